@@ -63,6 +63,7 @@ process.exitCode = await runPeerCommand(process.argv.slice(2), {
   env: process.env,
   home: homedir(),
   version: packageVersion(),
+  memory: () => process.memoryUsage(),
   ending: ending.signal,
   terminal: {
     out: (text) => process.stdout.write(text),

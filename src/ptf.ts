@@ -19,7 +19,7 @@ import { version } from './node/version.js';
 import { runCommand } from './operator/cli/command.js';
 import type { ConfigurationFacts } from './operator/cli/findings.js';
 import { OperatorError } from './operator/cli/node-client.js';
-import type { Copies, Progress } from './operator/cli/session.js';
+import type { BackupCommands, Progress } from './operator/cli/session.js';
 import { makePrivate } from './store/backup/backup-folder.js';
 import { replaceFile } from './store/files/durable-file.js';
 import { dataFileOf } from './store/files/environment-file.js';
@@ -27,7 +27,7 @@ import { readText } from './store/files/small-file.js';
 import { logFolderOf } from './store/log/lmdb-log.js';
 import { adoptFolder, FolderOwnedError } from './store/ownership/owner.js';
 import { backUpInChild, restoreInChild, verifyAny } from './workers/backup/backup-processes.js';
-import { startFaults } from './workers/verify/preflight.js';
+import { startProblems } from './workers/verify/preflight.js';
 
 function environment(): Environ {
   try {
@@ -51,7 +51,7 @@ function configuration(): ConfigurationFacts {
   if (!found.ok) throw new Error('the defaults are at fault');
   const { config } = found;
   return {
-    faults: outcome.ok ? [] : outcome.faults,
+    faults: outcome.ok ? [] : outcome.problems,
     warnings: outcome.warnings,
     production: config.production,
     group: identityOf(config),
@@ -65,10 +65,11 @@ function identityOf({ groupId, identityMode, environment: name, playerIdKinds }:
 }
 
 /** Why a node of this environment would not start on a folder; nothing where the environment itself is at fault. */
-async function foundFaults(dir: string): Promise<readonly string[]> {
+async function startProblemsOf(dir: string): Promise<readonly string[]> {
   const outcome = loadConfig(environment(), readText);
   if (!outcome.ok) return [];
-  return startFaults(dir, identityOf(outcome.config), outcome.config.salt);
+  const { salt, clockAcceptedUntil: acceptedUntil } = outcome.config;
+  return startProblems(dir, identityOf(outcome.config), salt, { now: Date.now(), acceptedUntil });
 }
 
 async function confirm(question: string): Promise<boolean> {
@@ -154,7 +155,7 @@ async function verifyFolder(dir: string, mode: VerifyMode, progress?: Progress):
   return verifyAny(dir, mode, progress?.to);
 }
 
-const copies: Copies = {
+const backups: BackupCommands = {
   async backUp(task, stands) {
     await refuseForeign(task.dataDir);
     return cancellable((signal) => backUpInChild(task, { stands, signal }));
@@ -219,7 +220,7 @@ const code = await runCommand(process.argv.slice(2), {
   terminal: {
     out: (text) => process.stdout.write(text),
     err: (text) => process.stderr.write(text),
-    stream: (text) => new Promise((taken) => process.stdout.write(text, (error) => taken(!error))),
+    stream: (text) => new Promise((written) => process.stdout.write(text, (error) => written(!error))),
     width: process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY,
     progress: process.stderr.isTTY ? progressOf : () => noProgress,
     confirm: process.stdin.isTTY ? confirm : null,
@@ -236,8 +237,8 @@ const code = await runCommand(process.argv.slice(2), {
     memoryBytes: Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY),
   },
   verifyFolder,
-  startFaults: foundFaults,
-  copies,
+  startProblems: startProblemsOf,
+  backups,
   keepSecret,
   adoptFolder: adopt,
 });

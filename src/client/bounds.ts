@@ -48,7 +48,7 @@ export const bounds = {
   kindsWaitMs: 1_000,
 
   // What is kept of players
-  playersKept: 100_000,
+  playersMaxDefault: 100_000,
   /** An answer older than this is no fallback any more. */
   lastKnownMs: 15 * MINUTE_MS,
 

@@ -25,7 +25,7 @@ function referenced(schema: Schema, own?: Schema): unknown {
 }
 
 /** Examples of what is wrong, for the codes whose text says what was found. */
-const exampleTexts: Partial<Record<ErrorCode, string>> = {
+const exampleStrings: Partial<Record<ErrorCode, string>> = {
   schema_validation_failed: 'severity must be at most 1; got 1.5',
 };
 
@@ -48,7 +48,7 @@ const exampleDetails: Partial<ErrorDetails> & Partial<Record<ErrorCode, object>>
 
 function errorExample(code: ErrorCode): Json {
   const details = exampleDetails[code];
-  return { error: exampleTexts[code] ?? errors[code].text, code, ...(details === undefined ? {} : { details }) };
+  return { error: exampleStrings[code] ?? errors[code].text, code, ...(details === undefined ? {} : { details }) };
 }
 
 const requestIdHeader = {

@@ -12,7 +12,7 @@ import { Nonces } from '../group/actor/nonces.js';
 import type { GroupApi, GroupIdentity } from '../group/api.js';
 import { VerdictFeed } from '../group/feed/change-feed.js';
 import { Group } from '../group/group.js';
-import { ClockGuard, clockFault } from '../group/health/clock-guard.js';
+import { ClockGuard, clockProblem } from '../group/health/clock-guard.js';
 import type { Clock } from '../group/ports/clock.js';
 import type { DiskGauge } from '../group/ports/disk.js';
 import type { LogWriter } from '../group/ports/log.js';
@@ -51,8 +51,8 @@ import {
   saltOf,
   verifyFolder,
 } from './startup.js';
-import { random, clock as systemClock, timers } from './system.js';
-import { backgroundCheck, clockTold, clockWatch, diskWatch, rememberHeads, retention } from './upkeep.js';
+import { random, sinceBoot, clock as systemClock, timers } from './system.js';
+import { backgroundCheck, clockReported, clockWatch, diskWatch, rememberHeads, retention } from './upkeep.js';
 import { version } from './version.js';
 
 export interface Address {
@@ -102,7 +102,7 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Runni
   refuseUnfit(dir);
   // Before anything opens LMDB: another node may run on the folder.
   const reserve = new Reserve(dir);
-  const owned = await reserve.during(() => own(dir)).catch(refuseStart);
+  const owned = await reserve.ifFull(() => own(dir)).catch(refuseStart);
   const closers = new Closers();
   closers.add(() => reserve.during(() => owned.release()));
   try {
@@ -199,6 +199,7 @@ function makeParts({ config, ports: { log }, clock, dir, saltText, closers }: St
       rateLimitPeerPerS: config.rateLimitPeerPerS,
       rateLimitAddressPerS: config.rateLimitAddressPerS,
       registrationsPerAddressPerHour: config.registrationsPerAddressPerHour,
+      requestSigning: config.requestSigning,
       publishSaltCheck: config.publishSaltCheck,
       sessionSecret,
     },
@@ -238,8 +239,8 @@ async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
   const { actor, snapshots, recoveredFrom, seenAt } = await recoverActor(start, parts);
   // The first look comes before the loop, which then asks the watch itself.
   let watching: GroupLoop | null = null;
-  const onClock = clockTold(log, () => watching?.writableChanged());
-  const clockGuard = new ClockGuard({ clock, timers, seenAt, onChange: onClock });
+  const onClock = clockReported(log, () => watching?.writableChanged());
+  const clockGuard = new ClockGuard({ clock, timers: sinceBoot, seenAt, onChange: onClock });
   const disk = diskWatch({ gauge: gauge ?? new FolderGauge(dir), timers }, config.diskFreeMinMb, log, (low) =>
     watching?.diskChanged(low),
   );
@@ -290,7 +291,7 @@ async function recoverActor({ config, ports, clock, dir, writer }: Start, { iden
   const formation = { identity, halfLifeDays: config.halfLifeDays, salt };
   const { follower, snapshotSeq } = await recoverOrForm({ formation, clock }, writer, snapshots, ports.log);
   const seenAt = Math.max(follower.state.lastAt, readClockSeen(dir));
-  refuseClock(clockFault(clock.now(), seenAt, config.clockAcceptedUntil), config.environment, ports.log);
+  refuseClock(clockProblem(clock.now(), seenAt, config.clockAcceptedUntil), config.environment, ports.log);
   const actor = new GroupActor<Resolve>(follower.state, follower.chain, bounds);
   return { actor, snapshots, recoveredFrom: snapshotSeq, seenAt };
 }

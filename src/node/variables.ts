@@ -11,7 +11,9 @@ import {
   type IdentityMode,
   identityModes,
   type RegistrationMode,
+  type RequestSigning,
   registrationModes,
+  requestSignings,
 } from '../core/vocabulary.js';
 import { DAY_MS, limits } from '../limits.js';
 import { isKind } from '../player-ids/kinds.js';
@@ -19,7 +21,7 @@ import { isKind } from '../player-ids/kinds.js';
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: string };
+export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
 
 /** Something to say about one variable: a fault that refuses the start, or a warning. Holds no secret. */
 export interface Remark {
@@ -43,31 +45,31 @@ function value<T>(of: T): Parsed<T> {
   return { ok: true, value: of };
 }
 
-function fault(text: string): { readonly ok: false; readonly fault: string } {
-  return { ok: false, fault: text };
+function problem(text: string): { readonly ok: false; readonly problem: string } {
+  return { ok: false, problem: text };
 }
 
 function parseLine(text: string): Parsed<string> {
-  return /\p{Cc}/u.test(text) ? fault('must not hold control characters') : value(text);
+  return /\p{Cc}/u.test(text) ? problem('must not hold control characters') : value(text);
 }
 
 function wholeNumber(min: number, max: number): (text: string) => Parsed<number> {
   return (text) => {
     const number = Number(text);
     if (/^\d+$/.test(text) && number >= min && number <= max) return value(number);
-    return fault(`must be a whole number from ${min} to ${max}`);
+    return problem(`must be a whole number from ${min} to ${max}`);
   };
 }
 
 function oneOf<T extends string>(choices: readonly T[]): (text: string) => Parsed<T> {
   return (text) => {
     const found = choices.find((choice) => choice === text);
-    return found === undefined ? fault(`must be one of ${choices.join(', ')}`) : value(found);
+    return found === undefined ? problem(`must be one of ${choices.join(', ')}`) : value(found);
   };
 }
 
 function parseSwitch(text: string): Parsed<boolean> {
-  return text === 'true' || text === 'false' ? value(text === 'true') : fault('must be true or false');
+  return text === 'true' || text === 'false' ? value(text === 'true') : problem('must be true or false');
 }
 
 /**
@@ -80,22 +82,22 @@ function secretOf(bytesMin: number): (text: string) => Parsed<string> {
   return (text) => {
     const secret = text.replace(/\r?\n$/, '');
     if (secret !== secret.trim()) {
-      return fault('must not begin or end with a blank or a line break; only one final line break is removed');
+      return problem('must not begin or end with a blank or a line break; only one final line break is removed');
     }
-    if (secret.includes('\uFFFD')) return fault('must be text in UTF-8; write random bytes in base64 or hex');
+    if (secret.includes('\uFFFD')) return problem('must be text in UTF-8; write random bytes in base64 or hex');
     const bytes = Buffer.byteLength(secret, 'utf8');
-    return bytes >= bytesMin ? value(secret) : fault(`must have at least ${bytesMin} bytes; it has ${bytes}`);
+    return bytes >= bytesMin ? value(secret) : problem(`must have at least ${bytesMin} bytes; it has ${bytes}`);
   };
 }
 
 function parseGroupId(text: string): Parsed<string> {
-  if ([...text].length > limits.peerNameLength) return fault(`must have at most ${limits.peerNameLength} characters`);
+  if ([...text].length > limits.peerNameLength) return problem(`must have at most ${limits.peerNameLength} characters`);
   return parseLine(text);
 }
 
 function parseHalfLife(text: string): Parsed<number> {
   const parsed = wholeNumber(0, limits.halfLifeDaysMax)(text);
-  return parsed.ok ? parsed : fault(`must be 0 (no decay) or a whole number from 1 to ${limits.halfLifeDaysMax}`);
+  return parsed.ok ? parsed : problem(`must be 0 (no decay) or a whole number from 1 to ${limits.halfLifeDaysMax}`);
 }
 
 function parseBadShare(text: string): Parsed<number> {
@@ -103,29 +105,29 @@ function parseBadShare(text: string): Parsed<number> {
   const share = /^(0?\.\d+|0)$/.test(text) ? Number(text) : Number.NaN;
   return share >= least && share <= most
     ? value(share)
-    : fault(`must be a number from ${least} to ${most}, such as .04`);
+    : problem(`must be a number from ${least} to ${most}, such as .04`);
 }
 
 function parseDay(text: string): Parsed<number> {
   const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(at) ? fault('must be a day, such as 2026-11-30') : value(at + DAY_MS - 1);
+  return Number.isNaN(at) ? problem('must be a day, such as 2026-11-30') : value(at + DAY_MS - 1);
 }
 
 function parsePeerIds(text: string): Parsed<readonly string[]> {
   const ids = [...new Set(text.split(',').map((id) => id.trim()))].filter((id) => id !== '');
-  if (ids.length === 0) return fault('names no peer');
-  if (ids.length > limits.preTrustedMax) return fault(`must name at most ${limits.preTrustedMax} peers`);
+  if (ids.length === 0) return problem('names no peer');
+  if (ids.length > limits.preTrustedMax) return problem(`must name at most ${limits.preTrustedMax} peers`);
   const odd = ids.find((id) => [...id].length > limits.peerIdLength || /[\p{Cc}\s]/u.test(id));
-  return odd === undefined ? value(Object.freeze(ids)) : fault('holds something that is not a peer id');
+  return odd === undefined ? value(Object.freeze(ids)) : problem('holds something that is not a peer id');
 }
 
 function parseKinds(text: string): Parsed<readonly string[]> {
   const kinds = [...new Set(text.split(',').map((kind) => kind.trim()))].filter((kind) => kind !== '');
-  if (kinds.length === 0) return fault('names no kind');
-  if (kinds.length > limits.playerIdKindsMax) return fault(`must name at most ${limits.playerIdKindsMax} kinds`);
+  if (kinds.length === 0) return problem('names no kind');
+  if (kinds.length > limits.playerIdKindsMax) return problem(`must name at most ${limits.playerIdKindsMax} kinds`);
   return kinds.every(isKind)
     ? value(Object.freeze(kinds))
-    : fault('must list kinds such as steam, minecraft, minecraft-offline, xbox, eos or discord, in lower case');
+    : problem('must list kinds such as steam, minecraft, minecraft-offline, xbox, eos or discord, in lower case');
 }
 
 /** Typed so that `parse` and `fallback` of one row agree. */
@@ -208,6 +210,13 @@ export const variables = {
     meaning: '`false` lets any caller act as any peer: for local trials only, refused in production',
     fallback: true,
     parse: parseSwitch,
+  }),
+  requestSigning: variable<RequestSigning>({
+    name: 'REQUEST_SIGNING',
+    meaning:
+      '`optional` (a peer with a public key must sign its writes), `required` (every peer must) or `off` (no signature is looked at)',
+    fallback: 'optional',
+    parse: oneOf(requestSignings),
   }),
   registrationMode: variable<RegistrationMode>({
     name: 'REGISTRATION_MODE',

@@ -13,13 +13,13 @@ const production = { ENVIRONMENT: 'prod', GROUP_ID: 'g', GROUP_SALT: salt16, REG
 
 function load(env: Environ, files: Readonly<Record<string, string>> = {}): Config {
   const outcome = loadConfig(env, (path) => files[path]);
-  if (!outcome.ok) throw new Error(outcome.faults.map(({ variable, text }) => `${variable}: ${text}`).join('\n'));
+  if (!outcome.ok) throw new Error(outcome.problems.map(({ variable, text }) => `${variable}: ${text}`).join('\n'));
   return outcome.config;
 }
 
 function faultsOf(env: Environ, files: Readonly<Record<string, string>> = {}): readonly Remark[] {
   const outcome = loadConfig(env, (path) => files[path]);
-  return outcome.ok ? [] : outcome.faults;
+  return outcome.ok ? [] : outcome.problems;
 }
 
 function faulty(env: Environ, files: Readonly<Record<string, string>> = {}): string[] {
@@ -44,6 +44,7 @@ const defaults: Config = {
   identityMode: 'privacy-first',
   playerIdKinds: null,
   peerAuthEnabled: true,
+  requestSigning: 'optional',
   registrationMode: 'open',
   sessionSecret: null,
   preTrustedPeers: null,
@@ -88,6 +89,7 @@ test('every variable is read', () => {
     IDENTITY_MODE: 'privacy-first',
     PLAYER_ID_KINDS: ' steam, minecraft-offline,steam,discord',
     PEER_AUTH_ENABLED: 'false',
+    REQUEST_SIGNING: 'off',
     REGISTRATION_MODE: 'session',
     SESSION_SECRET: secret32,
     PRE_TRUSTED_PEERS: ' p1, p2 ,p1,',
@@ -127,6 +129,7 @@ test('every variable is read', () => {
     identityMode: 'privacy-first',
     playerIdKinds: ['steam', 'minecraft-offline', 'discord'],
     peerAuthEnabled: false,
+    requestSigning: 'off',
     registrationMode: 'session',
     sessionSecret: secret32,
     preTrustedPeers: ['p1', 'p2'],
@@ -161,7 +164,7 @@ test('kinds of player ids are a fault where no raw id travels', () => {
   assert.not(outcome.ok);
   if (!outcome.ok)
     assert.equal(
-      outcome.faults.map(({ variable }) => variable),
+      outcome.problems.map(({ variable }) => variable),
       ['PLAYER_ID_KINDS'],
     );
 });
@@ -282,7 +285,7 @@ test('a secret together with its file is a fault, and so is a file that gives no
   const unreadable = loadConfig({ SESSION_SECRET_FILE: '/x' }, () => {
     throw new Error('EACCES');
   });
-  assert.equal(unreadable.ok ? [] : unreadable.faults.map(({ variable }) => variable), ['SESSION_SECRET_FILE']);
+  assert.equal(unreadable.ok ? [] : unreadable.problems.map(({ variable }) => variable), ['SESSION_SECRET_FILE']);
 });
 
 test('a secret that was no UTF-8 is a fault: what was read of it is not what its maker has', () => {
@@ -414,7 +417,7 @@ test('a variable with a prefix of the project is warned about though nothing is 
 test('a mistyped variable is told beside the fault that it causes', () => {
   const outcome = loadConfig({ ...production, GROUP_SALT: '', GROUP_SLAT: salt16 }, () => undefined);
   assert.not.ok(outcome.ok);
-  assert.equal(outcome.ok ? [] : outcome.faults.map(({ variable }) => variable), ['GROUP_SALT']);
+  assert.equal(outcome.ok ? [] : outcome.problems.map(({ variable }) => variable), ['GROUP_SALT']);
   assert.equal(
     outcome.warnings.map(({ variable }) => variable),
     ['GROUP_SLAT'],

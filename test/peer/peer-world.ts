@@ -62,6 +62,7 @@ export class PeerWorld {
       env,
       home: this.folder,
       version: '0.0.0',
+      memory: () => ({ rss: 0, heapUsed: 0 }),
       ending: new AbortController().signal,
       terminal: {
         out: (text) => {

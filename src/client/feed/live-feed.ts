@@ -8,7 +8,7 @@ import type { SaltCheck } from '../ids/salt-check.js';
 import { readText, refusalOf, unexpected } from '../transport/caller.js';
 import { type AgeClock, fullJitterMs, linked, notify, onAbort, pause, type Runtime } from '../transport/runtime.js';
 import { answerOf, type Transport, type TransportResponse } from '../transport/transport.js';
-import { isTrouble, TrustError } from '../trust-error.js';
+import { isRetryable, TrustError } from '../trust-error.js';
 import { applyFrame, type FrameEffect } from './stream-frames.js';
 import type { TrustTable } from './trust-table.js';
 
@@ -250,7 +250,7 @@ export class VerdictFeed {
     const parser = createParser({
       maxBufferSize: bounds.streamFrameBytes,
       onEvent: (message) => {
-        end ??= this.#take(message, news);
+        end ??= this.#onMessage(message, news);
       },
       onRetry: (ms) => {
         this.#retryMs = Math.min(ms, bounds.streamBackoffCapMs);
@@ -270,7 +270,7 @@ export class VerdictFeed {
   }
 
   /** Returns an error where the connection is of no more use. */
-  #take(message: EventSourceMessage, news: Watch): TrustError | undefined {
+  #onMessage(message: EventSourceMessage, news: Watch): TrustError | undefined {
     const now = this.#options.ages.ms();
     const { nodeMs, cameAt } = this.#hello;
     // A node's clock that was set since may say that something is known which is still to come.
@@ -343,7 +343,7 @@ async function refused(response: TransportResponse, now: number): Promise<TrustE
     body = undefined;
   }
   const error = refusalOf(response, body, now);
-  if (isTrouble(error)) return error;
+  if (isRetryable(error)) return error;
   const { status, details, requestId } = error;
   return new TrustError(error.code, error.message, {
     status,

@@ -40,7 +40,7 @@ export interface LoopDeps {
   /** Gives a commit on a full disk the space that was kept for it. */
   readonly reserve: DiskReserve;
   readonly clock: Clock;
-  readonly clockGuard: Pick<ClockGuard, 'ahead' | 'isAheadNow'>;
+  readonly clockGuard: Pick<ClockGuard, 'clockAhead' | 'isAheadNow'>;
   readonly timers: Timers;
   readonly nonces: Nonces;
   readonly observer: GroupObserver;
@@ -63,7 +63,7 @@ const needsRoom: ReadonlySet<Command['type']> = new Set(['submit', 'register', '
 /** What a turn does not take on a disk without room for its commit. Weights are computed anew once there is room. */
 const refusedIfFull = ({ type }: Command): boolean => needsRoom.has(type) || type === 'publish_weights';
 /** What a turn does not take by a wrong clock: whatever may become a record, which would bear its time. */
-const refusedIfAhead = ({ type }: Command): boolean => type !== 'locate' && type !== 'chains';
+const refusedIfClockAhead = ({ type }: Command): boolean => type !== 'locate' && type !== 'chains';
 
 export class GroupLoop {
   readonly actor: GroupActor<Resolve>;
@@ -111,8 +111,8 @@ export class GroupLoop {
       durableSeq: () => this.actor.durableSeq,
       evidenceSeq: () => Math.min(this.state.evidenceSeq, this.actor.durableSeq),
       ending: () => this.#draining || this.#failed,
-      readOnly: () => this.disk.low || this.clockGuard.ahead,
-      tell: (command, bytes) => this.#tell(command, bytes),
+      readOnly: () => this.disk.low || this.clockGuard.clockAhead,
+      publish: (command, bytes) => this.#publishWeights(command, bytes),
     });
   }
 
@@ -125,7 +125,7 @@ export class GroupLoop {
   }
 
   /** Nothing more is begun. */
-  get #isOver(): boolean {
+  get #isEnded(): boolean {
     return this.#failed || this.#closed;
   }
 
@@ -138,8 +138,8 @@ export class GroupLoop {
   }
 
   /** Goes on with what is unfinished, and with what is to be retired, as `GroupActor.resume` has it. */
-  resume(retire?: AgeBound): void {
-    this.#carryOut(this.actor.resume(retire));
+  resume(expireBefore?: AgeBound): void {
+    this.#carryOut(this.actor.resume(expireBefore));
     this.#snapshotWork.makeIfDue();
     this.#weightsWork.plan();
   }
@@ -147,15 +147,15 @@ export class GroupLoop {
   /** The disk or the clock permits other work than before: what waited for that is taken up. */
   writableChanged(): void {
     this.#setRemovals();
-    if (this.#isOver) return;
+    if (this.#isEnded) return;
     this.resume();
     this.#wake();
   }
 
   #setRemovals(): void {
-    const { ahead } = this.clockGuard;
-    this.actor.mayExpire = !this.disk.low && !ahead;
-    this.actor.mayRemove = this.disk.fitsRemoval && !ahead;
+    const { clockAhead } = this.clockGuard;
+    this.actor.mayExpire = !this.disk.low && !clockAhead;
+    this.actor.mayRemove = this.disk.fitsRemoval && !clockAhead;
   }
 
   /** The disk became low, or has room again: then what waited for that is taken up. */
@@ -192,7 +192,7 @@ export class GroupLoop {
   /** Queues what comes from outside, or gives why it is not let in. */
   admit(envelope: Envelope<Command, Resolve>): Refusal | undefined {
     if (this.#draining || this.#failed) return notThere();
-    if (this.clockGuard.ahead && refusedIfAhead(envelope.command)) return clockAhead();
+    if (this.clockGuard.clockAhead && refusedIfClockAhead(envelope.command)) return clockAhead();
     if (this.disk.low && needsRoom.has(envelope.command.type)) return diskLow();
     const { share, events } = envelope;
     if (share !== null && !this.#admission.admits(this.actor.mailbox.events, events, share)) return overloaded();
@@ -210,7 +210,7 @@ export class GroupLoop {
     return true;
   }
 
-  #tell(command: PublishWeights, bytes: number): Promise<Answers['publish_weights']> | null {
+  #publishWeights(command: PublishWeights, bytes: number): Promise<Answers['publish_weights']> | null {
     let answered: Resolve = () => undefined;
     const answer = new Promise<Answers['publish_weights']>((resolve) => {
       answered = (given) => resolve(given as Answers['publish_weights']);
@@ -257,12 +257,12 @@ export class GroupLoop {
 
   /** New mail gathers until the running phase of the event loop is over; one turn then takes it all. */
   #wake(): void {
-    if (this.#turnScheduled || !this.actor.hasTurn || this.#isOver) return;
+    if (this.#turnScheduled || !this.actor.hasTurn || this.#isEnded) return;
     this.#turnScheduled = true;
     this.#deps.timers.soon(() => {
       this.#turnScheduled = false;
-      if (!this.actor.hasTurn || this.#isOver) return;
-      if (this.clockGuard.isAheadNow()) this.#carryOut(this.actor.refuseWaiting(refusedIfAhead, clockAhead()));
+      if (!this.actor.hasTurn || this.#isEnded) return;
+      if (this.clockGuard.isAheadNow()) this.#carryOut(this.actor.refuseWaiting(refusedIfClockAhead, clockAhead()));
       if (this.disk.isFullNow()) this.#carryOut(this.actor.refuseWaiting(refusedIfFull, diskLow()));
       if (!this.actor.hasTurn) return;
       this.#carryOut(this.#takeTurn());
@@ -274,7 +274,7 @@ export class GroupLoop {
     const { timers, clock, nonces } = this.#deps;
     const before = this.actor.mailbox.events;
     const started = timers.elapsed();
-    const effects = this.actor.takeTurn(clock.now(), nonces.take());
+    const effects = this.actor.takeTurn(clock.now(), nonces.next());
     this.#admission.turnTaken(before - this.actor.mailbox.events, timers.elapsed() - started);
     return effects;
   }
@@ -303,7 +303,7 @@ export class GroupLoop {
       }
     }
     if (this.actor.answering) return;
-    this.#admission.rests();
+    this.#admission.pauses();
     for (const resolve of this.#whenAnswered.splice(0)) resolve();
   }
 
@@ -333,7 +333,7 @@ export class GroupLoop {
     try {
       const piece = await this.pool.redact(work);
       this.#deps.observer.workDone('redaction', true, this.#deps.timers.elapsed() - started);
-      if (this.#isOver) return;
+      if (this.#isEnded) return;
       this.#carryOut(this.actor.redacted(piece));
       this.#wake();
     } catch (error) {
@@ -353,7 +353,7 @@ export class GroupLoop {
       await this.pool.follow(this.actor.durableSeq);
       await this.#deps.publishErasures();
       // The last one of a stop stays, and those of a node that failed: the next start goes on from them.
-      if (this.#isOver) return;
+      if (this.#isEnded) return;
       await this.#snapshotWork.drop();
       // A replica that was replaced meanwhile may have begun with one that is gone now: it must have read who is
       // erased.
@@ -386,7 +386,7 @@ export class GroupLoop {
 
   #later(act: () => void, ms: number = limits.workRetryMs): void {
     this.#deps.timers.later(() => {
-      if (!this.#isOver) act();
+      if (!this.#isEnded) act();
     }, ms);
   }
 

@@ -58,10 +58,10 @@ function kindsText(kinds: readonly string[] | undefined): string {
 }
 
 /** In what the group that is asked for is another than the one that was formed; empty where it is the same. */
-export function groupFaults({ identity, salt }: Omit<Formation, 'halfLifeDays'>, formed: GroupFormed): string[] {
-  const faults: string[] = [];
+export function formationProblems({ identity, salt }: Omit<Formation, 'halfLifeDays'>, formed: GroupFormed): string[] {
+  const problems: string[] = [];
   const differs = (variable: string, was: string, is: string) => {
-    if (was !== is) faults.push(`${variable} is ${is}, but this data folder belongs to ${was}`);
+    if (was !== is) problems.push(`${variable} is ${is}, but this data folder belongs to ${was}`);
   };
   differs('GROUP_ID', formed.group_id, identity.groupId);
   differs('IDENTITY_MODE', formed.identity_mode, identity.identityMode);
@@ -69,6 +69,6 @@ export function groupFaults({ identity, salt }: Omit<Formation, 'halfLifeDays'>,
   // Their order counts too: a person with several ids is known by the first kind that the group uses.
   differs('PLAYER_ID_KINDS', kindsText(formed.player_id_kinds), kindsText(identity.playerIdKinds));
   if (formed.salt_digest !== saltDigest(salt))
-    faults.push('GROUP_SALT is not the salt that this data folder was formed with');
-  return faults;
+    problems.push('GROUP_SALT is not the salt that this data folder was formed with');
+  return problems;
 }

@@ -78,24 +78,24 @@ export function eventHandlers({ group, pseudonyms, metrics }: EventDeps): EventH
   /** What waits for the commit keeps nothing of the body but ids: the collector of garbage copies what is kept. */
   function submitEvents({ body, caller, remote }: ApiRequest<BatchEnvelope>): Promise<ApiReply> {
     const ids: (string | null)[] = [];
-    const faults = new Map<number, Refusal>();
+    const refusals = new Map<number, Refusal>();
     const events: EventBody[] = [];
     for (const [place, item] of body.events.entries()) {
       // A batch of nothing but faulty events must not be answered with many times its own length.
-      const checked = checkedItem(item, faults.size < limits.batchFaultsExplained ? limits.furtherFaultsMax : 0);
+      const checked = checkedItem(item, refusals.size < limits.batchFaultsExplained ? limits.furtherFaultsMax : 0);
       if (checked.ok) {
         ids.push(checked.value.event_id);
         events.push(checked.value);
       } else {
         ids.push(eventIdOf(item));
-        faults.set(place, checked);
+        refusals.set(place, checked);
         countRefusedIds(checked, metrics);
       }
     }
     const submissions = submissionsOf(events);
     const holder = holderOf(caller, remote);
     const outcomes = submissions.length === 0 ? Promise.resolve([]) : group.submit(caller, submissions, holder);
-    return outcomes.then((decided) => batchReply(ids, faults, decided.map(explained)));
+    return outcomes.then((decided) => batchReply(ids, refusals, decided.map(explained)));
   }
 
   async function withdrawEvent({ params, caller }: ApiRequest<undefined>): Promise<ApiReply> {
@@ -125,7 +125,7 @@ function checkedItem(item: unknown, moreMax: number): Outcome<EventBody> {
  */
 function batchReply(
   ids: readonly (string | null)[],
-  faults: ReadonlyMap<number, Refusal>,
+  refusals: ReadonlyMap<number, Refusal>,
   outcomes: readonly Outcome<AcceptedEvent>[],
 ): ApiReply {
   const noteRefusal = wholeRefusal(outcomes);
@@ -134,7 +134,7 @@ function batchReply(
   let accepted = 0;
   let duplicates = 0;
   const results = ids.map((id, place) => {
-    const outcome = faults.get(place) ?? outcomes[next++];
+    const outcome = refusals.get(place) ?? outcomes[next++];
     if (outcome === undefined) throw new Error('an event of a batch has no outcome');
     if (outcome.ok) accepted++;
     else if (outcome.code === 'duplicate_event') duplicates++;

@@ -22,6 +22,8 @@ export interface Terminal {
 export interface PeerDeps extends Surroundings {
   readonly terminal: Terminal;
   readonly version: string;
+  /** Bytes that the process takes: all that is resident, and the objects on the heap. */
+  readonly memory: () => { readonly rss: number; readonly heapUsed: number };
   /** Aborted by SIGINT, SIGTERM and SIGHUP: a command that runs on ends, and one that can be resumed stops. */
   readonly ending: AbortSignal;
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { bounds } from '../../client/bounds.js';
 import { saltCheckOf } from '../../client/ids/salt-check.js';
 import { TrustClient } from '../../client/trust-client.js';
-import { isTrouble, TrustError } from '../../client/trust-error.js';
+import { isRetryable, TrustError } from '../../client/trust-error.js';
 import { inspectSpool } from '../../client/write/spool/inspection.js';
 import type { PeerConfig } from '../config/peer-config.js';
 import { codeOf, isOpenToOthers } from '../config/small-file.js';
@@ -117,7 +117,7 @@ async function judgePeer(config: PeerConfig, reader: NodeReader): Promise<Findin
   } catch (error) {
     if (!(error instanceof TrustError)) throw error;
     if (error.code === 'peer_not_active') return [fail('peer', await statusText(config, reader))];
-    if (isTrouble(error)) return [fail('node', plainWords(error, url))];
+    if (isRetryable(error)) return [fail('node', plainWords(error, url))];
     return [fail('peer', `${plainWords(error, url)} (${error.code})`)];
   } finally {
     await client.close();

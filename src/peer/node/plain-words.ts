@@ -1,5 +1,5 @@
 /** What an error of the client means for the person who runs a game server, and what to do about it. */
-import { isTrouble, type TrustError } from '../../client/trust-error.js';
+import { isRetryable, type TrustError } from '../../client/trust-error.js';
 
 const words: Readonly<Record<string, string>> = {
   missing_api_key: 'no key was sent: give ptf-peer the key that registration showed',
@@ -19,6 +19,6 @@ const words: Readonly<Record<string, string>> = {
 export function plainWords(error: TrustError, url: string): string {
   const known = words[error.code];
   if (known !== undefined) return known;
-  if (error.status === undefined && isTrouble(error)) return `the node at ${url} does not answer: ${error.message}`;
+  if (error.status === undefined && isRetryable(error)) return `the node at ${url} does not answer: ${error.message}`;
   return error.message;
 }

@@ -31,6 +31,7 @@ export interface SidecarOptions {
   readonly confidenceMin: number;
   readonly playersMax: number;
   readonly version: string;
+  readonly memory: () => { readonly rss: number; readonly heapUsed: number };
   /** Takes one line without a secret and without a player id. */
   readonly log: (line: string) => void;
 }
@@ -199,11 +200,13 @@ export class Sidecar {
     const { lastError: spoolError, ...spool } = this.#spool.progress;
     const problems = this.#problems.open;
     const { last } = this.#problems;
+    const { rss, heapUsed } = this.#options.memory();
     const isMismatch = lastError?.code === 'salt_mismatch' || spoolError?.code === 'salt_mismatch';
     return {
       ok: problems.length === 0 && phase === 'live',
       version,
       uptime_s: Math.round((Date.now() - this.#startedAt) / 1_000),
+      memory: { rss_bytes: rss, heap_used_bytes: heapUsed },
       node: {
         url: config.url,
         reachable: phase === 'live' || phase === 'snapshot' || lastError?.status !== undefined || isMismatch,

@@ -13,6 +13,7 @@ import { readResult } from './result-file.js';
 import type { Scenario } from './scenario.js';
 import { batch } from './scenarios/batch.js';
 import { client } from './scenarios/client.js';
+import { importing } from './scenarios/import.js';
 import { ingest } from './scenarios/ingest.js';
 import { match } from './scenarios/match.js';
 import { memory } from './scenarios/memory.js';
@@ -35,6 +36,7 @@ const scenarios: readonly Scenario[] = [
   read,
   match,
   client,
+  importing,
   sidecar,
   stream,
   ingest,

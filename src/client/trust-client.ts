@@ -6,6 +6,7 @@ import { type Settings, settingsOf, type TrustClientOptions } from './client-opt
 import { VerdictFeed } from './feed/live-feed.js';
 import { valuesOf } from './feed/stream-frames.js';
 import { TrustTable } from './feed/trust-table.js';
+import { normalizedFor } from './ids/normalize.js';
 import { SaltCheck } from './ids/salt-check.js';
 import { isSubjectHash, sentId } from './ids/subject.js';
 import type { PlayerTrust, Verdict } from './player-trust.js';
@@ -76,6 +77,7 @@ export class TrustClient {
   readonly #running = new Set<Promise<unknown>>();
   #feed: VerdictFeed | null = null;
   #closing: Promise<void> | null = null;
+  #kindsAskAgainMs = 0;
 
   /** @param options - where the node is, and who calls. Nothing is sent yet. */
   constructor(options: TrustClientOptions) {
@@ -95,6 +97,7 @@ export class TrustClient {
       prefix: api,
       sentId: (playerId) => this.#sentId(playerId),
       salt: this.#salt,
+      needsKinds: this.#settings.playerIdKinds === undefined,
       feed: () => this.#feed,
     });
   }
@@ -135,13 +138,14 @@ export class TrustClient {
    * events. For tools, not for matches: it waits and rejects like a write.
    */
   async explain(playerId: string, options: CallOptions = {}): Promise<TrustScoreBody | null> {
+    const deadlineMs = this.#lacksKinds ? await this.#groupKnown(options) : this.#settings.deadlineMs;
     const id = encodeURIComponent(this.#sentId(playerId));
     try {
       const answer = await this.#call(
         { method: 'GET', path: `/players/${id}/trust-score?explain=true` },
         'always',
         options,
-        withHashes,
+        { hashes: true, deadlineMs },
       );
       if (!isRecord(answer.body) || valuesOf(answer.body) === null) throw notTheContract(answer);
       return answer.body as TrustScoreBody;
@@ -157,10 +161,11 @@ export class TrustClient {
    * one of another peer with the same id.
    */
   async submit(event: TrustEvent, options: CallOptions = {}): Promise<EventOutcome> {
+    const deadlineMs = this.#lacksKinds ? await this.#groupKnown(options) : this.#settings.deadlineMs;
     const body = this.prepare(event);
     try {
       const ask = { method: 'POST', path: '/events', json: body, key: this.#settings.apiKey } as const;
-      expectEvent(await this.#call(ask, 'always', options, withHashes), body.event_id);
+      expectEvent(await this.#call(ask, 'always', options, { hashes: true, deadlineMs }), body.event_id);
       return { eventId: body.event_id, status: 'accepted', code: null, reason: null };
     } catch (error) {
       const isStored =
@@ -182,6 +187,7 @@ export class TrustClient {
     const results: EventOutcome[] = [];
     const { runtime, attemptMs, deadlineMs } = this.#settings;
     const call = { size: bounds.eventsPerCall };
+    if (this.#lacksKinds) await this.#groupKnown(options);
     const bodies = namingEach('events', events, (event) => this.prepare(event));
     for (const batch of batchesOf(bodies)) {
       const deliver = (part: readonly EventBody[], leftMs: number) =>
@@ -247,6 +253,7 @@ export class TrustClient {
    * @param playerId - the player's subject hash, or the id where the client has the salt.
    */
   async eraseSubject(playerId: string, options: CallOptions = {}): Promise<ErasedSubject> {
+    const deadlineMs = this.#lacksKinds ? await this.#groupKnown(options) : this.#settings.deadlineMs;
     const hash = this.#sentId(playerId);
     if (!isSubjectHash(hash)) {
       throw new TrustError(
@@ -257,7 +264,7 @@ export class TrustClient {
     const token = this.#table.reading(hash);
     try {
       const ask = { method: 'DELETE', path: `/subjects/${hash}`, key: this.#settings.apiKey } as const;
-      const answer = await this.#call(ask, 'unsent', options, withHashes);
+      const answer = await this.#call(ask, 'unsent', options, { hashes: true, deadlineMs });
       const { body } = answer;
       if (!isRecord(body) || typeof body.receipt !== 'string') throw notTheContract(answer);
       const pending = body.status === 'pending';
@@ -340,8 +347,50 @@ export class TrustClient {
     await transport.close();
   }
 
+  #kinds(): readonly string[] | null | undefined {
+    const { playerIdKinds } = this.#settings;
+    return playerIdKinds === undefined ? this.#salt?.kinds : playerIdKinds;
+  }
+
+  /** Whether ids wait for the node to say how the group spells them. */
+  get #lacksKinds(): boolean {
+    return this.#settings.playerIdKinds === undefined && this.#salt !== null && this.#salt.kinds === undefined;
+  }
+
+  /**
+   * Resolves once it is known how the group's ids are spelled, with what is left of the deadline. Rejects with what keeps
+   * the node from saying so.
+   */
+  async #groupKnown({ signal }: CallOptions): Promise<number> {
+    const { runtime, deadlineMs } = this.#settings;
+    const endsAt = runtime.elapsedMs() + deadlineMs;
+    await this.#during(signal, (whole) => this.#salt!.verify(whole));
+    return Math.max(0, endsAt - runtime.elapsedMs());
+  }
+
+  /**
+   * Resolves once it is known how the group's ids are spelled, or the node has not said so within a second; then ids
+   * count as they are written, and the node is asked again after a minute. For the spool, which takes events without
+   * the node.
+   */
+  async ready({ signal }: CallOptions = {}): Promise<void> {
+    const { runtime } = this.#settings;
+    if (!this.#lacksKinds || runtime.elapsedMs() < this.#kindsAskAgainMs || this.#closing !== null) return;
+    const { controller, release } = linked(signal);
+    const cancel = runtime.after(bounds.kindsWaitMs, () => controller.abort());
+    try {
+      await this.#groupKnown({ signal: controller.signal });
+    } catch {
+      signal?.throwIfAborted();
+      this.#kindsAskAgainMs = runtime.elapsedMs() + bounds.saltRecheckMs;
+    } finally {
+      cancel();
+      release();
+    }
+  }
+
   #sentId(playerId: string): string {
-    return sentId(playerId, this.#settings.groupSalt);
+    return sentId(normalizedFor(this.#kinds(), playerId), this.#settings.groupSalt);
   }
 
   #call(

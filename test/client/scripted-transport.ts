@@ -19,13 +19,15 @@ export class ScriptedTransport implements Transport {
   isClosed = false;
   /** What `GET /peers` shows of the salt; that one read is neither noted nor part of the script. */
   saltCheck: string | null = null;
+  /** What the same read shows of the group's kinds of ids. */
+  playerIdKinds: readonly string[] | null = null;
 
   constructor(answer: (request: TransportRequest, index: number) => Step) {
     this.#answer = answer;
   }
 
   async request(request: TransportRequest): Promise<TransportResponse> {
-    if (request.path === saltCheckPath) return responseOf(peersAnswer(this.saltCheck));
+    if (request.path === saltCheckPath) return responseOf(peersAnswer(this.saltCheck, this.playerIdKinds));
     this.requests.push(request);
     const step = this.#answer(request, this.requests.length - 1);
     if (step === 'silence') return silence(request.signal);
@@ -42,8 +44,9 @@ export class ScriptedTransport implements Transport {
 /** The read by which a client compares its salt with the group's. */
 export const saltCheckPath = '/api/v1/peers?limit=1';
 
-export function peersAnswer(saltCheck: string | null): Scripted {
-  return { status: 200, body: { group: { group_id: 'local', salt_check: saltCheck }, data: [], next_cursor: null } };
+export function peersAnswer(saltCheck: string | null, kinds: readonly string[] | null = null): Scripted {
+  const group = { group_id: 'local', salt_check: saltCheck, player_id_kinds: kinds };
+  return { status: 200, body: { group, data: [], next_cursor: null } };
 }
 
 function silence(signal: AbortSignal): Promise<never> {

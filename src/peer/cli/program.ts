@@ -2,6 +2,8 @@
 import { Command } from 'commander';
 import type { ExitCode } from '../peer-error.js';
 import { addDoctor } from './doctor-command.js';
+import { addExport } from './export-command.js';
+import { addImport } from './import-command.js';
 import { addRegister } from './register-command.js';
 import { examples, type PeerDeps, sessionOf } from './session.js';
 import { addSidecar } from './sidecar-command.js';
@@ -39,6 +41,8 @@ export function programOf(deps: PeerDeps, end: (code: ExitCode) => void): Comman
   const session = sessionOf(deps, () => program.opts(), end);
   addRegister(program, session);
   addDoctor(program, session);
+  addImport(program, session);
+  addExport(program, session);
   addSidecar(program, session);
   return program;
 }

@@ -34,7 +34,7 @@ export const rust: ListFormat = {
       else {
         const expiresAt = end === 'never' ? null : end.at;
         sink.row({
-          ids: [{ text: id, kind: 'steam' }],
+          ids: [id.length === 17 ? { text: id, kind: 'steam' } : { text: id }],
           bannedAt: null,
           expiresAt,
           lifted: false,

@@ -1,6 +1,6 @@
 /** `Bans.cfg` of Squad and of Operation: Harsh Doorstop. */
 
-import type { ListFormat } from './list-row.js';
+import type { ListFormat, RowId } from './list-row.js';
 import { eachLine } from './reading/lines.js';
 import { secondsEnd } from './reading/times.js';
 
@@ -30,6 +30,7 @@ export const squad: ListFormat = {
         return;
       }
       const [, id = '', seconds = '', reason = ''] = found;
+      if (line.startsWith('//') && !account.test(id)) return;
       const end = secondsEnd(seconds);
       if (end === undefined) sink.refuse(number, 'the end is neither 0 nor a number of seconds since 1970');
       else if (automatic.test(reason) || (!isEnded && isBeginning(reason)))
@@ -39,7 +40,7 @@ export const squad: ListFormat = {
           ? { note: 'the line begins with //, which the game does not take for a comment' }
           : {};
         sink.row({
-          ids: [{ text: id, kind: id.length === 32 ? 'eos' : 'steam' }],
+          ids: [idOf(id)],
           bannedAt: null,
           expiresAt: end === 'never' ? null : end.at,
           lifted: false,
@@ -50,6 +51,12 @@ export const squad: ListFormat = {
       }
     }),
 };
+
+/** The kind shows in the length. A shorter number may be one that was cut, and is never taken for an account. */
+function idOf(text: string): RowId {
+  if (!account.test(text)) return { text };
+  return { text, kind: text.length === 32 ? 'eos' : 'steam' };
+}
 
 /** Whether a reason that was cut may have been that of an automatic kick. */
 function isBeginning(reason: string): boolean {

@@ -9,6 +9,7 @@ import * as assert from 'uvu/assert';
 import { bounds } from '../../../src/client/bounds.js';
 import type { TrustClientOptions } from '../../../src/client/client-options.js';
 import { saltCheckOf } from '../../../src/client/ids/salt-check.js';
+import { subjectHash } from '../../../src/client/ids/subject.js';
 import type { Fallback } from '../../../src/client/read/score-reader.js';
 import { TransportError, type TransportResponse } from '../../../src/client/transport/transport.js';
 import { TrustClient } from '../../../src/client/trust-client.js';
@@ -798,11 +799,39 @@ for (const saltCheck of [saltCheckOf(groupSalt), null]) {
 test("with a salt that is not the group's a read is neutral and says why, and asks nothing more", async () => {
   const { client, transport, runtime } = scene(matchAnswer, { groupSalt });
   transport.saltCheck = '00000000';
-  for (const asked of [1, 1, 1]) {
+  for (let round = 0; round < 3; round++) {
     const [trust] = await runtime.until(client.scores(['p']));
     assert.equal([trust?.verdict, trust?.source, trust?.cause], ['neutral', 'assumed', 'salt_mismatch']);
-    assert.is(transport.requests.length, asked);
+    assert.is(transport.requests.length, 0);
   }
+});
+
+test('ids are spelled as the group spells them, from the first read and the first event of a spool on', async () => {
+  const spellings = ['STEAM_0:1:2147480000', '[U:1:4294960001]', 'steam:1100001ffffe381', '76561202255225729'];
+  const hash = subjectHash('76561202255225729', groupSalt);
+  const { client, transport, runtime } = scene(matchAnswer, { groupSalt });
+  transport.saltCheck = saltCheckOf(groupSalt);
+  transport.playerIdKinds = ['steam'];
+  for (const spelling of spellings) await runtime.until(client.score(spelling));
+  assert.equal(
+    transport.requests.map(({ path }) => path.split('ids=')[1]),
+    spellings.map(() => hash),
+  );
+  const error = await rejection(runtime.until(client.score('BOT')));
+  assert.equal([error.code, error.details], ['invalid_argument', { reason: 'placeholder' }]);
+  const spooled = scene(matchAnswer, { groupSalt });
+  spooled.transport.saltCheck = saltCheckOf(groupSalt);
+  spooled.transport.playerIdKinds = ['steam'];
+  await spooled.runtime.until(spooled.client.ready());
+  assert.is(spooled.client.prepare({ ...event, playerId: spellings[0]! }).player_id, hash);
+});
+
+test('without kinds of the group ids count as they are written; an option says otherwise before any contact', () => {
+  const { client } = scene(() => 'silence', { groupSalt });
+  const prepared = (one: TrustClient) => one.prepare({ ...event, playerId: '[U:1:4294960001]' }).player_id;
+  assert.is(prepared(client), subjectHash('[U:1:4294960001]', groupSalt));
+  const told = scene(() => 'silence', { groupSalt, playerIdKinds: ['steam'] });
+  assert.is(prepared(told.client), subjectHash('76561202255225729', groupSalt));
 });
 
 test("with a salt that is not the group's nothing with a hash is sent", async () => {

@@ -33,8 +33,7 @@ class Damage extends Error {}
 const damage = new Damage('the JSON text is damaged');
 
 /**
- * Reads the array at `path`, the keys that lead to it from the root. With `isElementRoot` the root itself is the only
- * element.
+ * Reads the array at `path`, the keys that lead to it from the root. With `root` the root itself is the only element.
  */
 export function readElements(text: string, path: readonly string[] | 'root', sink: ElementSink): void {
   const frames: Frame[] = [];
@@ -60,10 +59,17 @@ export function readElements(text: string, path: readonly string[] | 'root', sin
     else if (value !== null) add(parent, value);
     frames.push({ isArray, value, isTarget: !isInside && isTarget(isArray), key: '' });
   };
-  const end = () => {
+  const fail = (line: number): never => {
+    const isInElement = frames.some(({ value }) => value !== null);
+    sink.damaged(isInElement ? elementLine : line + 1);
+    throw damage;
+  };
+  const end = (offset: number, line: number, bracket: string) => {
+    // The parser ends what was never closed, too.
+    if (text[offset] !== bracket) fail(line);
     const frame = frames.pop();
-    if (frame !== undefined && frame.value !== null && startsElement(frames.at(-1)))
-      sink.element(frame.value, elementLine);
+    const isElement = frame !== undefined && frame.value !== null && startsElement(frames.at(-1));
+    if (isElement) sink.element(frame.value!, elementLine);
   };
   try {
     visit(
@@ -74,19 +80,15 @@ export function readElements(text: string, path: readonly string[] | 'root', sin
         onObjectProperty: (name) => {
           frames.at(-1)!.key = name;
         },
-        onObjectEnd: end,
-        onArrayEnd: end,
+        onObjectEnd: (offset, _length, line) => end(offset, line, '}'),
+        onArrayEnd: (offset, _length, line) => end(offset, line, ']'),
         onLiteralValue: (value: string | number | boolean | null, offset, length, line) => {
           const parent = frames.at(-1);
           const literal = typeof value === 'number' ? new JsonNumber(text.slice(offset, offset + length)) : value;
           if (startsElement(parent)) sink.element(literal, line + 1);
           else add(parent, literal);
         },
-        onError: (_code, _offset, _length, line) => {
-          const isInElement = frames.some(({ value }) => value !== null);
-          sink.damaged(isInElement ? elementLine : line + 1);
-          throw damage;
-        },
+        onError: (_code, _offset, _length, line) => fail(line),
       },
       { disallowComments: true },
     );

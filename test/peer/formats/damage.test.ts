@@ -1,0 +1,88 @@
+/** Damaged lists: what is read is what the whole list says, and what is not is refused with its line and a reason. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { EventDocument } from '../../../src/peer/import/plan-document.js';
+import { plan } from '../import/plans.js';
+import { lists } from './lists.js';
+
+const bans = 7;
+
+/** What of an event must be the same however the list was damaged. */
+function said({ player_id, line, banned_at, state }: EventDocument): string {
+  return [line, player_id, banned_at, state].join(' ');
+}
+
+for (const [name, make] of Object.entries(lists)) {
+  const whole = make(bans);
+  const events = plan(whole).events.map(said);
+
+  test(`${name}: the list is recognised and every ban is read`, () => {
+    const list = plan(whole);
+    assert.is(list.format, name);
+    assert.equal([list.events.length, list.refused], [bans, []]);
+    assert.ok(list.events.every(({ state }) => state === 'send'));
+    assert.not.match(JSON.stringify(list), /Été|plain, with|玩家|198\.51|225827/);
+  });
+
+  test(`${name}: cut anywhere, no row is read that the whole list does not hold`, () => {
+    const bytes = Buffer.from(whole);
+    const known = new Set(events);
+    for (let length = 0; length < bytes.length; length++) {
+      const list = plan(bytes.subarray(0, length), {}, name);
+      for (const event of list.events) assert.ok(known.has(said(event)), `${length}: ${said(event)}`);
+      for (const { line, reason } of list.refused) assert.ok(line >= 1 && reason.length > 10, reason);
+      const isInRow = list.events.length < bans && length > bytes.length / 2 && !/^\s/.test(whole.slice(length));
+      if (isInRow && bytes[length - 1] !== 0x0a && !/[,[{]\s*$/.test(bytes.subarray(0, length).toString())) {
+        assert.ok(list.refused.length > 0 || list.events.length > 0, `nothing is said of a cut at ${length}`);
+      }
+    }
+  });
+
+  test(`${name}: a byte order mark, other line ends and UTF-16 change nothing`, () => {
+    const crlf = whole.replaceAll('\n', '\r\n');
+    const mark = '\ufeff';
+    const big = Buffer.from(mark + whole, 'utf16le').swap16();
+    for (const bytes of [mark + whole, crlf, mark + crlf, Buffer.from(mark + whole, 'utf16le'), big]) {
+      assert.equal(plan(bytes).events.map(said), events);
+    }
+  });
+
+  test(`${name}: in Latin-1 the ids are read all the same`, () => {
+    const latin = Buffer.from(whole.replace(/[^ -ÿ\n\t]/g, 'é'), 'latin1');
+    assert.equal(plan(latin).events.map(said), events);
+  });
+}
+
+test('a list of no known format is refused with exit code 4, whatever it holds', () => {
+  for (const text of ['', ' \n', 'hello world\n', '{"a":1}', '[1,2]', '<xml/>', 'a,b\n1,2\n', '\u0000\u0001\u0002']) {
+    try {
+      plan(text);
+    } catch (error) {
+      assert.equal(
+        [(error as { code: string }).code, (error as { exitCode: number }).exitCode],
+        ['format_not_recognised', 4],
+      );
+      continue;
+    }
+    assert.unreachable(JSON.stringify(text));
+  }
+});
+
+test('an integer id keeps its digits, and one in a spreadsheet form is refused', () => {
+  const list = plan(
+    'player_id,banned_at\n"7,65612E+16",2026-11-20T12:00:00Z\n76561202255225731,2026-11-20T12:00:00Z\n',
+  );
+  assert.equal(
+    list.events.map(({ player_id }) => player_id),
+    ['76561202255225731'],
+  );
+  assert.match(list.refused[0]!.reason, /^rounded_number: /);
+});
+
+test('a time without a zone is read in the zone that the caller names', () => {
+  const text = 'steam_id,banned_at\n76561202255225731,2026-11-20 13:00:00\n';
+  assert.is(plan(text).events[0]!.banned_at, '2026-11-20T13:00:00.000Z');
+  assert.is(plan(text, { timeZone: 'Europe/Berlin' }).events[0]!.banned_at, '2026-11-20T12:00:00.000Z');
+});
+
+test.run();

@@ -1,0 +1,117 @@
+/** `ptf-peer import` and `export` against a real node: once, twice, interrupted, and what of the list leaves the host. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { subjectHash } from '../../../src/client/ids/subject.js';
+import { startTestNode, type TestNode } from '../../../src/testing.js';
+import { lists } from '../formats/lists.js';
+import { endChildren, PeerWorld, RecordingProxy } from '../peer-world.js';
+
+let node: TestNode;
+let groupSalt: string;
+let proxy: RecordingProxy;
+let world: PeerWorld;
+
+test.before(async () => {
+  node = await startTestNode({ variables: { PLAYER_ID_KINDS: 'steam,minecraft,eos' } });
+  groupSalt = node.groupSalt;
+  proxy = await RecordingProxy.start(() => node.url);
+});
+test.after(async () => {
+  endChildren();
+  await proxy.close();
+  await node.close();
+});
+test.before.each(async () => {
+  world = new PeerWorld();
+  const { peerId, apiKey } = await node.register('importer');
+  world.writeConfig({ url: proxy.url, peerId, apiKey, groupSalt });
+});
+test.after.each(() => world.remove());
+
+function list(name: string, text: string): string {
+  const file = join(world.folder, name);
+  writeFileSync(file, text);
+  return file;
+}
+
+async function importJson(...args: string[]) {
+  const { code, out, err } = await world.run(['import', ...args, '--json']);
+  return { code, err, document: JSON.parse(out) };
+}
+
+test('an import reports every ban once; a second one, of the same list in another spelling, changes nothing', async () => {
+  const text = lists.source!(50);
+  const first = await importJson(list('bans.cfg', text));
+  assert.equal([first.code, first.document.delivered, first.document.duplicates], [0, 50, 0], first.err);
+  const other = text.replaceAll('STEAM_0', 'STEAM_1').replaceAll('\n', '\r\n');
+  const second = await importJson(list('other.cfg', other));
+  assert.equal([second.code, second.document.delivered, second.document.duplicates], [0, 50, 50]);
+});
+
+test('no name, reason, address or raw id of a list goes over the wire or stays on the disk', async () => {
+  for (const [name, make] of Object.entries(lists)) {
+    const { code } = await world.run(['import', list(`list.${name}`, make(12))]);
+    assert.is(code, 0, name);
+  }
+  const left = proxy.sent.join('\n') + world.stateText();
+  assert.not.match(
+    left,
+    /Été|Nom_|игрок|玩家|Neil|plain, with|two lines|by hand|198\.51|225827|STEAM_|7656120|0a0b0c0d/,
+  );
+  assert.match(left, subjectHash('76561202255165728', groupSalt));
+});
+
+test('a dry run asks no node, needs no configuration, and tells bad lines by its exit code', async () => {
+  const before = proxy.sent.length;
+  const file = list('bans.cfg', `${lists.rust!(3)}banid 12 "x" "y" -1\n`);
+  const { code, out } = await world.run(['import', file, '--dry-run', '--json']);
+  const document = JSON.parse(out);
+  assert.equal([code, document.events.length, document.refused.length], [1, 3, 1]);
+  assert.equal(Object.keys(document), ['format', 'events', 'refused']);
+  assert.equal(Object.keys(document.events[0]), ['player_id', 'kind', 'line', 'banned_at', 'expires_at', 'state']);
+  const people = await world.run(['import', file, '--dry-run']);
+  assert.match(people.out, /3 to send, 0 expired, 0 lifted, 0 faded, 1 lines refused\nNothing was sent\./);
+  assert.is(proxy.sent.length, before);
+});
+
+test('wrong usage, a dead node and an unknown format have exit codes of their own', async () => {
+  const file = list('bans.cfg', lists.rust!(3));
+  assert.is((await world.run(['import', file, '--time-zone', 'Mars/Olympus'])).code, 2);
+  assert.is((await world.run(['import', join(world.folder, 'missing.cfg')])).code, 2);
+  assert.is((await world.run(['import', file, '--game', 'other'])).code, 2);
+  assert.is((await world.run(['import', list('none.txt', 'nothing\n'), '--dry-run'])).code, 4);
+  world.writeConfig({ url: 'http://127.0.0.1:9', peerId: 'p', apiKey: 'k', groupSalt });
+  assert.is((await world.run(['import', file])).code, 3);
+});
+
+test('an import that is killed goes on where it stopped, and each ban is there once', async () => {
+  const file = list('bans.csv', lists.csv!(3_000));
+  const running = world.start(['import', file]);
+  const enough = () => proxy.sent.filter((one) => one.startsWith('POST /api/v1/events/batch')).length > 0;
+  while (!enough()) await new Promise((resolve) => setImmediate(resolve));
+  running.child.kill('SIGKILL');
+  await running.ended;
+  const { code, document, err } = await importJson(file);
+  assert.is(code, 0, err);
+  assert.is(document.waiting, 0);
+  const again = await importJson(file);
+  assert.equal([again.document.delivered, again.document.duplicates], [3_000, 3_000]);
+});
+
+test('an export lists those of the known players whom the group does not trust, in the form of the game', async () => {
+  const open = await startTestNode();
+  const [peer] = await open.seed({ bad: ['76561202255225729'], good: ['76561202255225730'] });
+  world.writeConfig({ url: open.url, peerId: peer!.peerId, apiKey: peer!.apiKey, groupSalt: open.groupSalt });
+  const ids = list('ids.txt', 'steam_id\n[U:1:4294960001]\n76561202255225730\nSTEAM_0:0:2147480002\nBOT\n');
+  const { code, out, err } = await world.run(['export', '--format', 'squad', '--ids', ids]);
+  assert.is(out, '76561202255225729:0 //untrusted in the group of servers\n');
+  assert.equal([code, err.includes(':5: refused: placeholder')], [1, true]);
+  const source = await world.run(['export', '--format', 'source', '--ids', ids]);
+  assert.is(source.out, 'banid 0 STEAM_1:1:2147480000\n');
+  assert.is((await world.run(['export', '--format', 'minecraft', '--ids', ids])).out, '[]\n');
+  await open.close();
+});
+
+test.run();

@@ -1,6 +1,6 @@
 /**
  * Whether a write was signed by its peer: the head is checked first, then the signature in Node's thread pool, then the
- * replay memory. The digest of the body is left to whoever reads the body (docs/decisions/0217-signed-requests.md).
+ * replay memory. The digest of the body is left to whoever reads the body (docs/decisions/0230-signed-requests.md).
  */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import type { Route } from '../../contract/routes.js';

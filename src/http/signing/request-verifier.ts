@@ -3,7 +3,7 @@
  * replay memory. The digest of the body is left to whoever reads the body (docs/decisions/0230-signed-requests.md).
  */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
-import type { Route } from '../../contract/routes.js';
+import { isWrite, type Route } from '../../contract/routes.js';
 import { granted, type Outcome, type Refusal, refused } from '../../errors.js';
 import type { PeerView } from '../../group/api.js';
 import { limits } from '../../limits.js';
@@ -111,11 +111,6 @@ export class RequestVerifier {
 }
 
 const erasurePath = '/api/v1/subjects/{hash}';
-
-/** What is done in the name of a peer. */
-function isWrite({ auth, method }: Route): boolean {
-  return auth === 'required' && method !== 'GET';
-}
 
 /** In Node's thread pool: a verification takes longer than the rest of an event. */
 function verified(base: Buffer, key: KeyObject, signature: Uint8Array): Promise<boolean> {

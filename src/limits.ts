@@ -76,6 +76,8 @@ export const limits = {
   evictionChances: 8,
   /** Connections beyond the bound that are told so at a time; further ones are closed without a word. */
   connectionsRefusedAtOnce: 256,
+  /** Kinds that `PLAYER_ID_KINDS` may list. */
+  playerIdKindsMax: 16,
   matchIdsMax: 128,
   requestIdLength: 128,
   /** Faults of one body that are told beside the first. */
@@ -96,7 +98,7 @@ export const limits = {
 
   // Pages
   /** Hours and days as text that are kept for the next answer, of each so many. */
-  timeTextsKept: 1_024,
+  timeStringsMax: 1_024,
   pageDefault: 50,
   pageMax: 200,
   /** Newest events of a player that the public summary covers. */
@@ -160,7 +162,7 @@ export const limits = {
   erasureQuotaPerDay: 100,
   erasureWindowMs: DAY_MS,
   /** Times of erasures that are remembered per peer; a larger quota is no quota. */
-  erasureTimesKept: 10_000,
+  erasureTimesMax: 10_000,
   /** Log records that one piece of an erasure rewrites, between turns. */
   redactionPieceRecords: 4_096,
   redactionPieceBatches: 256,
@@ -249,7 +251,7 @@ export const limits = {
   halfLifeClockBehindMs: HOUR_MS,
   /** The decay epoch moves once newer evidence would be scaled by more than 2^this. */
   epochHalfLivesMax: 256,
-  snapshotsKept: 2,
+  snapshotsMax: 2,
   /** Pause after a snapshot that failed. */
   snapshotRetryMs: 60_000,
   /** Quiet after an erasure before the snapshots that it removed are made up for. */
@@ -334,7 +336,7 @@ export const limits = {
   walkRecordsMax: 20_000,
   /** Reads of the log, of two such walks each at most, for the events of one submission that may be repeated. */
   repeatReadsMax: 16,
-  readerBatchesKept: 32,
+  readerCacheBatches: 32,
   /** Players that one count of verdicts looks at; of more, every n-th. */
   verdictRowsMax: 1_048_576,
   /** Peers that must have contributed before anything is split up by type or side. */

@@ -88,7 +88,7 @@ export function settingsOf(options: TrustClientOptions): Settings {
     fallback: options.fallback ?? 'last-known',
     attemptMs: options.attemptMs ?? bounds.attemptMs,
     deadlineMs: options.deadlineMs ?? bounds.deadlineMs,
-    playersMax: options.playersMax ?? bounds.playersKept,
+    playersMax: options.playersMax ?? bounds.playersMaxDefault,
     transport: options.transport ?? poolTransport(options.url),
     runtime,
   };

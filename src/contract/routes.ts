@@ -57,7 +57,12 @@ const bodyCodes = [
   'malformed_json',
   'schema_validation_failed',
 ] as const;
-const playerCodes = ['invalid_parameter', 'player_not_found', 'subject_hash_required'] as const;
+const playerCodes = [
+  'invalid_parameter',
+  'player_not_found',
+  'subject_hash_required',
+  'player_id_not_canonical',
+] as const;
 
 /** What any request can meet, whatever its route, down to one that never was a request. */
 export const everyRoute = [
@@ -170,6 +175,7 @@ export const routes = {
       'unknown_peer',
       'game_id_not_registered',
       'subject_hash_required',
+      'player_id_not_canonical',
       'timestamp_in_future',
       'duplicate_event',
       'overloaded',
@@ -277,7 +283,7 @@ export const routes = {
     whileNotReady: false,
     query: [queryParameters.ids],
     success: { 200: { description: 'One entry per id, in the order asked.', schema: responses.matchScoresSchema } },
-    codes: ['invalid_parameter', 'subject_hash_required'],
+    codes: ['invalid_parameter', 'subject_hash_required', 'player_id_not_canonical'],
   },
   streamVerdicts: {
     method: 'GET',
@@ -320,6 +326,18 @@ export const routes = {
     whileNotReady: true,
     query: [],
     success: { 200: { description: 'OpenAPI 3.1.', schema: responses.openApiSchema } },
+    codes: [],
+  },
+  getOpenApi30: {
+    method: 'GET',
+    path: '/api/v1/openapi-3.0.json',
+    tag: 'Service',
+    summary: 'This description for generators that do not read OpenAPI 3.1',
+    auth: 'none',
+    cache: 'public',
+    whileNotReady: true,
+    query: [],
+    success: { 200: { description: 'OpenAPI 3.0.3.', schema: responses.openApiSchema } },
     codes: [],
   },
   getDocs: {

@@ -26,8 +26,8 @@ export interface SubmitEvents {
   /** Number of the peer whose key was sent; null with authentication off. */
   readonly caller: number | null;
   readonly events: readonly EventSubmission[];
-  /** `asOf`: `redacted` of the state when the log was read. */
-  readonly checked?: { readonly asOf: number; readonly found: readonly RepeatFound[] };
+  /** What the log says of events that may be repeats. */
+  readonly checked?: readonly RepeatFound[];
 }
 
 /** Event `index` of a command may repeat one in the chain of records that begins at `head`. */

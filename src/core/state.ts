@@ -389,7 +389,7 @@ export class GroupState {
     if (peer === OPERATOR) return;
     // Not by age: a clock that jumped ahead would make the quota forget what it has to remember once the clock is right
     // again.
-    const recent = (this.erasuresBy.get(peer) ?? []).slice(1 - limits.erasureTimesKept);
+    const recent = (this.erasuresBy.get(peer) ?? []).slice(1 - limits.erasureTimesMax);
     recent.push(at);
     this.erasuresBy.set(peer, recent);
   }

@@ -47,7 +47,6 @@ export interface RepeatsUnknown {
   readonly type: 'repeats_unknown';
   readonly events: SubmitEvents['events'];
   readonly checks: readonly RepeatCheck[];
-  readonly asOf: number;
   /** Up to this record no event is in the log any more. */
   readonly expired: number;
   /** Events that are withdrawn, though the log may still show them. */

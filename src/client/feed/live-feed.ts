@@ -214,7 +214,6 @@ export class VerdictFeed {
     const news = watched('told nothing');
     try {
       life.expectWithin(bounds.streamOpenMs);
-      await this.#options.salt?.verify(controller.signal);
       const headers: Record<string, string> = { accept: 'text/event-stream' };
       if (key !== undefined) headers['x-peer-api-key'] = key;
       if (this.#lastEventId !== '') headers['last-event-id'] = this.#lastEventId;
@@ -223,6 +222,8 @@ export class VerdictFeed {
       if (!/^text\/event-stream\b/i.test(response.header('content-type') ?? '')) {
         return refusal('the answer is no event stream');
       }
+      // After the connection, whose failure says at once that no node answers; the table holds nothing yet.
+      await this.#options.salt?.verify(controller.signal);
       this.#connections++;
       this.#heartbeatMs = bounds.streamOpenMs;
       return await this.#read(response, life, news);

@@ -146,12 +146,11 @@ export class Turn<T> {
     const keys = command.events.map(() => this.#prefetch.next());
     const { unknown: checks, known } = repeatsOf(this.#state, command, keys);
     if (checks.length > 0) {
-      const { redacted: asOf, retired, withdrawals } = this.#state;
+      const { retired, withdrawals } = this.#state;
       return {
         type: 'repeats_unknown',
         events: command.events,
         checks,
-        asOf,
         expired: retired.seq,
         withdrawn: [...withdrawals.keys()],
       };

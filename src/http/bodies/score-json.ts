@@ -48,7 +48,7 @@ const parts = {
 const verdictParts = verdicts.map(part);
 
 /** Days by their number since 1970, one of them in each place. */
-const cachedDays = Array.from({ length: limits.timeTextsKept }, () => ({ day: -1, text: part('') }));
+const cachedDays = Array.from({ length: limits.timeStringsMax }, () => ({ day: -1, text: part('') }));
 
 /**
  * A row with an id all of whose characters are written as two units of `\ud83d` each, and the longest of everything

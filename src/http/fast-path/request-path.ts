@@ -81,9 +81,9 @@ function readJson(
     // Not `resolve` itself, which holds the promise, and the promise what was read.
     let pending: typeof resolve | undefined = resolve;
     const takeChunks = (): Buffer[] => {
-      const taken = chunks;
+      const received = chunks;
       chunks = [];
-      return taken;
+      return received;
     };
     const settle = (outcome: Outcome<unknown>): void => {
       pending?.(outcome);

@@ -125,7 +125,7 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
     }
     if (this.#byAddress === null) return this.#answerAdmitted(incoming);
     const address = addressKeyOf(incoming.remote.remoteAddress);
-    return then(this.#byAddress.take(address), (refusal) => refusal ?? this.#answerAdmitted(incoming));
+    return then(this.#byAddress.consume(address), (refusal) => refusal ?? this.#answerAdmitted(incoming));
   }
 
   #answerAdmitted(incoming: Incoming): ApiReply | Promise<ApiReply> {
@@ -133,7 +133,7 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
       if (!admitted.ok) return refusalReply(admitted);
       const caller = admitted.value;
       if (this.#byPeer === null || caller === null) return this.#answerVerified(incoming, caller);
-      return then(this.#byPeer.take(caller.peerId), (refusal) => refusal ?? this.#answerVerified(incoming, caller));
+      return then(this.#byPeer.consume(caller.peerId), (refusal) => refusal ?? this.#answerVerified(incoming, caller));
     });
   }
 
@@ -160,7 +160,7 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
       const request = { params: params.value, query, body: body.value, headers, caller, remote };
       if (this.#registrations === null) return this.#handle(request);
       const address = addressKeyOf(incoming.remote.remoteAddress);
-      return then(this.#registrations.take(address), (refusal) => refusal ?? this.#handle(request));
+      return then(this.#registrations.consume(address), (refusal) => refusal ?? this.#handle(request));
     });
   }
 

@@ -35,7 +35,7 @@ const examplePublicKey = 'JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs';
 const otherExampleId = '7d9e1f3a-2b4c-4d6e-8f01-23456789abcd';
 
 /** The whole command line. With `json`, help that nobody asked for is not printed. */
-export function programOf(deps: CommandDeps, json: boolean, done: (shown: show.Rendered) => void): Command {
+export function programOf(deps: CommandDeps, json: boolean, done: (rendered: show.Rendered) => void): Command {
   const { terminal } = deps;
   const program = new Command('ptf')
     .description('Operates a running node of the peer trust federation, found by its data folder.')

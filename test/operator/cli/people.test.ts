@@ -18,7 +18,7 @@ test.after(() => node.close());
 const ptf = (...args: readonly string[]): Promise<Ran> => runHere(args, node.dir);
 
 async function json(...args: readonly string[]): Promise<Record<string, unknown>> {
-  const { code, out } = await ptf(...args, '--json');
+  const { code, out } = await ptf('--json', ...args);
   assert.is(code, 0, out);
   return JSON.parse(out);
 }

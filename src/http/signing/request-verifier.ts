@@ -97,9 +97,9 @@ export class RequestVerifier {
   }
 
   #keyOf(publicKey: string): KeyObject {
-    const kept = this.#keys.get(publicKey);
-    if (kept !== undefined) return kept;
-    if (this.#keys.size >= limits.signingKeysKept) this.#keys.clear();
+    const known = this.#keys.get(publicKey);
+    if (known !== undefined) return known;
+    if (this.#keys.size >= limits.signingKeysMax) this.#keys.clear();
     const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: publicKey }, format: 'jwk' });
     this.#keys.set(publicKey, key);
     return key;

@@ -161,7 +161,7 @@ export const limits = {
   /** Signatures that are remembered so that none is taken twice, in 16 to 32 bytes each. */
   replaySignaturesMax: 4_194_304,
   /** Public keys that are kept ready. */
-  signingKeysKept: 4_096,
+  signingKeysMax: 4_096,
 
   // Erasure
   erasureQuotaPerDay: 100,

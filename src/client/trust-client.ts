@@ -287,8 +287,8 @@ export class TrustClient {
   async register(registration: Registration, options: CallOptions = {}): Promise<RegisteredPeer> {
     const { peerName, gameIds, contactEmail, publicKey } = registration;
     const email = contactEmail === undefined ? {} : { contact_email: contactEmail };
-    const key = publicKey === undefined ? {} : { public_key: publicKey };
-    const json: RegistrationBody = { peer_name: peerName, game_ids: gameIds, ...email, ...key };
+    const named = { peer_name: peerName, game_ids: gameIds, ...email };
+    const json: RegistrationBody = publicKey === undefined ? named : { ...named, public_key: publicKey };
     const answer = await this.#call({ method: 'POST', path: '/peers/register', json }, 'unsent', options);
     const { body } = answer;
     if (!isRecord(body) || typeof body.peer_id !== 'string' || typeof body.api_key !== 'string') {

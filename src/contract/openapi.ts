@@ -3,7 +3,7 @@ import { type ErrorCode, type ErrorDetails, errors } from '../errors.js';
 import type { Schema } from '../validation/schema.js';
 import { namedSchemas } from './named-schemas.js';
 import { pathParameters } from './parameters.js';
-import { everyRoute, type Route, routes, type Success } from './routes.js';
+import { everyRoute, isWrite, type Route, routes, type Success } from './routes.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -37,6 +37,7 @@ const exampleDetails: Partial<ErrorDetails> & Partial<Record<ErrorCode, object>>
     limit: 1,
     more: [{ field: '/game_id', violation: 'pattern', error: 'game_id must not begin or end with a blank' }],
   },
+  erasure_quota_exceeded: { quota: 'peer', per_day: 100 },
   player_id_not_canonical: { canonical_forms: [{ kind: 'steam', form: 'the decimal SteamID64 of 17 digits' }] },
   rate_limited: { limit: 'address', per_s: 100 },
   duplicate_dispute: { dispute_id: '3f2b8a51-7c1d-4a8e-9b35-6d0f4e2c1a90' },
@@ -122,7 +123,20 @@ function parametersOf(route: Route): Json[] {
   }));
   const inHeader =
     route.header === undefined ? [] : [{ ...route.header, in: 'header', required: false, schema: { type: 'string' } }];
-  return [...inPath, ...inQuery, ...inHeader];
+  return [...inPath, ...inQuery, ...inHeader, ...(isWrite(route) ? signatureParameters(route) : [])];
+}
+
+/** RFC 9421: only a peer with a public key needs them, unless the node requires signatures. */
+function signatureParameters(route: Route): Json[] {
+  const field = (name: string, description: string) => {
+    return { name, description, in: 'header', required: false, schema: { type: 'string' } };
+  };
+  const covered = `\`@method\`, \`@path\`, ${route.body === undefined ? '' : '`content-digest`, '}\`x-peer-api-key\``;
+  return [
+    field('Signature-Input', `Of a signed write (RFC 9421): it covers ${covered}, and has \`created\`.`),
+    field('Signature', "Ed25519, by the peer's registered public key."),
+    ...(route.body === undefined ? [] : [field('Content-Digest', 'The sha-256 or sha-512 of the body (RFC 9530).')]),
+  ];
 }
 
 function securityOf(id: string, route: Route): Json[] {

@@ -391,6 +391,11 @@ export const routes = {
   },
 } as const satisfies Record<string, Route>;
 
+/** Whether a route changes something in the name of a peer. */
+export function isWrite({ auth, method }: Route): boolean {
+  return auth === 'required' && method !== 'GET';
+}
+
 export type OperationId = keyof typeof routes;
 
 /** The type of a route's request body, `undefined` where it takes none. */

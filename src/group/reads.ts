@@ -1,7 +1,7 @@
 /** What is read of a group from memory, at once: health, counts, peers and scores. */
 
 import { reportersOf } from '../core/rules/decide-dispute.js';
-import { isAllowed, shownTrust } from '../core/scoring/allowed.js';
+import { isAllowed, readTrust } from '../core/scoring/allowed.js';
 import { explanationOf, type TrustExplanation, type TrustView } from '../core/scoring/score.js';
 import type { KeyColumns } from '../core/tables/event-columns.js';
 import type { Peer } from '../core/tables/peers.js';
@@ -106,7 +106,7 @@ export abstract class GroupReads implements GroupViews {
   trust(subject: Uint8Array): TrustView | undefined {
     const { state } = this.running;
     const row = state.subjects.find(subject);
-    return row < 0 ? undefined : shownTrust(state, row, this.#asOf.of(state));
+    return row < 0 ? undefined : readTrust(state, row, this.#asOf.of(state));
   }
 
   trusts(players: KeyColumns): (TrustView | undefined)[] {
@@ -116,7 +116,7 @@ export abstract class GroupReads implements GroupViews {
     const trusts = new Array<TrustView | undefined>(players.count);
     for (let i = 0; i < players.count; i++) {
       const row = players.rows[i]!;
-      trusts[i] = row < 0 ? undefined : shownTrust(state, row, asOf);
+      trusts[i] = row < 0 ? undefined : readTrust(state, row, asOf);
     }
     return trusts;
   }

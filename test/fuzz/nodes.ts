@@ -55,6 +55,12 @@ export class FuzzNode {
     this.#cookie = cookie;
   }
 
+  get #publicKey(): { readonly public_key?: string } {
+    return this.#env.REQUEST_SIGNING === 'required'
+      ? { public_key: 'JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs' }
+      : {};
+  }
+
   /** With two active peers, one suspended and one revoked. */
   async start(): Promise<void> {
     this.#dir = temporaryFolder();
@@ -79,7 +85,7 @@ export class FuzzNode {
     const names = new Map<string, string>();
     for (const [place, peer_name] of ['first', 'second', 'suspended', 'revoked'].entries()) {
       const { body } = await ask(this.url, '/api/v1/peers/register', {
-        json: { peer_name, game_ids: ['arena'], contact_email: 'ops@example.com' },
+        json: { peer_name, game_ids: ['arena'], contact_email: 'ops@example.com', ...this.#publicKey },
         headers: { Cookie: this.#cookie },
       });
       names.set(`peer${place}`, body.peer_id).set(`key${place}`, body.api_key);

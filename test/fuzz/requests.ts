@@ -126,6 +126,24 @@ const keyFields: Arbitrary<Fields> = fc.oneof(
   fieldText.map((value): Fields => [['X-Peer-API-Key', value]]),
 );
 
+const covered = '"@method" "@path" "content-digest" "x-peer-api-key"';
+/** Parts of signatures (RFC 9421), right and wrong ones; together they may be whole, but by no key of a peer. */
+const signatureFields: Arbitrary<readonly [string, string]> = fc.oneof(
+  fc.constantFrom<readonly [string, string]>(
+    ['Signature-Input', `sig1=(${covered});created=1618884473`],
+    ['Signature-Input', `sig1=(${covered});created=9999999999999`],
+    ['Signature-Input', `sig1=(${covered} "@status" "@query";req);created=-1;expires=1.5;alg=x`],
+    ['Signature-Input', `sig1=(${covered}`],
+    ['Signature-Input', 'sig1=(), sig2=("@method"), sig3=?1, sig4, sig5=()'],
+    ['Signature', `sig1=:${'A'.repeat(86)}==:`],
+    ['Signature', 'sig1=:AAAA:, sig1=:====:'],
+    ['Signature', 'sig1=%"%ff"'],
+    ['Content-Digest', 'sha-256=:X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=:'],
+    ['Content-Digest', 'sha-512=1, md5=:AAAA:'],
+  ),
+  fc.tuple(fc.constantFrom('Signature-Input', 'Signature', 'Content-Digest'), fieldText),
+);
+
 const otherFields: Arbitrary<Fields> = fc
   .array(
     fc.oneof(
@@ -155,6 +173,7 @@ const otherFields: Arbitrary<Fields> = fc
         ['__proto__', 'x'],
         ['constructor', 'x'],
       ),
+      signatureFields,
       fieldText.map((value): readonly [string, string] => ['X-Other', value]),
       fieldText.map((value): readonly [string, string] => ['Accept', value]),
       fieldText.map((value): readonly [string, string] => ['If-None-Match', value]),

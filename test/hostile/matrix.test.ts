@@ -10,6 +10,7 @@ import { type OperationId, routes } from '../../src/contract/routes.js';
 import { DAY_MS } from '../../src/limits.js';
 import { type Answer, ask } from '../http/exchange.js';
 import { newPlayer, type PeerClient, registerPeer, setStatus } from '../http/peer-client.js';
+import { newSigningKey, send, sendSigned } from '../http/signing/signer.js';
 import { startTestNode, type TestNode } from '../support/node.js';
 
 const salt = 'a salt of sixteen bytes';
@@ -271,6 +272,29 @@ test('what a caller can destroy is what the table says, in every cell', async ()
     }
   }
   await of.node.close();
+});
+
+test('a stolen key of a peer that signs its requests destroys and adds nothing', async () => {
+  const of = await group();
+  const { old, node } = of;
+  const { player, subject, oldId } = await reported(of, false);
+  assert.ok((await node.group.setPublicKey(old.peerId, newSigningKey().publicKey, 'test')).ok);
+  const thief = newSigningKey();
+  const body = JSON.stringify(old.event({ player_id: player }));
+  for (const write of [
+    { method: 'POST', path: '/api/v1/events', body },
+    { method: 'POST', path: '/api/v1/events/batch', body: `{"events":[${body}]}` },
+    { method: 'DELETE', path: `/api/v1/events/${oldId}` },
+    { method: 'DELETE', path: `/api/v1/subjects/${subject}` },
+  ]) {
+    const request = { ...write, key: old.key };
+    const unsigned = await send(node.url, request, { 'content-type': 'application/json', 'x-peer-api-key': old.key });
+    assert.is(cellOf(unsigned, {}), '401 signature_missing', write.path);
+    assert.is(cellOf(await sendSigned(node.url, request, thief), {}), '401 signature_invalid', write.path);
+  }
+  const { body: events } = await ask(node.url, `/api/v1/players/${player}/events`, { key: old.key });
+  assert.equal([events.total, events.data[0].event_id], [1, oldId]);
+  await node.close();
 });
 
 test.run();

@@ -3,6 +3,8 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { generateSigningKey } from '../../src/client/transport/request-signer.js';
+import { TrustClient } from '../../src/client/trust-client.js';
 import { startTestNode, type TestNode } from '../../src/testing.js';
 import { PeerWorld } from './peer-world.js';
 
@@ -99,6 +101,19 @@ test('a key that belongs to another peer is found by the doctor', async () => {
   const { code, out } = await world.run(['doctor']);
   assert.is(code, 1);
   assert.match(out, 'the key belongs to another peer');
+});
+
+test('a peer with a public key passes the doctor with its signing key, and not without it', async () => {
+  const { signingKey, publicKey } = generateSigningKey();
+  const guest = new TrustClient({ url: node.url });
+  const { peerId, apiKey } = await guest.register({ peerName: 'Signing', gameIds: ['arena'], publicKey });
+  await guest.close();
+  world.writeConfig({ url: node.url, peerId, apiKey, groupSalt: node.groupSalt });
+  assert.is((await world.run(['doctor'])).code, 1);
+  assert.is((await world.run(['doctor'], { PTF_PEER_SIGNING_KEY: signingKey })).code, 0);
+  const bad = await world.run(['doctor'], { PTF_PEER_SIGNING_KEY: 'no key' });
+  assert.is(bad.code, 2);
+  assert.match(bad.err, 'PTF_PEER_SIGNING_KEY');
 });
 
 test('variables replace members of the configuration', async () => {

@@ -7,7 +7,7 @@ import { type TrustView, trustOf } from './score.js';
 const neutral = { score: 50, confidence: 0, verdict: 'neutral', allowed: true } as const;
 
 /** The view of a subject's row at a moment. */
-export function shownTrust(state: GroupState, row: number, asOf: AsOf): TrustView {
+export function readTrust(state: GroupState, row: number, asOf: AsOf): TrustView {
   const view = trustOf(state, row, asOf);
   return isAllowed(state, row, asOf) ? { ...view, ...neutral } : view;
 }

@@ -1,7 +1,7 @@
 /** What the state holds of one player, as of one record: where the log goes on, sums, score and disputes. */
 import { asOfTime, decayed, decayFactorFor } from '../../core/evidence/decay.js';
 import { subjectHex } from '../../core/hashing/pseudonym.js';
-import { shownTrust } from '../../core/scoring/allowed.js';
+import { readTrust } from '../../core/scoring/allowed.js';
 import type { TrustView } from '../../core/scoring/score.js';
 import type { GroupState } from '../../core/state.js';
 import type { AllowEntry } from '../../core/tables/allow-list.js';
@@ -59,7 +59,7 @@ export function holdingsOf(state: GroupState, subject: Uint8Array): Holdings {
   return {
     seq: state.lastSeq,
     at,
-    trust: row < 0 ? null : shownTrust(state, row, asOf),
+    trust: row < 0 ? null : readTrust(state, row, asOf),
     pairs,
     disputes: state.disputes.of(hex),
     allowed: state.allowed.of(hex)?.entry ?? null,

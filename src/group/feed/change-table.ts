@@ -7,7 +7,7 @@ import { KEY_WORDS } from '../../core/columns/packed-keys.js';
 import type { AsOf } from '../../core/evidence/decay.js';
 import { subjectBytes, subjectHex } from '../../core/hashing/pseudonym.js';
 import type { LogRecord } from '../../core/records/records.js';
-import { shownTrust } from '../../core/scoring/allowed.js';
+import { readTrust } from '../../core/scoring/allowed.js';
 import { CONFIDENCE_UNIT, SCORE_UNIT, wholeConfidence, wholeScore } from '../../core/scoring/score.js';
 import type { GroupState } from '../../core/state.js';
 import type { EventColumns } from '../../core/tables/event-columns.js';
@@ -234,7 +234,7 @@ export class ChangeTable {
   #look(row: number, asOf: AsOf, position: number, rows: ChangeRow[]): void {
     const { subjects } = this.#state;
     if (!subjects.has(row)) return;
-    const view = shownTrust(this.#state, row, asOf);
+    const view = readTrust(this.#state, row, asOf);
     const score = wholeScore(view);
     const confidence = wholeConfidence(view);
     const verdict = verdictNumbers.get(view.verdict)! | (view.allowed === undefined ? 0 : ALLOWED);

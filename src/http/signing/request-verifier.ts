@@ -1,9 +1,9 @@
 /**
  * Verifies that a write was signed by its peer: first the head, then the signature in Node's thread pool, then the
- * replay memory. The reader of the body checks its digest (docs/decisions/0217-signed-requests.md).
+ * replay memory. The reader of the body checks its digest (docs/decisions/0230-signed-requests.md).
  */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
-import type { Route } from '../../contract/routes.js';
+import { isWrite, type Route } from '../../contract/routes.js';
 import { granted, type Outcome, type Refusal, refused } from '../../errors.js';
 import type { PeerView } from '../../group/api.js';
 import { limits } from '../../limits.js';
@@ -98,9 +98,9 @@ export class RequestVerifier {
   }
 
   #keyOf(publicKey: string): KeyObject {
-    const kept = this.#keys.get(publicKey);
-    if (kept !== undefined) return kept;
-    if (this.#keys.size >= limits.signingKeysKept) this.#keys.clear();
+    const known = this.#keys.get(publicKey);
+    if (known !== undefined) return known;
+    if (this.#keys.size >= limits.signingKeysMax) this.#keys.clear();
     const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: publicKey }, format: 'jwk' });
     this.#keys.set(publicKey, key);
     return key;
@@ -112,11 +112,6 @@ export class RequestVerifier {
 }
 
 const erasurePath = '/api/v1/subjects/{hash}';
-
-/** Returns whether the route acts in the name of a peer. */
-function isWrite({ auth, method }: Route): boolean {
-  return auth === 'required' && method !== 'GET';
-}
 
 /** Verifies in Node's thread pool, because a verification takes longer than the rest of an event. */
 function verified(base: Buffer, key: KeyObject, signature: Uint8Array): Promise<boolean> {

@@ -5,6 +5,7 @@
 import { join, resolve } from 'node:path';
 import { bounds } from '../../client/bounds.js';
 import { secretText } from '../../client/ids/secret.js';
+import { signingPublicKey } from '../../client/transport/request-signer.js';
 import { TrustError } from '../../client/trust-error.js';
 import { wrongUsage } from '../peer-error.js';
 import { readSmallFile } from './small-file.js';
@@ -23,6 +24,9 @@ export interface ConfigFile {
   readonly api_key_file?: string;
   readonly group_salt?: string;
   readonly group_salt_file?: string;
+  /** The private Ed25519 key as PEM, where the peer signs its writes. */
+  readonly signing_key?: string;
+  readonly signing_key_file?: string;
   readonly game_ids: readonly string[];
   readonly state_dir?: string;
 }
@@ -33,6 +37,8 @@ export interface PeerConfig {
   readonly peerId: string;
   readonly apiKey: string;
   readonly groupSalt: string;
+  /** Undefined where the peer does not sign its writes. */
+  readonly signingKey: string | undefined;
   /** At least one. */
   readonly gameIds: readonly string[];
   /** The folder of spools, the sidecar's token, the allow list and the states of `watch` and `relay`. */
@@ -49,6 +55,8 @@ export const variableOf = {
   api_key_file: 'PTF_PEER_API_KEY_FILE',
   group_salt: 'PTF_PEER_GROUP_SALT',
   group_salt_file: 'PTF_PEER_GROUP_SALT_FILE',
+  signing_key: 'PTF_PEER_SIGNING_KEY',
+  signing_key_file: 'PTF_PEER_SIGNING_KEY_FILE',
   game_ids: 'PTF_PEER_GAME_IDS',
   state_dir: 'PTF_PEER_STATE_DIR',
 } as const satisfies Record<keyof ConfigFile, string>;
@@ -89,11 +97,11 @@ export async function loadPeerConfig(surroundings: Surroundings, option: string 
   if (!Array.isArray(gameIds) || gameIds.length === 0 || gameIds.some((one) => typeof one !== 'string' || one === '')) {
     faults.push(`${where('game_ids')} must name at least one game`);
   }
-  const secret = async (member: 'api_key' | 'group_salt') => {
+  const secret = async (member: SecretMember, isRequired = true) => {
     try {
       const value = await secretOf(given, member);
       if (value !== undefined) return secretText(member, value);
-      faults.push(`${where(member)} or ${variableOf[`${member}_file`]} must be given`);
+      if (isRequired) faults.push(`${where(member)} or ${variableOf[`${member}_file`]} must be given`);
     } catch (error) {
       if (!(error instanceof TrustError) && !(error instanceof Error && error.name === 'PeerError')) throw error;
       faults.push(error.message);
@@ -102,6 +110,10 @@ export async function loadPeerConfig(surroundings: Surroundings, option: string 
   };
   const apiKey = await secret('api_key');
   const groupSalt = await secret('group_salt');
+  const signingKey = (await secret('signing_key', false)) || undefined;
+  if (signingKey !== undefined && !isSigningKey(signingKey)) {
+    faults.push(`${where('signing_key')} must be an Ed25519 private key as PEM (PKCS #8), without password`);
+  }
   if (groupSalt !== '' && Buffer.byteLength(groupSalt) < bounds.saltBytesMin) {
     faults.push(`${where('group_salt')} must have at least ${bounds.saltBytesMin} bytes`);
   }
@@ -110,7 +122,19 @@ export async function loadPeerConfig(surroundings: Surroundings, option: string 
     throw wrongUsage(faults.join('; ') + advice);
   }
   const stateDir = resolve(typeof given.state_dir === 'string' ? given.state_dir : defaultStateDir(surroundings));
-  return { url, peerId, apiKey, groupSalt, gameIds: gameIds as string[], stateDir, path };
+  return { url, peerId, apiKey, groupSalt, signingKey, gameIds: gameIds as string[], stateDir, path };
+}
+
+type SecretMember = 'api_key' | 'group_salt' | 'signing_key';
+const secretMembers: readonly string[] = ['api_key', 'group_salt', 'signing_key'] satisfies SecretMember[];
+
+function isSigningKey(text: string): boolean {
+  try {
+    signingPublicKey(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 type Members = { readonly [Member in keyof ConfigFile]?: unknown };
@@ -142,13 +166,13 @@ function withEnvironment(file: Members | undefined, env: Surroundings['env']): M
     const value = setText(env[variableOf[member]]);
     if (value === undefined) continue;
     given[member] = member === 'game_ids' ? value.split(',').map((one) => one.trim()) : value;
-    if (member === 'api_key' || member === 'group_salt') delete given[`${member}_file`];
-    if (member === 'api_key_file' || member === 'group_salt_file') delete given[member.replace('_file', '')];
+    if (secretMembers.includes(member)) delete given[`${member}_file`];
+    else if (member.endsWith('_file')) delete given[member.replace('_file', '')];
   }
   return given;
 }
 
-async function secretOf(given: Members, member: 'api_key' | 'group_salt'): Promise<string | undefined> {
+async function secretOf(given: Members, member: SecretMember): Promise<string | undefined> {
   const named = given[`${member}_file`];
   if (named === undefined) return typeof given[member] === 'string' && given[member] !== '' ? given[member] : undefined;
   if (given[member] !== undefined) throw wrongUsage(`${member} and ${member}_file must not both be given`);

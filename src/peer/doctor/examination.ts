@@ -91,8 +91,8 @@ function judgeIds({ playerIdKinds, identityMode }: GroupFacts): Finding {
 
 /** Asks the node about the key, the peer and every game by events that it refuses for their time alone. */
 async function judgePeer(config: PeerConfig, reader: NodeReader): Promise<Finding[]> {
-  const { url, peerId, apiKey, groupSalt, gameIds } = config;
-  const client = new TrustClient({ url, peerId, apiKey, groupSalt });
+  const { url, peerId, apiKey, groupSalt, signingKey, gameIds } = config;
+  const client = new TrustClient({ url, peerId, apiKey, groupSalt, signingKey });
   try {
     const probes = gameIds.map((gameId) => ({
       eventType: 'session_clean' as const,

@@ -104,10 +104,10 @@ export class Sidecar {
 
   /** Opens spool and allow list and begins to follow the stream; a node that does not answer keeps none of it back. */
   static async open(options: SidecarOptions): Promise<Sidecar> {
-    const { url, peerId, apiKey, groupSalt, stateDir } = options.config;
+    const { url, peerId, apiKey, groupSalt, signingKey, stateDir } = options.config;
     const problems = new Problems(options.log, Date.now);
     const allow = await AllowFile.open(join(stateDir, 'sidecar', 'allow.json'));
-    const client = new TrustClient({ url, peerId, apiKey, groupSalt, playersMax: options.playersMax });
+    const client = new TrustClient({ url, peerId, apiKey, groupSalt, signingKey, playersMax: options.playersMax });
     let made: Sidecar | undefined;
     try {
       const spool = await EventSpool.open({

@@ -5,10 +5,11 @@
 import { hash } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type OperationId, routes } from '../../../src/contract/routes.js';
+import { type OperationId, type Route, routes } from '../../../src/contract/routes.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
 import { type Answer, ask } from '../exchange.js';
 import { newPlayer, type PeerClient, registerPeer, setStatus } from '../peer-client.js';
+import { newSigningKey, type SigningKey, sendSigned } from '../signing/signer.js';
 
 const salt = 'a salt of sixteen bytes';
 
@@ -85,8 +86,9 @@ interface Group {
   readonly keys: Readonly<Record<Caller, string | undefined>>;
 }
 
-async function groupWith(PEER_AUTH_ENABLED: string): Promise<Group> {
-  const node = await startTestNode({ PEER_AUTH_ENABLED, GROUP_SALT: salt, ERASURE_QUOTA_PER_DAY: '1000' });
+async function groupWith(PEER_AUTH_ENABLED: string, more: Record<string, string> = {}): Promise<Group> {
+  const env = { PEER_AUTH_ENABLED, GROUP_SALT: salt, ERASURE_QUOTA_PER_DAY: '1000', ...more };
+  const node = await startTestNode(env);
   const [owner, other, suspended, revoked] = await Promise.all(
     ['Owner', 'Other', 'Suspended', 'Revoked'].map((name) => registerPeer(node.url, name)),
   );
@@ -111,12 +113,43 @@ async function groupWith(PEER_AUTH_ENABLED: string): Promise<Group> {
   };
 }
 
-/** Asks for something of the owner that exists, in a form that passes every check but those of the caller. */
-async function call({ node, owner }: Group, id: OperationId, key: string | undefined): Promise<Answer> {
+/** The same of an owner that has a public key from the call on; `key` null: unsigned. */
+async function callAsSigner(group: Group, id: OperationId, publicKey: string, key: SigningKey | null): Promise<Answer> {
+  const { node, owner, keys } = group;
+  assert.ok((await node.group.setPublicKey(owner.peerId, null, 'test')).ok);
+  return call(group, id, keys.owner, key, async () => {
+    assert.ok((await node.group.setPublicKey(owner.peerId, publicKey, 'test')).ok);
+  });
+}
+
+/** Asks for what does not exist: the caller is refused before that is seen. */
+function callUnprepared({ node, owner }: Group, id: OperationId, key: string | undefined): Promise<Answer> {
+  const { method, path } = routes[id];
+  const target = path.replace('{hash}', 'ab'.repeat(32)).replace('{event_id}', 'nothing');
+  const json = method === 'POST' ? owner.event() : undefined;
+  return ask(node.url, target, {
+    method,
+    ...(key === undefined ? {} : { key }),
+    ...(json === undefined ? {} : { json }),
+  });
+}
+
+/**
+ * Asks for something of the owner that exists, in a form that passes every check but those of the caller. `prepared`
+ * runs in between.
+ */
+async function call(
+  { node, owner }: Group,
+  id: OperationId,
+  key: string | undefined,
+  signing: SigningKey | null = null,
+  prepared: () => Promise<void> = async () => {},
+): Promise<Answer> {
   const route = routes[id];
   const player_id = newPlayer();
   const stored = owner.event({ player_id });
   assert.is((await ask(node.url, '/api/v1/events', { key: owner.key, json: stored })).status, 201);
+  await prepared();
   const path = route.path
     .replace('{hash}', hash('sha256', player_id + salt, 'hex'))
     .replace('{asset}', 'start.js')
@@ -129,6 +162,11 @@ async function call({ node, owner }: Group, id: OperationId, key: string | undef
     openDispute: { text: 'not so' },
   };
   const json = bodies[id];
+  if (signing !== null && key !== undefined) {
+    const body = json === undefined ? {} : { body: JSON.stringify(json) };
+    const target = id === 'getTrustScores' ? `${path}?ids=${player_id}` : path;
+    return sendSigned(node.url, { method: route.method, path: target, key, ...body }, signing);
+  }
   return ask(node.url, id === 'getTrustScores' ? `${path}?ids=${player_id}` : path, {
     method: route.method,
     ...(key === undefined ? {} : { key }),
@@ -156,6 +194,49 @@ test('every cell of the authorization table is enforced', async () => {
   }
   await on.node.close();
   await off.node.close();
+});
+
+test('a peer with a public key gets the same, but that its writes must be signed with it', async () => {
+  const group = await groupWith('true');
+  const { node, owner } = group;
+  const [own, forged] = [newSigningKey(), newSigningKey()];
+  const isOwn = callers.indexOf('owner');
+  for (const [id, row] of Object.entries(table) as [OperationId, Row][]) {
+    const { auth, method }: Route = routes[id];
+    const isWrite = auth === 'required' && method !== 'GET';
+    for (const [how, key, cell] of [
+      ['unsigned', null, '401 signature_missing'],
+      ['forged', forged, '401 signature_invalid'],
+      ['signed', own, row[isOwn]],
+    ] as const) {
+      // Registered after the event that the call is about.
+      assert.is(
+        cellOf(id, await callAsSigner(group, id, own.publicKey, key)),
+        isWrite ? cell : row[isOwn],
+        `${id}, ${how}`,
+      );
+    }
+  }
+  assert.ok((await node.group.setPublicKey(owner.peerId, null, 'test')).ok);
+  await node.close();
+});
+
+test('a node that requires signatures asks every peer for one, after its key and its state', async () => {
+  const group = await groupWith('true', { REQUEST_SIGNING: 'required' });
+  for (const [id, row] of Object.entries(table) as [OperationId, Row][]) {
+    const { auth, method }: Route = routes[id];
+    if (auth !== 'required' || method === 'GET') continue;
+    for (const caller of ['no key', 'bad key', 'suspended', 'revoked', 'owner', 'other'] as const) {
+      const isActive = caller === 'owner' || caller === 'other';
+      const answer = await callUnprepared(group, id, group.keys[caller]);
+      assert.is(
+        cellOf(id, answer),
+        isActive ? '401 signature_missing' : row[callers.indexOf(caller)],
+        `${id}, ${caller}`,
+      );
+    }
+  }
+  await group.node.close();
 });
 
 test.run();

@@ -415,6 +415,18 @@ export const limits = {
   etcdEndpointsMax: 16,
   etcdPrefixLength: 128,
   clusterSecretBytesMin: 32,
+  /** One try of a call to one member of etcd, and a call with its repeats at others. */
+  etcdTryMs: 800,
+  etcdCallMs: 2_000,
+  etcdRetryMs: 50,
+  /** A compaction; and a defragmentation, during which the member answers nobody. */
+  etcdSlowCallMs: 10_000,
+  etcdDefragmentMs: 60_000,
+  /** Bytes of one value in etcd, which takes requests of 1.5 MiB by default; a longer batch is cut into parts. */
+  slotPartBytes: 1_000_000,
+  slotPartsMax: 16,
+  /** Slots and bytes of one read. */
+  slotsRead: 64,
   leaseSDefault: 3,
   /** etcd grants no shorter one with its default election timeout. */
   leaseSMin: 2,

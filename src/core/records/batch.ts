@@ -174,6 +174,11 @@ export class Batch {
     return decodeRecord(this.#slice(seq - this.firstSeq));
   }
 
+  /** A view of the bytes of the record with this sequence number, which must lie in the batch. */
+  recordBytes(seq: number): Buffer {
+    return this.#slice(seq - this.firstSeq);
+  }
+
   *[Symbol.iterator](): IterableIterator<LogRecord> {
     for (let i = 0; i < this.count; i++) yield decodeRecord(this.#slice(i));
   }

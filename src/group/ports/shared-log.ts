@@ -60,3 +60,30 @@ export interface NodeView {
 export class SharedLogUnavailableError extends Error {
   override readonly name = 'SharedLogUnavailableError';
 }
+
+/** The log that the nodes share. Every call may reject with `SharedLogUnavailableError`. */
+export interface SharedLog {
+  /** Who leads, and the slots from record `firstSeq` on, as of one moment after the call began. */
+  view(firstSeq: number, limit?: number, timeoutMs?: number): Promise<SharedView>;
+  /**
+   * Calls `heard` with the slots that are put from `revision` on, in order, and `ended` once, when it ends by itself. The
+   * result ends it.
+   */
+  watch(revision: string, heard: (slots: readonly Slot[]) => void, ended: (error: unknown) => void): () => void;
+  /** Calls go to another member from here on: this one hangs, as far as can be told. */
+  rotate(): void;
+  grantLease(id: string, ttlS: number): Promise<void>;
+  /** Seconds that it holds from now on; 0: it is over. */
+  keepAlive(id: string, timeoutMs: number): Promise<number>;
+  revokeLease(id: string): Promise<void>;
+  /** Resolves to the fence of a node that leads from here on, or to null where another one does. */
+  campaign(nodeId: string, url: string, since: number, lease: string): Promise<Fence | null>;
+  /** Gives leadership up, where the fence still holds. */
+  resign(fence: Fence): Promise<void>;
+  putNode(node: NodeView, lease: string): Promise<void>;
+  nodes(): Promise<NodeView[]>;
+  /** First sequence numbers of slots from `from` on, at most `limit`. */
+  slotSeqs(from: number, limit: number): Promise<number[]>;
+  /** Deletes the slots before the one at `firstSeq`, which stays. Rejects with `OwnerLostError` under an old fence. */
+  trim(fence: Fence, firstSeq: number, floor: number): Promise<void>;
+}

@@ -82,9 +82,12 @@ export class EtcdClient {
     return this.#call('KV.Compact', { revision, physical: true }, limits.etcdSlowCallMs, limits.etcdSlowCallMs);
   }
 
-  /** Grants the lease `id`; one that is granted already is refused with `status.FAILED_PRECONDITION`. */
-  grantLease(id: string, ttlS: number): Promise<object> {
-    return this.#call('Lease.LeaseGrant', { ID: id, TTL: ttlS }, limits.etcdCallMs);
+  /** Grants the lease `id`, which nobody else uses. */
+  async grantLease(id: string, ttlS: number): Promise<void> {
+    await this.#call('Lease.LeaseGrant', { ID: id, TTL: ttlS }, limits.etcdCallMs).catch((error: unknown) => {
+      // A first try whose answer was lost granted it.
+      if (codeOf(error) !== status.FAILED_PRECONDITION) throw error;
+    });
   }
 
   async revokeLease(id: string): Promise<void> {

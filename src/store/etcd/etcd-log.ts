@@ -2,7 +2,7 @@
  * The shared log in etcd: slots, who leads, and what nodes say of themselves. Every call states what must hold in the
  * transaction that writes, so that a repeat after a lost answer finds out what became of the first.
  */
-import type { Fence, LeaderView, NodeView, SharedView, Slot } from '../../group/ports/shared-log.js';
+import type { Fence, LeaderView, NodeView, SharedLog, SharedView, Slot } from '../../group/ports/shared-log.js';
 import { SharedLogUnavailableError } from '../../group/ports/shared-log.js';
 import { DamagedError, OwnerLostError } from '../../group/ports/storage-errors.js';
 import { limits } from '../../limits.js';
@@ -20,7 +20,7 @@ export interface EtcdLogDeps {
 /** What stands before a slot: the first sequence number of the batch before it; 0: none, it is at the trimmed edge. */
 export type Previous = number;
 
-export class EtcdLog {
+export class EtcdLog implements SharedLog {
   readonly client: EtcdClient;
   readonly keys: EtcdKeys;
   readonly #cipher: SlotCipher;
@@ -159,6 +159,22 @@ export class EtcdLog {
   async #fenced(fence: Fence, compare: readonly Compare[], success: readonly RequestOp[]): Promise<void> {
     const { succeeded } = await this.client.txn({ compare: [holds(this.keys, fence), ...compare], success });
     if (!succeeded) throw new OwnerLostError('another node leads now');
+  }
+
+  rotate(): void {
+    this.client.rotate();
+  }
+
+  async grantLease(id: string, ttlS: number): Promise<void> {
+    await this.client.grantLease(id, ttlS);
+  }
+
+  keepAlive(id: string, timeoutMs: number): Promise<number> {
+    return this.client.keepAlive(id, timeoutMs);
+  }
+
+  revokeLease(id: string): Promise<void> {
+    return this.client.revokeLease(id);
   }
 
   /**

@@ -16,6 +16,21 @@ export interface SlotAppender {
   append(fence: Fence, slot: Slot, previous: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** Told of what the leader wrote. */
+export interface SharedLogHooks {
+  readonly appended: (firstSeq: number) => void;
+  /** A record was replaced. */
+  readonly redacted: (seq: number) => void;
+  /** Carries a scrub to the other nodes, after this node's own. */
+  readonly scrubElsewhere: (signal?: AbortSignal) => Promise<void>;
+}
+
+const noHooks: SharedLogHooks = {
+  appended: () => undefined,
+  redacted: () => undefined,
+  scrubElsewhere: () => Promise.resolve(),
+};
+
 export class SharedLogWriter implements LogWriter {
   readonly local: LmdbLogWriter;
   readonly #shared: SlotAppender;
@@ -23,11 +38,13 @@ export class SharedLogWriter implements LogWriter {
   #fence: Fence | null = null;
   /** Ends the wait for an outcome that stays unknown. */
   #ending = new AbortController();
+  #appending: Promise<void> = Promise.resolve();
   #tags: IdTags | null = null;
-  /** Carries a scrub to the other nodes; null: there are none to carry it to. */
-  scrubElsewhere: ((signal?: AbortSignal) => Promise<void>) | null = null;
+  readonly #hooks: SharedLogHooks;
+  appendedBytes = 0;
 
-  constructor(local: LmdbLogWriter, shared: SlotAppender, salt: Uint8Array) {
+  constructor(local: LmdbLogWriter, shared: SlotAppender, salt: Uint8Array, hooks = noHooks) {
+    this.#hooks = hooks;
     this.local = local;
     this.#shared = shared;
     this.#salt = salt;
@@ -70,8 +87,19 @@ export class SharedLogWriter implements LogWriter {
     return this.local.borrow(firstSeq, limit, maxBytes, take);
   }
 
+  /** Resolves once no append is under way. */
+  async settled(): Promise<void> {
+    await this.#appending.catch(() => undefined);
+  }
+
   /** Rewrites alone are of this node only: no turn makes any without a batch. */
-  async append(batch: StoredBatch | null, rewrites: readonly StoredBatch[]): Promise<void> {
+  append(batch: StoredBatch | null, rewrites: readonly StoredBatch[]): Promise<void> {
+    const appended = this.#append(batch, rewrites);
+    this.#appending = appended;
+    return appended;
+  }
+
+  async #append(batch: StoredBatch | null, rewrites: readonly StoredBatch[]): Promise<void> {
     const fence = this.#fence;
     if (fence === null) throw new OwnerLostError('this node does not lead');
     if (batch !== null) {
@@ -81,6 +109,12 @@ export class SharedLogWriter implements LogWriter {
       }
       const redactions = rewrites.map((rewrite) => this.#redactionOf(rewrite));
       await this.#shared.append(fence, { ...batch, redactions }, previous, this.#ending.signal);
+      this.#hooks.appended(batch.firstSeq);
+      this.appendedBytes += batch.bytes.length;
+      for (const redaction of redactions) {
+        if (redaction.type === 'records') for (const seq of redaction.seqs) this.#hooks.redacted(seq);
+        else this.#hooks.redacted(redaction.firstSeq);
+      }
     }
     await this.local.append(batch, rewrites);
   }
@@ -101,9 +135,18 @@ export class SharedLogWriter implements LogWriter {
     if (plain.length > 0) await this.local.appendAll(plain);
   }
 
+  /** Whether a slot makes the log forget whom it was asked to erase: a snapshot from before would bring the player back. */
+  forgets({ redactions }: Slot): boolean {
+    return redactions.some((redaction) => {
+      if (redaction.type === 'bytes') return true;
+      const batch = batchFrom(this.#stored(redaction.firstSeq));
+      return redaction.seqs.some((seq) => batch.record(seq).type === 'subject_erased');
+    });
+  }
+
   async scrub(signal?: AbortSignal): Promise<void> {
     await this.local.scrub(signal);
-    await this.scrubElsewhere?.(signal);
+    await this.#hooks.scrubElsewhere(signal);
   }
 
   async close(): Promise<void> {

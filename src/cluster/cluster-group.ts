@@ -2,12 +2,15 @@
  * The group as a node of a cluster offers it: reads come from its own memory, and what changes the group is decided by
  * the leader, here or on another node.
  */
-import type { KeyColumns } from '../core/tables/event-columns.js';
+
+import { subjectHex } from '../core/hashing/pseudonym.js';
 import type { PeerRelation } from '../core/relations.js';
+import type { KeyColumns } from '../core/tables/event-columns.js';
 import type { PeerStatus } from '../core/vocabulary.js';
 import type { Outcome, Refusal } from '../errors.js';
 import type {
   AcceptedEvent,
+  ClusterOperations,
   EventSubmission,
   GroupApi,
   OnProgress,
@@ -16,7 +19,6 @@ import type {
   SimulationQuery,
 } from '../group/api.js';
 import type { Holder } from '../group/holder.js';
-import { subjectHex } from '../core/hashing/pseudonym.js';
 import { logUnreachable, noLeader } from '../group/refusals.js';
 import { type CommandCall, type CommandName, type CommandValues, encodeEvents } from './commands.js';
 import { LinkError } from './link-client.js';
@@ -26,15 +28,18 @@ export interface ClusterSite {
   isLeader(): boolean;
   /** Asks the leader. Resolves to null where there is none that can be asked, so that nothing was done. */
   ask<N extends CommandName>(call: CommandCall<N>): Promise<CommandValues[N] | null>;
+  refresh(): Promise<boolean>;
   /** Resolves once the other nodes have applied all that is decided here, or after a bounded time. */
   carried(): Promise<void>;
 }
 
 export class ClusterGroup implements GroupApi {
+  readonly clusterOperations: ClusterOperations;
   readonly #local: GroupApi;
   readonly #site: ClusterSite;
 
-  constructor(local: GroupApi, site: ClusterSite) {
+  constructor(local: GroupApi, site: ClusterSite, operations: ClusterOperations) {
+    this.clusterOperations = operations;
     this.#local = local;
     this.#site = site;
   }
@@ -59,6 +64,10 @@ export class ClusterGroup implements GroupApi {
 
   get verdicts() {
     return this.#local.verdicts;
+  }
+
+  refresh() {
+    return this.#site.refresh();
   }
 
   health() {

@@ -19,7 +19,7 @@ import type {
   SimulationQuery,
 } from '../group/api.js';
 import type { Holder } from '../group/holder.js';
-import { logUnreachable, noLeader } from '../group/refusals.js';
+import { logUnreachable } from '../group/refusals.js';
 import { type CommandCall, type CommandName, type CommandValues, encodeEvents } from './commands.js';
 import { LinkError } from './link-client.js';
 
@@ -29,6 +29,8 @@ export interface ClusterSite {
   /** Asks the leader. Resolves to null where there is none that can be asked, so that nothing was done. */
   ask<N extends CommandName>(call: CommandCall<N>): Promise<CommandValues[N] | null>;
   refresh(): Promise<boolean>;
+  /** Why nobody can be asked to decide. */
+  refusal(): Refusal;
   /** Resolves once the other nodes have applied all that is decided here, or after a bounded time. */
   carried(): Promise<void>;
 }
@@ -227,11 +229,11 @@ export class ClusterGroup implements GroupApi {
     refused: (refusal: Refusal) => CommandValues[N],
   ): Promise<CommandValues[N]> {
     try {
-      return (await this.#site.ask(call)) ?? refused(noLeader());
+      return (await this.#site.ask(call)) ?? refused(this.#site.refusal());
     } catch (error) {
       if (!(error instanceof LinkError)) throw error;
       // Where it was sent, it may have been done: a repeat of an event finds out by its id.
-      return refused(error.isUnsent ? noLeader() : logUnreachable(true));
+      return refused(error.isUnsent ? this.#site.refusal() : logUnreachable(true));
     }
   }
 

@@ -144,6 +144,11 @@ export class ClusterMember implements ClusterHealth {
     return this.#reason;
   }
 
+  /** The shared log did not answer last, so that nobody may lead. */
+  get isUnreachable(): boolean {
+    return this.#isUnreachable;
+  }
+
   get leaseMs(): number {
     return this.lease.leftMs;
   }

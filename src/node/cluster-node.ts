@@ -21,7 +21,7 @@ import type { Clock } from '../group/ports/clock.js';
 import { type Fence, type NodeView, SharedLogUnavailableError } from '../group/ports/shared-log.js';
 import { OwnerLostError } from '../group/ports/storage-errors.js';
 import { lastSeqOf } from '../group/recovery/recovery.js';
-import { noLeader } from '../group/refusals.js';
+import { logUnreachable, noLeader } from '../group/refusals.js';
 import { limits } from '../limits.js';
 import { EtcdClient } from '../store/etcd/etcd-client.js';
 import { EtcdKeys } from '../store/etcd/etcd-keys.js';
@@ -302,6 +302,7 @@ export class ClusterNode implements ClusterOperations {
       isLeader: () => this.member.isLeader,
       ask: <N extends CommandName>(call: CommandCall<N>) => this.#ask(call),
       refresh: () => this.member.refresh(),
+      refusal: () => (this.member.isUnreachable ? logUnreachable() : noLeader()),
       carried: () => this.#carried(),
     };
     this.#group = new ClusterGroup(local, site, this);

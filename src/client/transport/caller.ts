@@ -3,8 +3,9 @@
  * `TrustError`. What may be sent twice is said by whoever calls.
  */
 import { bounds } from '../bounds.js';
-import { isTrouble, TrustError, type TrustErrorCode } from '../trust-error.js';
+import { isRetryable, TrustError, type TrustErrorCode } from '../trust-error.js';
 import { Breaker } from './breaker.js';
+import type { RequestSigner } from './request-signer.js';
 import { Retries } from './retries.js';
 import { linked, pause, type Runtime } from './runtime.js';
 import { answerOf, type Transport, TransportError, type TransportResponse } from './transport.js';
@@ -36,8 +37,11 @@ export class Caller {
   readonly #transport: Transport;
   readonly #runtime: Runtime;
   readonly #breaker: Breaker;
+  readonly #signer: RequestSigner | null;
 
-  constructor(transport: Transport, runtime: Runtime) {
+  /** `signer` signs what is sent with a key and changes something. */
+  constructor(transport: Transport, runtime: Runtime, signer: RequestSigner | null = null) {
+    this.#signer = signer;
     this.#transport = transport;
     this.#runtime = runtime;
     this.#breaker = new Breaker(runtime);
@@ -56,7 +60,7 @@ export class Caller {
         repeated ||= error.outcomeUnknown;
         // An open circuit says nothing about why it opened.
         if (error.code !== 'circuit_open') last = error;
-        const mayRepeat = isTrouble(error) && (ask.repeat === 'always' || !error.outcomeUnknown);
+        const mayRepeat = isRetryable(error) && (ask.repeat === 'always' || !error.outcomeUnknown);
         const waitMs = mayRepeat ? retries.pauseMs(error) : null;
         if (waitMs === null) throw markedUnknown(last ?? error, repeated);
         await pause(this.#runtime, waitMs, ask.signal ?? never);
@@ -85,7 +89,7 @@ export class Caller {
       const known = controller.signal.reason === timedOut ? timeout(timeoutMs) : trustErrorOf(error);
       // A refusal, 408 and 429 too, comes from a node that is well.
       const isRefusal = known.code !== 'unexpected_answer' && (known.status ?? 500) < 500;
-      if (isTrouble(known) && !isRefusal) this.#breaker.failed();
+      if (isRetryable(known) && !isRefusal) this.#breaker.failed();
       else this.#breaker.succeeded();
       throw known;
     } finally {
@@ -99,8 +103,10 @@ export class Caller {
     if (ask.key !== undefined) headers['x-peer-api-key'] = ask.key;
     if (ask.json !== undefined) headers['content-type'] = 'application/json';
     const body = ask.json === undefined ? {} : { body: JSON.stringify(ask.json) };
-    const request = { method: ask.method, path: ask.path, headers, ...body, signal };
-    const response = await answerOf(this.#transport, request);
+    const request = { method: ask.method, path: ask.path, headers, ...body };
+    const isSigned = ask.key !== undefined && ask.method !== 'GET';
+    const signed = isSigned ? await this.#signer?.signedHeaders(request) : undefined;
+    const response = await answerOf(this.#transport, { ...request, headers: signed ?? headers, signal });
     const parsed = parse(await readText(response), response);
     if (response.status >= 200 && response.status < 300) return { status: response.status, body: parsed };
     throw refusalOf(response, parsed, this.#runtime.now());

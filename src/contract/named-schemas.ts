@@ -12,12 +12,12 @@ import {
   violationSchema,
   violationsSchema,
 } from './error-bodies.js';
+import { healthSchema } from './health-body.js';
 import { batchSchema, eventSchema, registrationSchema } from './request-bodies.js';
 import {
   auditPageSchema,
   batchResultSchema,
   erasureSchema,
-  healthSchema,
   matchScoresSchema,
   peerListSchema,
   pendingErasureSchema,

@@ -1,6 +1,6 @@
 /** Health and readiness: one body, for people and for probes. */
 
-import type { HealthBody } from '../../contract/response-bodies.js';
+import type { HealthBody } from '../../contract/health-body.js';
 import { refused } from '../../errors.js';
 import { cutCount, raisedCount, timeText } from '../bodies/bodies.js';
 import type { FaceDeps } from '../deps.js';

@@ -50,6 +50,8 @@ export const errors = {
   headers_too_large: { status: 431, text: 'the header fields are too large' },
   internal_error: { status: 500, text: 'internal error' },
   dependency_unavailable: { status: 503, text: 'the service cannot reach its data store' },
+  no_leader: { status: 503, text: 'the group has no leader at the moment; try again' },
+  stale: { status: 503, text: 'this node may be behind the others of its group; ask another one, or try again' },
   overloaded: { status: 503, text: 'the service is at its limit; try again later' },
 } as const satisfies Record<string, { status: number; text: string }>;
 
@@ -88,8 +90,12 @@ export interface ErrorDetails {
   readonly erasure_quota_exceeded: { readonly quota: 'peer' | 'group'; readonly per_day: number };
   readonly rate_limited: { readonly limit: string; readonly per_s?: number; readonly per_hour?: number };
   readonly internal_error: { readonly request_id: string };
-  /** The reason. `recorded`: the change is recorded although its effect is not complete. */
-  readonly dependency_unavailable: { readonly reason?: string | undefined; readonly recorded?: true };
+  /** The reason. `recorded`: the change is recorded although its effect is not complete. `role`: of a clustered node. */
+  readonly dependency_unavailable: {
+    readonly reason?: string | undefined;
+    readonly recorded?: true;
+    readonly role?: string;
+  };
 }
 
 /** An understood but refused request. Refusals are returned and never thrown; a broken invariant throws instead. */

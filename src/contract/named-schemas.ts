@@ -13,12 +13,12 @@ import {
   violationSchema,
   violationsSchema,
 } from './error-bodies.js';
+import { healthSchema } from './health-body.js';
 import { batchSchema, disputeSchema, eventSchema, registrationSchema } from './request-bodies.js';
 import {
   auditPageSchema,
   batchResultSchema,
   erasureSchema,
-  healthSchema,
   matchScoresSchema,
   openedDisputeSchema,
   peerListSchema,

@@ -1,6 +1,6 @@
 /** The bodies that the service answers with, as JSON Schemas, with their types beside them: see `request-bodies.ts`. */
 import { eventTypeNames } from '../core/evidence/event-types.js';
-import { environments, identityModes, peerStatuses, pendingReasons, verdicts } from '../core/vocabulary.js';
+import { identityModes, peerStatuses, pendingReasons, verdicts } from '../core/vocabulary.js';
 import { limits } from '../limits.js';
 import { eventId, gameId, playerId } from '../validation/identifiers.js';
 import type { FromSchema } from '../validation/schema.js';
@@ -375,30 +375,6 @@ export const withdrawalSchema = {
   properties: { event_id: eventId, withdrawn_at: dateTime },
 } as const;
 export type WithdrawalBody = FromSchema<typeof withdrawalSchema>;
-
-export const healthSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['status', 'service', 'version', 'environment', 'group_id', 'uptime_s', 'last_seq', 'weights'],
-  properties: {
-    status: { type: 'string', const: 'ok' },
-    service: { type: 'string', const: 'peer-trust-federation' },
-    version: { type: 'string' },
-    environment: { type: 'string', enum: environments },
-    group_id: { type: 'string' },
-    uptime_s: count,
-    last_seq: { ...count, description: 'The newest durable record of the log, raised to two significant digits.' },
-    weights: {
-      type: 'object',
-      additionalProperties: false,
-      required: ['based_on_seq', 'computed_at'],
-      description:
-        'Up to which log record the peer weights have been computed, cut to two significant digits; `last_seq` once they cover every record.',
-      properties: { based_on_seq: count, computed_at: { type: ['string', 'null'], format: 'date-time' } },
-    },
-  },
-} as const;
-export type HealthBody = FromSchema<typeof healthSchema>;
 
 const address = { type: 'string', description: 'Relative to the address that was asked.' } as const;
 

@@ -5,6 +5,7 @@
 import type { ErrorCode } from '../errors.js';
 import { limits } from '../limits.js';
 import type { FromSchema, Schema } from '../validation/schema.js';
+import { healthSchema } from './health-body.js';
 import { type QueryParameter, queryParameters } from './parameters.js';
 import * as requests from './request-bodies.js';
 import * as responses from './response-bodies.js';
@@ -76,6 +77,8 @@ export const everyRoute = [
   'rate_limited',
   'internal_error',
   'dependency_unavailable',
+  'no_leader',
+  'stale',
   'overloaded',
 ] as const satisfies readonly ErrorCode[];
 
@@ -104,7 +107,7 @@ export const routes = {
     cache: 'none',
     whileNotReady: true,
     query: [],
-    success: { 200: { description: 'Up and writing.', schema: responses.healthSchema } },
+    success: { 200: { description: 'Up and writing.', schema: healthSchema } },
     codes: [],
   },
   getReadiness: {
@@ -116,7 +119,7 @@ export const routes = {
     cache: 'none',
     whileNotReady: true,
     query: [],
-    success: { 200: { description: 'Ready.', schema: responses.healthSchema } },
+    success: { 200: { description: 'Ready.', schema: healthSchema } },
     codes: [],
   },
   registerPeer: {

@@ -12,6 +12,7 @@ import type { VerdictCounts } from '../core/scoring/verdict-counts.js';
 import type { KeyColumns } from '../core/tables/event-columns.js';
 import type { DisputeStatus, Environment, IdentityMode, PeerStatus, PendingReason } from '../core/vocabulary.js';
 import type { Outcome } from '../errors.js';
+import type { ClusterHealth, ClusterOperations } from './cluster-api.js';
 import type { Holder } from './holder.js';
 import type { VerdictChanges } from './verdict-changes.js';
 
@@ -37,7 +38,7 @@ export interface GroupHealth {
   /** False also while ready, where the disk is nearly full: reads are answered then, and writes refused. */
   readonly writable: boolean;
   /** Why not ready, or not writable; undefined when both. */
-  readonly reason?: 'recovering' | 'draining' | 'log_failed' | 'disk_low' | 'clock_ahead';
+  readonly reason?: 'recovering' | 'draining' | 'log_failed' | 'disk_low' | 'clock_ahead' | 'stale' | 'log_unreachable';
   /** The newest durable record. */
   readonly lastSeq: number;
   readonly weights: WeightsStatus;
@@ -375,12 +376,20 @@ export interface GroupStatus extends GroupHealth {
   /** Null where it could never be looked at. */
   readonly disk: DiskStatus | null;
   readonly check: CheckStatus;
+  readonly cluster: ClusterHealth | null;
 }
 
 /** Views: synchronous, from memory, never waiting. */
 export interface GroupViews {
   readonly identity: GroupIdentity;
   health(): GroupHealth;
+  /** Null where this node serves its group alone. One object for life, whose fields tell how it is now. */
+  readonly cluster: ClusterHealth | null;
+  /**
+   * Resolves to true once all is applied here that was decided before the call; to false where that is not known in
+   * time.
+   */
+  refresh(): Promise<boolean>;
   /** The `ready` of `health`, which every request asks for. */
   readonly isReady: boolean;
   /**
@@ -514,4 +523,7 @@ export interface GroupOperations {
   verify(onProgress?: OnProgress): Promise<Outcome<VerifyReport>>;
 }
 
-export interface GroupApi extends GroupViews, GroupCommands, GroupOperations {}
+export interface GroupApi extends GroupViews, GroupCommands, GroupOperations {
+  /** Null where this node serves its group alone. */
+  readonly clusterOperations: ClusterOperations | null;
+}

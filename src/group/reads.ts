@@ -16,6 +16,7 @@ import type {
   WeightsStatus,
 } from './api.js';
 import { MinuteAsOf } from './as-of.js';
+import type { ClusterHealth } from './cluster-api.js';
 import type { VerdictFeed } from './feed/change-feed.js';
 import type { Holder } from './holder.js';
 import type { Clock } from './ports/clock.js';
@@ -32,6 +33,8 @@ export abstract class GroupReads implements GroupViews {
   protected feed: VerdictFeed | null = null;
   /** Whether anything is let in from outside. */
   protected ready = false;
+  /** Set before anything is let in; null: this node serves its group alone. */
+  cluster: ClusterHealth | null = null;
 
   constructor(identity: GroupIdentity, clock: Clock) {
     this.identity = identity;
@@ -56,9 +59,15 @@ export abstract class GroupReads implements GroupViews {
     const reached = { lastSeq: loop.actor.durableSeq, weights: weightsStatus(loop) };
     if (loop.failed) return { ...closed, reason: 'log_failed', ...reached };
     if (!this.isReady) return { ...closed, reason: loop.draining ? 'draining' : 'recovering', ...reached };
+    if (this.cluster?.isStale === true) return { ...closed, reason: 'stale', ...reached };
     if (loop.clockGuard.clockAhead) return { ready: true, writable: false, reason: 'clock_ahead', ...reached };
     if (loop.disk.low) return { ready: true, writable: false, reason: 'disk_low', ...reached };
+    if (loop.stalled) return { ready: true, writable: false, reason: 'log_unreachable', ...reached };
     return { ready: true, writable: true, ...reached };
+  }
+
+  async refresh(): Promise<boolean> {
+    return true;
   }
 
   get isReady(): boolean {

@@ -1,4 +1,5 @@
 /** The dependencies of the HTTP interface. Opens nothing itself except its sockets. */
+import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import type { Pseudonyms } from '../core/hashing/pseudonym.js';
 import type { RegistrationMode, RequestSigning } from '../core/vocabulary.js';
@@ -61,4 +62,9 @@ export interface FaceDeps {
   readonly log: Logger;
   readonly clock: Clock;
   readonly metrics: RequestObserver;
+  /**
+   * Takes over a connection that asks for a tunnel to `authority`; false where it does not want it. Absent: there are
+   * no tunnels.
+   */
+  readonly tunnel?: (authority: string, socket: Duplex, head: Buffer) => boolean;
 }

@@ -20,7 +20,9 @@ import { limits } from '../limits.js';
 import { makePrivate } from '../store/backup/backup-folder.js';
 import { refusalOfTarget } from '../store/backup/restore-folder.js';
 import { replaceFile } from '../store/files/durable-file.js';
+import { dataFileOf, isThere } from '../store/files/environment-file.js';
 import { saltFile, storedSalt } from '../store/files/stored-salt.js';
+import { logFolderOf } from '../store/log/lmdb-log.js';
 import { FolderOwnedError } from '../store/ownership/owner.js';
 import { verifyInChild } from '../workers/verify/verify-runner.js';
 import type { Config } from './config.js';
@@ -29,6 +31,11 @@ import { random } from './system.js';
 /** The node will not run like this; the message says why, for the operator. Nothing was changed. */
 export class StartRefusedError extends Error {
   override readonly name = 'StartRefusedError';
+}
+
+/** Slots of the shared log that this node needs are gone: it closes and starts again, and then joins anew. */
+export class RejoinError extends Error {
+  override readonly name = 'RejoinError';
 }
 
 const refusals = [DamagedError, UnreadError, FolderOwnedError, UnknownRecordError];
@@ -146,6 +153,14 @@ export async function verifyFolder(dir: string, log: Logger): Promise<number> {
   if (report.ok) return report.lastSeq;
   for (const problem of report.faults) log.error({ fault: problem }, 'the store is damaged');
   throw new StartRefusedError(`the store in ${dir} is damaged; nothing was changed: ${report.faults.join('; ')}`);
+}
+
+/** The newest record of a folder's log, 0 where there is none, null where the store is damaged. Changes nothing. */
+export async function lastSeqOfFolder(dir: string, log: Logger): Promise<number | null> {
+  if (!isThere(dataFileOf(logFolderOf(dir)))) return 0;
+  const report = await verifyInChild(dir, 'start');
+  for (const fault of report.faults) log.error({ fault }, 'the store is damaged');
+  return report.ok ? report.lastSeq : null;
 }
 
 export async function recoverOrForm(

@@ -7,6 +7,7 @@ import { type Remark, variables } from './variables.js';
 
 /** Prefixes under which the project names its variables and hardly anybody else does. */
 const prefixes = [
+  'CLUSTER_',
   'DASHBOARD_',
   'ERASURE_',
   'GROUP_',

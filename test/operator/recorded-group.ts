@@ -108,6 +108,9 @@ export function recordedGroup(peers: number, replaced: Partial<GroupApi> = {}): 
   const answers: GroupApi = {
     identity,
     health: () => health,
+    cluster: null,
+    clusterOperations: null,
+    refresh: async () => true,
     isReady: true,
     counts: () => counts,
     peerByKeyDigest: notAsked,
@@ -147,6 +150,7 @@ export function recordedGroup(peers: number, replaced: Partial<GroupApi> = {}): 
       snapshots: [1],
       ownerEpoch: 1,
       disk: { freeBytes: 5e9, minBytes: 256e6, logBytes: 4e6, snapshotsBytes: 2e6 },
+      cluster: null,
       check: { running: false, checkedSeq: 12, endedAt: null, faults: [] },
     }),
     signals: () => undefined,

@@ -109,6 +109,12 @@ function forget(replacements: Replacements, seq: number): void {
 
 const noSums = { subject: null, lowering: 0, raising: 0, count: 0, updated_at: 0, evidence_at: 0 } as const;
 
+/** Returns the replacement of a record that a redaction rewrote; the record itself if nothing of it must be removed. */
+export function replacementOf(record: LogRecord, tagOf: (eventId: string) => IdTag): LogRecord {
+  if (record.type === 'subject_erased') return { ...record, subject: null };
+  return blanked(record, tagOf) ?? record;
+}
+
 /** Returns the rest of a record of an erased subject; null if nothing of the record must be removed. */
 export function blanked(record: LogRecord, tagOf: (eventId: string) => IdTag): LogRecord | null {
   switch (record.type) {

@@ -89,6 +89,11 @@ export class Redactor {
     return this.#job?.waitsFor === 'record' || (this.#job?.waitsFor === 'commit' && this.#piece !== null);
   }
 
+  /** Whether a job is in progress. */
+  get busy(): boolean {
+    return this.#job !== null;
+  }
+
   /** Whether the job in progress requires that no snapshots exist. It also removes those made before. */
   get erasing(): boolean {
     const job = this.#job;

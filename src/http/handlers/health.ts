@@ -1,6 +1,6 @@
 /** Serves health and readiness, with one body for people and for probes. */
 
-import type { HealthBody } from '../../contract/response-bodies.js';
+import type { HealthBody } from '../../contract/health-body.js';
 import { refused } from '../../errors.js';
 import { cutCount, raisedCount, timeText } from '../bodies/bodies.js';
 import type { FaceDeps } from '../deps.js';
@@ -16,7 +16,12 @@ export function healthHandlers({
 
   function health(): ApiReply {
     const { ready, writable, reason, lastSeq, weights } = group.health();
-    if (!ready || !writable) return refusalReply(refused('dependency_unavailable', { details: { reason } }));
+    const { cluster } = group;
+    if (!ready || !writable) {
+      // The reason for which a node left the cluster says more than that it is behind since then.
+      const details = cluster === null ? { reason } : { reason: cluster.reason ?? reason, role: cluster.role };
+      return refusalReply(refused('dependency_unavailable', { details }));
+    }
     // An exact number would reveal when an event came. One number is rounded up and the other down, so that lagging
     // weights still show as lagging.
     const roundedSeq = raisedCount(lastSeq);
@@ -33,6 +38,15 @@ export function healthHandlers({
         based_on_seq: isCovered ? roundedSeq : cutCount(weights.basedOnSeq),
         computed_at: weights.computedAt === null ? null : timeText(weights.computedAt),
       },
+      ...(cluster === null
+        ? {}
+        : {
+            cluster: {
+              role: cluster.role,
+              has_leader: cluster.hasLeader,
+              staleness_ms: Math.ceil(cluster.stalenessMs),
+            },
+          }),
     } satisfies HealthBody);
   }
 

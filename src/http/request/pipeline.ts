@@ -12,6 +12,7 @@ import { eventValidator } from '../../contract/event-validator.js';
 import { type BodyOf, type OperationId, type Route, routes } from '../../contract/routes.js';
 import { granted, type Outcome, type Refusal, refused } from '../../errors.js';
 import type { PeerView } from '../../group/api.js';
+import type { ClusterHealth } from '../../group/cluster-api.js';
 import type { Holder } from '../../group/holder.js';
 import { limits } from '../../limits.js';
 import { type Validator, validatorOf } from '../../validation/validator.js';
@@ -92,6 +93,7 @@ export function createEndpoint<Id extends OperationId>(
 class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   readonly route: Route;
   readonly #id: Id;
+  readonly #isRead: boolean;
   readonly #handle: Handler<BodyOf<Id>>;
   readonly #deps: EndpointDeps;
   readonly #byAddress: CallerLimit | null;
@@ -110,6 +112,7 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
     const isProbe = id === 'getHealth' || id === 'getReadiness';
     this.route = routes[id];
     this.#id = id;
+    this.#isRead = this.route.method === 'GET';
     this.#handle = handle;
     this.#deps = deps;
     this.#byAddress = isProbe ? null : rates.address;
@@ -127,6 +130,15 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
     if (!group.isReady && !this.route.whileNotReady) {
       return refusalReply(refused('dependency_unavailable', { details: { reason: group.health().reason } }));
     }
+    const { cluster } = group;
+    if (cluster === null || !this.#isRead) return this.#answerReady(incoming);
+    if (cluster.isStale && !this.route.whileNotReady) return positioned(refusalReply(refused('stale')), cluster);
+    // Before it is answered: what it says is not older.
+    const { appliedSeq } = cluster;
+    return then(this.#answerReady(incoming), (reply) => positioned(reply, cluster, appliedSeq));
+  }
+
+  #answerReady(incoming: Incoming): ApiReply | Promise<ApiReply> {
     if (this.#byAddress === null) return this.#answerAdmitted(incoming);
     const address = addressKeyOf(incoming.remote.remoteAddress);
     return then(this.#byAddress.consume(address), (refusal) => refusal ?? this.#answerAdmitted(incoming));
@@ -143,7 +155,14 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
 
   #admit(headers: IncomingHttpHeaders): Outcome<PeerView | null> | Promise<Outcome<PeerView | null>> {
     if (this.#id === 'registerPeer') return mayRegister(this.#deps, headers.cookie);
-    return callerOf(this.route.auth, this.#deps.settings.authEnabled, headers, this.#deps.group);
+    const { group } = this.#deps;
+    const { authEnabled } = this.#deps.settings;
+    const caller = callerOf(this.route.auth, authEnabled, headers, group);
+    if (caller.ok || caller.code !== 'invalid_api_key' || group.cluster === null) return caller;
+    // Another node may have given the key out a moment ago.
+    return group
+      .refresh()
+      .then((isFresh) => (isFresh ? callerOf(this.route.auth, authEnabled, headers, group) : refused('stale')));
   }
 
   #answerVerified(incoming: Incoming, caller: PeerView | null): ApiReply | Promise<ApiReply> {
@@ -220,6 +239,12 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
     void this.#byAddress?.charge(addressKeyOf(incoming.remote.remoteAddress), more);
     if (caller !== null) void this.#byPeer?.charge(caller.peerId, more);
   }
+}
+
+/** Adds the newest applied record and the staleness of a clustered node to a reply. */
+function positioned(reply: ApiReply, cluster: ClusterHealth, appliedSeq = cluster.appliedSeq): ApiReply {
+  const position = { 'X-Applied-Seq': String(appliedSeq), 'X-Staleness-Ms': String(Math.ceil(cluster.stalenessMs)) };
+  return { ...reply, headers: { ...reply.headers, ...position } };
 }
 
 /** Returns the number of events in a batch's body; 0 for any other body. */

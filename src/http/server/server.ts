@@ -56,6 +56,8 @@ class HttpServerFace implements HttpFace {
   readonly #application: Application;
   /** Every open connection, with its newest request. */
   readonly #sockets = new Map<Duplex, UnderWay | undefined>();
+  /** Connections that are not of this server any more. */
+  readonly #tunnels = new WeakSet<Duplex>();
   readonly #failed = new WeakSet<Duplex>();
   /** Requests whose callers wait for status 100 before they send the body. */
   readonly #awaited = new WeakSet<IncomingMessage>();
@@ -143,9 +145,14 @@ class HttpServerFace implements HttpFace {
       this.#awaited.add(request);
       this.#onRequest(request, response);
     });
-    // Tunnels are refused like bytes that do not parse, after all earlier requests.
+    // Tunnels, except those to other nodes, are refused like bytes that do not parse, after all earlier requests.
     const tunnel = Object.assign(new Error('a tunnel was asked for'), { code: 'HPE_INVALID_METHOD' });
-    server.on('connect', (_request, socket) => server.emit('clientError', tunnel, socket));
+    server.on('connect', (request, socket, head) => {
+      if (this.#sockets.get(socket) === undefined && this.#deps.tunnel?.(request.url ?? '', socket, head) === true) {
+        this.#tunnels.add(socket);
+        this.#sockets.delete(socket);
+      } else server.emit('clientError', tunnel, socket);
+    });
     server.on('clientError', (failure: Error & { code?: string }, socket) => {
       const code = parserFailureCode(failure);
       if (code === 'request_timeout') this.#guard.reportLate(socket);
@@ -184,6 +191,7 @@ class HttpServerFace implements HttpFace {
    * body.
    */
   #isIdle(socket: Socket): boolean {
+    if (this.#tunnels.has(socket)) return false;
     if (!this.#sockets.has(socket)) return this.#fastPath?.isIdle(socket) ?? true;
     const last = this.#sockets.get(socket);
     if (last === undefined || last.response.writableFinished) return true;

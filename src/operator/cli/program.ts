@@ -10,8 +10,9 @@ import { verifyValue } from '../protocol/values.js';
 import { addAllow } from './allow.js';
 import { parseCount, parseHash, parseIdle, parseNames, parseOverlap, parsePublicKey } from './arguments.js';
 import { addBackup, addRestore } from './backups.js';
+import { addCluster } from './commands/cluster-command.js';
+import { addDashboard } from './commands/dashboard-command.js';
 import { addCompletion } from './completion.js';
-import { addDashboard } from './dashboard-command.js';
 import { addDoctor } from './doctor.js';
 import { addExport, auditPages } from './export.js';
 import { callNode, NoNodeError, OperatorError } from './node-client.js';
@@ -73,6 +74,7 @@ export function programOf(deps: CommandDeps, json: boolean, done: (rendered: sho
     keepSecret: deps.keepSecret,
     backups: deps.backups,
     adoptFolder: deps.adoptFolder,
+    moveData: deps.moveData,
     done,
   };
   addStatus(program, session);
@@ -91,6 +93,7 @@ export function programOf(deps: CommandDeps, json: boolean, done: (rendered: sho
   addDashboard(program, session);
   addBackup(program, session);
   addRestore(program, session);
+  addCluster(program, session);
   addCompletion(program, session);
   return program;
 }

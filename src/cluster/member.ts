@@ -1,0 +1,399 @@
+/**
+ * The role of this node among those of its group: it follows the shared log, campaigns where nobody leads, and leads
+ * for as long as its lease and its fence hold. What following and leading mean for the group, its site says.
+ */
+
+import { countOf } from '../core/records/batch.js';
+import { messageOf } from '../errors.js';
+import type { ClusterHealth, ClusterRole } from '../group/cluster-api.js';
+import type { Fence, LeaderView, NodeView, Slot } from '../group/ports/shared-log.js';
+import { SharedLogUnavailableError } from '../group/ports/shared-log.js';
+import { limits } from '../limits.js';
+import { Lease } from './lease.js';
+import type { MemberDeps, Takeover } from './member-deps.js';
+
+export class ClusterMember implements ClusterHealth {
+  readonly lease: Lease;
+  readonly #deps: MemberDeps;
+  #role: ClusterRole = 'joining';
+  #fence: Fence | null = null;
+  #leader: LeaderView | null = null;
+  /** By `elapsed`: when it was known last that all is applied. */
+  #confirmedAt = Number.NEGATIVE_INFINITY;
+  /** Of the node that led last, as far as is known. */
+  #lastLeader: string | null = null;
+  #trimmed = 0;
+  #incoming: Slot[] = [];
+  #stopWatch: (() => void) | null = null;
+  #wake: () => void = () => undefined;
+  /** Somebody waits for the next poll. */
+  #isAsked = false;
+  #whenConfirmed: (() => void)[] = [];
+  /** By `elapsed`: until then it does not campaign. */
+  #waitsUntil = Number.NEGATIVE_INFINITY;
+  #demoting: Promise<void> | null = null;
+  #running: Promise<void> | null = null;
+  #reporting: NodeJS.Timeout | null = null;
+  #reason: string | null = null;
+  #ended = false;
+  #isRetired = false;
+  #isUnreachable = false;
+  readonly #started: number;
+  takeovers = 0;
+  forwarded = 0;
+  etcdBytes = 0;
+  lastTakeover: Takeover | null = null;
+
+  constructor(deps: MemberDeps) {
+    this.#deps = deps;
+    this.#started = deps.now();
+    this.lease = new Lease({
+      log: deps.log,
+      ttlS: deps.leaseS,
+      elapsed: deps.elapsed,
+      onRenewed: (isNew) => {
+        if (isNew) {
+          if (this.#fence !== null) void this.demote('the lease was granted anew');
+          void this.report();
+        } else if (this.#role === 'leader') this.#confirmedAt = deps.elapsed();
+      },
+      onExpired: () => {
+        if (this.#fence !== null) void this.demote('the lease may have run out');
+      },
+      onFailure: (error) => this.#unreachable(error),
+    });
+  }
+
+  get role(): ClusterRole {
+    return this.#role;
+  }
+
+  get isLeader(): boolean {
+    return this.#role === 'leader' && this.lease.leftMs > 0;
+  }
+
+  get fence(): Fence | null {
+    return this.#fence;
+  }
+
+  get leader(): LeaderView | null {
+    return this.#leader;
+  }
+
+  get hasLeader(): boolean {
+    return this.#leader !== null;
+  }
+
+  get appliedSeq(): number {
+    return this.#deps.site.appliedSeq;
+  }
+
+  get stalenessMs(): number {
+    if (this.isLeader) return 0;
+    return Math.min(Math.max(0, this.#deps.elapsed() - this.#confirmedAt), Number.MAX_SAFE_INTEGER);
+  }
+
+  get isStale(): boolean {
+    return !this.#deps.allowStaleReads && this.stalenessMs > this.#deps.stalenessMaxMs;
+  }
+
+  get reason(): string | null {
+    return this.#reason;
+  }
+
+  /** The shared log did not answer last. */
+  get isUnreachable(): boolean {
+    return this.#isUnreachable;
+  }
+
+  get leaseMs(): number {
+    return this.lease.leftMs;
+  }
+
+  get floorSeq(): number {
+    return this.#trimmed;
+  }
+
+  /** Resolves to true once it is known that all that was decided before the call is applied here. */
+  async refresh(): Promise<boolean> {
+    const { elapsed } = this.#deps;
+    const askedAt = elapsed();
+    const endAt = askedAt + limits.refreshMs;
+    const isConfirmed = () => this.isLeader || this.#confirmedAt >= askedAt;
+    while (!isConfirmed() && elapsed() < endAt && !this.#ended) {
+      this.#isAsked = true;
+      this.#wake();
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, endAt - elapsed());
+        this.#whenConfirmed.push(() => {
+          clearTimeout(timer);
+          resolve();
+        });
+      });
+    }
+    return isConfirmed();
+  }
+
+  #confirm(at: number): void {
+    this.#confirmedAt = Math.max(this.#confirmedAt, at);
+    for (const resolve of this.#whenConfirmed.splice(0)) resolve();
+  }
+
+  /** Begins to follow; `fence`: that under which this node formed the group a moment before. */
+  start(fence: Fence | null): void {
+    if (this.#role === 'joining') this.#role = 'follower';
+    this.#fence = fence;
+    this.#running = this.#run();
+    this.#reporting = setInterval(() => void this.report(), limits.clusterReportMs);
+    this.#reporting.unref();
+  }
+
+  /** Gives up what it holds. */
+  async end(): Promise<void> {
+    this.#ended = true;
+    this.#stopWatch?.();
+    this.#wake();
+    if (this.#reporting !== null) clearInterval(this.#reporting);
+    await this.lease.end().catch((error: unknown) => this.#unreachable(error));
+    await this.#running;
+  }
+
+  /** Another node may lead, and this one does not campaign for a while. */
+  async stepDown(cause: string): Promise<void> {
+    this.#waitsUntil = this.#deps.elapsed() + limits.stepDownMs;
+    await this.demote(cause);
+  }
+
+  /** At the node's end: another node takes over, while this one still answers and hands writes on. */
+  async leaveGently(): Promise<void> {
+    this.#waitsUntil = Number.POSITIVE_INFINITY;
+    await this.demote('the node ends');
+  }
+
+  /** Takes no part any more, so that the others go on without it; until `unfit` says that it may again. */
+  async #leave(reason: string): Promise<void> {
+    this.#reason = reason;
+    this.#deps.note('error', { reason }, 'the node leaves the cluster: it goes on once that is mended');
+    await this.demote(reason);
+    this.#role = 'left';
+    await this.report();
+    await this.lease.revoke().catch((error: unknown) => this.#unreachable(error));
+  }
+
+  /** Takes no part any more, for good: its storage failed, and only a new start can help. */
+  async retire(reason: string): Promise<void> {
+    if (this.#ended || this.#isRetired) return;
+    this.#isRetired = true;
+    await this.#leave(reason);
+  }
+
+  /** This node leads no more, or may not: it follows from here on. */
+  demote(cause: string): Promise<void> {
+    this.#demoting ??= this.#demote(cause).finally(() => {
+      this.#demoting = null;
+    });
+    return this.#demoting;
+  }
+
+  async #demote(cause: string): Promise<void> {
+    const fence = this.#fence;
+    if (fence === null && this.#role !== 'leader') return;
+    const { note, site, log } = this.#deps;
+    note('warn', { cause }, 'the node leads no more');
+    this.#fence = null;
+    this.#leader = null;
+    if (this.#role === 'leader') this.#role = 'follower';
+    await site.follow();
+    if (fence !== null) await log.resign(fence).catch((error: unknown) => this.#unreachable(error));
+    this.#wake();
+  }
+
+  async report(): Promise<void> {
+    const lease = this.lease.id;
+    if (lease === null || this.#ended) return;
+    await this.#deps.log.putNode(this.view(), lease).catch((error: unknown) => this.#unreachable(error));
+  }
+
+  view(): NodeView {
+    const { nodeId, url, version, format, site } = this.#deps;
+    const { appliedSeq: applied, durableSeq: durable, snapshotSeq: snapshot } = site;
+    const at = { applied, durable, snapshot, started: this.#started };
+    const said = this.#role === 'leader' ? { weights: site.weights } : {};
+    return { nodeId, url, role: this.#role, version, format, ...at, reason: this.#reason, ...said };
+  }
+
+  async #run(): Promise<void> {
+    const { site, onFailed } = this.#deps;
+    while (!this.#ended && !this.#isRetired) {
+      try {
+        await this.#demoting;
+        const { unfit } = site;
+        if (unfit !== null && this.#role !== 'left') await this.#leave(unfit);
+        if (unfit === null && this.#role === 'left' && !this.#isRetired) this.#comeBack();
+        if (this.#role !== 'leader' && this.#role !== 'left') await this.#step();
+      } catch (error) {
+        if (!(error instanceof SharedLogUnavailableError)) {
+          if (!this.#ended) onFailed(error);
+          return;
+        }
+        this.#unreachable(error);
+      }
+      await this.#wait();
+    }
+  }
+
+  #comeBack(): void {
+    this.#reason = null;
+    this.#role = 'follower';
+    this.#deps.note('info', {}, 'the node takes part in the cluster again');
+  }
+
+  /** Reads on to the end of the shared log; where nobody leads, campaigns. */
+  async #step(): Promise<void> {
+    const { log, elapsed } = this.#deps;
+    this.#isAsked = false;
+    for (;;) {
+      const askedAt = elapsed();
+      const view = await log.view(this.appliedSeq + 1);
+      this.#reached(view.trimmed);
+      if (this.#ended) return;
+      if (view.trimmed > this.appliedSeq) {
+        this.#isRetired = true;
+        return this.#deps.onBehind();
+      }
+      this.#leader = view.leader;
+      if (view.leader !== null) this.#lastLeader = view.leader.nodeId;
+      await this.#take(view.slots);
+      const { weights } = view.nodes.find(({ nodeId }) => nodeId === view.leader?.nodeId) ?? {};
+      if (weights !== undefined) this.#deps.site.noteWeights(weights.basedOnSeq, weights.computedAt);
+      // Fewer than may come are all that there were.
+      if (view.slots.length === limits.slotsRead) continue;
+      this.#confirm(askedAt);
+      if (this.#stopWatch === null) this.#watch(view.revision);
+      else if (view.slots.length > 0) this.#missed();
+      if (view.leader === null) await this.#campaign();
+      else if (view.leader.nodeId === this.#deps.nodeId) await this.#ownKey(view.leader);
+      return;
+    }
+  }
+
+  /** The leader's key is this node's: from a campaign whose answer was lost, or from before it was demoted. */
+  async #ownKey({ fence }: LeaderView): Promise<void> {
+    if (this.#fence?.revision === fence.revision) await this.#promote(fence);
+    else await this.#deps.log.resign(fence);
+  }
+
+  async #campaign(): Promise<void> {
+    const { log, nodeId, url, now, elapsed, site } = this.#deps;
+    const lease = this.lease.id;
+    if (lease === null || elapsed() < this.#waitsUntil || site.unfit !== null) return;
+    const fence = await log.campaign(nodeId, url, now(), lease);
+    if (fence !== null) await this.#promote(fence);
+  }
+
+  /** Applies what the leader before had appended, and leads. */
+  async #promote(fence: Fence): Promise<void> {
+    const { log, site, nodeId, url, now, note } = this.#deps;
+    this.#fence = fence;
+    for (;;) {
+      const view = await log.view(this.appliedSeq + 1);
+      if (view.leader?.fence.revision !== fence.revision || this.#fence !== fence) return;
+      if (view.slots.length === 0) break;
+      await this.#take(view.slots);
+    }
+    this.#stopWatch?.();
+    this.#stopWatch = null;
+    this.#incoming = [];
+    await site.lead(fence);
+    if (this.#fence !== fence) return;
+    this.#role = 'leader';
+    this.#leader = { nodeId, url, since: now(), fence };
+    this.takeovers += 1;
+    this.lastTakeover = {
+      at: now(),
+      nodeId,
+      cause: this.#lastLeader === null ? 'the group had no leader' : `${this.#lastLeader} led no more`,
+    };
+    note('info', { applied_seq: this.appliedSeq, fence: fence.revision }, 'the node leads');
+    void this.report();
+  }
+
+  /** Slots come by the watch as soon as they are there; the poll finds what it missed. */
+  #watch(revision: string): void {
+    const next = String(BigInt(revision) + 1n);
+    const stop = this.#deps.log.watch(
+      next,
+      (slots) => {
+        this.#incoming.push(...slots);
+        this.#wake();
+      },
+      () => {
+        if (this.#stopWatch === stop) this.#stopWatch = null;
+      },
+    );
+    this.#stopWatch = stop;
+  }
+
+  /** The watch should have brought what the poll found: its member hangs, or has lost the others. */
+  #missed(): void {
+    if (this.#incoming.length > 0) return;
+    this.#stopWatch?.();
+    this.#stopWatch = null;
+    this.#deps.log.rotate();
+  }
+
+  /** Until the next poll is due, or something else is to be done; takes what the watch brings meanwhile. */
+  async #wait(): Promise<void> {
+    const { elapsed } = this.#deps;
+    const until = elapsed() + limits.clusterPollMs;
+    while (!this.#ended && !this.#isAsked && elapsed() < until) {
+      if (this.#incoming.length > 0 && this.#role === 'follower' && this.#demoting === null) {
+        const slots = this.#incoming.splice(0);
+        try {
+          await this.#take(slots);
+        } catch (error) {
+          this.#deps.onFailed(error);
+          return;
+        }
+        continue;
+      }
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, Math.max(1, until - elapsed()));
+        this.#wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+  }
+
+  /** Of slots in order those that come next, without a gap. */
+  async #take(slots: readonly Slot[]): Promise<void> {
+    const next: Slot[] = [];
+    let seq = this.appliedSeq + 1;
+    for (const slot of slots) {
+      if (slot.firstSeq < seq) continue;
+      if (slot.firstSeq > seq) break;
+      next.push(slot);
+      seq += countOf(slot.bytes);
+    }
+    if (next.length > 0) await this.#deps.site.take(next);
+  }
+
+  #reached(trimmed: number): void {
+    this.#trimmed = Math.max(this.#trimmed, trimmed);
+    if (!this.#isUnreachable) return;
+    this.#isUnreachable = false;
+    this.#deps.note('info', {}, 'etcd answers again');
+  }
+
+  trimmedTo(trimmed: number): void {
+    this.#trimmed = trimmed;
+  }
+
+  #unreachable(error: unknown): void {
+    if (this.#isUnreachable || this.#ended) return;
+    this.#isUnreachable = true;
+    this.#deps.note('error', { fault: messageOf(error) }, 'etcd does not answer');
+  }
+}

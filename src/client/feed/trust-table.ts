@@ -69,6 +69,8 @@ const steps = 10_001;
 /** Values as one number below 2^29; as they are where they have more decimals than the contract allows. */
 function packed(values: TrustValues): number | TrustValues {
   const { score, confidence, verdict, known } = values;
+  // Few players are on the group's allow list.
+  if (values.allowed) return values;
   const [scoreStep, confidenceStep] = [Math.round(score * 100), Math.round(confidence * 10_000)];
   const isExact = scoreStep / 100 === score && confidenceStep / 10_000 === confidence && known;
   const isWithin = scoreStep >= 0 && scoreStep < steps && confidenceStep >= 0 && confidenceStep < steps;

@@ -104,9 +104,9 @@ export class Caller {
     if (ask.json !== undefined) headers['content-type'] = 'application/json';
     const body = ask.json === undefined ? {} : { body: JSON.stringify(ask.json) };
     const request = { method: ask.method, path: ask.path, headers, ...body };
-    const isSigned = ask.key !== undefined && ask.method !== 'GET';
-    const signed = isSigned ? await this.#signer?.signedHeaders(request) : undefined;
-    const response = await answerOf(this.#transport, { ...request, headers: signed ?? headers, signal });
+    const signer = ask.key !== undefined && ask.method !== 'GET' ? this.#signer : null;
+    const signed = signer === null ? headers : await signer.signedHeaders(request);
+    const response = await answerOf(this.#transport, { ...request, headers: signed, signal });
     const parsed = parse(await readText(response), response);
     if (response.status >= 200 && response.status < 300) return { status: response.status, body: parsed };
     throw refusalOf(response, parsed, this.#runtime.now());

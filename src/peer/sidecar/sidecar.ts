@@ -270,7 +270,7 @@ export class Sidecar {
 
   #answerOf(id: string, trust: PlayerTrust): PlayerAnswer {
     const { action, would } = this.#policy.decide(trust);
-    const allowed = this.#allow.list.has(trust.playerId);
+    const allowed = trust.allowed === true || this.#allow.list.has(trust.playerId);
     const { score, confidence, known, source, asOf, cause } = trust;
     const verdict = allowed ? 'neutral' : trust.verdict;
     return {

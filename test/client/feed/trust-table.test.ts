@@ -21,6 +21,15 @@ function read(table: TrustTable, key: string): void {
 
 const held = (table: TrustTable, keys: string) => [...keys].filter((key) => table.get(key) !== undefined).join('');
 
+test('what the stream says of a player on the allow list is remembered with it', () => {
+  const table = new TrustTable(8);
+  const allowed: TrustValues = { score: 50, confidence: 0, verdict: 'neutral', known: true, allowed: true };
+  table.setPublished('a', allowed, 0);
+  table.setPublished('b', values, 0);
+  assert.equal(table.get('a')?.published?.values, allowed);
+  assert.equal(table.get('b')?.published?.values, values);
+});
+
 test('beyond its bound the least recently read goes', () => {
   // Of eight rows, one that was read just before counts as near the end of the line.
   const table = new TrustTable(8);

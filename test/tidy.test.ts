@@ -294,6 +294,8 @@ const longAllowed: Readonly<Record<string, string>> = {
   'src/core/state.ts': 'the fold of all records; each record has one method',
   'src/group/api.ts': 'the whole interface of a group, read from top to bottom',
   'src/group/group.ts': 'one method for each call of the API',
+  'src/client/trust-client.ts': 'one method for each call of the client',
+  'src/contract/response-bodies.ts': 'one schema for each answer',
 };
 
 test('no source file is longer than 400 lines without a reason', () => {

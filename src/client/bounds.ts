@@ -109,7 +109,7 @@ export const bounds = {
   /** Events that are put into the spool before the place is written down. */
   importStepEvents: 1_000,
   /** How long the node may take nothing before the import ends; what is on disk waits for the next one. */
-  importTroubleMs: 30_000,
+  importStallMs: 30_000,
 
   /** What a read of one call takes, at most, where a list waits for it. */
   exportReadMs: 15_000,

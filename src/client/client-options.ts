@@ -38,8 +38,8 @@ export interface TrustClientOptions {
   readonly groupSalt?: string | undefined;
   /**
    * The kinds of player ids that the group takes, such as `['steam']`: every id is brought into its canonical form, see
-   * {@link normalizePlayerId}. Where it is left out, a client with a salt takes them from the node at the first contact;
-   * events that a spool takes before it are then hashed as they are written. Null: ids are never changed.
+   * {@link normalizePlayerId}. Where it is left out, a client with a salt takes them from the node at the first
+   * contact; events that a spool takes before it are then hashed as they are written. Null: ids are never changed.
    */
   readonly playerIdKinds?: readonly string[] | null | undefined;
   /** The group that the stream must be of; any where it is left out. */

@@ -358,8 +358,8 @@ export class TrustClient {
   }
 
   /**
-   * Resolves once it is known how the group's ids are spelled, with what is left of the deadline. Rejects with what keeps
-   * the node from saying so.
+   * Resolves once it is known how the group's ids are spelled, with what is left of the deadline. Rejects with what
+   * keeps the node from saying so.
    */
   async #groupKnown({ signal }: CallOptions): Promise<number> {
     const { runtime, deadlineMs } = this.#settings;

@@ -31,8 +31,8 @@ export function normalizePlayerId(id: string, options: NormalizeOptions = {}): s
 }
 
 /**
- * The id in canonical form where the group has kinds of ids; as it is where it is a subject hash, or the group's ids are
- * opaque. Throws `invalid_argument` where the group's kinds have no canonical form for it.
+ * The id in canonical form where the group has kinds of ids; as it is where it is a subject hash, or the group's ids
+ * are opaque. Throws `invalid_argument` where the group's kinds have no canonical form for it.
  */
 export function normalizedFor(kinds: readonly string[] | null | undefined, id: string): string {
   if (kinds === null || kinds === undefined || typeof id !== 'string' || isSubjectHash(id)) return id;

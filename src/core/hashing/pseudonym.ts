@@ -48,7 +48,9 @@ export function saltCheckOf(salt: string): string {
   return hash('sha256', `ptf-salt-check${salt}`, 'hex').slice(0, 8);
 }
 
-/** Why a raw id of a player has no pseudonym: the mode lets none travel, or it is not canonical for the group's kinds. */
+/**
+ * Why a raw id of a player has no pseudonym: the mode lets none travel, or it is not canonical for the group's kinds.
+ */
 export function refusalOfRawIds(mode: IdentityMode): 'subject_hash_required' | 'player_id_not_canonical' {
   return mode === 'high-security' ? 'subject_hash_required' : 'player_id_not_canonical';
 }

@@ -13,7 +13,10 @@ export type Pseudonymise = (playerId: string) => Uint8Array | null;
 
 const validateLookUp = validatorOf({ type: 'object', required: ['player_id'], properties: { player_id: playerId } });
 
-/** Codes: schema_validation_failed, subject_hash_required, player_id_not_canonical, player_not_found, overloaded, dependency_unavailable. */
+/**
+ * Codes: schema_validation_failed, subject_hash_required, player_id_not_canonical, player_not_found, overloaded,
+ * dependency_unavailable.
+ */
 export async function lookUpPlayer(
   group: GroupApi,
   pseudonymise: Pseudonymise,

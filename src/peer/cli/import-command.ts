@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { bounds } from '../../client/bounds.js';
 import { TrustClient } from '../../client/trust-client.js';
+import type { SpoolTarget } from '../../client/write/spool/progress.js';
 import { isTimeZone } from '../formats/reading/times.js';
 import { type ImportPlan, type PlanOptions, planOf } from '../import/plan.js';
 import { HALF_LIFE_DAYS } from '../import/plan-constants.js';
@@ -46,9 +47,8 @@ goes on where it stopped. Names, reasons, addresses and admins never leave this 
 
 export function addImport(program: Command, session: Session): void {
   program
-    .command('import')
+    .command('import <file>')
     .description('read a ban list of a game or tool and report its bans')
-    .argument('<file>', 'the list')
     .addOption(new Option('--format <format>', 'format of the list').choices(formatNames).default('auto'))
     .option('--dry-run', 'print what would be sent, and what is refused and why; nothing leaves this machine')
     .option('--origin <name>', 'the public list that this is, as the operator of the node declared it')
@@ -156,7 +156,7 @@ async function send(file: string, options: ImportOptions, session: Session): Pro
   const client = new TrustClient({ url, peerId, apiKey, groupSalt, playerIdKinds: null });
   try {
     const sent = await sendEntries(entries, {
-      to: client,
+      to: options.origin === undefined ? client : carrying(client, options.origin),
       events: { peerId, groupSalt, format: plan.format, gameId, severity: options.severity ?? null },
       folder: join(stateDir, 'import'),
       signal: ending,
@@ -165,7 +165,7 @@ async function send(file: string, options: ImportOptions, session: Session): Pro
     progress.end();
     const refused = [...plan.refused, ...sent.refused];
     const { expired, lifted, faded } = countsOf(plan);
-    const { delivered, duplicates, waiting, trouble } = sent;
+    const { delivered, duplicates, waiting, obstacle } = sent;
     if (json()) {
       const document = { format: plan.format, delivered, duplicates, waiting, expired, lifted, faded, refused };
       terminal.out(`${JSON.stringify(document)}\n`);
@@ -175,13 +175,25 @@ async function send(file: string, options: ImportOptions, session: Session): Pro
         `${delivered} sent, of which the node knew ${duplicates}; ${expired} expired, ${lifted} lifted, ${faded} faded, ${refused.length} lines refused\n`,
       );
     }
-    if (trouble !== null) {
+    if (obstacle !== null) {
       const next = `${waiting} events wait on disk, and the rest in the list; run the same command again to go on`;
-      throw new PeerError(trouble.code, `${trouble.message}; ${next}`, 3);
+      throw new PeerError(obstacle.code, `${obstacle.message}; ${next}`, 3);
     }
     session.end(refused.length > 0 ? 1 : 0);
   } finally {
     progress.end();
     await client.close();
   }
+}
+
+/** Version of the event schema from which on an event may name its origin. */
+const originVersion = '1.1.0';
+
+/** The client, with the name of the public list on every event: whoever else passes the list on is the same witness. */
+function carrying(client: TrustClient, origin: string): SpoolTarget {
+  return {
+    ready: (options) => client.ready(options),
+    prepare: (event) => ({ ...client.prepare(event), schema_version: originVersion, origin }),
+    deliver: (events, options) => client.deliver(events, options),
+  };
 }

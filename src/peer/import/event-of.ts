@@ -29,7 +29,7 @@ function severityOf({ says, expiresAt }: PlanEntry): number {
 /** The event that reports an entry. The same ban gives the same event id, however the list spells it. */
 export function eventOf(entry: PlanEntry, { peerId, groupSalt, format, gameId, severity }: EventOptions): TrustEvent {
   const { playerId, at, says } = entry;
-  const ban = JSON.stringify(['import', peerId, format, playerId, at, says]);
+  const ban = JSON.stringify(['ban list', peerId, format, playerId, at, says]);
   const digest = crypto.createHmac('sha256', groupSalt).update(ban).digest('hex');
   return {
     eventType: typeOf[says],

@@ -1,6 +1,7 @@
 /**
  * Sends the entries of a plan through a spool on disk, so that an import that was interrupted goes on where it stopped,
- * and one that is repeated changes nothing. Only event ids, hashes, times and what the group asks for leave this machine.
+ * and one that is repeated changes nothing. Only event ids, hashes, times and what the group asks for leave this
+ * machine.
  */
 import * as crypto from 'node:crypto';
 import { join } from 'node:path';
@@ -33,7 +34,7 @@ export interface Sent {
   /** Events on disk that the next import sends. */
   readonly waiting: number;
   /** Why some wait: what keeps the node from taking them, or the signal's end; null where none do. */
-  readonly trouble: TrustError | null;
+  readonly obstacle: TrustError | null;
 }
 
 interface Place {
@@ -60,11 +61,11 @@ export async function sendEntries(entries: readonly PlanEntry[], options: SendOp
   });
   try {
     await addAll(entries, spool, options, watch);
-    if (watch.trouble === null) await watch.until(spool.drained());
+    if (watch.obstacle === null) await watch.until(spool.drained());
     const { delivered, duplicates, pending } = spool.progress;
     const refused = linesOf(setAside, entries, options.events);
-    if (pending === 0 && watch.trouble === null) await forgetPlace(folder);
-    return { delivered, duplicates, refused, waiting: pending, trouble: pending === 0 ? null : watch.trouble };
+    if (pending === 0 && watch.obstacle === null) await forgetPlace(folder);
+    return { delivered, duplicates, refused, waiting: pending, obstacle: pending === 0 ? null : watch.obstacle };
   } finally {
     watch.end();
     await spool.close();
@@ -81,7 +82,7 @@ async function addAll(
   const list = digestOf(entries, events);
   const place = await readPlace(folder);
   let added = place?.list === list ? place.added : 0;
-  while (added < entries.length && watch.trouble === null) {
+  while (added < entries.length && watch.obstacle === null) {
     const step = entries.slice(added, added + bounds.importStepEvents);
     const adding = Promise.all(step.map((entry) => spool.add(eventOf(entry, events), { signal: watch.signal })));
     if (!(await watch.until(adding))) return;
@@ -132,13 +133,13 @@ function linesOf(
 
 /** Notices that the node takes nothing any more, or that the caller ends the import. */
 class Watch {
-  /** Aborted with the trouble. */
+  /** Aborted with the obstacle. */
   readonly signal: AbortSignal;
   readonly #controller = new AbortController();
   readonly #runtime: Runtime;
   readonly #caller: AbortSignal;
   readonly #onAbort = () => this.#give(new TrustError('closed', 'the import was interrupted'));
-  #trouble: TrustError | null = null;
+  #obstacle: TrustError | null = null;
   #lastError: TrustError | null = null;
   #cancel: (() => void) | null = null;
 
@@ -150,18 +151,18 @@ class Watch {
     else caller.addEventListener('abort', this.#onAbort, { once: true });
   }
 
-  get trouble(): TrustError | null {
-    return this.#trouble;
+  get obstacle(): TrustError | null {
+    return this.#obstacle;
   }
 
   see({ phase, lastError }: SpoolProgress): void {
     this.#lastError = lastError;
     if (phase === 'refused' && lastError !== null) this.#give(lastError);
-    else if (phase === 'waiting') this.#cancel ??= this.#runtime.after(bounds.importTroubleMs, () => this.#giveUp());
+    else if (phase === 'waiting') this.#cancel ??= this.#runtime.after(bounds.importStallMs, () => this.#giveUp());
     else this.#calm();
   }
 
-  /** Whether the work was done before there was trouble. Rejects where the work fails by itself. */
+  /** Whether the work was done before there was obstacle. Rejects where the work fails by itself. */
   async until(work: Promise<unknown>): Promise<boolean> {
     let stop = () => {};
     const aborted = new Promise<false>((resolve) => {
@@ -173,7 +174,7 @@ class Watch {
     try {
       return await Promise.race([done, aborted]);
     } catch (error) {
-      if (this.#trouble !== null) return false;
+      if (this.#obstacle !== null) return false;
       throw error;
     } finally {
       this.signal.removeEventListener('abort', stop);
@@ -190,9 +191,9 @@ class Watch {
     this.#give(this.#lastError ?? new TrustError('unreachable', 'the node takes no events'));
   }
 
-  #give(trouble: TrustError): void {
-    this.#trouble ??= trouble;
-    this.#controller.abort(trouble);
+  #give(obstacle: TrustError): void {
+    this.#obstacle ??= obstacle;
+    this.#controller.abort(obstacle);
   }
 
   #calm(): void {

@@ -1,4 +1,6 @@
-/** `ptf-peer import` and `export` against a real node: once, twice, interrupted, and what of the list leaves the host. */
+/**
+ * `ptf-peer import` and `export` against a real node: once, twice, interrupted, and what of the list leaves the host.
+ */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';

@@ -1,6 +1,6 @@
 /**
- * One record of every type, with unlike values: what formats are tested with. Fixtures are made of these, so they never
- * change.
+ * One record of every type, with distinct values, for tests of formats. Fixtures are made of these records, so they
+ * never change.
  */
 import type { AuditPart, LogRecord } from '../../src/core/records/records.js';
 

@@ -1,4 +1,4 @@
-/** Given/when/then for the core: a state built from records, commands decided on it, no clock and no store. */
+/** Given/when/then for the core: a state built from records, and commands decided on it, without clock and store. */
 import { hash } from 'node:crypto';
 import type { SubjectKey } from '../../src/core/columns/packed-keys.js';
 import type { EventSubmission, WithdrawEvent } from '../../src/core/commands.js';
@@ -42,12 +42,12 @@ export function formedRecord(halfLifeDays = 0): GroupFormed {
   };
 }
 
-/** The subject of a short name. */
+/** Returns the subject of a short name. */
 export function subjectOf(name: string): Buffer {
   return hash('sha256', name, 'buffer');
 }
 
-/** The same as an event is submitted under. */
+/** Returns the same subject as the key of an event. */
 export function subjectKeyOf(name: string): SubjectKey {
   return keyOf(subjectOf(name));
 }
@@ -93,7 +93,7 @@ export class Given {
     return this;
   }
 
-  /** Computes the weights that all evidence leads to at a moment, and publishes them. */
+  /** Computes the weights from all evidence at a time, and publishes them. */
   compute(at = t0, constants: TrustConstants = trustConstants): PeerTrust {
     const scratch = new Scratch();
     const votes = gatherVotes(this.state, at, constants, scratch);
@@ -104,15 +104,12 @@ export class Given {
     return trust;
   }
 
-  /** The score of a player at a moment. */
+  /** The score of a player at a time. */
   trust(player: string, at = t0): TrustView {
     return trustOf(this.state, this.row(player), asOfTime(this.state, at));
   }
 
-  /**
-   * Publishes weights for all peers: those of peers with an open gate of whom nothing two-sided is known, unless told
-   * otherwise.
-   */
+  /** Publishes weights for all peers. By default all gates are open and no peer has two-sided evidence. */
   weigh(
     more: Partial<Record<'tau' | 'a' | 'b' | 'z' | 'witness', readonly number[]>> & { readonly pi?: number } = {},
   ): this {
@@ -148,8 +145,8 @@ export class Given {
   }
 
   /**
-   * Decides an event of a peer and applies what comes of it; answers the event's sequence number. `repeats`: whether it
-   * repeats another.
+   * Decides an event of a peer and applies the records. Returns the event's sequence number. `repeats`: whether the
+   * event repeats another.
    */
   event(peer: number, player: string, more: Partial<EventSubmission> = {}, now = t0, repeats = false): Outcome<number> {
     const moved = decideEpoch(this.state, now);
@@ -168,7 +165,7 @@ export class Given {
     return { ok: true, value: seq };
   }
 
-  /** The withdrawal of the event that is record `eventSeq`, as the group would ask for it. */
+  /** Returns the command that withdraws the event at record `eventSeq`, as the group would build it. */
   withdrawal(caller: number | null, eventSeq: number): WithdrawEvent {
     const read = (seq: number) => this.records[seq - 1]!.record;
     const event = read(eventSeq) as EventAccepted;

@@ -1,6 +1,7 @@
 /**
- * A short life of a group that writes every type of record: what the golden files of a format version are made of. Run
- * by hand (`node build/test/support/golden-life.js`), it writes the files of the version at hand, and replaces none.
+ * A short life of a group that writes every type of record, as the content of the golden files of a format version. Run
+ * by hand (`node build/test/support/golden-life.js`), it writes the missing files of the current version and replaces
+ * none.
  */
 import { existsSync, writeFileSync } from 'node:fs';
 import { argv } from 'node:process';
@@ -12,7 +13,7 @@ import type { Command, Located } from '../../src/group/commands.js';
 import { Machine } from '../group/machine.js';
 import { dayMs, subjectKeyOf, subjectOf, t0 } from './given.js';
 
-/** What a golden file holds: stored bytes in base64, and the digest of the state that they lead to. */
+/** Content of a golden file: stored bytes in base64, and the digest of the resulting state. */
 export interface GoldenLog {
   readonly digest: string;
   readonly batches: readonly string[];

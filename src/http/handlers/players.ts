@@ -1,4 +1,4 @@
-/** Reads about players: scores, verdicts and events. All but the listing come from memory without waiting. */
+/** Handlers for reads about players: scores, verdicts and events. All except the listing read memory synchronously. */
 
 import type { PlayerEventsBody } from '../../contract/response-bodies.js';
 import { keyColumns } from '../../core/tables/event-columns.js';
@@ -18,7 +18,7 @@ import type { ApiReply, ApiRequest, Handlers } from '../request/request.js';
 type PlayerHandlers = Pick<Handlers, 'getTrustScore' | 'getTrustScores' | 'getVerdict' | 'listPlayerEvents'>;
 
 export function playerHandlers({ group, pseudonyms }: Pick<FaceDeps, 'group' | 'pseudonyms'>): PlayerHandlers {
-  /** Of one match, reused from match to match. */
+  /** Keys of one match, reused between matches. */
   const players = keyColumns(limits.matchIdsMax);
   const refusal = rawIdRefusal(group.identity);
 

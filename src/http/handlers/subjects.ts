@@ -1,4 +1,4 @@
-/** Erasure of a subject, what it took of the caller's own events, disputes, and the audit log. */
+/** Handlers for the erasure of a subject, the erased events of the caller, disputes, and the audit log. */
 import type { DisputeBody } from '../../contract/request-bodies.js';
 import type {
   AuditPageBody,
@@ -56,7 +56,7 @@ export function subjectHandlers({ group }: Pick<FaceDeps, 'group'>): SubjectHand
     if (!limit.ok) return refusalReply(limit);
     const from = readCursor(query, 'erased');
     if (!from.ok) return refusalReply(from);
-    // With authentication off the caller is nobody, and has no events of its own.
+    // With authentication off no peer acts, so there are no own events.
     if (caller === null) return ok({ total: 0, data: [], next_cursor: null } satisfies ErasedEventsBody);
     const { total, events, next } = group.ownErasures(caller, from.value ?? 0, limit.value);
     return ok({

@@ -1,4 +1,4 @@
-/** The reader: a worker that walks the log for listings and single records. It holds no state. */
+/** The reader: a worker that reads the log for listings and single records. Keeps no state. */
 import { workerData } from 'node:worker_threads';
 import type { RepeatFound } from '../../core/commands.js';
 import type { ChainLink } from '../../core/records/event-chain.js';
@@ -43,10 +43,10 @@ export function repeats(query: RepeatQuery): readonly RepeatFound[] {
   return readRepeats(log, query);
 }
 
-/** The first task: done once this file is loaded, and its environment open. */
+/** The first task. Resolves once this file is loaded and its environment open. */
 export function loaded(): void {}
 
-/** The last task: gives the environment back. */
+/** The last task. Closes the environment. */
 export function close(): Promise<void> {
   return log.close();
 }

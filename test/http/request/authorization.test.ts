@@ -145,7 +145,7 @@ function cellOf(id: OperationId, { status, body }: Answer): string {
   return String(status);
 }
 
-test('who may do what is what the table says, in every cell', async () => {
+test('every cell of the authorization table is enforced', async () => {
   const on = await groupWith('true');
   const off = await groupWith('false');
   for (const [id, row] of Object.entries(table) as [OperationId, Row][]) {

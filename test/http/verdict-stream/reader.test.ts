@@ -176,7 +176,7 @@ test('an id is resumed from where it is of this generation and no erasure was to
   }
 });
 
-test('what reaches further back than memory is walked as changes, of which the last has the id', async () => {
+test('changes older than memory are walked in the pool, and only the last frame has the id', async () => {
   const recent = (since: number) => (since >= mark.position ? [] : null);
   const pieces = [1, 2, null];
   const walk = async (): Promise<ChangeWalk> => ({ position: 3, count: 1, text: '{}', next: pieces.shift() ?? null });

@@ -53,7 +53,7 @@ export async function goldenLife(): Promise<Machine> {
   await ask({ type: 'rotate_key', peerId: 'peer-1', keyDigest: 'new key', overlapMs: 1000, by: 'test' });
   const publicKey = 'JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs';
   await ask({ type: 'public_key', peerId: 'peer-1', publicKey, by: 'test' });
-  const allowed = { until: t0 + 4000 * dayMs, note: 'appeal upheld', by: 'test' };
+  const allowed = { until: t0 + 3500 * dayMs, note: 'appeal upheld', by: 'test' };
   await ask({ type: 'allow', subject: subjectOf('player 1'), id: 'entry-1', ...allowed });
   await ask({ type: 'allow', subject: subjectOf('player 5'), id: 'entry-2', ...allowed });
   await ask({ type: 'allow', subject: subjectOf('player 6'), id: 'entry-3', ...allowed });

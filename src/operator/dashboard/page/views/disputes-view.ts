@@ -13,8 +13,8 @@ const looks = { open: 'suspicious', upheld: 'active', rejected: 'neutral' } as c
 export function disputesView({ live, peers }: ViewContext): View {
   const open = h('div', {}, h('p', { class: 'muted' }, 'Loading…'));
   const decided = h('div', {});
-  /** What was shown last: it is drawn anew only where that is something else. */
-  let shown = '';
+  /** What was drawnLast last: it is drawn anew only where that is something else. */
+  let drawnLast = '';
 
   async function load(): Promise<void> {
     try {
@@ -28,8 +28,8 @@ export function disputesView({ live, peers }: ViewContext): View {
       );
       const names = new Map((await peers.list()).map(({ peer_id, peer_name }) => [peer_id, peer_name]));
       const drawn = JSON.stringify([waiting, others, [...names]]);
-      if (drawn === shown) return;
-      shown = drawn;
+      if (drawn === drawnLast) return;
+      drawnLast = drawn;
       const cards = (data: readonly DisputeValue[]) => data.map((one) => disputeCard(one, names));
       const rest =
         waiting!.next_from === null ? null : h('p', { class: 'muted small' }, 'There are more; these are the oldest.');
@@ -47,7 +47,7 @@ export function disputesView({ live, peers }: ViewContext): View {
       );
     } catch (error) {
       fill(open, h('p', { class: 'notice notice-bad', role: 'alert' }, errorText(error)));
-      shown = '';
+      drawnLast = '';
     }
   }
 
@@ -153,7 +153,7 @@ export function disputesView({ live, peers }: ViewContext): View {
   const about = h(
     'p',
     { class: 'muted lead' },
-    'A peer does not know who reported a player: you decide whose events are void. Texts are shown to nobody else.',
+    'A peer does not know who reported a player: you decide whose events are void. Texts are drawnLast to nobody else.',
   );
   const element = h('div', {}, heading('Disputes'), about, card('Waiting for you', open), card('Decided', decided));
   return { title: 'Disputes', element, destroy: leave };

@@ -95,7 +95,7 @@ export const limits = {
   emailLength: 254,
   schemaVersionLength: 64,
   cursorLength: 256,
-  /** Of a listing of own events, which goes on in the chain of each origin that the peer carries. */
+  /** Bound of a cursor of own events, which holds a place for each origin that the peer carries. */
   placesCursorLength: 8_192,
 
   // Pages

@@ -22,34 +22,9 @@ import type { readAgain } from '../core/rules/decide-removal.js';
 import type { ComputedWeights } from '../core/rules/decide-scale.js';
 import type { PendingReason } from '../core/vocabulary.js';
 import type { Outcome } from '../errors.js';
+import type { Chains } from './access/chains.js';
 import type { Holdings } from './access/holdings.js';
 import type { AcceptedEvent } from './api.js';
-
-/** Where the chain of one pair begins. */
-export interface ChainHead {
-  /** Number under which the evidence is held: of the peer, or of a carrier. */
-  readonly peer: number;
-  /** The peer that sends it. */
-  readonly sender: number;
-  /** Name of the origin; null for what is the peer's own. */
-  readonly origin: string | null;
-  readonly head: number;
-}
-
-/** Where the chains of a subject begin and how much it holds: what a listing walks. */
-export interface Chains {
-  readonly total: number;
-  /** Per pair with records the newest of them. */
-  readonly heads: readonly ChainHead[];
-  /** Of the peers that send them, those that are to see their events as disputed. */
-  readonly disputed: readonly number[];
-  /** Events that are withdrawn, though the log may still show them. */
-  readonly withdrawn: readonly number[];
-  /** The newest record of the state. */
-  readonly asOf: number;
-  /** Up to this record no event is in the log any more. */
-  readonly expired: number;
-}
 
 /** Where an event lies in the log, as of a count of what was taken out of it; 0 for an unknown id. */
 export interface Located {

@@ -29,14 +29,17 @@ test('the checks of an event come in the order of the contract', () => {
     gameId: 'other',
     subject: null,
     timestamp: t0 + 2 * dayMs,
+    origin: 'nobody declared it',
     eventId: 'taken',
   };
   const order = [
     ['schemaVersion', 'unsupported_schema_version'],
     ['peerId', 'peer_id_mismatch'],
     ['gameId', 'game_id_not_registered'],
-    ['subject', 'subject_hash_required'],
+    // Of a group that takes raw ids; in the high-security mode it is subject_hash_required.
+    ['subject', 'player_id_not_canonical'],
     ['timestamp', 'timestamp_in_future'],
+    ['origin', 'unknown_origin'],
     ['eventId', 'duplicate_event'],
   ] as const;
   const remaining: Record<string, unknown> = { ...faults };

@@ -91,6 +91,7 @@ export class FuzzNode {
       names.set(`peer${place}`, body.peer_id).set(`key${place}`, body.api_key);
     }
     this.#peers = names;
+    await runPtf(['origins', 'add', 'fuzz-list'], this.#dir);
     await this.#operate('suspend', names.get('peer2') ?? '');
     // What calls for the only computation of weights within the interval: had it seen more on one node, answers would
     // tell.

@@ -228,20 +228,41 @@ const typeFields: Arbitrary<Fields> = mostly(
   fieldText.map((value): Fields => [['Content-Type', value]]),
 );
 
+/** What an event may have from version 1.1.0 on, and what it may not have before. */
+const labels = mostly<Record<string, unknown>>(
+  fc.constantFrom(
+    {},
+    { schema_version: '1.1.0', origin: 'fuzz-list' },
+    { schema_version: '1.1.0', reference: 'ticket 4711' },
+    { schema_version: '1.2.0-rc.1', origin: 'fuzz-list', reference: '\u{1F600}' },
+  ),
+  fc.constantFrom(
+    { schema_version: '1.1.0', origin: 'nobody declared it' },
+    { schema_version: '1.0.0', origin: 'fuzz-list' },
+    { schema_version: '1.1.0-rc.1', reference: 'x' },
+    { schema_version: '1.1.0', origin: '__proto__' },
+  ),
+);
+
 /** An event of the peer whose key is most often sent, of a player and an id of this conversation. */
 function events(schema: Schema): Arbitrary<Record<string, unknown>> {
-  const good = fc.tuple(admitted(schema), ownPlayer, ownEventId).map(([event, player_id, event_id]) => ({
-    ...(event as Record<string, unknown>),
-    player_id,
-    event_id,
-    peer_id: '~peer0~',
-    game_id: 'arena',
-    schema_version: '1.0.0',
-  }));
+  const good = fc.tuple(admitted(schema), ownPlayer, ownEventId, labels).map(([event, player_id, event_id, more]) => {
+    const { origin: _origin, reference: _reference, ...rest } = event as Record<string, unknown>;
+    return { ...rest, player_id, event_id, peer_id: '~peer0~', game_id: 'arena', schema_version: '1.0.0', ...more };
+  });
   const nearly = fc
     .tuple(
       good,
-      fc.constantFrom('peer_id', 'game_id', 'schema_version', 'timestamp', 'player_id', 'signature'),
+      fc.constantFrom(
+        'peer_id',
+        'game_id',
+        'schema_version',
+        'timestamp',
+        'player_id',
+        'signature',
+        'origin',
+        'reference',
+      ),
       hostileValue,
     )
     .map(([event, field, value]) => ({ ...event, [field]: value }));

@@ -6,7 +6,7 @@ import type { TrustView } from '../../core/scoring/score.js';
 import type { GroupState } from '../../core/state.js';
 import type { AllowEntry } from '../../core/tables/allow-list.js';
 import type { Dispute } from '../../core/tables/disputes.js';
-import type { ChainHead, Chains } from '../commands.js';
+import type { ChainHead, Chains } from './chains.js';
 
 /** The evidence of one peer, or of what it carries of an origin, about the player. */
 export interface PairHolding extends ChainHead {

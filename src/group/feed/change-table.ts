@@ -52,7 +52,7 @@ export class ChangeTable {
   #position = 0;
   /** Rows that a record changed since they were last read. */
   readonly #touched = new Set<number>();
-  /** Of these, rows of players of whom somebody disputes what is held, or the operator decided that. */
+  /** Touched rows of players with a new dispute, or with a new decision about one. */
   readonly #disputed = new Set<number>();
   #erased: ChangeRow[] = [];
   /**
@@ -245,7 +245,7 @@ export class ChangeTable {
         Math.abs(confidence - this.#confidence[row]!) < this.#steps.confidence;
       if (isNear && !isDisputed) return;
       if (isNear) {
-        // Told as it was told last, to those alone who are to see it as disputed.
+        // The row has not moved: only the peers that see it as disputed get it again.
         if (this.#upTo !== null) rows.push({ ...this.#rowOf(row), peers: this.#reportersOf(row), quiet: true });
         return;
       }

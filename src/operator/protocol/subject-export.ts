@@ -21,8 +21,8 @@ const mass = { type: 'number', minimum: 0, description: 'In events of severity 1
 const isVoid = { type: 'boolean', description: 'Whether an upheld dispute takes it out of the score.' } as const;
 
 function shape(properties: Readonly<Record<string, object>>, description?: string): object {
-  const told = description === undefined ? {} : { description };
-  return { type: 'object', ...told, additionalProperties: false, required: Object.keys(properties), properties };
+  const described = description === undefined ? {} : { description };
+  return { type: 'object', ...described, additionalProperties: false, required: Object.keys(properties), properties };
 }
 
 function listOf(description: string, properties: Readonly<Record<string, object>>): object {

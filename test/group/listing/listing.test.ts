@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { EventSubmission } from '../../../src/core/commands.js';
 import { BatchWriter, chainStart, NONCE_BYTES } from '../../../src/core/records/batch.js';
-import type { Chains } from '../../../src/group/commands.js';
+import type { Chains } from '../../../src/group/access/chains.js';
 import { isoWeek, listEvents } from '../../../src/group/listing/listing.js';
 import type { LogReader, StoredBatch } from '../../../src/group/ports/log.js';
 import { limits } from '../../../src/limits.js';

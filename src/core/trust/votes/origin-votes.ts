@@ -50,7 +50,7 @@ export class OriginVotes implements OriginFacts {
   merge(votes: VoteSpace, from: number, end: number): number {
     const { peer, mass, x } = votes;
     this.#found = 0;
-    let kept = from;
+    let next = from;
     for (let e = from; e < end; e++) {
       const origin = this.#originOf[peer[e]!]!;
       if (origin !== NONE) {
@@ -58,17 +58,17 @@ export class OriginVotes implements OriginFacts {
         this.#take(origin, mass[e]!, x[e]!);
         continue;
       }
-      if (kept < e) move(votes, e, kept);
-      kept++;
+      if (next < e) move(votes, e, next);
+      next++;
     }
     for (let f = 0; f < this.#found; f++) {
-      let to = kept++;
+      let to = next++;
       for (; to > from && peer[to - 1]! > this.#origin[f]!; to--) move(votes, to - 1, to);
       peer[to] = this.#origin[f]!;
       mass[to] = this.#mass[f]!;
       x[to] = this.#x[f]!;
     }
-    return kept;
+    return next;
   }
 
   /** The heaviest vote stays; of equal ones that of the carrier that came first. */

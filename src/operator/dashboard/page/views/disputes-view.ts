@@ -1,6 +1,6 @@
 /** Disputes: what peers dispute, whose events an upheld one makes void, and the way back. */
 import type { DisputeValue } from '../../../protocol/protocol.js';
-import { command, faultText } from '../api.js';
+import { command, errorText } from '../api.js';
 import { ask } from '../dialog.js';
 import { button, type Child, card, empty, facts, fill, h } from '../dom.js';
 import { head } from '../format.js';
@@ -13,8 +13,8 @@ const looks = { open: 'suspicious', upheld: 'active', rejected: 'neutral' } as c
 export function disputesView({ live, peers }: ViewContext): View {
   const open = h('div', {}, h('p', { class: 'muted' }, 'Loading…'));
   const decided = h('div', {});
-  /** What was shown last: it is drawn anew only where that is something else. */
-  let shown = '';
+  /** What was drawnLast last: it is drawn anew only where that is something else. */
+  let drawnLast = '';
 
   async function load(): Promise<void> {
     try {
@@ -28,8 +28,8 @@ export function disputesView({ live, peers }: ViewContext): View {
       );
       const names = new Map((await peers.list()).map(({ peer_id, peer_name }) => [peer_id, peer_name]));
       const drawn = JSON.stringify([waiting, others, [...names]]);
-      if (drawn === shown) return;
-      shown = drawn;
+      if (drawn === drawnLast) return;
+      drawnLast = drawn;
       const cards = (data: readonly DisputeValue[]) => data.map((one) => disputeCard(one, names));
       const rest =
         waiting!.next_from === null ? null : h('p', { class: 'muted small' }, 'There are more; these are the oldest.');
@@ -46,8 +46,8 @@ export function disputesView({ live, peers }: ViewContext): View {
           : cards(others),
       );
     } catch (error) {
-      fill(open, h('p', { class: 'notice notice-bad', role: 'alert' }, faultText(error)));
-      shown = '';
+      fill(open, h('p', { class: 'notice notice-bad', role: 'alert' }, errorText(error)));
+      drawnLast = '';
     }
   }
 
@@ -153,7 +153,7 @@ export function disputesView({ live, peers }: ViewContext): View {
   const about = h(
     'p',
     { class: 'muted lead' },
-    'A peer does not know who reported a player: you decide whose events are void. Texts are shown to nobody else.',
+    'A peer does not know who reported a player: you decide whose events are void. Texts are drawnLast to nobody else.',
   );
   const element = h('div', {}, heading('Disputes'), about, card('Waiting for you', open), card('Decided', decided));
   return { title: 'Disputes', element, destroy: leave };

@@ -1,0 +1,77 @@
+/** The document of `ptf subject export`: its published schema, and that it holds every kind of record of a player. */
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { answerCommand, answersOf } from '../../src/operator/protocol/answers.js';
+import { subjectExportSchema } from '../../src/operator/protocol/subject-export.js';
+import { ask } from '../http/exchange.js';
+import { newPlayer, registerPeer } from '../http/peer-client.js';
+import { startTestNode } from '../support/node.js';
+
+const salt = 'a salt of sixteen bytes';
+
+test('the published schema is that of the code', () => {
+  const published = readFileSync(
+    new URL('../../../docs/operating/subject-export.schema.json', import.meta.url),
+    'utf8',
+  );
+  assert.equal(JSON.parse(published), JSON.parse(JSON.stringify(subjectExportSchema)));
+});
+
+test('an export holds every kind of record of a player, satisfies the schema, and is audited without a name', async () => {
+  const node = await startTestNode({ GROUP_SALT: salt, ERASURE_MODE: 'operator' });
+  try {
+    const answers = answersOf(node.group, 'test');
+    const [reporter, other] = [await registerPeer(node.url), await registerPeer(node.url)];
+    const player_id = newPlayer();
+    const subject_hash = hash('sha256', player_id + salt, 'hex');
+    assert.ok((await node.group.changeOrigin('add', 'list', 'test')).ok);
+    await reporter.submit({ player_id, schema_version: '1.1.0', reference: 'ticket 1' });
+    await other.submit({ player_id, schema_version: '1.1.0', origin: 'list' });
+    const path = `/api/v1/subjects/${subject_hash}`;
+    const opened = await ask(node.url, `${path}/disputes`, { key: other.key, json: { text: 'not so' } });
+    const decided = await node.group.decideDispute('uphold', opened.body.dispute_id, [reporter.peerId], 'test');
+    assert.ok(decided.ok);
+    assert.is((await ask(node.url, path, { method: 'DELETE', key: other.key })).status, 202);
+    const unknown = await answerCommand(answers, 'subject-export', { subject_hash: 'ab'.repeat(32) });
+    assert.is(unknown.ok ? 'exported' : unknown.code, 'subject_not_found');
+    const answer = await answerCommand(answers, 'subject-export', { subject_hash, by: 'alice' });
+    assert.ok(answer.ok);
+    const { value } = answer;
+    const validate = new Ajv2020({ allowUnionTypes: true, validateFormats: false }).compile(subjectExportSchema);
+    assert.ok(validate(JSON.parse(JSON.stringify(value))), JSON.stringify(validate.errors));
+    assert.equal(
+      value.events.map(({ origin, reference, void: isVoid }) => [origin, reference, isVoid]),
+      [
+        ['list', null, false],
+        [null, 'ticket 1', true],
+      ],
+    );
+    assert.equal(
+      value.sums.map(({ origin, events, void: isVoid }) => [origin, events, isVoid]),
+      [
+        [null, 1, true],
+        ['list', 1, false],
+      ],
+    );
+    assert.equal(
+      value.disputes.map(({ text, status }) => [text, status]),
+      [['not so', 'upheld']],
+    );
+    assert.equal(
+      value.erasure_requests.map(({ peer_id }) => peer_id),
+      [other.peerId],
+    );
+    assert.is(value.score!.event_count, 2);
+    const actions = value.audit.map(({ action }) => action);
+    assert.equal(actions, ['dispute_opened', 'dispute_upheld', 'erasure_requested', 'subject_exported']);
+    const { actor, target } = value.audit.at(-1)!;
+    assert.equal([actor, target], ['operator:alice', hash('sha256', value.receipt + subject_hash, 'hex')]);
+  } finally {
+    await node.close();
+  }
+});
+
+test.run();

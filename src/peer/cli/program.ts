@@ -3,8 +3,10 @@ import { Command } from 'commander';
 import type { ExitCode } from '../peer-error.js';
 import { addDoctor } from './doctor-command.js';
 import { addRegister } from './register-command.js';
+import { addRelay } from './relay-command.js';
 import { examples, type PeerDeps, sessionOf } from './session.js';
 import { addSidecar } from './sidecar-command.js';
+import { addWatch } from './watch-command.js';
 
 const helpWidthMax = 100;
 
@@ -40,5 +42,7 @@ export function programOf(deps: PeerDeps, end: (code: ExitCode) => void): Comman
   addRegister(program, session);
   addDoctor(program, session);
   addSidecar(program, session);
+  addWatch(program, session);
+  addRelay(program, session);
   return program;
 }

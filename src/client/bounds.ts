@@ -98,6 +98,14 @@ export const bounds = {
   peerPagesMax: 50,
   clockToleranceMs: 60_000,
 
+  // Imports of ban lists
+  /** Of a list, which is read whole: a million bans in the widest format. */
+  importFileBytes: 256 * MiB,
+  /** Events that are put into the spool before the place is written down. */
+  importStepEvents: 4_000,
+  /** How long the node may take nothing before the import ends; what is on disk waits for the next one. */
+  importTroubleMs: 30_000,
+
   // The sidecar
   sidecarBodyBytes: 64 * KiB,
   sidecarHeadBytes: 33 * KiB,

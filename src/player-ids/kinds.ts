@@ -3,7 +3,7 @@
 import { kindFault } from './never-ids.js';
 import { type Reading, refused } from './refusals.js';
 import { readSteam } from './steam.js';
-import { readEos, readMinecraft, readMinecraftOffline } from './uuids.js';
+import { floodgateForm, readEos, readMinecraft, readMinecraftOffline } from './uuids.js';
 import { readXbox } from './xbox.js';
 
 interface Kind {
@@ -23,7 +23,7 @@ const platforms: ReadonlyMap<string, Kind> = new Map([
       read: readMinecraftOffline,
     },
   ],
-  ['xbox', { form: 'the decimal XUID of 16 digits', read: readXbox }],
+  ['xbox', { form: 'the decimal XUID of 16 digits', read: (text) => floodgateForm(text) ?? readXbox(text) }],
   ['eos', { form: 'the ProductUserId of 32 hexadecimal digits in lower case', read: readEos }],
 ]);
 

@@ -1,5 +1,6 @@
 /** Parsers of options that several commands share. Each throws commander's own error, which names the option. */
 import { InvalidArgumentError } from 'commander';
+import { isKind } from '../../player-ids/kinds.js';
 
 /** A whole number from `least` to `most`. */
 export function wholeNumber(least: number, most: number): (text: string) => number {
@@ -26,4 +27,11 @@ export function webAddress(text: string): string {
 /** Gathers an option that may be given several times. */
 export function gathered(text: string, before: readonly string[] = []): readonly string[] {
   return [...before, text];
+}
+
+/** A comma-separated list of kinds of ids, without repeats. */
+export function kindList(text: string): readonly string[] {
+  const kinds = [...new Set(text.split(',').map((kind) => kind.trim()))].filter((kind) => kind !== '');
+  if (kinds.length > 0 && kinds.every(isKind)) return kinds;
+  throw new InvalidArgumentError('expected kinds such as steam,minecraft,eos in lower case.');
 }

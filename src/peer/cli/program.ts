@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import type { ExitCode } from '../peer-error.js';
 import { addDoctor } from './doctor-command.js';
+import { addImport } from './import-command.js';
 import { addRegister } from './register-command.js';
 import { addRelay } from './relay-command.js';
 import { examples, type PeerDeps, sessionOf } from './session.js';
@@ -41,6 +42,7 @@ export function programOf(deps: PeerDeps, end: (code: ExitCode) => void): Comman
   const session = sessionOf(deps, () => program.opts(), end);
   addRegister(program, session);
   addDoctor(program, session);
+  addImport(program, session);
   addSidecar(program, session);
   addWatch(program, session);
   addRelay(program, session);

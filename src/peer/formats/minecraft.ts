@@ -21,6 +21,9 @@ export const minecraft: ListFormat = {
     }),
 };
 
+/** Floodgate makes UUIDs of the numbers of Xbox accounts. */
+export const floodgate = /^0{8}-?0{4}-?0{4}-?/;
+
 function readEntry(
   entry: NonNullable<ReturnType<typeof objectOf>>,
   line: number,
@@ -40,7 +43,7 @@ function readEntry(
     sink.refuse(line, 'expires is neither a time such as 2026-11-20 13:00:00 +0100 nor forever');
   else
     sink.row({
-      ids: [{ text: uuid }],
+      ids: [{ text: uuid, kind: floodgate.test(uuid) ? 'xbox' : 'minecraft' }],
       bannedAt,
       expiresAt: end === 'never' ? null : end.at,
       lifted: false,

@@ -133,10 +133,11 @@ async function statusText({ peerId }: PeerConfig, reader: NodeReader): Promise<s
 async function judgeSpools({ stateDir }: PeerConfig): Promise<Finding[]> {
   const root = join(stateDir, 'spool');
   const names = await readdir(root).catch(() => []);
+  const folders = names.sort().map((name) => [name, join(root, name)] as const);
   const findings: Finding[] = [];
-  for (const name of names.sort()) {
+  for (const [name, folder] of [...folders, ['import', join(stateDir, 'import', 'spool')] as const]) {
     try {
-      const facts = await inspectSpool(join(root, name));
+      const facts = await inspectSpool(folder);
       if (facts === null) continue;
       const { pending, setAside, lastSetAsideCode, damaged } = facts;
       const waiting = `${pending} reports wait in the spool ${name}`;
@@ -145,16 +146,13 @@ async function judgeSpools({ stateDir }: PeerConfig): Promise<Finding[]> {
         findings.push(
           fail(
             'spool',
-            `the node refused ${setAside} reports of the spool ${name} for good${why}; see set-aside.ndjson in ${join(root, name)}`,
+            `the node refused ${setAside} reports of the spool ${name} for good${why}; see set-aside.ndjson in ${folder}`,
           ),
         );
       }
       if (damaged > 0)
         findings.push(
-          fail(
-            'spool',
-            `the disk damaged ${damaged} records of the spool ${name}; see *.damaged in ${join(root, name)}`,
-          ),
+          fail('spool', `the disk damaged ${damaged} records of the spool ${name}; see *.damaged in ${folder}`),
         );
       findings.push(pending > 0 ? warn('spool', `${waiting}; they leave while its owner runs`) : ok('spool', waiting));
     } catch (error) {

@@ -54,10 +54,7 @@ if (old === '') {
     test(`on Node 18 an import of ${entry} rejects with what it needs`, async () => {
       const script = `import('./dist/${entry}').catch(({ code, message }) => console.log(code, message))`;
       const { output } = await run(['-e', script]);
-      assert.match(
-        output,
-        /^ERR_NODE_TOO_OLD peer-trust-federation\/client needs Node 20\.19 or later; this is 18\.[\d.]+\n$/,
-      );
+      assert.match(output, /^ERR_NODE_TOO_OLD the peer trust client needs Node 20\.19 or later; this is 18\.[\d.]+\n$/);
     });
   }
 }

@@ -6,5 +6,4 @@
 import { nodeVersionProblem } from '../node-version.js';
 
 const problem = nodeVersionProblem(process.versions.node);
-if (problem !== null)
-  throw Object.assign(new Error(`peer-trust-federation/client ${problem}`), { code: 'ERR_NODE_TOO_OLD' });
+if (problem !== null) throw Object.assign(new Error(`the peer trust client ${problem}`), { code: 'ERR_NODE_TOO_OLD' });

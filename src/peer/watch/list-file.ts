@@ -90,7 +90,7 @@ interface Before extends Signature {
 
 /**
  * Moved away: a file beside this one is the old one itself. Copied and emptied: this one does not go on from what it was,
- * and a file beside it, whose name begins with the same name, holds as many bytes as this one had.
+ * and a file beside it, whose name begins with the same name, holds what this one held.
  */
 async function isRotated(path: string, before: Before, now: Signature, content: Buffer): Promise<boolean> {
   const wasMoved = before.inode !== now.inode;
@@ -101,7 +101,13 @@ async function isRotated(path: string, before: Before, now: Signature, content: 
     const found = await signatureOf(join(folder, other)).catch(() => null);
     if (found === null) continue;
     if (wasMoved && found.inode === before.inode) return true;
-    if (!wasMoved && other.startsWith(name) && found.bytes === before.bytes) return true;
+    const mayBeCopy = !wasMoved && other.startsWith(name) && found.bytes === before.bytes;
+    if (mayBeCopy && (await holds(join(folder, other), before.content))) return true;
   }
   return false;
+}
+
+async function holds(path: string, content: Buffer): Promise<boolean> {
+  const bytes = await readFile(path).catch(() => null);
+  return bytes?.equals(content) === true;
 }

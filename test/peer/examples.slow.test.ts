@@ -1,4 +1,6 @@
-/** The one-file examples for other languages: compiled where Debian has the toolchain, and run beside a real sidecar. */
+/**
+ * The one-file examples for other languages: compiled where Debian has the toolchain, and run beside a real sidecar.
+ */
 import { execFile } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

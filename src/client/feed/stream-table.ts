@@ -21,8 +21,8 @@ export interface StreamTable {
   /** The stream is over for good; it kept the table current until `at`. */
   orphan(at: number): void;
   /**
-   * Called with the newest id after each piece of the stream; what follows is read once the promise resolves. A rejection
-   * ends the connection.
+   * Called with the newest id after each piece of the stream; what follows is read once the promise resolves. A
+   * rejection ends the connection.
    */
   settle?(lastEventId: string): Promise<void>;
 }

@@ -1,6 +1,7 @@
 /**
- * The checks of `ptf-peer doctor`: configuration, node, clock, salt, kinds of ids, key and status of the peer, games and
- * spools. They change nothing: the events that ask the node about key and games lie in the year 9999, which no node takes.
+ * The checks of `ptf-peer doctor`: configuration, node, clock, salt, kinds of ids, key and status of the peer, games
+ * and spools. They change nothing: the events that ask the node about key and games lie in the year 9999, which no
+ * node takes.
  */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** The ids of a server's own players, one per line: the group's node holds hashes, so that only known ids can be listed. */
+/**
+ * The ids of a server's own players, one per line: the group's node holds hashes, so that only known ids can be
+ * listed.
+ */
 
 import { readPlayerId } from '../../player-ids/player-id.js';
 import { eachLine } from '../formats/reading/lines.js';

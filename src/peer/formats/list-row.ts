@@ -1,4 +1,7 @@
-/** What a format makes of a ban list: one row for each measure against one person, and one refusal for each line that is none. */
+/**
+ * What a format makes of a ban list: one row for each measure against one person, and one refusal for each line that
+ * is none.
+ */
 
 /** An id as the list writes it, with its kind where the format or the column says it. */
 export interface RowId {

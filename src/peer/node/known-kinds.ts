@@ -1,6 +1,6 @@
 /**
- * The kinds of player ids that the group's node names, kept in the state folder, so that ids are brought to one spelling
- * also while the node is away. The node stamps them: once known they stay.
+ * The kinds of player ids that the group's node names, kept in the state folder, so that ids are brought to one
+ * spelling also while the node is away. The node stamps them: once known they stay.
  */
 import { join } from 'node:path';
 import { normalizePlayerId } from '../../client/ids/normalize.js';
@@ -47,8 +47,8 @@ export class KnownKinds {
   }
 
   /**
-   * The spelling of an id that all peers of the group share; the id itself where ids are opaque. Throws `invalid_argument`
-   * for what is no id of these kinds.
+   * The spelling of an id that all peers of the group share; the id itself where ids are opaque. Throws
+   * `invalid_argument` for what is no id of these kinds.
    */
   canonical(id: string): string {
     const kinds = this.#kinds;

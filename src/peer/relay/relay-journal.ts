@@ -1,6 +1,7 @@
 /**
- * What a relay has delivered so far, on disk: the verdict of each player that is not neutral, and the id of the stream to
- * go on from. A journal of lines that are synced one by one; it is written anew when it has grown. Holds subject hashes only.
+ * What a relay has delivered so far, on disk: the verdict of each player that is not neutral, and the id of the
+ * stream to go on from. A journal of lines that are synced one by one; it is written anew when it has grown. Holds
+ * subject hashes only.
  */
 import { type FileHandle, mkdir, open, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';

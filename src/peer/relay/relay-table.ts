@@ -1,6 +1,6 @@
 /**
- * The table that the verdict stream writes to for a relay: it keeps verdicts and turns what differs from the delivered ones
- * into changes. The stream is read on once they are delivered, so that nothing gathers here.
+ * The table that the verdict stream writes to for a relay: it keeps verdicts and turns what differs from the
+ * delivered ones into changes. The stream is read on once they are delivered, so that nothing gathers here.
  */
 import type { StreamTable } from '../../client/feed/stream-table.js';
 import type { TrustValues, Verdict } from '../../client/player-trust.js';

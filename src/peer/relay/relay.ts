@@ -1,6 +1,6 @@
 /**
- * Relays changes of verdicts from the node's stream to a webhook: at least once, in order, resumed where the last delivery
- * was. While the receiver is away the stream is not read, so that nothing gathers in memory.
+ * Relays changes of verdicts from the node's stream to a webhook: at least once, in order, resumed where the last
+ * delivery was. While the receiver is away the stream is not read, so that nothing gathers in memory.
  */
 import { hash } from 'node:crypto';
 import { appendFile } from 'node:fs/promises';

@@ -1,6 +1,6 @@
 /**
- * Delivers one webhook until the receiver has it: signed as Standard Webhooks says, retried with backoff, as long as the
- * receiver asks to wait. The address may hold a secret, so that only its host reaches a log.
+ * Delivers one webhook until the receiver has it: signed as Standard Webhooks says, retried with backoff, as long as
+ * the receiver asks to wait. The address may hold a secret, so that only its host reaches a log.
  */
 import { Webhook } from 'standardwebhooks';
 import { request } from 'undici';
@@ -34,8 +34,8 @@ export class WebhookSender {
   }
 
   /**
-   * Resolves with whether the receiver took it; false where it found the message itself at fault, again and again. Rejects
-   * with `webhook_gone` where the receiver wants none any more, and with the reason of the signal.
+   * Resolves with whether the receiver took it; false where it found the message itself at fault, again and again.
+   * Rejects with `webhook_gone` where the receiver wants none any more, and with the reason of the signal.
    */
   async send(change: VerdictChange): Promise<boolean> {
     const { discord, runtime, signal, say } = this.#options;

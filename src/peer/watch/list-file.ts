@@ -1,6 +1,6 @@
 /**
- * The file of a ban list as it changes: read only while it lies still, with what can be said about its end and about where
- * an earlier file of the same name went.
+ * The file of a ban list as it changes: read only while it lies still, with what can be said about its end and about
+ * where an earlier file of the same name went.
  */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -89,8 +89,8 @@ interface Before extends Signature {
 }
 
 /**
- * Moved away: a file beside this one is the old one itself. Copied and emptied: this one does not go on from what it was,
- * and a file beside it, whose name begins with the same name, holds what this one held.
+ * Moved away: a file beside this one is the old one itself. Copied and emptied: this one does not go on from what it
+ * was, and a file beside it, whose name begins with the same name, holds what this one held.
  */
 async function isRotated(path: string, before: Before, now: Signature, content: Buffer): Promise<boolean> {
   const wasMoved = before.inode !== now.inode;

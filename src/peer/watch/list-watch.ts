@@ -1,6 +1,7 @@
 /**
- * Follows a native ban list: reports new bans through a spool and withdraws those that were lifted. It changes its state
- * only after the spool or the node has what the state says, so that a kill at any moment loses nothing and repeats nothing.
+ * Follows a native ban list: reports new bans through a spool and withdraws those that were lifted. It changes its
+ * state only after the spool or the node has what the state says, so that a kill at any moment loses nothing and
+ * repeats nothing.
  */
 import { hash } from 'node:crypto';
 import { basename, join, resolve } from 'node:path';

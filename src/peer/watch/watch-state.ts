@@ -1,6 +1,6 @@
 /**
- * What a watch has done so far, on disk: the bans that it reported and the withdrawals that it owes. Holds event ids, which
- * are keyed digests, and dates; no player id and no line of a list.
+ * What a watch has done so far, on disk: the bans that it reported and the withdrawals that it owes. Holds event ids,
+ * which are keyed digests, and dates; no player id and no line of a list.
  */
 import { bounds } from '../../client/bounds.js';
 import { readSmallFile, replaceSmallFile } from '../config/small-file.js';

@@ -1,4 +1,6 @@
-/** The text of a list's bytes: UTF-8, UTF-16 or Latin-1, without its byte order mark, with `\n` for every line break. */
+/**
+ * The text of a list's bytes: UTF-8, UTF-16 or Latin-1, without its byte order mark, with `\n` for every line break.
+ */
 
 export interface Decoded {
   readonly text: string;
@@ -7,7 +9,9 @@ export interface Decoded {
 
 const sampleBytes = 4_096;
 
-/** Decodes a list. Bytes that are neither UTF-8 nor UTF-16 are read as Windows-1252, which every byte has a place in. */
+/**
+ * Decodes a list. Bytes that are neither UTF-8 nor UTF-16 are read as Windows-1252, which every byte has a place in.
+ */
 export function decodeList(bytes: Uint8Array): Decoded {
   const marked = encodingOfMark(bytes);
   if (marked !== null) return decoded(bytes, marked);

@@ -1,6 +1,6 @@
 /**
- * Reads the elements of one array in a JSON text, one at a time, with their lines. Numbers stay the text that they were,
- * since ids have more digits than a double holds. A text that is damaged gives the elements before the damage.
+ * Reads the elements of one array in a JSON text, one at a time, with their lines. Numbers stay the text that they
+ * were, since ids have more digits than a double holds. A text that is damaged gives the elements before the damage.
  */
 import { visit } from 'jsonc-parser';
 

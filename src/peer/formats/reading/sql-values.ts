@@ -1,4 +1,7 @@
-/** Reads the rows that the INSERT statements of a MySQL dump put into one kind of table. No other statement is run or read. */
+/**
+ * Reads the rows that the INSERT statements of a MySQL dump put into one kind of table. No other statement is run or
+ * read.
+ */
 
 /** A value: text, or null for NULL. Numbers stay text. */
 export type SqlValue = string | null;
@@ -127,7 +130,9 @@ function definedColumns(tokens: Tokens): string[] {
   }
 }
 
-/** Reads all rows of the tables that `isTable` names. `columns` are those of a table that the dump does not describe. */
+/**
+ * Reads all rows of the tables that `isTable` names. `columns` are those of a table that the dump does not describe.
+ */
 export function readInserts(
   text: string,
   isTable: (name: string) => boolean,

@@ -167,7 +167,7 @@ function codeOnly(text: string): string {
 
 /** What the text imports or re-exports, types too. */
 function importsOf(text: string): string[] {
-  const pattern = /(?:(?<!\.)\bfrom|\bimport)\s*\(?\s*['"]([^'"]+)['"]/g;
+  const pattern = /(?:(?<![.'"])\bfrom|(?<!['"])\bimport)\s*\(?\s*['"]([^'"]+)['"]/g;
   return [...withoutComments(text).matchAll(pattern)].map((match) => match[1] ?? '');
 }
 
@@ -294,6 +294,7 @@ const longAllowed: Readonly<Record<string, string>> = {
   'src/core/state.ts': 'the fold of all records; each record has one method',
   'src/group/api.ts': 'the whole interface of a group, read from top to bottom',
   'src/group/group.ts': 'one method for each call of the API',
+  'src/client/trust-client.ts': 'one method for each call of the client',
 };
 
 test('no source file is longer than 400 lines without a reason', () => {

@@ -23,7 +23,7 @@ public final class TrustSidecar {
     /** What the group knows of a player. Without an answer a player is neutral and passes. */
     public record Trust(String player, String verdict, boolean restricted, boolean wouldBeRestricted) {}
 
-    private final HttpClient http = HttpClient.newBuilder().connectTimeout(Duration.ofMillis(500)).build();
+    private final HttpClient http = HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(2)).build();
     private final String url;
     private final String token;
 
@@ -78,7 +78,7 @@ public final class TrustSidecar {
 
     private HttpRequest.Builder request(String path) {
         return HttpRequest.newBuilder(URI.create(url + path))
-                .timeout(Duration.ofSeconds(2))
+                .timeout(Duration.ofSeconds(5))
                 .header("Authorization", "Bearer " + token)
                 .header("Content-Type", "application/json");
     }

@@ -42,7 +42,7 @@ type Sidecar struct {
 }
 
 func NewSidecar(url, token string) *Sidecar {
-	return &Sidecar{url: url, token: token, http: &http.Client{Timeout: 2 * time.Second}}
+	return &Sidecar{url: url, token: token, http: &http.Client{Timeout: 5 * time.Second}}
 }
 
 func unknown(id string) PlayerTrust {

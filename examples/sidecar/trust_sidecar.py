@@ -11,7 +11,7 @@ import urllib.request
 
 
 class TrustSidecar:
-    def __init__(self, url, token, timeout_s=2):
+    def __init__(self, url, token, timeout_s=5):
         self._url = url
         self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         self._timeout_s = timeout_s

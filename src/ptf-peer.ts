@@ -1,4 +1,6 @@
-/** The process of `ptf-peer`: arguments, environment, terminal, signals and exit code. Its commands stand in `peer/`. */
+/**
+ * The process of `ptf-peer`: arguments, environment, terminal, signals and exit code. Its commands stand in `peer/`.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { createInterface } from 'node:readline/promises';

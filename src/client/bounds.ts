@@ -126,4 +126,26 @@ export const bounds = {
   allowNoteLength: 500,
   /** How often states are looked at for the log. */
   sidecarWatchMs: 1_000,
+
+  // Following a ban list
+  listBytes: 256 * MiB,
+  listPollMs: 250,
+  /** How long a list must lie still before what is missing from it counts as lifted. */
+  listLiftMs: 2_000,
+  /** The same before a last line without a line break counts as whole, and an empty file as a list. */
+  listTailMs: 10_000,
+  /** Bans that may be lifted at once; beyond, not more than half of all. */
+  listLiftsMin: 5,
+  watchStateBytes: 128 * MiB,
+  withdrawPauseMs: 5_000,
+
+  // Relaying verdicts
+  relayStateBytes: 256 * MiB,
+  /** Lines of the journal beyond which, and beyond twice as many as players, it is written anew. */
+  relayJournalLines: 10_000,
+  webhookAnswerMs: 15_000,
+  webhookBackoffBaseMs: 1_000,
+  webhookBackoffCapMs: 5 * MINUTE_MS,
+  /** How often a message that the receiver finds at fault is sent before it is set aside. */
+  webhookTriesMax: 5,
 } as const;

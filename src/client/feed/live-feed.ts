@@ -9,8 +9,9 @@ import { readText, refusalOf, unexpected } from '../transport/caller.js';
 import { type AgeClock, fullJitterMs, linked, notify, onAbort, pause, type Runtime } from '../transport/runtime.js';
 import { answerOf, type Transport, type TransportResponse } from '../transport/transport.js';
 import { isRetryable, TrustError } from '../trust-error.js';
+import { Silence } from './silence.js';
 import { applyFrame, type FrameEffect } from './stream-frames.js';
-import type { TrustTable } from './trust-table.js';
+import type { StreamTable } from './stream-table.js';
 
 /**
  * What the feed of the cache is doing.
@@ -53,9 +54,11 @@ export interface FeedOptions {
   readonly transport: Transport;
   readonly runtime: Runtime;
   readonly ages: AgeClock;
-  readonly table: TrustTable;
+  readonly table: StreamTable;
   readonly key: string | undefined;
   readonly path: string;
+  /** The id to go on from; the stream begins with a snapshot where it is left out. */
+  readonly resumeFrom?: string;
   /** Refuses another group's stream; undefined takes any. */
   readonly groupId: string | undefined;
   /** Null where ids are not hashed here. */
@@ -89,6 +92,7 @@ export class VerdictFeed {
 
   constructor(options: FeedOptions) {
     this.#options = options;
+    this.#lastEventId = options.resumeFrom ?? '';
   }
 
   /** `before`: what has to be over first. */
@@ -207,7 +211,7 @@ export class VerdictFeed {
     const { transport, key, path } = this.#options;
     const { controller, release } = linked(outer);
     const watched = (what: string) =>
-      new Watch(this.#options.runtime, (ms) => {
+      new Silence(this.#options.runtime, (ms) => {
         controller.abort(new TrustError('timeout', `the stream ${what} for ${Math.round(ms)} ms`));
       });
     const life = watched('was silent');
@@ -245,7 +249,7 @@ export class VerdictFeed {
    * Ends the connection where its bytes cease, and where they go on and tell nothing: a proxy may send comments for a
    * node that is gone.
    */
-  async #read(response: TransportResponse, life: Watch, news: Watch): Promise<TrustError> {
+  async #read(response: TransportResponse, life: Silence, news: Silence): Promise<TrustError> {
     let end: TrustError | undefined;
     const parser = createParser({
       maxBufferSize: bounds.streamFrameBytes,
@@ -263,6 +267,14 @@ export class VerdictFeed {
     news.expectWithin(this.#idleMs);
     for await (const chunk of response.body) {
       parser.feed(decoder.decode(chunk, { stream: true }));
+      const settled = this.#options.table.settle?.(this.#lastEventId);
+      if (settled !== undefined) {
+        // The node is not silent while nobody reads what it sends.
+        life.stop();
+        news.stop();
+        await settled;
+        news.expectWithin(this.#idleMs);
+      }
       if (end !== undefined) return end;
       life.expectWithin(this.#silentMs);
     }
@@ -270,7 +282,7 @@ export class VerdictFeed {
   }
 
   /** Returns an error where the connection is of no more use. */
-  #onMessage(message: EventSourceMessage, news: Watch): TrustError | undefined {
+  #onMessage(message: EventSourceMessage, news: Silence): TrustError | undefined {
     const now = this.#options.ages.ms();
     const { nodeMs, cameAt } = this.#hello;
     // A node's clock that was set since may say that something is known which is still to come.
@@ -351,27 +363,6 @@ async function refused(response: TransportResponse, now: number): Promise<TrustE
     requestId,
     retryAfterMs: bounds.streamRefusedMs,
   });
-}
-
-/** Calls `late` where nothing is heard for as long as was last said. */
-class Watch {
-  readonly #runtime: Runtime;
-  readonly #late: (ms: number) => void;
-  #cancel: () => void = () => undefined;
-
-  constructor(runtime: Runtime, late: (ms: number) => void) {
-    this.#runtime = runtime;
-    this.#late = late;
-  }
-
-  expectWithin(ms: number): void {
-    this.#cancel();
-    this.#cancel = this.#runtime.after(ms, () => this.#late(ms));
-  }
-
-  stop(): void {
-    this.#cancel();
-  }
 }
 
 interface PromiseWithResolve {

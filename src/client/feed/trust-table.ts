@@ -3,6 +3,7 @@
  * no longer go first, then rows that were only told, then the least recently read.
  */
 import type { TrustValues } from '../player-trust.js';
+import type { StreamTable } from './stream-table.js';
 
 /** Values, and when they were true, by the `AgeClock`. */
 export interface Held {
@@ -97,7 +98,7 @@ export interface ReadToken {
  */
 const nearPart = 8;
 
-export class TrustTable {
+export class TrustTable implements StreamTable {
   readonly #rowsMax: number;
   /** Told and read. Insertion order is the order of the last reads, to within a part of the table. */
   readonly #read = new Map<string, TableRow>();

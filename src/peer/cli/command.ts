@@ -1,6 +1,6 @@
 /**
- * The command `ptf-peer`: one command line in, one exit code out. It touches no process: streams, environment and signals
- * come in as arguments. `ExitCode` says what each code means.
+ * The command `ptf-peer`: one command line in, one exit code out. It touches no process: streams, environment and
+ * signals come in as arguments. `ExitCode` says what each code means.
  */
 import { CommanderError } from 'commander';
 import { TrustError } from '../../client/trust-error.js';

@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { bounds } from '../../client/bounds.js';
-import { TrustClient } from '../../client/trust-client.js';
+import type { TrustClient } from '../../client/trust-client.js';
 import type { SpoolTarget } from '../../client/write/spool/progress.js';
 import { isTimeZone } from '../formats/reading/times.js';
 import { type ImportPlan, type PlanOptions, planOf } from '../import/plan.js';
@@ -12,6 +12,7 @@ import { countsOf, planLines, planText } from '../import/plan-document.js';
 import { formatNames, listOf } from '../import/read-list.js';
 import { sendEntries } from '../import/send.js';
 import { groupKinds } from '../node/group-kinds.js';
+import { peerClient } from '../node/peer-client.js';
 import { PeerError, wrongUsage } from '../peer-error.js';
 import { kindList, share, wholeNumber } from './options.js';
 import { examples, type Session } from './session.js';
@@ -146,14 +147,14 @@ function summary(plan: ImportPlan): string {
 async function send(file: string, options: ImportOptions, session: Session): Promise<void> {
   const { terminal, json, ending } = session;
   const config = await session.config();
-  const { url, peerId, apiKey, groupSalt, stateDir, gameIds } = config;
+  const { url, peerId, groupSalt, stateDir, gameIds } = config;
   const gameId = options.game ?? gameIds[0]!;
   if (!gameIds.includes(gameId)) throw wrongUsage(`--game must be one of the configuration: ${gameIds.join(', ')}`);
   const kinds = await groupKinds(url, groupSalt);
   const plan = await planned(file, options, options.kinds ?? kinds, session);
   const entries = plan.entries.filter(({ state }) => state === 'send');
   const progress = terminal.progress('sending');
-  const client = new TrustClient({ url, peerId, apiKey, groupSalt, playerIdKinds: null });
+  const client = peerClient(config);
   try {
     const sent = await sendEntries(entries, {
       to: options.origin === undefined ? client : carrying(client, options.origin),

@@ -1,4 +1,6 @@
-/** Small files of `ptf-peer`: read with a bound, and replaced whole with mode 0600, so that a kill leaves either text. */
+/**
+ * Small files of `ptf-peer`: read with a bound, and replaced whole with mode 0600, so that a kill leaves either text.
+ */
 import { randomUUID } from 'node:crypto';
 import { chmod, type FileHandle, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -22,7 +24,10 @@ export async function readSmallFile(
   }
 }
 
-/** Replaces a file whole, readable by its owner only, and syncs it. Makes its folder with mode 0700 where it is missing. */
+/**
+ * Replaces a file whole, readable by its owner only, and syncs it. Makes its folder with mode 0700 where it is
+ * missing.
+ */
 export async function replaceSmallFile(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const temporary = `${path}.${randomUUID().slice(0, 8)}.tmp`;

@@ -1,17 +1,18 @@
 /**
- * The checks of `ptf-peer doctor`: configuration, node, clock, salt, kinds of ids, key and status of the peer, games and
- * spools. They change nothing: the events that ask the node about key and games lie in the year 9999, which no node takes.
+ * The checks of `ptf-peer doctor`: configuration, node, clock, salt, kinds of ids, key and status of the peer, games
+ * and spools. They change nothing: the events that ask the node about key and games lie in the year 9999, which no
+ * node takes.
  */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bounds } from '../../client/bounds.js';
 import { saltCheckOf } from '../../client/ids/salt-check.js';
-import { TrustClient } from '../../client/trust-client.js';
 import { isRetryable, TrustError } from '../../client/trust-error.js';
 import { inspectSpool } from '../../client/write/spool/inspection.js';
 import type { PeerConfig } from '../config/peer-config.js';
 import { codeOf, isOpenToOthers } from '../config/small-file.js';
 import { type GroupFacts, NodeReader } from '../node/node-reader.js';
+import { peerClient } from '../node/peer-client.js';
 import { plainWords } from '../node/plain-words.js';
 import { type Finding, fail, ok, warn } from './findings.js';
 
@@ -91,8 +92,8 @@ function judgeIds({ playerIdKinds, identityMode }: GroupFacts): Finding {
 
 /** Asks the node about the key, the peer and every game by events that it refuses for their time alone. */
 async function judgePeer(config: PeerConfig, reader: NodeReader): Promise<Finding[]> {
-  const { url, peerId, apiKey, groupSalt, signingKey, gameIds } = config;
-  const client = new TrustClient({ url, peerId, apiKey, groupSalt, signingKey });
+  const { url, peerId, gameIds } = config;
+  const client = peerClient(config);
   try {
     const probes = gameIds.map((gameId) => ({
       eventType: 'session_clean' as const,
@@ -133,10 +134,11 @@ async function statusText({ peerId }: PeerConfig, reader: NodeReader): Promise<s
 async function judgeSpools({ stateDir }: PeerConfig): Promise<Finding[]> {
   const root = join(stateDir, 'spool');
   const names = await readdir(root).catch(() => []);
+  const folders = names.sort().map((name) => [name, join(root, name)] as const);
   const findings: Finding[] = [];
-  for (const name of names.sort()) {
+  for (const [name, folder] of [...folders, ['import', join(stateDir, 'import', 'spool')] as const]) {
     try {
-      const facts = await inspectSpool(join(root, name));
+      const facts = await inspectSpool(folder);
       if (facts === null) continue;
       const { pending, setAside, lastSetAsideCode, damaged } = facts;
       const waiting = `${pending} reports wait in the spool ${name}`;
@@ -145,16 +147,13 @@ async function judgeSpools({ stateDir }: PeerConfig): Promise<Finding[]> {
         findings.push(
           fail(
             'spool',
-            `the node refused ${setAside} reports of the spool ${name} for good${why}; see set-aside.ndjson in ${join(root, name)}`,
+            `the node refused ${setAside} reports of the spool ${name} for good${why}; see set-aside.ndjson in ${folder}`,
           ),
         );
       }
       if (damaged > 0)
         findings.push(
-          fail(
-            'spool',
-            `the disk damaged ${damaged} records of the spool ${name}; see *.damaged in ${join(root, name)}`,
-          ),
+          fail('spool', `the disk damaged ${damaged} records of the spool ${name}; see *.damaged in ${folder}`),
         );
       findings.push(pending > 0 ? warn('spool', `${waiting}; they leave while its owner runs`) : ok('spool', waiting));
     } catch (error) {

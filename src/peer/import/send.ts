@@ -1,7 +1,7 @@
 /**
- * Sends the entries of a plan through a spool on disk, so that an import that was interrupted goes on where it stopped,
- * and one that is repeated changes nothing. Only event ids, hashes, times and what the group asks for leave this
- * machine.
+ * Sends the entries of a plan through a spool on disk, so that an import that was interrupted goes on where it
+ * stopped, and one that is repeated changes nothing. Only event ids, hashes, times and what the group asks for leave
+ * this machine.
  */
 import * as crypto from 'node:crypto';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * Public facts that a node tells about itself, its group and its peers. Reads only; used where the client has no call of
- * its own: by the status of the sidecar, by `ptf-peer register` and by `ptf-peer doctor`.
+ * Public facts that a node tells about itself, its group and its peers. Reads only; used where the client has no call
+ * of its own: by the status of the sidecar, by `ptf-peer register` and by `ptf-peer doctor`.
  */
 import { bounds } from '../../client/bounds.js';
 import { Caller, isRecord, readText } from '../../client/transport/caller.js';

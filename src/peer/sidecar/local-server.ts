@@ -1,6 +1,6 @@
 /**
- * The local HTTP of a sidecar: token, routes, bodies and refusals. It knows the paths of the API and nothing about trust;
- * each route asks `Sidecar`. Paths may hold player ids, so no path reaches a log or an error.
+ * The local HTTP of a sidecar: token, routes, bodies and refusals. It knows the paths of the API and nothing about
+ * trust; each route asks `Sidecar`. Paths may hold player ids, so no path reaches a log or an error.
  */
 import { chmod, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';

@@ -7,14 +7,17 @@ import * as crypto from 'node:crypto';
 import { join } from 'node:path';
 import { bounds } from '../../client/bounds.js';
 import { saltCheckOf } from '../../client/ids/salt-check.js';
+import { isSubjectHash } from '../../client/ids/subject.js';
 import type { PlayerTrust } from '../../client/player-trust.js';
 import { type PolicyMode, TrustPolicy } from '../../client/policy/policy.js';
 import type { Feed } from '../../client/read/calls.js';
-import { TrustClient } from '../../client/trust-client.js';
+import type { TrustClient } from '../../client/trust-client.js';
 import { TrustError } from '../../client/trust-error.js';
 import { EventSpool } from '../../client/write/spool/event-spool.js';
 import type { PeerConfig } from '../config/peer-config.js';
+import { KnownKinds } from '../node/known-kinds.js';
 import { NodeReader, type PeerStatus } from '../node/node-reader.js';
+import { peerClient } from '../node/peer-client.js';
 import { plainWords } from '../node/plain-words.js';
 import { AllowFile } from './allow-file.js';
 import type { AllowBody, ReportBody } from './bodies.js';
@@ -63,6 +66,7 @@ export interface RefusedId {
   readonly player_id: string;
   readonly code: string;
   readonly error: string;
+  readonly details?: object;
 }
 
 export class Sidecar {
@@ -73,6 +77,9 @@ export class Sidecar {
   readonly #allow: AllowFile;
   readonly #policy: TrustPolicy<Action>;
   readonly #reader: NodeReader;
+  readonly #kinds: KnownKinds;
+  /** Settles once the node has told its kinds of ids, or did not answer; null while nobody asks. */
+  #learning: Promise<void> | null = null;
   readonly #problems: Problems;
   readonly #startedAt = Date.now();
   readonly #timer: NodeJS.Timeout;
@@ -82,13 +89,14 @@ export class Sidecar {
 
   private constructor(
     options: SidecarOptions,
-    parts: { client: TrustClient; spool: EventSpool; allow: AllowFile; problems: Problems },
+    parts: { client: TrustClient; spool: EventSpool; allow: AllowFile; kinds: KnownKinds; problems: Problems },
   ) {
     this.#options = options;
     this.#client = parts.client;
     this.#spool = parts.spool;
     this.#allow = parts.allow;
     this.#problems = parts.problems;
+    this.#kinds = parts.kinds;
     this.#reader = new NodeReader(options.config.url);
     this.#policy = new TrustPolicy<Action>({
       mode: options.mode,
@@ -100,14 +108,16 @@ export class Sidecar {
     this.#feed = this.#client.follow();
     this.#timer = setInterval(() => this.refresh(), bounds.sidecarWatchMs);
     this.#timer.unref();
+    this.#learnKinds();
   }
 
   /** Opens spool and allow list and begins to follow the stream; a node that does not answer keeps none of it back. */
   static async open(options: SidecarOptions): Promise<Sidecar> {
-    const { url, peerId, apiKey, groupSalt, signingKey, stateDir } = options.config;
+    const { stateDir } = options.config;
     const problems = new Problems(options.log, Date.now);
     const allow = await AllowFile.open(join(stateDir, 'sidecar', 'allow.json'));
-    const client = new TrustClient({ url, peerId, apiKey, groupSalt, signingKey, playersMax: options.playersMax });
+    const kinds = await KnownKinds.open(options.config);
+    const client = peerClient(options.config, { playersMax: options.playersMax });
     let made: Sidecar | undefined;
     try {
       const spool = await EventSpool.open({
@@ -115,7 +125,7 @@ export class Sidecar {
         to: client,
         onSetAside: ({ code, reason }) => made?.takeSetAside(code, reason),
       });
-      made = new Sidecar(options, { client, spool, allow, problems });
+      made = new Sidecar(options, { client, spool, allow, kinds, problems });
       return made;
     } catch (error) {
       await client.close();
@@ -129,7 +139,10 @@ export class Sidecar {
     const found = await this.#client.scores(subjects.filter((one) => typeof one === 'string'));
     let next = 0;
     return subjects.map((subject, index) => {
-      if (typeof subject !== 'string') return { player_id: ids[index]!, code: subject.code, error: subject.message };
+      if (typeof subject !== 'string') {
+        const { code, message, details } = subject;
+        return { player_id: ids[index]!, code, error: message, ...(details === undefined ? {} : { details }) };
+      }
       return this.#answerOf(ids[index]!, found[next++]!);
     });
   }
@@ -142,6 +155,12 @@ export class Sidecar {
 
   /** Resolves with the event's id once the report is on disk. */
   async report({ playerId, eventType, gameId, severity, eventId, at }: ReportBody): Promise<string> {
+    // A spelling that the group does not use would name another player, for good.
+    if (this.#kinds.kinds === null) await this.#learning;
+    if (this.#kinds.kinds === null && !isSubjectHash(playerId)) {
+      const text = 'the node was never reached, so that the spelling of player ids is not known yet; try again';
+      throw new LocalError(503, 'group_unknown', text);
+    }
     return this.#spool.add({
       eventType,
       playerId: this.#requiredSubject(playerId),
@@ -169,6 +188,7 @@ export class Sidecar {
     this.#problems.set('stream', streamError && { code: streamError.code, text: plainWords(streamError, url) });
     const { lastError: spoolError } = this.#spool.progress;
     this.#problems.set('spool', spoolError && { code: spoolError.code, text: plainWords(spoolError, url) });
+    if (!this.#kinds.isFresh) this.#learnKinds();
     if (phase === 'live') this.#peerStatus = 'active';
     else if (streamError?.code === 'invalid_api_key') this.#peerStatus = 'unknown';
     if (phase !== 'refused') {
@@ -226,6 +246,7 @@ export class Sidecar {
         damaged: spool.damaged,
       },
       policy: { mode, tally: this.#policy.tally },
+      player_id_kinds: this.#kinds.kinds,
       allow_list: { players: this.#allow.list.entries().length },
       problems: problems.map(({ part, code, text, since }) => ({ part, code, text, since: timeOf(since) })),
       last_error: last === null ? null : { part: last.part, code: last.code, text: last.text, at: timeOf(last.since) },
@@ -237,6 +258,18 @@ export class Sidecar {
     await this.#spool.close();
     await this.#client.close();
     await this.#reader.close();
+  }
+
+  /** Asks the node in the background; a node that does not answer is asked again at the next look. */
+  #learnKinds(): void {
+    this.#learning ??= this.#kinds
+      .learn(this.#reader)
+      .catch((error: unknown) => {
+        if (!(error instanceof TrustError)) this.#options.log(`the state folder cannot be written: ${String(error)}`);
+      })
+      .finally(() => {
+        this.#learning = null;
+      });
   }
 
   async #readPeerStatus(): Promise<void> {
@@ -255,9 +288,9 @@ export class Sidecar {
 
   #requiredSubject(id: string): string {
     try {
-      return this.#client.subjectOf(id);
+      return this.#client.subjectOf(this.#kinds.canonical(id));
     } catch (error) {
-      if (error instanceof TrustError) throw new LocalError(400, 'invalid_parameter', error.message);
+      if (error instanceof TrustError) throw new LocalError(400, 'invalid_parameter', error.message, error.details);
       throw error;
     }
   }

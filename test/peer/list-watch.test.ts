@@ -1,0 +1,121 @@
+/** What a watch believes of a list: which bans begin, end, are lifted or doubted, and which part of a file is whole. */
+import { appendFileSync, copyFileSync, mkdtempSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { EntryState } from '../../src/peer/import/plan.js';
+import { ListFile } from '../../src/peer/watch/list-file.js';
+import { changesOf, type ListedBan, type Look } from '../../src/peer/watch/list-sync.js';
+import type { StandingBan } from '../../src/peer/watch/watch-state.js';
+import { wholeTextOf } from '../../src/peer/watch/whole-text.js';
+
+const now = Date.UTC(2026, 10, 26);
+const still: Look = { now, stillMs: 60_000, isWhole: true, isRotated: false, allowMassLift: false };
+
+function listed(bans: Readonly<Record<string, EntryState>>): ListedBan[] {
+  const entry = { playerId: 'p', kind: 'steam', says: 'ban', line: 1, bannedAt: null, expiresAt: null } as const;
+  return Object.entries(bans).map(([ban, state]) => ({ ban, entry: { ...entry, state, at: null, weight: 1 } }));
+}
+
+function standing(...bans: readonly (string | readonly [string, Partial<StandingBan>])[]): Map<string, StandingBan> {
+  return new Map(
+    bans.map((one) => {
+      const [ban, more] = typeof one === 'string' ? [one, {}] : one;
+      return [ban, { eventId: ban, expiresAt: null, rotated: false, ...more }] as const;
+    }),
+  );
+}
+
+test('only entries that are to be sent and are not known begin', () => {
+  const list = listed({ a: 'send', b: 'send', c: 'faded', d: 'expired', e: 'lifted' });
+  assert.equal(
+    changesOf(list, standing('b'), still).begun.map(({ ban }) => ban),
+    ['a'],
+  );
+});
+
+test('a ban that the list calls lifted is lifted at once, and one that is missing once the list lies still', () => {
+  const look = { ...still, stillMs: 0 };
+  const early = changesOf(listed({ a: 'lifted' }), standing('a', 'b'), look);
+  assert.equal([early.lifted, early.isUndecided], [['a'], true]);
+  assert.equal(changesOf([], standing('b'), still).lifted, ['b']);
+});
+
+test('a ban that is over, or whose time was over when it left the list, ends and is not lifted', () => {
+  const known = standing('a', ['b', { expiresAt: now - 1 }], ['c', { expiresAt: now + 1 }]);
+  const { ended, lifted } = changesOf(listed({ a: 'expired' }), known, still);
+  assert.equal([ended, lifted], [['a', 'b'], ['c']]);
+});
+
+test('nothing is missing from a list that is not whole, and nothing that left by a rotation', () => {
+  const known = standing('a', ['b', { rotated: true }]);
+  for (const look of [
+    { ...still, isWhole: false },
+    { ...still, isRotated: true },
+  ]) {
+    assert.equal(changesOf([], known, look).lifted, []);
+  }
+  assert.equal(changesOf([], known, { ...still, isRotated: true }).rotated, ['a']);
+  assert.equal(changesOf([], known, still).lifted, ['a']);
+});
+
+test('more than five bans and more than half of all are doubted together, unless that is allowed', () => {
+  const names = Array.from({ length: 12 }, (_, n) => `ban-${n}`);
+  const left = (count: number) => listed(Object.fromEntries(names.slice(0, count).map((name) => [name, 'send'])));
+  const known = standing(...names);
+  assert.is(changesOf(left(6), known, still).lifted.length, 6);
+  const doubted = changesOf(left(5), known, still);
+  assert.equal([doubted.lifted.length, doubted.doubted], [0, 7]);
+  assert.is(changesOf(left(5), known, { ...still, allowMassLift: true }).lifted.length, 7);
+  assert.is(changesOf([], standing(...names.slice(0, 5)), still).lifted.length, 5);
+});
+
+test('a last line without a line break is read only once the file has been still for long', () => {
+  assert.equal(wholeTextOf('a\nb', 'source', false), { text: 'a\n', isWhole: false });
+  assert.equal(wholeTextOf('a\nb', 'source', true), { text: 'a\nb', isWhole: true });
+  assert.equal(wholeTextOf('a\n', 'source', false), { text: 'a\n', isWhole: true });
+  assert.is(wholeTextOf('', 'source', false), null);
+  assert.equal(wholeTextOf('', 'source', true), { text: '', isWhole: true });
+});
+
+test('a document is read only where it is whole, however long it has been still', () => {
+  assert.is(wholeTextOf('[{"uuid":"', 'minecraft', true), null);
+  assert.equal(wholeTextOf('[]', 'minecraft', false), { text: '[]', isWhole: true });
+});
+
+test('a rotation is told of until the list behind it was accepted, by whichever way it came', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ptf-list-'));
+  const path = join(folder, 'bans.cfg');
+  try {
+    const file = new ListFile(path, () => 0);
+    const look = async () => {
+      const found = await file.look();
+      return [found?.bytes.toString(), found?.isRotated];
+    };
+    assert.is(await file.look(), null);
+    writeFileSync(path, 'one\n');
+    assert.equal(await look(), ['one\n', false]);
+    file.accept();
+    appendFileSync(path, 'two\n');
+    assert.equal(await look(), ['one\ntwo\n', false], 'an append is none');
+    file.accept();
+    renameSync(path, `${path}.1`);
+    writeFileSync(path, '');
+    assert.equal(await look(), ['', true], 'moved away');
+    appendFileSync(path, 'three\n');
+    assert.equal(await look(), ['three\n', true], 'the empty list was never accepted');
+    file.accept();
+    copyFileSync(path, `${path}.2`);
+    truncateSync(path, 0);
+    appendFileSync(path, 'fours\n');
+    assert.equal(await look(), ['fours\n', true], 'copied, emptied and as long as before');
+    file.accept();
+    writeFileSync(path, 'x\n');
+    assert.equal(await look(), ['x\n', false], 'written anew');
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test.run();

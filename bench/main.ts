@@ -23,6 +23,7 @@ import { peers } from './scenarios/peers.js';
 import { read } from './scenarios/read.js';
 import { recompute } from './scenarios/recompute.js';
 import { recover } from './scenarios/recover.js';
+import { sidecar } from './scenarios/sidecar.js';
 import { small } from './scenarios/small.js';
 import { snapshot } from './scenarios/snapshot.js';
 import { soak } from './scenarios/soak.js';
@@ -33,6 +34,7 @@ const scenarios: readonly Scenario[] = [
   read,
   match,
   client,
+  sidecar,
   stream,
   ingest,
   batch,

@@ -34,6 +34,7 @@ export const errors = {
   unknown_peer: { status: 422, text: 'peer_id names no peer of this group' },
   unsupported_schema_version: { status: 422, text: 'this major version of the event schema is not supported' },
   subject_hash_required: { status: 422, text: 'this group takes subject hashes only (high-security mode)' },
+  player_id_not_canonical: { status: 422, text: 'this group takes player ids in their canonical form only' },
   erasure_quota_exceeded: { status: 429, text: 'the daily quota of erasures of this peer is used up' },
   rate_limited: { status: 429, text: 'too many requests; try again later' },
   headers_too_large: { status: 431, text: 'the header fields are too large' },
@@ -68,6 +69,10 @@ export interface ErrorDetails {
   readonly duplicate_event:
     | { readonly event_id: string; readonly originally_received_at: string; readonly reason?: 'subject_erased' }
     | { readonly event_id: string; readonly owner: 'other' };
+  /** The canonical form of each kind of ids that the group takes, in words. */
+  readonly player_id_not_canonical: {
+    readonly canonical_forms: readonly { readonly kind: string; readonly form: string }[];
+  };
   readonly rate_limited: { readonly limit: string; readonly per_s?: number; readonly per_hour?: number };
   readonly internal_error: { readonly request_id: string };
   /** Why; `recorded`: the change is recorded although its effect is not complete. */

@@ -76,6 +76,8 @@ export const limits = {
   evictionChances: 8,
   /** Connections beyond the bound that are told so at a time; further ones are closed without a word. */
   connectionsRefusedAtOnce: 256,
+  /** Kinds that `PLAYER_ID_KINDS` may list. */
+  playerIdKindsMax: 16,
   matchIdsMax: 128,
   requestIdLength: 128,
   /** Faults of one body that are told beside the first. */

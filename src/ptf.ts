@@ -10,10 +10,10 @@ import { dirname, join, resolve } from 'node:path';
 import { createInterface, type Interface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { SingleBar } from 'cli-progress';
-import type { VerifyReport } from './group/api.js';
+import type { GroupIdentity, VerifyReport } from './group/api.js';
 import type { VerifyMode } from './group/recovery/verification.js';
 import { limits } from './limits.js';
-import { type Environ, loadConfig, withDotenv } from './node/config.js';
+import { type Config, type Environ, loadConfig, withDotenv } from './node/config.js';
 import { variables } from './node/variables.js';
 import { version } from './node/version.js';
 import { runCommand } from './operator/cli/command.js';
@@ -54,17 +54,21 @@ function configuration(): ConfigurationFacts {
     faults: outcome.ok ? [] : outcome.problems,
     warnings: outcome.warnings,
     production: config.production,
-    group: { groupId: config.groupId, identityMode: config.identityMode, environment: config.environment },
+    group: identityOf(config),
     diskFreeMinBytes: Math.max(config.diskFreeMinMb * 1e6, limits.commitFreeBytes),
   };
+}
+
+function identityOf({ groupId, identityMode, environment: name, playerIdKinds }: Config): GroupIdentity {
+  const kinds = playerIdKinds === null ? {} : { playerIdKinds };
+  return { groupId, identityMode, environment: name, ...kinds };
 }
 
 /** Why a node of this environment would not start on a folder; nothing where the environment itself is at fault. */
 async function startProblemsOf(dir: string): Promise<readonly string[]> {
   const outcome = loadConfig(environment(), readText);
   if (!outcome.ok) return [];
-  const { groupId, identityMode, environment: name, salt } = outcome.config;
-  return startProblems(dir, { groupId, identityMode, environment: name }, salt);
+  return startProblems(dir, identityOf(outcome.config), outcome.config.salt);
 }
 
 async function confirm(question: string): Promise<boolean> {

@@ -20,6 +20,7 @@ const outside = [
   'workers',
   'http',
   'operator',
+  'player-ids',
   'node/config',
   'node/variables',
   'node/logger',
@@ -39,9 +40,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   workers: [...actor, 'store'],
   validation: ground,
   contract: [...ground, 'core', 'validation'],
-  http: [...actor, 'validation', 'contract'],
+  http: [...actor, 'validation', 'contract', 'player-ids'],
   operator: [...actor, 'validation'],
-  'node/variables': [...ground, 'core'],
+  'node/variables': [...ground, 'core', 'player-ids'],
   'node/unknown-variables': ['node/variables'],
   'node/config': [...ground, 'core', 'node/unknown-variables', 'node/variables'],
   'node/logger': ['node/variables'],
@@ -59,7 +60,11 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   main: ['node/process', 'require-node', 'require-open-files'],
   ptf: [...outside, 'node/node'],
   // Aside: of the service it knows the types of the contract, see `forbiddenImports`.
-  client: ['node-version'],
+  'player-ids': [],
+  client: ['node-version', 'player-ids'],
+  // The command on the peer's side, shipped with the client: nothing of the service, nothing native.
+  peer: ['client', 'player-ids'],
+  'ptf-peer': ['peer'],
   testing: ['client'],
   'test-node': ['main'],
 };
@@ -76,6 +81,17 @@ const clientPackages = [
   'node:zlib',
 ];
 
+/** What `ptf-peer` may use besides. */
+const peerPackages = [
+  ...clientPackages,
+  '@date-fns/tz',
+  'commander',
+  'csv-parse',
+  'jsonc-parser',
+  'node:http',
+  'standardwebhooks',
+];
+
 /** Parts that are held to these packages; any other part may use what package.json lists. */
 const mayUsePackages: Readonly<Record<string, readonly string[]>> = {
   limits: [],
@@ -87,6 +103,9 @@ const mayUsePackages: Readonly<Record<string, readonly string[]>> = {
   'node/unknown-variables': ['fastest-levenshtein'],
   'node/logger': ['pino'],
   client: clientPackages,
+  'player-ids': ['node:net', 'steamid'],
+  peer: peerPackages,
+  'ptf-peer': ['cli-progress', 'node:fs', 'node:os', 'node:readline', 'node:stream'],
 };
 
 /** Packages that have one home: what others need of them comes in through a port. */
@@ -178,7 +197,8 @@ function forbiddenImports({ path, text }: Source): string[] {
     .filter((specifier) => {
       if (specifier.startsWith('.')) {
         const file = posix.join(posix.dirname(path), specifier).replace(/\.js$/, '.ts');
-        if (part === 'client' && file.startsWith('src/contract/')) return !typesOnly.includes(specifier);
+        if ((part === 'client' || part === 'peer') && file.startsWith('src/contract/'))
+          return !typesOnly.includes(specifier);
         const target = partOf(file);
         return target !== part && !allowed.includes(target);
       }
@@ -255,7 +275,7 @@ test('the group waits through its ports alone, so that a simulation can own time
 });
 
 test('only the entries touch the process', () => {
-  const entries = ['src/node/process.ts', 'src/ptf.ts', ...Object.keys(processAllowed)];
+  const entries = ['src/node/process.ts', 'src/ptf.ts', 'src/ptf-peer.ts', ...Object.keys(processAllowed)];
   const others = src.filter(({ path }) => !entries.includes(path));
   assert.equal(findInCode(others, /\bprocess\./), []);
   assert.equal(

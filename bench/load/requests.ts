@@ -106,8 +106,8 @@ function peerOf({ peers }: Site, connection: number): Credentials {
   return peers[connection % peers.length]!;
 }
 
-function get(path: string): string {
-  return `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n`;
+export function get(path: string, headers = ''): string {
+  return `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n${headers}\r\n`;
 }
 
 /** Bodies are ASCII. */

@@ -88,4 +88,56 @@ export const bounds = {
 
   // Policy
   allowListEntries: 10_000,
+
+  // The command ptf-peer
+  /** Of a configuration, a secret or a state that is read whole. */
+  peerFileBytes: 64 * KiB,
+  peerCallMs: 4_000,
+  peerDeadlineMs: 5_000,
+  /** Pages of 200 peers until a group's largest number of peers is through. */
+  peerPagesMax: 50,
+  clockToleranceMs: 60_000,
+
+  // Imports of ban lists
+  /** Of a list, which is read whole: a million bans in the widest format. */
+  importFileBytes: 256 * MiB,
+  /** Events that are put into the spool before the place is written down. */
+  importStepEvents: 4_000,
+  /** How long the node may take nothing before the import ends; what is on disk waits for the next one. */
+  importTroubleMs: 30_000,
+
+  // The sidecar
+  sidecarBodyBytes: 64 * KiB,
+  sidecarHeadBytes: 33 * KiB,
+  sidecarConnections: 256,
+  sidecarRequestMs: 10_000,
+  /** Players in one read, as in one match read of the node. */
+  sidecarReadPlayers: 128,
+  sidecarTokenLength: 256,
+  allowFileBytes: 16 * MiB,
+  allowNoteLength: 500,
+  /** How often states are looked at for the log. */
+  sidecarWatchMs: 1_000,
+
+  // Following a ban list
+  listBytes: 256 * MiB,
+  listPollMs: 250,
+  /** How long a list must lie still before what is missing from it counts as lifted. */
+  listLiftMs: 2_000,
+  /** The same before a last line without a line break counts as whole, and an empty file as a list. */
+  listTailMs: 10_000,
+  /** Bans that may be lifted at once; beyond, not more than half of all. */
+  listLiftsMin: 5,
+  watchStateBytes: 128 * MiB,
+  withdrawPauseMs: 5_000,
+
+  // Relaying verdicts
+  relayStateBytes: 256 * MiB,
+  /** Lines of the journal beyond which, and beyond twice as many as players, it is written anew. */
+  relayJournalLines: 10_000,
+  webhookAnswerMs: 15_000,
+  webhookBackoffBaseMs: 1_000,
+  webhookBackoffCapMs: 5 * MINUTE_MS,
+  /** How often a message that the receiver finds at fault is sent before it is set aside. */
+  webhookTriesMax: 5,
 } as const;

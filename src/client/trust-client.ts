@@ -194,6 +194,14 @@ export class TrustClient {
   }
 
   /**
+   * What travels of a player id: the subject hash where the client has the salt, else the id itself. Throws
+   * `invalid_argument` where the id is none.
+   */
+  subjectOf(playerId: string): string {
+    return this.#sentId(playerId);
+  }
+
+  /**
    * An event in the form in which it travels, with everything filled in that was left out. The spool keeps events in
    * this form.
    */

@@ -106,7 +106,7 @@ export function namingEach<T, Made>(name: string, all: readonly T[], make: (one:
       return make(one);
     } catch (error) {
       if (!(error instanceof TrustError)) throw error;
-      throw new TrustError(error.code, `${name}[${index}]: ${error.message}`);
+      throw new TrustError(error.code, `${name}[${index}]: ${error.message}`, { details: error.details });
     }
   });
 }

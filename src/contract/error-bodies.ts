@@ -94,6 +94,25 @@ export const duplicateSchema = {
   ],
 } as const;
 
+export const canonicalFormsSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['canonical_forms'],
+  properties: {
+    canonical_forms: {
+      type: 'array',
+      minItems: 1,
+      description: 'Which kinds of ids the group takes, and the canonical form of each.',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['kind', 'form'],
+        properties: { kind: { type: 'string' }, form: { type: 'string', description: 'For people.' } },
+      },
+    },
+  },
+} as const;
+
 export const rateLimitSchema = {
   type: 'object',
   additionalProperties: false,
@@ -126,6 +145,7 @@ const detailsByCode = {
   invalid_parameter: invalidParameterSchema,
   missing_api_key: missingKeySchema,
   duplicate_event: duplicateSchema,
+  player_id_not_canonical: canonicalFormsSchema,
   rate_limited: rateLimitSchema,
   internal_error: internalErrorSchema,
   dependency_unavailable: unavailableSchema,

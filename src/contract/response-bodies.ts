@@ -77,7 +77,15 @@ export const peerListSchema = {
     group: {
       type: 'object',
       additionalProperties: false,
-      required: ['group_id', 'identity_mode', 'salt_check', 'peer_count', 'player_count', 'event_count'],
+      required: [
+        'group_id',
+        'identity_mode',
+        'salt_check',
+        'player_id_kinds',
+        'peer_count',
+        'player_count',
+        'event_count',
+      ],
       description: 'Counts are cut to two significant digits, so that they do not tell who reported whom.',
       properties: {
         group_id: { type: 'string' },
@@ -87,6 +95,11 @@ export const peerListSchema = {
           pattern: '^[0-9a-f]{8}$',
           description:
             'The first 8 hexadecimal digits of SHA-256("ptf-salt-check" + group salt), by which a client notices a wrong salt; null where the operator does not publish it.',
+        },
+        player_id_kinds: {
+          anyOf: [{ type: 'array', items: { type: 'string' } }, { type: 'null' }],
+          description:
+            'The kinds of player ids that the group takes, each in its canonical form only; null where ids are opaque. A person with several ids is known by the first of these kinds.',
         },
         peer_count: count,
         player_count: count,

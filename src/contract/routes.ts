@@ -49,7 +49,12 @@ const bodyCodes = [
   'malformed_json',
   'schema_validation_failed',
 ] as const;
-const playerCodes = ['invalid_parameter', 'player_not_found', 'subject_hash_required'] as const;
+const playerCodes = [
+  'invalid_parameter',
+  'player_not_found',
+  'subject_hash_required',
+  'player_id_not_canonical',
+] as const;
 
 /** What any request can meet, whatever its route, down to one that never was a request. */
 export const everyRoute = [
@@ -162,6 +167,7 @@ export const routes = {
       'unknown_peer',
       'game_id_not_registered',
       'subject_hash_required',
+      'player_id_not_canonical',
       'timestamp_in_future',
       'duplicate_event',
       'overloaded',
@@ -269,7 +275,7 @@ export const routes = {
     whileNotReady: false,
     query: [queryParameters.ids],
     success: { 200: { description: 'One entry per id, in the order asked.', schema: responses.matchScoresSchema } },
-    codes: ['invalid_parameter', 'subject_hash_required'],
+    codes: ['invalid_parameter', 'subject_hash_required', 'player_id_not_canonical'],
   },
   streamVerdicts: {
     method: 'GET',

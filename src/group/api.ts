@@ -21,6 +21,8 @@ export interface GroupIdentity {
   readonly groupId: string;
   readonly identityMode: IdentityMode;
   readonly environment: Environment;
+  /** The kinds of player ids that the group takes in canonical form; absent: ids are opaque. */
+  readonly playerIdKinds?: readonly string[];
 }
 
 /** Where the published peer weights stand. `basedOnSeq` 0 and `computedAt` null: none were computed yet. */

@@ -128,6 +128,9 @@ function checkTogether(config: Config, settings: Settings): void {
   if (config.registrationMode === 'session' && !settings.isSet(variables.sessionSecret)) {
     settings.note(variables.sessionSecret.name, 'is required with REGISTRATION_MODE=session');
   }
+  if (config.playerIdKinds !== null && config.identityMode === 'high-security') {
+    settings.note(variables.playerIdKinds.name, 'has no use with IDENTITY_MODE=high-security, where no raw id travels');
+  }
   if (!config.production) return;
   for (const required of [variables.groupId, variables.salt, variables.registrationMode]) {
     if (!settings.isSet(required)) settings.note(required.name, 'is required in production');

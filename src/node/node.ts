@@ -9,7 +9,7 @@ import { GroupActor } from '../group/actor/actor.js';
 import type { Resolve } from '../group/actor/effects.js';
 import { GroupLoop } from '../group/actor/loop.js';
 import { Nonces } from '../group/actor/nonces.js';
-import type { GroupApi } from '../group/api.js';
+import type { GroupApi, GroupIdentity } from '../group/api.js';
 import { VerdictFeed } from '../group/feed/change-feed.js';
 import { Group } from '../group/group.js';
 import { ClockGuard, clockProblem } from '../group/health/clock-guard.js';
@@ -28,6 +28,7 @@ import { startDashboard } from '../operator/dashboard/server.js';
 import { passwordFile } from '../operator/dashboard/sessions/password.js';
 import { Sessions } from '../operator/dashboard/sessions/sessions.js';
 import { startOperatorSocket } from '../operator/protocol/socket-server.js';
+import { isCanonicalPlayerId, readPlayerId } from '../player-ids/player-id.js';
 import { readClockSeen } from '../store/files/clock-seen.js';
 import { Reserve } from '../store/files/reserve.js';
 import { rereader } from '../store/files/small-file.js';
@@ -170,12 +171,19 @@ type Parts = ReturnType<typeof makeParts>;
 /** The parts that stand before the log is recovered. */
 function makeParts({ config, ports: { log }, clock, dir, saltText, closers }: Start) {
   const { groupId, identityMode, environment, peersMax, erasureQuotaPerDay, erasureMode } = config;
-  const identity = { groupId, identityMode, environment };
+  const kinds = config.playerIdKinds;
+  const identity: GroupIdentity = {
+    groupId,
+    identityMode,
+    environment,
+    ...(kinds === null ? {} : { playerIdKinds: kinds }),
+  };
   const bounds = { peersMax, erasureQuotaPerDay, erasureMode };
   const salt = Buffer.from(saltText);
   const group = new Group({ identity, bounds, clock, random });
   const metrics = createMetrics(version);
-  const pseudonyms = new Pseudonyms(saltText, identityMode);
+  const isCanonical = kinds === null ? null : (playerId: string) => isCanonicalPlayerId(playerId, kinds);
+  const pseudonyms = new Pseudonyms(saltText, identityMode, isCanonical);
   const sessionSecret = config.sessionSecret === null ? null : Buffer.from(config.sessionSecret);
   const passwordHash = rereader(join(dir, passwordFile));
   const sessions = new Sessions({ secret: sessionSecret, environment, clock, passwordHash });
@@ -209,6 +217,12 @@ function makeParts({ config, ports: { log }, clock, dir, saltText, closers }: St
   // Between the pool, which a last snapshot needs, and the public port, which lets in what must be answered first.
   const windDownBy = closers.reserve();
   return { identity, bounds, salt, group, metrics, pseudonyms, passwordHash, sessions, face, pool, windDownBy };
+}
+
+/** The canonical form of what the operator typed, where the group has one for it. */
+function spelledAs(kinds: readonly string[] | undefined, playerId: string): string {
+  const found = kinds === undefined ? null : readPlayerId(playerId, { kinds });
+  return found?.ok ? found.id : playerId;
 }
 
 interface OpenGroup {
@@ -305,7 +319,7 @@ async function openOperation(
             host: dashboardHost,
             port: dashboardPort,
             group,
-            pseudonymise: (playerId) => pseudonyms.of(playerId),
+            pseudonymise: (playerId) => pseudonyms.of(spelledAs(group.identity.playerIdKinds, playerId)),
             sessions,
             passwordHash,
             traffic: () => metrics.traffic(),

@@ -14,6 +14,7 @@ import {
   registrationModes,
 } from '../core/vocabulary.js';
 import { DAY_MS, limits } from '../limits.js';
+import { isKind } from '../player-ids/kinds.js';
 
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -118,6 +119,15 @@ function parsePeerIds(text: string): Parsed<readonly string[]> {
   return odd === undefined ? value(Object.freeze(ids)) : problem('holds something that is not a peer id');
 }
 
+function parseKinds(text: string): Parsed<readonly string[]> {
+  const kinds = [...new Set(text.split(',').map((kind) => kind.trim()))].filter((kind) => kind !== '');
+  if (kinds.length === 0) return problem('names no kind');
+  if (kinds.length > limits.playerIdKindsMax) return problem(`must name at most ${limits.playerIdKindsMax} kinds`);
+  return kinds.every(isKind)
+    ? value(Object.freeze(kinds))
+    : problem('must list kinds such as steam, minecraft, minecraft-offline, xbox, eos or discord, in lower case');
+}
+
 /** Typed so that `parse` and `fallback` of one row agree. */
 function variable<T>(row: Variable<T>): Variable<T> {
   return Object.freeze(row);
@@ -184,6 +194,14 @@ export const variables = {
     meaning: '`privacy-first` or `high-security`; chosen once per group',
     fallback: 'privacy-first',
     parse: oneOf(identityModes),
+  }),
+  /** Null: ids are opaque. */
+  playerIdKinds: variable<readonly string[] | null>({
+    name: 'PLAYER_ID_KINDS',
+    meaning:
+      'Comma-separated kinds of player ids that the group takes, in canonical form only, such as `steam,minecraft`; unset takes any text; chosen once per group',
+    fallback: null,
+    parse: parseKinds,
   }),
   peerAuthEnabled: variable<boolean>({
     name: 'PEER_AUTH_ENABLED',

@@ -42,6 +42,7 @@ const defaults: Config = {
   priorBadShare: 0.04,
   newPeerDays: 1,
   identityMode: 'privacy-first',
+  playerIdKinds: null,
   peerAuthEnabled: true,
   registrationMode: 'open',
   sessionSecret: null,
@@ -84,7 +85,8 @@ test('every variable is read', () => {
     GROUP_ID: 'arena-eu',
     GROUP_SALT: salt16,
     PUBLISH_SALT_CHECK: 'false',
-    IDENTITY_MODE: 'high-security',
+    IDENTITY_MODE: 'privacy-first',
+    PLAYER_ID_KINDS: ' steam, minecraft-offline,steam,discord',
     PEER_AUTH_ENABLED: 'false',
     REGISTRATION_MODE: 'session',
     SESSION_SECRET: secret32,
@@ -122,7 +124,8 @@ test('every variable is read', () => {
     groupId: 'arena-eu',
     salt: salt16,
     publishSaltCheck: false,
-    identityMode: 'high-security',
+    identityMode: 'privacy-first',
+    playerIdKinds: ['steam', 'minecraft-offline', 'discord'],
     peerAuthEnabled: false,
     registrationMode: 'session',
     sessionSecret: secret32,
@@ -153,6 +156,16 @@ test('every variable is read', () => {
   });
 });
 
+test('kinds of player ids are a fault where no raw id travels', () => {
+  const outcome = loadConfig({ IDENTITY_MODE: 'high-security', PLAYER_ID_KINDS: 'steam' }, () => undefined);
+  assert.not(outcome.ok);
+  if (!outcome.ok)
+    assert.equal(
+      outcome.problems.map(({ variable }) => variable),
+      ['PLAYER_ID_KINDS'],
+    );
+});
+
 test('a blank variable is unset', () => {
   const blank = Object.fromEntries(rows.flatMap(({ name }) => [name, `${name}_FILE`]).map((name) => [name, '  ']));
   assert.equal(load(blank), defaults);
@@ -167,6 +180,10 @@ test('a value outside of its bounds is a fault of its variable', () => {
     ['GROUP_ID', ['a\u0007b', 'g'.repeat(201)]],
     ['GROUP_SALT', ['fifteen-bytes-x']],
     ['IDENTITY_MODE', ['privacy']],
+    [
+      'PLAYER_ID_KINDS',
+      [',', 'Steam', 'xbl', 'hwid', 'ip', 'two words', Array.from({ length: 17 }, (_, i) => `k${i}`).join()],
+    ],
     ['PEER_AUTH_ENABLED', ['no', 'TRUE', '0']],
     ['REGISTRATION_MODE', ['hosted']],
     ['SESSION_SECRET', ['x'.repeat(31)]],

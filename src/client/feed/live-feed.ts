@@ -9,8 +9,9 @@ import { readText, refusalOf, unexpected } from '../transport/caller.js';
 import { type AgeClock, fullJitterMs, linked, notify, onAbort, pause, type Runtime } from '../transport/runtime.js';
 import { answerOf, type Transport, type TransportResponse } from '../transport/transport.js';
 import { isRetryable, TrustError } from '../trust-error.js';
+import { Silence } from './silence.js';
 import { applyFrame, type FrameEffect } from './stream-frames.js';
-import type { TrustTable } from './trust-table.js';
+import type { StreamTable } from './stream-table.js';
 
 /**
  * What the feed of the cache is doing.
@@ -53,9 +54,11 @@ export interface FeedOptions {
   readonly transport: Transport;
   readonly runtime: Runtime;
   readonly ages: AgeClock;
-  readonly table: TrustTable;
+  readonly table: StreamTable;
   readonly key: string | undefined;
   readonly path: string;
+  /** The id to go on from; the stream begins with a snapshot where it is left out. */
+  readonly resumeFrom?: string;
   /** Refuses another group's stream; undefined takes any. */
   readonly groupId: string | undefined;
   /** Null where ids are not hashed here. */
@@ -89,6 +92,7 @@ export class VerdictFeed {
 
   constructor(options: FeedOptions) {
     this.#options = options;
+    this.#lastEventId = options.resumeFrom ?? '';
   }
 
   /** `before`: what has to be over first. */
@@ -207,14 +211,13 @@ export class VerdictFeed {
     const { transport, key, path } = this.#options;
     const { controller, release } = linked(outer);
     const watched = (what: string) =>
-      new Watch(this.#options.runtime, (ms) => {
+      new Silence(this.#options.runtime, (ms) => {
         controller.abort(new TrustError('timeout', `the stream ${what} for ${Math.round(ms)} ms`));
       });
     const life = watched('was silent');
     const news = watched('told nothing');
     try {
       life.expectWithin(bounds.streamOpenMs);
-      await this.#options.salt?.verify(controller.signal);
       const headers: Record<string, string> = { accept: 'text/event-stream' };
       if (key !== undefined) headers['x-peer-api-key'] = key;
       if (this.#lastEventId !== '') headers['last-event-id'] = this.#lastEventId;
@@ -223,6 +226,8 @@ export class VerdictFeed {
       if (!/^text\/event-stream\b/i.test(response.header('content-type') ?? '')) {
         return refusal('the answer is no event stream');
       }
+      // After the connection, whose failure says at once that no node answers; the table holds nothing yet.
+      await this.#options.salt?.verify(controller.signal);
       this.#connections++;
       this.#heartbeatMs = bounds.streamOpenMs;
       return await this.#read(response, life, news);
@@ -244,7 +249,7 @@ export class VerdictFeed {
    * Ends the connection where its bytes cease, and where they go on and tell nothing: a proxy may send comments for a
    * node that is gone.
    */
-  async #read(response: TransportResponse, life: Watch, news: Watch): Promise<TrustError> {
+  async #read(response: TransportResponse, life: Silence, news: Silence): Promise<TrustError> {
     let end: TrustError | undefined;
     const parser = createParser({
       maxBufferSize: bounds.streamFrameBytes,
@@ -262,6 +267,14 @@ export class VerdictFeed {
     news.expectWithin(this.#idleMs);
     for await (const chunk of response.body) {
       parser.feed(decoder.decode(chunk, { stream: true }));
+      const settled = this.#options.table.settle?.(this.#lastEventId);
+      if (settled !== undefined) {
+        // The node is not silent while nobody reads what it sends.
+        life.stop();
+        news.stop();
+        await settled;
+        news.expectWithin(this.#idleMs);
+      }
       if (end !== undefined) return end;
       life.expectWithin(this.#silentMs);
     }
@@ -269,7 +282,7 @@ export class VerdictFeed {
   }
 
   /** Returns an error where the connection is of no more use. */
-  #onMessage(message: EventSourceMessage, news: Watch): TrustError | undefined {
+  #onMessage(message: EventSourceMessage, news: Silence): TrustError | undefined {
     const now = this.#options.ages.ms();
     const { nodeMs, cameAt } = this.#hello;
     // A node's clock that was set since may say that something is known which is still to come.
@@ -350,27 +363,6 @@ async function refused(response: TransportResponse, now: number): Promise<TrustE
     requestId,
     retryAfterMs: bounds.streamRefusedMs,
   });
-}
-
-/** Calls `late` where nothing is heard for as long as was last said. */
-class Watch {
-  readonly #runtime: Runtime;
-  readonly #late: (ms: number) => void;
-  #cancel: () => void = () => undefined;
-
-  constructor(runtime: Runtime, late: (ms: number) => void) {
-    this.#runtime = runtime;
-    this.#late = late;
-  }
-
-  expectWithin(ms: number): void {
-    this.#cancel();
-    this.#cancel = this.#runtime.after(ms, () => this.#late(ms));
-  }
-
-  stop(): void {
-    this.#cancel();
-  }
 }
 
 interface PromiseWithResolve {

@@ -5,7 +5,7 @@ import type { EventSourceMessage } from 'eventsource-parser';
 import type { ChangedPlayer, StreamEvents } from '../../contract/verdict-stream.js';
 import type { TrustValues } from '../player-trust.js';
 import { isRecord } from '../transport/caller.js';
-import type { TrustTable } from './trust-table.js';
+import type { StreamTable } from './stream-table.js';
 
 export type FrameEffect =
   | { readonly kind: 'hello'; readonly groupId: string; readonly heartbeatMs: number; readonly now: number }
@@ -33,7 +33,7 @@ export type NodeTime = (nodeMs: number) => number;
 /** Whether a snapshot is under way stands in the table: its first frame begins it. `onErased`: see `FollowOptions`. */
 export function applyFrame(
   { event, data, id }: EventSourceMessage,
-  table: TrustTable,
+  table: StreamTable,
   timeAt: NodeTime,
   onErased: (subjectHash: string) => void,
 ): FrameEffect {
@@ -85,7 +85,7 @@ function hello({ version, group_id, heartbeat_ms, now }: Frame<'hello'>): FrameE
   return { kind: 'hello', groupId: group_id, heartbeatMs: heartbeat_ms, now: at };
 }
 
-function snapshot({ players, last, as_of }: Frame<'snapshot'>, table: TrustTable, timeAt: NodeTime): FrameEffect {
+function snapshot({ players, last, as_of }: Frame<'snapshot'>, table: StreamTable, timeAt: NodeTime): FrameEffect {
   const asOf = timeOf(as_of);
   if (!Array.isArray(players) || typeof last !== 'boolean' || asOf === null) return bad('snapshot');
   const at = timeAt(asOf);
@@ -98,7 +98,7 @@ function snapshot({ players, last, as_of }: Frame<'snapshot'>, table: TrustTable
 
 function change(
   { changes, as_of }: Frame<'change'>,
-  table: TrustTable,
+  table: StreamTable,
   timeAt: NodeTime,
   onErased: (subjectHash: string) => void,
   isWhole: boolean,
@@ -120,7 +120,7 @@ function heartbeat({ as_of }: Frame<'heartbeat'>, timeAt: NodeTime): FrameEffect
 }
 
 /** False where the row does not hold to its form. */
-function publish(row: unknown, table: TrustTable, at: number): boolean {
+function publish(row: unknown, table: StreamTable, at: number): boolean {
   if (!isRecord(row) || typeof row.subject_hash !== 'string' || !hash.test(row.subject_hash)) return false;
   if (row.gone === true) {
     table.removePublished(row.subject_hash);

@@ -3,6 +3,7 @@
  * no longer go first, then rows that were only told, then the least recently read.
  */
 import type { TrustValues } from '../player-trust.js';
+import type { StreamTable } from './stream-table.js';
 
 /** Values, and when they were true, by the `AgeClock`. */
 export interface Held {
@@ -20,10 +21,66 @@ export interface Row {
   readonly published: Held | null;
   /** The last that came since. */
   readonly answer: Held | null;
-  /** Reads counted when it was last moved to the end of the line. */
-  readAt: number;
+}
+
+/** A time that the rows of one frame share: as a member of its own, it would take 16 bytes in each. */
+interface SharedTime {
+  readonly at: number;
+}
+
+/** A row as it is held: there may be 100,000, so that what the stream said is one small number wherever it fits. */
+class TableRow implements Row {
+  /** Packed or as it came; null where the stream said nothing. */
+  readonly publishedValues: number | TrustValues | null;
+  readonly publishedAt: SharedTime | null;
+  readonly answer: Held | null;
   /** The snapshot during or after which it came. */
   readonly generation: number;
+  /** Reads counted when it was last moved to the end of the line. */
+  readAt: number;
+
+  constructor(
+    publishedValues: number | TrustValues | null,
+    publishedAt: SharedTime | null,
+    answer: Held | null,
+    generation: number,
+    readAt: number,
+  ) {
+    this.publishedValues = publishedValues;
+    this.publishedAt = publishedAt;
+    this.answer = answer;
+    this.generation = generation;
+    this.readAt = readAt;
+  }
+
+  get published(): Held | null {
+    const { publishedValues, publishedAt } = this;
+    if (publishedValues === null || publishedAt === null) return null;
+    return {
+      values: typeof publishedValues === 'number' ? unpacked(publishedValues) : publishedValues,
+      at: publishedAt.at,
+    };
+  }
+}
+
+const verdicts: readonly TrustValues['verdict'][] = ['trusted', 'neutral', 'suspicious', 'untrusted'];
+/** A score has at most two decimals and a confidence at most four, so that either is one of so many. */
+const steps = 10_001;
+
+/** Values as one number below 2^29; as they are where they have more decimals than the contract allows. */
+function packed(values: TrustValues): number | TrustValues {
+  const { score, confidence, verdict, known } = values;
+  const [scoreStep, confidenceStep] = [Math.round(score * 100), Math.round(confidence * 10_000)];
+  const isExact = scoreStep / 100 === score && confidenceStep / 10_000 === confidence && known;
+  const isWithin = scoreStep >= 0 && scoreStep < steps && confidenceStep >= 0 && confidenceStep < steps;
+  if (!isExact || !isWithin) return values;
+  return (scoreStep * steps + confidenceStep) * verdicts.length + verdicts.indexOf(verdict);
+}
+
+function unpacked(number: number): TrustValues {
+  const verdict = verdicts[number % verdicts.length]!;
+  const both = Math.floor(number / verdicts.length);
+  return { score: Math.floor(both / steps) / 100, confidence: (both % steps) / 10_000, verdict, known: true };
 }
 
 /** Says whether the stream told something newer while calls about a player were under way; these share it. */
@@ -39,19 +96,20 @@ export interface ReadToken {
  */
 const nearPart = 8;
 
-export class TrustTable {
+export class TrustTable implements StreamTable {
   readonly #rowsMax: number;
   /** Told and read. Insertion order is the order of the last reads, to within a part of the table. */
-  readonly #read = new Map<string, Row>();
+  readonly #read = new Map<string, TableRow>();
   /** Told and never read, oldest first. */
-  readonly #published = new Map<string, Row>();
+  readonly #published = new Map<string, TableRow>();
   /** Not told, oldest answer first. */
-  readonly #answered = new Map<string, Row>();
+  readonly #answered = new Map<string, TableRow>();
   readonly #reading = new Map<string, ReadToken>();
   #reads = 0;
   /** How long an answer passes for current, in ms: as long as the stream may be silent, and without one not at all. */
   answerMs = 0;
   #generation = 0;
+  #frameTime: SharedTime = { at: 0 };
   #inSnapshot = false;
   #complete = false;
   /** Whether a player found no room since the snapshot began. */
@@ -101,11 +159,12 @@ export class TrustTable {
     if (this.#reading.get(key) !== token || generation < this.#generation) return;
     const before = this.#read.get(key) ?? this.#published.get(key);
     // What a snapshot that has begun since did not tell yet, it tells anew or drops.
-    const published = before?.generation === generation ? before.published : null;
+    const published = before?.generation === generation ? before : null;
     this.#remove(key);
     this.#makeRoom(at);
-    const row: Row = { published, answer: { values, at }, generation, readAt: ++this.#reads };
-    (published === null ? this.#answered : this.#read).set(key, row);
+    const { publishedValues = null, publishedAt = null } = published ?? {};
+    const row = new TableRow(publishedValues, publishedAt, { values, at }, generation, ++this.#reads);
+    (publishedValues === null ? this.#answered : this.#read).set(key, row);
   }
 
   /**
@@ -128,8 +187,8 @@ export class TrustTable {
   setPublished(key: string, values: TrustValues, at: number): void {
     this.#reading.delete(key);
     const before = this.#read.get(key) ?? this.#answered.get(key);
-    const published: Held = { values, at };
-    const row: Row = { published, answer: null, generation: this.#generation, readAt: before?.readAt ?? 0 };
+    if (this.#frameTime.at !== at) this.#frameTime = { at };
+    const row = new TableRow(packed(values), this.#frameTime, null, this.#generation, before?.readAt ?? 0);
     this.#answered.delete(key);
     if (before !== undefined) this.#read.set(key, row);
     else if (this.#published.delete(key) || this.size < this.#rowsMax) this.#published.set(key, row);
@@ -171,10 +230,11 @@ export class TrustTable {
   orphan(at: number): void {
     this.answerMs = 0;
     this.#complete = false;
+    const time: SharedTime = { at };
     for (const rows of [this.#read, this.#published]) {
-      for (const [key, row] of rows) {
-        if (row.published !== null && row.published.at < at)
-          rows.set(key, { ...row, published: { ...row.published, at } });
+      for (const [key, { publishedValues, publishedAt, answer, generation, readAt }] of rows) {
+        if (publishedAt === null || publishedAt.at >= at) continue;
+        rows.set(key, new TableRow(publishedValues, time, answer, generation, readAt));
       }
     }
   }
@@ -183,7 +243,7 @@ export class TrustTable {
    * More players than rows: the newest told one takes the place of the one told longest ago, never that of one that was
    * read.
    */
-  #overflow(key: string, row: Row, at: number): void {
+  #overflow(key: string, row: TableRow, at: number): void {
     if (this.#forgetAnswer(at)) {
       this.#published.set(key, row);
       return;

@@ -32,7 +32,7 @@ export function checkFallback(fallback: Fallback): void {
  * What the node says of ids that it cannot take. A read has no key, so whatever else refuses it is about the way: the
  * address, a gateway on it.
  */
-const codesOfIds: readonly TrustErrorCode[] = ['invalid_parameter', 'subject_hash_required'];
+const codesOfIds: readonly TrustErrorCode[] = ['invalid_parameter', 'subject_hash_required', 'player_id_not_canonical'];
 
 /** The match read's row of a player without events. */
 type UnknownRow = Extract<MatchScoresBody['data'][number], { readonly code: unknown }>;

@@ -33,6 +33,8 @@ export interface GroupFormed {
   readonly epoch: number;
   /** The version of scoring that the group began with; absent: the first. */
   readonly scoring?: number;
+  /** The kinds of player ids that the group takes; absent: ids are opaque. */
+  readonly player_id_kinds?: readonly string[];
   readonly audit: AuditPart;
 }
 

@@ -53,6 +53,7 @@ export function peerHandlers({ group, settings, pseudonyms }: Deps): PeerHandler
         group_id: group.identity.groupId,
         identity_mode: group.identity.identityMode,
         salt_check: settings.publishSaltCheck ? pseudonyms.saltCheck : null,
+        player_id_kinds: group.identity.playerIdKinds?.slice() ?? null,
         peer_count: cutCount(counts.peers),
         player_count: cutCount(counts.players),
         event_count: cutCount(counts.events),

@@ -1,0 +1,205 @@
+/** `ptf-peer import`: reads a ban list and sends it through the spool, or prints what it would send. */
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Command, Option } from 'commander';
+import { bounds } from '../../client/bounds.js';
+import { saltCheckOf } from '../../client/ids/salt-check.js';
+import { TrustClient } from '../../client/trust-client.js';
+import { isTimeZone } from '../formats/reading/times.js';
+import { type ImportPlan, type PlanOptions, planOf } from '../import/plan.js';
+import { HALF_LIFE_DAYS } from '../import/plan-constants.js';
+import { countsOf, planLines, planText } from '../import/plan-document.js';
+import { formatNames, listOf } from '../import/read-list.js';
+import { sendEntries } from '../import/send.js';
+import { NodeReader } from '../node/node-reader.js';
+import { PeerError, wrongUsage } from '../peer-error.js';
+import { kindList, share, wholeNumber } from './options.js';
+import { examples, type Session } from './session.js';
+
+interface ImportOptions {
+  readonly format: string;
+  readonly dryRun?: true;
+  readonly origin?: string;
+  readonly timeZone: string;
+  readonly game?: string;
+  readonly kinds?: readonly string[];
+  readonly offlineServer?: string;
+  readonly severity?: number;
+  readonly halfLife: number;
+  readonly sendFaded?: true;
+  readonly restate?: true;
+}
+
+const pieceLength = 65_536;
+
+const help = `
+A dry run sends nothing and needs no node and no configuration. With --json it prints one document:
+  {"format", "events": [{"player_id", "kind", "line", "banned_at", "expires_at", "state", "note"?}],
+   "refused": [{"line", "reason"}]}     state: send, expired, lifted or faded
+
+Old bans count little, since evidence loses half of its weight in each half-life of the group (30 days as a rule).
+What has less than 1 % left is not sent, unless --send-faded asks for it. --restate dates bans that are permanent or
+still run as of today instead of when they began: give it only where your server stands by all of them today, since
+they then count like new evidence. Repeated on another day it re-states them again.
+
+The same ban has the same event id in every import, so that a second import changes nothing, and an interrupted one
+goes on where it stopped. Names, reasons, addresses and admins never leave this machine.`;
+
+export function addImport(program: Command, session: Session): void {
+  program
+    .command('import')
+    .description('read a ban list of a game or tool and report its bans')
+    .argument('<file>', 'the list')
+    .addOption(new Option('--format <format>', 'format of the list').choices(formatNames).default('auto'))
+    .option('--dry-run', 'print what would be sent, and what is refused and why; nothing leaves this machine')
+    .option('--origin <name>', 'the public list that this is, as the operator of the node declared it')
+    .option('--time-zone <zone>', 'IANA zone of times that name none, such as Europe/Berlin', 'UTC')
+    .option('--game <id>', 'the game to report for (default: the first of the configuration)')
+    .option('--kinds <list>', "kinds of ids to report, the preferred first (default: the group's)", kindList)
+    .option('--offline-server <name>', 'the server in offline mode that made Minecraft UUIDs of version 3')
+    .option(
+      '--severity <number>',
+      'of every event, 0 to 1 (default: 1 permanent, 0.7 timed; 0.8 and 0.5 for marks)',
+      share,
+    )
+    .option(
+      '--half-life <days>',
+      "the group's half-life, by which a dry run counts",
+      wholeNumber(0, 3_650),
+      HALF_LIFE_DAYS,
+    )
+    .option('--send-faded', 'send also what decay has left less than 1 % of')
+    .option('--restate', 'date permanent and still active bans as of today; see below')
+    .addHelpText('after', help)
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 done, 1 some lines refused, 2 wrong usage, 3 node unreachable or peer refused, 4 format not recognised',
+    )
+    .addHelpText('after', examples('import banned-players.json --dry-run', 'import Bans.cfg --origin community-list'))
+    .action((file: string, options: ImportOptions) => runImport(file, options, session));
+}
+
+async function runImport(file: string, options: ImportOptions, session: Session): Promise<void> {
+  if (!isTimeZone(options.timeZone)) throw wrongUsage(`--time-zone must be an IANA zone such as Europe/Berlin`);
+  if (options.dryRun === true) {
+    const plan = await planned(file, options, options.kinds ?? null, session);
+    printPlan(file, plan, session);
+    session.end(plan.refused.length > 0 ? 1 : 0);
+    return;
+  }
+  await send(file, options, session);
+}
+
+/** The plan of the file. The bytes and the text of the list are gone once it stands. */
+async function planned(
+  file: string,
+  options: ImportOptions,
+  kinds: PlanOptions['kinds'],
+  { terminal, json }: Session,
+): Promise<ImportPlan> {
+  const found = listOf(await bytesOf(file), options.format);
+  if (!json()) terminal.err(`${file}: ${found.format.title} (${found.why}), ${found.encoding}\n`);
+  return planOf(found.format, found.text, {
+    now: Date.now(),
+    timeZone: options.timeZone,
+    kinds,
+    offlineServer: options.offlineServer,
+    halfLifeDays: options.halfLife,
+    sendFaded: options.sendFaded === true,
+    restate: options.restate === true,
+  });
+}
+
+async function bytesOf(file: string): Promise<Uint8Array> {
+  const { size } = await stat(file);
+  if (size > bounds.importFileBytes) {
+    throw wrongUsage(`${file} is larger than ${bounds.importFileBytes} bytes; split it`);
+  }
+  return readFile(file);
+}
+
+function printPlan(file: string, plan: ImportPlan, { terminal, json }: Session): void {
+  if (json()) {
+    print(planText(plan), terminal);
+    return;
+  }
+  print(planLines(file, plan), terminal);
+  terminal.out(`${summary(plan)}\nNothing was sent.\n`);
+}
+
+/** Prints many short texts in pieces of a sensible size. */
+function print(texts: Iterable<string>, { out }: Session['terminal']): void {
+  let piece = '';
+  for (const text of texts) {
+    piece += text;
+    if (piece.length < pieceLength) continue;
+    out(piece);
+    piece = '';
+  }
+  out(piece);
+}
+
+function summary(plan: ImportPlan): string {
+  const { send, expired, lifted, faded, refused } = countsOf(plan);
+  return `${send} to send, ${expired} expired, ${lifted} lifted, ${faded} faded, ${refused} lines refused`;
+}
+
+async function send(file: string, options: ImportOptions, session: Session): Promise<void> {
+  const { terminal, json, ending } = session;
+  const config = await session.config();
+  const { url, peerId, apiKey, groupSalt, stateDir, gameIds } = config;
+  const gameId = options.game ?? gameIds[0]!;
+  if (!gameIds.includes(gameId)) throw wrongUsage(`--game must be one of the configuration: ${gameIds.join(', ')}`);
+  const groupKinds = await kindsOfGroup(url, groupSalt);
+  const plan = await planned(file, options, options.kinds ?? groupKinds, session);
+  const entries = plan.entries.filter(({ state }) => state === 'send');
+  const progress = terminal.progress('sending');
+  const client = new TrustClient({ url, peerId, apiKey, groupSalt });
+  try {
+    const sent = await sendEntries(entries, {
+      to: client,
+      events: { peerId, groupSalt, format: plan.format, gameId, severity: options.severity ?? null },
+      folder: join(stateDir, 'import'),
+      signal: ending,
+      onProgress: (done, total) => progress.to(done, total),
+    });
+    progress.end();
+    const refused = [...plan.refused, ...sent.refused];
+    const { expired, lifted, faded } = countsOf(plan);
+    const { delivered, duplicates, waiting, trouble } = sent;
+    if (json()) {
+      const document = { format: plan.format, delivered, duplicates, waiting, expired, lifted, faded, refused };
+      terminal.out(`${JSON.stringify(document)}\n`);
+    } else {
+      for (const { line, reason } of refused) terminal.err(`${file}:${line}: refused: ${reason}\n`);
+      terminal.out(
+        `${delivered} sent, of which the node knew ${duplicates}; ${expired} expired, ${lifted} lifted, ${faded} faded, ${refused.length} lines refused\n`,
+      );
+    }
+    if (trouble !== null) {
+      const next = `${waiting} events wait on disk, and the rest in the list; run the same command again to go on`;
+      throw new PeerError(trouble.code, `${trouble.message}; ${next}`, 3);
+    }
+    session.end(refused.length > 0 ? 1 : 0);
+  } finally {
+    progress.end();
+    await client.close();
+  }
+}
+
+/** The kinds that the group takes; null where ids are opaque. Throws where the group is not one to import into. */
+async function kindsOfGroup(url: string, groupSalt: string): Promise<readonly string[] | null> {
+  const reader = new NodeReader(url);
+  try {
+    const { groupId, identityMode, saltCheck, playerIdKinds } = await reader.group();
+    if (saltCheck !== null && saltCheck !== saltCheckOf(groupSalt)) {
+      throw new PeerError('salt_mismatch', `the salt is not that of the group ${JSON.stringify(groupId)}`, 2);
+    }
+    if (identityMode === 'high-security') {
+      throw wrongUsage('the group knows players by verified identity tokens, which no ban list holds');
+    }
+    return playerIdKinds.length > 0 ? playerIdKinds : null;
+  } finally {
+    await reader.close();
+  }
+}

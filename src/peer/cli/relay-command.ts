@@ -1,0 +1,88 @@
+/** `ptf-peer relay`: sends changes of verdicts as webhooks until it is told to end. */
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { isOpenToOthers, readSmallFile, replaceSmallFile } from '../config/small-file.js';
+import { wrongUsage } from '../peer-error.js';
+import { relayFolder, relayVerdicts } from '../relay/relay.js';
+import { webAddress } from './options.js';
+import { examples, type Session } from './session.js';
+
+interface RelayCommandOptions {
+  readonly webhook?: string;
+  readonly webhookFile?: string;
+  readonly secretFile?: string;
+  readonly discord?: true;
+  readonly all?: true;
+}
+
+const explained = `
+Each change of a verdict is one POST: {"type": "verdict.changed", "timestamp", "data": {"subject_hash", "verdict",
+"previous_verdict", "score", "confidence"}}, or "player.removed" for a player without events. The headers webhook-id,
+webhook-timestamp and webhook-signature are those of Standard Webhooks (standardwebhooks.com). A change may arrive more
+than once, always with the same webhook-id. Answer 2xx to take it, 410 to end the relay. Players are named by their
+subject hashes: the relay knows no others.`;
+
+export function addRelay(program: Command, session: Session): void {
+  program
+    .command('relay')
+    .description('send changes of verdicts as signed webhooks, or to Discord')
+    .option('--webhook <address>', 'where to send them', webAddress)
+    .option('--webhook-file <file>', 'file with the address, which may be a secret')
+    .option('--secret-file <file>', 'file with the secret that signs (default: made once in the state folder)')
+    .option('--discord', "send a Discord embed; the address is that of a channel's webhook")
+    .option('--all', 'at the first start send one for each player whose verdict is not neutral')
+    .addHelpText('after', explained)
+    .addHelpText(
+      'after',
+      examples('relay --webhook https://hooks.example.net/trust', 'relay --discord --webhook-file url.txt'),
+    )
+    .action((options: RelayCommandOptions) => runRelay(options, session));
+}
+
+async function runRelay(options: RelayCommandOptions, session: Session): Promise<void> {
+  const config = await session.config();
+  const url = await addressOf(options);
+  const { terminal, ending } = session;
+  const discord = options.discord === true;
+  const path = options.secretFile ?? join(relayFolder(config, url), 'secret');
+  const secret = discord ? '' : await secretIn(path, options.secretFile !== undefined);
+  if (!discord) terminal.out(`webhooks are signed with the secret in ${path}\n`);
+  await relayVerdicts({
+    config,
+    url,
+    secret,
+    discord,
+    newOnly: options.all !== true,
+    log: (line) => terminal.err(`${new Date().toISOString()} relay ${line}\n`),
+    signal: ending,
+  });
+}
+
+async function addressOf({ webhook, webhookFile }: RelayCommandOptions): Promise<string> {
+  if ((webhook === undefined) === (webhookFile === undefined)) {
+    throw wrongUsage('give the address with --webhook or with --webhook-file');
+  }
+  if (webhook !== undefined) return webhook;
+  const text = (await readSmallFile(webhookFile!))?.trim();
+  if (text === undefined) throw wrongUsage(`there is no ${webhookFile}`);
+  if (!/^https?:\/\//.test(text) || !URL.canParse(text))
+    throw wrongUsage(`${webhookFile} must hold an address of http or https`);
+  return text;
+}
+
+/** A secret that was named must be there; the relay's own is made once. */
+async function secretIn(path: string, isNamed: boolean): Promise<string> {
+  const text = (await readSmallFile(path))?.trim();
+  if (text === undefined && isNamed) throw wrongUsage(`there is no ${path}`);
+  if (text === undefined) {
+    const secret = `whsec_${randomBytes(24).toString('base64')}`;
+    await replaceSmallFile(path, `${secret}\n`);
+    return secret;
+  }
+  if (await isOpenToOthers(path)) throw wrongUsage(`${path} is open to other users: chmod 600 ${path}`);
+  const base64 = text.replace(/^whsec_/, '');
+  const isSecret = /^[A-Za-z0-9+/]+=*$/.test(base64) && Buffer.from(base64, 'base64').byteLength >= 24;
+  if (!isSecret) throw wrongUsage(`${path} must hold "whsec_" and at least 24 bytes in base64`);
+  return text;
+}

@@ -1,0 +1,59 @@
+/** `ptf-peer watch FILE`: follows a native ban list until it is told to end. */
+import type { Command } from 'commander';
+import { formatNames } from '../import/read-list.js';
+import { wrongUsage } from '../peer-error.js';
+import { watchList } from '../watch/list-watch.js';
+import { share } from './options.js';
+import { examples, type Session } from './session.js';
+
+interface WatchCommandOptions {
+  readonly format: string;
+  readonly game?: string;
+  readonly severity?: number;
+  readonly timeZone: string;
+  readonly offlineServer?: string;
+  readonly newOnly?: true;
+  readonly allowMassLift?: true;
+}
+
+const explained = `
+New bans are reported within two seconds; bans that leave the list before their time are withdrawn once the list has
+lain still for two seconds. A last line without a line break counts as whole after ten seconds. Bans that leave by a
+rotation stay reported. More than five bans, and more than half, are withdrawn at once only with --allow-mass-lift.
+Names, reasons and addresses are never sent.`;
+
+export function addWatch(program: Command, session: Session): void {
+  program
+    .command('watch')
+    .description('follow a native ban list: report new bans, withdraw lifted ones')
+    .argument('<file>', 'the list')
+    .option('--format <name>', `format of the list: ${formatNames.join(', ')}`, 'auto')
+    .option('--game <id>', 'game to report for (default: the only game of the configuration)')
+    .option('--severity <number>', 'severity of every report (default: by what the list says)', share)
+    .option('--time-zone <zone>', 'zone of times that carry none, such as Europe/Paris', 'UTC')
+    .option('--offline-server <name>', 'server in offline mode that made Minecraft ids of version 3')
+    .option('--new-only', 'take the bans that are there at the first start for known')
+    .option('--allow-mass-lift', 'withdraw also when most bans leave the list at once')
+    .addHelpText('after', explained)
+    .addHelpText('after', examples('watch /srv/minecraft/banned-players.json', 'watch cfg/banned_user.cfg --game tf2'))
+    .action((file: string, options: WatchCommandOptions) => runWatch(file, options, session));
+}
+
+async function runWatch(file: string, options: WatchCommandOptions, session: Session): Promise<void> {
+  const config = await session.config();
+  const gameId = options.game ?? (config.gameIds.length === 1 ? config.gameIds[0] : undefined);
+  if (gameId === undefined) throw wrongUsage(`--game must be one of ${config.gameIds.join(', ')}`);
+  await watchList({
+    config,
+    file,
+    format: options.format,
+    gameId,
+    severity: options.severity ?? null,
+    timeZone: options.timeZone,
+    offlineServer: options.offlineServer,
+    newOnly: options.newOnly === true,
+    allowMassLift: options.allowMassLift === true,
+    log: (line) => session.terminal.err(`${new Date().toISOString()} watch ${line}\n`),
+    signal: session.ending,
+  });
+}

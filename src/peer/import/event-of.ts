@@ -1,0 +1,42 @@
+/** The event of an entry: what it says, how gravely, and an id that follows from the ban and not from its spelling. */
+import * as crypto from 'node:crypto';
+import type { TrustEvent } from '../../client/write/submission.js';
+import type { RowKind } from '../formats/list-row.js';
+import type { PlanEntry } from './plan.js';
+
+export interface EventOptions {
+  readonly peerId: string;
+  /** Keys the event ids, so that nobody can try out which player one is about. */
+  readonly groupSalt: string;
+  readonly format: string;
+  readonly gameId: string;
+  /** Of every event; null: by what the list says. */
+  readonly severity: number | null;
+}
+
+const typeOf = {
+  ban: 'ban_applied',
+  cheating: 'report_cheating',
+  toxicity: 'report_toxicity',
+} as const satisfies Record<RowKind, TrustEvent['eventType']>;
+
+/** A permanent ban is the gravest; a mark on a list that nobody has to answer for is the least. */
+function severityOf({ says, expiresAt }: PlanEntry): number {
+  if (says === 'ban') return expiresAt === null ? 1 : 0.7;
+  return says === 'cheating' ? 0.8 : 0.5;
+}
+
+/** The event that reports an entry. The same ban gives the same event id, however the list spells it. */
+export function eventOf(entry: PlanEntry, { peerId, groupSalt, format, gameId, severity }: EventOptions): TrustEvent {
+  const { playerId, at, says } = entry;
+  const ban = JSON.stringify(['import', peerId, format, playerId, at, says]);
+  const digest = crypto.createHmac('sha256', groupSalt).update(ban).digest('hex');
+  return {
+    eventType: typeOf[says],
+    playerId,
+    gameId,
+    severity: severity ?? severityOf(entry),
+    eventId: `import:${digest.slice(0, 40)}`,
+    ...(at === null ? {} : { at }),
+  };
+}

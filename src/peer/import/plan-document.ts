@@ -1,0 +1,66 @@
+/** The plan of an import as one JSON document, which is an interface, and as lines for people. */
+import { isoOf } from './iso.js';
+import type { EntryState, ImportPlan, PlanEntry } from './plan.js';
+
+export interface EventDocument {
+  /** In canonical form. */
+  readonly player_id: string;
+  readonly kind: string;
+  readonly line: number;
+  /** RFC 3339; null where the list does not say. */
+  readonly banned_at: string | null;
+  /** RFC 3339; null where the ban is permanent or the list does not say. */
+  readonly expires_at: string | null;
+  readonly state: EntryState;
+  readonly note?: string;
+}
+
+export interface PlanDocument {
+  readonly format: string;
+  readonly events: readonly EventDocument[];
+  readonly refused: readonly { readonly line: number; readonly reason: string }[];
+}
+
+/** The document that `--dry-run --json` prints. */
+export function planDocument({ format, entries, refused }: ImportPlan): PlanDocument {
+  return { format, events: entries.map(eventDocument), refused };
+}
+
+function eventDocument({ playerId, kind, line, bannedAt, expiresAt, state, note }: PlanEntry): EventDocument {
+  return {
+    player_id: playerId,
+    kind,
+    line,
+    banned_at: isoOf(bannedAt),
+    expires_at: isoOf(expiresAt),
+    state,
+    ...(note === undefined ? {} : { note }),
+  };
+}
+
+/** The document as text in pieces, since a long list makes a text of many megabytes. */
+export function* planText({ format, entries, refused }: ImportPlan): Generator<string> {
+  yield `{"format":${JSON.stringify(format)},"events":[`;
+  for (const [at, entry] of entries.entries()) yield `${at > 0 ? ',' : ''}\n${JSON.stringify(eventDocument(entry))}`;
+  yield '],"refused":[';
+  for (const [at, line] of refused.entries()) yield `${at > 0 ? ',' : ''}\n${JSON.stringify(line)}`;
+  yield ']}\n';
+}
+
+/** The plan line by line, for people: each entry and refusal with its place in the file. */
+export function* planLines(file: string, { entries, refused }: ImportPlan): Generator<string> {
+  for (const { playerId, kind, line, bannedAt, expiresAt, state, weight, note } of entries) {
+    const since = bannedAt === null ? 'since an unknown time' : `since ${isoOf(bannedAt)}`;
+    const until = expiresAt === null ? '' : ` until ${isoOf(expiresAt)}`;
+    const counts = state === 'send' ? `, weight ${weight.toFixed(2)}` : '';
+    yield `${file}:${line}: ${state} ${kind} ${playerId} ${since}${until}${counts}${note === undefined ? '' : ` (${note})`}\n`;
+  }
+  for (const { line, reason } of refused) yield `${file}:${line}: refused: ${reason}\n`;
+}
+
+/** How many entries are in each state. */
+export function countsOf({ entries, refused }: ImportPlan): Record<EntryState | 'refused', number> {
+  const counts = { send: 0, expired: 0, lifted: 0, faded: 0, refused: refused.length };
+  for (const { state } of entries) counts[state]++;
+  return counts;
+}

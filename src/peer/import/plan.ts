@@ -1,0 +1,186 @@
+/**
+ * What an import would do with a ban list: one entry for each player and ban, in the order of the file, and one refusal
+ * for each line that is none. Pure: it sends nothing and asks nobody.
+ */
+
+import type { ListFormat, ListRow, RowKind } from '../formats/list-row.js';
+import { readList } from '../formats/registry.js';
+import { DAY_MS, WEIGHT_MIN } from './plan-constants.js';
+import { playerOf } from './player-of.js';
+
+/**
+ * What becomes of an entry: it is sent; or its time is over, somebody took it back, or it is so old that decay leaves
+ * less than 1 % of its weight, and then it is not.
+ */
+export type EntryState = 'send' | 'expired' | 'lifted' | 'faded';
+
+export interface PlanEntry {
+  /** In canonical form. */
+  readonly playerId: string;
+  /** The kind of the id, such as `steam`. */
+  readonly kind: string;
+  /** What the list says about the player. */
+  readonly says: RowKind;
+  readonly line: number;
+  /** ms since 1970; null where the list does not say. */
+  readonly bannedAt: number | null;
+  /** ms since 1970; null where the ban is permanent or the list does not say. */
+  readonly expiresAt: number | null;
+  readonly state: EntryState;
+  /** When the event is dated, in ms since 1970; null: when it is sent. */
+  readonly at: number | null;
+  /** What decay leaves of its weight, 0 to 1. */
+  readonly weight: number;
+  readonly note?: string;
+  /** What the format said about the row. */
+  readonly said?: string;
+  /** Further lines that say the same ban. */
+  readonly repeats?: readonly number[];
+}
+
+export interface Refused {
+  readonly line: number;
+  readonly reason: string;
+}
+
+export interface ImportPlan {
+  readonly format: string;
+  readonly entries: readonly PlanEntry[];
+  readonly refused: readonly Refused[];
+}
+
+export interface PlanOptions {
+  /** ms since 1970. */
+  readonly now: number;
+  /** IANA name of the zone of times that carry none. */
+  readonly timeZone: string;
+  /** The group's kinds of ids, the one that a person is known by first; null where ids are opaque or nobody knows. */
+  readonly kinds: readonly string[] | null;
+  /** The server in offline mode that made Minecraft UUIDs of version 3. */
+  readonly offlineServer?: string | undefined;
+  /** Days after which evidence counts half; 0: no decay. */
+  readonly halfLifeDays: number;
+  /** Sends also what has faded. */
+  readonly sendFaded: boolean;
+  /** Dates permanent and still active bans as of today. */
+  readonly restate: boolean;
+}
+
+/** The plan of a list. */
+export function planOf(format: ListFormat, text: string, options: PlanOptions): ImportPlan {
+  const entries: PlanEntry[] = [];
+  const refused: Refused[] = [];
+  /** Where the entries about a player stand. Nearly every player has one, and a number takes no memory of its own. */
+  const places = new Map<string, number | number[]>();
+  const { timeZone, now } = options;
+  const refuse = (line: number, reason: string) => {
+    refused.push({ line, reason });
+  };
+  const take = (row: ListRow) => {
+    const player = playerOf(row.ids, options);
+    if (!player.ok) return refuse(row.line, player.text);
+    if (row.bannedAt !== null && row.bannedAt > now + DAY_MS) {
+      return refuse(row.line, 'the ban begins more than a day from now');
+    }
+    const found = places.get(player.id);
+    const known = found === undefined ? [] : typeof found === 'number' ? [found] : found;
+    const at = known.find((place) => isSameBan(entries[place]!, row));
+    if (at !== undefined) {
+      entries[at] = repeated(entries[at]!, row, options);
+      return;
+    }
+    places.set(player.id, found === undefined ? entries.length : [...known, entries.length]);
+    entries.push(entryOf(player, { ...row, says: row.kind }, [], options));
+  };
+  readList(format, text, { row: take, refuse }, { timeZone });
+  return { format: format.name, entries, refused };
+}
+
+function isSameBan(entry: PlanEntry, { bannedAt, kind }: ListRow): boolean {
+  return entry.bannedAt === bannedAt && entry.says === kind;
+}
+
+/** One ban in two rows: it stands where one of them stands, and as long as the longer one. */
+function repeated(entry: PlanEntry, row: ListRow, options: PlanOptions): PlanEntry {
+  const before = { ...entry, lifted: entry.state === 'lifted' };
+  const standing = [before, row].filter(({ lifted }) => !lifted);
+  const rows = standing.length === 0 ? [before, row] : standing;
+  const isEndless = rows.some(({ expiresAt }) => expiresAt === null);
+  const expiresAt = isEndless ? null : Math.max(...rows.map((one) => one.expiresAt!));
+  const merged = { ...before, note: entry.said, expiresAt, lifted: standing.length === 0 };
+  return entryOf({ id: entry.playerId, kind: entry.kind }, merged, [...(entry.repeats ?? []), row.line], options);
+}
+
+interface Ban {
+  readonly line: number;
+  readonly says: RowKind;
+  readonly bannedAt: number | null;
+  readonly expiresAt: number | null;
+  readonly lifted: boolean;
+  readonly note?: string | undefined;
+}
+
+function entryOf(
+  player: { readonly id: string; readonly kind: string },
+  row: Ban,
+  repeats: readonly number[],
+  options: PlanOptions,
+): PlanEntry {
+  const { now, sendFaded } = options;
+  const { bannedAt, expiresAt } = row;
+  const isOver = expiresAt !== null && expiresAt <= now;
+  const isRestated = options.restate && !isOver && !row.lifted && bannedAt !== null && bannedAt < startOfDay(now);
+  const at = isRestated ? startOfDay(now) : bannedAt;
+  const weight = weightOf(at, options);
+  const isFaded = weight < WEIGHT_MIN && !sendFaded;
+  const state = row.lifted ? 'lifted' : isOver ? 'expired' : isFaded ? 'faded' : 'send';
+  const notes = [
+    row.note,
+    isRestated ? 're-stated as of today' : undefined,
+    weight < 1 ? weightNote(weight) : undefined,
+    repeats.length > 0 ? repeatNote(repeats) : undefined,
+  ].filter((note) => note !== undefined);
+  return {
+    playerId: player.id,
+    kind: player.kind,
+    says: row.says,
+    line: row.line,
+    bannedAt,
+    expiresAt,
+    state,
+    at,
+    weight,
+    ...(notes.length > 0 ? { note: notes.length === 1 ? notes[0]! : notes.join('; ') } : {}),
+    ...(row.note === undefined ? {} : { said: row.note }),
+    ...(repeats.length > 0 ? { repeats } : {}),
+  };
+}
+
+/** The factor by which evidence of a time counts now. */
+function weightOf(at: number | null, { now, halfLifeDays }: PlanOptions): number {
+  if (at === null || halfLifeDays === 0) return 1;
+  const age = Math.max(0, now - at) / DAY_MS;
+  const weight = 2 ** (-age / halfLifeDays);
+  return Math.round(weight * 10_000) / 10_000;
+}
+
+/** One text for each percentage, since a list has many entries of one age. */
+const weightNotes = Array.from({ length: 101 }, (_, percent) =>
+  percent === 0 ? 'decay leaves less than 1 % of its weight' : `decay leaves ${percent} % of its weight`,
+);
+
+function weightNote(weight: number): string {
+  return weightNotes[weight < WEIGHT_MIN ? 0 : Math.round(weight * 100)]!;
+}
+
+const repeatsNamed = 5;
+
+function repeatNote(lines: readonly number[]): string {
+  const more = lines.length - repeatsNamed;
+  const named = lines.slice(0, repeatsNamed).join(', ') + (more > 0 ? ` and ${more} more` : '');
+  return `said again in line ${named}`;
+}
+
+function startOfDay(now: number): number {
+  return now - (now % DAY_MS);
+}

@@ -1,0 +1,200 @@
+/**
+ * Sends the entries of a plan through a spool on disk, so that an import that was interrupted goes on where it stopped,
+ * and one that is repeated changes nothing. Only event ids, hashes, times and what the group asks for leave this machine.
+ */
+import * as crypto from 'node:crypto';
+import { join } from 'node:path';
+import { bounds } from '../../client/bounds.js';
+import { type Runtime, systemRuntime } from '../../client/transport/runtime.js';
+import { TrustError } from '../../client/trust-error.js';
+import { EventSpool } from '../../client/write/spool/event-spool.js';
+import type { SpoolProgress, SpoolTarget } from '../../client/write/spool/progress.js';
+import { readSmallFile, replaceSmallFile } from '../config/small-file.js';
+import { type EventOptions, eventOf } from './event-of.js';
+import type { PlanEntry, Refused } from './plan.js';
+
+export interface SendOptions {
+  readonly to: SpoolTarget;
+  readonly events: EventOptions;
+  /** The folder of the spool and of the place where a resumed import goes on. */
+  readonly folder: string;
+  /** Ends the import; what is on disk by then is sent by the next one. */
+  readonly signal: AbortSignal;
+  readonly onProgress: (done: number, total: number) => void;
+  readonly runtime?: Runtime | undefined;
+}
+
+export interface Sent {
+  /** Events that the node has, those among them that it had before included. */
+  readonly delivered: number;
+  readonly duplicates: number;
+  /** Events that the node refused for good. */
+  readonly refused: readonly Refused[];
+  /** Events on disk that the next import sends. */
+  readonly waiting: number;
+  /** Why some wait: what keeps the node from taking them, or the signal's end; null where none do. */
+  readonly trouble: TrustError | null;
+}
+
+interface Place {
+  readonly list: string;
+  readonly added: number;
+}
+
+/** Sends the entries, whose state must be `send`. Rejects with `spool_in_use` or `spool_failed`. */
+export async function sendEntries(entries: readonly PlanEntry[], options: SendOptions): Promise<Sent> {
+  const { to, folder, signal, onProgress, runtime = systemRuntime } = options;
+  const setAside = new Map<string, string>();
+  const watch = new Watch(runtime, signal);
+  const spool = await EventSpool.open({
+    folder: join(folder, 'spool'),
+    to,
+    whenFull: 'wait',
+    onSetAside: ({ event, code, reason }) => setAside.set(event.event_id, `${code}: ${reason}`),
+    onProgress: (progress) => {
+      watch.see(progress);
+      onProgress(progress.delivered + progress.setAside, entries.length);
+    },
+  });
+  try {
+    await addAll(entries, spool, options, watch);
+    if (watch.trouble === null) await watch.until(spool.drained());
+    const { delivered, duplicates, pending } = spool.progress;
+    const refused = linesOf(setAside, entries, options.events);
+    if (pending === 0 && watch.trouble === null) await forgetPlace(folder);
+    return { delivered, duplicates, refused, waiting: pending, trouble: pending === 0 ? null : watch.trouble };
+  } finally {
+    watch.end();
+    await spool.close();
+  }
+}
+
+/** Puts what an earlier run did not put there into the spool, in steps whose end is written down. */
+async function addAll(
+  entries: readonly PlanEntry[],
+  spool: EventSpool,
+  { folder, events }: SendOptions,
+  watch: Watch,
+): Promise<void> {
+  const list = digestOf(entries, events);
+  const place = await readPlace(folder);
+  let added = place?.list === list ? place.added : 0;
+  while (added < entries.length && watch.trouble === null) {
+    const step = entries.slice(added, added + bounds.importStepEvents);
+    const adding = Promise.all(step.map((entry) => spool.add(eventOf(entry, events), { signal: watch.signal })));
+    if (!(await watch.until(adding))) return;
+    added += step.length;
+    await replaceSmallFile(placePath(folder), `${JSON.stringify({ list, added } satisfies Place)}\n`);
+  }
+}
+
+/** Tells a list of events from another, without holding any of it. */
+function digestOf(entries: readonly PlanEntry[], { peerId, groupSalt, format }: EventOptions): string {
+  const digest = crypto.createHmac('sha256', groupSalt).update(`${peerId} ${format}`);
+  for (const { playerId, at, says } of entries) digest.update(`\n${playerId} ${at} ${says}`);
+  return digest.digest('hex');
+}
+
+function placePath(folder: string): string {
+  return join(folder, 'place.json');
+}
+
+async function readPlace(folder: string): Promise<Place | null> {
+  try {
+    const place: unknown = JSON.parse((await readSmallFile(placePath(folder))) ?? 'null');
+    const isPlace = typeof place === 'object' && place !== null && 'list' in place && 'added' in place;
+    return isPlace && Number.isSafeInteger(place.added) ? (place as Place) : null;
+  } catch (error) {
+    // A place that cannot be read costs time only: the node knows events that come twice.
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+async function forgetPlace(folder: string): Promise<void> {
+  await replaceSmallFile(placePath(folder), 'null\n');
+}
+
+/** The lines of the events that the node refused. */
+function linesOf(
+  setAside: ReadonlyMap<string, string>,
+  entries: readonly PlanEntry[],
+  events: EventOptions,
+): readonly Refused[] {
+  if (setAside.size === 0) return [];
+  return entries.flatMap((entry) => {
+    const reason = setAside.get(eventOf(entry, events).eventId!);
+    return reason === undefined ? [] : [{ line: entry.line, reason }];
+  });
+}
+
+/** Notices that the node takes nothing any more, or that the caller ends the import. */
+class Watch {
+  /** Aborted with the trouble. */
+  readonly signal: AbortSignal;
+  readonly #controller = new AbortController();
+  readonly #runtime: Runtime;
+  readonly #caller: AbortSignal;
+  readonly #onAbort = () => this.#give(new TrustError('closed', 'the import was interrupted'));
+  #trouble: TrustError | null = null;
+  #lastError: TrustError | null = null;
+  #cancel: (() => void) | null = null;
+
+  constructor(runtime: Runtime, caller: AbortSignal) {
+    this.signal = this.#controller.signal;
+    this.#runtime = runtime;
+    this.#caller = caller;
+    if (caller.aborted) this.#onAbort();
+    else caller.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  get trouble(): TrustError | null {
+    return this.#trouble;
+  }
+
+  see({ phase, lastError }: SpoolProgress): void {
+    this.#lastError = lastError;
+    if (phase === 'refused' && lastError !== null) this.#give(lastError);
+    else if (phase === 'waiting') this.#cancel ??= this.#runtime.after(bounds.importTroubleMs, () => this.#giveUp());
+    else this.#calm();
+  }
+
+  /** Whether the work was done before there was trouble. Rejects where the work fails by itself. */
+  async until(work: Promise<unknown>): Promise<boolean> {
+    let stop = () => {};
+    const aborted = new Promise<false>((resolve) => {
+      stop = () => resolve(false);
+      if (this.signal.aborted) stop();
+      else this.signal.addEventListener('abort', stop, { once: true });
+    });
+    const done = work.then(() => true);
+    try {
+      return await Promise.race([done, aborted]);
+    } catch (error) {
+      if (this.#trouble !== null) return false;
+      throw error;
+    } finally {
+      this.signal.removeEventListener('abort', stop);
+      done.catch(() => undefined);
+    }
+  }
+
+  end(): void {
+    this.#calm();
+    this.#caller.removeEventListener('abort', this.#onAbort);
+  }
+
+  #giveUp(): void {
+    this.#give(this.#lastError ?? new TrustError('unreachable', 'the node takes no events'));
+  }
+
+  #give(trouble: TrustError): void {
+    this.#trouble ??= trouble;
+    this.#controller.abort(trouble);
+  }
+
+  #calm(): void {
+    this.#cancel?.();
+    this.#cancel = null;
+  }
+}

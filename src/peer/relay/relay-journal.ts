@@ -1,0 +1,125 @@
+/**
+ * What a relay has delivered so far, on disk: the verdict of each player that is not neutral, and the id of the stream to
+ * go on from. A journal of lines that are synced one by one; it is written anew when it has grown. Holds subject hashes only.
+ */
+import { type FileHandle, mkdir, open, truncate } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { bounds } from '../../client/bounds.js';
+import { isSubjectHash } from '../../client/ids/subject.js';
+import type { Verdict } from '../../client/player-trust.js';
+import { readSmallFile, replaceSmallFile } from '../config/small-file.js';
+
+/** A line: an id of the stream, or a verdict as delivered; null where the player is neutral or gone. */
+type Line = { readonly id: string } | { readonly s: string; readonly v: Verdict | null };
+
+export class RelayJournal {
+  /** By subject hash. Players that are not in it are neutral. */
+  readonly verdicts = new Map<string, Verdict>();
+  readonly #path: string;
+  #lastEventId = '';
+  /** Deliveries since the last id, by subject hash: they tell apart two equal changes of one player. */
+  readonly #since = new Map<string, number>();
+  #handle: FileHandle | null = null;
+  #lines = 0;
+
+  private constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Reads the journal as far as it is whole; a last line that was torn by a kill is cut off. */
+  static async open(path: string): Promise<RelayJournal> {
+    const journal = new RelayJournal(path);
+    const text = (await readSmallFile(path, bounds.relayStateBytes)) ?? '';
+    let whole = 0;
+    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', whole)) {
+      const line = lineOf(text.slice(whole, end));
+      if (line === null) break;
+      journal.#take(line);
+      whole = end + 1;
+    }
+    if (whole < text.length) await truncate(path, Buffer.byteLength(text.slice(0, whole)));
+    return journal;
+  }
+
+  /** The id of the stream to go on from; empty where nothing was delivered yet. */
+  get lastEventId(): string {
+    return this.#lastEventId;
+  }
+
+  /** How often a change of this player was delivered since the last id. */
+  deliveredSinceId(subject: string): number {
+    return this.#since.get(subject) ?? 0;
+  }
+
+  /** The change is delivered; resolves once that is on disk. */
+  async delivered(subject: string, verdict: Verdict | null): Promise<void> {
+    await this.#append({ s: subject, v: verdict });
+  }
+
+  /** Everything up to this id is delivered; resolves once that is on disk. */
+  async reached(lastEventId: string): Promise<void> {
+    if (lastEventId !== this.#lastEventId) await this.#append({ id: lastEventId });
+  }
+
+  /** Takes all verdicts for delivered, without a line for each. */
+  async begin(verdicts: ReadonlyMap<string, Verdict>, lastEventId: string): Promise<void> {
+    this.verdicts.clear();
+    for (const [subject, verdict] of verdicts) this.verdicts.set(subject, verdict);
+    this.#take({ id: lastEventId });
+    await this.#rewrite();
+  }
+
+  async close(): Promise<void> {
+    await this.#handle?.close();
+    this.#handle = null;
+  }
+
+  async #append(line: Line): Promise<void> {
+    this.#take(line);
+    if (this.#lines > bounds.relayJournalLines && this.#lines > 2 * this.verdicts.size && 'id' in line) {
+      await this.#rewrite();
+      return;
+    }
+    if (this.#handle === null) {
+      await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
+      this.#handle = await open(this.#path, 'a', 0o600);
+    }
+    await this.#handle.write(`${JSON.stringify(line)}\n`);
+    await this.#handle.datasync();
+  }
+
+  async #rewrite(): Promise<void> {
+    await this.close();
+    const lines: Line[] = Array.from(this.verdicts, ([s, v]) => ({ s, v }));
+    lines.push({ id: this.#lastEventId });
+    await replaceSmallFile(this.#path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    this.#lines = lines.length;
+  }
+
+  #take(line: Line): void {
+    this.#lines++;
+    if ('id' in line) {
+      this.#lastEventId = line.id;
+      this.#since.clear();
+      return;
+    }
+    this.#since.set(line.s, this.deliveredSinceId(line.s) + 1);
+    if (line.v === null || line.v === 'neutral') this.verdicts.delete(line.s);
+    else this.verdicts.set(line.s, line.v);
+  }
+}
+
+const verdictNames: readonly unknown[] = ['trusted', 'neutral', 'suspicious', 'untrusted', null];
+
+function lineOf(text: string): Line | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== 'object' || value === null) return null;
+    if ('id' in value && typeof value.id === 'string') return { id: value.id };
+    const { s, v } = value as { s?: unknown; v?: unknown };
+    if (typeof s !== 'string' || !isSubjectHash(s) || !verdictNames.includes(v)) return null;
+    return { s, v: v as Verdict | null };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * The table that the verdict stream writes to for a relay: it keeps verdicts and turns what differs from the delivered ones
+ * into changes. The stream is read on once they are delivered, so that nothing gathers here.
+ */
+import type { StreamTable } from '../../client/feed/stream-table.js';
+import type { TrustValues, Verdict } from '../../client/player-trust.js';
+import type { RelayJournal } from './relay-journal.js';
+import { changeIdOf, type VerdictChange } from './verdict-change.js';
+
+type Draft = Pick<VerdictChange, 'subject' | 'from' | 'to'>;
+
+export interface RelayTableOptions {
+  readonly journal: RelayJournal;
+  /** Takes the first snapshot for known; else each verdict in it that is not neutral is a change. */
+  readonly newOnly: boolean;
+  readonly now: () => number;
+  /** Resolves once the change is delivered or given up; rejects where the relay ends. */
+  readonly deliver: (change: VerdictChange) => Promise<void>;
+}
+
+export class RelayTable implements StreamTable {
+  answerMs = 0;
+  inSnapshot = false;
+  readonly complete = false;
+  readonly #options: RelayTableOptions;
+  /** As the stream says, delivered or not. */
+  readonly #verdicts: Map<string, Verdict>;
+  /** Known before the snapshot that runs and not named by it yet. */
+  #unnamed = new Set<string>();
+  #drafts: Draft[] = [];
+  #isBaseline: boolean;
+
+  constructor(options: RelayTableOptions) {
+    this.#options = options;
+    this.#verdicts = new Map(options.journal.verdicts);
+    this.#isBaseline = options.newOnly && options.journal.lastEventId === '';
+  }
+
+  get size(): number {
+    return this.#verdicts.size;
+  }
+
+  setPublished(subject: string, values: TrustValues): void {
+    this.#unnamed.delete(subject);
+    this.#change(subject, values);
+  }
+
+  removePublished(subject: string): void {
+    this.#change(subject, null);
+  }
+
+  snapshotBegins(): void {
+    this.inSnapshot = true;
+    this.#unnamed = new Set(this.#verdicts.keys());
+  }
+
+  snapshotEnds(): void {
+    this.inSnapshot = false;
+    for (const subject of this.#unnamed) this.#change(subject, null);
+    this.#unnamed.clear();
+  }
+
+  streamBroke(): void {
+    this.inSnapshot = false;
+    this.#unnamed.clear();
+  }
+
+  orphan(): void {}
+
+  /** Delivers what has changed, one after the other, then notes the id. */
+  async settle(lastEventId: string): Promise<void> {
+    const { journal, deliver, now } = this.#options;
+    if (this.#isBaseline) {
+      if (lastEventId === '' || this.inSnapshot) return;
+      this.#isBaseline = false;
+      await journal.begin(this.#verdicts, lastEventId);
+      return;
+    }
+    let done = 0;
+    try {
+      for (const draft of this.#drafts) {
+        const { subject, to } = draft;
+        const id = changeIdOf(journal.lastEventId, journal.deliveredSinceId(subject), draft);
+        await deliver({ id, ...draft, at: now() });
+        await journal.delivered(subject, to?.verdict ?? null);
+        done++;
+      }
+    } finally {
+      this.#drafts.splice(0, done);
+    }
+    if (lastEventId !== '') await journal.reached(lastEventId);
+  }
+
+  #change(subject: string, to: TrustValues | null): void {
+    const from = this.#verdicts.get(subject) ?? 'neutral';
+    const verdict = to?.verdict ?? 'neutral';
+    if (verdict === from) return;
+    if (verdict === 'neutral') this.#verdicts.delete(subject);
+    else this.#verdicts.set(subject, verdict);
+    if (!this.#isBaseline) this.#drafts.push({ subject, from, to });
+  }
+}

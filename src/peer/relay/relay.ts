@@ -1,0 +1,104 @@
+/**
+ * Relays changes of verdicts from the node's stream to a webhook: at least once, in order, resumed where the last delivery
+ * was. While the receiver is away the stream is not read, so that nothing gathers in memory.
+ */
+import { hash } from 'node:crypto';
+import { appendFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { bounds } from '../../client/bounds.js';
+import { VerdictFeed } from '../../client/feed/live-feed.js';
+import { poolTransport } from '../../client/transport/pool-transport.js';
+import { AgeClock, pause, type Runtime, systemRuntime } from '../../client/transport/runtime.js';
+import type { PeerConfig } from '../config/peer-config.js';
+import { plainWords } from '../node/plain-words.js';
+import { PeerError } from '../peer-error.js';
+import { RelayJournal } from './relay-journal.js';
+import { RelayTable } from './relay-table.js';
+import { type VerdictChange, webhookBody } from './verdict-change.js';
+import { WebhookSender } from './webhook.js';
+
+export interface RelayOptions {
+  readonly config: PeerConfig;
+  readonly url: string;
+  readonly secret: string;
+  readonly discord: boolean;
+  /** Sends only changes from now on; else first one for each player whose verdict is not neutral. */
+  readonly newOnly: boolean;
+  /** Takes one line without a secret; players are named by their hashes. */
+  readonly log: (line: string) => void;
+  readonly signal: AbortSignal;
+  readonly runtime?: Runtime | undefined;
+}
+
+/** The folder of what a relay to this address keeps. */
+export function relayFolder({ stateDir }: PeerConfig, url: string): string {
+  return join(stateDir, 'relay', hash('sha256', url, 'hex').slice(0, 16));
+}
+
+/** Runs until the signal is aborted. Rejects where the receiver wants no webhooks any more. */
+export async function relayVerdicts(options: RelayOptions): Promise<void> {
+  const { config, url, runtime = systemRuntime, log } = options;
+  const folder = relayFolder(config, url);
+  const journal = await RelayJournal.open(join(folder, 'journal.ndjson'));
+  const ending = new AbortController();
+  const signal = AbortSignal.any([options.signal, ending.signal]);
+  let problem: string | null = null;
+  const say = (text: string | null) => {
+    if (text === problem) return;
+    problem = text;
+    log(text ?? 'webhooks are taken again');
+  };
+  const sender = new WebhookSender({ url, secret: options.secret, discord: options.discord, runtime, signal, say });
+  let delivered = 0;
+  const deliver = async (change: VerdictChange) => {
+    try {
+      if (await sender.send(change)) delivered++;
+      else await setAside(folder, change, log);
+    } catch (error) {
+      ending.abort(error);
+      throw error;
+    }
+  };
+  const table = new RelayTable({ journal, newOnly: options.newOnly, now: () => runtime.now(), deliver });
+  const transport = poolTransport(config.url, { connections: 1 });
+  const { lastEventId } = journal;
+  const feed = new VerdictFeed({
+    transport,
+    runtime,
+    ages: new AgeClock(runtime),
+    table,
+    key: config.apiKey,
+    path: '/api/v1/verdicts/stream',
+    ...(lastEventId === '' ? {} : { resumeFrom: lastEventId }),
+    groupId: undefined,
+    salt: null,
+    onState: ({ phase, lastError }) => {
+      if (phase === 'live') log('follows the stream');
+      else if (lastError !== null) log(`stream: ${plainWords(lastError, config.url)} (${lastError.code})`);
+    },
+    onErased: undefined,
+  });
+  try {
+    feed.start();
+    while (!signal.aborted) {
+      await pause(runtime, bounds.streamRefusedMs, signal).catch(() => undefined);
+      feed.retry();
+    }
+  } finally {
+    await feed.close();
+    await transport.close();
+    await journal.close();
+    log(`delivered ${delivered} webhooks`);
+  }
+  const { reason }: { reason: unknown } = ending.signal;
+  if (ending.signal.aborted && !options.signal.aborted) {
+    throw reason instanceof Error ? reason : new PeerError('relay_failed', 'the relay ended', 1);
+  }
+}
+
+/** A message that the receiver finds at fault does not hold up those behind it. */
+async function setAside(folder: string, change: VerdictChange, log: (line: string) => void): Promise<void> {
+  const path = join(folder, 'set-aside.ndjson');
+  await appendFile(path, `${JSON.stringify({ id: change.id, ...webhookBody(change) })}\n`, { mode: 0o600 });
+  log(`the receiver finds the webhook ${change.id} at fault; it is set aside in ${path}`);
+}

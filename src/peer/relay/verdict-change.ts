@@ -1,0 +1,59 @@
+/** A change of one player's verdict, and the bodies of webhooks that tell of it. */
+import { hash } from 'node:crypto';
+import type { TrustValues, Verdict } from '../../client/player-trust.js';
+
+export interface VerdictChange {
+  /** The same for the same change, however often it is sent. */
+  readonly id: string;
+  readonly subject: string;
+  readonly from: Verdict;
+  /** Null where the player is gone from the group. */
+  readonly to: TrustValues | null;
+  /** When this relay noticed, in ms since 1970. */
+  readonly at: number;
+}
+
+/** The id of a change: it follows from where in the stream the change was, so that a repetition has the same. */
+export function changeIdOf(
+  lastEventId: string,
+  nth: number,
+  change: Pick<VerdictChange, 'subject' | 'from' | 'to'>,
+): string {
+  const { subject, from, to } = change;
+  const what = JSON.stringify([lastEventId, nth, subject, from, to?.verdict ?? null]);
+  return `msg_${hash('sha256', what, 'hex').slice(0, 40)}`;
+}
+
+/** The body of a webhook: the envelope that Standard Webhooks recommends. */
+export function webhookBody({ subject, from, to, at }: VerdictChange): object {
+  const timestamp = new Date(at).toISOString();
+  if (to === null) {
+    return { type: 'player.removed', timestamp, data: { subject_hash: subject, previous_verdict: from } };
+  }
+  const { verdict, score, confidence } = to;
+  const data = { subject_hash: subject, verdict, previous_verdict: from, score, confidence };
+  return { type: 'verdict.changed', timestamp, data };
+}
+
+const colours: Readonly<Record<Verdict, number>> = {
+  trusted: 0x2e7d32,
+  neutral: 0x757575,
+  suspicious: 0xf9a825,
+  untrusted: 0xc62828,
+};
+const hashShown = 16;
+
+/** The same as a message of Discord with one embed. */
+export function discordBody({ id, subject, from, to, at }: VerdictChange): object {
+  const field = (name: string, value: string) => ({ name, value, inline: true });
+  const fields = [field('Player', `\`${subject.slice(0, hashShown)}…\``), field('Before', from)];
+  if (to !== null) fields.push(field('Score', String(to.score)), field('Confidence', String(to.confidence)));
+  const embed = {
+    title: to === null ? 'A player was removed from the group' : `A player is ${to.verdict} now`,
+    color: to === null ? colours.neutral : colours[to.verdict],
+    fields,
+    timestamp: new Date(at).toISOString(),
+    footer: { text: id },
+  };
+  return { allowed_mentions: { parse: [] }, embeds: [embed] };
+}

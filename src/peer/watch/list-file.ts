@@ -1,0 +1,93 @@
+/**
+ * The file of a ban list as it changes: read only while it lies still, with what can be said about its end and about where
+ * an earlier file of the same name went.
+ */
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { bounds } from '../../client/bounds.js';
+import { codeOf } from '../config/small-file.js';
+import { wrongUsage } from '../peer-error.js';
+
+interface Signature {
+  readonly inode: number;
+  readonly bytes: number;
+  readonly changedMs: number;
+}
+
+export interface ListText {
+  readonly bytes: Buffer;
+  /** How long the file has been as it is, in ms, as far as this process saw. */
+  readonly stillMs: number;
+  /** Whether the file before this one was moved away or copied and emptied, so that its bans are missing here. */
+  readonly isRotated: boolean;
+}
+
+export class ListFile {
+  readonly #path: string;
+  readonly #elapsedMs: () => number;
+  #last: Signature | null = null;
+  /** When the file was first seen as it is. */
+  #since = 0;
+  #bytes: Buffer | null = null;
+  #isRotated = false;
+
+  constructor(path: string, elapsedMs: () => number) {
+    this.#path = path;
+    this.#elapsedMs = elapsedMs;
+  }
+
+  /** The file as it is now; null where it is away or being written. Rejects where it cannot be read at all. */
+  async look(): Promise<ListText | null> {
+    const found = await signatureOf(this.#path);
+    if (found === null) return null;
+    if (found.bytes > bounds.listBytes) throw wrongUsage(`${this.#path} is larger than ${bounds.listBytes} bytes`);
+    if (this.#bytes !== null && this.#last !== null && isSame(found, this.#last)) {
+      return { bytes: this.#bytes, stillMs: this.#elapsedMs() - this.#since, isRotated: this.#isRotated };
+    }
+    const bytes = await readFile(this.#path).catch((error: unknown) => {
+      if (codeOf(error) === 'ENOENT') return null;
+      throw error;
+    });
+    const after = await signatureOf(this.#path);
+    // It changed while it was read.
+    if (bytes === null || after === null || !isSame(found, after) || bytes.byteLength !== found.bytes) return null;
+    this.#isRotated = this.#last !== null && (await isRotated(this.#path, this.#last, found));
+    this.#last = found;
+    this.#bytes = bytes;
+    this.#since = this.#elapsedMs();
+    return { bytes, stillMs: 0, isRotated: this.#isRotated };
+  }
+}
+
+async function signatureOf(path: string): Promise<Signature | null> {
+  try {
+    const { ino, size, mtimeMs } = await stat(path);
+    return { inode: ino, bytes: size, changedMs: mtimeMs };
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'ENOENT') return null;
+    throw wrongUsage(`${path} cannot be read: ${code ?? 'unknown error'}`);
+  }
+}
+
+function isSame(one: Signature, other: Signature): boolean {
+  return one.inode === other.inode && one.bytes === other.bytes && one.changedMs === other.changedMs;
+}
+
+/**
+ * Moved away: a file beside this one is the old one itself. Copied and emptied: this one shrank, and a file beside it,
+ * whose name begins with the same name, holds as many bytes as this one had.
+ */
+async function isRotated(path: string, before: Signature, now: Signature): Promise<boolean> {
+  const wasMoved = before.inode !== now.inode;
+  if (!wasMoved && now.bytes >= before.bytes) return false;
+  const [folder, name] = [dirname(path), basename(path)];
+  for (const other of await readdir(folder)) {
+    if (other === name) continue;
+    const found = await signatureOf(join(folder, other)).catch(() => null);
+    if (found === null) continue;
+    if (wasMoved && found.inode === before.inode) return true;
+    if (!wasMoved && other.startsWith(name) && found.bytes === before.bytes) return true;
+  }
+  return false;
+}

@@ -1,0 +1,71 @@
+/**
+ * Compares a list with what was reported of it: which bans are new, which ran out, which were lifted. Pure: it changes
+ * nothing and asks nobody.
+ */
+import { bounds } from '../../client/bounds.js';
+import type { PlanEntry } from '../import/plan.js';
+import type { StandingBan } from './watch-state.js';
+
+/** An entry of the list under the event id that its ban has by itself. */
+export interface ListedBan {
+  readonly ban: string;
+  readonly entry: PlanEntry;
+}
+
+export interface ListChanges {
+  /** To be reported. */
+  readonly begun: readonly ListedBan[];
+  /** Bans whose time is over; their events stay. */
+  readonly ended: readonly string[];
+  /** To be withdrawn. */
+  readonly lifted: readonly string[];
+  /** Missing since the list was rotated: from now on their absence says nothing. */
+  readonly rotated: readonly string[];
+  /** Missing, too many at once to be believed; none of them is withdrawn. */
+  readonly doubted: number;
+  /** Whether something is missing that would be lifted if the list lay still for longer. */
+  readonly isUndecided: boolean;
+}
+
+export interface Look {
+  readonly now: number;
+  /** How long the list has been as it is, in ms. */
+  readonly stillMs: number;
+  readonly isWhole: boolean;
+  readonly isRotated: boolean;
+  /** Believes any number of lifted bans. */
+  readonly allowMassLift: boolean;
+}
+
+export function changesOf(
+  listed: readonly ListedBan[],
+  standing: ReadonlyMap<string, StandingBan>,
+  { now, stillMs, isWhole, isRotated, allowMassLift }: Look,
+): ListChanges {
+  const byBan = new Map(listed.map(({ ban, entry }) => [ban, entry]));
+  const begun = listed.filter(({ ban, entry }) => entry.state === 'send' && !standing.has(ban));
+  const ended: string[] = [];
+  const lifted: string[] = [];
+  const missing: string[] = [];
+  const rotated: string[] = [];
+  for (const [ban, { expiresAt, rotated: wasRotated }] of standing) {
+    const state = byBan.get(ban)?.state;
+    if (state === 'send' || state === 'faded') continue;
+    if (state === 'lifted') lifted.push(ban);
+    else if (state === 'expired' || (expiresAt !== null && expiresAt <= now)) ended.push(ban);
+    else if (isWhole && isRotated && !wasRotated) rotated.push(ban);
+    else if (isWhole && !wasRotated) missing.push(ban);
+  }
+  const isMany = missing.length > bounds.listLiftsMin && missing.length > standing.size / 2;
+  const isDecided = stillMs >= bounds.listLiftMs;
+  const isDoubted = isDecided && isMany && !allowMassLift;
+  if (isDecided && !isDoubted) lifted.push(...missing);
+  return {
+    begun,
+    ended,
+    lifted,
+    rotated,
+    doubted: isDoubted ? missing.length : 0,
+    isUndecided: missing.length > 0 && !isDecided,
+  };
+}

@@ -1,0 +1,314 @@
+/**
+ * Follows a native ban list: reports new bans through a spool and withdraws those that were lifted. It changes its state
+ * only after the spool or the node has what the state says, so that a kill at any moment loses nothing and repeats nothing.
+ */
+import { hash } from 'node:crypto';
+import { basename, join, resolve } from 'node:path';
+import { bounds } from '../../client/bounds.js';
+import { pause, type Runtime, systemRuntime } from '../../client/transport/runtime.js';
+import { TrustClient } from '../../client/trust-client.js';
+import { TrustError } from '../../client/trust-error.js';
+import { EventSpool } from '../../client/write/spool/event-spool.js';
+import type { PeerConfig } from '../config/peer-config.js';
+import { type EventOptions, eventOf } from '../import/event-of.js';
+import { type ImportPlan, planOf } from '../import/plan.js';
+import { HALF_LIFE_DAYS } from '../import/plan-constants.js';
+import { type FoundList, listOf } from '../import/read-list.js';
+import { GroupKinds } from '../node/group-kinds.js';
+import { NodeReader } from '../node/node-reader.js';
+import { plainWords } from '../node/plain-words.js';
+import { PeerError } from '../peer-error.js';
+import { ListFile } from './list-file.js';
+import { changesOf, type ListedBan } from './list-sync.js';
+import { WatchState } from './watch-state.js';
+import { wholeTextOf } from './whole-text.js';
+
+export interface WatchOptions {
+  readonly config: PeerConfig;
+  readonly file: string;
+  /** `auto`, or the name of a format. */
+  readonly format: string;
+  readonly gameId: string;
+  /** Of every report; null: by what the list says. */
+  readonly severity: number | null;
+  readonly timeZone: string;
+  readonly offlineServer: string | undefined;
+  /** Takes the bans that are there at the first start for known. */
+  readonly newOnly: boolean;
+  readonly allowMassLift: boolean;
+  /** Takes one line without a player id. */
+  readonly log: (line: string) => void;
+  readonly signal: AbortSignal;
+  readonly runtime?: Runtime | undefined;
+}
+
+/** Runs until the signal is aborted. Rejects where the list cannot be read or has no known format (exit code 4). */
+export async function watchList(options: WatchOptions): Promise<void> {
+  const { config, signal } = options;
+  const { url, peerId, apiKey, groupSalt, stateDir } = config;
+  const path = resolve(options.file);
+  const name = `${basename(path)
+    .replace(/[^\w.-]/g, '_')
+    .slice(0, 40)}-${hash('sha256', path, 'hex').slice(0, 12)}`;
+  const kinds = await GroupKinds.open(config);
+  const reader = new NodeReader(url);
+  const state = await WatchState.open(join(stateDir, 'watch', `${name}.json`));
+  const client = new TrustClient({ url, peerId, apiKey, groupSalt });
+  let problem: string | null = null;
+  const say = (error: TrustError | null) => {
+    const code = error?.code ?? null;
+    if (code === problem) return;
+    problem = code;
+    options.log(error === null ? 'works again' : `${plainWords(error, url)} (${error.code})`);
+  };
+  let spool: EventSpool | undefined;
+  try {
+    spool = await EventSpool.open({
+      folder: join(stateDir, 'spool', `watch-${name.slice(-12)}`),
+      to: client,
+      whenFull: 'wait',
+      onProgress: ({ lastError }) => say(lastError),
+      onSetAside: ({ code, reason }) => options.log(`the node will never take a report as it is: ${reason} (${code})`),
+    });
+    await learnKinds(kinds, reader, options, say);
+    const withdrawals = new Withdrawals(state, client, spool, options, say);
+    await new ListWatch({ options, path, state, spool, kinds, withdrawals }).run();
+    await withdrawals.ended;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    await spool?.close();
+    await client.close();
+    await reader.close();
+  }
+}
+
+/** A wrong spelling would name another player for good: nothing is reported before the node has told its kinds once. */
+async function learnKinds(
+  kinds: GroupKinds,
+  reader: NodeReader,
+  { signal, runtime = systemRuntime }: WatchOptions,
+  say: (error: TrustError | null) => void,
+): Promise<void> {
+  for (;;) {
+    try {
+      await kinds.learn(reader);
+      return say(null);
+    } catch (error) {
+      if (!(error instanceof TrustError)) throw error;
+      say(error);
+      if (kinds.kinds !== null) return;
+      await pause(runtime, bounds.withdrawPauseMs, signal);
+    }
+  }
+}
+
+interface Parts {
+  readonly options: WatchOptions;
+  readonly path: string;
+  readonly state: WatchState;
+  readonly spool: EventSpool;
+  readonly kinds: GroupKinds;
+  readonly withdrawals: Withdrawals;
+}
+
+class ListWatch {
+  readonly #parts: Parts;
+  readonly #runtime: Runtime;
+  readonly #file: ListFile;
+  /** The last text that was planned, so that a list that lies still is not read again. */
+  #planned: { readonly text: string; readonly plan: ImportPlan } | null = null;
+  /** The file as it was when nothing was left to decide. */
+  #decided: { readonly bytes: Buffer; readonly isStill: boolean } | null = null;
+  #doubted = 0;
+  #refused = 0;
+  #isFirst: boolean;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#runtime = parts.options.runtime ?? systemRuntime;
+    this.#file = new ListFile(parts.path, () => this.#runtime.elapsedMs());
+    this.#isFirst = parts.state.format === null;
+  }
+
+  async run(): Promise<void> {
+    const { signal } = this.#parts.options;
+    while (!signal.aborted) {
+      await this.#look();
+      await pause(this.#runtime, bounds.listPollMs, signal).catch(() => undefined);
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { state, options } = this.#parts;
+    const found = await this.#file.look();
+    if (found === null) return;
+    const isStill = found.stillMs >= bounds.listTailMs;
+    if (this.#decided?.bytes === found.bytes && this.#decided.isStill === isStill) return;
+    this.#decided = { bytes: found.bytes, isStill };
+    const list = this.#listIn(found.bytes, isStill);
+    if (list === null) return;
+    const whole = wholeTextOf(list.text, list.format.name, isStill);
+    if (whole === null) return;
+    const { text, isWhole } = whole;
+    if (this.#planned?.text !== text) this.#planned = { text, plan: this.#planOf(list, text) };
+    const { plan } = this.#planned;
+    const events = this.#eventOptions(plan);
+    const listed = plan.entries.map((entry) => ({ ban: eventOf(entry, events).eventId!, entry }));
+    const look = {
+      now: this.#runtime.now(),
+      stillMs: found.stillMs,
+      isWhole,
+      isRotated: found.isRotated,
+      allowMassLift: options.allowMassLift,
+    };
+    const changes = changesOf(listed, state.standing, look);
+    if (changes.isUndecided) this.#decided = null;
+    this.#tell(plan, changes.doubted);
+    const isBaseline = this.#isFirst && options.newOnly;
+    await this.#report(changes.begun, events, isBaseline);
+    for (const ban of changes.ended) state.standing.delete(ban);
+    for (const ban of changes.rotated) state.standing.set(ban, { ...state.standing.get(ban)!, rotated: true });
+    for (const ban of changes.lifted) state.lift(ban);
+    const { begun, ended, lifted, rotated } = changes;
+    const isChanged = this.#isFirst || begun.length + ended.length + lifted.length + rotated.length > 0;
+    if (isChanged) await state.save();
+    if (begun.length > 0) {
+      options.log(isBaseline ? `${begun.length} bans of the list are known` : `reported ${begun.length} bans`);
+    }
+    if (rotated.length > 0) options.log(`the list was rotated: ${rotated.length} bans that left it stay reported`);
+    if (lifted.length > 0) this.#parts.withdrawals.begin();
+    this.#isFirst = false;
+  }
+
+  /** The list in the format that it had before; null where it says too little to have one yet. */
+  #listIn(bytes: Buffer, isStill: boolean): FoundList | null {
+    const { options, state } = this.#parts;
+    const name = options.format === 'auto' ? (state.format ?? 'auto') : options.format;
+    try {
+      const list = listOf(bytes, name);
+      state.format = list.format.name;
+      return list;
+    } catch (error) {
+      // A list that is being written may not show its format yet.
+      const isEarly = error instanceof PeerError && error.exitCode === 4 && (bytes.byteLength === 0 || !isStill);
+      if (isEarly) return null;
+      throw error;
+    }
+  }
+
+  #planOf({ format }: FoundList, text: string): ImportPlan {
+    const { options, kinds } = this.#parts;
+    const known = kinds.kinds;
+    return planOf(format, text, {
+      now: this.#runtime.now(),
+      timeZone: options.timeZone,
+      kinds: known === null || known.length === 0 ? null : known,
+      offlineServer: options.offlineServer,
+      halfLifeDays: HALF_LIFE_DAYS,
+      sendFaded: false,
+      restate: false,
+    });
+  }
+
+  #eventOptions({ format }: ImportPlan): EventOptions {
+    const { config, gameId, severity } = this.#parts.options;
+    return { peerId: config.peerId, groupSalt: config.groupSalt, format, gameId, severity };
+  }
+
+  /** Each report is on disk in the spool before the state says so. */
+  async #report(begun: readonly ListedBan[], events: EventOptions, isBaseline: boolean): Promise<void> {
+    const { state, spool, options } = this.#parts;
+    const adding: Promise<string>[] = [];
+    for (const { ban, entry } of begun) {
+      const eventId = state.eventIdOf(ban);
+      state.standing.set(ban, { eventId, expiresAt: entry.expiresAt, rotated: false });
+      if (!isBaseline) adding.push(spool.add({ ...eventOf(entry, events), eventId }, { signal: options.signal }));
+    }
+    await Promise.all(adding);
+  }
+
+  #tell({ refused }: ImportPlan, doubted: number): void {
+    const { log } = this.#parts.options;
+    if (doubted > 0 && doubted !== this.#doubted) {
+      log(`${doubted} bans are missing at once: nothing is withdrawn; if they are lifted, run with --allow-mass-lift`);
+    }
+    this.#doubted = doubted;
+    if (refused.length > this.#refused) {
+      const [last] = refused.slice(-1);
+      log(
+        `${refused.length} lines are no bans of players, the last in line ${last!.line}; see ptf-peer import --dry-run`,
+      );
+    }
+    this.#refused = refused.length;
+  }
+}
+
+/** Takes back the events of lifted bans, once the spool has brought them to the node. */
+class Withdrawals {
+  readonly #state: WatchState;
+  readonly #client: TrustClient;
+  readonly #spool: EventSpool;
+  readonly #options: WatchOptions;
+  readonly #say: (error: TrustError | null) => void;
+  #running: Promise<void> | null = null;
+
+  constructor(
+    state: WatchState,
+    client: TrustClient,
+    spool: EventSpool,
+    options: WatchOptions,
+    say: (error: TrustError | null) => void,
+  ) {
+    this.#state = state;
+    this.#client = client;
+    this.#spool = spool;
+    this.#options = options;
+    this.#say = say;
+    this.begin();
+  }
+
+  /** Resolves once nothing is withdrawn any more. */
+  get ended(): Promise<void> {
+    return this.#running ?? Promise.resolve();
+  }
+
+  begin(): void {
+    this.#running ??= this.#run().finally(() => {
+      this.#running = null;
+    });
+  }
+
+  async #run(): Promise<void> {
+    const { signal, log, runtime = systemRuntime } = this.#options;
+    let withdrawn = 0;
+    while (this.#state.owed.size > 0 && !signal.aborted) {
+      try {
+        await this.#spool.drained({ signal });
+        for (const eventId of this.#state.owed) {
+          await this.#withdraw(eventId, signal);
+          this.#state.owed.delete(eventId);
+          withdrawn++;
+        }
+        await this.#state.save();
+        this.#say(null);
+      } catch (error) {
+        if (signal.aborted) return;
+        if (!(error instanceof TrustError)) throw error;
+        this.#say(error);
+        await pause(runtime, bounds.withdrawPauseMs, signal).catch(() => undefined);
+      }
+    }
+    if (withdrawn > 0) log(`withdrew ${withdrawn} bans that were lifted`);
+  }
+
+  /** An event that the node does not hold was withdrawn before, or never taken. */
+  async #withdraw(eventId: string, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#client.withdraw(eventId, { signal });
+    } catch (error) {
+      const isGone = error instanceof TrustError && error.code === 'event_not_found';
+      if (!isGone) throw error;
+    }
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * What a watch has done so far, on disk: the bans that it reported and the withdrawals that it owes. Holds event ids, which
+ * are keyed digests, and dates; no player id and no line of a list.
+ */
+import { bounds } from '../../client/bounds.js';
+import { readSmallFile, replaceSmallFile } from '../config/small-file.js';
+import { wrongUsage } from '../peer-error.js';
+
+/** A ban that was reported and stands. */
+export interface StandingBan {
+  readonly eventId: string;
+  /** ms since 1970; null where it is permanent or the list does not say. */
+  readonly expiresAt: number | null;
+  /** The ban left the list by a rotation, so that its absence says nothing. */
+  readonly rotated: boolean;
+}
+
+interface StateFile {
+  readonly version: 1;
+  readonly format: string | null;
+  readonly standing: readonly (readonly [ban: string, eventId: string, expiresAt: number | null, rotated: 0 | 1])[];
+  readonly lifts: readonly (readonly [ban: string, count: number])[];
+  readonly owed: readonly string[];
+}
+
+export class WatchState {
+  /** By the event id that the ban has by itself. */
+  readonly standing = new Map<string, StandingBan>();
+  /** How often a ban was lifted: an event id that was withdrawn is never taken again. */
+  readonly lifts = new Map<string, number>();
+  /** Events that are still to be withdrawn. */
+  readonly owed = new Set<string>();
+  /** The format of the list once it is known. */
+  format: string | null = null;
+  readonly #path: string;
+  #writing: Promise<void> = Promise.resolve();
+
+  private constructor(path: string) {
+    this.#path = path;
+  }
+
+  static async open(path: string): Promise<WatchState> {
+    const state = new WatchState(path);
+    const text = await readSmallFile(path, bounds.watchStateBytes);
+    if (text === undefined) return state;
+    try {
+      const { version, format, standing, lifts, owed } = JSON.parse(text) as StateFile;
+      if (version !== 1) throw new Error('another version');
+      state.format = format;
+      for (const [ban, eventId, expiresAt, rotated] of standing) {
+        state.standing.set(ban, { eventId, expiresAt, rotated: rotated === 1 });
+      }
+      for (const [ban, count] of lifts) state.lifts.set(ban, count);
+      for (const eventId of owed) state.owed.add(eventId);
+      return state;
+    } catch {
+      throw wrongUsage(`${path} is no state of ptf-peer watch; remove it to begin anew: nothing is counted twice`);
+    }
+  }
+
+  /** The event id that the next report of a ban has. */
+  eventIdOf(ban: string): string {
+    const count = this.lifts.get(ban) ?? 0;
+    return count === 0 ? ban : `${ban}.${count}`;
+  }
+
+  /** Moves a ban from those that stand to the withdrawals that are owed. */
+  lift(ban: string): void {
+    const found = this.standing.get(ban);
+    if (found === undefined) return;
+    this.standing.delete(ban);
+    this.lifts.set(ban, (this.lifts.get(ban) ?? 0) + 1);
+    this.owed.add(found.eventId);
+  }
+
+  /** Resolves once the state is on disk. */
+  save(): Promise<void> {
+    const written = this.#writing.then(() => {
+      const file: StateFile = {
+        version: 1,
+        format: this.format,
+        standing: Array.from(this.standing, ([ban, { eventId, expiresAt, rotated }]) => [
+          ban,
+          eventId,
+          expiresAt,
+          rotated ? 1 : 0,
+        ]),
+        lifts: [...this.lifts],
+        owed: [...this.owed],
+      };
+      return replaceSmallFile(this.#path, `${JSON.stringify(file)}\n`);
+    });
+    this.#writing = written.catch(() => undefined);
+    return written;
+  }
+}

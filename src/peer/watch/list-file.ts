@@ -29,7 +29,9 @@ export class ListFile {
   /** When the file was first seen as it is. */
   #since = 0;
   #bytes: Buffer | null = null;
+  /** Holds from a rotation on until the list behind it was accepted: the file may be empty in between. */
   #isRotated = false;
+  #isAccepted = false;
 
   constructor(path: string, elapsedMs: () => number) {
     this.#path = path;
@@ -51,11 +53,19 @@ export class ListFile {
     const after = await signatureOf(this.#path);
     // It changed while it was read.
     if (bytes === null || after === null || !isSame(found, after) || bytes.byteLength !== found.bytes) return null;
-    this.#isRotated = this.#last !== null && (await isRotated(this.#path, this.#last, found));
+    const before = this.#last === null || this.#bytes === null ? null : { ...this.#last, content: this.#bytes };
+    const isRotation = before !== null && (await isRotated(this.#path, before, found, bytes));
+    this.#isRotated = isRotation || (this.#isRotated && !this.#isAccepted);
+    this.#isAccepted = false;
     this.#last = found;
     this.#bytes = bytes;
     this.#since = this.#elapsedMs();
     return { bytes, stillMs: 0, isRotated: this.#isRotated };
+  }
+
+  /** The file as it was last seen is dealt with as a whole. */
+  accept(): void {
+    this.#isAccepted = true;
   }
 }
 
@@ -74,13 +84,17 @@ function isSame(one: Signature, other: Signature): boolean {
   return one.inode === other.inode && one.bytes === other.bytes && one.changedMs === other.changedMs;
 }
 
+interface Before extends Signature {
+  readonly content: Buffer;
+}
+
 /**
- * Moved away: a file beside this one is the old one itself. Copied and emptied: this one shrank, and a file beside it,
- * whose name begins with the same name, holds as many bytes as this one had.
+ * Moved away: a file beside this one is the old one itself. Copied and emptied: this one does not go on from what it was,
+ * and a file beside it, whose name begins with the same name, holds as many bytes as this one had.
  */
-async function isRotated(path: string, before: Signature, now: Signature): Promise<boolean> {
+async function isRotated(path: string, before: Before, now: Signature, content: Buffer): Promise<boolean> {
   const wasMoved = before.inode !== now.inode;
-  if (!wasMoved && now.bytes >= before.bytes) return false;
+  if (!wasMoved && content.subarray(0, before.bytes).equals(before.content)) return false;
   const [folder, name] = [dirname(path), basename(path)];
   for (const other of await readdir(folder)) {
     if (other === name) continue;

@@ -173,6 +173,7 @@ class ListWatch {
     const { begun, ended, lifted, rotated } = changes;
     const isChanged = this.#isFirst || begun.length + ended.length + lifted.length + rotated.length > 0;
     if (isChanged) await state.save();
+    if (isWhole) this.#file.accept();
     if (begun.length > 0) {
       options.log(isBaseline ? `${begun.length} bans of the list are known` : `reported ${begun.length} bans`);
     }

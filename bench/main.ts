@@ -24,6 +24,7 @@ import { read } from './scenarios/read.js';
 import { recompute } from './scenarios/recompute.js';
 import { recover } from './scenarios/recover.js';
 import { sidecar } from './scenarios/sidecar.js';
+import { signing } from './scenarios/signing.js';
 import { small } from './scenarios/small.js';
 import { snapshot } from './scenarios/snapshot.js';
 import { soak } from './scenarios/soak.js';
@@ -46,6 +47,7 @@ const scenarios: readonly Scenario[] = [
   overload,
   neighbour,
   peers,
+  signing,
   small,
   soak,
   steps,

@@ -11,6 +11,10 @@ export const errors = {
   missing_api_key: { status: 401, text: 'missing api key' },
   invalid_api_key: { status: 401, text: 'invalid api key' },
   invalid_session: { status: 401, text: 'a valid service_session cookie is required' },
+  signature_missing: { status: 401, text: 'this write must be signed with the key of the peer (RFC 9421)' },
+  signature_invalid: { status: 401, text: 'the signature of the request is not valid' },
+  signature_expired: { status: 401, text: 'the signature of the request is outside its time window' },
+  signature_replayed: { status: 401, text: 'a request with this signature was taken before; sign each request anew' },
   peer_not_active: { status: 403, text: 'peer not active' },
   cross_site: { status: 403, text: 'changes are taken from the dashboard itself only' },
   registration_closed: { status: 403, text: 'registration is closed; ask the operator of this node' },
@@ -73,6 +77,8 @@ export interface ErrorDetails {
   readonly player_id_not_canonical: {
     readonly canonical_forms: readonly { readonly kind: string; readonly form: string }[];
   };
+  /** Whose quota is used up, and how many erasures it allows in 24 hours. */
+  readonly erasure_quota_exceeded: { readonly quota: 'peer' | 'group'; readonly per_day: number };
   readonly rate_limited: { readonly limit: string; readonly per_s?: number; readonly per_hour?: number };
   readonly internal_error: { readonly request_id: string };
   /** Why; `recorded`: the change is recorded although its effect is not complete. */

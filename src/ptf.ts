@@ -68,7 +68,8 @@ function identityOf({ groupId, identityMode, environment: name, playerIdKinds }:
 async function startProblemsOf(dir: string): Promise<readonly string[]> {
   const outcome = loadConfig(environment(), readText);
   if (!outcome.ok) return [];
-  return startProblems(dir, identityOf(outcome.config), outcome.config.salt);
+  const { salt, clockAcceptedUntil: acceptedUntil } = outcome.config;
+  return startProblems(dir, identityOf(outcome.config), salt, { now: Date.now(), acceptedUntil });
 }
 
 async function confirm(question: string): Promise<boolean> {

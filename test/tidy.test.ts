@@ -72,6 +72,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 /** What a game server loads must run without the service: no package of the service, nothing native. */
 const clientPackages = [
   'eventsource-parser',
+  'http-message-signatures',
   'undici',
   'node:crypto',
   'node:events',
@@ -290,6 +291,7 @@ test('only the entries touch the process', () => {
 const longAllowed: Readonly<Record<string, string>> = {
   'src/limits.ts': 'one table of all bounds, read from top to bottom',
   'src/core/state.ts': 'the fold of all records; each record has one method',
+  'src/group/api.ts': 'the whole interface of a group, read from top to bottom',
   'src/group/group.ts': 'one method for each call of the API',
 };
 
@@ -341,7 +343,23 @@ const retiredWords = [
   'mail',
   'let in',
   'turned away',
+  'tell',
+  'told',
   'telling',
+  'door',
+  'partner',
+  'hand over',
+  'take out',
+  'taken back',
+  'kept',
+  'shown',
+  'trouble',
+  'unfitness',
+  'copies',
+  'copying',
+  'start faults',
+  'group faults',
+  'lane',
   'retirement',
   'lend',
   'lent',
@@ -369,7 +387,8 @@ function wordsIn(name: string): string {
 
 function retiredIn({ path, text }: Source): string[] {
   const declared = Array.from(codeOnly(text).matchAll(declaration), ([, binding, member]) => binding ?? member ?? '');
-  return [basename(path, '.ts'), ...declared]
+  // Names with an underscore cross the wire or the log, where formats keep the names that they have.
+  return [basename(path, '.ts'), ...declared.filter((name) => !name.includes('_'))]
     .filter((name) => retiredWords.some((word) => wordsIn(name).includes(` ${word} `)))
     .map((name) => `${path}: ${name}`);
 }

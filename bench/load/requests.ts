@@ -102,7 +102,8 @@ function eventJson(site: Site, peer: Credentials, i: number): string {
   return `{"schema_version":"1.0.0","event_id":"${eventId(seed, i)}","event_type":"${type}","peer_id":"${peer.peerId}","player_id":"${player}","game_id":"${gameId}","severity":${severity},"timestamp":"${timestampOf(i)}"}`;
 }
 
-function peerOf({ peers }: Site, connection: number): Credentials {
+/** Whose requests a connection sends. */
+export function peerOf({ peers }: Site, connection: number): Credentials {
   return peers[connection % peers.length]!;
 }
 

@@ -45,7 +45,7 @@ export const bounds = {
   saltRecheckMs: MINUTE_MS,
 
   // What is kept of players
-  playersKept: 100_000,
+  playersMaxDefault: 100_000,
   /** An answer older than this is no fallback any more. */
   lastKnownMs: 15 * MINUTE_MS,
 

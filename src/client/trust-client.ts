@@ -80,8 +80,8 @@ export class TrustClient {
   /** @param options - where the node is, and who calls. Nothing is sent yet. */
   constructor(options: TrustClientOptions) {
     this.#settings = settingsOf(options);
-    const { transport, runtime, playersMax, groupSalt } = this.#settings;
-    this.#caller = new Caller(transport, runtime);
+    const { transport, runtime, playersMax, groupSalt, signer } = this.#settings;
+    this.#caller = new Caller(transport, runtime, signer);
     const readPeers = () => this.#send({ method: 'GET', path: '/peers?limit=1' }, 'always', this.#stop.signal);
     this.#salt = groupSalt === undefined ? null : new SaltCheck(groupSalt, runtime, readPeers);
     this.#table = new TrustTable(playersMax);
@@ -278,9 +278,10 @@ export class TrustClient {
 
   /** Registers a peer. Each success makes a new one, so nothing is sent again where the node may have made it. */
   async register(registration: Registration, options: CallOptions = {}): Promise<RegisteredPeer> {
-    const { peerName, gameIds, contactEmail } = registration;
+    const { peerName, gameIds, contactEmail, publicKey } = registration;
     const email = contactEmail === undefined ? {} : { contact_email: contactEmail };
-    const json: RegistrationBody = { peer_name: peerName, game_ids: gameIds, ...email };
+    const key = publicKey === undefined ? {} : { public_key: publicKey };
+    const json: RegistrationBody = { peer_name: peerName, game_ids: gameIds, ...email, ...key };
     const answer = await this.#call({ method: 'POST', path: '/peers/register', json }, 'unsent', options);
     const { body } = answer;
     if (!isRecord(body) || typeof body.peer_id !== 'string' || typeof body.api_key !== 'string') {

@@ -113,6 +113,16 @@ export const canonicalFormsSchema = {
   },
 } as const;
 
+export const erasureQuotaSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['quota', 'per_day'],
+  properties: {
+    quota: { type: 'string', enum: ['peer', 'group'], description: 'Whose quota is used up.' },
+    per_day: { type: 'integer', description: 'Erasures that it allows in 24 hours, those that wait among them.' },
+  },
+} as const;
+
 export const rateLimitSchema = {
   type: 'object',
   additionalProperties: false,
@@ -146,6 +156,7 @@ const detailsByCode = {
   missing_api_key: missingKeySchema,
   duplicate_event: duplicateSchema,
   player_id_not_canonical: canonicalFormsSchema,
+  erasure_quota_exceeded: erasureQuotaSchema,
   rate_limited: rateLimitSchema,
   internal_error: internalErrorSchema,
   dependency_unavailable: unavailableSchema,

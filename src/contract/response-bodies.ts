@@ -1,6 +1,6 @@
 /** The bodies that the service answers with, as JSON Schemas, with their types beside them: see `request-bodies.ts`. */
 import { eventTypeNames } from '../core/evidence/event-types.js';
-import { environments, identityModes, peerStatuses, verdicts } from '../core/vocabulary.js';
+import { environments, identityModes, peerStatuses, pendingReasons, verdicts } from '../core/vocabulary.js';
 import { limits } from '../limits.js';
 import { eventId, gameId, playerId } from '../validation/identifiers.js';
 import type { FromSchema } from '../validation/schema.js';
@@ -163,6 +163,13 @@ const confidence = {
   description: '0: no signal. At most 4 decimals.',
 } as const;
 
+const allowed = {
+  type: 'boolean',
+  const: true,
+  description:
+    "Only of a player on the group's allow list: score, confidence and verdict are neutral then, whatever was reported.",
+} as const;
+
 const updatedAt = { ...dateTime, description: 'Newest change of the player, cut to the hour.' } as const;
 
 const evidence = {
@@ -213,6 +220,7 @@ export const trustScoreSchema = {
     confidence,
     verdict,
     event_count: count,
+    allowed,
     updated_at: updatedAt,
     explain: { ...explanationSchema, description: 'Only with `explain=true`.' },
   },
@@ -244,7 +252,7 @@ export const verdictSchema = {
   type: 'object',
   additionalProperties: false,
   required: ['player_id', 'verdict', 'confidence', 'updated_at'],
-  properties: { player_id: playerId, verdict, confidence, updated_at: updatedAt },
+  properties: { player_id: playerId, verdict, confidence, allowed, updated_at: updatedAt },
 } as const;
 export type VerdictBody = FromSchema<typeof verdictSchema>;
 
@@ -325,11 +333,17 @@ export type ErasureBody = FromSchema<typeof erasureSchema>;
 export const pendingErasureSchema = {
   type: 'object',
   additionalProperties: false,
-  required: ['subject_hash', 'status', 'receipt'],
+  required: ['subject_hash', 'status', 'receipt', 'reason'],
   properties: {
     subject_hash: hashHex,
     status: { type: 'string', const: 'pending' },
     receipt: { type: 'string' },
+    reason: {
+      type: 'string',
+      enum: pendingReasons,
+      description:
+        'Why it waits: the operator confirms every erasure; the peer registered less than a day ago; others reported the player, too.',
+    },
   },
 } as const;
 export type PendingErasureBody = FromSchema<typeof pendingErasureSchema>;

@@ -43,6 +43,14 @@ export interface Route {
 }
 
 const keyCodes = ['missing_api_key', 'invalid_api_key', 'peer_not_active'] as const;
+/** Of what is done in the name of a peer. */
+const writeCodes = [
+  ...keyCodes,
+  'signature_missing',
+  'signature_invalid',
+  'signature_expired',
+  'signature_replayed',
+] as const;
 const bodyCodes = [
   'unsupported_media_type',
   'payload_too_large',
@@ -160,7 +168,7 @@ export const routes = {
     query: [],
     success: { 201: { description: 'Stored durably.', schema: responses.storedEventSchema } },
     codes: [
-      ...keyCodes,
+      ...writeCodes,
       ...bodyCodes,
       'unsupported_schema_version',
       'peer_id_mismatch',
@@ -188,7 +196,7 @@ export const routes = {
     },
     query: [],
     success: { 200: { description: 'Each event has its own result.', schema: responses.batchResultSchema } },
-    codes: [...keyCodes, ...bodyCodes, 'overloaded'],
+    codes: [...writeCodes, ...bodyCodes, 'overloaded'],
   },
   withdrawEvent: {
     method: 'DELETE',
@@ -200,7 +208,7 @@ export const routes = {
     whileNotReady: false,
     query: [],
     success: { 200: { description: 'Withdrawn; the id stays taken.', schema: responses.withdrawalSchema } },
-    codes: [...keyCodes, 'invalid_parameter', 'event_not_found', 'overloaded'],
+    codes: [...writeCodes, 'invalid_parameter', 'event_not_found', 'overloaded'],
   },
   listErasedEvents: {
     method: 'GET',
@@ -227,7 +235,7 @@ export const routes = {
       200: { description: 'Erased.', schema: responses.erasureSchema },
       202: { description: 'Noted; the operator confirms it.', schema: responses.pendingErasureSchema },
     },
-    codes: [...keyCodes, 'invalid_parameter', 'subject_not_found', 'erasure_quota_exceeded', 'overloaded'],
+    codes: [...writeCodes, 'invalid_parameter', 'subject_not_found', 'erasure_quota_exceeded', 'overloaded'],
   },
   getTrustScore: {
     method: 'GET',

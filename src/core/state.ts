@@ -26,6 +26,7 @@ import type {
   WeightsPublished,
 } from './records/records.js';
 import type { PeerRelation } from './relations.js';
+import { AllowList } from './tables/allow-list.js';
 import { ErasedEvents } from './tables/erased-events.js';
 import { EventColumns, type EventKeys, keyOf } from './tables/event-columns.js';
 import { EventIds } from './tables/event-ids.js';
@@ -105,6 +106,8 @@ export class GroupState {
   readonly withdrawals = new Map<number, OpenWithdrawal>();
   /** Requests for an erasure that wait for the operator: their records, by subject (hex). */
   readonly pendingErasures = new Map<string, number[]>();
+  /** How often each peer (or `NO_KEY`) asked for the erasure of a subject that others had reported. */
+  readonly sharedErasures = new Map<number, number>();
   /** Times of the newest erasures, by number of the asking peer (or `NO_KEY`). */
   erasuresBy = new Map<number, number[]>();
   /**
@@ -117,6 +120,7 @@ export class GroupState {
   /** Events up to this record left the log by their age; open while its free space may still hold some. */
   retired = { seq: 0, open: false };
   eventCount = 0;
+  readonly allowed = new AllowList();
   readonly erasedEvents = new ErasedEvents();
   readonly hourlyCounts = new HourlyCounts();
 
@@ -162,6 +166,9 @@ export class GroupState {
         if (record.subject !== null) this.#pend(record.subject, seq);
         this.#countErasure(record.peer, at);
         break;
+      case 'shared_erasure_asked':
+        this.sharedErasures.set(record.peer, (this.sharedErasures.get(record.peer) ?? 0) + 1);
+        break;
       case 'events_erased':
         for (const event of record.events) this.erasedEvents.add(record.peer, event, seq);
         break;
@@ -203,6 +210,7 @@ export class GroupState {
           keyDigest: record.key_digest,
           oldKeyDigest: null,
           oldKeyUntil: 0,
+          ...(record.public_key === undefined ? {} : { publicKey: record.public_key }),
           eventCount: 0,
         });
         this.peerWeights.refreshPeer(this, record.peer);
@@ -215,6 +223,18 @@ export class GroupState {
         break;
       case 'peer_key_rotated':
         this.peers.rotate(this.peers.at(record.peer), record.key_digest, record.old_key_until);
+        break;
+      case 'peer_public_key_set':
+        this.peers.at(record.peer).publicKey = record.public_key ?? undefined;
+        break;
+      case 'player_allowed':
+        if (record.subject !== null) {
+          const { id, until, note } = record;
+          this.allowed.set(record.subject, { id, until, note: note ?? '' }, seq);
+        }
+        break;
+      case 'player_allowance_ended':
+        if (record.subject !== null) this.allowed.remove(record.subject, seq);
         break;
       case 'peers_related':
         this.relations = related(this.relations, record);
@@ -343,6 +363,7 @@ export class GroupState {
     if (subject !== null) {
       this.subjects.remove(subjectBytes(subject));
       this.pendingErasures.delete(subject);
+      this.allowed.erase(subject);
       for (const [eventSeq, withdrawal] of this.withdrawals) {
         if (withdrawal.subject === subject) this.withdrawals.set(eventSeq, { ...withdrawal, subject: null });
       }
@@ -350,9 +371,9 @@ export class GroupState {
     this.#countErasure(record.peer, at);
   }
 
-  /** Where the chains of a subject begin, and the requests that name it. */
+  /** Where the chains of a subject begin, and the records that name it: requests, and entries of the allow list. */
   #headsOf(subject: string): number[] {
-    const heads = [...(this.pendingErasures.get(subject) ?? [])];
+    const heads = [...(this.pendingErasures.get(subject) ?? []), ...(this.allowed.of(subject)?.seqs ?? [])];
     const row = this.subjects.find(subjectBytes(subject));
     if (row < 0) return heads;
     const first = this.subjects.firstEntry(row);
@@ -368,7 +389,7 @@ export class GroupState {
     if (peer === OPERATOR) return;
     // Not by age: a clock that jumped ahead would make the quota forget what it has to remember once the clock is right
     // again.
-    const recent = (this.erasuresBy.get(peer) ?? []).slice(1 - limits.erasureTimesKept);
+    const recent = (this.erasuresBy.get(peer) ?? []).slice(1 - limits.erasureTimesMax);
     recent.push(at);
     this.erasuresBy.set(peer, recent);
   }

@@ -1,7 +1,7 @@
 /** What the HTTP face is given: it opens nothing of its own but its sockets. */
 import type { Logger } from 'pino';
 import type { Pseudonyms } from '../core/hashing/pseudonym.js';
-import type { RegistrationMode } from '../core/vocabulary.js';
+import type { RegistrationMode, RequestSigning } from '../core/vocabulary.js';
 import type { GroupApi } from '../group/api.js';
 import type { Clock } from '../group/ports/clock.js';
 
@@ -9,6 +9,7 @@ export interface FaceSettings {
   /** False only for local trials: every endpoint then works without a key. */
   readonly authEnabled: boolean;
   readonly registrationMode: RegistrationMode;
+  readonly requestSigning: RequestSigning;
   /** Whether `GET /peers` shows the fingerprint of the salt. */
   readonly publishSaltCheck: boolean;
   /** Verifies `service_session` cookies; needed in `session` mode, unused otherwise. */

@@ -131,6 +131,12 @@ function checkTogether(config: Config, settings: Settings): void {
   if (config.playerIdKinds !== null && config.identityMode === 'high-security') {
     settings.note(variables.playerIdKinds.name, 'has no use with IDENTITY_MODE=high-security, where no raw id travels');
   }
+  if (config.requestSigning === 'required' && !config.peerAuthEnabled) {
+    settings.note(
+      variables.requestSigning.name,
+      'must not be required with PEER_AUTH_ENABLED=false: nobody signs then',
+    );
+  }
   if (!config.production) return;
   for (const required of [variables.groupId, variables.salt, variables.registrationMode]) {
     if (!settings.isSet(required)) settings.note(required.name, 'is required in production');

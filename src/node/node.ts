@@ -51,7 +51,7 @@ import {
   saltOf,
   verifyFolder,
 } from './startup.js';
-import { random, clock as systemClock, timers } from './system.js';
+import { random, sinceBoot, clock as systemClock, timers } from './system.js';
 import { backgroundCheck, clockReported, clockWatch, diskWatch, rememberHeads, retention } from './upkeep.js';
 import { version } from './version.js';
 
@@ -102,7 +102,7 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Runni
   refuseUnfit(dir);
   // Before anything opens LMDB: another node may run on the folder.
   const reserve = new Reserve(dir);
-  const owned = await reserve.during(() => own(dir)).catch(refuseStart);
+  const owned = await reserve.ifFull(() => own(dir)).catch(refuseStart);
   const closers = new Closers();
   closers.add(() => reserve.during(() => owned.release()));
   try {
@@ -199,6 +199,7 @@ function makeParts({ config, ports: { log }, clock, dir, saltText, closers }: St
       rateLimitPeerPerS: config.rateLimitPeerPerS,
       rateLimitAddressPerS: config.rateLimitAddressPerS,
       registrationsPerAddressPerHour: config.registrationsPerAddressPerHour,
+      requestSigning: config.requestSigning,
       publishSaltCheck: config.publishSaltCheck,
       sessionSecret,
     },
@@ -239,7 +240,7 @@ async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
   // The first look comes before the loop, which then asks the watch itself.
   let watching: GroupLoop | null = null;
   const onClock = clockReported(log, () => watching?.writableChanged());
-  const clockGuard = new ClockGuard({ clock, timers, seenAt, onChange: onClock });
+  const clockGuard = new ClockGuard({ clock, timers: sinceBoot, seenAt, onChange: onClock });
   const disk = diskWatch({ gauge: gauge ?? new FolderGauge(dir), timers }, config.diskFreeMinMb, log, (low) =>
     watching?.diskChanged(low),
   );

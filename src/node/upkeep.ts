@@ -59,7 +59,9 @@ export function clockWatch(guard: ClockGuard, clock: Clock, dir: string, log: Lo
     const now = clock.now();
     if (guard.isAheadNow() || Math.abs(now - savedAt) < CLOCK_SEEN_INTERVAL_MS) return;
     savedAt = now;
-    await writeClockSeen(dir, now).catch((error: unknown) => log.warn({ err: error }, 'clock-seen cannot be written'));
+    await writeClockSeen(dir, guard.newestAt).catch((error: unknown) =>
+      log.warn({ err: error }, 'clock-seen cannot be written'),
+    );
   }, limits.diskLookMs);
 }
 

@@ -11,7 +11,9 @@ import {
   type IdentityMode,
   identityModes,
   type RegistrationMode,
+  type RequestSigning,
   registrationModes,
+  requestSignings,
 } from '../core/vocabulary.js';
 import { DAY_MS, limits } from '../limits.js';
 import { isKind } from '../player-ids/kinds.js';
@@ -208,6 +210,13 @@ export const variables = {
     meaning: '`false` lets any caller act as any peer: for local trials only, refused in production',
     fallback: true,
     parse: parseSwitch,
+  }),
+  requestSigning: variable<RequestSigning>({
+    name: 'REQUEST_SIGNING',
+    meaning:
+      '`optional` (a peer with a public key must sign its writes), `required` (every peer must) or `off` (no signature is looked at)',
+    fallback: 'optional',
+    parse: oneOf(requestSignings),
   }),
   registrationMode: variable<RegistrationMode>({
     name: 'REGISTRATION_MODE',

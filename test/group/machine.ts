@@ -112,7 +112,7 @@ export class Machine {
     if (command.type !== 'submit' || answer === null || typeof answer !== 'object' || !('checks' in answer))
       return answer!;
     this.answers.delete(token);
-    return this.ask(token, { ...command, checked: { asOf: answer.asOf, found: readRepeats(this.log, answer) } });
+    return this.ask(token, { ...command, checked: readRepeats(this.log, answer) });
   }
 
   /** Takes turns and carries out effects until nothing is left. */

@@ -133,10 +133,12 @@ function publish(row: unknown, table: StreamTable, at: number): boolean {
 }
 
 /** The values in a row of the stream or of a score read; null where it is neither. */
-export function valuesOf({ score, confidence, verdict }: Readonly<Record<string, unknown>>): TrustValues | null {
+export function valuesOf(row: Readonly<Record<string, unknown>>): TrustValues | null {
+  const { score, confidence, verdict } = row;
   if (typeof score !== 'number' || typeof confidence !== 'number') return null;
   if (typeof verdict !== 'string' || !Object.hasOwn(verdicts, verdict)) return null;
-  return { score, confidence, verdict: verdict as ChangedPlayer['verdict'], known: true };
+  const values = { score, confidence, verdict: verdict as ChangedPlayer['verdict'], known: true };
+  return row.allowed === true ? { ...values, allowed: true } : values;
 }
 
 function timeOf(value: unknown): number | null {

@@ -201,8 +201,7 @@ function isOfCaller(error: TrustError): boolean {
 }
 
 function trustOf(playerId: string, { values, source, asOf, cause }: Found): PlayerTrust {
-  const { score, confidence, verdict, known } = values;
-  return { playerId, score, confidence, verdict, known, source, asOf, cause };
+  return { playerId, ...values, source, asOf, cause };
 }
 
 /** Pieces of at most one call each, by count and by the length of the encoded keys. */

@@ -5,6 +5,7 @@
 import { bounds } from '../bounds.js';
 import { isRetryable, TrustError, type TrustErrorCode } from '../trust-error.js';
 import { Breaker } from './breaker.js';
+import type { RequestSigner } from './request-signer.js';
 import { Retries } from './retries.js';
 import { linked, pause, type Runtime } from './runtime.js';
 import { answerOf, type Transport, TransportError, type TransportResponse } from './transport.js';
@@ -36,8 +37,11 @@ export class Caller {
   readonly #transport: Transport;
   readonly #runtime: Runtime;
   readonly #breaker: Breaker;
+  readonly #signer: RequestSigner | null;
 
-  constructor(transport: Transport, runtime: Runtime) {
+  /** `signer` signs what is sent with a key and changes something. */
+  constructor(transport: Transport, runtime: Runtime, signer: RequestSigner | null = null) {
+    this.#signer = signer;
     this.#transport = transport;
     this.#runtime = runtime;
     this.#breaker = new Breaker(runtime);
@@ -99,8 +103,10 @@ export class Caller {
     if (ask.key !== undefined) headers['x-peer-api-key'] = ask.key;
     if (ask.json !== undefined) headers['content-type'] = 'application/json';
     const body = ask.json === undefined ? {} : { body: JSON.stringify(ask.json) };
-    const request = { method: ask.method, path: ask.path, headers, ...body, signal };
-    const response = await answerOf(this.#transport, request);
+    const request = { method: ask.method, path: ask.path, headers, ...body };
+    const isSigned = ask.key !== undefined && ask.method !== 'GET';
+    const signed = isSigned ? await this.#signer?.signedHeaders(request) : undefined;
+    const response = await answerOf(this.#transport, { ...request, headers: signed ?? headers, signal });
     const parsed = parse(await readText(response), response);
     if (response.status >= 200 && response.status < 300) return { status: response.status, body: parsed };
     throw refusalOf(response, parsed, this.#runtime.now());

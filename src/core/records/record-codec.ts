@@ -46,6 +46,10 @@ const typeIds: Record<RecordType, number> = {
   peers_related: 19,
   evidence_taken_back: 20,
   events_erased: 21,
+  peer_public_key_set: 30,
+  player_allowed: 31,
+  player_allowance_ended: 32,
+  shared_erasure_asked: 33,
 };
 
 const typeNames = new Map<number, RecordType>(

@@ -47,6 +47,17 @@ export interface PeerRegistered {
   readonly contact_email: string | null;
   /** SHA-256 of the key, hex. */
   readonly key_digest: string;
+  /** The Ed25519 key that the peer signs writes with: 32 bytes, base64url; absent where it signs none. */
+  readonly public_key?: string;
+  readonly audit: AuditPart;
+}
+
+/** A peer's Ed25519 public key from here on; null: the peer does not sign. */
+export interface PeerPublicKeySet {
+  readonly type: 'peer_public_key_set';
+  readonly peer: number;
+  /** 32 bytes, base64url. */
+  readonly public_key: string | null;
   readonly audit: AuditPart;
 }
 
@@ -170,6 +181,17 @@ export interface ErasureRequested {
   readonly audit: AuditPart;
 }
 
+/**
+ * A peer asks for the erasure of a subject that others reported, too; the request or the erasure is the next record.
+ * Never a subject: the count of a peer tells whether it erases what others say.
+ */
+export interface SharedErasureAsked {
+  readonly type: 'shared_erasure_asked';
+  /** Peer that asked, or `NO_KEY`. */
+  readonly peer: number;
+  readonly audit: AuditPart;
+}
+
 /** A subject leaves the state here; its bytes leave the log by `batches_rewritten`. */
 export interface SubjectErased {
   readonly type: 'subject_erased';
@@ -226,6 +248,26 @@ export interface EventsExpired {
   readonly done: boolean;
 }
 
+/** A player reads as neutral until a moment, whatever was reported. */
+export interface PlayerAllowed {
+  readonly type: 'player_allowed';
+  /** Hex; null once the subject was erased. */
+  readonly subject: string | null;
+  /** Names the entry in the audit log. */
+  readonly id: string;
+  readonly until: number;
+  /** Null once the subject was erased. */
+  readonly note: string | null;
+  readonly audit: AuditPart;
+}
+
+/** The entry of the allow list is over before its time. */
+export interface PlayerAllowanceEnded {
+  readonly type: 'player_allowance_ended';
+  readonly subject: string | null;
+  readonly audit: AuditPart;
+}
+
 export interface WeightsPublished {
   readonly type: 'weights_published';
   readonly based_on_seq: number;
@@ -261,6 +303,9 @@ export type LogRecord =
   | PeerRegistered
   | PeerStatusChanged
   | PeerKeyRotated
+  | PeerPublicKeySet
+  | PlayerAllowed
+  | PlayerAllowanceEnded
   | PreTrustSet
   | HalfLifeChanged
   | EpochMoved
@@ -269,6 +314,7 @@ export type LogRecord =
   | EventWithdrawn
   | LoweringRevoked
   | ErasureRequested
+  | SharedErasureAsked
   | SubjectErased
   | BatchesRewritten
   | EventsErased

@@ -6,6 +6,7 @@ import { audited, type Decision, refuse } from '../decision.js';
 import { rescaled } from '../evidence/decay.js';
 import { revokesLowering } from '../evidence/event-types.js';
 import { subjectHex } from '../hashing/pseudonym.js';
+import { auditPart } from '../records/audit.js';
 import type { ChainLink } from '../records/event-chain.js';
 import type {
   CarriedSums,
@@ -14,9 +15,10 @@ import type {
   EventWithdrawn,
   LogRecord,
   LoweringRevoked,
+  SharedErasureAsked,
 } from '../records/records.js';
 import type { GroupState } from '../state.js';
-import { OPERATOR } from '../vocabulary.js';
+import { OPERATOR, type PendingReason } from '../vocabulary.js';
 
 /**
  * The answer to a withdrawal whose event was located before something was taken out of the log, or whose pair may have
@@ -179,40 +181,69 @@ export function decideErasure(
   bounds: GroupBounds,
   command: EraseSubject,
   now: number,
-): Decision<{ readonly events: number; readonly pending: boolean }> {
+): Decision<{ readonly events: number; readonly pending: boolean; readonly reason: PendingReason | null }> {
   const row = state.subjects.find(command.subject);
   const byOperator = command.caller === OPERATOR;
   const subject = subjectHex(command.subject);
-  // A request may outlive what it is about: a restore repeats it, and not the events after the backup.
-  if (row < 0 && !(byOperator && state.pendingErasures.has(subject))) return refuse('subject_not_found');
+  // A request may outlive what it is about: a restore repeats it, and not the events after the backup. An entry of the
+  // allow list needs no events.
+  const isNamed = state.pendingErasures.has(subject) || state.allowed.of(subject) !== undefined;
+  if (row < 0 && !(byOperator && isNamed)) return refuse('subject_not_found');
   if (!byOperator) {
-    const wait = quotaWaitMs(state, bounds, command.caller, now);
-    if (wait > 0) return refuse('erasure_quota_exceeded', { retryAfterS: Math.ceil(wait / 1000) });
+    const { own, group } = quotaWaitsMs(state, bounds, command.caller, now);
+    const { erasureQuotaPerDay: quota } = bounds;
+    if (own > 0 || group > 0) {
+      return refuse('erasure_quota_exceeded', {
+        retryAfterS: Math.ceil(Math.max(own, group) / 1000),
+        details:
+          own > 0 ? { quota: 'peer', per_day: quota } : { quota: 'group', per_day: quota * limits.groupErasuresFactor },
+      });
+    }
   }
-  const pending = !byOperator && mustWait(state, bounds, command.caller, row, now);
+  const reason = byOperator ? null : pendingReason(state, bounds, command.caller, row, now);
+  const pending = reason !== null;
   if (pending && state.pendingErasures.size >= limits.pendingErasuresMax && !state.pendingErasures.has(subject)) {
     return refuse('overloaded', { text: 'too many erasures wait for the operator' });
   }
   const action = pending ? 'erasure_requested' : 'subject_erased';
-  const audit = audited(state, now, { action, actor: command.by, target: command.commitment });
+  const isShared = command.caller >= 0 && !isOwn(state, command.caller, row);
+  const shared = isShared ? sharedErasure(state, command, now) : null;
+  const fact = { action, actor: command.by, target: command.commitment };
+  const before = shared === null ? [] : [shared];
+  const audit = auditPart(shared?.audit.hash ?? state.auditHead, state.lastSeq + 1 + before.length, now, fact);
   if (pending) {
     const record: LogRecord = { type: 'erasure_requested', peer: command.caller, subject, audit };
-    return { records: [record], outcome: granted({ events: 0, pending }) };
+    return { records: [...before, record], outcome: granted({ events: 0, pending, reason }) };
   }
   const events = row < 0 ? 0 : eventsOf(state, row);
   const record: LogRecord = { type: 'subject_erased', peer: command.caller, subject, events, audit };
-  return { records: [record], outcome: granted({ events, pending }) };
+  return { records: [...before, record], outcome: granted({ events, pending, reason }) };
 }
 
-/** Whether an erasure waits for the operator. */
-function mustWait(state: GroupState, { erasureMode }: GroupBounds, caller: number, row: number, now: number): boolean {
+/** The entry of the audit log that counts how often a peer asks for what others reported. */
+function sharedErasure(state: GroupState, { caller, by }: EraseSubject, now: number): SharedErasureAsked {
+  const count = (state.sharedErasures.get(caller) ?? 0) + 1;
+  const audit = audited(state, now, { action: 'shared_erasure_asked', actor: by, target: `${count} so far` });
+  return { type: 'shared_erasure_asked', peer: caller, audit };
+}
+
+/** Why an erasure waits for the operator; null: it does not. */
+function pendingReason(
+  state: GroupState,
+  { erasureMode }: GroupBounds,
+  caller: number,
+  row: number,
+  now: number,
+): PendingReason | null {
   switch (erasureMode) {
     case 'peer':
-      return false;
+      return null;
     case 'operator':
-      return true;
+      return 'operator_mode';
     case 'own':
-      return !isOwn(state, caller, row) || now - state.peers.at(caller).registeredAt < limits.erasureAgeMs;
+      // Of a new peer nothing is said of what others reported.
+      if (caller < 0 || now - state.peers.at(caller).registeredAt < limits.erasureAgeMs) return 'peer_too_new';
+      return isOwn(state, caller, row) ? null : 'reported_by_others';
   }
 }
 
@@ -264,11 +295,16 @@ function eventsOf(state: GroupState, row: number): number {
 }
 
 /** ms until the caller may erase again, by its own quota and by that of the group; 0: now. */
-function quotaWaitMs(state: GroupState, bounds: GroupBounds, caller: number, now: number): number {
+function quotaWaitsMs(
+  state: GroupState,
+  bounds: GroupBounds,
+  caller: number,
+  now: number,
+): { readonly own: number; readonly group: number } {
   const { erasureQuotaPerDay } = bounds;
   const own = waitMs(state.erasuresBy.get(caller) ?? [], erasureQuotaPerDay, now);
   const all = [...state.erasuresBy.values()].flat().sort((p, q) => p - q);
-  return Math.max(own, waitMs(all, erasureQuotaPerDay * limits.groupErasuresFactor, now));
+  return { own, group: waitMs(all, erasureQuotaPerDay * limits.groupErasuresFactor, now) };
 }
 
 /** ms until fewer than `quota` of these times lie within the window; they are in order. */

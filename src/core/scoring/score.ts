@@ -21,6 +21,8 @@ export interface TrustView {
   readonly eventCount: number;
   /** ms since 1970 of the newest change of this player, cut to the hour. */
   readonly updatedAt: number;
+  /** Present where the player is on the group's allow list: the figures are neutral then. */
+  readonly allowed?: true;
 }
 
 /** Scores and confidences are shown as whole numbers of so many to one, by reads and by the verdict stream alike. */
@@ -56,6 +58,8 @@ export interface TrustExplanation {
   readonly suspicious: number;
   readonly halfLifeDays: number;
   readonly weightsBasedOnSeq: number;
+  /** Present where the player is on the group's allow list. */
+  readonly allowed?: true;
 }
 
 const NO_PEERS = -1;

@@ -100,17 +100,17 @@ export class PairList implements Pairs, PairVisitor {
   }
 
   #drop(): void {
-    let kept = 0;
+    let sampledPairs = 0;
     for (let p = 0; p < this.count; p++) {
       if (!this.#isInSample(this.first[p]!, this.second[p]!, this.shared[p]!)) continue;
-      this.first[kept] = this.first[p]!;
-      this.second[kept] = this.second[p]!;
-      this.shared[kept] = this.shared[p]!;
-      this.agreement[kept] = this.agreement[p]!;
-      this.weight[kept] = this.weight[p]!;
-      kept++;
+      this.first[sampledPairs] = this.first[p]!;
+      this.second[sampledPairs] = this.second[p]!;
+      this.shared[sampledPairs] = this.shared[p]!;
+      this.agreement[sampledPairs] = this.agreement[p]!;
+      this.weight[sampledPairs] = this.weight[p]!;
+      sampledPairs++;
     }
-    this.count = kept;
+    this.count = sampledPairs;
   }
 
   #grow(): void {

@@ -85,9 +85,9 @@ export class Mailbox<C, T> {
       count++;
     }
     // Nothing of it stays here: under a lasting overload the mailbox is never empty.
-    const taken = this.#envelopes.splice(0, count);
-    for (const envelope of taken) this.#leave(envelope);
-    return taken;
+    const turn = this.#envelopes.splice(0, count);
+    for (const envelope of turn) this.#leave(envelope);
+    return turn;
   }
 
   #hasRoomFor({ events, bytes }: Envelope<C, T>): boolean {

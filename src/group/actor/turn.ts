@@ -8,12 +8,14 @@ import { revokesLowering } from '../../core/evidence/event-types.js';
 import { subjectHex } from '../../core/hashing/pseudonym.js';
 import type { BatchWriter } from '../../core/records/batch.js';
 import type { DecidedEvent, LogRecord } from '../../core/records/records.js';
+import { decideAllowed, decideDisallowed } from '../../core/rules/decide-allowed.js';
 import { decideByKeys } from '../../core/rules/decide-event.js';
 import {
   decideConfiguredPreTrust,
   decideKeyRotation,
   decidePeerStatus,
   decidePreTrust,
+  decidePublicKey,
   decidePurge,
   decideRegistration,
   decideRelation,
@@ -107,6 +109,12 @@ export class Turn<T> {
         return this.#decide(decidePeerStatus(state, command, this.#now));
       case 'rotate_key':
         return this.#decide(decideKeyRotation(state, command, this.#now));
+      case 'public_key':
+        return this.#decide(decidePublicKey(state, command, this.#now));
+      case 'allow':
+        return this.#decide(decideAllowed(state, command, this.#now));
+      case 'disallow':
+        return this.#decide(decideDisallowed(state, command, this.#now));
       case 'pre_trust':
         return this.#decide(decidePreTrust(state, command, this.#now));
       case 'configured_pre_trust':
@@ -138,12 +146,11 @@ export class Turn<T> {
     const keys = command.events.map(() => this.#prefetch.next());
     const { unknown: checks, known } = repeatsOf(this.#state, command, keys);
     if (checks.length > 0) {
-      const { redacted: asOf, retired, withdrawals } = this.#state;
+      const { retired, withdrawals } = this.#state;
       return {
         type: 'repeats_unknown',
         events: command.events,
         checks,
-        asOf,
         expired: retired.seq,
         withdrawn: [...withdrawals.keys()],
       };

@@ -243,8 +243,8 @@ class Restore {
 
   /** Tombstones of events that left by their age: the sums of their pair are kept as they are here. */
   #carriedSums({ subject, peer }: CarriedSums, at: number): LogRecord[] {
-    const carried = subject === null ? null : carriedSums(this.#stateNow(), subject, peer);
-    return carried === null ? [] : [this.#applied(carried, at)];
+    const sums = subject === null ? null : carriedSums(this.#stateNow(), subject, peer);
+    return sums === null ? [] : [this.#applied(sums, at)];
   }
 
   #applied<R extends LogRecord>(record: R, at: number): R {

@@ -8,7 +8,10 @@ import type { Clock, Timers } from '../ports/clock.js';
 
 export interface ClockGuardDeps {
   readonly clock: Clock;
-  /** Runs forward only, and is never set: what tells a jump of the wall clock from time that passed. */
+  /**
+   * Runs forward only, is never set, and counts the time in which the machine was suspended: it tells a jump of the
+   * wall clock from time that passed.
+   */
   readonly timers: Pick<Timers, 'elapsed'>;
   /** The newest time that was seen before the guard was made; 0 for none. */
   readonly seenAt: number;
@@ -31,6 +34,11 @@ export class ClockGuard {
     this.#rightAt = deps.clock.now();
     this.#rightElapsed = deps.timers.elapsed();
     this.#newestAt = Math.max(deps.seenAt, this.#rightAt);
+  }
+
+  /** The newest time, in ms since 1970, that a clock which was right has shown. */
+  get newestAt(): number {
+    return this.#newestAt;
   }
 
   /** What the last look found. */

@@ -35,7 +35,7 @@ export class RecordReader {
     if (stored === undefined) throw new DamagedError(`the log holds no record ${seq}`);
     const batch = batchFrom(stored);
     if (!batch.holds(seq)) throw new DamagedError(`the log holds no record ${seq}`);
-    if (this.#recent.size >= limits.readerBatchesKept) this.#recent.delete(this.#recent.keys().next().value!);
+    if (this.#recent.size >= limits.readerCacheBatches) this.#recent.delete(this.#recent.keys().next().value!);
     this.#recent.set(batch.firstSeq, batch);
     return batch;
   }

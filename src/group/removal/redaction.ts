@@ -122,7 +122,10 @@ export function blanked(record: LogRecord, tagOf: (eventId: string) => IdTag): L
     case 'evidence_kept':
       return { ...record, ...noSums };
     case 'erasure_requested':
+    case 'player_allowance_ended':
       return { ...record, subject: null };
+    case 'player_allowed':
+      return { ...record, subject: null, note: null };
     default:
       return null;
   }

@@ -139,7 +139,7 @@ export class SnapshotWork {
       const outlived = this.#unusable.filter((seq) => seq !== made.seq);
       for (const seq of outlived) await snapshots.remove(seq);
       this.#unusable = [];
-      for (const seq of snapshots.list().slice(limits.snapshotsKept)) await snapshots.remove(seq);
+      for (const seq of snapshots.list().slice(limits.snapshotsMax)) await snapshots.remove(seq);
       observer.workDone('snapshot', true, timers.elapsed() - started);
     } catch (error) {
       observer.workDone('snapshot', false, timers.elapsed() - started);

@@ -42,7 +42,7 @@ export function dayText(days: number): string {
   const known = dayStrings.get(days);
   if (known !== undefined) return known;
   // Few days are asked for, again and again; so a map that is full may begin anew.
-  if (dayStrings.size >= limits.timeTextsKept) dayStrings.clear();
+  if (dayStrings.size >= limits.timeStringsMax) dayStrings.clear();
   const text = new Date(days * DAY_MS).toISOString().slice(0, -13);
   dayStrings.set(days, text);
   return text;
@@ -122,6 +122,7 @@ export function verdictBody(playerId: string, view: TrustView): VerdictBody {
     player_id: playerId,
     verdict: view.verdict,
     confidence: wholeConfidence(view) / CONFIDENCE_UNIT,
+    ...(view.allowed === undefined ? {} : { allowed: view.allowed }),
     updated_at: updatedText(view),
   };
 }

@@ -203,16 +203,17 @@ class FastConnection {
     if (target === undefined) return undefined;
     const fastRoute = this.#shared.routeOf(method, target.path, headers);
     if (fastRoute === undefined) return undefined;
-    // Undefined where it is not UTF-8.
-    const body = head.contentLength === 0 ? '' : bodyOf(chunk, text, head);
+    const bytes = chunk.subarray(head.end, head.end + head.contentLength);
     return {
       asked: { method, fastRoute, exchange: this.#exchangeOf(headers), startedAt },
       incoming: {
         headers,
         captures: fastRoute.captures,
+        path: target.path,
         query: target.query,
         remote: this.#socket,
-        readBody: (fault, holder, arriving) => fault(holder, arriving) ?? parseJson(body),
+        readBody: (fault, holder, arriving, check) =>
+          fault(holder, arriving) ?? check?.([bytes]) ?? parseJson(bodyOf(bytes, text, head)),
       },
       end: head.end + head.contentLength,
     };
@@ -293,8 +294,7 @@ class FastConnection {
 }
 
 /** The text at hand will do where a character is a byte: half a microsecond of an event is saved. */
-function bodyOf(chunk: Buffer, text: string, { end, contentLength }: ParsedHead): string | undefined {
-  const bytes = chunk.subarray(end, end + contentLength);
+function bodyOf(bytes: Buffer, text: string, { end, contentLength }: ParsedHead): string | undefined {
   return isAscii(bytes) ? text.slice(end, end + contentLength) : bodyText(bytes);
 }
 

@@ -11,6 +11,7 @@ import type { Incoming, RoomCheck } from '../request/pipeline.js';
 import { type Exchange, internalErrorReply, wireReply } from '../request/reply.js';
 import type { ApiReply, ArrivingBody } from '../request/request.js';
 import type { FastPath } from '../server/fast-path-port.js';
+import type { BodyCheck } from '../signing/content-digest.js';
 import { bodyText, type FastRoute, type FastRoutes, parseJson } from './fast-routes.js';
 
 /** Answers a request, or returns false and has touched nothing. */
@@ -41,9 +42,10 @@ export function createRequestPath(
     const incoming: Incoming = {
       headers: request.headers,
       captures: fastRoute.captures,
+      path: target.path,
       query: target.query,
       remote: request.socket,
-      readBody: (roomCheck, holder, arriving) => readJson(request, roomCheck, holder, arriving),
+      readBody: (roomCheck, holder, arriving, check) => readJson(request, roomCheck, holder, arriving, check),
     };
     try {
       const reply = fastRoute.endpoint.answer(incoming);
@@ -72,15 +74,16 @@ function readJson(
   roomCheck: RoomCheck,
   holder: Holder,
   arriving: ArrivingBody | null,
+  check: BodyCheck | null,
 ): Promise<Outcome<unknown>> {
   return new Promise((resolve) => {
     let chunks: Buffer[] = [];
     // Not `resolve` itself, which holds the promise, and the promise what was read.
     let pending: typeof resolve | undefined = resolve;
     const takeChunks = (): Buffer[] => {
-      const taken = chunks;
+      const received = chunks;
       chunks = [];
-      return taken;
+      return received;
     };
     const settle = (outcome: Outcome<unknown>): void => {
       pending?.(outcome);
@@ -94,13 +97,19 @@ function readJson(
     request.on('data', (chunk: Buffer) => {
       if (arriving?.arrived(chunk.length) !== false) chunks.push(chunk);
     });
-    request.once('end', () => settle(parsed(request, takeChunks(), roomCheck(holder, arriving))));
+    request.once('end', () => settle(parsed(request, takeChunks(), roomCheck(holder, arriving), check)));
     request.once('error', giveUp);
   });
 }
 
-function parsed(request: IncomingMessage, chunks: readonly Buffer[], roomCheck: Refusal | undefined): Outcome<unknown> {
-  if (roomCheck !== undefined) return roomCheck;
+function parsed(
+  request: IncomingMessage,
+  chunks: readonly Buffer[],
+  roomRefusal: Refusal | undefined,
+  check: BodyCheck | null,
+): Outcome<unknown> {
+  const refusal = roomRefusal ?? check?.(chunks);
+  if (refusal !== undefined) return refusal;
   const body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
   return isAnswerable(request) ? parseJson(bodyText(body)) : refused('malformed_json');
 }

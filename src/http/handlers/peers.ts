@@ -20,6 +20,7 @@ export function peerHandlers({ group, settings, pseudonyms }: Deps): PeerHandler
       peerName: body.peer_name,
       gameIds: body.game_ids,
       ...(body.contact_email === undefined ? {} : { contactEmail: body.contact_email }),
+      ...(body.public_key === undefined ? {} : { publicKey: body.public_key }),
     };
     // The audit names how a peer came in, never who sat behind the session.
     const outcome = await group.register(

@@ -98,9 +98,10 @@ function routerOf(endpoints: Endpoints): Router<State> {
       answering.reply = await endpoint.answer({
         headers: ctx.req.headers,
         captures: ctx.captures ?? [],
+        path: answering.target.path,
         query: answering.target.query,
         remote: ctx.req.socket,
-        readBody: (fault, holder, arriving) => fault(holder, arriving) ?? read(ctx, arriving),
+        readBody: (fault, holder, arriving, check) => fault(holder, arriving) ?? read(ctx, arriving, check),
       });
     });
   }

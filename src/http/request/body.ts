@@ -7,6 +7,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Context } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import { granted, type Outcome, type Refusal, refused } from '../../errors.js';
+import type { BodyCheck } from '../signing/content-digest.js';
 import { isAnswerable } from './answering.js';
 import type { ArrivingBody } from './request.js';
 
@@ -26,8 +27,12 @@ function isUtf8Json(contentType: string | undefined): boolean {
   return parameters.every((one) => !one.startsWith('charset') || /^charset="?utf-?8"?$/.test(one));
 }
 
-/** `arriving` is told of the bytes, where they are counted. */
-export type BodyReader = (ctx: Context, arriving: ArrivingBody | null) => Promise<Outcome<unknown>>;
+/** `arriving` is told of the bytes, where they are counted; `check` looks at them before what was parsed is. */
+export type BodyReader = (
+  ctx: Context,
+  arriving: ArrivingBody | null,
+  check: BodyCheck | null,
+) => Promise<Outcome<unknown>>;
 
 /**
  * A reader of JSON bodies up to `bytesMax`: the parsed value, `payload_too_large` or `malformed_json`. A member named
@@ -42,7 +47,7 @@ export function createBodyReader(bytesMax: number): BodyReader {
     onProtoPoisoning: 'ignore',
   };
   const parse = bodyParser(options);
-  return async (ctx, arriving) => {
+  return async (ctx, arriving, check) => {
     // `identity` in another case would not be understood further in.
     delete ctx.req.headers['content-encoding'];
     const chunks: Uint8Array[] = [];
@@ -60,10 +65,14 @@ export function createBodyReader(bytesMax: number): BodyReader {
     try {
       await parse(ctx, async () => {});
     } catch (error) {
-      return readRefusal(error);
+      const refusal = readRefusal(error);
+      // What is not whole has no digest.
+      return refusal.code === 'malformed_json' && ctx.req.complete ? (check?.(chunks) ?? refusal) : refusal;
     } finally {
       ctx.req.off('data', tap);
     }
+    const digestRefusal = check?.(chunks);
+    if (digestRefusal !== undefined) return digestRefusal;
     const text = ctx.request.rawBody;
     // What waits for its commit is not to keep it.
     ctx.request.rawBody = '';

@@ -18,7 +18,7 @@ export function addBackup(program: Command, session: Session): void {
     .action(async (folder: string) => {
       const task = { dataDir: resolve(dir()), dir: resolve(folder), version: runtime.version };
       refuseInside(task);
-      done(showBackup(task.dir, await shown(session, (stands) => backups.backUp(task, stands))));
+      done(showBackup(task.dir, await withProgress(session, (stands) => backups.backUp(task, stands))));
     });
 }
 
@@ -50,12 +50,15 @@ export function addRestore(program: Command, session: Session): void {
       };
       refuseInside(task);
       await refuseRunning(task.dataDir);
-      done(showRestore(await shown(session, (stands) => backups.restore(task, stands))));
+      done(showRestore(await withProgress(session, (stands) => backups.restore(task, stands))));
     });
 }
 
 /** What the work leads to, with a line for each of its phases while it runs. */
-async function shown<T>({ terminal }: Session, work: (stands: OnCopyStatus) => Promise<CopyOutcome<T>>): Promise<T> {
+async function withProgress<T>(
+  { terminal }: Session,
+  work: (stands: OnCopyStatus) => Promise<CopyOutcome<T>>,
+): Promise<T> {
   let phaseNow = '';
   let progress: Progress | null = null;
   const stands: OnCopyStatus = ({ phase, done, total }) => {

@@ -3,6 +3,7 @@ import type { WitnessReason } from '../../core/relations.js';
 import { limits } from '../../limits.js';
 import type { ChainReport } from '../protocol/audit-chain.js';
 import type {
+  AllowedPlayerValue,
   AuditEntryValue,
   ListedPeerValue,
   PeerValue,
@@ -79,7 +80,14 @@ export const witnessReasons: Readonly<Record<WitnessReason, string>> = {
 };
 
 /** What an operator should look into about a peer, in a few words. */
-function remarkOf({ signals }: ListedPeerValue, isAlone: boolean): string {
+function remarkOf(peer: ListedPeerValue, isAlone: boolean): string {
+  const erasures = peer.shared_erasures;
+  const erased =
+    erasures === 0 ? '' : `asked ${erasures} time${erasures === 1 ? '' : 's'} to erase whom others reported`;
+  return [erased, signalsRemark(peer, isAlone)].filter((remark) => remark !== '').join('; ');
+}
+
+function signalsRemark({ signals }: ListedPeerValue, isAlone: boolean): string {
   if (signals === null || signals.players === 0 || isAlone) return '';
   const [first] = signals.one_witness_with;
   if (first !== undefined) {
@@ -126,6 +134,14 @@ export function showRotatedKey(value: Values['peers-rotate-key']): Rendered {
   return { value, lines: () => [peerLine(value), old, ...keyLines(value.api_key)] };
 }
 
+export function showPublicKey(value: PeerValue): Rendered {
+  const told =
+    value.public_key === null
+      ? 'The peer has no public key: its writes need no signature, unless the node requires one.'
+      : `Its writes must be signed from now on, with the key ${value.public_key}`;
+  return { value, lines: () => [peerLine(value), told] };
+}
+
 function peerLine(peer: PeerValue): string {
   return printable(`${peer.peer_id}  ${peer.status}  "${peer.peer_name}"  games ${peer.game_ids.join(',')}`);
 }
@@ -160,6 +176,31 @@ export function showPreTrust(value: PreTrustValue): Rendered {
         ? ['no pre-trusted peers']
         : [...table(rows, width, ['peer', 'status', 'name'], ['peer', 'status']), ...(many ? [note] : [])],
   };
+}
+
+export function showAllowed(data: readonly AllowedPlayerValue[]): Rendered {
+  const rows = data.map((one) => [one.subject_hash, one.until, one.note, one.entry_id]);
+  return {
+    value: { data },
+    lines: (width) =>
+      rows.length === 0
+        ? ['no player is on the allow list']
+        : table(rows, width, ['subject', 'until', 'note', 'entry'], ['subject', 'until']),
+  };
+}
+
+export function showAllowance(value: AllowedPlayerValue): Rendered {
+  return {
+    value,
+    lines: () => [
+      `${value.subject_hash} reads as neutral until ${value.until}`,
+      `The audit log names the entry ${value.entry_id}, and neither the player nor the note.`,
+    ],
+  };
+}
+
+export function showAllowanceEnded(value: Values['allow-remove']): Rendered {
+  return { value, lines: () => [`${value.subject_hash} is off the allow list: its score counts again`] };
 }
 
 export function showPendingErasures({ data }: Values['erase-pending']): Rendered {

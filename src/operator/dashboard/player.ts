@@ -28,9 +28,11 @@ export async function lookUpPlayer(
   if (view === undefined || explanation === undefined) return refused('player_not_found');
   const events = await group.playerEvents(subject, null, 1, null);
   if (!events.ok) return events;
+  const allowed = group.allowedPlayer(subject);
   const isSplit = explanation.peers >= limits.summaryPeersMin;
   return granted({
     subject_hash: Buffer.from(subject).toString('hex'),
+    allowed: allowed === undefined ? null : { until: new Date(allowed.until).toISOString(), note: allowed.note },
     score: view.score,
     confidence: view.confidence,
     verdict: view.verdict,

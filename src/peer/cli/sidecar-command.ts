@@ -52,7 +52,7 @@ export function addSidecar(program: Command, session: Session): void {
         .default('untrusted'),
     )
     .option('--confidence-min <number>', 'confidence from which on a verdict counts', share, 0.4)
-    .option('--players <number>', 'players kept in the cache', wholeNumber(1, 10_000_000), bounds.playersKept)
+    .option('--players <number>', 'players kept in the cache', wholeNumber(1, 10_000_000), bounds.playersMaxDefault)
     .addHelpText('after', api)
     .addHelpText('after', examples('sidecar', 'sidecar --port 0 --token-file /run/game/token --mode enforce'))
     .action((options: SidecarCommandOptions) => runSidecar(options, session));

@@ -43,6 +43,8 @@ test('a clock that was behind, at the start or for a while, may be set right aga
     seenAt: t0,
     onChange: (ahead) => changes.push(ahead),
   });
+  assert.is(guard.isAheadNow(), false);
+  assert.is(guard.newestAt, t0, 'a clock that is behind does not lower the newest time that was seen');
   now = t0 + limits.clockAheadMs;
   assert.is(guard.isAheadNow(), false, 'the node began before the clock was set');
   now -= 300 * dayMs;

@@ -176,11 +176,11 @@ export class Delivery {
     }
     // By an eighth: where a link carries so many and no more, one try in several is in vain, and not every other.
     this.#batchMax = Math.min(bounds.eventsPerCall, Math.ceil(1.125 * this.#batchMax));
-    await this.#take(sent, results);
+    await this.#accept(sent, results);
   }
 
   /** Moves on past what is through, as far as the first event that is to come again. */
-  async #take(sent: readonly Sent[], results: readonly DeliveryResult[]): Promise<void> {
+  async #accept(sent: readonly Sent[], results: readonly DeliveryResult[]): Promise<void> {
     const rejected: SetAsideEvent[] = [];
     let through = 0;
     let failure: TrustError | undefined;

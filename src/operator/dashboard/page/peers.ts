@@ -6,7 +6,7 @@ import type { Live } from './live.js';
 
 const pageSize = 200;
 /** A busy log moves all the time. */
-const restMs = 5_000;
+const pauseMs = 5_000;
 
 export class Peers {
   readonly #live: Live;
@@ -21,7 +21,7 @@ export class Peers {
   /** All of them, oldest first; listed anew where something changed since. */
   async list(): Promise<readonly ListedPeerValue[]> {
     const seq = this.#live.overview?.status.last_seq ?? -1;
-    const isOld = seq !== this.#atSeq && performance.now() >= this.#listedAt + restMs;
+    const isOld = seq !== this.#atSeq && performance.now() >= this.#listedAt + pauseMs;
     if (this.#listed === null || isOld) await this.reload();
     return this.#listed ?? [];
   }

@@ -47,6 +47,13 @@ export function remarksOf(peer: ListedPeerValue, group: GroupFacts): Remark[] {
       hint: witnessHints[witnesses[0]!.reason],
     });
   }
+  const erasures = peer.shared_erasures;
+  if (erasures > 0) {
+    remarks.push({
+      text: `${plural(erasures, 'erasure')} of players whom others reported`,
+      hint: 'see when ERASURE_MODE=operator is the better choice',
+    });
+  }
   const discounted = group.hasOneReporter ? 0 : (signals?.discounted_with.length ?? 0);
   if (discounted > 0) {
     remarks.push({ text: `discounted with ${plural(discounted, 'peer')}`, hint: 'perhaps they collude' });

@@ -176,6 +176,8 @@ function factsOf(peer: ListedPeerValue, all: readonly ListedPeerValue[]): HTMLEl
     ['Log-odds', `${a.toFixed(2)} of a bad vote, ${b.toFixed(2)} of a good one`],
     ['Players reported', signals === null ? 'not computed yet' : count(signals.players)],
     ['Shared with others', signals === null ? 'not computed yet' : count(signals.shared_players)],
+    ["Erasures of others' players", count(peer.shared_erasures)],
+    ['Signs its writes', peer.public_key === null ? 'no' : h('code', {}, peer.public_key)],
     ['Pre-trusted', pre_trusted ? 'yes' : 'no'],
     ...(remarks.length === 0 ? [] : [['Remarks', remarks.map(remarkLine)] as const]),
   ]);

@@ -91,6 +91,7 @@ const peerPackages = [
   'jsonc-parser',
   'node:http',
   'standardwebhooks',
+  'steamid',
 ];
 
 /** Parts that are held to these packages; any other part may use what package.json lists. */

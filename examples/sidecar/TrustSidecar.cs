@@ -2,7 +2,7 @@
 // the main thread.
 //
 //   mcs -r:System.Net.Http -r:System.Runtime.Serialization TrustSidecar.cs
-//   TRUST_SIDECAR_TOKEN=… mono TrustSidecar.exe PLAYER...
+//   TRUST_SIDECAR_TOKEN=... mono TrustSidecar.exe PLAYER...
 using System;
 using System.Collections.Generic;
 using System.Globalization;

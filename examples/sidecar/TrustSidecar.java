@@ -2,7 +2,7 @@
 // AsyncPlayerPreLoginEvent, never from the main thread.
 //
 //   javac -cp gson.jar TrustSidecar.java
-//   TRUST_SIDECAR_TOKEN=… java -cp gson.jar:. TrustSidecar PLAYER...
+//   TRUST_SIDECAR_TOKEN=... java -cp gson.jar:. TrustSidecar PLAYER...
 import com.google.gson.Gson;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;

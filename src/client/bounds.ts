@@ -44,6 +44,9 @@ export const bounds = {
   /** After a salt that is not the group's was found, until the node is asked again. */
   saltRecheckMs: MINUTE_MS,
 
+  /** How long a spool's event waits for the node to say how the group spells ids. */
+  kindsWaitMs: 1_000,
+
   // What is kept of players
   playersMaxDefault: 100_000,
   /** An answer older than this is no fallback any more. */
@@ -102,9 +105,12 @@ export const bounds = {
   /** Of a list, which is read whole: a million bans in the widest format. */
   importFileBytes: 256 * MiB,
   /** Events that are put into the spool before the place is written down. */
-  importStepEvents: 4_000,
+  importStepEvents: 1_000,
   /** How long the node may take nothing before the import ends; what is on disk waits for the next one. */
   importTroubleMs: 30_000,
+
+  /** What a read of one call takes, at most, where a list waits for it. */
+  exportReadMs: 15_000,
 
   // The sidecar
   sidecarBodyBytes: 64 * KiB,

@@ -36,6 +36,12 @@ export interface TrustClientOptions {
    * travel as they are, unless they are subject hashes already.
    */
   readonly groupSalt?: string | undefined;
+  /**
+   * The kinds of player ids that the group takes, such as `['steam']`: every id is brought into its canonical form, see
+   * {@link normalizePlayerId}. Where it is left out, a client with a salt takes them from the node at the first contact;
+   * events that a spool takes before it are then hashed as they are written. Null: ids are never changed.
+   */
+  readonly playerIdKinds?: readonly string[] | null | undefined;
   /** The group that the stream must be of; any where it is left out. */
   readonly groupId?: string | undefined;
   /** What a read may take before it falls back, in ms; 100 where it is left out. */
@@ -63,6 +69,8 @@ export interface Settings {
   /** Null where writes are not signed. */
   readonly signer: RequestSigner | null;
   readonly groupSalt: string | undefined;
+  /** Undefined: those that the node states. */
+  readonly playerIdKinds: readonly string[] | null | undefined;
   readonly groupId: string | undefined;
   readonly readBudgetMs: number;
   readonly fallback: Fallback;
@@ -83,6 +91,7 @@ export function settingsOf(options: TrustClientOptions): Settings {
     apiKey: apiKey === undefined ? undefined : secretText('apiKey', apiKey),
     signer: signingKey === undefined ? null : new RequestSigner(signingKey, options.peerId, runtime),
     groupSalt: groupSalt === undefined ? undefined : secretText('groupSalt', groupSalt),
+    playerIdKinds: options.playerIdKinds,
     groupId: options.groupId,
     readBudgetMs: options.readBudgetMs ?? bounds.readBudgetMs,
     fallback: options.fallback ?? 'last-known',

@@ -6,6 +6,7 @@ import { type Settings, settingsOf, type TrustClientOptions } from './client-opt
 import { VerdictFeed } from './feed/live-feed.js';
 import { valuesOf } from './feed/stream-frames.js';
 import { TrustTable } from './feed/trust-table.js';
+import { normalizedFor } from './ids/normalize.js';
 import { SaltCheck } from './ids/salt-check.js';
 import { isSubjectHash, sentId } from './ids/subject.js';
 import type { PlayerTrust, Verdict } from './player-trust.js';
@@ -76,6 +77,7 @@ export class TrustClient {
   readonly #running = new Set<Promise<unknown>>();
   #feed: VerdictFeed | null = null;
   #closing: Promise<void> | null = null;
+  #kindsAskAgainMs = 0;
 
   /** @param options - where the node is, and who calls. Nothing is sent yet. */
   constructor(options: TrustClientOptions) {
@@ -95,6 +97,7 @@ export class TrustClient {
       prefix: api,
       sentId: (playerId) => this.#sentId(playerId),
       salt: this.#salt,
+      needsKinds: this.#settings.playerIdKinds === undefined,
       feed: () => this.#feed,
     });
   }
@@ -135,6 +138,7 @@ export class TrustClient {
    * events. For tools, not for matches: it waits and rejects like a write.
    */
   async explain(playerId: string, options: CallOptions = {}): Promise<TrustScoreBody | null> {
+    await this.#groupKnown(options);
     const id = encodeURIComponent(this.#sentId(playerId));
     try {
       const answer = await this.#call(
@@ -157,6 +161,7 @@ export class TrustClient {
    * one of another peer with the same id.
    */
   async submit(event: TrustEvent, options: CallOptions = {}): Promise<EventOutcome> {
+    await this.#groupKnown(options);
     const body = this.prepare(event);
     try {
       const ask = { method: 'POST', path: '/events', json: body, key: this.#settings.apiKey } as const;
@@ -182,6 +187,7 @@ export class TrustClient {
     const results: EventOutcome[] = [];
     const { runtime, attemptMs, deadlineMs } = this.#settings;
     const call = { size: bounds.eventsPerCall };
+    await this.#groupKnown(options);
     const bodies = namingEach('events', events, (event) => this.prepare(event));
     for (const batch of batchesOf(bodies)) {
       const deliver = (part: readonly EventBody[], leftMs: number) =>
@@ -247,6 +253,7 @@ export class TrustClient {
    * @param playerId - the player's subject hash, or the id where the client has the salt.
    */
   async eraseSubject(playerId: string, options: CallOptions = {}): Promise<ErasedSubject> {
+    await this.#groupKnown(options);
     const hash = this.#sentId(playerId);
     if (!isSubjectHash(hash)) {
       throw new TrustError(
@@ -340,8 +347,44 @@ export class TrustClient {
     await transport.close();
   }
 
+  #kinds(): readonly string[] | null | undefined {
+    const { playerIdKinds } = this.#settings;
+    return playerIdKinds === undefined ? this.#salt?.kinds : playerIdKinds;
+  }
+
+  /** Whether ids wait for the node to say how the group spells them. */
+  get #lacksKinds(): boolean {
+    return this.#settings.playerIdKinds === undefined && this.#salt !== null && this.#salt.kinds === undefined;
+  }
+
+  /** Resolves once it is known how the group's ids are spelled. Rejects with what keeps the node from saying so. */
+  async #groupKnown({ signal }: CallOptions): Promise<void> {
+    if (this.#lacksKinds) await this.#during(signal, (whole) => this.#salt!.verify(whole));
+  }
+
+  /**
+   * Resolves once it is known how the group's ids are spelled, or the node has not said so within a second; then ids
+   * count as they are written, and the node is asked again after a minute. For the spool, which takes events without
+   * the node.
+   */
+  async ready({ signal }: CallOptions = {}): Promise<void> {
+    const { runtime } = this.#settings;
+    if (!this.#lacksKinds || runtime.elapsedMs() < this.#kindsAskAgainMs || this.#closing !== null) return;
+    const { controller, release } = linked(signal);
+    const cancel = runtime.after(bounds.kindsWaitMs, () => controller.abort());
+    try {
+      await this.#groupKnown({ signal: controller.signal });
+    } catch {
+      signal?.throwIfAborted();
+      this.#kindsAskAgainMs = runtime.elapsedMs() + bounds.saltRecheckMs;
+    } finally {
+      cancel();
+      release();
+    }
+  }
+
   #sentId(playerId: string): string {
-    return sentId(playerId, this.#settings.groupSalt);
+    return sentId(normalizedFor(this.#kinds(), playerId), this.#settings.groupSalt);
   }
 
   #call(

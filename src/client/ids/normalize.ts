@@ -1,6 +1,7 @@
 /** The client's way to the canonical form of a player id. */
 import { readPlayerId } from '../../player-ids/player-id.js';
 import { TrustError } from '../trust-error.js';
+import { isSubjectHash } from './subject.js';
 
 /**
  * The canonical form of a player id: the text that is hashed, so that every spelling of one account is one player.
@@ -27,6 +28,15 @@ export function normalizePlayerId(id: string, options: NormalizeOptions = {}): s
   throw new TrustError('invalid_argument', `this is no player id: ${result.text}`, {
     details: { reason: result.reason },
   });
+}
+
+/**
+ * The id in canonical form where the group has kinds of ids; as it is where it is a subject hash, or the group's ids are
+ * opaque. Throws `invalid_argument` where the group's kinds have no canonical form for it.
+ */
+export function normalizedFor(kinds: readonly string[] | null | undefined, id: string): string {
+  if (kinds === null || kinds === undefined || typeof id !== 'string' || isSubjectHash(id)) return id;
+  return normalizePlayerId(id, { kinds });
 }
 
 /**

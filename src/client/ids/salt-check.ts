@@ -21,6 +21,7 @@ export class SaltCheck {
   readonly #runtime: Runtime;
   readonly #readPeers: ReadPeers;
   #matches = false;
+  #kinds: readonly string[] | null | undefined;
   #mismatch: TrustError | null = null;
   #mismatchAt = 0;
   #running: Promise<void> | null = null;
@@ -34,6 +35,11 @@ export class SaltCheck {
   /** Whether the salt is the group's, as far as the node tells. */
   get isVerified(): boolean {
     return this.#matches;
+  }
+
+  /** The kinds of player ids that the group takes; null where its ids are opaque, undefined while nobody knows. */
+  get kinds(): readonly string[] | null | undefined {
+    return this.#kinds;
   }
 
   /** The error of a salt that is known not to be the group's; null where it is the group's, or nothing is known yet. */
@@ -70,6 +76,9 @@ export class SaltCheck {
     const { body } = await this.#readPeers();
     const group = isRecord(body) && isRecord(body.group) ? body.group : {};
     const found = group.salt_check;
+    const kinds = group.player_id_kinds;
+    // A node that states none takes ids as they are.
+    this.#kinds = Array.isArray(kinds) && kinds.length > 0 ? kinds.map(String) : null;
     // A node that publishes none cannot be asked.
     this.#matches = typeof found !== 'string' || found === this.#expected;
     this.#mismatch = this.#matches ? null : mismatchOf(String(group.group_id), String(found), this.#expected);

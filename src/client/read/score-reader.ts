@@ -64,6 +64,8 @@ export interface ReaderOptions {
   readonly sentId: (playerId: string) => string;
   /** Null where ids are not hashed here. */
   readonly salt: SaltCheck | null;
+  /** Whether the kinds of the group's ids have to come from the node before an id is looked up. */
+  readonly needsKinds: boolean;
   readonly feed: () => VerdictFeed | null;
 }
 
@@ -89,7 +91,10 @@ export class ScoreReader {
     }
     checkFallback(read.fallback);
     // Under what a player is remembered is what goes to the node.
-    const { runtime, salt, sentId } = this.#options;
+    const { runtime, salt, sentId, needsKinds } = this.#options;
+    const endsAt = runtime.elapsedMs() + read.budgetMs;
+    const leftMs = () => Math.max(0, endsAt - runtime.elapsedMs());
+    if (needsKinds && salt !== null && salt.kinds === undefined) await this.#verifySalt(read);
     // Of one there is no place to name.
     const keys = playerIds.length === 1 ? playerIds.map(sentId) : namingEach('playerIds', playerIds, sentId);
     const cached = this.#fromCache(keys);
@@ -97,15 +102,14 @@ export class ScoreReader {
     const found = new Map<string, Found>();
     const readMissing = (budgetMs: number) =>
       Promise.all(chunksOf(missing).map((chunk) => this.#readChunk(chunk, { ...read, budgetMs }, found)));
-    const endsAt = runtime.elapsedMs() + read.budgetMs;
-    const verified = missing.length > 0 ? this.#verifySalt(read) : undefined;
+    const verified = missing.length > 0 ? this.#verifySalt({ ...read, budgetMs: leftMs() }) : undefined;
     const isForeign = () => (salt?.mismatch ?? null) !== null;
     const wasForeign = isForeign();
-    if (!wasForeign) await readMissing(read.budgetMs);
+    if (!wasForeign) await readMissing(leftMs());
     await verified;
     if (isForeign()) return playerIds.map((id) => trustOf(id, foreignHash));
     // The salt was checked again meanwhile and is the group's now, so nothing was read yet.
-    if (wasForeign) await readMissing(Math.max(0, endsAt - runtime.elapsedMs()));
+    if (wasForeign) await readMissing(leftMs());
     return keys.map((key, index) => trustOf(playerIds[index]!, cached[index] ?? found.get(key)!));
   }
 

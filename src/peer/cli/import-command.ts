@@ -3,15 +3,14 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { bounds } from '../../client/bounds.js';
-import { saltCheckOf } from '../../client/ids/salt-check.js';
-import { TrustClient } from '../../client/trust-client.js';
 import { isTimeZone } from '../formats/reading/times.js';
 import { type ImportPlan, type PlanOptions, planOf } from '../import/plan.js';
 import { HALF_LIFE_DAYS } from '../import/plan-constants.js';
 import { countsOf, planLines, planText } from '../import/plan-document.js';
 import { formatNames, listOf } from '../import/read-list.js';
 import { sendEntries } from '../import/send.js';
-import { NodeReader } from '../node/node-reader.js';
+import { groupKinds } from '../node/group-kinds.js';
+import { peerClient } from '../node/peer-client.js';
 import { PeerError, wrongUsage } from '../peer-error.js';
 import { kindList, share, wholeNumber } from './options.js';
 import { examples, type Session } from './session.js';
@@ -147,14 +146,14 @@ function summary(plan: ImportPlan): string {
 async function send(file: string, options: ImportOptions, session: Session): Promise<void> {
   const { terminal, json, ending } = session;
   const config = await session.config();
-  const { url, peerId, apiKey, groupSalt, stateDir, gameIds } = config;
+  const { url, peerId, groupSalt, stateDir, gameIds } = config;
   const gameId = options.game ?? gameIds[0]!;
   if (!gameIds.includes(gameId)) throw wrongUsage(`--game must be one of the configuration: ${gameIds.join(', ')}`);
-  const groupKinds = await kindsOfGroup(url, groupSalt);
-  const plan = await planned(file, options, options.kinds ?? groupKinds, session);
+  const kinds = await groupKinds(url, groupSalt);
+  const plan = await planned(file, options, options.kinds ?? kinds, session);
   const entries = plan.entries.filter(({ state }) => state === 'send');
   const progress = terminal.progress('sending');
-  const client = new TrustClient({ url, peerId, apiKey, groupSalt });
+  const client = peerClient(config);
   try {
     const sent = await sendEntries(entries, {
       to: client,
@@ -184,22 +183,5 @@ async function send(file: string, options: ImportOptions, session: Session): Pro
   } finally {
     progress.end();
     await client.close();
-  }
-}
-
-/** The kinds that the group takes; null where ids are opaque. Throws where the group is not one to import into. */
-async function kindsOfGroup(url: string, groupSalt: string): Promise<readonly string[] | null> {
-  const reader = new NodeReader(url);
-  try {
-    const { groupId, identityMode, saltCheck, playerIdKinds } = await reader.group();
-    if (saltCheck !== null && saltCheck !== saltCheckOf(groupSalt)) {
-      throw new PeerError('salt_mismatch', `the salt is not that of the group ${JSON.stringify(groupId)}`, 2);
-    }
-    if (identityMode === 'high-security') {
-      throw wrongUsage('the group knows players by verified identity tokens, which no ban list holds');
-    }
-    return playerIdKinds.length > 0 ? playerIdKinds : null;
-  } finally {
-    await reader.close();
   }
 }

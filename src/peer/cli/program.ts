@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import type { ExitCode } from '../peer-error.js';
 import { addDoctor } from './doctor-command.js';
+import { addExport } from './export-command.js';
 import { addImport } from './import-command.js';
 import { addRegister } from './register-command.js';
 import { addRelay } from './relay-command.js';
@@ -27,7 +28,7 @@ export function programOf(deps: PeerDeps, end: (code: ExitCode) => void): Comman
       '\nExit codes: 0 done, 1 some lines or checks refused, 2 wrong usage, 3 node unreachable or peer refused,' +
         '\n            4 format not recognised' +
         '\nVariables replace members of the file: PTF_PEER_URL, PTF_PEER_ID, PTF_PEER_API_KEY[_FILE],' +
-        '\n            PTF_PEER_GROUP_SALT[_FILE], PTF_PEER_GAME_IDS, PTF_PEER_STATE_DIR',
+        '\n            PTF_PEER_GROUP_SALT[_FILE], PTF_PEER_SIGNING_KEY_FILE, PTF_PEER_GAME_IDS, PTF_PEER_STATE_DIR',
     )
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
@@ -43,6 +44,7 @@ export function programOf(deps: PeerDeps, end: (code: ExitCode) => void): Comman
   addRegister(program, session);
   addDoctor(program, session);
   addImport(program, session);
+  addExport(program, session);
   addSidecar(program, session);
   addWatch(program, session);
   addRelay(program, session);

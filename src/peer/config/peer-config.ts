@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { bounds } from '../../client/bounds.js';
 import { secretText } from '../../client/ids/secret.js';
 import { TrustError } from '../../client/trust-error.js';
-import { wrongUsage } from '../peer-error.js';
+import { PeerError, wrongUsage } from '../peer-error.js';
 import { readSmallFile } from './small-file.js';
 
 /** The environment and the home folder, as the process gives them. */
@@ -23,6 +23,8 @@ export interface ConfigFile {
   readonly api_key_file?: string;
   readonly group_salt?: string;
   readonly group_salt_file?: string;
+  /** A private Ed25519 key as PEM, where the peer signs its writes. */
+  readonly signing_key_file?: string;
   readonly game_ids: readonly string[];
   readonly state_dir?: string;
 }
@@ -33,6 +35,7 @@ export interface PeerConfig {
   readonly peerId: string;
   readonly apiKey: string;
   readonly groupSalt: string;
+  readonly signingKey: string | undefined;
   /** At least one. */
   readonly gameIds: readonly string[];
   /** The folder of spools, the sidecar's token, the allow list and the states of `watch` and `relay`. */
@@ -49,6 +52,7 @@ export const variableOf = {
   api_key_file: 'PTF_PEER_API_KEY_FILE',
   group_salt: 'PTF_PEER_GROUP_SALT',
   group_salt_file: 'PTF_PEER_GROUP_SALT_FILE',
+  signing_key_file: 'PTF_PEER_SIGNING_KEY_FILE',
   game_ids: 'PTF_PEER_GAME_IDS',
   state_dir: 'PTF_PEER_STATE_DIR',
 } as const satisfies Record<keyof ConfigFile, string>;
@@ -89,19 +93,26 @@ export async function loadPeerConfig(surroundings: Surroundings, option: string 
   if (!Array.isArray(gameIds) || gameIds.length === 0 || gameIds.some((one) => typeof one !== 'string' || one === '')) {
     faults.push(`${where('game_ids')} must name at least one game`);
   }
-  const secret = async (member: 'api_key' | 'group_salt') => {
+  const attempt = async <T>(read: () => Promise<T>): Promise<T | undefined> => {
     try {
-      const value = await secretOf(given, member);
-      if (value !== undefined) return secretText(member, value);
-      faults.push(`${where(member)} or ${variableOf[`${member}_file`]} must be given`);
+      return await read();
     } catch (error) {
-      if (!(error instanceof TrustError) && !(error instanceof Error && error.name === 'PeerError')) throw error;
+      if (!(error instanceof TrustError) && !(error instanceof PeerError)) throw error;
       faults.push(error.message);
+      return undefined;
     }
-    return '';
+  };
+  const secret = async (member: 'api_key' | 'group_salt') => {
+    const value = await attempt(async () => {
+      const text = await secretOf(given, member);
+      if (text === undefined) throw wrongUsage(`${where(member)} or ${variableOf[`${member}_file`]} must be given`);
+      return secretText(member, text);
+    });
+    return value ?? '';
   };
   const apiKey = await secret('api_key');
   const groupSalt = await secret('group_salt');
+  const signingKey = await attempt(() => secretIn(given, 'signing_key_file'));
   if (groupSalt !== '' && Buffer.byteLength(groupSalt) < bounds.saltBytesMin) {
     faults.push(`${where('group_salt')} must have at least ${bounds.saltBytesMin} bytes`);
   }
@@ -110,7 +121,7 @@ export async function loadPeerConfig(surroundings: Surroundings, option: string 
     throw wrongUsage(faults.join('; ') + advice);
   }
   const stateDir = resolve(typeof given.state_dir === 'string' ? given.state_dir : defaultStateDir(surroundings));
-  return { url, peerId, apiKey, groupSalt, gameIds: gameIds as string[], stateDir, path };
+  return { url, peerId, apiKey, groupSalt, signingKey, gameIds: gameIds as string[], stateDir, path };
 }
 
 type Members = { readonly [Member in keyof ConfigFile]?: unknown };
@@ -149,12 +160,23 @@ function withEnvironment(file: Members | undefined, env: Surroundings['env']): M
 }
 
 async function secretOf(given: Members, member: 'api_key' | 'group_salt'): Promise<string | undefined> {
-  const named = given[`${member}_file`];
-  if (named === undefined) return typeof given[member] === 'string' && given[member] !== '' ? given[member] : undefined;
+  if (given[`${member}_file`] === undefined) {
+    return typeof given[member] === 'string' && given[member] !== '' ? given[member] : undefined;
+  }
   if (given[member] !== undefined) throw wrongUsage(`${member} and ${member}_file must not both be given`);
-  if (typeof named !== 'string') throw wrongUsage(`${member}_file must be the path of a file`);
+  return secretIn(given, `${member}_file`);
+}
+
+/** The text of the file that a member names; undefined where it names none. */
+async function secretIn(
+  given: Members,
+  member: 'api_key_file' | 'group_salt_file' | 'signing_key_file',
+): Promise<string | undefined> {
+  const named = given[member];
+  if (named === undefined) return undefined;
+  if (typeof named !== 'string') throw wrongUsage(`${member} must be the path of a file`);
   const text = await readSmallFile(named);
-  if (text === undefined) throw wrongUsage(`${member}_file names ${named}, which is not there`);
+  if (text === undefined) throw wrongUsage(`${member} names ${named}, which is not there`);
   return text;
 }
 

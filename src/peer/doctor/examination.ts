@@ -6,12 +6,12 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bounds } from '../../client/bounds.js';
 import { saltCheckOf } from '../../client/ids/salt-check.js';
-import { TrustClient } from '../../client/trust-client.js';
 import { isRetryable, TrustError } from '../../client/trust-error.js';
 import { inspectSpool } from '../../client/write/spool/inspection.js';
 import type { PeerConfig } from '../config/peer-config.js';
 import { codeOf, isOpenToOthers } from '../config/small-file.js';
 import { type GroupFacts, NodeReader } from '../node/node-reader.js';
+import { peerClient } from '../node/peer-client.js';
 import { plainWords } from '../node/plain-words.js';
 import { type Finding, fail, ok, warn } from './findings.js';
 
@@ -91,8 +91,8 @@ function judgeIds({ playerIdKinds, identityMode }: GroupFacts): Finding {
 
 /** Asks the node about the key, the peer and every game by events that it refuses for their time alone. */
 async function judgePeer(config: PeerConfig, reader: NodeReader): Promise<Finding[]> {
-  const { url, peerId, apiKey, groupSalt, gameIds } = config;
-  const client = new TrustClient({ url, peerId, apiKey, groupSalt });
+  const { url, peerId, gameIds } = config;
+  const client = peerClient(config);
   try {
     const probes = gameIds.map((gameId) => ({
       eventType: 'session_clean' as const,

@@ -1,68 +1,24 @@
+/** The kinds of player ids of the group that a command works for, once it is clear that it is the right group. */
+import { saltCheckOf } from '../../client/ids/salt-check.js';
+import { PeerError, wrongUsage } from '../peer-error.js';
+import { NodeReader } from './node-reader.js';
+
 /**
- * The kinds of player ids that the group's node names, kept in the state folder, so that ids are brought to one spelling
- * also while the node is away. The node stamps them: once known they stay.
+ * The kinds that the group takes; null where its ids are opaque. Throws `salt_mismatch` where the salt is another
+ * group's, and `wrong_usage` where the group knows players by something else than account ids.
  */
-import { join } from 'node:path';
-import { normalizePlayerId } from '../../client/ids/normalize.js';
-import { isSubjectHash } from '../../client/ids/subject.js';
-import type { PeerConfig } from '../config/peer-config.js';
-import { readSmallFile, replaceSmallFile } from '../config/small-file.js';
-import type { NodeReader } from './node-reader.js';
-
-export class GroupKinds {
-  readonly #path: string;
-  readonly #url: string;
-  #kinds: readonly string[] | null;
-  #isFresh = false;
-
-  private constructor(path: string, url: string, kinds: readonly string[] | null) {
-    this.#path = path;
-    this.#url = url;
-    this.#kinds = kinds;
-  }
-
-  /** What was learnt before from the node at the configuration's address. */
-  static async open({ stateDir, url }: PeerConfig): Promise<GroupKinds> {
-    const path = join(stateDir, 'group.json');
-    return new GroupKinds(path, url, kindsIn(await readSmallFile(path), url));
-  }
-
-  /** Empty where ids are opaque; null where the node was never reached. */
-  get kinds(): readonly string[] | null {
-    return this.#kinds;
-  }
-
-  /** Whether the node has told in this process. */
-  get isFresh(): boolean {
-    return this.#isFresh;
-  }
-
-  /** Asks the node. Rejects with a `TrustError` where it does not answer. */
-  async learn(reader: NodeReader): Promise<void> {
-    const { playerIdKinds: kinds } = await reader.group();
-    const isNew = JSON.stringify(kinds) !== JSON.stringify(this.#kinds);
-    this.#kinds = kinds;
-    this.#isFresh = true;
-    if (isNew) await replaceSmallFile(this.#path, `${JSON.stringify({ url: this.#url, kinds })}\n`);
-  }
-
-  /**
-   * The spelling of an id that all peers of the group share; the id itself where ids are opaque. Throws `invalid_argument`
-   * for what is no id of these kinds.
-   */
-  canonical(id: string): string {
-    const kinds = this.#kinds;
-    return kinds === null || kinds.length === 0 || isSubjectHash(id) ? id : normalizePlayerId(id, { kinds });
-  }
-}
-
-function kindsIn(text: string | undefined, url: string): readonly string[] | null {
+export async function groupKinds(url: string, groupSalt: string): Promise<readonly string[] | null> {
+  const reader = new NodeReader(url);
   try {
-    const value: unknown = JSON.parse(text ?? 'null');
-    if (typeof value !== 'object' || value === null) return null;
-    const { url: of, kinds } = value as { url?: unknown; kinds?: unknown };
-    return of === url && Array.isArray(kinds) && kinds.every((kind) => typeof kind === 'string') ? kinds : null;
-  } catch {
-    return null;
+    const { groupId, identityMode, saltCheck, playerIdKinds } = await reader.group();
+    if (saltCheck !== null && saltCheck !== saltCheckOf(groupSalt)) {
+      throw new PeerError('salt_mismatch', `the salt is not that of the group ${JSON.stringify(groupId)}`, 2);
+    }
+    if (identityMode === 'high-security') {
+      throw wrongUsage('the group knows players by verified identity tokens, which no list of a game holds');
+    }
+    return playerIdKinds.length > 0 ? playerIdKinds : null;
+  } finally {
+    await reader.close();
   }
 }

@@ -11,12 +11,13 @@ import { isSubjectHash } from '../../client/ids/subject.js';
 import type { PlayerTrust } from '../../client/player-trust.js';
 import { type PolicyMode, TrustPolicy } from '../../client/policy/policy.js';
 import type { Feed } from '../../client/read/calls.js';
-import { TrustClient } from '../../client/trust-client.js';
+import type { TrustClient } from '../../client/trust-client.js';
 import { TrustError } from '../../client/trust-error.js';
 import { EventSpool } from '../../client/write/spool/event-spool.js';
 import type { PeerConfig } from '../config/peer-config.js';
-import { GroupKinds } from '../node/group-kinds.js';
+import { KnownKinds } from '../node/known-kinds.js';
 import { NodeReader, type PeerStatus } from '../node/node-reader.js';
+import { peerClient } from '../node/peer-client.js';
 import { plainWords } from '../node/plain-words.js';
 import { AllowFile } from './allow-file.js';
 import type { AllowBody, ReportBody } from './bodies.js';
@@ -76,7 +77,7 @@ export class Sidecar {
   readonly #allow: AllowFile;
   readonly #policy: TrustPolicy<Action>;
   readonly #reader: NodeReader;
-  readonly #kinds: GroupKinds;
+  readonly #kinds: KnownKinds;
   /** Settles once the node has told its kinds of ids, or did not answer; null while nobody asks. */
   #learning: Promise<void> | null = null;
   readonly #problems: Problems;
@@ -88,7 +89,7 @@ export class Sidecar {
 
   private constructor(
     options: SidecarOptions,
-    parts: { client: TrustClient; spool: EventSpool; allow: AllowFile; kinds: GroupKinds; problems: Problems },
+    parts: { client: TrustClient; spool: EventSpool; allow: AllowFile; kinds: KnownKinds; problems: Problems },
   ) {
     this.#options = options;
     this.#client = parts.client;
@@ -112,11 +113,11 @@ export class Sidecar {
 
   /** Opens spool and allow list and begins to follow the stream; a node that does not answer keeps none of it back. */
   static async open(options: SidecarOptions): Promise<Sidecar> {
-    const { url, peerId, apiKey, groupSalt, stateDir } = options.config;
+    const { stateDir } = options.config;
     const problems = new Problems(options.log, Date.now);
     const allow = await AllowFile.open(join(stateDir, 'sidecar', 'allow.json'));
-    const kinds = await GroupKinds.open(options.config);
-    const client = new TrustClient({ url, peerId, apiKey, groupSalt, playersMax: options.playersMax });
+    const kinds = await KnownKinds.open(options.config);
+    const client = peerClient(options.config, { playersMax: options.playersMax });
     let made: Sidecar | undefined;
     try {
       const spool = await EventSpool.open({

@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
 import { basename, join, resolve } from 'node:path';
 import { bounds } from '../../client/bounds.js';
 import { pause, type Runtime, systemRuntime } from '../../client/transport/runtime.js';
-import { TrustClient } from '../../client/trust-client.js';
+import type { TrustClient } from '../../client/trust-client.js';
 import { TrustError } from '../../client/trust-error.js';
 import { EventSpool } from '../../client/write/spool/event-spool.js';
 import type { PeerConfig } from '../config/peer-config.js';
@@ -14,8 +14,9 @@ import { type EventOptions, eventOf } from '../import/event-of.js';
 import { type ImportPlan, planOf } from '../import/plan.js';
 import { HALF_LIFE_DAYS } from '../import/plan-constants.js';
 import { type FoundList, listOf } from '../import/read-list.js';
-import { GroupKinds } from '../node/group-kinds.js';
+import { KnownKinds } from '../node/known-kinds.js';
 import { NodeReader } from '../node/node-reader.js';
+import { peerClient } from '../node/peer-client.js';
 import { plainWords } from '../node/plain-words.js';
 import { PeerError } from '../peer-error.js';
 import { ListFile } from './list-file.js';
@@ -45,15 +46,15 @@ export interface WatchOptions {
 /** Runs until the signal is aborted. Rejects where the list cannot be read or has no known format (exit code 4). */
 export async function watchList(options: WatchOptions): Promise<void> {
   const { config, signal } = options;
-  const { url, peerId, apiKey, groupSalt, stateDir } = config;
+  const { url, stateDir } = config;
   const path = resolve(options.file);
   const name = `${basename(path)
     .replace(/[^\w.-]/g, '_')
     .slice(0, 40)}-${hash('sha256', path, 'hex').slice(0, 12)}`;
-  const kinds = await GroupKinds.open(config);
+  const kinds = await KnownKinds.open(config);
   const reader = new NodeReader(url);
   const state = await WatchState.open(join(stateDir, 'watch', `${name}.json`));
-  const client = new TrustClient({ url, peerId, apiKey, groupSalt });
+  const client = peerClient(config);
   let problem: string | null = null;
   const say = (error: TrustError | null) => {
     const code = error?.code ?? null;
@@ -85,7 +86,7 @@ export async function watchList(options: WatchOptions): Promise<void> {
 
 /** A wrong spelling would name another player for good: nothing is reported before the node has told its kinds once. */
 async function learnKinds(
-  kinds: GroupKinds,
+  kinds: KnownKinds,
   reader: NodeReader,
   { signal, runtime = systemRuntime }: WatchOptions,
   say: (error: TrustError | null) => void,
@@ -108,7 +109,7 @@ interface Parts {
   readonly path: string;
   readonly state: WatchState;
   readonly spool: EventSpool;
-  readonly kinds: GroupKinds;
+  readonly kinds: KnownKinds;
   readonly withdrawals: Withdrawals;
 }
 

@@ -3,7 +3,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { A, B, brief, C, D, eventAbout, plan, sample, samples } from './plans.js';
 
-const expected = samples === undefined ? () => console.log('SKIPPED: PTF_SHARED_DATA has no ban lists') : null;
+const expected =
+  samples === undefined ? () => process.stdout.write('SKIPPED: PTF_SHARED_DATA has no ban lists\n') : null;
 const rule = (name: string, check: () => void) => test(name, expected ?? check);
 
 const M1 = '0a0b0c0d-1111-4222-8333-444455556601';

@@ -156,6 +156,7 @@ export class EventSpool {
    * `spool_failed` or `closed`; then the event was not accepted, and may be added again under the same id.
    */
   async add(event: TrustEvent, options: CallOptions = {}): Promise<string> {
+    await this.#options.to.ready?.(options);
     const body = this.#options.to.prepare(event);
     const payload = Buffer.from(JSON.stringify(body));
     const bytesMax = Math.min(bounds.spoolEventBytes, this.#bytesMax - RECORD_HEAD_BYTES);

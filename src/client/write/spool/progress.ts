@@ -11,6 +11,8 @@ import type { DeliveryResult, TrustEvent } from '../submission.js';
 export interface SpoolTarget {
   /** An event in the form in which it travels, with everything filled in. */
   prepare(event: TrustEvent): EventBody;
+  /** Called before each `prepare`; resolves once the form in which events travel is known, or cannot be known now. */
+  ready?(options: CallOptions): Promise<void>;
   /** Sends events in one call, and says of each what came of it. */
   deliver(events: readonly EventBody[], options: CallOptions): Promise<DeliveryResult[]>;
 }

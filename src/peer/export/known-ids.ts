@@ -1,0 +1,36 @@
+/** The ids of a server's own players, one per line: the group's node holds hashes, so that only known ids can be listed. */
+
+import { readPlayerId } from '../../player-ids/player-id.js';
+import { eachLine } from '../formats/reading/lines.js';
+
+export interface KnownIds {
+  /** Canonical ids with their kinds, each once, in the order of the file. */
+  readonly players: ReadonlyMap<string, string>;
+  readonly refused: readonly { readonly line: number; readonly reason: string }[];
+}
+
+interface Hints {
+  readonly kind?: string | undefined;
+  readonly kinds?: readonly string[] | undefined;
+}
+
+/** Reads the ids. What stands behind a comma, a semicolon or a tab in a line is not read. */
+export function knownIds(text: string, hints: Hints): KnownIds {
+  const players = new Map<string, string>();
+  const refused: { line: number; reason: string }[] = [];
+  eachLine(text, (line, number, isEnded) => {
+    const id = line
+      .split(/[,;\t]/, 1)[0]!
+      .trim()
+      .replace(/^"(.*)"$/, '$1');
+    if (id === '' || id.startsWith('//')) return;
+    // The first line of a table names its columns.
+    if (number === 1 && /^(?:player_?id|steam_?id(?:64)?|uuid|id)$/i.test(id)) return;
+    const found = readPlayerId(id, hints);
+    if (!found.ok) refused.push({ line: number, reason: `${found.reason}: ${found.text}` });
+    else if (!isEnded && /:\d+$/.test(id) && !id.includes('7656')) {
+      refused.push({ line: number, reason: 'the file ends in this id without a line break, so that it may be cut' });
+    } else players.set(found.id, found.kind);
+  });
+  return { players, refused };
+}

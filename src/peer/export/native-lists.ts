@@ -1,0 +1,78 @@
+/** Native ban lists made of canonical player ids: each format takes the kinds of ids that its game knows. */
+import SteamID from 'steamid';
+
+/** A player of this server whom the group does not trust. */
+export interface ListedPlayer {
+  /** In canonical form. */
+  readonly id: string;
+  readonly kind: string;
+  readonly score: number;
+  readonly confidence: number;
+}
+
+export interface NativeList {
+  readonly name: string;
+  /** The kinds of ids that it takes; null for all. */
+  readonly kinds: readonly string[] | null;
+  /** The whole list. `at` is ms since 1970. */
+  readonly write: (players: readonly ListedPlayer[], at: number) => string;
+}
+
+/** What the lists say to admins and players. It names nobody. */
+const reason = 'untrusted in the group of servers';
+
+const lines = (texts: readonly string[]) => texts.map((text) => `${text}\n`).join('');
+
+/** `2026-11-20 12:00:00 +0000`, as Minecraft writes times. */
+function minecraftTime(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} +0000`;
+}
+
+export const nativeLists: readonly NativeList[] = [
+  {
+    name: 'squad',
+    kinds: ['steam', 'eos'],
+    write: (players) => lines(players.map(({ id }) => `${id}:0 //${reason}`)),
+  },
+  {
+    name: 'source',
+    kinds: ['steam'],
+    write: (players) => lines(players.map(({ id }) => `banid 0 ${new SteamID(id).getSteam2RenderedID(true)}`)),
+  },
+  {
+    name: 'rust',
+    kinds: ['steam'],
+    write: (players) => lines(players.map(({ id }) => `banid ${id} "" "${reason}" -1`)),
+  },
+  {
+    name: 'minecraft',
+    kinds: ['minecraft'],
+    write: (players, at) => {
+      const entry = { name: '', created: minecraftTime(at), source: 'ptf-peer', expires: 'forever', reason };
+      return `${JSON.stringify(
+        players.map(({ id }) => ({ uuid: id, ...entry })),
+        null,
+        2,
+      )}\n`;
+    },
+  },
+  {
+    name: 'csv',
+    kinds: null,
+    write: (players) =>
+      lines([
+        'player_id,kind,score,confidence',
+        ...players.map(({ id, kind, score, confidence }) => `${cell(id)},${kind},${score},${confidence}`),
+      ]),
+  },
+  {
+    name: 'ndjson',
+    kinds: null,
+    write: (players) => lines(players.map(({ id, ...rest }) => JSON.stringify({ player_id: id, ...rest }))),
+  },
+];
+
+/** A cell of a CSV list; ids of other kinds may hold anything but blanks. */
+function cell(text: string): string {
+  return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -3,9 +3,9 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
+import { clearLine, cursorTo } from 'node:readline';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import { SingleBar } from 'cli-progress';
 import { runPeerCommand } from './peer/cli/command.js';
 import type { Progress } from './peer/cli/session.js';
 
@@ -30,26 +30,33 @@ async function askSecret(question: string): Promise<string> {
   return answer;
 }
 
-/** A bar on the terminal's line, gone when the work is done. */
+/**
+ * A bar on the terminal's line, gone when the work is done. Drawn here, since a library for it would double the packages
+ * that a game server installs.
+ */
 function progressOf(what: string): Progress {
-  const bar = new SingleBar({
-    format: `${what} {bar} {percentage}%, {value} of {total}, {duration_formatted}`,
-    clearOnComplete: true,
-    hideCursor: true,
-    stream: process.stderr,
-    gracefulExit: false,
-  });
-  let started = false;
+  let drawnAt = Number.NEGATIVE_INFINITY;
+  const goBack = () => {
+    cursorTo(process.stderr, 0);
+    clearLine(process.stderr, 1);
+  };
   return {
     to(done, total) {
-      if (!started) bar.start(total, done);
-      started = true;
-      bar.setTotal(total);
-      bar.update(done);
+      const now = performance.now();
+      if (now - drawnAt < redrawMs && done < total) return;
+      drawnAt = now;
+      const part = total === 0 ? 1 : done / total;
+      const full = Math.round(part * barLength);
+      const bar = '#'.repeat(full) + '-'.repeat(barLength - full);
+      goBack();
+      process.stderr.write(`${what} [${bar}] ${Math.floor(part * 100)}%, ${done} of ${total}`);
     },
-    end: () => bar.stop(),
+    end: goBack,
   };
 }
+
+const redrawMs = 100;
+const barLength = 24;
 
 const ending = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

@@ -119,7 +119,7 @@ const mayUsePackages: Readonly<Record<string, readonly string[]>> = {
   client: clientPackages,
   'player-ids': ['node:net', 'steamid'],
   peer: peerPackages,
-  'ptf-peer': ['cli-progress', 'node:fs', 'node:os', 'node:readline', 'node:stream'],
+  'ptf-peer': ['node:fs', 'node:os', 'node:readline', 'node:stream'],
 };
 
 /** Packages that have one home: what others need of them comes in through a port. */

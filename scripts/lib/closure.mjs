@@ -8,12 +8,14 @@ import { dirname, join } from 'node:path';
 
 const builtin = new Set(builtinModules);
 const comments = /\/\*[\s\S]*?\*\/|^\s*\/\/[^\n]*$/gm;
-/** `import … from 'x'`, `export … from 'x'`, `import 'x'`, `import('x')`, `require('x')` and `new URL('./x', …)`. */
-const specifier =
-  /(?:\bfrom\s*|\bimport\s*|\bimport\s*\(\s*|\brequire\s*\(\s*|\bnew URL\(\s*)(['"])((?:\.{1,2}\/|[@\w])[^'"\n]*)\1/g;
+/** `import … from 'x'`, `export … from 'x'`, `import 'x'`, `import('x')` and `require('x')`. */
+const imported = /(?:\bfrom\s*|\bimport\s*|\bimport\s*\(\s*|\brequire\s*\(\s*)(['"])((?:\.{1,2}\/|[@\w])[^'"\n]*)\1/g;
+/** Entries of threads and processes: `new URL('./x.js', import.meta.url)`. */
+const located = /\bnew URL\(\s*(['"])(\.{1,2}\/[^'"\n]*\.js)\1/g;
 
 function specifiersIn(text) {
-  return [...text.replace(comments, '').matchAll(specifier)].map(([, , name]) => name);
+  const code = text.replace(comments, '');
+  return [imported, located].flatMap((form) => Array.from(code.matchAll(form), ([, , name]) => name));
 }
 
 /** @returns the package of `@scope/name/path` or `name/path`. */

@@ -5,7 +5,7 @@ import { limits } from '../limits.js';
 import { eventId, gameId, playerId } from '../validation/identifiers.js';
 import type { FromSchema } from '../validation/schema.js';
 import { errorCodeSchema, errorDetailsSchema } from './error-bodies.js';
-import { count, dateTime, eventFields, eventProperties, hashHex, nextCursor } from './fields.js';
+import { count, dateTime, eventFields, eventProperties, hashHex, laterEventProperties, nextCursor } from './fields.js';
 
 export const storedEventSchema = {
   type: 'object',
@@ -13,6 +13,13 @@ export const storedEventSchema = {
   required: [...eventFields, 'received_at', 'status'],
   properties: {
     ...eventProperties,
+    ...laterEventProperties,
+    disputed: {
+      type: 'boolean',
+      const: true,
+      description:
+        'Present while somebody disputes what the peer holds about the player, or the operator upheld that: the event then counts for nothing.',
+    },
     game_id: { type: 'string', description: 'As it was when the event was accepted.', examples: gameId.examples },
     received_at: dateTime,
     status: { type: 'string', const: 'accepted' },
@@ -290,6 +297,19 @@ export const playerEventsSchema = {
   },
 } as const;
 export type PlayerEventsBody = FromSchema<typeof playerEventsSchema>;
+
+export const openedDisputeSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['dispute_id', 'subject_hash', 'status', 'opened_at'],
+  properties: {
+    dispute_id: { type: 'string', format: 'uuid' },
+    subject_hash: hashHex,
+    status: { type: 'string', const: 'open' },
+    opened_at: dateTime,
+  },
+} as const;
+export type OpenedDisputeBody = FromSchema<typeof openedDisputeSchema>;
 
 export const erasedEventsSchema = {
   type: 'object',

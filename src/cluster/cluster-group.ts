@@ -121,18 +121,6 @@ export class ClusterGroup implements GroupApi {
     return this.#local.explain(subject);
   }
 
-  disputedFor(subject: string) {
-    return this.#local.disputedFor(subject);
-  }
-
-  origins() {
-    return this.#local.origins();
-  }
-
-  disputes(status?: DisputeStatus) {
-    return this.#local.disputes(status);
-  }
-
   hasErasedSince(peer: PeerView, at: number) {
     return this.#local.hasErasedSince(peer, at);
   }
@@ -301,27 +289,6 @@ export class ClusterGroup implements GroupApi {
   confirmErasure(subject: Uint8Array, by: string) {
     if (this.#site.isLeader()) return this.#local.confirmErasure(subject, by);
     return this.#ask({ name: 'confirmErasure', args: { subject: subjectHex(subject), by } }, same);
-  }
-
-  dispute(caller: PeerView | null, subject: Uint8Array, text: string, against?: string) {
-    if (this.#site.isLeader()) return this.#local.dispute(caller, subject, text, against);
-    const args = { caller: caller?.peerId ?? null, subject: subjectHex(subject), text, against: against ?? null };
-    return this.#ask({ name: 'dispute', args }, same);
-  }
-
-  changeOrigin(change: 'add' | 'remove', name: string, by: string) {
-    if (this.#site.isLeader()) return this.#carried(this.#local.changeOrigin(change, name, by));
-    return this.#ask({ name: 'changeOrigin', args: { change, name, by } }, same);
-  }
-
-  decideDispute(decision: DecideDispute['decision'], disputeId: string, peerIds: readonly string[], by: string) {
-    if (this.#site.isLeader()) return this.#local.decideDispute(decision, disputeId, peerIds, by);
-    return this.#ask({ name: 'decideDispute', args: { decision, disputeId, peerIds, by } }, same);
-  }
-
-  exportSubject(subject: Uint8Array, by: string) {
-    if (this.#site.isLeader()) return this.#local.exportSubject(subject, by);
-    return this.#ask({ name: 'exportSubject', args: { subject: subjectHex(subject), by } }, same);
   }
 
   async #ask<N extends CommandName>(

@@ -65,20 +65,6 @@ export interface CommandArgs {
     readonly by: string;
   };
   readonly confirmErasure: { readonly subject: string; readonly by: string };
-  readonly dispute: {
-    readonly caller: string | null;
-    readonly subject: string;
-    readonly text: string;
-    readonly against: string | null;
-  };
-  readonly changeOrigin: { readonly change: 'add' | 'remove'; readonly name: string; readonly by: string };
-  readonly decideDispute: {
-    readonly decision: DecideDispute['decision'];
-    readonly disputeId: string;
-    readonly peerIds: readonly string[];
-    readonly by: string;
-  };
-  readonly exportSubject: { readonly subject: string; readonly by: string };
 }
 
 export interface CommandValues {
@@ -99,10 +85,6 @@ export interface CommandValues {
   readonly purgePeers: Outcome<readonly string[]>;
   readonly relatePeers: Outcome<null>;
   readonly confirmErasure: Outcome<Erasure>;
-  readonly dispute: Outcome<{ readonly id: string; readonly openedAt: number }>;
-  readonly changeOrigin: Outcome<OriginView>;
-  readonly decideDispute: Outcome<DisputeView>;
-  readonly exportSubject: Outcome<SubjectExport>;
 }
 
 export type CommandName = keyof CommandArgs;
@@ -171,13 +153,6 @@ const carriers: { readonly [N in CommandName]: Carrier<N> } = {
   purgePeers: (group, { idleMs, by }) => group.purgePeers(idleMs, by),
   relatePeers: (group, { relation, peerId, otherId, by }) => group.relatePeers(relation, peerId, otherId, by),
   confirmErasure: (group, { subject, by }) => group.confirmErasure(subjectBytes(subject), by),
-  async dispute(group, { caller: id, subject, text, against }) {
-    const caller = callerOf(group, id);
-    return isRefusal(caller) ? caller : group.dispute(caller, subjectBytes(subject), text, against ?? undefined);
-  },
-  changeOrigin: (group, { change, name, by }) => group.changeOrigin(change, name, by),
-  decideDispute: (group, { decision, disputeId, peerIds, by }) => group.decideDispute(decision, disputeId, peerIds, by),
-  exportSubject: (group, { subject, by }) => group.exportSubject(subjectBytes(subject), by),
 };
 
 /** Carries a command out on the group of this node, which leads; undefined for one that there is not. */

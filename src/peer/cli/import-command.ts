@@ -159,7 +159,7 @@ async function send(file: string, options: ImportOptions, session: Session): Pro
     const sent = await sendEntries(entries, {
       to: options.origin === undefined ? client : carrying(client, options.origin),
       events: { peerId, groupSalt, format: plan.format, gameId, severity: options.severity ?? null },
-      folder: join(stateDir, 'import'),
+      folder: join(stateDir, 'imports'),
       signal: ending,
       onProgress: (done, total) => progress.to(done, total),
     });

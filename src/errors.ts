@@ -39,6 +39,8 @@ export const errors = {
   headers_too_large: { status: 431, text: 'the header fields are too large' },
   internal_error: { status: 500, text: 'internal error' },
   dependency_unavailable: { status: 503, text: 'the service cannot reach its data store' },
+  no_leader: { status: 503, text: 'the group has no leader at the moment; try again' },
+  stale: { status: 503, text: 'this node may be behind the others of its group; ask another one, or try again' },
   overloaded: { status: 503, text: 'the service is at its limit; try again later' },
 } as const satisfies Record<string, { status: number; text: string }>;
 

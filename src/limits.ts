@@ -411,6 +411,18 @@ export const limits = {
   /** Callers that are counted one by one within a second; those beyond share a count. */
   rateLimitCallersMax: 65_536,
 
+  // Cluster
+  etcdEndpointsMax: 16,
+  etcdPrefixLength: 128,
+  clusterSecretBytesMin: 32,
+  leaseSDefault: 3,
+  /** etcd grants no shorter one with its default election timeout. */
+  leaseSMin: 2,
+  leaseSMax: 60,
+  stalenessMaxMsDefault: 5_000,
+  stalenessMaxMsMin: 500,
+  stalenessMaxMsCeiling: HOUR_MS,
+
   saltBytesMin: 16,
   sessionSecretBytesMin: 32,
   sessionCookieLength: 4_096,

@@ -7,6 +7,7 @@
 const installScripts = {
   lmdb: 'picks its prebuilt binary, or compiles the store where there is none',
   'msgpackr-extract': 'picks its prebuilt binary; optional, brought by lmdb',
+  protobufjs: 'compares the version that its parent asks for, and prints a warning; brought by @grpc/proto-loader',
   '@scarf/scarf': 'would report the installation; brought by swagger-ui-dist, switched off by `scarfSettings`',
 };
 

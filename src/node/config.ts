@@ -128,11 +128,38 @@ function checkTogether(config: Config, settings: Settings): void {
   if (config.registrationMode === 'session' && !settings.isSet(variables.sessionSecret)) {
     settings.note(variables.sessionSecret.name, 'is required with REGISTRATION_MODE=session');
   }
+  if (config.cluster === 'etcd') checkCluster(config, settings);
   if (!config.production) return;
   for (const required of [variables.groupId, variables.salt, variables.registrationMode]) {
     if (!settings.isSet(required)) settings.note(required.name, 'is required in production');
   }
   if (!config.peerAuthEnabled) settings.note(variables.peerAuthEnabled.name, 'must not be false in production');
+}
+
+function checkCluster(config: Config, settings: Settings): void {
+  const required = [
+    variables.etcdEndpoints,
+    variables.nodeId,
+    variables.advertiseUrl,
+    variables.clusterSecret,
+    // Each node would make one of its own.
+    variables.salt,
+  ];
+  for (const row of required) if (!settings.isSet(row)) settings.note(row.name, 'is required with CLUSTER=etcd');
+  const pairs = [
+    [variables.etcdCertFile, variables.etcdKeyFile],
+    [variables.etcdUsername, variables.etcdPassword],
+  ] as const;
+  for (const [first, second] of pairs) {
+    if (settings.isSet(first) === settings.isSet(second)) continue;
+    const [set, missing] = settings.isSet(first) ? [first, second] : [second, first];
+    settings.note(missing.name, `is required together with ${set.name}`);
+  }
+  const isPlain = config.etcdEndpoints?.[0]?.startsWith('http:') === true;
+  if (isPlain && config.etcdCaFile !== null) settings.note(variables.etcdCaFile.name, 'needs https in ETCD_ENDPOINTS');
+  if (config.stalenessMaxMs < config.leaseS * 1000) {
+    settings.note(variables.stalenessMaxMs.name, 'must be at least as long as LEASE_S');
+  }
 }
 
 function warningsOf(config: Config): Remark[] {

@@ -7,8 +7,10 @@ import { type Remark, variables } from './variables.js';
 
 /** Prefixes under which the project names its variables and hardly anybody else does. */
 const prefixes = [
+  'CLUSTER_',
   'DASHBOARD_',
   'ERASURE_',
+  'ETCD_',
   'GROUP_',
   'HALF_LIFE_',
   'METRICS_',

@@ -15,6 +15,9 @@ import {
 } from '../core/vocabulary.js';
 import { DAY_MS, limits } from '../limits.js';
 
+export const clusterModes = ['none', 'etcd'] as const;
+export type ClusterMode = (typeof clusterModes)[number];
+
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
@@ -116,6 +119,40 @@ function parsePeerIds(text: string): Parsed<readonly string[]> {
   if (ids.length > limits.preTrustedMax) return fault(`must name at most ${limits.preTrustedMax} peers`);
   const odd = ids.find((id) => [...id].length > limits.peerIdLength || /[\p{Cc}\s]/u.test(id));
   return odd === undefined ? value(Object.freeze(ids)) : fault('holds something that is not a peer id');
+}
+
+function urlFault(text: string): string | undefined {
+  if (!URL.canParse(text)) return 'is no URL';
+  const { protocol, pathname, search, hash, username } = new URL(text);
+  if (protocol !== 'http:' && protocol !== 'https:') return 'must begin with http:// or https://';
+  return pathname !== '/' || search !== '' || hash !== '' || username !== ''
+    ? 'must hold host and port alone'
+    : undefined;
+}
+
+function parseEndpoints(text: string): Parsed<readonly string[]> {
+  const urls = text.split(',').flatMap((url) => url.trim() || []);
+  if (urls.length === 0) return fault('names no endpoint');
+  if (urls.length > limits.etcdEndpointsMax) return fault(`must name at most ${limits.etcdEndpointsMax} endpoints`);
+  const odd = urls.find((url) => urlFault(url) !== undefined);
+  if (odd !== undefined) return fault('must be comma-separated URLs such as http://10.0.0.1:2379');
+  const schemes = new Set(urls.map((url) => new URL(url).protocol));
+  return schemes.size === 1 ? value(Object.freeze(urls)) : fault('must use either http or https throughout');
+}
+
+function parseUrl(text: string): Parsed<string> {
+  const found = urlFault(text);
+  return found === undefined ? value(new URL(text).origin) : fault(`${found}, such as http://10.0.0.1:8080`);
+}
+
+function parseNodeId(text: string): Parsed<string> {
+  const holds = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(text);
+  return holds ? value(text) : fault('must be 1 to 63 letters, digits, dots, hyphens and underscores');
+}
+
+function parsePrefix(text: string): Parsed<string> {
+  const holds = /^\/(?:[\w.-]+\/)+$/.test(text) && text.length <= limits.etcdPrefixLength;
+  return holds ? value(text) : fault('must begin and end with a slash, such as /ptf/my-group/');
 }
 
 /** Typed so that `parse` and `fallback` of one row agree. */
@@ -360,5 +397,94 @@ export const variables = {
     meaning: 'Address that the dashboard listens on',
     fallback: '127.0.0.1',
     parse: parseLine,
+  }),
+  /** `none`: the node serves its group alone, and nothing below has a meaning. */
+  cluster: variable<ClusterMode>({
+    name: 'CLUSTER',
+    meaning: '`none`, or `etcd`: several nodes serve one group, whose log is replicated by etcd',
+    fallback: 'none',
+    parse: oneOf(clusterModes),
+  }),
+  etcdEndpoints: variable<readonly string[] | null>({
+    name: 'ETCD_ENDPOINTS',
+    meaning: 'Comma-separated URLs of the etcd members, such as `http://10.0.0.1:2379`; required with `CLUSTER=etcd`',
+    fallback: null,
+    parse: parseEndpoints,
+  }),
+  etcdCaFile: variable<string | null>({
+    name: 'ETCD_CA_FILE',
+    meaning: 'File of the certificates (PEM) that the members of etcd are verified by, with `https` endpoints',
+    fallback: null,
+    parse: parseLine,
+  }),
+  etcdCertFile: variable<string | null>({
+    name: 'ETCD_CERT_FILE',
+    meaning: "File of the node's own certificate (PEM) for etcd; together with `ETCD_KEY_FILE`",
+    fallback: null,
+    parse: parseLine,
+  }),
+  etcdKeyFile: variable<string | null>({
+    name: 'ETCD_KEY_FILE',
+    meaning: "File of that certificate's key (PEM)",
+    fallback: null,
+    parse: parseLine,
+  }),
+  etcdUsername: variable<string | null>({
+    name: 'ETCD_USERNAME',
+    meaning: 'User of etcd, where it has authentication on; together with `ETCD_PASSWORD`',
+    fallback: null,
+    parse: parseLine,
+  }),
+  etcdPassword: variable<string | null>({
+    name: 'ETCD_PASSWORD',
+    meaning: "That user's password",
+    fallback: null,
+    secret: true,
+    parse: secretOf(1),
+  }),
+  /** Null: `/ptf/<group id>/`, the group id percent-encoded. */
+  etcdPrefix: variable<string | null>({
+    name: 'ETCD_PREFIX',
+    meaning: 'Under which the keys of the group stand in etcd; `/ptf/<GROUP_ID>/` where unset',
+    fallback: null,
+    parse: parsePrefix,
+  }),
+  nodeId: variable<string | null>({
+    name: 'NODE_ID',
+    meaning: 'Name of this node among those of its group; it stays with `DATA_DIR`. Required with `CLUSTER=etcd`',
+    fallback: null,
+    parse: parseNodeId,
+  }),
+  advertiseUrl: variable<string | null>({
+    name: 'ADVERTISE_URL',
+    meaning:
+      "URL at which the other nodes reach this node's public port, such as `http://10.0.0.1:8080`; required with `CLUSTER=etcd`",
+    fallback: null,
+    parse: parseUrl,
+  }),
+  clusterSecret: variable<string | null>({
+    name: 'CLUSTER_SECRET',
+    meaning: `Secret by which nodes of a group trust one another, ${limits.clusterSecretBytesMin} bytes or more; required with \`CLUSTER=etcd\``,
+    fallback: null,
+    secret: true,
+    parse: secretOf(limits.clusterSecretBytesMin),
+  }),
+  leaseS: variable<number>({
+    name: 'LEASE_S',
+    meaning: "Seconds that the leader's lease holds without a sign of life",
+    fallback: limits.leaseSDefault,
+    parse: wholeNumber(limits.leaseSMin, limits.leaseSMax),
+  }),
+  stalenessMaxMs: variable<number>({
+    name: 'STALENESS_MAX_MS',
+    meaning: 'A node that has not known for so many ms that it is up to date answers reads with 503 `stale`',
+    fallback: limits.stalenessMaxMsDefault,
+    parse: wholeNumber(limits.stalenessMaxMsMin, limits.stalenessMaxMsCeiling),
+  }),
+  allowStaleReads: variable<boolean>({
+    name: 'ALLOW_STALE_READS',
+    meaning: '`true` answers reads however old they are; `X-Staleness-Ms` tells',
+    fallback: false,
+    parse: parseSwitch,
   }),
 };

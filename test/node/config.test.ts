@@ -67,6 +67,20 @@ const defaults: Config = {
   dashboardPort: null,
   dashboardHost: '127.0.0.1',
   metricsHost: '127.0.0.1',
+  cluster: 'none',
+  etcdEndpoints: null,
+  etcdCaFile: null,
+  etcdCertFile: null,
+  etcdKeyFile: null,
+  etcdUsername: null,
+  etcdPassword: null,
+  etcdPrefix: null,
+  nodeId: null,
+  advertiseUrl: null,
+  clusterSecret: null,
+  leaseS: 3,
+  stalenessMaxMs: 5_000,
+  allowStaleReads: false,
 };
 
 test('an empty environment gives the defaults of the contract, frozen', () => {
@@ -112,6 +126,20 @@ test('every variable is read', () => {
     METRICS_HOST: '::1',
     DASHBOARD_PORT: '9091',
     DASHBOARD_HOST: '::',
+    CLUSTER: 'etcd',
+    ETCD_ENDPOINTS: 'https://10.0.0.1:2379, https://10.0.0.2:2379',
+    ETCD_CA_FILE: '/etc/ca.pem',
+    ETCD_CERT_FILE: '/etc/cert.pem',
+    ETCD_KEY_FILE: '/etc/key.pem',
+    ETCD_USERNAME: 'ptf',
+    ETCD_PASSWORD: 'p',
+    ETCD_PREFIX: '/groups/arena/',
+    NODE_ID: 'n-1',
+    ADVERTISE_URL: 'http://10.0.0.1:8080/',
+    CLUSTER_SECRET: secret32,
+    LEASE_S: '2',
+    STALENESS_MAX_MS: '2000',
+    ALLOW_STALE_READS: 'true',
   });
   assert.equal(config, {
     environment: 'staging',
@@ -150,6 +178,20 @@ test('every variable is read', () => {
     metricsHost: '::1',
     dashboardPort: 9091,
     dashboardHost: '::',
+    cluster: 'etcd',
+    etcdEndpoints: ['https://10.0.0.1:2379', 'https://10.0.0.2:2379'],
+    etcdCaFile: '/etc/ca.pem',
+    etcdCertFile: '/etc/cert.pem',
+    etcdKeyFile: '/etc/key.pem',
+    etcdUsername: 'ptf',
+    etcdPassword: 'p',
+    etcdPrefix: '/groups/arena/',
+    nodeId: 'n-1',
+    advertiseUrl: 'http://10.0.0.1:8080',
+    clusterSecret: secret32,
+    leaseS: 2,
+    stalenessMaxMs: 2_000,
+    allowStaleReads: true,
   });
 });
 
@@ -179,6 +221,14 @@ test('a value outside of its bounds is a fault of its variable', () => {
     ['ERASURE_MODE', ['both']],
     ['ERASURE_QUOTA_PER_DAY', ['-1']],
     ['LOG_LEVEL', ['verbose']],
+    ['CLUSTER', ['raft']],
+    ['ETCD_ENDPOINTS', [',', '10.0.0.1:2379', 'http://a:1/b', 'http://a:1,https://b:1']],
+    ['ETCD_PREFIX', ['ptf/', '/ptf', '/a b/']],
+    ['NODE_ID', ['a b', '-a', 'n'.repeat(64)]],
+    ['ADVERTISE_URL', ['10.0.0.1', 'ftp://a', 'http://a/b']],
+    ['CLUSTER_SECRET', ['x'.repeat(31)]],
+    ['LEASE_S', ['1', '61']],
+    ['STALENESS_MAX_MS', ['499']],
     ['PRE_TRUSTED_PEERS', [',', 'a b', 'p'.repeat(65), Array.from({ length: 65 }, (_, i) => `p${i}`).join(',')]],
   ];
   for (const [name, values] of wrong) {
@@ -242,6 +292,24 @@ test('NODE_ENV=production brings the rules of production and leaves the environm
   assert.is(load({ NODE_ENV: 'test' }).production, false);
 });
 
+test('a cluster requires its members, names, the salt and its secret, and pairs of credentials', () => {
+  const required = ['ADVERTISE_URL', 'CLUSTER_SECRET', 'ETCD_ENDPOINTS', 'GROUP_SALT', 'NODE_ID'];
+  assert.equal(faulty({ CLUSTER: 'etcd' }).sort(), required);
+  const env = {
+    CLUSTER: 'etcd',
+    ETCD_ENDPOINTS: 'http://10.0.0.1:2379',
+    NODE_ID: 'n1',
+    ADVERTISE_URL: 'http://10.0.0.1:8080',
+    CLUSTER_SECRET: secret32,
+    GROUP_SALT: salt16,
+  };
+  assert.equal(faulty(env), []);
+  assert.equal(faulty({ ...env, ETCD_CERT_FILE: '/cert.pem' }), ['ETCD_KEY_FILE']);
+  assert.equal(faulty({ ...env, ETCD_PASSWORD: 'p' }), ['ETCD_USERNAME']);
+  assert.equal(faulty({ ...env, ETCD_CA_FILE: '/ca.pem' }), ['ETCD_CA_FILE']);
+  assert.equal(faulty({ ...env, STALENESS_MAX_MS: '2999' }), ['STALENESS_MAX_MS']);
+});
+
 test('registration by session requires its secret', () => {
   assert.equal(faulty({ REGISTRATION_MODE: 'session' }), ['SESSION_SECRET']);
   assert.equal(faulty({ REGISTRATION_MODE: 'session', SESSION_SECRET: 'short' }), ['SESSION_SECRET']);
@@ -284,7 +352,7 @@ test('neither a fault nor the description of a configuration shows a secret', ()
   assert.is(faults.length, 3);
   assert.not.ok(JSON.stringify(faults).includes(short));
   const secrets = rows.filter(({ secret }) => secret).map(({ name }) => name);
-  assert.equal(secrets.sort(), ['GROUP_SALT', 'SESSION_SECRET']);
+  assert.equal(secrets.sort(), ['CLUSTER_SECRET', 'ETCD_PASSWORD', 'GROUP_SALT', 'SESSION_SECRET']);
   const shown = describeConfig(load(Object.fromEntries(secrets.map((name) => [name, secret32]))));
   for (const name of secrets) assert.is(shown[name.toLowerCase()], '***');
   assert.not.ok(JSON.stringify(shown).includes(secret32));

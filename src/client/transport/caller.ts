@@ -142,7 +142,7 @@ function isOfNode({ code, status }: TrustError, { method }: Ask): boolean {
 
 /** A refusal, 408 and 429 too, comes from a node that is well; so does the answer of one that waits for a leader. */
 function isFromWellNode({ code, status }: TrustError): boolean {
-  if (code === 'behind' || (code as string) === 'no_leader') return true;
+  if (code === 'behind' || code === 'no_leader') return true;
   return code !== 'unexpected_answer' && (status ?? 500) < 500;
 }
 

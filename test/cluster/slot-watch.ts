@@ -1,0 +1,50 @@
+/**
+ * Watches the group's keys in etcd from the start and notes under which fence each slot was written: the revision at
+ * which the leader's key was made that stood when the slot came.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import type { FencedSlot } from './history.js';
+
+/** One change of a key, as etcdctl prints it. `type` is left out of a put. */
+interface Change {
+  readonly type?: 'DELETE';
+  readonly kv: { readonly key: string; readonly create_revision?: number; readonly mod_revision?: number };
+}
+
+export class SlotWatch {
+  readonly slots: FencedSlot[] = [];
+  /** Fences in the order in which leaders came. */
+  readonly fences: number[] = [];
+  readonly #child: ChildProcess;
+  #fence = 0;
+
+  constructor(endpoints: readonly string[], prefix: string) {
+    const args = ['--endpoints', endpoints.join(','), 'watch', '--prefix', prefix, '--rev', '1', '-w', 'json'];
+    const env = { PATH: process.env.PATH, ETCDCTL_API: '3' };
+    this.#child = spawn('etcdctl', args, { env, stdio: ['ignore', 'pipe', 'ignore'] });
+    const lines = createInterface({ input: this.#child.stdout! });
+    lines.on('line', (line) => this.#take(line, prefix));
+  }
+
+  async close(): Promise<void> {
+    const closed = once(this.#child, 'close');
+    this.#child.kill();
+    await closed;
+  }
+
+  #take(line: string, prefix: string): void {
+    const { Events: changes = [] } = JSON.parse(line) as { readonly Events?: readonly Change[] };
+    for (const { type, kv } of changes) {
+      const name = Buffer.from(kv.key, 'base64').toString().slice(prefix.length);
+      if (type === 'DELETE') continue;
+      if (name === 'leader' && kv.create_revision !== this.#fence) {
+        this.#fence = kv.create_revision ?? 0;
+        this.fences.push(this.#fence);
+      } else if (name.startsWith('log/') && kv.create_revision === kv.mod_revision) {
+        this.slots.push({ firstSeq: Number(name.slice('log/'.length)), fence: this.#fence });
+      }
+    }
+  }
+}

@@ -1,5 +1,5 @@
 /** Members of etcd on loopback, each behind a link that the other members and nothing else come through. */
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -25,6 +25,15 @@ const settings = [
 const startedMs = 60_000;
 /** Of one key that fills the database. */
 const ballastBytes = 1_000_000;
+
+const outputBytes = 16 * 1024 * 1024;
+
+/** Of `etcdctl endpoint status`. */
+interface MemberStatus {
+  readonly header: { readonly member_id: string; readonly revision: string };
+  readonly leader: string;
+  readonly dbSize: string;
+}
 
 export interface EtcdOptions {
   readonly dir: string;
@@ -108,13 +117,13 @@ export class EtcdMembers {
   async replaceMember(index: number): Promise<void> {
     const others = this.endpoints.filter((_, at) => at !== index);
     await this.member(index).kill();
-    const list = this.ctl(others, ['member', 'list']);
+    const list = await this.ctl(others, ['member', 'list']);
     const id = list
       .split('\n')
       .find((line) => line.includes(` ${this.names[index]},`))
       ?.split(',')[0];
     if (id === undefined) throw new Error(`no such member: ${list}`);
-    this.ctl(others, ['member', 'remove', id]);
+    await retried(() => this.ctl(others, ['member', 'remove', id]));
     rmSync(this.folderOf(index), { recursive: true, force: true });
     // Until the members that are left have agreed, a change is refused.
     const add = ['member', 'add', this.names[index]!, `--peer-urls=${this.links[index]!.url}`];
@@ -124,66 +133,65 @@ export class EtcdMembers {
   }
 
   /** Number of the member that leads the others; undefined while none does. */
-  leader(): number | undefined {
+  async leader(): Promise<number | undefined> {
     for (const [index, endpoint] of this.endpoints.entries()) {
-      const status = spawnSync(
-        'etcdctl',
-        ['--endpoints', endpoint, '--command-timeout=2s', 'endpoint', 'status', '-w', 'json'],
-        {
-          encoding: 'utf8',
-          env: { PATH: process.env.PATH, ETCDCTL_API: '3' },
-        },
-      );
-      if (status.status !== 0) continue;
-      const [found] = JSON.parse(status.stdout.replaceAll(/"(member_id|leader)":(\d+)/g, '"$1":"$2"')) as {
-        Status: { header: { member_id: string }; leader: string };
-      }[];
-      if (found?.Status.leader === found?.Status.header.member_id) return index;
+      try {
+        const { leader, header } = await this.#status(endpoint);
+        if (leader === header.member_id) return index;
+      } catch {
+        // It is down, or has no leader.
+      }
     }
     return undefined;
   }
 
   /** Fills the database up to a part of its quota with keys of nobody's; answers their number. */
-  fill(prefix: string, part: number): number {
-    const bytes = (this.quotaBytes ?? 0) * part - this.dbBytes();
+  async fill(prefix: string, part: number): Promise<number> {
+    const bytes = (this.quotaBytes ?? 0) * part - (await this.dbBytes());
     const count = Math.max(0, Math.ceil(bytes / ballastBytes));
     const value = 'b'.repeat(ballastBytes);
-    for (let i = 0; i < count; i++) this.ctl(this.endpoints, ['put', `${prefix}${i}`], value);
+    for (let i = 0; i < count; i++) await this.ctl(this.endpoints, ['put', `${prefix}${i}`], value);
     return count;
   }
 
   /** Gives back what `fill` took. */
-  clear(prefix: string, count: number): void {
+  async clear(prefix: string, count: number): Promise<void> {
     if (count === 0) return;
-    this.ctl(this.endpoints, ['del', '--prefix', prefix]);
-    const status = this.ctl(this.endpoints.slice(0, 1), ['endpoint', 'status', '-w', 'json']);
-    const [found] = JSON.parse(status) as { Status: { header: { revision: number } } }[];
+    await this.ctl(this.endpoints, ['del', '--prefix', prefix]);
+    const { header } = await this.#status(this.endpoints[0]!);
     // The nodes compact too, and may have been further.
-    try {
-      this.ctl(this.endpoints, ['compact', String(found!.Status.header.revision)]);
-    } catch (error) {
-      if (!/compacted/.test(String(error))) throw error;
-    }
-    for (const endpoint of this.endpoints) this.ctl([endpoint], ['defrag']);
-    this.ctl(this.endpoints, ['alarm', 'disarm']);
+    await this.ctl(this.endpoints, ['compact', header.revision]).catch((error: Error) => {
+      if (!error.message.includes('compacted')) throw error;
+    });
+    for (const endpoint of this.endpoints) await this.ctl([endpoint], ['defrag']);
+    await this.ctl(this.endpoints, ['alarm', 'disarm']);
   }
 
   /** Size of the database of the first member. */
-  dbBytes(): number {
-    const status = this.ctl(this.endpoints.slice(0, 1), ['endpoint', 'status', '-w', 'json']);
-    const [found] = JSON.parse(status) as { Status: { dbSize: number } }[];
-    return found!.Status.dbSize;
+  async dbBytes(): Promise<number> {
+    return Number((await this.#status(this.endpoints[0]!)).dbSize);
   }
 
-  /** Runs etcdctl; throws with what it said. */
-  ctl(endpoints: readonly string[], args: readonly string[], input = ''): string {
-    const { status, stdout, stderr, error } = spawnSync(
-      'etcdctl',
-      ['--endpoints', endpoints.join(','), '--command-timeout=5s', ...args],
-      { encoding: 'utf8', input, env: { PATH: process.env.PATH, ETCDCTL_API: '3' } },
-    );
-    if (status !== 0) throw new Error(error?.message ?? (stderr || stdout));
-    return stdout;
+  /** Runs etcdctl; rejects with what it said. */
+  ctl(endpoints: readonly string[], args: readonly string[], input = ''): Promise<string> {
+    const options = { env: { PATH: process.env.PATH, ETCDCTL_API: '3' }, maxBuffer: outputBytes };
+    const all = ['--endpoints', endpoints.join(','), '--command-timeout=5s', ...args];
+    return new Promise((resolve, reject) => {
+      // Not synchronously: the links of the members run in this process.
+      const child = execFile('etcdctl', all, options, (error, stdout, stderr) => {
+        if (error === null) resolve(stdout);
+        else reject(new Error(stderr || stdout || error.message));
+      });
+      child.stdin!.on('error', () => undefined);
+      child.stdin!.end(input);
+    });
+  }
+
+  /** Numbers as text, since ids exceed 2^53. */
+  async #status(endpoint: string): Promise<MemberStatus> {
+    const text = await this.ctl([endpoint], ['endpoint', 'status', '-w', 'json']);
+    const [found] = JSON.parse(text.replaceAll(/":(\d+)/g, '":"$1"')) as { Status: MemberStatus }[];
+    return found!.Status;
   }
 
   /** Resolves once every member answers a read that asks the majority. */
@@ -192,7 +200,7 @@ export class EtcdMembers {
     for (const [index, endpoint] of this.endpoints.entries()) {
       for (;;) {
         try {
-          this.ctl([endpoint], ['get', 'any']);
+          await this.ctl([endpoint], ['get', 'any']);
           break;
         } catch (error) {
           if (performance.now() > until)
@@ -209,10 +217,10 @@ export class EtcdMembers {
   }
 }
 
-async function retried(work: () => unknown): Promise<void> {
+async function retried(work: () => Promise<unknown>): Promise<void> {
   for (let tries = 0; ; tries++) {
     try {
-      work();
+      await work();
       return;
     } catch (error) {
       if (tries === 50) throw error;

@@ -35,7 +35,7 @@ async function follower(group: Group, random: Random): Promise<ClusterNode> {
 
 async function etcdLeader(group: Group): Promise<number> {
   for (;;) {
-    const leader = group.etcd.leader();
+    const leader = await group.etcd.leader();
     if (leader !== undefined) return leader;
     await delay(100);
   }
@@ -134,9 +134,9 @@ export const faults: readonly ClusterFault[] = [
     writePauseMsMax: 20_000,
     isPossible: ({ etcd }) => etcd.quotaBytes !== undefined,
     async run({ etcd }) {
-      const filled = etcd.fill('/ballast/', 0.7);
+      const filled = await etcd.fill('/ballast/', 0.7);
       await delay(pauseMs);
-      etcd.clear('/ballast/', filled);
+      await etcd.clear('/ballast/', filled);
       await etcd.healthy();
     },
   },

@@ -2,7 +2,7 @@
  * One run of the cluster harness: a group under load, one fault after the other, and in the end the history of all
  * clients held against what every node and member holds.
  */
-import { spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Findings, Rounds } from '../faults/fault.js';
 import { Tally } from '../faults/fault.js';
@@ -17,7 +17,7 @@ import { etcdPrefix, groupId, salt } from './nodes.js';
 import { SlotWatch } from './slot-watch.js';
 
 const ptf = fileURLToPath(new URL('../../../bin/ptf.mjs', import.meta.url));
-/** How often nodes that hold a growing history are measured against their acknowledgements. */
+const scrubMs = 120_000;
 const quotaBytes = 256 * 1024 * 1024;
 
 export interface ClusterRun {
@@ -67,7 +67,7 @@ export async function runCluster(rounds: Rounds, { next, smallDisks = false }: C
     for (const node of group.nodes) {
       for (const text of await load.streamDifferences(node.directUrl)) tally.break(`${text} (of ${node.name})`);
     }
-    scrub(group, tally);
+    await scrub(group, tally);
     await load.close();
     await stopped(group);
     history.slots.push(...watch.slots);
@@ -95,12 +95,16 @@ async function written(load: Load): Promise<void> {
 }
 
 /** Rids the members of what erased players left in their files, as an operator would. */
-function scrub({ nodes }: Group, tally: Tally): void {
+function scrub({ nodes }: Group, tally: Tally): Promise<void> {
   const [node] = nodes;
   const args = [ptf, 'cluster', 'scrub', '--now', '--json'];
-  const env = { PATH: process.env.PATH, DATA_DIR: node!.dir, GROUP_ID: groupId };
-  const run = spawnSync(process.execPath, args, { encoding: 'utf8', env, timeout: 120_000 });
-  if (run.status !== 0) tally.break(`ptf cluster scrub: ${run.stderr || run.stdout}`);
+  const options = { env: { PATH: process.env.PATH, DATA_DIR: node!.dir, GROUP_ID: groupId }, timeout: scrubMs };
+  return new Promise((resolve) => {
+    execFile(process.execPath, args, options, (error, stdout, stderr) => {
+      if (error !== null) tally.break(`ptf cluster scrub: ${stderr || stdout || error.message}`);
+      resolve();
+    });
+  });
 }
 
 async function stopped(group: Group): Promise<void> {

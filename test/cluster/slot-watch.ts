@@ -7,9 +7,9 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { FencedSlot } from './history.js';
 
-/** One change of a key, as etcdctl prints it. `type` is left out of a put. */
+/** One change of a key, as etcdctl prints it. `type` is 1 for a deletion and left out of a put. */
 interface Change {
-  readonly type?: 'DELETE';
+  readonly type?: number;
   readonly kv: { readonly key: string; readonly create_revision?: number; readonly mod_revision?: number };
 }
 
@@ -38,7 +38,7 @@ export class SlotWatch {
     const { Events: changes = [] } = JSON.parse(line) as { readonly Events?: readonly Change[] };
     for (const { type, kv } of changes) {
       const name = Buffer.from(kv.key, 'base64').toString().slice(prefix.length);
-      if (type === 'DELETE') continue;
+      if (type !== undefined) continue;
       if (name === 'leader' && kv.create_revision !== this.#fence) {
         this.#fence = kv.create_revision ?? 0;
         this.fences.push(this.#fence);

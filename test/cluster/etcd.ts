@@ -8,8 +8,8 @@ import { freePorts, TcpProxy } from './tcp-proxy.js';
 
 /** Why there is no etcd here; undefined where there is. */
 export function noEtcd(): string | undefined {
-  const found = spawnSync('etcd', ['--version']);
-  return found.status === 0 ? undefined : 'etcd is not at hand (apt-get install etcd-server)';
+  const missing = ['etcd', 'etcdctl'].filter((name) => spawnSync(name, ['--help']).error !== undefined);
+  return missing.length === 0 ? undefined : `${missing} not at hand (apt-get install etcd-server etcd-client)`;
 }
 
 /** Small files, so that old ones go soon: the byte search after an erasure looks into all of them. */

@@ -415,6 +415,65 @@ export const limits = {
   etcdEndpointsMax: 16,
   etcdPrefixLength: 128,
   clusterSecretBytesMin: 32,
+  /** One try of a call to one member of etcd, and a call with its repeats at others. */
+  etcdTryMs: 800,
+  etcdCallMs: 2_000,
+  etcdRetryMs: 50,
+  /** A compaction; and a defragmentation, during which the member answers nobody. */
+  etcdSlowCallMs: 10_000,
+  etcdDefragmentMs: 60_000,
+  /** Bytes of one value in etcd, which takes requests of 1.5 MiB by default; a longer batch is cut into parts. */
+  slotPartBytes: 1_000_000,
+  slotPartsMax: 16,
+  /** Slots and bytes of one read. */
+  slotsRead: 64,
+  noLeaderRetryAfterS: 2,
+  /** Turns of a cluster: more events, or more bytes, take longer than a second turn. */
+  clusterTurnEvents: 400,
+  clusterTurnBytes: 128 * KiB,
+  /** Nobody waits longer for an append whose outcome is unknown. */
+  appendPatienceMs: 1_500,
+  /** Connections between nodes: to one node, and from all of them; how long one may rest. */
+  linkSocketsMax: 64,
+  linkConnectionsMax: 1_024,
+  linkIdleMs: 60_000,
+  linkConnectMs: 1_500,
+  linkHeadBytes: 4 * KiB,
+  linkBodyBytes: 4 * MiB,
+  /** What clocks and pauses may take of a lease before others see its end. */
+  leaseMarginMs: 500,
+  leaseLookMs: 50,
+  /** How often a node asks whether it is up to date, and says how far it is. */
+  clusterPollMs: 250,
+  clusterReportMs: 1_000,
+  /** A node that gave leadership up leaves it to others for so long. */
+  stepDownMs: 10_000,
+  /** How often the leader looks whether slots may go, and after how long or how many bytes they do. */
+  trimLookMs: 250,
+  trimEveryMs: 2_000,
+  trimEveryBytes: 16 * MiB,
+  /** Slots that stay although every living node has them: a node that was away for a moment goes on from there. */
+  slotsKept: 1_000,
+  slotsKeptPressed: 100,
+  slotsKnownMax: 1_000_000,
+  /** Beyond so many bytes in use no node is waited for: half of etcd's default quota is not reached. */
+  etcdBytesMax: 512 * MiB,
+  /** What another node gets to overwrite what an erasure replaced. */
+  scrubNodeMs: 60_000,
+  /** How long an operator's change waits until the other nodes have applied it. */
+  carriedMs: 1_000,
+  /** How long a forwarded command may take, and how long its node waits until it has applied what came of it. */
+  forwardMs: 30_000,
+  /** A start waits so long for etcd. */
+  etcdStartMs: 30_000,
+  /** The copy of one node's data for another: what making it, and a piece of it, may take, and how fast it is sent. */
+  copyMs: HOUR_MS,
+  copyIdleMs: 10 * 60_000,
+  copySilentMs: 10_000,
+  copyPieceBytes: 256 * KiB,
+  copyBytesPerS: 64 * MiB,
+  copyTries: 20,
+  joinRetryMs: 2_000,
   leaseSDefault: 3,
   /** etcd grants no shorter one with its default election timeout. */
   leaseSMin: 2,

@@ -29,13 +29,65 @@ export interface WeightsStatus {
   readonly computedAt: number | null;
 }
 
+export type ClusterRole = 'leader' | 'follower' | 'joining' | 'left';
+
+/** This node among those of its group, as of now. */
+export interface ClusterHealth {
+  readonly role: ClusterRole;
+  /** Whether the group has a leader, as far as this node knows. */
+  readonly hasLeader: boolean;
+  /** The newest record that this node has applied. */
+  readonly appliedSeq: number;
+  /** ms since this node knew that it is up to date. */
+  readonly stalenessMs: number;
+  /** Whether that is too long for reads to be answered. */
+  readonly isStale: boolean;
+  /** Why it left; null where it did not. */
+  readonly reason: string | null;
+}
+
+/** A node of the group as its leader, or another node, sees it. Times in ms since 1970. */
+export interface ClusterNodeStatus {
+  readonly nodeId: string;
+  readonly url: string;
+  readonly role: string;
+  readonly applied: number;
+  readonly durable: number;
+  readonly snapshot: number;
+  readonly version: string;
+  readonly started: number;
+  readonly reason: string | null;
+}
+
+export interface ClusterStatus extends ClusterHealth {
+  readonly nodeId: string;
+  readonly clusterId: string;
+  readonly leader: { readonly nodeId: string; readonly since: number; readonly fence: string } | null;
+  /** What is left of this node's lease by its own clock; 0 where it is over. */
+  readonly leaseMs: number;
+  readonly trimmedSeq: number;
+  readonly floorSeq: number;
+  readonly takeovers: number;
+  readonly lastTakeover: { readonly at: number; readonly nodeId: string; readonly cause: string } | null;
+  readonly nodes: readonly ClusterNodeStatus[];
+  readonly members: readonly {
+    readonly endpoint: string;
+    readonly healthy: boolean;
+    readonly leads: boolean;
+    readonly version: string;
+    readonly dbBytes: number;
+    readonly dbBytesInUse: number;
+  }[];
+  readonly scrubbed: { readonly at: number; readonly complete: boolean; readonly detail: string } | null;
+}
+
 export interface GroupHealth {
   /** False while recovering, draining, or after the log could not be written. */
   readonly ready: boolean;
   /** False also while ready, where the disk is nearly full: reads are answered then, and writes refused. */
   readonly writable: boolean;
   /** Why not ready, or not writable; undefined when both. */
-  readonly reason?: 'recovering' | 'draining' | 'log_failed' | 'disk_low' | 'clock_ahead';
+  readonly reason?: 'recovering' | 'draining' | 'log_failed' | 'disk_low' | 'clock_ahead' | 'stale' | 'log_unreachable';
   /** The newest durable record. */
   readonly lastSeq: number;
   readonly weights: WeightsStatus;
@@ -276,6 +328,8 @@ export interface GroupStatus extends GroupHealth {
 export interface GroupViews {
   readonly identity: GroupIdentity;
   health(): GroupHealth;
+  /** Null where this node serves its group alone. One object for life, whose fields tell how it is now. */
+  readonly cluster: ClusterHealth | null;
   /** The `ready` of `health`, which every request asks for. */
   readonly isReady: boolean;
   /**
@@ -367,6 +421,17 @@ export interface GroupOperations {
   simulate(query: SimulationQuery, onProgress?: OnProgress): Promise<Outcome<SimulationView>>;
   /** Of the whole store, one at a time. Codes: overloaded. */
   verify(onProgress?: OnProgress): Promise<Outcome<VerifyReport>>;
+}
+
+/** What the operator asks of the nodes of a group together. */
+export interface ClusterOperations {
+  status(): Promise<Outcome<ClusterStatus>>;
+  /** The leader gives its place to another node. */
+  stepDown(): Promise<Outcome<{ readonly nodeId: string }>>;
+  /** Proves that no file of etcd or of a node holds what was erased. */
+  scrub(): Promise<Outcome<{ readonly complete: boolean; readonly detail: string }>>;
+  /** Slots wait for this node no more; a node that lives cannot be forgotten. */
+  forget(nodeId: string): Promise<Outcome<null>>;
 }
 
 export interface GroupApi extends GroupViews, GroupCommands, GroupOperations {}

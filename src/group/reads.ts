@@ -5,6 +5,7 @@ import type { KeyColumns } from '../core/tables/event-columns.js';
 import type { Peer } from '../core/tables/peers.js';
 import type { GroupLoop } from './actor/loop.js';
 import type {
+  ClusterHealth,
   GroupCounts,
   GroupHealth,
   GroupIdentity,
@@ -29,6 +30,8 @@ export abstract class GroupReads implements GroupViews {
   protected feed: VerdictFeed | null = null;
   /** Whether anything is let in from outside. */
   protected ready = false;
+  /** Set before anything is let in; null: this node serves its group alone. */
+  cluster: ClusterHealth | null = null;
 
   constructor(identity: GroupIdentity, clock: Clock) {
     this.identity = identity;
@@ -53,8 +56,10 @@ export abstract class GroupReads implements GroupViews {
     const reached = { lastSeq: loop.actor.durableSeq, weights: weightsStatus(loop) };
     if (loop.failed) return { ...closed, reason: 'log_failed', ...reached };
     if (!this.isReady) return { ...closed, reason: loop.draining ? 'draining' : 'recovering', ...reached };
+    if (this.cluster?.isStale === true) return { ...closed, reason: 'stale', ...reached };
     if (loop.clockGuard.ahead) return { ready: true, writable: false, reason: 'clock_ahead', ...reached };
     if (loop.disk.low) return { ready: true, writable: false, reason: 'disk_low', ...reached };
+    if (loop.stalled) return { ready: true, writable: false, reason: 'log_unreachable', ...reached };
     return { ready: true, writable: true, ...reached };
   }
 

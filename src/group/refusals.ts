@@ -23,3 +23,20 @@ export function diskLow(): Refusal {
   const details = { reason: 'disk_low' };
   return refused('dependency_unavailable', { text, details, retryAfterS: limits.diskRetryAfterS });
 }
+
+/** Of a node of a cluster: only the leader decides, and there is none, or none that can be asked. */
+export function noLeader(): Refusal {
+  return refused('no_leader', { retryAfterS: limits.noLeaderRetryAfterS });
+}
+
+/**
+ * The leader cannot reach the log that it shares with others. `isUnknown`: it may be recorded all the same; a repeat
+ * finds out by `event_id`.
+ */
+export function logUnreachable(isUnknown = false): Refusal {
+  const text = isUnknown
+    ? 'the replicated log did not answer in time: it may be recorded all the same'
+    : 'the replicated log does not answer: reads are answered, writes are not';
+  const details = { reason: 'log_unreachable', ...(isUnknown ? ({ recorded: true } as const) : {}) };
+  return refused('dependency_unavailable', { text, details, retryAfterS: limits.noLeaderRetryAfterS });
+}

@@ -1,4 +1,5 @@
 /** What the HTTP face is given: it opens nothing of its own but its sockets. */
+import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import type { Pseudonyms } from '../core/hashing/pseudonym.js';
 import type { RegistrationMode } from '../core/vocabulary.js';
@@ -60,4 +61,9 @@ export interface FaceDeps {
   readonly log: Logger;
   readonly clock: Clock;
   readonly metrics: RequestObserver;
+  /**
+   * Takes over a connection that asks for a tunnel to `authority`; false where it does not want it. Absent: there are no
+   * tunnels.
+   */
+  readonly tunnel?: (authority: string, socket: Duplex, head: Buffer) => boolean;
 }

@@ -4,6 +4,7 @@
  */
 import { join, resolve } from 'node:path';
 import type { Logger } from 'pino';
+import type { GroupBounds } from '../core/commands.js';
 import { Pseudonyms } from '../core/hashing/pseudonym.js';
 import { GroupActor } from '../group/actor/actor.js';
 import type { Resolve } from '../group/actor/effects.js';
@@ -16,7 +17,7 @@ import { ClockGuard, clockFault } from '../group/health/clock-guard.js';
 import type { Clock } from '../group/ports/clock.js';
 import type { DiskGauge } from '../group/ports/disk.js';
 import type { LogWriter } from '../group/ports/log.js';
-import { lastSeqOf, mustReach } from '../group/recovery/recovery.js';
+import { type Follower, lastSeqOf, mustReach, recover } from '../group/recovery/recovery.js';
 import type { BackgroundCheck, CheckTimes } from '../group/recovery/scheduled-check.js';
 import type { FaceDeps } from '../http/deps.js';
 import { createFastPath } from '../http/fast-path/fast-path.js';
@@ -32,16 +33,19 @@ import { readClockSeen } from '../store/files/clock-seen.js';
 import { Reserve } from '../store/files/reserve.js';
 import { rereader } from '../store/files/small-file.js';
 import { FolderGauge } from '../store/log/disk-gauge.js';
-import { ownFolder } from '../store/ownership/owner.js';
+import { ownFolder, refuseLiving } from '../store/ownership/owner.js';
 import { thisProcess } from '../store/ownership/process-identity.js';
 import { LmdbSnapshotStore } from '../store/snapshots/lmdb-snapshots.js';
 import { PiscinaPool } from '../workers/pool/pool.js';
+import { LmdbLogWriter } from '../store/log/lmdb-log-writer.js';
+import type { ClusterNode } from './cluster-node.js';
 import type { Config } from './config.js';
 import { Closers, windDown } from './shutdown.js';
 import {
   applyConfiguration,
   demandListening,
   demandSocket,
+  lastSeqOfFolder,
   prepareFolder,
   recoverOrForm,
   refuseClock,
@@ -99,26 +103,45 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Runni
   const dir = resolve(config.dataDir);
   prepareFolder(dir);
   refuseUnfit(dir);
+  const clock = ports.clock ?? systemClock;
+  const cluster = config.cluster === 'none' ? null : await connectCluster(config, { ...ports, clock }, dir);
   // Before anything opens LMDB: another node may run on the folder.
   const reserve = new Reserve(dir);
-  const owned = await reserve.during(() => own(dir)).catch(refuseStart);
+  const owned = await reserve.during(() => own(dir)).catch(async (error: unknown) => {
+    await cluster?.close();
+    return refuseStart(error);
+  });
   const closers = new Closers();
   closers.add(() => reserve.during(() => owned.release()));
   try {
     const verifiedSeq = await verifyFolder(dir, log);
-    const writer = await reserve.during(() => owned.openLog());
+    const opened = await reserve.during(() => owned.openLog());
+    const writer = cluster !== null && opened instanceof LmdbLogWriter ? cluster.wrap(opened) : opened;
     reserve.fill();
     closers.add(() => reserve.during(() => writer.close()));
+    if (cluster !== null) closers.add(() => cluster.close());
     // Once more: a restore that begins meanwhile looks for an owner only after it has left its mark.
     refuseUnfit(dir);
     mustReach(writer, verifiedSeq);
     const saltText = await saltOf(config, dir, lastSeqOf(writer) === 0);
-    const clock = ports.clock ?? systemClock;
-    return await openNode({ config, ports, clock, dir, writer, reserve, saltText, closers });
+    await cluster?.begin();
+    return await openNode({ config, ports, clock, dir, writer, reserve, saltText, closers, cluster });
   } catch (error) {
+    await cluster?.close();
     await closers.close().catch((late: unknown) => log.error({ err: late }, 'closing after a refused start failed'));
     return refuseStart(error);
   }
+}
+
+/** Reaches the cluster before the folder is claimed: what it holds may have to be fetched from another node first. */
+async function connectCluster(
+  config: Config,
+  ports: Pick<NodePorts, 'log' | 'onFatal'> & { readonly clock: Clock },
+  dir: string,
+): Promise<ClusterNode> {
+  const { ClusterNode } = await import('./cluster-node.js');
+  await refuseLiving(dir).catch(refuseStart);
+  return ClusterNode.connect(config, dir, ports, await lastSeqOfFolder(dir, ports.log)).catch(refuseStart);
 }
 
 /** What a start goes on with once the folder is verified and claimed. */
@@ -132,55 +155,65 @@ interface Start {
   readonly saltText: string;
   /** Takes what closes a part as soon as the part is open. */
   readonly closers: Closers;
+  /** Null: the node serves its group alone. */
+  readonly cluster: ClusterNode | null;
 }
 
 /** Listens, recovers, applies the configuration, and opens. */
 async function openNode(start: Start): Promise<RunningNode> {
-  const { config, ports, clock, dir, closers } = start;
+  const { config, ports, clock, dir, closers, cluster } = start;
   const { log } = ports;
   const parts = makeParts(start);
-  const { group, face, pool } = parts;
+  const { group, api, face, pool } = parts;
   const address = await demandListening(face.listen(config.host, config.port), { port: 'PORT', host: 'HOST' });
   closers.add(() => face.drain());
+  if (cluster !== null) closers.add(() => cluster.closeLink());
 
-  const { loop, check } = await openGroup(start, parts);
-  await applyConfiguration(config, group);
-  loop.resume();
-  closers.add(retention(loop, clock, config.retentionDays));
+  const { current, check, clusterSite } = await openGroup(start, parts);
+  if (cluster === null) await applyConfiguration(config, group);
+  current.loop.resume();
+  closers.add(retention(() => current.loop, clock, config.retentionDays));
 
   const operation = await openOperation(start, parts);
-  closers.add(rememberHeads(loop, dir, log));
-  closers.add(async () => loop.endSoon(limits.shutdownAnswersMs));
+  closers.add(rememberHeads(() => current.loop, dir, log));
+  closers.add(async () => current.loop.endSoon(limits.shutdownAnswersMs));
   check.start();
+  if (cluster !== null) {
+    group.cluster = cluster.member;
+    cluster.start(clusterSite);
+    // First of all: another node takes over while this one still answers.
+    closers.add(() => cluster.member.leaveGently());
+  }
   group.open();
   const { metricsAddress, dashboardAddress } = operation;
   log.info(
-    { ...address, metrics: metricsAddress, dashboard: dashboardAddress, last_seq: loop.actor.durableSeq },
+    { ...address, metrics: metricsAddress, dashboard: dashboardAddress, last_seq: current.loop.actor.durableSeq },
     'listening',
   );
   const abandon = () => {
     group.abandon();
     return pool.close(0, limits.failedPoolMs);
   };
-  return { address, ...operation, group, close: () => closers.close(), abandon };
+  return { address, ...operation, group: api, close: () => closers.close(), abandon };
 }
 
 type Parts = ReturnType<typeof makeParts>;
 
 /** The parts that stand before the log is recovered. */
-function makeParts({ config, ports: { log }, clock, dir, saltText, closers }: Start) {
+function makeParts({ config, ports: { log }, clock, dir, saltText, closers, cluster }: Start) {
   const { groupId, identityMode, environment, peersMax, erasureQuotaPerDay, erasureMode } = config;
   const identity = { groupId, identityMode, environment };
   const bounds = { peersMax, erasureQuotaPerDay, erasureMode };
   const salt = Buffer.from(saltText);
   const group = new Group({ identity, bounds, clock, random });
+  const api: GroupApi = cluster?.groupOver(group) ?? group;
   const metrics = createMetrics(version);
   const pseudonyms = new Pseudonyms(saltText, identityMode);
   const sessionSecret = config.sessionSecret === null ? null : Buffer.from(config.sessionSecret);
   const passwordHash = rereader(join(dir, passwordFile));
   const sessions = new Sessions({ secret: sessionSecret, environment, clock, passwordHash });
   const faceDeps: FaceDeps = {
-    group,
+    group: api,
     pseudonyms,
     sessionHolds: (claims) => sessions.holds(claims),
     settings: {
@@ -198,6 +231,7 @@ function makeParts({ config, ports: { log }, clock, dir, saltText, closers }: St
     log,
     clock,
     metrics,
+    ...(cluster === null ? {} : { tunnel: (authority, socket, head) => cluster.tunnel(authority, socket, head) }),
   };
   const face = createHttpFace(faceDeps, config.fastPath ? createFastPath : null);
   const pool = new PiscinaPool({
@@ -208,24 +242,29 @@ function makeParts({ config, ports: { log }, clock, dir, saltText, closers }: St
   closers.add(() => pool.close(closers.msLeft(limits.shutdownLoadMs)));
   // Between the pool, which a last snapshot needs, and the public port, which lets in what must be answered first.
   const windDownBy = closers.reserve();
-  return { identity, bounds, salt, group, metrics, pseudonyms, passwordHash, sessions, face, pool, windDownBy };
+  return { identity, bounds, salt, group, api, metrics, pseudonyms, passwordHash, sessions, face, pool, windDownBy };
 }
 
 interface OpenGroup {
-  readonly loop: GroupLoop;
+  /** Another loop after a node of a cluster has read its log anew. */
+  readonly current: { loop: GroupLoop };
   readonly check: BackgroundCheck;
+  readonly clusterSite: ClusterSiteParts;
 }
+
+type ClusterSiteParts = Parameters<ClusterNode['start']>[0];
 
 /** Recovers the group and joins what carries it: from here on it takes commands. */
 async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
-  const { config, clock, dir, writer, reserve, closers } = start;
+  const { config, clock, dir, writer, reserve, closers, cluster } = start;
   const { log, onFatal, disk: gauge, checkTimes } = start.ports;
   const { group, metrics, pool } = parts;
-  const { actor, snapshots, recoveredFrom, seenAt } = await recoverActor(start, parts);
+  const recovered = await recoverActor(start, parts);
+  const { snapshots } = recovered;
   // The first look comes before the loop, which then asks the watch itself.
   let watching: GroupLoop | null = null;
   const onClock = clockTold(log, () => watching?.writableChanged());
-  const clockGuard = new ClockGuard({ clock, timers, seenAt, onChange: onClock });
+  const clockGuard = new ClockGuard({ clock, timers, seenAt: recovered.seenAt, onChange: onClock });
   const disk = diskWatch({ gauge: gauge ?? new FolderGauge(dir), timers }, config.diskFreeMinMb, log, (low) =>
     watching?.diskChanged(low),
   );
@@ -233,58 +272,102 @@ async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
   closers.add(async () => disk.stop());
   const onFailure = (what: string, error: unknown) =>
     log.error({ err: error }, `${what} failed and will be tried again`);
+  const loopOver = ({ actor, recoveredFrom }: Pick<RecoveredGroup, 'actor' | 'recoveredFrom'>) =>
+    new GroupLoop({
+      actor,
+      log: writer,
+      snapshots,
+      recoveredFrom,
+      pool,
+      disk,
+      reserve,
+      clock,
+      clockGuard,
+      timers,
+      nonces: new Nonces(random),
+      observer: metrics,
+      snapshotEvery: config.snapshotEvery,
+      weightsIntervalMs: config.weightsIntervalMs,
+      publishErasures: () => feed.publishErasures(),
+      onFatal: (error) => (cluster === null ? onFatal(error) : cluster.loopFailed(error)),
+      onFailure,
+      ...(cluster === null ? {} : { leading: false, commitPatienceMs: limits.appendPatienceMs }),
+    });
   const intervalMs = () =>
-    actor.state.peers.byStatus().active < limits.streamIntervalPeersMin ? 0 : config.streamIntervalMs;
-  const durableSeq = () => actor.durableSeq;
+    current.loop.state.peers.byStatus().active < limits.streamIntervalPeersMin ? 0 : config.streamIntervalMs;
+  const durableSeq = () => current.loop.actor.durableSeq;
   const feed = new VerdictFeed({ pool, clock, timers, random, durableSeq, intervalMs, onFailure });
   closers.add(async () => feed.close());
-  const loop = new GroupLoop({
-    actor,
-    log: writer,
-    snapshots,
-    recoveredFrom,
-    pool,
-    disk,
-    reserve,
-    clock,
-    clockGuard,
-    timers,
-    nonces: new Nonces(random),
-    observer: metrics,
-    snapshotEvery: config.snapshotEvery,
-    weightsIntervalMs: config.weightsIntervalMs,
-    publishErasures: () => feed.publishErasures(),
-    onFatal,
-    onFailure,
-  });
-  watching = loop;
+  const current = { loop: loopOver(recovered) };
+  watching = current.loop;
   closers.add(clockWatch(clockGuard, clock, dir, log));
   parts.windDownBy(() =>
-    windDown({ group, loop, dir, log, snapshotMs: () => closers.msLeft(limits.shutdownSnapshotMs) }),
+    windDown({
+      group,
+      loop: () => current.loop,
+      dir,
+      log,
+      snapshotMs: () => closers.msLeft(limits.shutdownSnapshotMs),
+    }),
   );
   const check = backgroundCheck({ pool, timers, clock }, log, checkTimes);
   closers.add(() => check.stop());
-  group.attach(loop, feed, check);
-  metrics.watch(group);
-  return { loop, check };
+  group.attach(current.loop, feed, check);
+  metrics.watch(parts.api);
+  const reload = async () => {
+    const startedAt = performance.now();
+    const again = recover(writer, snapshots, parts.salt, lastSeqOf(writer));
+    if (again === null) throw new Error('the log is empty');
+    const actor = actorOver(again.follower, parts.bounds, cluster !== null);
+    current.loop = loopOver({ actor, recoveredFrom: again.snapshotSeq });
+    watching = current.loop;
+    group.attach(current.loop, feed, check);
+    log.info({ last_seq: actor.durableSeq, ms: Math.round(performance.now() - startedAt) }, 'the state was read anew');
+  };
+  const clusterSite: ClusterSiteParts = {
+    loop: () => current.loop,
+    reload,
+    configure: () => applyConfiguration(config, group),
+    snapshotSeq: () => snapshots.list()[0] ?? 0,
+    unfit: () => (disk.low ? 'disk_low' : null),
+  };
+  return { current, check, clusterSite };
+}
+
+interface RecoveredGroup {
+  readonly actor: GroupActor<Resolve>;
+  readonly snapshots: LmdbSnapshotStore;
+  /** The snapshot that it started from; 0: the whole log. */
+  readonly recoveredFrom: number;
+  /** The newest time in the folder, ms since 1970. */
+  readonly seenAt: number;
+}
+
+/** In a cluster turns are smaller: a longer append takes longer than two. */
+function actorOver({ state, chain }: Follower, bounds: GroupBounds, isClustered: boolean): GroupActor<Resolve> {
+  const turn = { events: limits.clusterTurnEvents, bytes: limits.clusterTurnBytes };
+  return isClustered ? new GroupActor(state, chain, bounds, turn) : new GroupActor(state, chain, bounds);
 }
 
 /** The actor over the state that folder and log give, or over that of a group which is formed now. */
-async function recoverActor({ config, ports, clock, dir, writer }: Start, { identity, bounds, salt }: Parts) {
+async function recoverActor(
+  { config, ports, clock, dir, writer, cluster }: Start,
+  { identity, bounds, salt }: Parts,
+): Promise<RecoveredGroup> {
   const snapshots = new LmdbSnapshotStore(dir);
   await snapshots.sweep();
   const formation = { identity, halfLifeDays: config.halfLifeDays, salt };
   const { follower, snapshotSeq } = await recoverOrForm({ formation, clock }, writer, snapshots, ports.log);
   const seenAt = Math.max(follower.state.lastAt, readClockSeen(dir));
   refuseClock(clockFault(clock.now(), seenAt, config.clockAcceptedUntil), config.environment, ports.log);
-  const actor = new GroupActor<Resolve>(follower.state, follower.chain, bounds);
+  const actor = actorOver(follower, bounds, cluster !== null);
   return { actor, snapshots, recoveredFrom: snapshotSeq, seenAt };
 }
 
 /** The operator's side: the socket, and the ports of metrics and dashboard where they are asked for. */
 async function openOperation(
   { config, ports: { log }, clock, dir, closers }: Start,
-  { group, metrics, pseudonyms, passwordHash, sessions }: Parts,
+  { api: group, metrics, pseudonyms, passwordHash, sessions }: Parts,
 ): Promise<Pick<RunningNode, 'metricsAddress' | 'dashboardAddress'>> {
   const { metricsHost, metricsPort, dashboardHost, dashboardPort } = config;
   const socket = await demandSocket(startOperatorSocket({ dir, group, version, log }), dir);

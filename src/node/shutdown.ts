@@ -43,7 +43,8 @@ export class Closers {
 
 export interface WindingDown {
   readonly group: Group;
-  readonly loop: GroupLoop;
+  /** As it is when the node stops. */
+  readonly loop: () => GroupLoop;
   readonly dir: string;
   readonly log: Logger;
   /** What is left for a last snapshot. */
@@ -51,8 +52,9 @@ export interface WindingDown {
 }
 
 /** Everything accepted is durable, and a last snapshot is made where it fits in its time. */
-export async function windDown({ group, loop, dir, log, snapshotMs }: WindingDown): Promise<void> {
+export async function windDown({ group, loop: current, dir, log, snapshotMs }: WindingDown): Promise<void> {
   await group.drain();
+  const loop = current();
   if (loop.failed) return;
   let isLeft = false;
   let timer: NodeJS.Timeout | undefined;

@@ -20,7 +20,9 @@ import { limits } from '../limits.js';
 import { makePrivate } from '../store/backup/backup-folder.js';
 import { unfitness } from '../store/backup/restore-folder.js';
 import { replaceFile } from '../store/files/durable-file.js';
+import { dataFileOf, isThere } from '../store/files/environment-file.js';
 import { keptSalt, saltFile } from '../store/files/kept-salt.js';
+import { logFolderOf } from '../store/log/lmdb-log.js';
 import { FolderOwnedError } from '../store/ownership/owner.js';
 import { verifyInChild } from '../workers/verify/verify-runner.js';
 import type { Config } from './config.js';
@@ -146,6 +148,14 @@ export async function verifyFolder(dir: string, log: Logger): Promise<number> {
   if (report.ok) return report.lastSeq;
   for (const fault of report.faults) log.error({ fault }, 'the store is damaged');
   throw new StartRefusedError(`the store in ${dir} is damaged; nothing was changed: ${report.faults.join('; ')}`);
+}
+
+/** The newest record of a folder's log, 0 where there is none, null where the store is damaged. Changes nothing. */
+export async function lastSeqOfFolder(dir: string, log: Logger): Promise<number | null> {
+  if (!isThere(dataFileOf(logFolderOf(dir)))) return 0;
+  const report = await verifyInChild(dir, 'start');
+  for (const fault of report.faults) log.error({ fault }, 'the store is damaged');
+  return report.ok ? report.lastSeq : null;
 }
 
 export async function recoverOrForm(

@@ -10,7 +10,6 @@ const prefixes = [
   'CLUSTER_',
   'DASHBOARD_',
   'ERASURE_',
-  'ETCD_',
   'GROUP_',
   'HALF_LIFE_',
   'METRICS_',

@@ -88,7 +88,7 @@ export function backgroundCheck(
  * not come back: a clock that is a day and more ahead of the newest record has until the next look to be set right.
  */
 export function retention(
-  loop: Pick<GroupLoop, 'state' | 'failed' | 'draining' | 'resume'>,
+  current: () => Pick<GroupLoop, 'state' | 'failed' | 'draining' | 'resume'>,
   clock: Clock,
   days: number,
   lookMs: number = limits.retentionLookMs,
@@ -96,6 +96,7 @@ export function retention(
   if (days === 0) return async () => undefined;
   let isDoubted = false;
   const look = () => {
+    const loop = current();
     const now = clock.now();
     const isFar = now - loop.state.lastAt > DAY_MS;
     const waits = isFar && !isDoubted;
@@ -109,9 +110,10 @@ export function retention(
 }
 
 /** Keeps outside the log how far it must reach; the result stops that. */
-export function rememberHeads(loop: GroupLoop, dir: string, log: Logger): () => Promise<void> {
+export function rememberHeads(current: () => Pick<GroupLoop, 'actor'>, dir: string, log: Logger): () => Promise<void> {
   let remembered = 0;
   return repeatedly(async () => {
+    const loop = current();
     const { durableSeq } = loop.actor;
     if (durableSeq === remembered) return;
     // One that is missed leaves the one before, a lower bound as well.
@@ -122,7 +124,7 @@ export function rememberHeads(loop: GroupLoop, dir: string, log: Logger): () => 
   }, limits.heartbeatMs);
 }
 
-export async function writeHead({ actor }: GroupLoop, dir: string, sync: boolean): Promise<void> {
+export async function writeHead({ actor }: Pick<GroupLoop, 'actor'>, dir: string, sync: boolean): Promise<void> {
   const { lastSeq, chain } = actor.durableHead;
   await writeExpectedHead(dir, { lastSeq, chain: Buffer.from(chain).toString('hex') }, { sync });
 }

@@ -41,6 +41,7 @@ export function groupDouble(over: Partial<GroupApi> = {}): GroupApi {
   return {
     identity,
     health: () => health,
+    cluster: null,
     isReady: true,
     counts: () => ({ peers: 2, players: 1234, events: 98_765 }),
     peerByKeyDigest: (digest) => byDigest.get(digest),

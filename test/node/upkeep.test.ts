@@ -17,7 +17,7 @@ function groupOf(lastAt: number) {
 
 test('what is old leaves from the start on', async () => {
   const { loop, told } = groupOf(t0 - dayMs);
-  const stop = retention(loop, { now: () => t0 }, 30);
+  const stop = retention(() => loop, { now: () => t0 }, 30);
   assert.equal(told, [{ before: t0 - 30 * dayMs, now: t0 }]);
   await stop();
 });
@@ -26,7 +26,7 @@ test('a clock a day ahead of the newest record has until the next look', async (
   const { loop, told } = groupOf(t0 - dayMs - 1);
   let looks = 0;
   const clock = { now: () => t0 + looks++ };
-  const stop = retention(loop, clock, 30, 1);
+  const stop = retention(() => loop, clock, 30, 1);
   assert.equal(told, []);
   await until(() => told.length > 1);
   assert.equal(told[0], { before: t0 + 1 - 30 * dayMs, now: t0 + 1 });
@@ -36,7 +36,7 @@ test('a clock a day ahead of the newest record has until the next look', async (
 test('a clock that was set right takes nothing out', async () => {
   const { loop, told } = groupOf(t0 - dayMs);
   const times = [t0 + 3650 * dayMs];
-  const stop = retention(loop, { now: () => times.shift() ?? t0 }, 30, 1);
+  const stop = retention(() => loop, { now: () => times.shift() ?? t0 }, 30, 1);
   await until(() => told.length > 0);
   assert.equal(told[0], { before: t0 - 30 * dayMs, now: t0 });
   await stop();
@@ -44,7 +44,7 @@ test('a clock that was set right takes nothing out', async () => {
 
 test('without an age nothing leaves', async () => {
   const { loop, told } = groupOf(t0);
-  await retention(loop, { now: () => t0 }, 0)();
+  await retention(() => loop, { now: () => t0 }, 0)();
   assert.equal(told, []);
 });
 

@@ -64,6 +64,7 @@ export function recordedGroup(peers: number, replaced: Partial<GroupApi> = {}): 
   const answers: GroupApi = {
     identity,
     health: () => health,
+    cluster: null,
     isReady: true,
     counts: () => counts,
     peerByKeyDigest: notAsked,

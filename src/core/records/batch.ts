@@ -109,6 +109,11 @@ function chainValue(previous: Uint8Array, firstSeq: number, count: number, diges
   return hash('sha256', chained, 'buffer');
 }
 
+/** The number of records in the bytes of a batch, which nothing has checked yet; 0 where they are too few. */
+export function countOf(bytes: Uint8Array): number {
+  return bytes.length < HEAD ? 0 : new DataView(bytes.buffer, bytes.byteOffset).getUint32(24, true);
+}
+
 /**
  * One batch, read from its bytes. The constructor checks form and checksum; `follows` and `contentHolds` check the
  * rest.
@@ -172,6 +177,11 @@ export class Batch {
   /** The record with this sequence number, which must lie in the batch. */
   record(seq: number): LogRecord {
     return decodeRecord(this.#slice(seq - this.firstSeq));
+  }
+
+  /** A view of the bytes of the record with this sequence number, which must lie in the batch. */
+  recordBytes(seq: number): Buffer {
+    return this.#slice(seq - this.firstSeq);
   }
 
   *[Symbol.iterator](): IterableIterator<LogRecord> {

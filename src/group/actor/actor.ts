@@ -8,18 +8,20 @@ import type { GroupBounds } from '../../core/commands.js';
 import { type Batch, BatchWriter } from '../../core/records/batch.js';
 import type { GroupState } from '../../core/state.js';
 import { type Refusal, refused } from '../../errors.js';
-import type { Command } from '../commands.js';
+import type { Answer, Command } from '../commands.js';
 import type { StoredBatch } from '../ports/log.js';
 import type { RedactionPiece } from '../ports/pool.js';
+import { batchFrom, Follower } from '../recovery/recovery.js';
 import { overloaded } from '../refusals.js';
 import { type AgeBound, Redactor } from '../removal/redactor.js';
 import type { Effect } from './effects.js';
-import { type Envelope, Mailbox } from './mailbox.js';
+import { type Envelope, Mailbox, type TurnBounds } from './mailbox.js';
 import { Prefetch } from './prefetch.js';
 import { type Removal, Turn } from './turn.js';
 
 export class GroupActor<T> {
   readonly state: GroupState;
+  readonly #turnBounds: TurnBounds | undefined;
   readonly #bounds: GroupBounds;
   readonly #mailbox = new Mailbox<Command, T>();
   #chain: Uint8Array;
@@ -38,8 +40,9 @@ export class GroupActor<T> {
   #endsErasure = false;
 
   /** `chain` is the chain value of the newest batch of the log that `state` was read from. */
-  constructor(state: GroupState, chain: Uint8Array, bounds: GroupBounds) {
+  constructor(state: GroupState, chain: Uint8Array, bounds: GroupBounds, turn?: TurnBounds) {
     this.state = state;
+    this.#turnBounds = turn;
     this.#chain = chain;
     this.#durableChain = chain;
     this.#bounds = bounds;
@@ -77,6 +80,21 @@ export class GroupActor<T> {
     return this.#redactor.erasing || this.#endsErasure;
   }
 
+  /** Whether the state is that of the durable log, and nothing is under way that began from another. */
+  get isSettled(): boolean {
+    return this.#inFlight === null && this.state.lastSeq === this.#durableSeq && !this.#redactor.busy;
+  }
+
+  /** Takes in the next batch, which another node decided and which is durable. Nothing may be in flight. */
+  follow(stored: StoredBatch): void {
+    if (this.#inFlight !== null) throw new Error('actor: a turn is in flight');
+    const follower = new Follower(this.state, this.#chain);
+    follower.take(batchFrom(stored));
+    this.#chain = follower.chain;
+    this.#durableChain = follower.chain;
+    this.#durableSeq = this.state.lastSeq;
+  }
+
   /** Queues a command; false where the mailbox is full. */
   offer(envelope: Envelope<Command, T>): boolean {
     return this.#mailbox.offer(envelope);
@@ -99,6 +117,26 @@ export class GroupActor<T> {
     });
   }
 
+  /**
+   * Nobody who waits for the turn in flight, or for a removal that is not durable yet, waits any longer: its outcome is
+   * not known in time. Returns their answers.
+   */
+  refuseInFlight(refusal: Refusal): Effect<T>[] {
+    const late: Effect<T>[] = [];
+    if (this.#inFlight !== null) {
+      for (const effect of this.#inFlight) {
+        if (effect.type === 'answer') late.push({ ...effect, answer: refusalFor(effect.answer, refusal) });
+      }
+      this.#inFlight = this.#inFlight.filter(({ type }) => type !== 'answer');
+    }
+    this.#removals = this.#removals.filter(({ token, seq }) => {
+      if (seq <= this.#durableSeq) return true;
+      late.push({ type: 'answer', token, answer: refusal });
+      return false;
+    });
+    return late;
+  }
+
   /** Takes what waits: decides and applies it, and asks for one commit. `now` stamps every record of the turn. */
   takeTurn(now: number, nonce: Uint8Array): Effect<T>[] {
     if (this.#inFlight !== null) throw new Error('actor: a turn is in flight');
@@ -106,7 +144,7 @@ export class GroupActor<T> {
     const redaction = this.#redactor.hasRecord ? this.#redactor.take() : null;
     for (const record of redaction?.records ?? []) turn.record(record);
     this.#endsErasure = redaction?.records[0]?.type === 'redacted';
-    turn.takeAll(this.#mailbox.take());
+    turn.takeAll(this.#mailbox.take(this.#turnBounds));
     this.#removals.push(...turn.removals);
     if (turn.batch.count === 0) return turn.effects;
     const firstSeq = this.state.lastSeq - turn.batch.count + 1;
@@ -196,6 +234,12 @@ export class GroupActor<T> {
     });
     return effects;
   }
+}
+
+/** What a command is answered in place of `answer`, which depends on what may not be durable. */
+function refusalFor(answer: Answer, refusal: Refusal): Answer {
+  if (Array.isArray(answer)) return answer.map(() => refusal);
+  return answer !== null && typeof answer === 'object' && 'ok' in answer ? refusal : answer;
 }
 
 function commitOf<T>(batch: Batch, rewrites: readonly StoredBatch[]): Effect<T> {

@@ -12,12 +12,12 @@ import type { DiskWatch } from '../health/disk-watch.js';
 import type { Holder } from '../holder.js';
 import type { Clock, Timers } from '../ports/clock.js';
 import type { DiskReserve } from '../ports/disk.js';
-import type { LogWriter } from '../ports/log.js';
+import type { LogWriter, StoredBatch } from '../ports/log.js';
 import type { GroupObserver } from '../ports/observer.js';
 import type { GroupPool, RedactionWork } from '../ports/pool.js';
 import type { SnapshotStore } from '../ports/snapshots.js';
 import { ScrubDeferredError } from '../ports/storage-errors.js';
-import { clockAhead, diskLow, notThere, overloaded } from '../refusals.js';
+import { clockAhead, diskLow, logUnreachable, noLeader, notThere, overloaded } from '../refusals.js';
 import type { AgeBound } from '../removal/redactor.js';
 import { SnapshotWork } from '../replica/snapshot-work.js';
 import { type PublishWeights, WeightsWork } from '../weights/weights-computation.js';
@@ -49,6 +49,10 @@ export interface LoopDeps {
   readonly weightsIntervalMs: number;
   /** Resolves once readers of the verdict stream were told of every durable erasure. */
   readonly publishErasures: () => Promise<void>;
+  /** Whether this node decides; absent: it does. `lead` and `follow` change that. */
+  readonly leading?: boolean;
+  /** After so many ms nobody waits for a commit any more, whose outcome then stays unknown; absent: all wait. */
+  readonly commitPatienceMs?: number;
   /** The node must end: the log could not be written. */
   readonly onFatal: (error: unknown) => void;
   /** Something failed that will be tried again. */
@@ -63,7 +67,12 @@ const needsRoom: ReadonlySet<Command['type']> = new Set(['submit', 'register', '
 /** What a turn does not take on a disk without room for its commit. Weights are computed anew once there is room. */
 const refusedIfFull = ({ type }: Command): boolean => needsRoom.has(type) || type === 'publish_weights';
 /** What a turn does not take by a wrong clock: whatever may become a record, which would bear its time. */
-const refusedIfAhead = ({ type }: Command): boolean => type !== 'locate' && type !== 'chains';
+const refusedIfAhead = (command: Command): boolean => !isRead(command);
+
+/** Whether a command changes nothing, so that any node answers it. */
+function isRead({ type }: Command): boolean {
+  return type === 'locate' || type === 'chains';
+}
 
 export class GroupLoop {
   readonly actor: GroupActor<Resolve>;
@@ -80,6 +89,9 @@ export class GroupLoop {
   #draining = false;
   /** No turn is taken any more. */
   #closed = false;
+  #leading: boolean;
+  /** A commit takes longer than anybody waits for it. */
+  #stalled = false;
   /** Ends a scrub that waits for readers. */
   readonly #ending = new AbortController();
   #turnScheduled = false;
@@ -91,6 +103,7 @@ export class GroupLoop {
 
   constructor(deps: LoopDeps) {
     this.#deps = deps;
+    this.#leading = deps.leading ?? true;
     this.actor = deps.actor;
     this.log = deps.log;
     this.snapshots = deps.snapshots;
@@ -101,7 +114,8 @@ export class GroupLoop {
     this.#admission = new Admission(() => deps.timers.elapsed());
     this.#snapshotWork = new SnapshotWork(deps, {
       durableSeq: () => this.actor.durableSeq,
-      erasing: () => this.actor.erasing,
+      // A follower has no redactor: what the leader is erasing must not be in a snapshot either.
+      erasing: () => this.actor.erasing || (!this.#leading && this.state.erasures.size > 0),
       ending: () => this.#draining || this.#failed,
       closed: () => this.#closed,
       later: (act, ms) => this.#later(act, ms),
@@ -111,7 +125,7 @@ export class GroupLoop {
       durableSeq: () => this.actor.durableSeq,
       evidenceSeq: () => Math.min(this.state.evidenceSeq, this.actor.durableSeq),
       ending: () => this.#draining || this.#failed,
-      readOnly: () => this.disk.low || this.clockGuard.ahead,
+      readOnly: () => !this.#leading || this.disk.low || this.clockGuard.ahead,
       tell: (command, bytes) => this.#tell(command, bytes),
     });
   }
@@ -144,6 +158,50 @@ export class GroupLoop {
     this.#weightsWork.plan();
   }
 
+  get leading(): boolean {
+    return this.#leading;
+  }
+
+  /** A commit takes longer than anybody waits for it: nothing is let in. */
+  get stalled(): boolean {
+    return this.#stalled;
+  }
+
+  /** This node decides from here on. */
+  lead(): void {
+    this.#leading = true;
+    this.writableChanged();
+  }
+
+  /** Another node decides from here on: whoever waits for a decision is told so. */
+  follow(): void {
+    this.#leading = false;
+    this.#setRemovals();
+    this.#carryOut([
+      ...this.actor.refuseInFlight(logUnreachable(true)),
+      ...this.actor.refuseWaiting((command) => !isRead(command), noLeader()),
+      // Where any are left, this loop is not used again.
+      ...(this.actor.answering ? this.actor.giveUpRemovals() : []),
+    ]);
+  }
+
+  /** Batches that another node decided, and that are durable here. */
+  followed(batches: readonly StoredBatch[]): void {
+    for (const batch of batches) this.actor.follow(batch);
+    const { basedOnSeq, computedAt } = this.state.weights;
+    this.weights.published(basedOnSeq, computedAt);
+    this.#snapshotWork.makeIfDue();
+    this.#wake();
+  }
+
+  /** Removes every snapshot, since one may name a player that was erased; the replica and the stream forget as well. */
+  async forgetErased(): Promise<void> {
+    await this.pool.follow(this.actor.durableSeq);
+    await this.#deps.publishErasures();
+    await this.#snapshotWork.drop();
+    await this.pool.follow(this.actor.durableSeq);
+  }
+
   /** The disk or the clock permits other work than before: what waited for that is taken up. */
   writableChanged(): void {
     this.#setRemovals();
@@ -154,8 +212,8 @@ export class GroupLoop {
 
   #setRemovals(): void {
     const { ahead } = this.clockGuard;
-    this.actor.mayExpire = !this.disk.low && !ahead;
-    this.actor.mayRemove = this.disk.fitsRemoval && !ahead;
+    this.actor.mayExpire = this.#leading && !this.disk.low && !ahead;
+    this.actor.mayRemove = this.#leading && this.disk.fitsRemoval && !ahead;
   }
 
   /** The disk became low, or has room again: then what waited for that is taken up. */
@@ -192,6 +250,8 @@ export class GroupLoop {
   /** Queues what comes from outside, or gives why it is not let in. */
   admit(envelope: Envelope<Command, Resolve>): Refusal | undefined {
     if (this.#draining || this.#failed) return notThere();
+    if (!this.#leading && !isRead(envelope.command)) return noLeader();
+    if (this.#stalled && !isRead(envelope.command)) return logUnreachable();
     if (this.clockGuard.ahead && refusedIfAhead(envelope.command)) return clockAhead();
     if (this.disk.low && needsRoom.has(envelope.command.type)) return diskLow();
     const { share, events } = envelope;
@@ -211,6 +271,7 @@ export class GroupLoop {
   }
 
   #tell(command: PublishWeights, bytes: number): Promise<Answers['publish_weights']> | null {
+    if (!this.#leading) return null;
     let answered: Resolve = () => undefined;
     const answer = new Promise<Answers['publish_weights']>((resolve) => {
       answered = (given) => resolve(given as Answers['publish_weights']);
@@ -309,12 +370,20 @@ export class GroupLoop {
 
   async #commit(effect: Extract<Effect<Resolve>, { type: 'commit' }>): Promise<void> {
     const started = this.#deps.timers.elapsed();
+    const { commitPatienceMs } = this.#deps;
+    const endWait =
+      commitPatienceMs === undefined ? null : this.#deps.timers.later(() => this.#stall(), commitPatienceMs);
     try {
       await this.#deps.reserve.during(() => this.log.append(effect.batch, effect.rewrites));
     } catch (error) {
       this.#fail(error);
       return;
+    } finally {
+      endWait?.();
+      this.#stalled = false;
     }
+    // What was given up meanwhile began from a state that is gone.
+    if (this.#failed) return;
     const commitMs = this.#deps.timers.elapsed() - started;
     this.#admission.committed(commitMs);
     this.#carryOut(this.actor.committed());
@@ -326,6 +395,16 @@ export class GroupLoop {
       this.#snapshotWork.makeIfDue();
       this.#weightsWork.plan();
     });
+  }
+
+  /** Nobody waits any longer for a commit, nor for a turn behind it. */
+  #stall(): void {
+    if (this.#isOver) return;
+    this.#stalled = true;
+    this.#carryOut([
+      ...this.actor.refuseInFlight(logUnreachable(true)),
+      ...this.actor.refuseWaiting((command) => !isRead(command), logUnreachable()),
+    ]);
   }
 
   async #redact(work: RedactionWork): Promise<void> {

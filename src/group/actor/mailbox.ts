@@ -16,6 +16,14 @@ export interface Envelope<C, T> {
   readonly share: Share | null;
 }
 
+/** What one turn takes at most. */
+export interface TurnBounds {
+  readonly events: number;
+  readonly bytes: number;
+}
+
+const turnBounds: TurnBounds = { events: limits.turnEvents, bytes: limits.turnBytes };
+
 export class Mailbox<C, T> {
   readonly #envelopes: Envelope<C, T>[] = [];
   #events = 0;
@@ -73,13 +81,13 @@ export class Mailbox<C, T> {
     return out;
   }
 
-  /** What one turn takes: in order, up to the bounds of a turn, at least one. */
-  take(): Envelope<C, T>[] {
+  /** What one turn takes: in order, up to its bounds, at least one. */
+  take(bounds: TurnBounds = turnBounds): Envelope<C, T>[] {
     let count = 0;
     let events = 0;
     let bytes = 0;
     for (const next of this.#envelopes) {
-      if (count > 0 && (events + next.events > limits.turnEvents || bytes + next.bytes > limits.turnBytes)) break;
+      if (count > 0 && (events + next.events > bounds.events || bytes + next.bytes > bounds.bytes)) break;
       events += next.events;
       bytes += next.bytes;
       count++;

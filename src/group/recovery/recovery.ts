@@ -62,13 +62,14 @@ export class Follower {
     while (this.state.lastSeq < upTo) {
       const { lastSeq } = this.state;
       const borrowed = log.borrow(lastSeq + 1, limits.catchUpBatches, bytes, (stored) => {
-        if (this.state.lastSeq < upTo) this.#take(batchFrom(stored));
+        if (this.state.lastSeq < upTo) this.take(batchFrom(stored));
       });
       if (borrowed === 0) throw new DamagedError(`the log ends at record ${lastSeq}, not ${upTo}`);
     }
   }
 
-  #take(batch: Batch): void {
+  /** Applies the next batch. Throws `DamagedError` where it does not follow, and leaves the state as it is. */
+  take(batch: Batch): void {
     if (!batch.follows(this.chain, this.state.lastSeq)) {
       throw new DamagedError(`the log breaks off after record ${this.state.lastSeq}: the next batch does not follow`);
     }

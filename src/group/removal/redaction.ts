@@ -109,6 +109,15 @@ function forget(replacements: Replacements, seq: number): void {
 
 const noSums = { subject: null, lowering: 0, raising: 0, count: 0, updated_at: 0, evidence_at: 0 } as const;
 
+/**
+ * What stands in the place of a record that a redaction replaced, whichever it was; the record itself where nothing of
+ * it has to go any more.
+ */
+export function replacementOf(record: LogRecord, tagOf: (eventId: string) => IdTag): LogRecord {
+  if (record.type === 'subject_erased') return { ...record, subject: null };
+  return blanked(record, tagOf) ?? record;
+}
+
 /** What stays of a record of an erased subject; null where nothing of it has to go. */
 export function blanked(record: LogRecord, tagOf: (eventId: string) => IdTag): LogRecord | null {
   switch (record.type) {

@@ -89,6 +89,11 @@ export class Redactor {
     return this.#job?.waitsFor === 'record' || (this.#job?.waitsFor === 'commit' && this.#piece !== null);
   }
 
+  /** Whether a job is under way. */
+  get busy(): boolean {
+    return this.#job !== null;
+  }
+
   /** Whether the job under way needs that there are no snapshots. What is made before, that job removes, too. */
   get erasing(): boolean {
     const job = this.#job;

@@ -72,6 +72,10 @@ export class WeightsWork {
       await pool.follow(this.#site.durableSeq());
       const computed = await pool.weights(this.#site.durableSeq(), now);
       if (this.#site.ending()) return;
+      if (this.#site.readOnly()) {
+        this.schedule.ended(timers.elapsed() - started);
+        return;
+      }
       const tookMs = timers.elapsed() - started;
       const published = this.#publish(computed);
       if (published === null) throw new Error('the mailbox is full');

@@ -55,6 +55,13 @@ export class WeightsSchedule {
     this.ended(tookMs);
   }
 
+  /** Another node computed and published them. */
+  published(basedOnSeq: number, computedAt: number | null): void {
+    if (basedOnSeq <= this.basedOnSeq) return;
+    this.basedOnSeq = basedOnSeq;
+    this.computedAt = computedAt;
+  }
+
   /** Also after a failure: the next start is as far away as after a success. */
   ended(tookMs: number): void {
     this.#running = false;

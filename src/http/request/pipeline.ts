@@ -10,7 +10,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import { type BodyOf, type OperationId, type Route, routes } from '../../contract/routes.js';
 import { granted, type Outcome, type Refusal, refused } from '../../errors.js';
-import type { PeerView } from '../../group/api.js';
+import type { ClusterHealth, PeerView } from '../../group/api.js';
 import type { Holder } from '../../group/holder.js';
 import { limits } from '../../limits.js';
 import { type Validator, validatorOf } from '../../validation/validator.js';
@@ -82,6 +82,7 @@ export function createEndpoint<Id extends OperationId>(
 class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   readonly route: Route;
   readonly #id: Id;
+  readonly #isRead: boolean;
   readonly #handle: Handler<BodyOf<Id>>;
   readonly #deps: EndpointDeps;
   readonly #byAddress: CallerLimit | null;
@@ -99,6 +100,7 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
     const isProbe = id === 'getHealth' || id === 'getReadiness';
     this.route = routes[id];
     this.#id = id;
+    this.#isRead = this.route.method === 'GET';
     this.#handle = handle;
     this.#deps = deps;
     this.#byAddress = isProbe ? null : rates.address;
@@ -115,6 +117,15 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
     if (!group.isReady && !this.route.whileNotReady) {
       return refusalReply(refused('dependency_unavailable', { details: { reason: group.health().reason } }));
     }
+    const { cluster } = group;
+    if (cluster === null || !this.#isRead) return this.#answerReady(incoming);
+    if (cluster.isStale && !this.route.whileNotReady) return positioned(refusalReply(refused('stale')), cluster);
+    // Before it is answered: what it says is not older.
+    const { appliedSeq } = cluster;
+    return then(this.#answerReady(incoming), (reply) => positioned(reply, cluster, appliedSeq));
+  }
+
+  #answerReady(incoming: Incoming): ApiReply | Promise<ApiReply> {
     if (this.#byAddress === null) return this.#answerAdmitted(incoming);
     const address = addressKeyOf(incoming.remote.remoteAddress);
     return then(this.#byAddress.take(address), (refusal) => refusal ?? this.#answerAdmitted(incoming));
@@ -190,6 +201,12 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
     void this.#byAddress?.charge(addressKeyOf(incoming.remote.remoteAddress), more);
     if (caller !== null) void this.#byPeer?.charge(caller.peerId, more);
   }
+}
+
+/** A reply of a node of a cluster, with how far it had come and how fresh that is. */
+function positioned(reply: ApiReply, cluster: ClusterHealth, appliedSeq = cluster.appliedSeq): ApiReply {
+  const position = { 'X-Applied-Seq': String(appliedSeq), 'X-Staleness-Ms': String(Math.ceil(cluster.stalenessMs)) };
+  return { ...reply, headers: { ...reply.headers, ...position } };
 }
 
 /** Events of a batch's body; 0 for any other. */

@@ -52,6 +52,8 @@ class HttpServerFace implements HttpFace {
   readonly #application: Application;
   /** Every open connection, with the newest of its requests. */
   readonly #sockets = new Map<Duplex, UnderWay | undefined>();
+  /** Connections that are not of this server any more. */
+  readonly #tunnels = new WeakSet<Duplex>();
   readonly #failed = new WeakSet<Duplex>();
   /** Requests whose callers wait for 100 before they send the body. */
   readonly #awaited = new WeakSet<IncomingMessage>();
@@ -135,9 +137,14 @@ class HttpServerFace implements HttpFace {
       this.#awaited.add(request);
       this.#onRequest(request, response);
     });
-    // No tunnels: refused like what does not parse, after what was asked before it.
+    // No tunnels but to the other nodes: refused like what does not parse, after what was asked before it.
     const tunnel = Object.assign(new Error('a tunnel was asked for'), { code: 'HPE_INVALID_METHOD' });
-    server.on('connect', (_request, socket) => server.emit('clientError', tunnel, socket));
+    server.on('connect', (request, socket, head) => {
+      if (this.#sockets.get(socket) === undefined && this.#deps.tunnel?.(request.url ?? '', socket, head) === true) {
+        this.#tunnels.add(socket);
+        this.#sockets.delete(socket);
+      } else server.emit('clientError', tunnel, socket);
+    });
     server.on('clientError', (failure: Error & { code?: string }, socket) => {
       const code = parserFailureCode(failure);
       if (code === 'request_timeout') this.#guard.reportLate(socket);
@@ -175,6 +182,7 @@ class HttpServerFace implements HttpFace {
    * for a body that no route reads counts as none: else anybody could hold a connection by announcing such a body.
    */
   #isIdle(socket: Socket): boolean {
+    if (this.#tunnels.has(socket)) return false;
     if (!this.#sockets.has(socket)) return this.#fastPath?.isIdle(socket) ?? true;
     const last = this.#sockets.get(socket);
     if (last === undefined || last.response.writableFinished) return true;

@@ -1,0 +1,117 @@
+/** What a node asks the leader to decide: each command's arguments as JSON, and how the leader carries it out. */
+import { subjectBytes, subjectHex } from '../core/hashing/pseudonym.js';
+import type { PeerRelation } from '../core/relations.js';
+import { bytesOf, keyOf } from '../core/tables/event-columns.js';
+import type { PeerStatus } from '../core/vocabulary.js';
+import { type Outcome, type Refusal, refused } from '../errors.js';
+import type {
+  AcceptedEvent,
+  Erasure,
+  EventSubmission,
+  GroupApi,
+  IssuedKey,
+  PeerView,
+  Registration,
+} from '../group/api.js';
+import type { Holder } from '../group/holder.js';
+
+type SentEvent = Omit<EventSubmission, 'subject'> & { readonly subject: string | null };
+
+/** `caller`: a peer's id; null: authentication is off. */
+export interface CommandArgs {
+  readonly submit: {
+    readonly caller: string | null;
+    readonly events: readonly SentEvent[];
+    readonly holder: Holder | null;
+  };
+  readonly register: { readonly registration: Registration; readonly by: string; readonly byOperator: boolean };
+  readonly withdraw: { readonly caller: string | null; readonly eventId: string };
+  readonly erase: { readonly caller: string | null; readonly subject: string };
+  readonly setPeerStatus: { readonly peerId: string; readonly status: PeerStatus; readonly by: string };
+  readonly rotateKey: { readonly peerId: string; readonly overlapMs: number; readonly by: string };
+  readonly preTrust: { readonly change: 'add' | 'remove'; readonly peerId: string; readonly by: string };
+  readonly purgePeers: { readonly idleMs: number; readonly by: string };
+  readonly relatePeers: {
+    readonly relation: PeerRelation['relation'];
+    readonly peerId: string;
+    readonly otherId: string;
+    readonly by: string;
+  };
+  readonly confirmErasure: { readonly subject: string; readonly by: string };
+}
+
+export interface CommandValues {
+  readonly submit: Outcome<AcceptedEvent>[];
+  readonly register: Outcome<IssuedKey>;
+  readonly withdraw: Outcome<{ readonly withdrawnAt: number }>;
+  readonly erase: Outcome<Erasure>;
+  readonly setPeerStatus: Outcome<PeerView>;
+  readonly rotateKey: Outcome<IssuedKey>;
+  readonly preTrust: Outcome<{ readonly preTrusted: readonly string[] }>;
+  readonly purgePeers: Outcome<readonly string[]>;
+  readonly relatePeers: Outcome<null>;
+  readonly confirmErasure: Outcome<Erasure>;
+}
+
+export type CommandName = keyof CommandArgs;
+
+export interface CommandCall<N extends CommandName = CommandName> {
+  readonly name: N;
+  readonly args: CommandArgs[N];
+}
+
+export function encodeEvents(events: readonly EventSubmission[]): SentEvent[] {
+  return events.map((event) => ({
+    ...event,
+    subject: event.subject === null ? null : subjectHex(bytesOf(event.subject)),
+  }));
+}
+
+function decodeEvents(events: readonly SentEvent[]): EventSubmission[] {
+  return events.map((event) => ({
+    ...event,
+    subject: event.subject === null ? null : keyOf(subjectBytes(event.subject)),
+  }));
+}
+
+type Carrier<N extends CommandName> = (group: GroupApi, args: CommandArgs[N]) => Promise<CommandValues[N]>;
+
+/** The caller as the leader knows it: what another node knew may be older. */
+function callerOf(group: GroupApi, peerId: string | null): PeerView | null | Refusal {
+  if (peerId === null) return null;
+  const peer = group.peerById(peerId);
+  if (peer === undefined) return refused('invalid_api_key');
+  return peer.status === 'active' ? peer : refused('peer_not_active');
+}
+
+function isRefusal(caller: PeerView | null | Refusal): caller is Refusal {
+  return caller !== null && 'ok' in caller;
+}
+
+const carriers: { readonly [N in CommandName]: Carrier<N> } = {
+  async submit(group, { caller: id, events, holder }) {
+    const caller = callerOf(group, id);
+    if (isRefusal(caller)) return events.map(() => caller);
+    return group.submit(caller, decodeEvents(events), holder ?? undefined);
+  },
+  register: (group, { registration, by, byOperator }) => group.register(registration, by, byOperator),
+  async withdraw(group, { caller: id, eventId }) {
+    const caller = callerOf(group, id);
+    return isRefusal(caller) ? caller : group.withdraw(caller, eventId);
+  },
+  async erase(group, { caller: id, subject }) {
+    const caller = callerOf(group, id);
+    return isRefusal(caller) ? caller : group.erase(caller, subjectBytes(subject));
+  },
+  setPeerStatus: (group, { peerId, status, by }) => group.setPeerStatus(peerId, status, by),
+  rotateKey: (group, { peerId, overlapMs, by }) => group.rotateKey(peerId, overlapMs, by),
+  preTrust: (group, { change, peerId, by }) => group.preTrust(change, peerId, by),
+  purgePeers: (group, { idleMs, by }) => group.purgePeers(idleMs, by),
+  relatePeers: (group, { relation, peerId, otherId, by }) => group.relatePeers(relation, peerId, otherId, by),
+  confirmErasure: (group, { subject, by }) => group.confirmErasure(subjectBytes(subject), by),
+};
+
+/** Carries a command out on the group of this node, which leads; undefined for one that there is not. */
+export function carryOut<N extends CommandName>(group: GroupApi, call: CommandCall<N>): Promise<CommandValues[N]> | undefined {
+  return Object.hasOwn(carriers, call.name) ? carriers[call.name](group, call.args) : undefined;
+}

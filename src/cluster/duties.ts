@@ -1,0 +1,167 @@
+/**
+ * What the leader does for the others beside deciding: it deletes slots that every living node has on its disk, and
+ * carries erasures to the nodes and out of etcd. All of it may be done again, or by the next leader.
+ */
+import type { SharedLog } from '../group/ports/shared-log.js';
+import { ScrubDeferredError } from '../group/ports/storage-errors.js';
+import { messageOf } from '../errors.js';
+import { limits } from '../limits.js';
+import type { LinkClient } from './link-client.js';
+import type { ClusterMember } from './member.js';
+
+/** What a member of etcd says of itself; null: it does not answer. */
+export interface MemberStatus {
+  readonly endpoint: string;
+  readonly leads: boolean;
+  readonly version: string;
+  readonly dbBytes: number;
+  readonly dbBytesInUse: number;
+}
+
+export interface DutiesDeps {
+  readonly log: SharedLog;
+  readonly member: ClusterMember;
+  readonly link: LinkClient;
+  readonly nodeId: string;
+  /** Bytes that were appended since the start. */
+  readonly appendedBytes: () => number;
+  readonly durableSeq: () => number;
+  readonly members: () => Promise<readonly (MemberStatus | null)[]>;
+  readonly defragment: (member: number) => Promise<void>;
+  readonly onFailure: (what: string, error: unknown) => void;
+  readonly note: (level: 'info' | 'warn' | 'error', fields: object, text: string) => void;
+}
+
+export class LeaderDuties {
+  readonly #deps: DutiesDeps;
+  /** First sequence numbers of the slots that are there, as far as is known; null: to be read. */
+  #slots: number[] | null = null;
+  #trimmedBytes = 0;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #timer: NodeJS.Timeout | null = null;
+  #busy: Promise<void> | null = null;
+  /** The newest record that left the log since etcd was cleaned; 0: none. */
+  #redactedSeq = 0;
+  /** The largest database of a member, in bytes. */
+  dbBytes = 0;
+
+  constructor(deps: DutiesDeps) {
+    this.#deps = deps;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => void this.#look(), limits.trimLookMs);
+    this.#timer.unref();
+  }
+
+  async stop(): Promise<void> {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    await this.#busy;
+  }
+
+  /** This node leads from here on, or no more. */
+  roleChanged(): void {
+    this.#slots = null;
+    this.#redactedSeq = 0;
+  }
+
+  appended(firstSeq: number): void {
+    this.#slots?.push(firstSeq);
+  }
+
+  /** Record `seq` was replaced in the log: the slot that holds it is to go. */
+  redacted(seq: number): void {
+    this.#redactedSeq = Math.max(this.#redactedSeq, seq);
+  }
+
+  async #look(): Promise<void> {
+    const { member, appendedBytes, onFailure } = this.#deps;
+    if (!member.isLeader || this.#busy !== null) return;
+    const now = performance.now();
+    const isDue =
+      now - this.#lookedAt >= limits.trimEveryMs || appendedBytes() - this.#trimmedBytes >= limits.trimEveryBytes;
+    if (!isDue) return;
+    this.#lookedAt = now;
+    this.#trimmedBytes = appendedBytes();
+    this.#busy = this.#trim(0)
+      .catch((error: unknown) => onFailure('trimming the shared log', error))
+      .finally(() => {
+        this.#busy = null;
+      });
+    await this.#busy;
+  }
+
+  /** Deletes the slots that all living nodes have, but for the newest ones and, above all, those up to `upTo`. */
+  async #trim(upTo: number): Promise<void> {
+    const { log, member, members, note } = this.#deps;
+    const { fence } = member;
+    if (fence === null) return;
+    this.#slots ??= await log.slotSeqs(0, limits.slotsKnownMax);
+    const statuses = await members();
+    this.dbBytes = Math.max(0, ...statuses.map((status) => status?.dbBytes ?? 0));
+    const inUse = Math.max(0, ...statuses.map((status) => status?.dbBytesInUse ?? 0));
+    const nodes = await log.nodes();
+    const isPressed = inUse > limits.etcdBytesMax;
+    if (isPressed) note('error', { bytes: inUse }, 'etcd is filling up: nodes that are far behind must join anew');
+    const slowest = Math.min(...nodes.map(({ durable }) => durable), this.#deps.durableSeq());
+    const slots = this.#slots;
+    const reached = firstAbove(slots, isPressed ? this.#deps.durableSeq() : slowest) - 1;
+    const keep = isPressed ? limits.slotsKeptPressed : limits.slotsKept;
+    // The newest slot stays in any case: the next one refers to it.
+    const boundary = Math.min(slots.length - 1, Math.max(reached - keep, firstAbove(slots, upTo)));
+    if (boundary <= 0) return;
+    const first = slots[boundary]!;
+    await log.trim(fence, first, first - 1);
+    slots.splice(0, boundary);
+    member.trimmedTo(first - 1, first - 1);
+  }
+
+  /**
+   * After this node's own files: has every living node overwrite what it replaced, deletes the slots that hold it, and
+   * has the members of etcd give their free pages back. Rejects with `ScrubDeferredError` where that has to be tried
+   * again.
+   */
+  async scrubElsewhere(signal?: AbortSignal): Promise<void> {
+    const { log, link, nodeId, durableSeq, member } = this.#deps;
+    const upTo = this.#redactedSeq;
+    const seq = durableSeq();
+    await this.#busy;
+    try {
+      for (const node of await log.nodes()) {
+        if (node.nodeId === nodeId || node.role === 'left') continue;
+        if (signal?.aborted === true) throw new Error('the node ends');
+        await link.call({ url: node.url, method: 'POST', path: '/scrub', body: { seq }, timeoutMs: limits.scrubNodeMs });
+      }
+      if (upTo > 0 && member.fence !== null) {
+        await this.#trim(upTo);
+        await this.#defragment();
+        if (this.#redactedSeq === upTo) this.#redactedSeq = 0;
+      }
+    } catch (error) {
+      throw new ScrubDeferredError(`an erasure waits for the other nodes: ${messageOf(error)}`, { cause: error });
+    }
+  }
+
+  /** Member after member, since one that does so answers nobody meanwhile; the one that leads last. */
+  async #defragment(): Promise<void> {
+    const { members, defragment, onFailure } = this.#deps;
+    const statuses = await members();
+    const order = statuses.map((status, at) => ({ status, at })).filter(({ status }) => status !== null);
+    order.sort((one, other) => Number(one.status!.leads) - Number(other.status!.leads));
+    for (const { at } of order) {
+      await defragment(at).catch((error: unknown) => onFailure('defragmenting a member of etcd', error));
+    }
+  }
+}
+
+/** How many of the ascending numbers are at most `bound`. */
+function firstAbove(numbers: readonly number[], bound: number): number {
+  let low = 0;
+  let high = numbers.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (numbers[middle]! <= bound) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,114 @@
+/**
+ * The group of this node as its role needs it: takes slots over into log and state, leads, and follows again. One such
+ * step at a time.
+ */
+import type { GroupLoop } from '../group/actor/loop.js';
+import type { Fence, Slot } from '../group/ports/shared-log.js';
+import type { MemberSite } from './member.js';
+
+/** This node's log, as it follows and leads. */
+export interface FollowingLog {
+  take(slots: readonly Slot[]): Promise<void>;
+  forgets(slot: Slot): boolean;
+  lead(fence: Fence): void;
+  follow(): void;
+  settled(): Promise<void>;
+}
+
+export interface GroupSiteDeps {
+  readonly log: FollowingLog;
+  /** The group's loop; another one after `reload`. */
+  readonly loop: () => GroupLoop;
+  /** Makes the state anew from this node's log. */
+  readonly reload: () => Promise<void>;
+  /** What the configuration says of the group, once this node decides. */
+  readonly configure: () => Promise<void>;
+  readonly snapshotSeq: () => number;
+  readonly unfit: () => string | null;
+  readonly roleChanged: () => void;
+  /** Slots with records to replace were taken over: this node's free space still holds them. */
+  readonly replaced: () => void;
+}
+
+export class GroupSite implements MemberSite {
+  readonly #deps: GroupSiteDeps;
+  /** One step at a time. */
+  #line: Promise<unknown> = Promise.resolve();
+
+  constructor(deps: GroupSiteDeps) {
+    this.#deps = deps;
+  }
+
+  get appliedSeq(): number {
+    return this.#deps.loop().actor.durableSeq;
+  }
+
+  get durableSeq(): number {
+    return this.#deps.loop().actor.durableSeq;
+  }
+
+  get snapshotSeq(): number {
+    return this.#deps.snapshotSeq();
+  }
+
+  get unfit(): string | null {
+    return this.#deps.unfit();
+  }
+
+  take(slots: readonly Slot[]): Promise<void> {
+    return this.#inLine(async () => {
+      let plain: Slot[] = [];
+      for (const slot of slots) {
+        if (slot.redactions.length > 0) {
+          await this.#takeNow(plain);
+          plain = [];
+          if (this.#deps.log.forgets(slot)) await this.#deps.loop().forgetErased();
+          this.#deps.replaced();
+        }
+        plain.push(slot);
+      }
+      await this.#takeNow(plain);
+    });
+  }
+
+  async #takeNow(slots: readonly Slot[]): Promise<void> {
+    const { appliedSeq } = this;
+    // Taken by another path meanwhile.
+    const next = slots.filter(({ firstSeq }) => firstSeq > appliedSeq);
+    if (next.length === 0) return;
+    await this.#deps.log.take(next);
+    this.#deps.loop().followed(next);
+  }
+
+  lead(fence: Fence): Promise<void> {
+    return this.#inLine(async () => {
+      const { log, loop, roleChanged, configure } = this.#deps;
+      log.lead(fence);
+      roleChanged();
+      loop().lead();
+      await configure();
+    });
+  }
+
+  follow(): Promise<void> {
+    // At once: nothing is decided while a step before ends.
+    this.#deps.log.follow();
+    this.#deps.loop().follow();
+    return this.#inLine(async () => {
+      const { log, loop, roleChanged, reload } = this.#deps;
+      roleChanged();
+      await log.settled();
+      // What waited for the append is told of it first.
+      await new Promise((resolve) => setImmediate(resolve));
+      if (!loop().failed && loop().actor.isSettled) return;
+      loop().abandon();
+      await reload();
+    });
+  }
+
+  #inLine<T>(step: () => Promise<T>): Promise<T> {
+    const done = this.#line.then(step);
+    this.#line = done.catch(() => undefined);
+    return done;
+  }
+}

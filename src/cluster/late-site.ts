@@ -1,0 +1,67 @@
+/** The group of a node whose role begins before the group is recovered: nothing is applied until then. */
+import type { Fence, Slot } from '../group/ports/shared-log.js';
+import type { MemberSite } from './member.js';
+
+export class LateSite implements MemberSite {
+  #site: MemberSite | null = null;
+  #waiting: { readonly seq: number; readonly done: () => void }[] = [];
+
+  bind(site: MemberSite): void {
+    this.#site = site;
+  }
+
+  get appliedSeq(): number {
+    return this.#site?.appliedSeq ?? 0;
+  }
+
+  get durableSeq(): number {
+    return this.#site?.durableSeq ?? 0;
+  }
+
+  get snapshotSeq(): number {
+    return this.#site?.snapshotSeq ?? 0;
+  }
+
+  get unfit(): string | null {
+    return this.#site?.unfit ?? null;
+  }
+
+  async take(slots: readonly Slot[]): Promise<void> {
+    await this.#bound.take(slots);
+    const { appliedSeq } = this;
+    const reached = this.#waiting.filter(({ seq }) => seq <= appliedSeq);
+    if (reached.length === 0) return;
+    this.#waiting = this.#waiting.filter(({ seq }) => seq > appliedSeq);
+    for (const { done } of reached) done();
+  }
+
+  lead(fence: Fence): Promise<void> {
+    return this.#bound.lead(fence);
+  }
+
+  follow(): Promise<void> {
+    return this.#site === null ? Promise.resolve() : this.#site.follow();
+  }
+
+  /** Resolves once record `seq` is applied: true, or after `ms`: false. */
+  async reached(seq: number, ms: number): Promise<boolean> {
+    if (this.appliedSeq >= seq) return true;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(done, ms);
+      const waiting = { seq, done };
+      this.#waiting.push(waiting);
+      const self = this;
+      function done(): void {
+        clearTimeout(timer);
+        self.#waiting = self.#waiting.filter((one) => one !== waiting);
+        resolve();
+      }
+    });
+    return this.appliedSeq >= seq;
+  }
+
+  get #bound(): MemberSite {
+    if (this.#site === null) throw new Error('cluster: asked before recovery ended');
+    return this.#site;
+  }
+}

@@ -1,0 +1,97 @@
+/**
+ * The end of the link between nodes that answers: HTTP/1.1 within TLS within a tunnel through the public port. It knows
+ * paths and bodies; what they mean, its handler says.
+ */
+import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
+import { messageOf } from '../errors.js';
+import { limits } from '../limits.js';
+import { LINK_AUTHORITY, serverSecurity } from './link-security.js';
+
+export interface LinkRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly body: Buffer;
+  readonly response: ServerResponse;
+}
+
+/** Resolves to a body that is sent as JSON, or to undefined where it has answered by itself. */
+export type LinkHandler = (request: LinkRequest) => Promise<object | undefined>;
+
+/** A path that there is not, or parameters that make no sense. */
+export class LinkRefusedError extends Error {
+  override readonly name = 'LinkRefusedError';
+}
+
+export class LinkServer {
+  readonly #http: Server;
+  readonly #tls: TlsServer;
+  readonly #sockets = new Set<Duplex>();
+  #isOpen = true;
+
+  constructor(secret: string, groupId: string, handle: LinkHandler, onFailure: (error: unknown) => void) {
+    this.#http = createHttpServer({ keepAliveTimeout: limits.linkIdleMs, requestTimeout: 0 }, (request, response) => {
+      answer(request, response, handle).catch((error: unknown) => {
+        if (!(error instanceof LinkRefusedError)) onFailure(error);
+        if (response.headersSent) response.destroy();
+        else send(response, error instanceof LinkRefusedError ? 404 : 500, { error: messageOf(error) });
+      });
+    });
+    this.#tls = createTlsServer(serverSecurity(secret, groupId));
+    this.#tls.on('secureConnection', (socket) => {
+      this.#hold(socket);
+      this.#http.emit('connection', socket);
+    });
+    // Somebody without the secret.
+    this.#tls.on('tlsClientError', (_error, socket) => socket.destroy());
+  }
+
+  /** Takes over a connection that asked for a tunnel; false where it asked for another one than the link's. */
+  tunnel(authority: string, socket: Duplex, head: Buffer): boolean {
+    if (authority !== LINK_AUTHORITY || !this.#isOpen) return false;
+    if (this.#sockets.size >= limits.linkConnectionsMax) return false;
+    this.#hold(socket);
+    socket.on('error', () => socket.destroy());
+    socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+    if (head.length > 0) socket.unshift(head);
+    this.#tls.emit('connection', socket);
+    return true;
+  }
+
+  async close(): Promise<void> {
+    this.#isOpen = false;
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #hold(socket: Duplex): void {
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
+  }
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse, handle: LinkHandler): Promise<void> {
+  const url = new URL(request.url ?? '/', 'http://link');
+  const body = await bodyOf(request);
+  const given = { method: request.method ?? '', path: url.pathname, query: url.searchParams, body, response };
+  const answered = await handle(given);
+  if (answered !== undefined) send(response, 200, answered);
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > limits.linkBodyBytes) throw new LinkRefusedError('the body is too long');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function send(response: ServerResponse, status: number, body: object): void {
+  const text = JSON.stringify(body);
+  response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) });
+  response.end(text);
+}

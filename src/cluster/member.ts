@@ -1,0 +1,399 @@
+/**
+ * The role of this node among those of its group: it follows the shared log, campaigns where nobody leads, and leads for
+ * as long as its lease and its fence hold. What following and leading mean for the group, its site says.
+ */
+import { messageOf } from '../errors.js';
+import { countOf } from '../core/records/batch.js';
+import type { ClusterHealth, ClusterRole } from '../group/api.js';
+import type { Fence, LeaderView, NodeView, SharedLog, Slot } from '../group/ports/shared-log.js';
+import { SharedLogUnavailableError } from '../group/ports/shared-log.js';
+import { limits } from '../limits.js';
+import { Lease } from './lease.js';
+
+/** The group, as the role of its node needs it. */
+export interface MemberSite {
+  readonly appliedSeq: number;
+  readonly durableSeq: number;
+  readonly snapshotSeq: number;
+  /** Why this node must not lead, or take part; null: it may. */
+  readonly unfit: string | null;
+  /** Takes slots over, which follow one another and what was applied, and resolves once they are applied. */
+  take(slots: readonly Slot[]): Promise<void>;
+  /** All that was decided before is applied: from here on this node decides. */
+  lead(fence: Fence): Promise<void>;
+  /** This node decides no more; resolves once its state is that of the shared log. */
+  follow(): Promise<void>;
+}
+
+export interface MemberDeps {
+  readonly log: SharedLog;
+  readonly site: MemberSite;
+  readonly nodeId: string;
+  readonly url: string;
+  readonly version: string;
+  readonly format: number;
+  readonly leaseS: number;
+  readonly stalenessMaxMs: number;
+  readonly allowStaleReads: boolean;
+  /** ms, by a clock that only runs forward. */
+  readonly elapsed: () => number;
+  /** ms since 1970. */
+  readonly now: () => number;
+  readonly note: (level: 'info' | 'warn' | 'error', fields: object, text: string) => void;
+  /** Slots that this node needs were deleted: it must join anew. */
+  readonly onBehind: () => void;
+  /** This node cannot take part any more. */
+  readonly onFailed: (error: unknown) => void;
+}
+
+export interface Takeover {
+  readonly at: number;
+  readonly nodeId: string;
+  readonly cause: string;
+}
+
+export class ClusterMember implements ClusterHealth {
+  readonly lease: Lease;
+  readonly #deps: MemberDeps;
+  #role: ClusterRole = 'joining';
+  #fence: Fence | null = null;
+  #leader: LeaderView | null = null;
+  /** By `elapsed`: when it was known last that all is applied. */
+  #confirmedAt = Number.NEGATIVE_INFINITY;
+  #trimmed = 0;
+  #floor = 0;
+  #incoming: Slot[] = [];
+  #stopWatch: (() => void) | null = null;
+  #wake: () => void = () => undefined;
+  /** By `elapsed`: until then it does not campaign. */
+  #waitsUntil = Number.NEGATIVE_INFINITY;
+  #demoting: Promise<void> | null = null;
+  #running: Promise<void> | null = null;
+  #reporting: NodeJS.Timeout | null = null;
+  #reason: string | null = null;
+  #ended = false;
+  #isRetired = false;
+  #isUnreachable = false;
+  readonly #started: number;
+  takeovers = 0;
+  lastTakeover: Takeover | null = null;
+
+  constructor(deps: MemberDeps) {
+    this.#deps = deps;
+    this.#started = deps.now();
+    this.lease = new Lease({
+      log: deps.log,
+      ttlS: deps.leaseS,
+      elapsed: deps.elapsed,
+      onRenewed: (isNew) => {
+        if (isNew) {
+          if (this.#fence !== null) void this.demote('the lease was granted anew');
+          void this.report();
+        } else if (this.#role === 'leader') this.#confirmedAt = deps.elapsed();
+      },
+      onExpired: () => {
+        if (this.#fence !== null) void this.demote('the lease may have run out');
+      },
+      onFailure: (error) => this.#unreachable(error),
+    });
+  }
+
+  // As of now
+
+  get role(): ClusterRole {
+    return this.#role;
+  }
+
+  get isLeader(): boolean {
+    return this.#role === 'leader' && this.lease.leftMs > 0;
+  }
+
+  get fence(): Fence | null {
+    return this.#fence;
+  }
+
+  get leader(): LeaderView | null {
+    return this.#leader;
+  }
+
+  get hasLeader(): boolean {
+    return this.#leader !== null;
+  }
+
+  get appliedSeq(): number {
+    return this.#deps.site.appliedSeq;
+  }
+
+  get stalenessMs(): number {
+    if (this.isLeader) return 0;
+    return Math.min(Math.max(0, this.#deps.elapsed() - this.#confirmedAt), Number.MAX_SAFE_INTEGER);
+  }
+
+  get isStale(): boolean {
+    return !this.#deps.allowStaleReads && this.stalenessMs > this.#deps.stalenessMaxMs;
+  }
+
+  get reason(): string | null {
+    return this.#reason;
+  }
+
+  get trimmedSeq(): number {
+    return this.#trimmed;
+  }
+
+  get floorSeq(): number {
+    return this.#floor;
+  }
+
+  // Life
+
+  /** Begins to follow; `fence`: that under which this node formed the group a moment before. */
+  start(fence: Fence | null): void {
+    if (this.#role === 'joining') this.#role = 'follower';
+    this.#fence = fence;
+    this.#running = this.#run();
+    this.#reporting = setInterval(() => void this.report(), limits.clusterReportMs);
+    this.#reporting.unref();
+  }
+
+  /** Gives up what it holds. */
+  async end(): Promise<void> {
+    this.#ended = true;
+    this.#stopWatch?.();
+    this.#wake();
+    if (this.#reporting !== null) clearInterval(this.#reporting);
+    await this.lease.end().catch((error: unknown) => this.#unreachable(error));
+    await this.#running;
+  }
+
+  /** Another node may lead, and this one does not campaign for a while. */
+  async stepDown(cause: string): Promise<void> {
+    this.#waitsUntil = this.#deps.elapsed() + limits.stepDownMs;
+    await this.demote(cause);
+  }
+
+  /** At the node's end: another node takes over, while this one still answers and hands writes on. */
+  async leaveGently(): Promise<void> {
+    this.#waitsUntil = Number.POSITIVE_INFINITY;
+    await this.demote('the node ends');
+  }
+
+  /** Takes no part any more, so that the others go on without it; until `unfit` says that it may again. */
+  async #leave(reason: string): Promise<void> {
+    this.#reason = reason;
+    this.#deps.note('error', { reason }, 'the node leaves the cluster: it goes on once that is mended');
+    await this.demote(reason);
+    this.#role = 'left';
+    await this.report();
+    await this.lease.revoke().catch((error: unknown) => this.#unreachable(error));
+  }
+
+  /** Takes no part any more, for good: its storage failed, and only a new start can help. */
+  async retire(reason: string): Promise<void> {
+    if (this.#ended || this.#isRetired) return;
+    this.#isRetired = true;
+    await this.#leave(reason);
+  }
+
+  /** This node leads no more, or may not: it follows from here on. */
+  demote(cause: string): Promise<void> {
+    this.#demoting ??= this.#demote(cause).finally(() => {
+      this.#demoting = null;
+    });
+    return this.#demoting;
+  }
+
+  async #demote(cause: string): Promise<void> {
+    const fence = this.#fence;
+    if (fence === null && this.#role !== 'leader') return;
+    const { note, site, log } = this.#deps;
+    note('warn', { cause }, 'the node leads no more');
+    this.#fence = null;
+    this.#leader = null;
+    if (this.#role === 'leader') this.#role = 'follower';
+    await site.follow();
+    if (fence !== null) await log.resign(fence).catch((error: unknown) => this.#unreachable(error));
+    this.#wake();
+  }
+
+  async report(): Promise<void> {
+    const lease = this.lease.id;
+    if (lease === null || this.#ended) return;
+    await this.#deps.log.putNode(this.view(), lease).catch((error: unknown) => this.#unreachable(error));
+  }
+
+  view(): NodeView {
+    const { nodeId, url, version, format, site } = this.#deps;
+    const { appliedSeq: applied, durableSeq: durable, snapshotSeq: snapshot } = site;
+    const said = { role: this.#role, applied, durable, snapshot, version, format, started: this.#started };
+    return { nodeId, url, ...said, reason: this.#reason };
+  }
+
+  // Following
+
+  async #run(): Promise<void> {
+    const { site, onFailed } = this.#deps;
+    while (!this.#ended && !this.#isRetired) {
+      try {
+        await this.#demoting;
+        const { unfit } = site;
+        if (unfit !== null && this.#role !== 'left') await this.#leave(unfit);
+        if (unfit === null && this.#role === 'left' && !this.#isRetired) this.#comeBack();
+        if (this.#role !== 'leader' && this.#role !== 'left') await this.#step();
+      } catch (error) {
+        if (!(error instanceof SharedLogUnavailableError)) {
+          if (!this.#ended) onFailed(error);
+          return;
+        }
+        this.#unreachable(error);
+      }
+      await this.#wait();
+    }
+  }
+
+  #comeBack(): void {
+    this.#reason = null;
+    this.#role = 'follower';
+    this.#deps.note('info', {}, 'the node takes part in the cluster again');
+  }
+
+  /** Reads on to the end of the shared log; where nobody leads, campaigns. */
+  async #step(): Promise<void> {
+    const { log, elapsed } = this.#deps;
+    for (;;) {
+      const askedAt = elapsed();
+      const view = await log.view(this.appliedSeq + 1);
+      this.#reached(view.trimmed);
+      if (this.#ended) return;
+      if (view.trimmed > this.appliedSeq) return this.#deps.onBehind();
+      this.#leader = view.leader;
+      await this.#take(view.slots);
+      // Fewer than may come are all that there were.
+      if (view.slots.length === limits.slotsRead) continue;
+      this.#confirmedAt = Math.max(this.#confirmedAt, askedAt);
+      if (this.#stopWatch === null) this.#watch(view.revision);
+      else if (view.slots.length > 0) this.#missed();
+      if (view.leader === null) await this.#campaign();
+      else if (view.leader.nodeId === this.#deps.nodeId) await this.#ownKey(view.leader);
+      return;
+    }
+  }
+
+  /** The leader's key is this node's: from a campaign whose answer was lost, or from before it was demoted. */
+  async #ownKey({ fence }: LeaderView): Promise<void> {
+    if (this.#fence?.revision === fence.revision) await this.#promote(fence);
+    else await this.#deps.log.resign(fence);
+  }
+
+  async #campaign(): Promise<void> {
+    const { log, nodeId, url, now, elapsed, site } = this.#deps;
+    const lease = this.lease.id;
+    if (lease === null || elapsed() < this.#waitsUntil || site.unfit !== null) return;
+    const fence = await log.campaign(nodeId, url, now(), lease);
+    if (fence !== null) await this.#promote(fence);
+  }
+
+  /** Applies what the leader before had appended, and leads. */
+  async #promote(fence: Fence): Promise<void> {
+    const { log, site, nodeId, now, note } = this.#deps;
+    this.#fence = fence;
+    for (;;) {
+      const view = await log.view(this.appliedSeq + 1);
+      if (view.leader?.fence.revision !== fence.revision || this.#fence !== fence) return;
+      if (view.slots.length === 0) break;
+      await this.#take(view.slots);
+    }
+    this.#stopWatch?.();
+    this.#stopWatch = null;
+    this.#incoming = [];
+    await site.lead(fence);
+    if (this.#fence !== fence) return;
+    this.#role = 'leader';
+    this.#leader = { nodeId, url: this.#deps.url, since: now(), fence };
+    this.takeovers += 1;
+    this.lastTakeover = { at: now(), nodeId, cause: this.takeovers === 1 ? 'no leader' : 'no leader' };
+    note('info', { applied_seq: this.appliedSeq, fence: fence.revision }, 'the node leads');
+    void this.report();
+  }
+
+  /** Slots come by the watch as soon as they are there; the poll finds what it missed. */
+  #watch(revision: string): void {
+    const next = String(BigInt(revision) + 1n);
+    const stop = this.#deps.log.watch(
+      next,
+      (slots) => {
+        this.#incoming.push(...slots);
+        this.#wake();
+      },
+      () => {
+        if (this.#stopWatch === stop) this.#stopWatch = null;
+      },
+    );
+    this.#stopWatch = stop;
+  }
+
+  /** The watch should have brought what the poll found: its member hangs, or has lost the others. */
+  #missed(): void {
+    if (this.#incoming.length > 0) return;
+    this.#stopWatch?.();
+    this.#stopWatch = null;
+    this.#deps.log.rotate();
+  }
+
+  /** Until the next poll is due, or something else is to be done; takes what the watch brings meanwhile. */
+  async #wait(): Promise<void> {
+    const { elapsed } = this.#deps;
+    const until = elapsed() + limits.clusterPollMs;
+    while (!this.#ended && elapsed() < until) {
+      if (this.#incoming.length > 0 && this.#role === 'follower' && this.#demoting === null) {
+        const slots = this.#incoming.splice(0);
+        try {
+          await this.#take(slots);
+          this.#leader ??= null;
+        } catch (error) {
+          this.#deps.onFailed(error);
+          return;
+        }
+        continue;
+      }
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, Math.max(1, until - elapsed()));
+        this.#wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+  }
+
+  /** Of slots in order those that come next, without a gap. */
+  async #take(slots: readonly Slot[]): Promise<void> {
+    const next: Slot[] = [];
+    let seq = this.appliedSeq + 1;
+    for (const slot of slots) {
+      if (slot.firstSeq < seq) continue;
+      if (slot.firstSeq > seq) break;
+      next.push(slot);
+      seq += countOf(slot.bytes);
+    }
+    if (next.length > 0) await this.#deps.site.take(next);
+  }
+
+  #reached(trimmed: number): void {
+    this.#trimmed = Math.max(this.#trimmed, trimmed);
+    if (!this.#isUnreachable) return;
+    this.#isUnreachable = false;
+    this.#deps.note('info', {}, 'etcd answers again');
+  }
+
+  trimmedTo(trimmed: number, floor: number): void {
+    this.#trimmed = trimmed;
+    this.#floor = floor;
+  }
+
+  #unreachable(error: unknown): void {
+    if (this.#isUnreachable || this.#ended) return;
+    this.#isUnreachable = true;
+    this.#deps.note('error', { fault: messageOf(error) }, 'etcd does not answer');
+  }
+}

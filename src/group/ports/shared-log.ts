@@ -1,0 +1,89 @@
+/**
+ * The log that the nodes of a group share, as a group needs it: slots in order, appended by the leader alone, and who
+ * leads. Bytes of batches are opaque here.
+ */
+
+/** The records of a batch that a turn replaced; what stands in their place follows from each record. */
+export type Redaction =
+  | { readonly type: 'records'; readonly firstSeq: number; readonly seqs: readonly number[] }
+  /** The new batch itself, where it does not follow from the old one. */
+  | { readonly type: 'bytes'; readonly firstSeq: number; readonly bytes: Uint8Array };
+
+/** One batch of the shared log, named by the sequence number of its first record. */
+export interface Slot {
+  readonly firstSeq: number;
+  readonly bytes: Uint8Array;
+  /** Earlier batches that are rewritten along with it. */
+  readonly redactions: readonly Redaction[];
+}
+
+/** The right to append, as long as the leader's key is the one that was written then. */
+export interface Fence {
+  /** Grows from leader to leader. */
+  readonly revision: string;
+}
+
+export interface LeaderView {
+  readonly nodeId: string;
+  readonly url: string;
+  /** ms since 1970, by the leader's clock. */
+  readonly since: number;
+  readonly fence: Fence;
+}
+
+/** What the shared log held, all as of one moment that is not before the call. */
+export interface SharedView {
+  readonly leader: LeaderView | null;
+  /** Slots from the one that was asked for, in order; empty where it is not there yet. */
+  readonly slots: readonly Slot[];
+  /** Up to this record slots were deleted. */
+  readonly trimmed: number;
+  readonly revision: string;
+}
+
+/** A node as the others see it; its key goes with its lease. */
+export interface NodeView {
+  readonly nodeId: string;
+  readonly url: string;
+  readonly role: string;
+  readonly applied: number;
+  readonly durable: number;
+  readonly snapshot: number;
+  readonly version: string;
+  /** The newest format of records that it reads. */
+  readonly format: number;
+  readonly started: number;
+  readonly reason: string | null;
+}
+
+/** No majority, or no member at all, answered in time: nothing is known. */
+export class SharedLogUnavailableError extends Error {
+  override readonly name = 'SharedLogUnavailableError';
+}
+
+/** The log that the nodes share. Every call may reject with `SharedLogUnavailableError`. */
+export interface SharedLog {
+  /** Who leads, and the slots from record `firstSeq` on, as of one moment after the call began. */
+  view(firstSeq: number, limit?: number, timeoutMs?: number): Promise<SharedView>;
+  /**
+   * Calls `heard` with the slots that are put from `revision` on, in order, and `ended` once, when it ends by itself. The
+   * result ends it.
+   */
+  watch(revision: string, heard: (slots: readonly Slot[]) => void, ended: (error: unknown) => void): () => void;
+  /** Calls go to another member from here on: this one hangs, as far as can be told. */
+  rotate(): void;
+  grantLease(id: string, ttlS: number): Promise<void>;
+  /** Seconds that it holds from now on; 0: it is over. */
+  keepAlive(id: string, timeoutMs: number): Promise<number>;
+  revokeLease(id: string): Promise<void>;
+  /** Resolves to the fence of a node that leads from here on, or to null where another one does. */
+  campaign(nodeId: string, url: string, since: number, lease: string): Promise<Fence | null>;
+  /** Gives leadership up, where the fence still holds. */
+  resign(fence: Fence): Promise<void>;
+  putNode(node: NodeView, lease: string): Promise<void>;
+  nodes(): Promise<NodeView[]>;
+  /** First sequence numbers of slots from `from` on, at most `limit`. */
+  slotSeqs(from: number, limit: number): Promise<number[]>;
+  /** Deletes the slots before the one at `firstSeq`, which stays. Rejects with `OwnerLostError` under an old fence. */
+  trim(fence: Fence, firstSeq: number, floor: number): Promise<void>;
+}

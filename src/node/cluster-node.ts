@@ -1,0 +1,503 @@
+/**
+ * A node of a cluster: joins the shared log, the link to the other nodes and this node's role to its group. Loaded with
+ * `CLUSTER=etcd` only, since it brings the client of etcd along.
+ */
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { Duplex } from 'node:stream';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { ClusterGroup } from '../cluster/cluster-group.js';
+import { type CommandCall, type CommandName, type CommandValues, carryOut } from '../cluster/commands.js';
+import { LeaderDuties, type MemberStatus } from '../cluster/duties.js';
+import { GroupSite, type GroupSiteDeps } from '../cluster/group-site.js';
+import { LateSite } from '../cluster/late-site.js';
+import { LinkClient } from '../cluster/link-client.js';
+import { LinkRefusedError, type LinkRequest, LinkServer } from '../cluster/link-server.js';
+import { ClusterMember } from '../cluster/member.js';
+import { granted, messageOf, type Outcome, refused } from '../errors.js';
+import type { ClusterOperations, ClusterStatus, GroupApi } from '../group/api.js';
+import type { Clock } from '../group/ports/clock.js';
+import { type Fence, type NodeView, SharedLogUnavailableError } from '../group/ports/shared-log.js';
+import { OwnerLostError } from '../group/ports/storage-errors.js';
+import { lastSeqOf } from '../group/recovery/recovery.js';
+import { noLeader } from '../group/refusals.js';
+import { limits } from '../limits.js';
+import { replaceFile } from '../store/files/durable-file.js';
+import { readText } from '../store/files/small-file.js';
+import { EtcdClient } from '../store/etcd/etcd-client.js';
+import { EtcdKeys } from '../store/etcd/etcd-keys.js';
+import { EtcdLog } from '../store/etcd/etcd-log.js';
+import { SlotCipher } from '../store/etcd/slot-codec.js';
+import type { LmdbLogWriter } from '../store/log/lmdb-log-writer.js';
+import { SharedLogWriter } from '../store/log/shared-log-writer.js';
+import type { Config } from './config.js';
+import { CopyDonor, fetchCopy } from './cluster-copy.js';
+import { StartRefusedError } from './startup.js';
+import { version } from './version.js';
+
+/** The newest format of records that this release reads. */
+const RECORD_FORMAT = 1;
+
+/** Slots that this node needs are gone: it closes and starts again, and then joins anew. */
+export class RejoinError extends Error {
+  override readonly name = 'RejoinError';
+}
+
+export interface ClusterNodePorts {
+  readonly log: Logger;
+  readonly onFatal: (error: unknown) => void;
+  readonly clock: Clock;
+}
+
+/** What the operator and every node agreed on, for this node. */
+interface Settings {
+  readonly nodeId: string;
+  readonly url: string;
+  readonly secret: string;
+  readonly salt: string;
+  readonly endpoints: readonly string[];
+}
+
+/** Settings that the configuration demands with `CLUSTER=etcd`. */
+function settingsOf({ nodeId, advertiseUrl, clusterSecret, salt, etcdEndpoints }: Config): Settings {
+  if (nodeId === null || advertiseUrl === null || clusterSecret === null || salt === null || etcdEndpoints === null) {
+    throw new Error('cluster: the configuration lacks what it demands');
+  }
+  return { nodeId, url: advertiseUrl, secret: clusterSecret, salt, endpoints: etcdEndpoints };
+}
+
+export function openEtcdLog(config: Config): EtcdLog {
+  const { endpoints, nodeId, salt } = settingsOf(config);
+  const pem = (variable: string, path: string | null): Buffer | null => {
+    if (path === null) return null;
+    try {
+      return readFileSync(path);
+    } catch (error) {
+      throw new StartRefusedError(`${variable}: ${path} cannot be read: ${messageOf(error)}`);
+    }
+  };
+  const settings = {
+    endpoints,
+    ca: pem('ETCD_CA_FILE', config.etcdCaFile),
+    cert: pem('ETCD_CERT_FILE', config.etcdCertFile),
+    key: pem('ETCD_KEY_FILE', config.etcdKeyFile),
+    username: config.etcdUsername,
+    password: config.etcdPassword,
+  };
+  // Nodes begin with different members.
+  const first = [...nodeId].reduce((sum, character) => sum + character.charCodeAt(0), 0);
+  const prefix = config.etcdPrefix ?? `/ptf/${encodeURIComponent(config.groupId)}/`;
+  const cipher = new SlotCipher(Buffer.from(salt), config.groupId);
+  return new EtcdLog({ client: new EtcdClient(settings, first), keys: new EtcdKeys(prefix), cipher });
+}
+
+/** Which shared log a data folder belongs to. */
+export interface ClusterMark {
+  readonly cluster_id: string;
+  readonly node_id: string;
+}
+
+function markFile(dir: string): string {
+  return join(dir, 'cluster.json');
+}
+
+export function readMark(dir: string): ClusterMark | null {
+  const text = readText(markFile(dir));
+  return text === undefined ? null : (JSON.parse(text) as ClusterMark);
+}
+
+export async function writeMark(dir: string, mark: ClusterMark): Promise<void> {
+  await replaceFile(markFile(dir), `${JSON.stringify(mark)}\n`, { sync: true });
+}
+
+export class ClusterNode implements ClusterOperations {
+  readonly member: ClusterMember;
+  readonly #settings: Settings;
+  readonly #dir: string;
+  readonly #ports: ClusterNodePorts;
+  readonly #log: EtcdLog;
+  readonly #site = new LateSite();
+  readonly #link: LinkClient;
+  readonly #server: LinkServer;
+  readonly #duties: LeaderDuties;
+  readonly #donor: CopyDonor;
+  #clusterId: string | null = null;
+  /** Under which this node formed the group a moment ago. */
+  #formingFence: Fence | null = null;
+  #writer: SharedLogWriter | null = null;
+  #group: GroupApi | null = null;
+  #scrubLocally: () => Promise<void> = () => Promise.resolve();
+  forwarded = 0;
+
+  private constructor(config: Config, dir: string, ports: ClusterNodePorts, log: EtcdLog) {
+    const settings = settingsOf(config);
+    this.#settings = settings;
+    this.#dir = dir;
+    this.#ports = ports;
+    this.#log = log;
+    const { log: logger, onFatal, clock } = ports;
+    const note = (level: 'info' | 'warn' | 'error', fields: object, text: string) => logger[level](fields, text);
+    const onFailure = (what: string, error: unknown) =>
+      logger.error({ err: error }, `${what} failed and will be tried again`);
+    this.member = new ClusterMember({
+      log,
+      site: this.#site,
+      nodeId: settings.nodeId,
+      url: settings.url,
+      version,
+      format: RECORD_FORMAT,
+      leaseS: config.leaseS,
+      stalenessMaxMs: config.stalenessMaxMs,
+      allowStaleReads: config.allowStaleReads,
+      elapsed: () => performance.now(),
+      now: () => clock.now(),
+      note,
+      onBehind: () => onFatal(new RejoinError('the shared log begins after what this node has: it joins anew')),
+      onFailed: (error) => this.loopFailed(error),
+    });
+    this.#link = new LinkClient(settings.secret, config.groupId);
+    this.#server = new LinkServer(
+      settings.secret,
+      config.groupId,
+      (request) => this.#answer(request),
+      (error) => logger.error({ err: error }, 'a request of another node failed'),
+    );
+    this.#duties = new LeaderDuties({
+      log,
+      member: this.member,
+      link: this.#link,
+      nodeId: settings.nodeId,
+      appendedBytes: () => this.#writer?.appendedBytes ?? 0,
+      durableSeq: () => this.#site.durableSeq,
+      members: () => this.#members(),
+      defragment: (at) => log.client.defragment(at),
+      onFailure,
+      note,
+    });
+    this.#donor = new CopyDonor(dir, version);
+  }
+
+  /**
+   * Reaches the shared log and sees whether this folder can go on from it; where it cannot, fetches a copy from another
+   * node. Before anything of the folder is opened. `lastSeq`: the newest record of its log; null: it is damaged.
+   */
+  static async connect(
+    config: Config,
+    dir: string,
+    ports: ClusterNodePorts,
+    lastSeq: number | null,
+  ): Promise<ClusterNode> {
+    const node = new ClusterNode(config, dir, ports, openEtcdLog(config));
+    try {
+      await node.#prepare(lastSeq);
+    } catch (error) {
+      await node.close();
+      throw error;
+    }
+    return node;
+  }
+
+  async #prepare(lastSeq: number | null): Promise<void> {
+    const { log } = this.#ports;
+    this.#clusterId = await this.#reached();
+    const mark = readMark(this.#dir);
+    const isEmpty = lastSeq === 0 && mark === null;
+    if (!isEmpty && mark === null) {
+      throw new StartRefusedError(
+        `DATA_DIR: ${this.#dir} holds the data of a node without a cluster; bring it in with ptf import-data, or name an empty folder`,
+      );
+    }
+    if (mark !== null && mark.cluster_id !== this.#clusterId) {
+      const what = this.#clusterId === null ? 'holds no log' : `holds log ${this.#clusterId}`;
+      throw new StartRefusedError(
+        `DATA_DIR: ${this.#dir} belongs to the shared log ${mark.cluster_id}, but etcd ${what} under ETCD_PREFIX; see "Restore" in OPERATING`,
+      );
+    }
+    this.member.lease.start();
+    const { trimmed } = await this.#log.view((lastSeq ?? 0) + 1, 1);
+    const isHalf = existsSync(join(this.#dir, '.joining'));
+    if (lastSeq !== null && !isHalf && trimmed <= lastSeq) return;
+    if (this.#clusterId === null) throw new StartRefusedError(`the store in ${this.#dir} is damaged`);
+    log.warn({ last_seq: lastSeq, trimmed_seq: trimmed }, 'this node joins: it fetches a copy from another one');
+    await this.member.report();
+    await fetchCopy({ dir: this.#dir, link: this.#link, nodes: () => this.#others(), log });
+    await writeMark(this.#dir, { cluster_id: this.#clusterId, node_id: this.#settings.nodeId });
+  }
+
+  /** The name of the shared log, once etcd answers. */
+  async #reached(): Promise<string | null> {
+    const endMs = performance.now() + limits.etcdStartMs;
+    for (;;) {
+      try {
+        return await this.#log.clusterId();
+      } catch (error) {
+        if (!(error instanceof SharedLogUnavailableError)) throw new StartRefusedError(`ETCD_ENDPOINTS: ${messageOf(error)}`);
+        if (performance.now() >= endMs) throw new StartRefusedError(`ETCD_ENDPOINTS: ${messageOf(error)}`);
+        this.#ports.log.warn({ fault: messageOf(error) }, 'etcd does not answer yet');
+      }
+    }
+  }
+
+  async #others(): Promise<NodeView[]> {
+    const nodes = await this.#log.nodes();
+    return nodes.filter(({ nodeId }) => nodeId !== this.#settings.nodeId);
+  }
+
+  /** Takes the log of this node's folder. */
+  wrap(local: LmdbLogWriter): SharedLogWriter {
+    this.#writer = new SharedLogWriter(local, this.#log, Buffer.from(this.#settings.salt), {
+      appended: (firstSeq) => this.#duties.appended(firstSeq),
+      redacted: (seq) => this.#duties.redacted(seq),
+      scrubElsewhere: (signal) => {
+        this.#donor.forget();
+        return this.#duties.scrubElsewhere(signal);
+      },
+    });
+    return this.#writer;
+  }
+
+  /**
+   * An empty log gets its first record: from the shared log, or, where that is empty too, this node may form the group
+   * and leads then.
+   */
+  async begin(): Promise<void> {
+    const writer = this.#writer!;
+    while (lastSeqOf(writer) === 0) {
+      try {
+        await this.#beginOnce(writer);
+        if (this.#formingFence !== null) break;
+      } catch (error) {
+        if (!(error instanceof SharedLogUnavailableError)) throw error;
+        this.#ports.log.warn({ fault: messageOf(error) }, 'etcd does not answer');
+      }
+      await new Promise((resolve) => setTimeout(resolve, limits.clusterPollMs));
+    }
+    this.#clusterId ??= await this.#log.clusterId();
+    await writeMark(this.#dir, { cluster_id: this.#clusterId!, node_id: this.#settings.nodeId });
+  }
+
+  async #beginOnce(writer: SharedLogWriter): Promise<void> {
+    const { nodeId, url } = this.#settings;
+    const view = await this.#log.view(1);
+    if (view.slots[0]?.firstSeq === 1) {
+      await writer.take(view.slots);
+      return;
+    }
+    if (view.trimmed > 0) throw new RejoinError('the shared log was trimmed meanwhile');
+    const lease = this.member.lease.id;
+    if (view.leader !== null || lease === null) return;
+    const fence = await this.#log.campaign(nodeId, url, this.#ports.clock.now(), lease);
+    if (fence === null) return;
+    if ((await this.#log.clusterId()) === null) await this.#log.begin(fence, randomUUID(), 0);
+    // A leader before may have formed it and died.
+    if ((await this.#log.view(1)).slots.length > 0) return void (await this.#log.resign(fence));
+    this.#formingFence = fence;
+    writer.lead(fence);
+  }
+
+  /** The group as the faces of this node see it. */
+  groupOver(local: GroupApi): GroupApi {
+    this.#group = local;
+    return new ClusterGroup(local, {
+      isLeader: () => this.member.isLeader,
+      ask: (call) => this.#ask(call),
+      carried: () => this.#carried(),
+    });
+  }
+
+  /** The recovered group begins to follow. */
+  start(site: Omit<GroupSiteDeps, 'log' | 'roleChanged' | 'replaced'>): void {
+    const writer = this.#writer!;
+    this.#scrubLocally = async () => {
+      this.#donor.forget();
+      await site.loop().forgetErased();
+      await writer.local.scrub();
+      rmSync(this.#scrubFile, { force: true });
+    };
+    const groupSite = new GroupSite({
+      ...site,
+      log: writer,
+      roleChanged: () => this.#duties.roleChanged(),
+      replaced: () => writeFileSync(this.#scrubFile, ''),
+    });
+    this.#site.bind(groupSite);
+    const fence = this.#formingFence;
+    writer.follow();
+    this.member.start(fence);
+    this.#duties.start();
+    // What an erasure left behind, where the node died before it was overwritten.
+    if (existsSync(this.#scrubFile)) {
+      this.#scrubLocally().catch((error: unknown) =>
+        this.#ports.log.error({ err: error }, 'overwriting free space failed; the next scrub does it'),
+      );
+    }
+  }
+
+  get #scrubFile(): string {
+    return join(this.#dir, 'scrub-due');
+  }
+
+  /** The loop cannot go on: where only leadership is lost, the node follows; else it leaves. */
+  loopFailed(error: unknown): void {
+    if (error instanceof OwnerLostError || error instanceof SharedLogUnavailableError) {
+      void this.member.demote(messageOf(error));
+      return;
+    }
+    this.#ports.log.error({ err: error }, 'the node leaves the cluster');
+    void this.member.retire(messageOf(error));
+  }
+
+  tunnel(authority: string, socket: Duplex, head: Buffer): boolean {
+    return this.#server.tunnel(authority, socket, head);
+  }
+
+  /** The other nodes cannot ask this one any more. */
+  async closeLink(): Promise<void> {
+    await this.#server.close();
+  }
+
+  async close(): Promise<void> {
+    await this.#duties.stop();
+    await this.member.end();
+    await this.#server.close();
+    this.#link.close();
+    this.#donor.forget();
+    this.#log.client.close();
+  }
+
+  // Between nodes
+
+  async #ask<N extends CommandName>(call: CommandCall<N>): Promise<CommandValues[N] | null> {
+    const { leader } = this.member;
+    if (leader === null || leader.nodeId === this.#settings.nodeId) return null;
+    const { url } = leader;
+    this.forwarded += 1;
+    const answer = await this.#link.call<{ readonly value: CommandValues[N] | null; readonly seq: number }>({
+      url,
+      method: 'POST',
+      path: '/command',
+      body: call,
+      timeoutMs: limits.forwardMs,
+    });
+    // Whoever asks this node next finds what it was told.
+    if (answer.value !== null) await this.#site.reached(answer.seq, limits.carriedMs);
+    return answer.value;
+  }
+
+  async #carried(): Promise<void> {
+    const seq = this.#site.appliedSeq;
+    const nodes = await this.#others().catch(() => []);
+    const timeoutMs = limits.carriedMs;
+    const path = `/applied?seq=${seq}`;
+    await Promise.allSettled(nodes.map(({ url }) => this.#link.call({ url, method: 'GET', path, timeoutMs })));
+  }
+
+  async #answer({ method, path, query, body, response }: LinkRequest): Promise<object | undefined> {
+    const route = `${method} ${path.split('/').slice(0, 2).join('/')}`;
+    switch (route) {
+      case 'POST /command':
+        return this.#command(JSON.parse(body.toString('utf8')) as CommandCall);
+      case 'GET /applied':
+        return { reached: await this.#site.reached(Number(query.get('seq')), limits.carriedMs) };
+      case 'GET /node':
+        return this.member.view();
+      case 'POST /scrub': {
+        const { seq } = JSON.parse(body.toString('utf8')) as { readonly seq: number };
+        if (!(await this.#site.reached(seq, limits.scrubNodeMs / 2))) throw new Error('the node is behind');
+        await this.#scrubLocally();
+        return {};
+      }
+      case 'POST /step-down':
+        return { outcome: await this.stepDown() };
+      case 'POST /copy':
+        return this.#donor.begin();
+      case 'GET /copy':
+        await this.#donor.send(path, Number(query.get('from') ?? 0), response);
+        return undefined;
+      default:
+        throw new LinkRefusedError(`there is no ${route}`);
+    }
+  }
+
+  async #command(call: CommandCall): Promise<object> {
+    if (!this.member.isLeader || this.#group === null) return { value: null, seq: 0 };
+    const local = this.#group;
+    const decided = carryOut(this.groupOver(local), call);
+    if (decided === undefined) throw new LinkRefusedError(`there is no command ${String(call.name)}`);
+    const value = await decided;
+    return { value, seq: this.#site.appliedSeq };
+  }
+
+  async #members(): Promise<readonly (MemberStatus | null)[]> {
+    const { client } = this.#log;
+    return Promise.all(
+      client.endpoints.map(async (endpoint, at) => {
+        try {
+          const status = await client.status(at);
+          return {
+            endpoint,
+            leads: status.leader === status.header.member_id,
+            version: status.version,
+            dbBytes: Number(status.dbSize),
+            dbBytesInUse: Number(status.dbSizeInUse),
+          };
+        } catch {
+          return null;
+        }
+      }),
+    );
+  }
+
+  // Operations
+
+  async status(): Promise<Outcome<ClusterStatus>> {
+    const { member } = this;
+    const { role, hasLeader, appliedSeq, stalenessMs, isStale, reason, leader } = member;
+    const [nodes, members] = await Promise.all([this.#log.nodes().catch(() => []), this.#members()]);
+    return granted({
+      ...{ role, hasLeader, appliedSeq, stalenessMs, isStale, reason },
+      nodeId: this.#settings.nodeId,
+      clusterId: this.#clusterId ?? '',
+      leader: leader && { nodeId: leader.nodeId, since: leader.since, fence: leader.fence.revision },
+      leaseMs: member.lease.leftMs,
+      trimmedSeq: member.trimmedSeq,
+      floorSeq: member.floorSeq,
+      takeovers: member.takeovers,
+      lastTakeover: member.lastTakeover,
+      nodes,
+      members: members.map((status, at) => {
+        const endpoint = this.#settings.endpoints[at]!;
+        const none = { endpoint, healthy: false, leads: false, version: '', dbBytes: 0, dbBytesInUse: 0 };
+        return status === null ? none : { ...status, healthy: true };
+      }),
+      scrubbed: null,
+    });
+  }
+
+  async stepDown(): Promise<Outcome<{ readonly nodeId: string }>> {
+    const { leader, isLeader } = this.member;
+    if (isLeader) {
+      await this.member.stepDown('the operator asked for it');
+      return granted({ nodeId: this.#settings.nodeId });
+    }
+    if (leader === null || leader.nodeId === this.#settings.nodeId) return noLeader();
+    const { url } = leader;
+    const call = { url, method: 'POST', path: '/step-down', body: {}, timeoutMs: limits.forwardMs } as const;
+    const { outcome } = await this.#link.call<{ readonly outcome: Outcome<{ readonly nodeId: string }> }>(call);
+    return outcome;
+  }
+
+  async scrub(): Promise<Outcome<{ readonly complete: boolean; readonly detail: string }>> {
+    return refused('dependency_unavailable', { text: 'this release cannot do that yet' });
+  }
+
+  async forget(nodeId: string): Promise<Outcome<null>> {
+    const nodes = await this.#log.nodes();
+    if (nodes.some((node) => node.nodeId === nodeId)) {
+      return refused('invalid_parameter', { text: `node ${nodeId} lives: stop it first` });
+    }
+    // A node whose lease ended is in nobody's way: its key went with the lease.
+    return granted(null);
+  }
+}

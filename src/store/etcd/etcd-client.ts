@@ -1,0 +1,312 @@
+/**
+ * Calls etcd. It chooses the endpoint: a call that fails or hangs at one member is repeated at the next one until its
+ * time is over, so every call that is made here must be safe to repeat. Nothing here knows what the keys mean.
+ */
+import {
+  type ChannelCredentials,
+  Client,
+  type ClientDuplexStream,
+  credentials,
+  Metadata,
+  type ServiceError,
+  status,
+} from '@grpc/grpc-js';
+import { SharedLogUnavailableError } from '../../group/ports/shared-log.js';
+import { limits } from '../../limits.js';
+import {
+  type MethodName,
+  methodOf,
+  type PutRequest,
+  type RangeRequest,
+  type RangeResponse,
+  type StatusResponse,
+  type TxnRequest,
+  type TxnResponse,
+  type WatchResponse,
+} from './etcd-messages.js';
+
+export interface EtcdSettings {
+  /** URLs, all http or all https. */
+  readonly endpoints: readonly string[];
+  /** PEM; null: none. */
+  readonly ca: Buffer | null;
+  readonly cert: Buffer | null;
+  readonly key: Buffer | null;
+  readonly username: string | null;
+  readonly password: string | null;
+}
+
+/** What a call can fail of that another member, or a later try, may not. */
+const passing: ReadonlySet<status> = new Set([
+  status.UNAVAILABLE,
+  status.DEADLINE_EXCEEDED,
+  status.CANCELLED,
+  status.INTERNAL,
+  status.UNKNOWN,
+  status.ABORTED,
+]);
+
+export class EtcdClient {
+  readonly #settings: EtcdSettings;
+  readonly #clients: readonly Client[];
+  /** The endpoint that answered last. */
+  #current: number;
+  #token: Metadata | null = null;
+  #closed = false;
+
+  /** `first`: any number; clients with different ones begin with different members. */
+  constructor(settings: EtcdSettings, first = 0) {
+    this.#settings = settings;
+    const secured = credentialsOf(settings);
+    this.#clients = settings.endpoints.map((url) => new Client(new URL(url).host, secured, channelOptions));
+    this.#current = first % this.#clients.length;
+  }
+
+  get endpoints(): readonly string[] {
+    return this.#settings.endpoints;
+  }
+
+  range(request: RangeRequest, timeoutMs: number = limits.etcdCallMs): Promise<RangeResponse> {
+    return this.#call('KV.Range', request, timeoutMs);
+  }
+
+  put(request: PutRequest, timeoutMs: number = limits.etcdCallMs): Promise<object> {
+    return this.#call('KV.Put', request, timeoutMs);
+  }
+
+  txn(request: TxnRequest, timeoutMs: number = limits.etcdCallMs): Promise<TxnResponse> {
+    return this.#call('KV.Txn', request, timeoutMs);
+  }
+
+  compact(revision: string): Promise<object> {
+    return this.#call('KV.Compact', { revision, physical: true }, limits.etcdSlowCallMs, limits.etcdSlowCallMs);
+  }
+
+  /** Grants the lease `id`, which nobody else uses. */
+  async grantLease(id: string, ttlS: number): Promise<void> {
+    await this.#call('Lease.LeaseGrant', { ID: id, TTL: ttlS }, limits.etcdCallMs).catch((error: unknown) => {
+      // A first try whose answer was lost granted it.
+      if (codeOf(error) !== status.FAILED_PRECONDITION) throw error;
+    });
+  }
+
+  async revokeLease(id: string): Promise<void> {
+    await this.#call('Lease.LeaseRevoke', { ID: id }, limits.etcdCallMs).catch((error: unknown) => {
+      if (codeOf(error) !== status.NOT_FOUND) throw error;
+    });
+  }
+
+  /** Seconds that the lease holds from now on; 0: it is over. */
+  async keepAlive(id: string, timeoutMs: number): Promise<number> {
+    const answer = await this.#repeated(timeoutMs, limits.etcdTryMs, (client, metadata, deadline) => {
+      const { path, requestSerialize, responseDeserialize } = methodOf('Lease.LeaseKeepAlive');
+      const stream = client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, metadata, { deadline });
+      return new Promise<{ readonly TTL: string }>((resolve, reject) => {
+        stream.on('data', (data: { readonly TTL: string }) => {
+          resolve(data);
+          stream.cancel();
+        });
+        stream.on('error', reject);
+        stream.on('end', () => reject(new SharedLogUnavailableError('etcd ended the call')));
+        stream.write({ ID: id });
+      });
+    });
+    return Number(answer.TTL);
+  }
+
+  /**
+   * Calls `heard` with each answer of a watch of a range of keys from `revision` on, and `ended` once, when it ends by
+   * itself. The result ends it.
+   */
+  watch(
+    { key, rangeEnd, revision }: { readonly key: Buffer; readonly rangeEnd: Buffer; readonly revision: string },
+    heard: (response: WatchResponse) => void,
+    ended: (error: unknown) => void,
+  ): () => void {
+    let stream: ClientDuplexStream<object, object> | null = null;
+    let isOver = false;
+    const end = (error: unknown): void => {
+      if (isOver) return;
+      isOver = true;
+      stream?.cancel();
+      ended(error);
+    };
+    const start = async (): Promise<void> => {
+      const at = this.#current;
+      const metadata = await this.#metadata(this.#clients[at]!);
+      if (isOver) return;
+      const { path, requestSerialize, responseDeserialize } = methodOf('Watch.Watch');
+      stream = this.#clients[at]!.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, metadata);
+      stream.on('data', (response: WatchResponse) => {
+        if (response.canceled) end(new SharedLogUnavailableError('etcd ended the watch'));
+        else if (!isOver) heard(response);
+      });
+      stream.on('error', (error) => {
+        this.#avoid(at);
+        end(error);
+      });
+      stream.on('end', () => end(new SharedLogUnavailableError('etcd ended the watch')));
+      stream.write({ create_request: { key, range_end: rangeEnd, start_revision: revision } });
+    };
+    start().catch(end);
+    return () => {
+      isOver = true;
+      stream?.cancel();
+    };
+  }
+
+  /** Of one member. */
+  status(endpoint: number): Promise<StatusResponse> {
+    return this.#callAt(endpoint, 'Maintenance.Status', {}, limits.etcdCallMs);
+  }
+
+  async defragment(endpoint: number): Promise<void> {
+    await this.#callAt(endpoint, 'Maintenance.Defragment', {}, limits.etcdDefragmentMs);
+  }
+
+  /** The next calls go to another member: this one hangs, as far as can be told. */
+  rotate(): void {
+    this.#avoid(this.#current);
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const client of this.#clients) client.close();
+  }
+
+  #avoid(at: number): void {
+    if (this.#current === at) this.#current = (at + 1) % this.#clients.length;
+  }
+
+  #call<R>(name: MethodName, request: object, timeoutMs: number, tryMs: number = limits.etcdTryMs): Promise<R> {
+    return this.#repeated(timeoutMs, tryMs, (client, metadata, deadline) =>
+      unary<R>(client, name, request, metadata, deadline),
+    );
+  }
+
+  async #callAt<R>(endpoint: number, name: MethodName, request: object, timeoutMs: number): Promise<R> {
+    const client = this.#clients[endpoint]!;
+    try {
+      const metadata = await this.#metadata(client);
+      return await unary<R>(client, name, request, metadata, Date.now() + timeoutMs);
+    } catch (error) {
+      throw isPassing(error) ? unavailable(error) : error;
+    }
+  }
+
+  /** Rejects with `SharedLogUnavailableError` where no member answered in time. */
+  async #repeated<R>(
+    timeoutMs: number,
+    tryMs: number,
+    call: (client: Client, metadata: Metadata, deadline: number) => Promise<R>,
+  ): Promise<R> {
+    const endMs = performance.now() + timeoutMs;
+    for (let tries = 1; ; tries += 1) {
+      const at = this.#current;
+      const client = this.#clients[at]!;
+      const leftMs = Math.max(1, Math.min(tryMs, endMs - performance.now()));
+      try {
+        const metadata = await this.#metadata(client);
+        return await call(client, metadata, Date.now() + leftMs);
+      } catch (error) {
+        if (this.#closed) throw unavailable(error);
+        if (codeOf(error) === status.UNAUTHENTICATED && this.#settings.username !== null && tries === 1) {
+          this.#token = null;
+          continue;
+        }
+        if (!isPassing(error)) throw error;
+        this.#avoid(at);
+        if (performance.now() >= endMs) throw unavailable(error);
+        // All of them refuse at once where none runs.
+        if (tries % this.#clients.length === 0) await pause(limits.etcdRetryMs);
+        if (performance.now() >= endMs) throw unavailable(error);
+      }
+    }
+  }
+
+  async #metadata(client: Client): Promise<Metadata> {
+    const { username, password } = this.#settings;
+    if (username === null || password === null) return emptyMetadata;
+    if (this.#token !== null) return this.#token;
+    const request = { name: username, password };
+    const deadline = Date.now() + limits.etcdTryMs;
+    const { token } = await unary<{ readonly token: string }>(
+      client,
+      'Auth.Authenticate',
+      request,
+      emptyMetadata,
+      deadline,
+    );
+    const metadata = new Metadata();
+    metadata.set('token', token);
+    this.#token = metadata;
+    return metadata;
+  }
+}
+
+const emptyMetadata = new Metadata();
+
+const channelOptions = {
+  // etcd closes the connection of a client that pings more often.
+  'grpc.keepalive_time_ms': 10_000,
+  'grpc.keepalive_timeout_ms': 2_000,
+  'grpc.initial_reconnect_backoff_ms': 100,
+  'grpc.min_reconnect_backoff_ms': 100,
+  'grpc.max_reconnect_backoff_ms': 1_000,
+  'grpc.max_receive_message_length': -1,
+  'grpc.max_send_message_length': -1,
+  'grpc.enable_retries': 0,
+  // Each client has one connection of its own.
+  'grpc.use_local_subchannel_pool': 1,
+};
+
+function credentialsOf({ endpoints, ca, cert, key }: EtcdSettings): ChannelCredentials {
+  if (!endpoints[0]!.startsWith('https:')) return credentials.createInsecure();
+  return credentials.createSsl(ca, key, cert);
+}
+
+function unary<R>(client: Client, name: MethodName, request: object, metadata: Metadata, deadline: number): Promise<R> {
+  const { path, requestSerialize, responseDeserialize } = methodOf(name);
+  return new Promise((resolve, reject) => {
+    client.makeUnaryRequest(
+      path,
+      requestSerialize,
+      responseDeserialize,
+      request,
+      metadata,
+      { deadline },
+      (error, answer) => {
+        if (error !== null || answer === undefined) reject(error);
+        // What the method answers, its definition says.
+        else resolve(answer as R);
+      },
+    );
+  });
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms).unref();
+  });
+}
+
+export function codeOf(error: unknown): status | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'number'
+    ? (error as ServiceError).code
+    : undefined;
+}
+
+/** Where etcd has no room left. */
+export function isQuota(error: unknown): boolean {
+  return codeOf(error) === status.RESOURCE_EXHAUSTED;
+}
+
+function isPassing(error: unknown): boolean {
+  const code = codeOf(error);
+  return error instanceof SharedLogUnavailableError || (code !== undefined && passing.has(code));
+}
+
+function unavailable(error: unknown): SharedLogUnavailableError {
+  const what = error instanceof Error ? error.message : String(error);
+  return new SharedLogUnavailableError(`etcd does not answer: ${what}`, { cause: error });
+}

@@ -1,0 +1,66 @@
+/** The keys of a group in etcd, under its prefix. */
+
+const SEQ_DIGITS = 12;
+const PART_DIGITS = 3;
+
+export class EtcdKeys {
+  readonly leader: Buffer;
+  readonly cluster: Buffer;
+  readonly trimmed: Buffer;
+  readonly floor: Buffer;
+  readonly scrubbed: Buffer;
+  readonly nodes: Buffer;
+  readonly nodesEnd: Buffer;
+  readonly logEnd: Buffer;
+  readonly #prefix: string;
+
+  /** `prefix` ends with a slash. */
+  constructor(prefix: string) {
+    this.#prefix = prefix;
+    this.leader = this.#key('leader');
+    this.cluster = this.#key('state/cluster');
+    this.trimmed = this.#key('state/trimmed');
+    this.floor = this.#key('state/floor');
+    this.scrubbed = this.#key('scrubbed');
+    this.nodes = this.#key('nodes/');
+    this.nodesEnd = afterAll(this.nodes);
+    this.logEnd = afterAll(this.#key('log/'));
+  }
+
+  slot(firstSeq: number): Buffer {
+    return this.#key(`log/${digits(firstSeq, SEQ_DIGITS)}`);
+  }
+
+  seqOf(slotKey: Buffer): number {
+    return Number(slotKey.subarray(-SEQ_DIGITS).toString('latin1'));
+  }
+
+  part(firstSeq: number, number: number): Buffer {
+    return this.#key(`part/${digits(firstSeq, SEQ_DIGITS)}/${digits(number, PART_DIGITS)}`);
+  }
+
+  node(id: string): Buffer {
+    return this.#key(`nodes/${id}`);
+  }
+
+  nodeIdOf(key: Buffer): string {
+    return key.subarray(this.nodes.length).toString();
+  }
+
+  #key(name: string): Buffer {
+    return Buffer.from(`${this.#prefix}${name}`);
+  }
+}
+
+/** The first key after all that begin like `start`, whose last byte is no 255. */
+export function afterAll(start: Buffer): Buffer {
+  const end = Buffer.from(start);
+  end[end.length - 1]! += 1;
+  return end;
+}
+
+function digits(value: number, count: number): string {
+  const text = String(value).padStart(count, '0');
+  if (text.length > count) throw new Error(`${value} has more than ${count} digits`);
+  return text;
+}

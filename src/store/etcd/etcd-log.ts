@@ -1,0 +1,278 @@
+/**
+ * The shared log in etcd: slots, who leads, and what nodes say of themselves. Every call states what must hold in the
+ * transaction that writes, so that a repeat after a lost answer finds out what became of the first.
+ */
+import type { Fence, LeaderView, NodeView, SharedLog, SharedView, Slot } from '../../group/ports/shared-log.js';
+import { SharedLogUnavailableError } from '../../group/ports/shared-log.js';
+import { DamagedError, OwnerLostError } from '../../group/ports/storage-errors.js';
+import { limits } from '../../limits.js';
+import { type EtcdClient, isQuota } from './etcd-client.js';
+import type { EtcdKeys } from './etcd-keys.js';
+import type { Compare, KeyValue, RangeResponse, RequestOp, WatchResponse } from './etcd-messages.js';
+import { decodeSlot, encodeSlot, partsOf, type SlotCipher } from './slot-codec.js';
+
+export interface EtcdLogDeps {
+  readonly client: EtcdClient;
+  readonly keys: EtcdKeys;
+  readonly cipher: SlotCipher;
+}
+
+/** What stands before a slot: the first sequence number of the batch before it; 0: none, it is at the trimmed edge. */
+export type Previous = number;
+
+export class EtcdLog implements SharedLog {
+  readonly client: EtcdClient;
+  readonly keys: EtcdKeys;
+  readonly #cipher: SlotCipher;
+
+  constructor({ client, keys, cipher }: EtcdLogDeps) {
+    this.client = client;
+    this.keys = keys;
+    this.#cipher = cipher;
+  }
+
+  /** Who leads, and the slots from record `firstSeq` on, as of one moment after the call began. */
+  async view(firstSeq: number, limit: number = limits.slotsRead, timeoutMs?: number): Promise<SharedView> {
+    const { keys } = this;
+    const range = { key: keys.slot(firstSeq), range_end: keys.logEnd, limit };
+    const { header, responses } = await this.client.txn(
+      {
+        compare: [],
+        success: [
+          { request_range: { key: keys.leader } },
+          { request_range: range },
+          { request_range: { key: keys.trimmed } },
+        ],
+      },
+      timeoutMs,
+    );
+    const [leader, log, trimmed] = responses.map(({ response_range: found }) => found!.kvs);
+    const slots: Slot[] = [];
+    for (const kv of log!) slots.push(await this.slotOf(kv));
+    return {
+      leader: leader![0] === undefined ? null : leaderOf(leader![0]),
+      slots,
+      trimmed: trimmed![0] === undefined ? 0 : Number(trimmed![0].value.toString()),
+      revision: header.revision,
+    };
+  }
+
+  /** Calls `heard` with each slot that is put from `revision` on, in order, and `ended` once, when it ends by itself. */
+  watch(revision: string, heard: (slots: readonly Slot[]) => void, ended: (error: unknown) => void): () => void {
+    const { keys } = this;
+    const range = { key: keys.slot(0), rangeEnd: keys.logEnd, revision };
+    // One after the other, since a slot may have parts to fetch.
+    let line: Promise<void> = Promise.resolve();
+    const stop = this.client.watch(
+      range,
+      ({ events }: WatchResponse) => {
+        const puts = events.filter(({ type }) => type === 'PUT');
+        if (puts.length === 0) return;
+        line = line
+          .then(async () => {
+            const slots: Slot[] = [];
+            for (const { kv } of puts) slots.push(await this.slotOf(kv));
+            heard(slots);
+          })
+          .catch((error: unknown) => {
+            stop();
+            ended(error);
+          });
+      },
+      ended,
+    );
+    return stop;
+  }
+
+  async slotOf({ key, value }: KeyValue): Promise<Slot> {
+    const firstSeq = this.keys.seqOf(key);
+    const plain = this.#cipher.open(key, value);
+    const count = partsOf(plain);
+    if (count === 0) return decodeSlot(firstSeq, plain);
+    const parts: Buffer[] = [];
+    for (let number = 0; number < Math.min(count, limits.slotPartsMax); number++) {
+      const partKey = this.keys.part(firstSeq, number);
+      const { kvs } = await this.client.range({ key: partKey });
+      if (kvs[0] === undefined) throw new DamagedError(`etcd: a part of the slot at record ${firstSeq} is missing`);
+      parts.push(this.#cipher.open(partKey, kvs[0].value));
+    }
+    return decodeSlot(firstSeq, Buffer.concat(parts));
+  }
+
+  /**
+   * Appends a slot under a fence, and resolves once a majority has it on disk. Rejects with `OwnerLostError` where
+   * another node leads, or wrote there: then it is not in the log and never will be. An answer that does not come is
+   * asked for again until it is known, or until `signal` ends that, which rejects with `SharedLogUnavailableError`: then
+   * the outcome is unknown.
+   */
+  async append(fence: Fence, slot: Slot, previous: Previous, signal?: AbortSignal): Promise<void> {
+    const { keys } = this;
+    const key = keys.slot(slot.firstSeq);
+    const { slot: plain, parts } = encodeSlot(slot);
+    for (const [number, part] of parts.entries()) {
+      const partKey = keys.part(slot.firstSeq, number);
+      const put = { request_put: { key: partKey, value: this.#cipher.seal(partKey, part) } };
+      await this.#untilKnown(() => this.#fenced(fence, [], [put]), signal);
+    }
+    // Sealed once: a repeat puts the same bytes, and so knows its own again.
+    const value = this.#cipher.seal(key, plain);
+    const follows: Compare =
+      previous > 0
+        ? { key: keys.slot(previous), result: 'GREATER', target: 'CREATE', create_revision: '0' }
+        : { key: keys.trimmed, result: 'EQUAL', target: 'VALUE', value: Buffer.from(String(slot.firstSeq - 1)) };
+    const isAbsent: Compare = { key, result: 'EQUAL', target: 'CREATE', create_revision: '0' };
+    const compare = [holds(keys, fence), isAbsent, follows];
+    const put: RequestOp = { request_put: { key, value } };
+    const look: RequestOp[] = [{ request_range: { key } }, { request_range: { key: keys.leader } }];
+    const answer = await this.#untilKnown(
+      () => this.client.txn({ compare, success: [put], failure: look }, limits.etcdTryMs),
+      signal,
+    );
+    if (answer.succeeded) return;
+    const [there, leader] = answer.responses.map(({ response_range: found }) => found!.kvs[0]);
+    if (there?.value.equals(value) === true) return;
+    const isLeader = leader?.create_revision === fence.revision;
+    const what = isLeader ? 'another turn is in the log there' : 'another node leads now';
+    throw new OwnerLostError(`the slot at record ${slot.firstSeq} was refused: ${what}`);
+  }
+
+  async #untilKnown<R>(call: () => Promise<R>, signal: AbortSignal | undefined): Promise<R> {
+    for (;;) {
+      try {
+        return await call();
+      } catch (error) {
+        // A full etcd may have room again once it was trimmed.
+        if (!(error instanceof SharedLogUnavailableError) && !isQuota(error)) throw error;
+        if (signal?.aborted === true) {
+          throw error instanceof SharedLogUnavailableError
+            ? error
+            : new SharedLogUnavailableError('etcd has no room left', { cause: error });
+        }
+        await new Promise((resolve) => {
+          setTimeout(resolve, limits.etcdRetryMs).unref();
+        });
+      }
+    }
+  }
+
+  /** Writes under a fence. Rejects with `OwnerLostError` where it holds no more. */
+  async #fenced(fence: Fence, compare: readonly Compare[], success: readonly RequestOp[]): Promise<void> {
+    const { succeeded } = await this.client.txn({ compare: [holds(this.keys, fence), ...compare], success });
+    if (!succeeded) throw new OwnerLostError('another node leads now');
+  }
+
+  rotate(): void {
+    this.client.rotate();
+  }
+
+  async grantLease(id: string, ttlS: number): Promise<void> {
+    await this.client.grantLease(id, ttlS);
+  }
+
+  keepAlive(id: string, timeoutMs: number): Promise<number> {
+    return this.client.keepAlive(id, timeoutMs);
+  }
+
+  revokeLease(id: string): Promise<void> {
+    return this.client.revokeLease(id);
+  }
+
+  /**
+   * Makes this node the leader where none is. Resolves to its fence, or null where another one leads. `lease` is that of
+   * the node: its key goes with it.
+   */
+  async campaign(nodeId: string, url: string, since: number, lease: string): Promise<Fence | null> {
+    const { keys } = this;
+    const value = Buffer.from(JSON.stringify({ node_id: nodeId, url, since }));
+    const { header, succeeded, responses } = await this.client.txn({
+      compare: [{ key: keys.leader, result: 'EQUAL', target: 'CREATE', create_revision: '0' }],
+      success: [{ request_put: { key: keys.leader, value, lease } }],
+      failure: [{ request_range: { key: keys.leader } }],
+    });
+    if (succeeded) return { revision: header.revision };
+    // An answer that was lost: the first try made it.
+    const found = responses[0]?.response_range?.kvs[0];
+    const isOwn = found?.lease === lease && found.value.equals(value);
+    return isOwn ? { revision: found!.create_revision } : null;
+  }
+
+  /** Gives leadership up, where this fence still holds. */
+  async resign(fence: Fence): Promise<void> {
+    const { keys } = this;
+    await this.client.txn({
+      compare: [holds(keys, fence)],
+      success: [{ request_delete_range: { key: keys.leader } }],
+    });
+  }
+
+  /** The name of the log, or null where none was begun. */
+  async clusterId(): Promise<string | null> {
+    const { kvs } = await this.client.range({ key: this.keys.cluster });
+    return kvs[0]?.value.toString() ?? null;
+  }
+
+  /** Begins a log after record `trimmed`, under the leader's fence, where none was begun. */
+  async begin(fence: Fence, clusterId: string, trimmed: number): Promise<void> {
+    const { keys } = this;
+    const isAbsent: Compare = { key: keys.cluster, result: 'EQUAL', target: 'CREATE', create_revision: '0' };
+    await this.#fenced(
+      fence,
+      [isAbsent],
+      [
+        { request_put: { key: keys.cluster, value: Buffer.from(clusterId) } },
+        { request_put: { key: keys.trimmed, value: Buffer.from(String(trimmed)) } },
+        { request_put: { key: keys.floor, value: Buffer.from(String(trimmed)) } },
+      ],
+    );
+  }
+
+  async putNode(node: NodeView, lease: string): Promise<void> {
+    const { nodeId, ...said } = node;
+    await this.client.put({ key: this.keys.node(nodeId), value: Buffer.from(JSON.stringify(said)), lease });
+  }
+
+  async nodes(): Promise<NodeView[]> {
+    const { keys } = this;
+    const { kvs } = await this.client.range({ key: keys.nodes, range_end: keys.nodesEnd });
+    return kvs.map(({ key, value }) => ({ nodeId: keys.nodeIdOf(key), ...JSON.parse(value.toString()) }) as NodeView);
+  }
+
+  /** First sequence numbers of slots from `from` on. */
+  async slotSeqs(from: number, limit: number): Promise<number[]> {
+    const { keys } = this;
+    const { kvs }: RangeResponse = await this.client.range({
+      key: keys.slot(from),
+      range_end: keys.logEnd,
+      limit,
+      keys_only: true,
+    });
+    return kvs.map(({ key }) => keys.seqOf(key));
+  }
+
+  /** Deletes the slots before the one at `firstSeq`, which stays, and compacts. */
+  async trim(fence: Fence, firstSeq: number, floor: number): Promise<void> {
+    const { keys } = this;
+    const deleted: RequestOp[] = [
+      { request_delete_range: { key: keys.slot(0), range_end: keys.slot(firstSeq) } },
+      { request_delete_range: { key: keys.part(0, 0), range_end: keys.part(firstSeq, 0) } },
+      { request_put: { key: keys.trimmed, value: Buffer.from(String(firstSeq - 1)) } },
+      { request_put: { key: keys.floor, value: Buffer.from(String(floor)) } },
+    ];
+    const { header, succeeded } = await this.client.txn({ compare: [holds(keys, fence)], success: deleted });
+    if (!succeeded) throw new OwnerLostError('another node leads now');
+    await this.client.compact(header.revision);
+  }
+}
+
+function holds(keys: EtcdKeys, fence: Fence): Compare {
+  return { key: keys.leader, result: 'EQUAL', target: 'CREATE', create_revision: fence.revision };
+}
+
+function leaderOf({ value, create_revision: revision }: KeyValue): LeaderView {
+  const said = JSON.parse(value.toString()) as {
+    readonly node_id: string;
+    readonly url: string;
+    readonly since: number;
+  };
+  return { nodeId: said.node_id, url: said.url, since: said.since, fence: { revision } };
+}

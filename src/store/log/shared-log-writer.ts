@@ -1,0 +1,199 @@
+/**
+ * The log of one node of a cluster: LMDB holds all of it, and the log that the nodes share what is newest. A leader's
+ * turn is in the shared log first, and in LMDB after it; a follower takes slots over. So LMDB never holds a batch that
+ * the group does not have.
+ */
+import { IdTags } from '../../core/tables/id-tags.js';
+import type { LogWriter, StoredBatch } from '../../group/ports/log.js';
+import type { Fence, Redaction, Slot } from '../../group/ports/shared-log.js';
+import { DamagedError, OwnerLostError } from '../../group/ports/storage-errors.js';
+import { batchFrom, formationOf } from '../../group/recovery/recovery.js';
+import { replacementOf } from '../../group/removal/redaction.js';
+import type { LmdbLogWriter } from './lmdb-log-writer.js';
+
+/** The shared log as the leader writes to it. */
+export interface SlotAppender {
+  append(fence: Fence, slot: Slot, previous: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** Told of what the leader wrote. */
+export interface SharedLogHooks {
+  readonly appended: (firstSeq: number) => void;
+  /** A record was replaced. */
+  readonly redacted: (seq: number) => void;
+  /** Carries a scrub to the other nodes, after this node's own. */
+  readonly scrubElsewhere: (signal?: AbortSignal) => Promise<void>;
+}
+
+const noHooks: SharedLogHooks = {
+  appended: () => undefined,
+  redacted: () => undefined,
+  scrubElsewhere: () => Promise.resolve(),
+};
+
+export class SharedLogWriter implements LogWriter {
+  readonly local: LmdbLogWriter;
+  readonly #shared: SlotAppender;
+  readonly #salt: Uint8Array;
+  #fence: Fence | null = null;
+  /** Ends the wait for an outcome that stays unknown. */
+  #ending = new AbortController();
+  #appending: Promise<void> = Promise.resolve();
+  #tags: IdTags | null = null;
+  readonly #hooks: SharedLogHooks;
+  appendedBytes = 0;
+
+  constructor(local: LmdbLogWriter, shared: SlotAppender, salt: Uint8Array, hooks = noHooks) {
+    this.#hooks = hooks;
+    this.local = local;
+    this.#shared = shared;
+    this.#salt = salt;
+  }
+
+  /** Of this node's folder: it fences other processes on the same folder, not other nodes. */
+  get epoch(): number {
+    return this.local.epoch;
+  }
+
+  get fence(): Fence | null {
+    return this.#fence;
+  }
+
+  /** Appends are taken from here on, under this fence. */
+  lead(fence: Fence): void {
+    this.#fence = fence;
+    this.#ending = new AbortController();
+  }
+
+  /** No append is taken any more. One whose outcome is unknown is given up. */
+  follow(): void {
+    this.#fence = null;
+    this.#ending.abort();
+  }
+
+  last(): StoredBatch | undefined {
+    return this.local.last();
+  }
+
+  at(seq: number): StoredBatch | undefined {
+    return this.local.at(seq);
+  }
+
+  from(firstSeq: number, limit: number, maxBytes: number): StoredBatch[] {
+    return this.local.from(firstSeq, limit, maxBytes);
+  }
+
+  borrow(firstSeq: number, limit: number, maxBytes: number, take: (batch: StoredBatch) => void): number {
+    return this.local.borrow(firstSeq, limit, maxBytes, take);
+  }
+
+  /** Resolves once no append is under way. */
+  async settled(): Promise<void> {
+    await this.#appending.catch(() => undefined);
+  }
+
+  /** Rewrites alone are of this node only: no turn makes any without a batch. */
+  append(batch: StoredBatch | null, rewrites: readonly StoredBatch[]): Promise<void> {
+    const appended = this.#append(batch, rewrites);
+    this.#appending = appended;
+    return appended;
+  }
+
+  async #append(batch: StoredBatch | null, rewrites: readonly StoredBatch[]): Promise<void> {
+    const fence = this.#fence;
+    if (fence === null) throw new OwnerLostError('this node does not lead');
+    if (batch !== null) {
+      const previous = this.local.last()?.firstSeq ?? 0;
+      if (batch.firstSeq <= previous) {
+        throw new Error(`a batch at ${batch.firstSeq} cannot follow the one at ${previous}`);
+      }
+      const redactions = rewrites.map((rewrite) => this.#redactionOf(rewrite));
+      await this.#shared.append(fence, { ...batch, redactions }, previous, this.#ending.signal);
+      this.#hooks.appended(batch.firstSeq);
+      this.appendedBytes += batch.bytes.length;
+      for (const redaction of redactions) {
+        if (redaction.type === 'records') for (const seq of redaction.seqs) this.#hooks.redacted(seq);
+        else this.#hooks.redacted(redaction.firstSeq);
+      }
+    }
+    await this.local.append(batch, rewrites);
+  }
+
+  /** Takes over slots that follow the newest batch, in their order, and resolves once they are on this node's disk. */
+  async take(slots: readonly Slot[]): Promise<void> {
+    let plain: StoredBatch[] = [];
+    for (const { firstSeq, bytes, redactions } of slots) {
+      if (redactions.length === 0) {
+        plain.push({ firstSeq, bytes });
+        continue;
+      }
+      if (plain.length > 0) await this.local.appendAll(plain);
+      plain = [];
+      const rewrites = redactions.map((redaction) => this.#rewriteOf(redaction));
+      await this.local.append({ firstSeq, bytes }, rewrites);
+    }
+    if (plain.length > 0) await this.local.appendAll(plain);
+  }
+
+  /** Whether a slot makes the log forget whom it was asked to erase: a snapshot from before would bring the player back. */
+  forgets({ redactions }: Slot): boolean {
+    return redactions.some((redaction) => {
+      if (redaction.type === 'bytes') return true;
+      const batch = batchFrom(this.#stored(redaction.firstSeq));
+      return redaction.seqs.some((seq) => batch.record(seq).type === 'subject_erased');
+    });
+  }
+
+  async scrub(signal?: AbortSignal): Promise<void> {
+    await this.local.scrub(signal);
+    await this.#hooks.scrubElsewhere(signal);
+  }
+
+  async close(): Promise<void> {
+    this.follow();
+    await this.local.close();
+  }
+
+  #stored(firstSeq: number): StoredBatch {
+    const stored = this.local.at(firstSeq);
+    if (stored?.firstSeq === firstSeq) return stored;
+    throw new Error(`there is no batch at ${firstSeq} to replace`);
+  }
+
+  readonly #tagOf = (eventId: string) => {
+    if (this.#tags === null) {
+      const { node_secret: secret } = formationOf(this.local);
+      this.#tags = new IdTags(Buffer.from(secret, 'hex'), this.#salt);
+    }
+    return this.#tags.of(eventId);
+  };
+
+  /** What of a batch another node needs to make the same new one; the bytes where that does not lead to them. */
+  #redactionOf(rewrite: StoredBatch): Redaction {
+    const { firstSeq } = rewrite;
+    const bytes = { type: 'bytes', ...rewrite } as const;
+    const stored = this.#stored(firstSeq);
+    try {
+      const before = batchFrom(stored);
+      const after = batchFrom(rewrite);
+      const seqs: number[] = [];
+      for (let seq = before.firstSeq; seq <= before.lastSeq; seq++) {
+        if (Buffer.compare(before.recordBytes(seq), after.recordBytes(seq)) !== 0) seqs.push(seq);
+      }
+      const redaction = { type: 'records', firstSeq, seqs } as const;
+      return Buffer.compare(this.#rewriteOf(redaction).bytes, rewrite.bytes) === 0 ? redaction : bytes;
+    } catch (error) {
+      if (error instanceof DamagedError) return bytes;
+      throw error;
+    }
+  }
+
+  #rewriteOf(redaction: Redaction): StoredBatch {
+    const { firstSeq } = redaction;
+    const stored = this.#stored(firstSeq);
+    if (redaction.type === 'bytes') return { firstSeq, bytes: redaction.bytes };
+    const batch = batchFrom(stored);
+    const replaced = redaction.seqs.map((seq) => [seq, replacementOf(batch.record(seq), this.#tagOf)] as const);
+    return { firstSeq, bytes: batch.rewrite(new Map(replaced)).bytes };
+  }
+}

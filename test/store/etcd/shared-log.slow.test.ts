@@ -1,0 +1,138 @@
+/** The log on three real members of etcd keeps the port's contract, and what it promises beyond. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { OwnerLostError } from '../../../src/group/ports/storage-errors.js';
+import { EtcdClient } from '../../../src/store/etcd/etcd-client.js';
+import { EtcdKeys } from '../../../src/store/etcd/etcd-keys.js';
+import { EtcdLog } from '../../../src/store/etcd/etcd-log.js';
+import { SlotCipher } from '../../../src/store/etcd/slot-codec.js';
+import { openLogReader } from '../../../src/store/log/lmdb-log.js';
+import { SharedLogWriter } from '../../../src/store/log/shared-log-writer.js';
+import { claimFolder } from '../../../src/store/ownership/owner.js';
+import { batchOf, rejection, testLog } from '../../contracts/log.js';
+import { type EtcdMembers, noEtcd, startEtcd } from '../../support/etcd-members.js';
+import { deadProcess, removeFolder, temporaryFolder } from '../temporary-folder.js';
+
+const why = noEtcd();
+const salt = Buffer.from('a salt of a test');
+let members: EtcdMembers;
+let logs = 0;
+
+function openLog(prefix: string): EtcdLog {
+  const settings = { endpoints: members.endpoints, ca: null, cert: null, key: null, username: null, password: null };
+  const client = new EtcdClient(settings, logs);
+  return new EtcdLog({ client, keys: new EtcdKeys(prefix), cipher: new SlotCipher(salt, 'g') });
+}
+
+async function leadOn(log: EtcdLog, nodeId: string) {
+  await log.client.txn({ compare: [], success: [{ request_delete_range: { key: log.keys.leader } }] });
+  const lease = String(Math.floor(Math.random() * 1e12) + 1);
+  await log.client.grantLease(lease, 60);
+  const fence = await log.campaign(nodeId, 'http://x', 0, lease);
+  if (fence === null) throw new Error('another node leads');
+  return fence;
+}
+
+/** A log whose first batch may have any number. */
+function starting(log: EtcdLog) {
+  return {
+    append: async (...[fence, slot, previous, signal]: Parameters<EtcdLog['append']>) => {
+      if (previous === 0) await log.client.put({ key: log.keys.trimmed, value: Buffer.from(`${slot.firstSeq - 1}`) });
+      await log.append(fence, slot, previous, signal);
+    },
+  };
+}
+
+if (why !== undefined) {
+  process.stdout.write(`SKIPPED: ${why}\n`);
+  test.skip('three members of etcd', () => undefined);
+} else {
+  test.before(async () => {
+    members = await startEtcd();
+  });
+  test.after(() => members.end());
+
+  testLog('log shared by etcd', async () => {
+    const dir = temporaryFolder();
+    const prefix = `/test/${++logs}/`;
+    const writers: SharedLogWriter[] = [];
+    const claim = async () => {
+      const log = openLog(prefix);
+      const writer = new SharedLogWriter(await claimFolder(dir, deadProcess()), starting(log), salt);
+      writer.lead(await leadOn(log, `n${writers.length}`));
+      writers.push(writer);
+      return writer;
+    };
+    return {
+      writer: claim,
+      takeOver: claim,
+      reader: () => openLogReader(dir),
+      end: async () => {
+        for (const writer of writers) await writer.close();
+        removeFolder(dir);
+      },
+    };
+  });
+
+  test('what a leader appends, another node reads in order, at every size, and with what was rewritten', async () => {
+    const log = openLog('/test/read/');
+    const fence = await leadOn(log, 'a');
+    await log.begin(fence, 'id', 0);
+    const slots = [100, 128 * 1024, 3_000_000].map((size, i) => ({
+      firstSeq: i + 1,
+      bytes: batchOf(i + 1, size).bytes,
+      redactions:
+        i === 0
+          ? []
+          : [
+              { type: 'records', firstSeq: 1, seqs: [1, 3] } as const,
+              { type: 'bytes', firstSeq: 1, bytes: new Uint8Array([1, 2]) } as const,
+            ],
+    }));
+    const heard: number[] = [];
+    const { revision } = await log.view(1);
+    const stop = log.watch(
+      revision,
+      (some) => heard.push(...some.map(({ firstSeq }) => firstSeq)),
+      () => undefined,
+    );
+    for (const [i, slot] of slots.entries()) await log.append(fence, slot, i);
+    const view = await openLog('/test/read/').view(1);
+    assert.equal(view.slots, slots);
+    assert.is(view.leader?.nodeId, 'a');
+    while (heard.length < 3) await log.view(1, 1);
+    stop();
+    assert.equal(heard, [1, 2, 3]);
+  });
+
+  test('of two leaders only the newer one writes, and a slot is written once', async () => {
+    const log = openLog('/test/fence/');
+    const first = await leadOn(log, 'a');
+    await log.begin(first, 'id', 0);
+    const slot = (seq: number, size = 10) => ({ ...batchOf(seq, size), redactions: [] });
+    await log.append(first, slot(1), 0);
+    assert.ok((await rejection(log.append(first, slot(1, 20), 0))) instanceof OwnerLostError);
+    assert.ok((await rejection(log.append(first, slot(9), 5))) instanceof OwnerLostError, 'no gap');
+    const second = await leadOn(log, 'b');
+    assert.ok((await rejection(log.append(first, slot(2), 1))) instanceof OwnerLostError);
+    await log.append(second, slot(2), 1);
+    await log.append(second, slot(3), 2);
+    await log.trim(second, 3, 2);
+    const { slots, trimmed } = await log.view(1);
+    assert.equal([slots.map(({ firstSeq }) => firstSeq), trimmed], [[3], 2]);
+  });
+
+  test('a value that stands under another key, or was made with another salt, is refused', async () => {
+    const log = openLog('/test/cipher/');
+    const fence = await leadOn(log, 'a');
+    await log.begin(fence, 'id', 0);
+    await log.append(fence, { ...batchOf(1), redactions: [] }, 0);
+    const { kvs } = await log.client.range({ key: log.keys.slot(1) });
+    await log.client.put({ key: log.keys.slot(2), value: kvs[0]!.value });
+    assert.match(String(await rejection(log.view(2))), /damaged, or was written with another GROUP_SALT/);
+    const other = new EtcdLog({ ...log, cipher: new SlotCipher(Buffer.from('another'), 'g') });
+    assert.match(String(await rejection(other.view(1))), /another GROUP_SALT/);
+  });
+}
+
+test.run();

@@ -1,0 +1,77 @@
+/** Three members of etcd on loopback, for tests that ask the real thing. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { EtcdClient } from '../../src/store/etcd/etcd-client.js';
+
+export interface EtcdMembers {
+  readonly endpoints: readonly string[];
+  /** By the number of the member; null while it is down. */
+  readonly processes: (ChildProcess | null)[];
+  /** Starts a member again that was killed. */
+  start(member: number): void;
+  end(): Promise<void>;
+}
+
+/** Why there is no etcd here; undefined where there is. */
+export function noEtcd(): string | undefined {
+  const found = spawnSync('etcd', ['--version']);
+  return found.status === 0 ? undefined : 'etcd is not installed (apt-get install etcd-server)';
+}
+
+async function freePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const server = createServer().listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      return server;
+    }),
+  );
+  const ports = servers.map((server) => (server.address() as { readonly port: number }).port);
+  for (const server of servers) server.close();
+  return ports;
+}
+
+/** Starts the members and waits until they have a leader. */
+export async function startEtcd(members = 3, more: readonly string[] = []): Promise<EtcdMembers> {
+  const folder = mkdtempSync(join(tmpdir(), 'ptf-etcd-'));
+  const ports = await freePorts(members * 2);
+  const url = (port: number) => `http://127.0.0.1:${port}`;
+  const name = (member: number) => `m${member}`;
+  const endpoints = Array.from({ length: members }, (_, member) => url(ports[member]!));
+  const peers = Array.from({ length: members }, (_, member) => url(ports[members + member]!));
+  const cluster = peers.map((peer, member) => `${name(member)}=${peer}`).join(',');
+  const processes: (ChildProcess | null)[] = [];
+  const start = (member: number) => {
+    const args = [
+      ['--name', name(member), '--data-dir', join(folder, name(member)), '--log-level', 'error'],
+      ['--listen-client-urls', endpoints[member]!, '--advertise-client-urls', endpoints[member]!],
+      ['--listen-peer-urls', peers[member]!, '--initial-advertise-peer-urls', peers[member]!],
+      ['--initial-cluster', cluster, '--initial-cluster-state', 'new', '--initial-cluster-token', folder],
+      more,
+    ].flat();
+    processes[member] = spawn('etcd', args, { stdio: 'ignore' });
+  };
+  for (let member = 0; member < members; member++) start(member);
+  const settings = { endpoints, ca: null, cert: null, key: null, username: null, password: null };
+  const client = new EtcdClient(settings);
+  await client.range({ key: Buffer.from('any') }, 30_000);
+  client.close();
+  return {
+    endpoints,
+    processes,
+    start,
+    async end() {
+      for (const running of processes) {
+        if (running === null || running.exitCode !== null || running.signalCode !== null) continue;
+        const gone = once(running, 'exit');
+        running.kill('SIGKILL');
+        await gone;
+      }
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

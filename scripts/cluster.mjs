@@ -95,7 +95,7 @@ async function end(code) {
   isEnding = true;
   balancer?.close();
   const running = [...children.values()].filter((child) => child.exitCode === null && child.signalCode === null);
-  // The nodes first: they give their leases back.
+  // The nodes first: they give their leases back. Of the members nothing is kept.
   const [members, nodes] = [0, 1].map((kind) =>
     running.filter((child) => (child.spawnfile === 'etcd') === (kind === 0)),
   );
@@ -103,7 +103,7 @@ async function end(code) {
     const gone = Promise.all(
       group.map((child) => (child.exitCode ?? child.signalCode) === null && once(child, 'close')),
     );
-    for (const child of group) child.kill('SIGTERM');
+    for (const child of group) child.kill(group === nodes ? 'SIGTERM' : 'SIGKILL');
     const late = setTimeout(() => {
       for (const child of group) child.kill('SIGKILL');
     }, stopMs);

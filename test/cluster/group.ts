@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SmallDisk } from '../faults/small-disk.js';
 import { EtcdMembers } from './etcd.js';
-import { ClusterNode } from './nodes.js';
+import { ClusterNode, etcdPrefix } from './nodes.js';
 
 /** A node's own small disk, in MB, where this machine lets the harness mount one. */
 const diskMb = 512;
@@ -69,10 +69,15 @@ export class Group {
     return this.nodes.map(({ url }) => url);
   }
 
-  /** The node that says it leads; undefined while none does. */
+  /** The node that holds the leader's key in etcd; undefined while none does. */
   async leader(): Promise<ClusterNode | undefined> {
-    const roles = await Promise.all(this.nodes.map(async (node) => (await node.health())?.role));
-    return this.nodes[roles.indexOf('leader')];
+    try {
+      const value = await this.etcd.ctl(this.etcd.endpoints, ['get', '--print-value-only', `${etcdPrefix}leader`]);
+      const { node_id: name } = JSON.parse(value) as { readonly node_id: string };
+      return this.nodes.find((node) => node.name === name);
+    } catch {
+      return undefined;
+    }
   }
 
   /** The same, once there is one. */
@@ -98,7 +103,7 @@ export class Group {
     let last = '';
     let since = performance.now();
     for (;;) {
-      const seqs = await Promise.all(this.nodes.map(async (node) => (await node.health())?.applied_seq ?? -1));
+      const seqs = await Promise.all(this.nodes.map((node) => node.appliedSeq()));
       const text = seqs.join(' ');
       if (text !== last || new Set(seqs).size > 1 || seqs[0] === -1) since = performance.now();
       last = text;
@@ -130,9 +135,9 @@ export class Group {
   async told(): Promise<string> {
     const all = await Promise.all(
       this.nodes.map(async (node) => {
-        const health = await node.health();
+        const health = await node.told();
         const end = node.isUp ? '' : `; ended: ${node.child.output.slice(-600)}`;
-        return `${node.name}: ${JSON.stringify(health)}${end}`;
+        return `${node.name}: ${health}${end}`;
       }),
     );
     return all.join(' | ');

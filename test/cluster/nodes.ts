@@ -15,15 +15,7 @@ const clockEntry = fileURLToPath(new URL('./jumping-clock.js', import.meta.url))
 
 /** How long a node may take until it serves reads. */
 const readyMs = 60_000;
-
-/** What `/api/v1/health` says of the node's part in the cluster. */
-export interface ClusterHealth {
-  readonly role: 'leader' | 'follower' | 'joining' | 'left';
-  readonly leader: boolean;
-  readonly staleness_ms: number | null;
-  readonly applied_seq: number;
-  readonly reason?: string;
-}
+const askMs = 2_000;
 
 export interface NodeOptions {
   readonly name: string;
@@ -113,21 +105,31 @@ export class ClusterNode {
     if (this.isUp) this.child.child.kill('SIGUSR2');
   }
 
-  /** What the node says of itself, past every link; null where it does not answer. */
-  async health(timeoutMs = 2_000): Promise<ClusterHealth | null> {
-    if (!this.isUp || this.child.isPaused) return null;
+  /** What the node says of itself, past every link. */
+  async told(): Promise<string> {
+    if (!this.isUp) return 'down';
     try {
-      const response = await fetch(`${this.directUrl}/api/v1/health`, { signal: AbortSignal.timeout(timeoutMs) });
-      const body = (await response.json()) as { cluster?: ClusterHealth; details?: { cluster?: ClusterHealth } };
-      return body.cluster ?? body.details?.cluster ?? null;
+      const response = await fetch(`${this.directUrl}/api/v1/health`, { signal: AbortSignal.timeout(askMs) });
+      return await response.text();
+    } catch (error) {
+      return String(error);
+    }
+  }
+
+  /** The record up to which the node has applied the log; -1 where it does not say. */
+  async appliedSeq(): Promise<number> {
+    try {
+      const response = await fetch(`${this.directUrl}/api/v1/peers?limit=1`, { signal: AbortSignal.timeout(askMs) });
+      await response.arrayBuffer();
+      return Number(response.headers.get('x-applied-seq') ?? -1);
     } catch {
-      return null;
+      return -1;
     }
   }
 
   async isReady(): Promise<boolean> {
     try {
-      const response = await fetch(`${this.directUrl}/api/v1/ready`, { signal: AbortSignal.timeout(2_000) });
+      const response = await fetch(`${this.directUrl}/api/v1/ready`, { signal: AbortSignal.timeout(askMs) });
       await response.arrayBuffer();
       return response.status === 200;
     } catch {

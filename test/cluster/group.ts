@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { SmallDisk } from '../faults/small-disk.js';
 import { EtcdMembers } from './etcd.js';
 import { ClusterNode, etcdPrefix } from './nodes.js';
+import { SlotWatch } from './slot-watch.js';
 
 /** A node's own small disk, in MB, where this machine lets the harness mount one. */
 const diskMb = 512;
@@ -25,6 +26,8 @@ export class Group {
   readonly dir: string;
   readonly etcd: EtcdMembers;
   readonly nodes: readonly ClusterNode[];
+  /** Begun before the first node: nothing is compacted before it is seen. */
+  readonly watch: SlotWatch;
   /** By the place of the node; empty where there are none. */
   readonly disks: readonly SmallDisk[];
 
@@ -33,6 +36,7 @@ export class Group {
     this.etcd = etcd;
     this.nodes = nodes;
     this.disks = disks;
+    this.watch = new SlotWatch(etcd.endpoints, etcdPrefix);
   }
 
   /** Starts everything and waits until it is settled. */
@@ -145,6 +149,7 @@ export class Group {
 
   async close(): Promise<void> {
     await Promise.all(this.nodes.map((node) => node.close()));
+    await this.watch.close();
     await this.etcd.close();
     for (const disk of this.disks) disk.unmount();
     rmSync(this.dir, { recursive: true, force: true });

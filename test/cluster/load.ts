@@ -22,7 +22,7 @@ const removalPauseMs = 400;
 /** Longer than any takeover, so that an outcome is seldom unknown. */
 const deadlineMs = 30_000;
 /** How long a streaming cache may take at the end until it holds the node's values. */
-const settleMs = 60_000;
+const settleMs = 30_000;
 
 export const everyHash = Array.from({ length: players }, (_, i) => subjectHash(`player-${i}`, salt));
 

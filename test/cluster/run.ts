@@ -13,8 +13,8 @@ import { filesWith, finalNode } from './final-log.js';
 import { Group } from './group.js';
 import { History } from './history.js';
 import { type Call, Load } from './load.js';
-import { etcdPrefix, groupId, salt } from './nodes.js';
-import { SlotWatch } from './slot-watch.js';
+import { groupId, salt } from './nodes.js';
+import type { SlotWatch } from './slot-watch.js';
 
 const ptf = fileURLToPath(new URL('../../../bin/ptf.mjs', import.meta.url));
 const scrubMs = 120_000;
@@ -33,7 +33,7 @@ export async function runCluster(rounds: Rounds, { next, smallDisks = false }: C
   const random = new Random(rounds.seed);
   const history = new History();
   const group = await Group.start({ smallDisks, quotaBytes });
-  const watch = new SlotWatch(group.etcd.endpoints, etcdPrefix);
+  const { watch } = group;
   const load = new Load(group.nodes, history, rounds.seed);
   const pauses = new Pauses();
   try {
@@ -60,16 +60,20 @@ export async function runCluster(rounds: Rounds, { next, smallDisks = false }: C
         tally.break(`round ${round}, ${fault.name}: no write was acknowledged for ${Math.round(pauseMs)} ms`);
       }
     }
+    phase('the end of writing');
     await load.stopWriting();
     await group.heal();
     await group.settled();
+    phase('rest');
     await group.quiet();
-    for (const node of group.nodes) {
-      for (const text of await load.streamDifferences(node.directUrl)) tally.break(`${text} (of ${node.name})`);
-    }
+    phase('the streams');
+    for (const text of await load.streamDifferences((await group.awaitLeader()).directUrl)) tally.break(text);
+    phase('the scrub');
     await scrub(group, tally);
     await load.close();
+    phase('the stop');
     await stopped(group);
+    phase('the logs');
     history.slots.push(...watch.slots);
     const finals = await Promise.all(group.nodes.map(({ name, dir }) => finalNode(name, dir, salt)));
     for (const broken of check(history, finals)) tally.break(broken);
@@ -78,10 +82,14 @@ export async function runCluster(rounds: Rounds, { next, smallDisks = false }: C
     pauses.tell(tally);
   } finally {
     await load.close();
-    await watch.close();
     await group.close();
   }
   return tally.findings();
+}
+
+/** Says on standard error how far the end has come: on a busy machine it takes minutes. */
+function phase(name: string): void {
+  if (process.stderr.isTTY || process.env.HARNESS_VERBOSE) process.stderr.write(`waiting for ${name}\n`);
 }
 
 /** Resolves once each writer got an answer after this. */

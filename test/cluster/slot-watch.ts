@@ -13,30 +13,38 @@ interface Change {
   readonly kv: { readonly key: string; readonly create_revision?: number; readonly mod_revision?: number };
 }
 
+interface Answer {
+  /** Null in an answer that only says that the watch stands. */
+  readonly Events: readonly Change[] | null;
+  readonly CompactRevision?: number;
+}
+
 export class SlotWatch {
   readonly slots: FencedSlot[] = [];
   /** Fences in the order in which leaders came. */
   readonly fences: number[] = [];
   readonly #child: ChildProcess;
+  readonly #closed: Promise<unknown>;
   #fence = 0;
 
   constructor(endpoints: readonly string[], prefix: string) {
     const args = ['--endpoints', endpoints.join(','), 'watch', '--prefix', prefix, '--rev', '1', '-w', 'json'];
     const env = { PATH: process.env.PATH, ETCDCTL_API: '3' };
     this.#child = spawn('etcdctl', args, { env, stdio: ['ignore', 'pipe', 'ignore'] });
+    this.#closed = once(this.#child, 'close');
     const lines = createInterface({ input: this.#child.stdout! });
     lines.on('line', (line) => this.#take(line, prefix));
   }
 
   async close(): Promise<void> {
-    const closed = once(this.#child, 'close');
     this.#child.kill();
-    await closed;
+    await this.#closed;
   }
 
   #take(line: string, prefix: string): void {
-    const { Events: changes = [] } = JSON.parse(line) as { readonly Events?: readonly Change[] };
-    for (const { type, kv } of changes) {
+    const { Events: changes, CompactRevision: lost } = JSON.parse(line) as Answer;
+    if (lost !== undefined && lost > 0) throw new Error(`etcd compacted up to ${lost} before the watch saw it`);
+    for (const { type, kv } of changes ?? []) {
       const name = Buffer.from(kv.key, 'base64').toString().slice(prefix.length);
       if (type !== undefined) continue;
       if (name === 'leader' && kv.create_revision !== this.#fence) {

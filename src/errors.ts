@@ -73,7 +73,12 @@ export interface ErrorDetails {
   readonly rate_limited: { readonly limit: string; readonly per_s?: number; readonly per_hour?: number };
   readonly internal_error: { readonly request_id: string };
   /** Why; `recorded`: the change is recorded although its effect is not complete. */
-  readonly dependency_unavailable: { readonly reason?: string | undefined; readonly recorded?: true };
+  readonly dependency_unavailable: {
+    readonly reason?: string | undefined;
+    readonly recorded?: true;
+    /** Of a node of a cluster. */
+    readonly role?: string;
+  };
 }
 
 /** A request that was understood and turned down. Never thrown; a broken invariant throws instead. */

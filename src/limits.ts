@@ -474,6 +474,9 @@ export const limits = {
   copyBytesPerS: 64 * MiB,
   copyTries: 20,
   joinRetryMs: 2_000,
+  /** How long a caller with an unknown key waits until the node knows that it is up to date. */
+  refreshMs: 2_000,
+  nodeIdLength: 63,
   leaseSDefault: 3,
   /** etcd grants no shorter one with its default election timeout. */
   leaseSMin: 2,

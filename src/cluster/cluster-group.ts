@@ -2,12 +2,15 @@
  * The group as a node of a cluster offers it: reads come from its own memory, and what changes the group is decided by
  * the leader, here or on another node.
  */
-import type { KeyColumns } from '../core/tables/event-columns.js';
+
+import { subjectHex } from '../core/hashing/pseudonym.js';
 import type { PeerRelation } from '../core/relations.js';
+import type { KeyColumns } from '../core/tables/event-columns.js';
 import type { PeerStatus } from '../core/vocabulary.js';
 import type { Outcome, Refusal } from '../errors.js';
 import type {
   AcceptedEvent,
+  ClusterOperations,
   EventSubmission,
   GroupApi,
   OnProgress,
@@ -16,8 +19,7 @@ import type {
   SimulationQuery,
 } from '../group/api.js';
 import type { Holder } from '../group/holder.js';
-import { subjectHex } from '../core/hashing/pseudonym.js';
-import { logUnreachable, noLeader } from '../group/refusals.js';
+import { logUnreachable } from '../group/refusals.js';
 import { type CommandCall, type CommandName, type CommandValues, encodeEvents } from './commands.js';
 import { LinkError } from './link-client.js';
 
@@ -26,15 +28,20 @@ export interface ClusterSite {
   isLeader(): boolean;
   /** Asks the leader. Resolves to null where there is none that can be asked, so that nothing was done. */
   ask<N extends CommandName>(call: CommandCall<N>): Promise<CommandValues[N] | null>;
+  refresh(): Promise<boolean>;
+  /** Why nobody can be asked to decide. */
+  refusal(): Refusal;
   /** Resolves once the other nodes have applied all that is decided here, or after a bounded time. */
   carried(): Promise<void>;
 }
 
 export class ClusterGroup implements GroupApi {
+  readonly clusterOperations: ClusterOperations;
   readonly #local: GroupApi;
   readonly #site: ClusterSite;
 
-  constructor(local: GroupApi, site: ClusterSite) {
+  constructor(local: GroupApi, site: ClusterSite, operations: ClusterOperations) {
+    this.clusterOperations = operations;
     this.#local = local;
     this.#site = site;
   }
@@ -59,6 +66,10 @@ export class ClusterGroup implements GroupApi {
 
   get verdicts() {
     return this.#local.verdicts;
+  }
+
+  refresh() {
+    return this.#site.refresh();
   }
 
   health() {
@@ -218,11 +229,11 @@ export class ClusterGroup implements GroupApi {
     refused: (refusal: Refusal) => CommandValues[N],
   ): Promise<CommandValues[N]> {
     try {
-      return (await this.#site.ask(call)) ?? refused(noLeader());
+      return (await this.#site.ask(call)) ?? refused(this.#site.refusal());
     } catch (error) {
       if (!(error instanceof LinkError)) throw error;
       // Where it was sent, it may have been done: a repeat of an event finds out by its id.
-      return refused(error.isUnsent ? noLeader() : logUnreachable(true));
+      return refused(error.isUnsent ? this.#site.refusal() : logUnreachable(true));
     }
   }
 

@@ -112,6 +112,9 @@ const carriers: { readonly [N in CommandName]: Carrier<N> } = {
 };
 
 /** Carries a command out on the group of this node, which leads; undefined for one that there is not. */
-export function carryOut<N extends CommandName>(group: GroupApi, call: CommandCall<N>): Promise<CommandValues[N]> | undefined {
+export function carryOut<N extends CommandName>(
+  group: GroupApi,
+  call: CommandCall<N>,
+): Promise<CommandValues[N]> | undefined {
   return Object.hasOwn(carriers, call.name) ? carriers[call.name](group, call.args) : undefined;
 }

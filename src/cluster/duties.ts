@@ -2,9 +2,10 @@
  * What the leader does for the others beside deciding: it deletes slots that every living node has on its disk, and
  * carries erasures to the nodes and out of etcd. All of it may be done again, or by the next leader.
  */
+
+import { messageOf } from '../errors.js';
 import type { SharedLog } from '../group/ports/shared-log.js';
 import { ScrubDeferredError } from '../group/ports/storage-errors.js';
-import { messageOf } from '../errors.js';
 import { limits } from '../limits.js';
 import type { LinkClient } from './link-client.js';
 import type { ClusterMember } from './member.js';
@@ -42,8 +43,6 @@ export class LeaderDuties {
   #busy: Promise<void> | null = null;
   /** The newest record that left the log since etcd was cleaned; 0: none. */
   #redactedSeq = 0;
-  /** The largest database of a member, in bytes. */
-  dbBytes = 0;
 
   constructor(deps: DutiesDeps) {
     this.#deps = deps;
@@ -98,7 +97,7 @@ export class LeaderDuties {
     if (fence === null) return;
     this.#slots ??= await log.slotSeqs(0, limits.slotsKnownMax);
     const statuses = await members();
-    this.dbBytes = Math.max(0, ...statuses.map((status) => status?.dbBytes ?? 0));
+    member.etcdBytes = Math.max(0, ...statuses.map((status) => status?.dbBytes ?? 0));
     const inUse = Math.max(0, ...statuses.map((status) => status?.dbBytesInUse ?? 0));
     const nodes = await log.nodes();
     const isPressed = inUse > limits.etcdBytesMax;
@@ -113,7 +112,7 @@ export class LeaderDuties {
     const first = slots[boundary]!;
     await log.trim(fence, first, first - 1);
     slots.splice(0, boundary);
-    member.trimmedTo(first - 1, first - 1);
+    member.trimmedTo(first - 1);
   }
 
   /**
@@ -130,7 +129,13 @@ export class LeaderDuties {
       for (const node of await log.nodes()) {
         if (node.nodeId === nodeId || node.role === 'left') continue;
         if (signal?.aborted === true) throw new Error('the node ends');
-        await link.call({ url: node.url, method: 'POST', path: '/scrub', body: { seq }, timeoutMs: limits.scrubNodeMs });
+        await link.call({
+          url: node.url,
+          method: 'POST',
+          path: '/scrub',
+          body: { seq },
+          timeoutMs: limits.scrubNodeMs,
+        });
       }
       if (upTo > 0 && member.fence !== null) {
         await this.#trim(upTo);

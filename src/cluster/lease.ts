@@ -3,8 +3,8 @@
  * only runs forward, this node takes it to end a margin sooner than the others can.
  */
 import { randomBytes } from 'node:crypto';
-import { limits } from '../limits.js';
 import type { SharedLog } from '../group/ports/shared-log.js';
+import { limits } from '../limits.js';
 
 export interface LeaseDeps {
   readonly log: Pick<SharedLog, 'grantLease' | 'keepAlive' | 'revokeLease'>;
@@ -43,10 +43,7 @@ export class Lease {
 
   start(): void {
     const beatMs = (this.#deps.ttlS * 1000) / 4;
-    this.#timers = [
-      setInterval(() => void this.#beat(), beatMs),
-      setInterval(() => this.#look(), limits.leaseLookMs),
-    ];
+    this.#timers = [setInterval(() => void this.#beat(), beatMs), setInterval(() => this.#look(), limits.leaseLookMs)];
     for (const timer of this.#timers) timer.unref();
     void this.#beat();
   }

@@ -1,5 +1,5 @@
 /** The end of the link between nodes that asks: connections to other nodes' public ports, kept alive. */
-import { Agent, type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
+import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect as connectTcp, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
@@ -78,7 +78,14 @@ export class LinkClient {
       const headers = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(text) };
       const { hostname, port, protocol } = new URL(url);
       const request: ClientRequest = httpRequest(
-        { agent: this.#agentOf(url), host: hostname, port: port || (protocol === 'https:' ? 443 : 80), method, path, headers },
+        {
+          agent: this.#agentOf(url),
+          host: hostname,
+          port: port || (protocol === 'https:' ? 443 : 80),
+          method,
+          path,
+          headers,
+        },
         resolve,
       );
       const timer = setTimeout(() => request.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);

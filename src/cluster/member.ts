@@ -2,8 +2,9 @@
  * The role of this node among those of its group: it follows the shared log, campaigns where nobody leads, and leads for
  * as long as its lease and its fence hold. What following and leading mean for the group, its site says.
  */
-import { messageOf } from '../errors.js';
+
 import { countOf } from '../core/records/batch.js';
+import { messageOf } from '../errors.js';
 import type { ClusterHealth, ClusterRole } from '../group/api.js';
 import type { Fence, LeaderView, NodeView, SharedLog, Slot } from '../group/ports/shared-log.js';
 import { SharedLogUnavailableError } from '../group/ports/shared-log.js';
@@ -60,11 +61,15 @@ export class ClusterMember implements ClusterHealth {
   #leader: LeaderView | null = null;
   /** By `elapsed`: when it was known last that all is applied. */
   #confirmedAt = Number.NEGATIVE_INFINITY;
+  /** Of the node that led last, as far as is known. */
+  #lastLeader: string | null = null;
   #trimmed = 0;
-  #floor = 0;
   #incoming: Slot[] = [];
   #stopWatch: (() => void) | null = null;
   #wake: () => void = () => undefined;
+  /** Somebody waits for the next poll. */
+  #isAsked = false;
+  #whenConfirmed: (() => void)[] = [];
   /** By `elapsed`: until then it does not campaign. */
   #waitsUntil = Number.NEGATIVE_INFINITY;
   #demoting: Promise<void> | null = null;
@@ -76,6 +81,8 @@ export class ClusterMember implements ClusterHealth {
   #isUnreachable = false;
   readonly #started: number;
   takeovers = 0;
+  forwarded = 0;
+  etcdBytes = 0;
   lastTakeover: Takeover | null = null;
 
   constructor(deps: MemberDeps) {
@@ -137,12 +144,42 @@ export class ClusterMember implements ClusterHealth {
     return this.#reason;
   }
 
-  get trimmedSeq(): number {
-    return this.#trimmed;
+  /** The shared log did not answer last, so that nobody may lead. */
+  get isUnreachable(): boolean {
+    return this.#isUnreachable;
+  }
+
+  get leaseMs(): number {
+    return this.lease.leftMs;
   }
 
   get floorSeq(): number {
-    return this.#floor;
+    return this.#trimmed;
+  }
+
+  /** Resolves to true once it is known that all that was decided before the call is applied here. */
+  async refresh(): Promise<boolean> {
+    const { elapsed } = this.#deps;
+    const askedAt = elapsed();
+    const endAt = askedAt + limits.refreshMs;
+    const isConfirmed = () => this.isLeader || this.#confirmedAt >= askedAt;
+    while (!isConfirmed() && elapsed() < endAt && !this.#ended) {
+      this.#isAsked = true;
+      this.#wake();
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, endAt - elapsed());
+        this.#whenConfirmed.push(() => {
+          clearTimeout(timer);
+          resolve();
+        });
+      });
+    }
+    return isConfirmed();
+  }
+
+  #confirm(at: number): void {
+    this.#confirmedAt = Math.max(this.#confirmedAt, at);
+    for (const resolve of this.#whenConfirmed.splice(0)) resolve();
   }
 
   // Life
@@ -260,6 +297,7 @@ export class ClusterMember implements ClusterHealth {
   /** Reads on to the end of the shared log; where nobody leads, campaigns. */
   async #step(): Promise<void> {
     const { log, elapsed } = this.#deps;
+    this.#isAsked = false;
     for (;;) {
       const askedAt = elapsed();
       const view = await log.view(this.appliedSeq + 1);
@@ -267,10 +305,11 @@ export class ClusterMember implements ClusterHealth {
       if (this.#ended) return;
       if (view.trimmed > this.appliedSeq) return this.#deps.onBehind();
       this.#leader = view.leader;
+      if (view.leader !== null) this.#lastLeader = view.leader.nodeId;
       await this.#take(view.slots);
       // Fewer than may come are all that there were.
       if (view.slots.length === limits.slotsRead) continue;
-      this.#confirmedAt = Math.max(this.#confirmedAt, askedAt);
+      this.#confirm(askedAt);
       if (this.#stopWatch === null) this.#watch(view.revision);
       else if (view.slots.length > 0) this.#missed();
       if (view.leader === null) await this.#campaign();
@@ -311,7 +350,7 @@ export class ClusterMember implements ClusterHealth {
     this.#role = 'leader';
     this.#leader = { nodeId, url: this.#deps.url, since: now(), fence };
     this.takeovers += 1;
-    this.lastTakeover = { at: now(), nodeId, cause: this.takeovers === 1 ? 'no leader' : 'no leader' };
+    this.lastTakeover = { at: now(), nodeId, cause: this.#lastLeader === null ? 'the group had no leader' : `${this.#lastLeader} led no more` };
     note('info', { applied_seq: this.appliedSeq, fence: fence.revision }, 'the node leads');
     void this.report();
   }
@@ -344,12 +383,11 @@ export class ClusterMember implements ClusterHealth {
   async #wait(): Promise<void> {
     const { elapsed } = this.#deps;
     const until = elapsed() + limits.clusterPollMs;
-    while (!this.#ended && elapsed() < until) {
+    while (!this.#ended && !this.#isAsked && elapsed() < until) {
       if (this.#incoming.length > 0 && this.#role === 'follower' && this.#demoting === null) {
         const slots = this.#incoming.splice(0);
         try {
           await this.#take(slots);
-          this.#leader ??= null;
         } catch (error) {
           this.#deps.onFailed(error);
           return;
@@ -386,9 +424,8 @@ export class ClusterMember implements ClusterHealth {
     this.#deps.note('info', {}, 'etcd answers again');
   }
 
-  trimmedTo(trimmed: number, floor: number): void {
+  trimmedTo(trimmed: number): void {
     this.#trimmed = trimmed;
-    this.#floor = floor;
   }
 
   #unreachable(error: unknown): void {

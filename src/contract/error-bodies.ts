@@ -117,7 +117,12 @@ export const unavailableSchema = {
   additionalProperties: false,
   properties: {
     reason: { type: 'string', description: 'Why the node does not serve now.' },
-    recorded: { type: 'boolean', const: true, description: 'The change is recorded; its effect is not complete yet.' },
+    recorded: {
+      type: 'boolean',
+      const: true,
+      description: 'The change is recorded, though its effect is not complete yet, or may be recorded.',
+    },
+    role: { type: 'string', description: 'Of a node of a cluster: `leader`, `follower`, `joining` or `left`.' },
   },
 } as const;
 

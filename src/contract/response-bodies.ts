@@ -349,6 +349,17 @@ export const healthSchema = {
         'Up to which log record the peer weights have been computed, cut to two significant digits; `last_seq` once they cover every record.',
       properties: { based_on_seq: count, computed_at: { type: ['string', 'null'], format: 'date-time' } },
     },
+    cluster: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['role', 'has_leader', 'staleness_ms'],
+      description: 'This node among those of its group; absent where it serves the group alone.',
+      properties: {
+        role: { type: 'string', enum: ['leader', 'follower', 'joining', 'left'] },
+        has_leader: { type: 'boolean', description: 'Whether writes find a leader, as far as this node knows.' },
+        staleness_ms: { ...count, description: 'Since this node knew that it is up to date.' },
+      },
+    },
   },
 } as const;
 export type HealthBody = FromSchema<typeof healthSchema>;

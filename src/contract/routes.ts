@@ -63,6 +63,8 @@ export const everyRoute = [
   'rate_limited',
   'internal_error',
   'dependency_unavailable',
+  'no_leader',
+  'stale',
   'overloaded',
 ] as const satisfies readonly ErrorCode[];
 

@@ -44,6 +44,16 @@ export interface ClusterHealth {
   readonly isStale: boolean;
   /** Why it left; null where it did not. */
   readonly reason: string | null;
+  /** What is left of this node's lease, in ms, by its own clock; 0 where it is over. */
+  readonly leaseMs: number;
+  /** Slots up to this record were deleted: a node that has less joins anew. */
+  readonly floorSeq: number;
+  /** How often this node began to lead since its start. */
+  readonly takeovers: number;
+  /** Commands that this node handed on to the leader. */
+  readonly forwarded: number;
+  /** The largest database of a member of etcd, as this node saw it while it led; 0: it did not look. */
+  readonly etcdBytes: number;
 }
 
 /** A node of the group as its leader, or another node, sees it. Times in ms since 1970. */
@@ -63,11 +73,6 @@ export interface ClusterStatus extends ClusterHealth {
   readonly nodeId: string;
   readonly clusterId: string;
   readonly leader: { readonly nodeId: string; readonly since: number; readonly fence: string } | null;
-  /** What is left of this node's lease by its own clock; 0 where it is over. */
-  readonly leaseMs: number;
-  readonly trimmedSeq: number;
-  readonly floorSeq: number;
-  readonly takeovers: number;
   readonly lastTakeover: { readonly at: number; readonly nodeId: string; readonly cause: string } | null;
   readonly nodes: readonly ClusterNodeStatus[];
   readonly members: readonly {
@@ -322,6 +327,7 @@ export interface GroupStatus extends GroupHealth {
   /** Null where it could never be looked at. */
   readonly disk: DiskStatus | null;
   readonly check: CheckStatus;
+  readonly cluster: ClusterHealth | null;
 }
 
 /** Views: synchronous, from memory, never waiting. */
@@ -330,6 +336,11 @@ export interface GroupViews {
   health(): GroupHealth;
   /** Null where this node serves its group alone. One object for life, whose fields tell how it is now. */
   readonly cluster: ClusterHealth | null;
+  /**
+   * Resolves to true once all is applied here that was decided before the call; to false where that is not known in
+   * time.
+   */
+  refresh(): Promise<boolean>;
   /** The `ready` of `health`, which every request asks for. */
   readonly isReady: boolean;
   /**
@@ -434,4 +445,7 @@ export interface ClusterOperations {
   forget(nodeId: string): Promise<Outcome<null>>;
 }
 
-export interface GroupApi extends GroupViews, GroupCommands, GroupOperations {}
+export interface GroupApi extends GroupViews, GroupCommands, GroupOperations {
+  /** Null where this node serves its group alone. */
+  readonly clusterOperations: ClusterOperations | null;
+}

@@ -60,6 +60,7 @@ const EVENT_BYTES = 256;
 const COMMAND_BYTES = 1024;
 
 export class Group extends GroupReads implements GroupApi {
+  readonly clusterOperations = null;
   readonly #deps: GroupDeps;
   /** Of the newest computation. */
   #links: { readonly pairs: readonly WitnessPair[]; readonly links: WitnessLinks } | null = null;
@@ -198,6 +199,7 @@ export class Group extends GroupReads implements GroupApi {
       snapshots: snapshots.list(),
       ownerEpoch: log.epoch,
       disk: disk.use === null ? null : { ...disk.use, minBytes: disk.minBytes },
+      cluster: this.cluster,
       check: this.#check?.status ?? { running: false, checkedSeq: 0, endedAt: null, faults: [] },
     };
   }

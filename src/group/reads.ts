@@ -63,6 +63,10 @@ export abstract class GroupReads implements GroupViews {
     return { ready: true, writable: true, ...reached };
   }
 
+  async refresh(): Promise<boolean> {
+    return true;
+  }
+
   get isReady(): boolean {
     return this.ready && this.loop !== null && !this.loop.failed;
   }

@@ -82,10 +82,14 @@ export class CopyDonor {
     response.writeHead(200, { 'Content-Type': 'application/octet-stream' });
     const startedAt = performance.now();
     let sent = 0;
-    const stream = createReadStream(join(this.#folder, file.path), { start: from, highWaterMark: limits.copyPieceBytes });
+    const stream = createReadStream(join(this.#folder, file.path), {
+      start: from,
+      highWaterMark: limits.copyPieceBytes,
+    });
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       if (response.destroyed) return;
-      if (!response.write(chunk)) await new Promise((drained) => response.once('drain', drained).once('close', drained));
+      if (!response.write(chunk))
+        await new Promise((drained) => response.once('drain', drained).once('close', drained));
       sent += chunk.length;
       const aheadMs = (sent / limits.copyBytesPerS) * 1000 - (performance.now() - startedAt);
       if (aheadMs > 1) await delay(aheadMs);
@@ -149,7 +153,8 @@ async function fetchFrom(url: string, link: LinkClient, staging: string): Promis
     mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
     let tries = 0;
     for (let from = 0; from < bytes || !existsSync(to); from = existsSync(to) ? statSync(to).size : 0) {
-      if ((tries += 1) > limits.copyTries) throw new Error(`${path} could not be fetched`);
+      tries += 1;
+      if (tries > limits.copyTries) throw new Error(`${path} could not be fetched`);
       await fetchPiece(url, link, `/copy/${offer.id}/${path}?from=${from}`, to).catch((error: unknown) => {
         if (tries === limits.copyTries) throw error;
       });

@@ -4,8 +4,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import type { Duplex } from 'node:stream';
 import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import { ClusterGroup } from '../cluster/cluster-group.js';
 import { type CommandCall, type CommandName, type CommandValues, carryOut } from '../cluster/commands.js';
@@ -21,18 +21,18 @@ import type { Clock } from '../group/ports/clock.js';
 import { type Fence, type NodeView, SharedLogUnavailableError } from '../group/ports/shared-log.js';
 import { OwnerLostError } from '../group/ports/storage-errors.js';
 import { lastSeqOf } from '../group/recovery/recovery.js';
-import { noLeader } from '../group/refusals.js';
+import { logUnreachable, noLeader } from '../group/refusals.js';
 import { limits } from '../limits.js';
-import { replaceFile } from '../store/files/durable-file.js';
-import { readText } from '../store/files/small-file.js';
 import { EtcdClient } from '../store/etcd/etcd-client.js';
 import { EtcdKeys } from '../store/etcd/etcd-keys.js';
 import { EtcdLog } from '../store/etcd/etcd-log.js';
 import { SlotCipher } from '../store/etcd/slot-codec.js';
+import { replaceFile } from '../store/files/durable-file.js';
+import { readText } from '../store/files/small-file.js';
 import type { LmdbLogWriter } from '../store/log/lmdb-log-writer.js';
 import { SharedLogWriter } from '../store/log/shared-log-writer.js';
-import type { Config } from './config.js';
 import { CopyDonor, fetchCopy } from './cluster-copy.js';
+import type { Config } from './config.js';
 import { StartRefusedError } from './startup.js';
 import { version } from './version.js';
 
@@ -128,7 +128,6 @@ export class ClusterNode implements ClusterOperations {
   #writer: SharedLogWriter | null = null;
   #group: GroupApi | null = null;
   #scrubLocally: () => Promise<void> = () => Promise.resolve();
-  forwarded = 0;
 
   private constructor(config: Config, dir: string, ports: ClusterNodePorts, log: EtcdLog) {
     const settings = settingsOf(config);
@@ -232,7 +231,8 @@ export class ClusterNode implements ClusterOperations {
       try {
         return await this.#log.clusterId();
       } catch (error) {
-        if (!(error instanceof SharedLogUnavailableError)) throw new StartRefusedError(`ETCD_ENDPOINTS: ${messageOf(error)}`);
+        if (!(error instanceof SharedLogUnavailableError))
+          throw new StartRefusedError(`ETCD_ENDPOINTS: ${messageOf(error)}`);
         if (performance.now() >= endMs) throw new StartRefusedError(`ETCD_ENDPOINTS: ${messageOf(error)}`);
         this.#ports.log.warn({ fault: messageOf(error) }, 'etcd does not answer yet');
       }
@@ -298,12 +298,15 @@ export class ClusterNode implements ClusterOperations {
 
   /** The group as the faces of this node see it. */
   groupOver(local: GroupApi): GroupApi {
-    this.#group = local;
-    return new ClusterGroup(local, {
+    const site = {
       isLeader: () => this.member.isLeader,
-      ask: (call) => this.#ask(call),
+      ask: <N extends CommandName>(call: CommandCall<N>) => this.#ask(call),
+      refresh: () => this.member.refresh(),
+      refusal: () => (this.member.isUnreachable ? logUnreachable() : noLeader()),
       carried: () => this.#carried(),
-    });
+    };
+    this.#group = new ClusterGroup(local, site, this);
+    return this.#group;
   }
 
   /** The recovered group begins to follow. */
@@ -372,7 +375,7 @@ export class ClusterNode implements ClusterOperations {
     const { leader } = this.member;
     if (leader === null || leader.nodeId === this.#settings.nodeId) return null;
     const { url } = leader;
-    this.forwarded += 1;
+    this.member.forwarded += 1;
     const answer = await this.#link.call<{ readonly value: CommandValues[N] | null; readonly seq: number }>({
       url,
       method: 'POST',
@@ -422,8 +425,7 @@ export class ClusterNode implements ClusterOperations {
 
   async #command(call: CommandCall): Promise<object> {
     if (!this.member.isLeader || this.#group === null) return { value: null, seq: 0 };
-    const local = this.#group;
-    const decided = carryOut(this.groupOver(local), call);
+    const decided = carryOut(this.#group, call);
     if (decided === undefined) throw new LinkRefusedError(`there is no command ${String(call.name)}`);
     const value = await decided;
     return { value, seq: this.#site.appliedSeq };
@@ -454,17 +456,14 @@ export class ClusterNode implements ClusterOperations {
   async status(): Promise<Outcome<ClusterStatus>> {
     const { member } = this;
     const { role, hasLeader, appliedSeq, stalenessMs, isStale, reason, leader } = member;
+    const { leaseMs, floorSeq, takeovers, forwarded, etcdBytes, lastTakeover } = member;
     const [nodes, members] = await Promise.all([this.#log.nodes().catch(() => []), this.#members()]);
     return granted({
       ...{ role, hasLeader, appliedSeq, stalenessMs, isStale, reason },
+      ...{ leaseMs, floorSeq, takeovers, forwarded, etcdBytes, lastTakeover },
       nodeId: this.#settings.nodeId,
       clusterId: this.#clusterId ?? '',
       leader: leader && { nodeId: leader.nodeId, since: leader.since, fence: leader.fence.revision },
-      leaseMs: member.lease.leftMs,
-      trimmedSeq: member.trimmedSeq,
-      floorSeq: member.floorSeq,
-      takeovers: member.takeovers,
-      lastTakeover: member.lastTakeover,
       nodes,
       members: members.map((status, at) => {
         const endpoint = this.#settings.endpoints[at]!;

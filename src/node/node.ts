@@ -33,11 +33,11 @@ import { readClockSeen } from '../store/files/clock-seen.js';
 import { Reserve } from '../store/files/reserve.js';
 import { rereader } from '../store/files/small-file.js';
 import { FolderGauge } from '../store/log/disk-gauge.js';
+import { LmdbLogWriter } from '../store/log/lmdb-log-writer.js';
 import { ownFolder, refuseLiving } from '../store/ownership/owner.js';
 import { thisProcess } from '../store/ownership/process-identity.js';
 import { LmdbSnapshotStore } from '../store/snapshots/lmdb-snapshots.js';
 import { PiscinaPool } from '../workers/pool/pool.js';
-import { LmdbLogWriter } from '../store/log/lmdb-log-writer.js';
 import type { ClusterNode } from './cluster-node.js';
 import type { Config } from './config.js';
 import { Closers, windDown } from './shutdown.js';
@@ -107,10 +107,12 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Runni
   const cluster = config.cluster === 'none' ? null : await connectCluster(config, { ...ports, clock }, dir);
   // Before anything opens LMDB: another node may run on the folder.
   const reserve = new Reserve(dir);
-  const owned = await reserve.during(() => own(dir)).catch(async (error: unknown) => {
-    await cluster?.close();
-    return refuseStart(error);
-  });
+  const owned = await reserve
+    .during(() => own(dir))
+    .catch(async (error: unknown) => {
+      await cluster?.close();
+      return refuseStart(error);
+    });
   const closers = new Closers();
   closers.add(() => reserve.during(() => owned.release()));
   try {

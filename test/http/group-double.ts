@@ -42,6 +42,8 @@ export function groupDouble(over: Partial<GroupApi> = {}): GroupApi {
     identity,
     health: () => health,
     cluster: null,
+    clusterOperations: null,
+    refresh: async () => true,
     isReady: true,
     counts: () => ({ peers: 2, players: 1234, events: 98_765 }),
     peerByKeyDigest: (digest) => byDigest.get(digest),
@@ -80,6 +82,7 @@ export function groupDouble(over: Partial<GroupApi> = {}): GroupApi {
       snapshots: [9],
       ownerEpoch: 1,
       disk: { freeBytes: 5e9, minBytes: 256e6, logBytes: 4e6, snapshotsBytes: 2e6 },
+      cluster: null,
       check: { running: false, checkedSeq: 12, endedAt: null, faults: [] },
     }),
     signals: ({ index }) =>

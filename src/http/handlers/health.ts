@@ -16,7 +16,13 @@ export function healthHandlers({
 
   function health(): ApiReply {
     const { ready, writable, reason, lastSeq, weights } = group.health();
-    if (!ready || !writable) return refusalReply(refused('dependency_unavailable', { details: { reason } }));
+    const { cluster } = group;
+    if (!ready || !writable) {
+      // Why it left says more than that it is behind since.
+      const details =
+        cluster === null ? { reason } : { reason: cluster.reason ?? reason, role: cluster.role };
+      return refusalReply(refused('dependency_unavailable', { details }));
+    }
     // An exact number would tell everybody when an event came. One is raised and the other cut, so that weights that
     // lag still show as lagging.
     const shownSeq = raisedCount(lastSeq);
@@ -33,6 +39,15 @@ export function healthHandlers({
         based_on_seq: isCovered ? shownSeq : cutCount(weights.basedOnSeq),
         computed_at: weights.computedAt === null ? null : timeText(weights.computedAt),
       },
+      ...(cluster === null
+        ? {}
+        : {
+            cluster: {
+              role: cluster.role,
+              has_leader: cluster.hasLeader,
+              staleness_ms: Math.ceil(cluster.stalenessMs),
+            },
+          }),
     } satisfies HealthBody);
   }
 

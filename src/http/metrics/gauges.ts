@@ -4,7 +4,7 @@
  */
 import { Gauge, type Registry } from 'prom-client';
 import { peerStatuses } from '../../core/vocabulary.js';
-import type { GroupApi, GroupStatus, PeerSignals, PeerView } from '../../group/api.js';
+import type { ClusterHealth, ClusterRole, GroupApi, GroupStatus, PeerSignals, PeerView } from '../../group/api.js';
 import { limits } from '../../limits.js';
 
 /** What the gauges are read from. */
@@ -101,6 +101,40 @@ const statusFigures: Readonly<Record<string, Figure<[GroupStatus]>>> = {
   },
 };
 
+/** Of a node of a cluster; without one they are not there. */
+const clusterFigures: Readonly<Record<string, Figure<[ClusterHealth]>>> = {
+  ptf_cluster_has_leader: {
+    help: 'Whether the group has a leader (1) or not (0), as far as this node knows.',
+    read: ({ hasLeader }) => (hasLeader ? 1 : 0),
+  },
+  ptf_cluster_applied_seq: { help: 'Newest record that this node has applied.', read: ({ appliedSeq }) => appliedSeq },
+  ptf_cluster_staleness_seconds: {
+    help: 'Time since this node knew that it is up to date.',
+    read: ({ stalenessMs }) => stalenessMs / 1000,
+  },
+  ptf_cluster_lease_seconds: {
+    help: "What is left of this node's lease by its own clock.",
+    read: ({ leaseMs }) => leaseMs / 1000,
+  },
+  ptf_cluster_floor_seq: {
+    help: 'Record up to which the shared log was trimmed: a node that has less joins anew.',
+    read: ({ floorSeq }) => floorSeq,
+  },
+  ptf_cluster_takeovers: {
+    help: 'How often this node began to lead since its start.',
+    read: ({ takeovers }) => takeovers,
+  },
+  ptf_cluster_forwarded: {
+    help: 'Commands that this node handed on to the leader since its start.',
+    read: ({ forwarded }) => forwarded,
+  },
+  ptf_cluster_etcd_db_bytes: {
+    help: 'Largest database of a member of etcd, as the leader saw it; 0 where this node never led.',
+    read: ({ etcdBytes }) => etcdBytes,
+  },
+};
+const clusterRoles: readonly ClusterRole[] = ['leader', 'follower', 'joining', 'left'];
+
 /** Peers are few and known; their ids are public. */
 const peerFigures: Readonly<Record<string, Figure<[PeerView, PeerSignals | undefined]>>> = {
   ptf_peer_weight: { help: 'Published weight of a peer, 0 to 1.', read: ({ weight }) => weight },
@@ -155,12 +189,31 @@ export function gaugesOf(registry: Registry, version: string): Gauges {
   const statusGauges = of(statusFigures);
   const peerGauges = of(peerFigures, ['peer_id']);
   let watched: WatchedGroup | undefined;
+  let refreshCluster: ((cluster: ClusterHealth) => void) | undefined;
+
+  function clusterGauges(): (cluster: ClusterHealth) => void {
+    const gauges = of(clusterFigures);
+    const role = new Gauge({
+      name: 'ptf_cluster_role',
+      help: 'The role of this node: 1 for the one that it has, 0 for the others.',
+      labelNames: ['role'],
+      registers,
+    });
+    return (cluster) => {
+      for (const { gauge, read } of gauges) gauge.set(read(cluster));
+      for (const name of clusterRoles) role.set({ role: name }, cluster.role === name ? 1 : 0);
+    };
+  }
 
   function refreshGroup(from: WatchedGroup): void {
     const status = from.status();
     const { groupId, identityMode, environment } = status.identity;
     group.set({ group_id: groupId, identity_mode: identityMode, environment }, 1);
     for (const { gauge, read } of statusGauges) gauge.set(read(status));
+    if (status.cluster !== null) {
+      refreshCluster ??= clusterGauges();
+      refreshCluster(status.cluster);
+    }
     for (const name of peerStatuses) peers.set({ status: name }, status.peersByStatus[name]);
     for (const peer of from.peers(0, limits.metricsPeersMax)) {
       const signals = from.signals(peer);

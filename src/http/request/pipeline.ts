@@ -142,7 +142,14 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
 
   #admit(headers: IncomingHttpHeaders): Outcome<PeerView | null> | Promise<Outcome<PeerView | null>> {
     if (this.#id === 'registerPeer') return mayRegister(this.#deps, headers.cookie);
-    return callerOf(this.route.auth, this.#deps.settings.authEnabled, headers, this.#deps.group);
+    const { group } = this.#deps;
+    const { authEnabled } = this.#deps.settings;
+    const caller = callerOf(this.route.auth, authEnabled, headers, group);
+    if (caller.ok || caller.code !== 'invalid_api_key' || group.cluster === null) return caller;
+    // Another node may have given the key out a moment ago.
+    return group
+      .refresh()
+      .then((isFresh) => (isFresh ? callerOf(this.route.auth, authEnabled, headers, group) : refused('stale')));
   }
 
   #answerCaller(incoming: Incoming, caller: PeerView | null): ApiReply | Promise<ApiReply> {

@@ -9,6 +9,7 @@ import { checkRequest, type ListedPeerValue, type Values } from '../protocol/pro
 import { verifyValue } from '../protocol/values.js';
 import { parseCount, parseHash, parseIdle, parseNames, parseOverlap } from './arguments.js';
 import { addBackup, addRestore } from './backups.js';
+import { addCluster } from './cluster-command.js';
 import { addCompletion } from './completion.js';
 import { addDashboard } from './dashboard-command.js';
 import { addDoctor } from './doctor.js';
@@ -82,6 +83,7 @@ export function programOf(deps: CommandDeps, json: boolean, done: (shown: show.S
   addDashboard(program, session);
   addBackup(program, session);
   addRestore(program, session);
+  addCluster(program, session);
   addCompletion(program, session);
   return program;
 }

@@ -2,11 +2,12 @@
  * Answers each command of the operator from the group: requests into calls, views into the values of `values.ts`. No
  * sockets here.
  */
-import { granted, type Outcome } from '../../errors.js';
+import { granted, type Outcome, refused } from '../../errors.js';
 import type { GroupApi, OnProgress } from '../../group/api.js';
 import { type CommandName, checkRequest, type PreTrustValue, type Requests, type Values } from './protocol.js';
 import {
   auditEntryValue,
+  clusterValue,
   isoTime,
   listedPeerValue,
   peerValue,
@@ -54,6 +55,21 @@ export function answersOf(group: GroupApi, version: string): Answers {
     ...peerAnswers(group),
     ...erasureAnswers(group),
     ...logAnswers(group),
+    ...clusterAnswers(group),
+  };
+}
+
+/** `group.clusterOperations` is there from the start of a node of a cluster on, and never on any other. */
+function clusterAnswers(group: GroupApi): Pick<Answers, Extract<CommandName, `cluster-${string}`>> {
+  const without = refused('invalid_parameter', { text: 'this node serves its group alone (CLUSTER=none)' });
+  const { clusterOperations: cluster } = group;
+  return {
+    'cluster-status': async () => (cluster === null ? without : mapped(await cluster.status(), clusterValue)),
+    'cluster-step-down': async () =>
+      cluster === null ? without : mapped(await cluster.stepDown(), ({ nodeId }) => ({ node_id: nodeId })),
+    'cluster-scrub': async () => (cluster === null ? without : cluster.scrub()),
+    'cluster-forget': async ({ node_id: nodeId }) =>
+      cluster === null ? without : mapped(await cluster.forget(nodeId), () => ({ node_id: nodeId })),
   };
 }
 

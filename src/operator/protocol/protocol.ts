@@ -53,6 +53,10 @@ export interface Requests {
     readonly rows: number;
   };
   readonly verify: Readonly<Record<string, never>>;
+  readonly 'cluster-status': Readonly<Record<string, never>>;
+  readonly 'cluster-step-down': Readonly<Record<string, never>>;
+  readonly 'cluster-scrub': Readonly<Record<string, never>>;
+  readonly 'cluster-forget': { readonly node_id: string };
 }
 
 export type CommandName = keyof Requests;
@@ -205,6 +209,42 @@ export interface PreTrustValue {
   }[];
 }
 
+/** The nodes of a group and the members of etcd, as one node sees them. */
+export interface ClusterValue {
+  readonly cluster_id: string;
+  readonly node_id: string;
+  readonly role: string;
+  readonly applied_seq: number;
+  readonly staleness_ms: number;
+  readonly lease_ms: number;
+  /** Slots up to this record were deleted. */
+  readonly floor_seq: number;
+  readonly leader: { readonly node_id: string; readonly since: string; readonly fence: string } | null;
+  readonly takeovers: number;
+  readonly last_takeover: { readonly at: string; readonly node_id: string; readonly cause: string } | null;
+  readonly nodes: readonly {
+    readonly node_id: string;
+    readonly url: string;
+    readonly role: string;
+    readonly applied_seq: number;
+    readonly durable_seq: number;
+    readonly snapshot_seq: number;
+    readonly lag: number;
+    readonly version: string;
+    readonly started_at: string;
+    readonly reason: string | null;
+  }[];
+  readonly members: readonly {
+    readonly endpoint: string;
+    readonly healthy: boolean;
+    readonly leads: boolean;
+    readonly version: string;
+    readonly db_bytes: number;
+    readonly db_bytes_in_use: number;
+  }[];
+  readonly scrubbed: { readonly at: string; readonly complete: boolean; readonly detail: string } | null;
+}
+
 export interface Values {
   readonly status: StatusValue;
   readonly 'peers-list': { readonly data: readonly ListedPeerValue[]; readonly next_from: number | null };
@@ -235,6 +275,10 @@ export interface Values {
   };
   readonly simulate: SimulationValue;
   readonly verify: VerifyValue;
+  readonly 'cluster-status': ClusterValue;
+  readonly 'cluster-step-down': { readonly node_id: string };
+  readonly 'cluster-scrub': { readonly complete: boolean; readonly detail: string };
+  readonly 'cluster-forget': { readonly node_id: string };
 }
 
 /** Where a command is posted. */
@@ -287,6 +331,10 @@ const schemas: Readonly<Record<CommandName, Schema>> = {
     minProperties: 2,
   },
   verify: shape({}),
+  'cluster-status': shape({}),
+  'cluster-step-down': shape({}),
+  'cluster-scrub': shape({}),
+  'cluster-forget': shape({ node_id: { type: 'string', minLength: 1, maxLength: limits.nodeIdLength } }),
 };
 
 export function isCommandName(name: string): name is CommandName {

@@ -2,6 +2,7 @@
 import { verdicts } from '../../core/vocabulary.js';
 import type {
   AuditEntry,
+  ClusterStatus,
   GroupStatus,
   PeerSignals,
   PeerView,
@@ -13,6 +14,7 @@ import type {
 import { limits } from '../../limits.js';
 import type {
   AuditEntryValue,
+  ClusterValue,
   ListedPeerValue,
   PeerValue,
   PendingErasureValue,
@@ -157,4 +159,43 @@ export function simulationValue(simulation: SimulationView): SimulationValue {
 export function verifyValue(report: VerifyReport): VerifyValue {
   const { ok, lastSeq, batches, records, auditEntries, snapshots, faults } = report;
   return { ok, last_seq: lastSeq, batches, records, audit_entries: auditEntries, snapshots, faults };
+}
+
+export function clusterValue(status: ClusterStatus): ClusterValue {
+  const { leader, lastTakeover, nodes, members, scrubbed } = status;
+  const newest = Math.max(status.appliedSeq, ...nodes.map(({ applied }) => applied));
+  return {
+    cluster_id: status.clusterId,
+    node_id: status.nodeId,
+    role: status.role,
+    applied_seq: status.appliedSeq,
+    staleness_ms: Math.ceil(status.stalenessMs),
+    lease_ms: Math.floor(status.leaseMs),
+    floor_seq: status.floorSeq,
+    leader: leader && { node_id: leader.nodeId, since: isoTime(leader.since), fence: leader.fence },
+    takeovers: status.takeovers,
+    last_takeover: lastTakeover && {
+      at: isoTime(lastTakeover.at),
+      node_id: lastTakeover.nodeId,
+      cause: lastTakeover.cause,
+    },
+    nodes: nodes.map((node) => ({
+      node_id: node.nodeId,
+      url: node.url,
+      role: node.role,
+      applied_seq: node.applied,
+      durable_seq: node.durable,
+      snapshot_seq: node.snapshot,
+      lag: newest - node.applied,
+      version: node.version,
+      started_at: isoTime(node.started),
+      reason: node.reason,
+    })),
+    members: members.map(({ dbBytes, dbBytesInUse, ...member }) => ({
+      ...member,
+      db_bytes: dbBytes,
+      db_bytes_in_use: dbBytesInUse,
+    })),
+    scrubbed: scrubbed && { ...scrubbed, at: isoTime(scrubbed.at) },
+  };
 }

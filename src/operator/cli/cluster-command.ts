@@ -1,0 +1,83 @@
+/** `ptf cluster`: the nodes of a group together. */
+import type { Command } from 'commander';
+import type { ClusterValue } from '../protocol/protocol.js';
+import type { Shown } from './renderers.js';
+import { examples, type Session } from './session.js';
+import { facts, table } from './table.js';
+
+export function addCluster(program: Command, { ask, done }: Session): void {
+  const cluster = program.command('cluster').description('show and direct the nodes of a group that several serve');
+  cluster.addHelpText('after', examples('cluster status', 'cluster step-down'));
+  cluster
+    .command('status')
+    .description('show who leads, how far each node is, and the members of etcd')
+    .addHelpText('after', examples('cluster status', 'cluster status --json'))
+    .action(async () => done(showCluster(await ask('cluster-status', {}))));
+  cluster
+    .command('step-down')
+    .description('have the leader give its place to another node, as before its machine is taken down')
+    .addHelpText('after', examples('cluster step-down'))
+    .action(async () => {
+      const value = await ask('cluster-step-down', {});
+      done({ value, lines: () => [`node ${value.node_id} leads no more; another one takes over`] });
+    });
+  cluster
+    .command('scrub')
+    .description("push what was erased out of etcd's write-ahead logs; nightly by itself")
+    .option('--now', 'at once, as it is without this option too')
+    .addHelpText('after', examples('cluster scrub --now'))
+    .action(async () => {
+      const value = await ask('cluster-scrub', {});
+      const fault = { code: 'scrub_incomplete', error: value.detail };
+      done({ value, lines: () => [value.detail], ...(value.complete ? {} : { fault }) });
+    });
+  cluster
+    .command('forget <node>')
+    .description('let the shared log go on without a node that is gone for good')
+    .addHelpText('after', examples('cluster forget node-3'))
+    .action(async (node: string) => {
+      const value = await ask('cluster-forget', { node_id: node });
+      done({ value, lines: () => [`nothing waits for node ${value.node_id}`] });
+    });
+}
+
+function showCluster(value: ClusterValue): Shown {
+  const { leader, last_takeover: takeover } = value;
+  const rows: [string, string][] = [
+    ['cluster', value.cluster_id],
+    ['this node', `${value.node_id}, ${value.role}`],
+    ['leader', leader === null ? 'none' : `${leader.node_id} since ${leader.since} (fence ${leader.fence})`],
+    ['applied seq', String(value.applied_seq)],
+    ['staleness', `${value.staleness_ms} ms`],
+    ['lease', `${value.lease_ms} ms left`],
+    ['floor seq', String(value.floor_seq)],
+    ['takeovers', `${value.takeovers} by this node`],
+    ['last takeover', takeover === null ? 'none by this node' : `${takeover.at}: ${takeover.cause}`],
+  ];
+  const nodes = value.nodes.map((node) => [
+    node.node_id,
+    node.role,
+    node.applied_seq,
+    node.lag,
+    node.snapshot_seq,
+    node.version,
+    node.url,
+    node.reason ?? '',
+  ]);
+  const members = value.members.map((member) => [
+    member.endpoint,
+    member.healthy ? (member.leads ? 'leads' : 'follows') : 'DOES NOT ANSWER',
+    member.version,
+    `${(member.db_bytes_in_use / 1e6).toFixed(1)} of ${(member.db_bytes / 1e6).toFixed(1)} MB`,
+  ]);
+  return {
+    value,
+    lines: (width) => [
+      ...facts(rows, width),
+      '',
+      ...table(nodes, width, ['node', 'role', 'applied', 'lag', 'snapshot', 'version', 'url', 'reason']),
+      '',
+      ...table(members, width, ['etcd member', 'state', 'version', 'database in use']),
+    ],
+  };
+}

@@ -12,13 +12,16 @@ export function noEtcd(): string | undefined {
   return missing.length === 0 ? undefined : `${missing} not at hand (apt-get install etcd-server etcd-client)`;
 }
 
-/** Small files, so that old ones go soon: the byte search after an erasure looks into all of them. */
+/**
+ * Small files, so that old ones go soon: the byte search after an erasure looks into all of them. Elections are slower
+ * than by default, since the harness runs on busy machines; etcd then grants no lease below 3 s.
+ */
 const settings = [
   ['--snapshot-count', '2000'],
   ['--max-snapshots', '1'],
   ['--max-wals', '1'],
-  ['--heartbeat-interval', '100'],
-  ['--election-timeout', '1000'],
+  ['--heartbeat-interval', '200'],
+  ['--election-timeout', '2000'],
   ['--log-level', 'error'],
 ].flat();
 

@@ -42,7 +42,7 @@ async function etcdLeader(group: Group): Promise<number> {
 }
 
 async function restart(node: ClusterNode): Promise<void> {
-  if (!node.isUp) node.start();
+  if (node.child.wasKilled && !node.isUp) node.start();
   await node.ready();
 }
 

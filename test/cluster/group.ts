@@ -131,7 +131,7 @@ export class Group {
       node.healLinks();
       if (node.isUp && node.child.isPaused) node.child.resume();
       node.setClock(0);
-      if (!node.isUp) node.start();
+      if (!node.isUp && node.child.wasKilled) node.start();
     }
   }
 

@@ -16,6 +16,9 @@ const clockEntry = fileURLToPath(new URL('./jumping-clock.js', import.meta.url))
 /** How long a node may take until it serves reads. */
 const readyMs = 60_000;
 const askMs = 2_000;
+/** As `RestartSec` of the unit in deploy/. */
+const restartMs = 1_000;
+const endChars = 1_500;
 
 export interface NodeOptions {
   readonly name: string;
@@ -36,6 +39,9 @@ export class ClusterNode {
   readonly #env: Readonly<Record<string, string>>;
   readonly #clockFile: string;
   #child: Child | null = null;
+  /** Why it ended by itself, each time; it was started again, as a supervisor does. */
+  readonly ends: string[] = [];
+  #isClosed = false;
 
   private constructor(options: NodeOptions, port: number, front: TcpProxy, etcdLinks: readonly TcpProxy[]) {
     this.name = options.name;
@@ -96,7 +102,14 @@ export class ClusterNode {
       ...this.#env,
       ...more,
     };
-    this.#child = new Child(process.execPath, ['--import', clockEntry, mainEntry], env, this.dir);
+    const child = new Child(process.execPath, ['--import', clockEntry, mainEntry], env, this.dir);
+    this.#child = child;
+    void child.ended.then(async (how) => {
+      if (child.wasKilled) return;
+      this.ends.push(`${how}: ${child.output.slice(-endChars)}`);
+      await delay(restartMs, undefined, { ref: false });
+      if (this.#child === child && !this.#isClosed) this.start(more);
+    });
   }
 
   /** How far ahead of the machine's clock the node's is, in ms. */
@@ -140,8 +153,8 @@ export class ClusterNode {
   async ready(timeoutMs = readyMs): Promise<void> {
     const until = performance.now() + timeoutMs;
     while (!(await this.isReady())) {
-      if (!this.isUp) throw new Error(`${this.name} ended: ${this.child.output.slice(-2_000)}`);
-      if (performance.now() > until) throw new Error(`${this.name} is not ready: ${this.child.output.slice(-2_000)}`);
+      if (performance.now() > until)
+        throw new Error(`${this.name} is not ready: ${await this.told()}; ${this.child.output.slice(-endChars)}`);
       await delay(50);
     }
   }
@@ -166,6 +179,7 @@ export class ClusterNode {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.#child?.kill();
     await Promise.all([this.front, ...this.etcdLinks].map((link) => link.close()));
     rmSync(this.#clockFile, { force: true });

@@ -18,6 +18,7 @@ export class Child {
   readonly ended: Promise<number | string | null>;
   #output = '';
   #paused = false;
+  #wasKilled = false;
 
   constructor(command: string, args: readonly string[], env: Readonly<Record<string, string>>, cwd: string) {
     const child = spawn(command, args, {
@@ -50,6 +51,11 @@ export class Child {
     return this.child.exitCode === null && this.child.signalCode === null && this.child.pid !== undefined;
   }
 
+  /** Whether this harness ended it. */
+  get wasKilled(): boolean {
+    return this.#wasKilled;
+  }
+
   get isPaused(): boolean {
     return this.#paused;
   }
@@ -66,6 +72,7 @@ export class Child {
   }
 
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<number | string | null> {
+    this.#wasKilled = true;
     if (this.isUp) {
       this.child.kill(signal);
       // A process that stands still takes no other signal but SIGKILL.

@@ -14,7 +14,6 @@ import { Group } from './group.js';
 import { History } from './history.js';
 import { type Call, Load } from './load.js';
 import { groupId, salt } from './nodes.js';
-import type { SlotWatch } from './slot-watch.js';
 
 const ptf = fileURLToPath(new URL('../../../bin/ptf.mjs', import.meta.url));
 const scrubMs = 120_000;
@@ -33,7 +32,6 @@ export async function runCluster(rounds: Rounds, { next, smallDisks = false }: C
   const random = new Random(rounds.seed);
   const history = new History();
   const group = await Group.start({ smallDisks, quotaBytes });
-  const { watch } = group;
   const load = new Load(group.nodes, history, rounds.seed);
   const pauses = new Pauses();
   try {
@@ -74,11 +72,11 @@ export async function runCluster(rounds: Rounds, { next, smallDisks = false }: C
     phase('the stop');
     await stopped(group);
     phase('the logs');
-    history.slots.push(...watch.slots);
+    history.slots.push(...group.watch.slots);
     const finals = await Promise.all(group.nodes.map(({ name, dir }) => finalNode(name, dir, salt)));
     for (const broken of check(history, finals)) tally.break(broken);
     searchErased(group, load, tally);
-    count(tally, history, load, watch);
+    count(tally, history, load, group);
     pauses.tell(tally);
   } finally {
     await load.close();
@@ -135,10 +133,14 @@ function searchErased(group: Group, { erased }: Load, tally: Tally): void {
   tally.add('erased players looked for', erased.length);
 }
 
-function count(tally: Tally, history: History, load: Load, watch: SlotWatch): void {
+function count(tally: Tally, history: History, load: Load, { watch, nodes }: Group): void {
   tally.add('events acknowledged', history.events.filter(({ outcome }) => outcome === 'acknowledged').length);
   tally.add('events with unknown outcome', history.events.filter(({ outcome }) => outcome === 'unknown').length);
   tally.add('withdrawals and erasures', history.removals.filter(({ outcome }) => outcome === 'acknowledged').length);
+  for (const { name, ends } of nodes) {
+    if (ends.length > 0) tally.add(`${name} ended by itself`, ends.length);
+    for (const end of new Set(ends.map(firstCause))) tally.add(`  ${end}`);
+  }
   tally.add('leaders', watch.fences.length);
   tally.add('slots', watch.slots.length);
   tally.add('reads of single nodes answered', load.reads.filter(({ code }) => code === 'ok').length);
@@ -150,6 +152,12 @@ function count(tally: Tally, history: History, load: Load, watch: SlotWatch): vo
   for (const [code, times] of countsOf(load.writes))
     if (code !== 'ok') tally.add(`writes of the client: ${code}`, times);
   for (const name of ['events acknowledged', 'leaders', 'slots', 'reads of single nodes answered']) tally.need(name);
+}
+
+/** The end of what a node said, in one line. */
+function firstCause(end: string): string {
+  const [line = ''] = end.match(/"msg":"[^"]*"/g)?.slice(-1) ?? [];
+  return `${end.split(':')[0]} ${line}`;
 }
 
 function countsOf(calls: readonly Call[]): Map<string, number> {

@@ -10,6 +10,7 @@ import { dirname, join, resolve } from 'node:path';
 import { createInterface, type Interface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { SingleBar } from 'cli-progress';
+import { messageOf } from './errors.js';
 import type { VerifyReport } from './group/api.js';
 import type { VerifyMode } from './group/recovery/verification.js';
 import { limits } from './limits.js';
@@ -19,7 +20,7 @@ import { version } from './node/version.js';
 import { runCommand } from './operator/cli/command.js';
 import type { ConfigurationFacts } from './operator/cli/findings.js';
 import { OperatorError } from './operator/cli/node-client.js';
-import type { Copies, Progress } from './operator/cli/session.js';
+import type { Copies, MovedData, Progress } from './operator/cli/session.js';
 import { makePrivate } from './store/backup/backup-folder.js';
 import { replaceFile } from './store/files/durable-file.js';
 import { dataFileOf } from './store/files/environment-file.js';
@@ -145,6 +146,23 @@ async function adopt(dir: string): Promise<'adopted' | 'free'> {
   }
 }
 
+/** With the configuration of the node. The client of etcd is loaded here only. */
+async function moveData(direction: 'import' | 'export', dir: string): Promise<MovedData> {
+  await refuseForeign(dir);
+  const outcome = loadConfig(environment(), readText);
+  if (!outcome.ok || outcome.config.cluster === 'none') {
+    const faults = outcome.ok ? ['CLUSTER must be etcd'] : outcome.faults.map(({ variable, text }) => `${variable}: ${text}`);
+    throw new OperatorError('wrong_usage', faults.join('; '), 2);
+  }
+  const { importData, exportData } = await import('./node/cluster-data.js');
+  try {
+    return await (direction === 'import' ? importData : exportData)(outcome.config, dir);
+  } catch (error) {
+    if (error instanceof FolderOwnedError) throw new OperatorError('folder_in_use', error.message);
+    throw new OperatorError('move_refused', messageOf(error));
+  }
+}
+
 async function verifyFolder(dir: string, mode: VerifyMode, progress?: Progress): Promise<VerifyReport> {
   await refuseForeign(dir);
   return verifyAny(dir, mode, progress?.to);
@@ -236,5 +254,6 @@ const code = await runCommand(process.argv.slice(2), {
   copies,
   keepSecret,
   adoptFolder: adopt,
+  moveData,
 });
 if (!isLost) process.exitCode = code;

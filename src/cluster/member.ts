@@ -303,7 +303,10 @@ export class ClusterMember implements ClusterHealth {
       const view = await log.view(this.appliedSeq + 1);
       this.#reached(view.trimmed);
       if (this.#ended) return;
-      if (view.trimmed > this.appliedSeq) return this.#deps.onBehind();
+      if (view.trimmed > this.appliedSeq) {
+        this.#isRetired = true;
+        return this.#deps.onBehind();
+      }
       this.#leader = view.leader;
       if (view.leader !== null) this.#lastLeader = view.leader.nodeId;
       await this.#take(view.slots);

@@ -33,16 +33,11 @@ import type { LmdbLogWriter } from '../store/log/lmdb-log-writer.js';
 import { SharedLogWriter } from '../store/log/shared-log-writer.js';
 import { CopyDonor, fetchCopy } from './cluster-copy.js';
 import type { Config } from './config.js';
-import { StartRefusedError } from './startup.js';
+import { RejoinError, StartRefusedError } from './startup.js';
 import { version } from './version.js';
 
 /** The newest format of records that this release reads. */
 const RECORD_FORMAT = 1;
-
-/** Slots that this node needs are gone: it closes and starts again, and then joins anew. */
-export class RejoinError extends Error {
-  override readonly name = 'RejoinError';
-}
 
 export interface ClusterNodePorts {
   readonly log: Logger;

@@ -8,7 +8,7 @@ import { readText } from '../store/files/small-file.js';
 import { type Config, describeConfig, type Environ, loadConfig, withDotenv } from './config.js';
 import { createLog } from './logger.js';
 import { startNode } from './node.js';
-import { StartRefusedError } from './startup.js';
+import { RejoinError, StartRefusedError } from './startup.js';
 import type { Remark } from './variables.js';
 
 /** `npm start` hands a terminal's Ctrl-C on, which the terminal sent to the node already: the second is an echo. */
@@ -40,6 +40,8 @@ function exitWithFaults(faults: readonly Remark[]): never {
 function run(config: Config, warnings: readonly Remark[]): void {
   const log = createLog(config.logLevel);
 
+  let stoppingSince: number | undefined;
+
   /**
    * An exit waits for the threads: for seconds where one of the lowest priority gets no core, and for ever where one
    * cannot be ended. So they are ended first, and whoever does not end in time is not waited for.
@@ -49,7 +51,17 @@ function run(config: Config, warnings: readonly Remark[]): void {
     starting.then((node) => node.abandon()).finally(() => process.exit(1));
   };
 
+  /** The node closes and starts again in this process: what it has to fetch first, its start does. */
+  const startAgain = (why: string): void => {
+    log.warn({ why }, 'starting again');
+    starting = starting
+      .then((node) => node.close())
+      .then(() => startNode(config, { log, onFatal: fail }));
+    starting.catch(fail);
+  };
+
   const fail = (error: unknown): void => {
+    if (error instanceof RejoinError && stoppingSince === undefined) return startAgain(error.message);
     if (error instanceof StartRefusedError) log.fatal(error.message);
     else log.fatal({ err: error }, 'the node cannot go on');
     exitFailed();
@@ -57,7 +69,6 @@ function run(config: Config, warnings: readonly Remark[]): void {
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
 
-  let stoppingSince: number | undefined;
   const stop = (signal: 'SIGTERM' | 'SIGINT'): void => {
     if (stoppingSince !== undefined) {
       if (underNpm && performance.now() - stoppingSince < limits.signalEchoMs) return;
@@ -83,7 +94,7 @@ function run(config: Config, warnings: readonly Remark[]): void {
 
   log.info({ config: describeConfig(config) }, 'starting');
   for (const { variable, text } of warnings) log.warn({ variable }, `${variable} ${text}`);
-  const starting = startNode(config, { log, onFatal: fail });
+  let starting = startNode(config, { log, onFatal: fail });
   starting.catch(fail);
 }
 

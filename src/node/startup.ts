@@ -33,6 +33,11 @@ export class StartRefusedError extends Error {
   override readonly name = 'StartRefusedError';
 }
 
+/** Slots of the shared log that this node needs are gone: it closes and starts again, and then joins anew. */
+export class RejoinError extends Error {
+  override readonly name = 'RejoinError';
+}
+
 const refusals = [DamagedError, UnreadError, FolderOwnedError, UnknownRecordError];
 
 /** For the `catch` of a start: what an operator can act on is a refusal; the rest stays what it is. */

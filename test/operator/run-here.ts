@@ -44,6 +44,7 @@ export async function runHere(
       restore: () => Promise.reject(new Error('not asked for')),
     },
     adoptFolder: () => Promise.reject(new Error('not asked for')),
+    moveData: () => Promise.reject(new Error('not asked for')),
     ...over,
     terminal: {
       out: (text) => {

@@ -1,11 +1,13 @@
 /** `ptf cluster`: the nodes of a group together. */
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { ClusterValue } from '../protocol/protocol.js';
 import type { Shown } from './renderers.js';
 import { examples, type Session } from './session.js';
 import { facts, table } from './table.js';
 
-export function addCluster(program: Command, { ask, done }: Session): void {
+export function addCluster(program: Command, session: Session): void {
+  const { ask, done, dir, moveData } = session;
   const cluster = program.command('cluster').description('show and direct the nodes of a group that several serve');
   cluster.addHelpText('after', examples('cluster status', 'cluster step-down'));
   cluster
@@ -38,6 +40,25 @@ export function addCluster(program: Command, { ask, done }: Session): void {
     .action(async (node: string) => {
       const value = await ask('cluster-forget', { node_id: node });
       done({ value, lines: () => [`nothing waits for node ${value.node_id}`] });
+    });
+
+  program
+    .command('import-data')
+    .description('begin an empty cluster with the data folder of a node that was alone; the node must be stopped')
+    .addHelpText('after', examples('import-data --data-dir /var/lib/ptf'))
+    .action(async () => {
+      const value = await moveData('import', resolve(dir()));
+      const said = `the cluster ${value.cluster_id} begins after record ${value.last_seq}; start the node on this folder first`;
+      done({ value, lines: () => [said] });
+    });
+  program
+    .command('export-data')
+    .description("make the data folder of a cluster's node one that a node serves alone; the node must be stopped")
+    .addHelpText('after', examples('export-data --data-dir /var/lib/ptf'))
+    .action(async () => {
+      const value = await moveData('export', resolve(dir()));
+      const said = `the folder ends with record ${value.last_seq} and belongs to no cluster; start its node with CLUSTER=none`;
+      done({ value, lines: () => [said] });
     });
 }
 

@@ -69,6 +69,7 @@ export function programOf(deps: CommandDeps, json: boolean, done: (shown: show.S
     keepSecret: deps.keepSecret,
     copies: deps.copies,
     adoptFolder: deps.adoptFolder,
+    moveData: deps.moveData,
     done,
   };
   addStatus(program, session);

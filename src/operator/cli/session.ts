@@ -65,12 +65,20 @@ export interface CommandDeps {
    * works on this very folder.
    */
   adoptFolder(dir: string): Promise<'adopted' | 'free'>;
+  /** Moves a folder into an empty cluster, or out of one. Rejects with `OperatorError` where that is refused. */
+  moveData(direction: 'import' | 'export', dir: string): Promise<MovedData>;
+}
+
+/** The shared log that the folder belongs to, or belonged to, and the newest record that it has. */
+export interface MovedData {
+  readonly cluster_id: string;
+  readonly last_seq: number;
 }
 
 export interface Session
   extends Pick<
     CommandDeps,
-    'runtime' | 'configuration' | 'verifyFolder' | 'startFaults' | 'keepSecret' | 'copies' | 'adoptFolder'
+    'runtime' | 'configuration' | 'verifyFolder' | 'startFaults' | 'keepSecret' | 'copies' | 'adoptFolder' | 'moveData'
   > {
   readonly terminal: Terminal;
   dir(): string;

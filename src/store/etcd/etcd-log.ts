@@ -116,24 +116,32 @@ export class EtcdLog implements SharedLog {
     }
     // Sealed once: a repeat puts the same bytes, and so knows its own again.
     const value = this.#cipher.seal(key, plain);
-    const follows: Compare =
-      previous > 0
-        ? { key: keys.slot(previous), result: 'GREATER', target: 'CREATE', create_revision: '0' }
-        : { key: keys.trimmed, result: 'EQUAL', target: 'VALUE', value: Buffer.from(String(slot.firstSeq - 1)) };
     const isAbsent: Compare = { key, result: 'EQUAL', target: 'CREATE', create_revision: '0' };
-    const compare = [holds(keys, fence), isAbsent, follows];
+    const edge: Compare = {
+      key: keys.trimmed,
+      result: 'EQUAL',
+      target: 'VALUE',
+      value: Buffer.from(String(slot.firstSeq - 1)),
+    };
+    const before: Compare = { key: keys.slot(previous), result: 'GREATER', target: 'CREATE', create_revision: '0' };
     const put: RequestOp = { request_put: { key, value } };
-    const look: RequestOp[] = [{ request_range: { key } }, { request_range: { key: keys.leader } }];
-    const answer = await this.#untilKnown(
-      () => this.client.txn({ compare, success: [put], failure: look }, limits.etcdTryMs),
-      signal,
-    );
-    if (answer.succeeded) return;
-    const [there, leader] = answer.responses.map(({ response_range: found }) => found!.kvs[0]);
-    if (there?.value.equals(value) === true) return;
-    const isLeader = leader?.create_revision === fence.revision;
-    const what = isLeader ? 'another turn is in the log there' : 'another node leads now';
-    throw new OwnerLostError(`the slot at record ${slot.firstSeq} was refused: ${what}`);
+    const look: RequestOp[] = [key, keys.leader, keys.trimmed].map((one) => ({ request_range: { key: one } }));
+    // The log may have been trimmed up to this slot, or begun here.
+    for (const follows of previous > 0 ? [before, edge] : [edge]) {
+      const compare = [holds(keys, fence), isAbsent, follows];
+      const answer = await this.#untilKnown(
+        () => this.client.txn({ compare, success: [put], failure: look }, limits.etcdTryMs),
+        signal,
+      );
+      if (answer.succeeded) return;
+      const [there, leader, trimmed] = answer.responses.map(({ response_range: found }) => found!.kvs[0]);
+      if (there?.value.equals(value) === true) return;
+      const isLeader = leader?.create_revision === fence.revision;
+      const isAtEdge = trimmed?.value.toString() === String(slot.firstSeq - 1);
+      if (follows === before && isLeader && isAtEdge && there === undefined) continue;
+      const what = isLeader ? 'another turn is in the log there' : 'another node leads now';
+      throw new OwnerLostError(`the slot at record ${slot.firstSeq} was refused: ${what}`);
+    }
   }
 
   async #untilKnown<R>(call: () => Promise<R>, signal: AbortSignal | undefined): Promise<R> {

@@ -13,6 +13,7 @@ import { readResult } from './result-file.js';
 import type { Scenario } from './scenario.js';
 import { batch } from './scenarios/batch.js';
 import { client } from './scenarios/client.js';
+import { cluster } from './scenarios/cluster.js';
 import { ingest } from './scenarios/ingest.js';
 import { match } from './scenarios/match.js';
 import { memory } from './scenarios/memory.js';
@@ -45,6 +46,7 @@ const scenarios: readonly Scenario[] = [
   neighbour,
   peers,
   small,
+  cluster,
   soak,
   steps,
   quality,

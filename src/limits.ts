@@ -477,6 +477,14 @@ export const limits = {
   /** How long a caller with an unknown key waits until the node knows that it is up to date. */
   refreshMs: 2_000,
   nodeIdLength: 63,
+  /**
+   * What pushes etcd's write-ahead log on: more entries than lie between two of its snapshots (100,000), and more bytes
+   * than the files that it keeps (5 of 64 MB).
+   */
+  walFillEntries: 110_000,
+  walFillBytes: 3_600,
+  walFillAtOnce: 64,
+  scrubMs: HOUR_MS,
   leaseSDefault: 3,
   /** etcd grants no shorter one with its default election timeout. */
   leaseSMin: 2,

@@ -151,7 +151,9 @@ async function moveData(direction: 'import' | 'export', dir: string): Promise<Mo
   await refuseForeign(dir);
   const outcome = loadConfig(environment(), readText);
   if (!outcome.ok || outcome.config.cluster === 'none') {
-    const faults = outcome.ok ? ['CLUSTER must be etcd'] : outcome.faults.map(({ variable, text }) => `${variable}: ${text}`);
+    const faults = outcome.ok
+      ? ['CLUSTER must be etcd']
+      : outcome.faults.map(({ variable, text }) => `${variable}: ${text}`);
     throw new OperatorError('wrong_usage', faults.join('; '), 2);
   }
   const { importData, exportData } = await import('./node/cluster-data.js');

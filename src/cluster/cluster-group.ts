@@ -10,7 +10,6 @@ import type { PeerStatus } from '../core/vocabulary.js';
 import type { Outcome, Refusal } from '../errors.js';
 import type {
   AcceptedEvent,
-  ClusterOperations,
   EventSubmission,
   GroupApi,
   OnProgress,
@@ -18,6 +17,7 @@ import type {
   Registration,
   SimulationQuery,
 } from '../group/api.js';
+import type { ClusterOperations } from '../group/cluster-api.js';
 import type { Holder } from '../group/holder.js';
 import { logUnreachable } from '../group/refusals.js';
 import { type CommandCall, type CommandName, type CommandValues, encodeEvents } from './commands.js';

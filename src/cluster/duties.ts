@@ -139,7 +139,7 @@ export class LeaderDuties {
       }
       if (upTo > 0 && member.fence !== null) {
         await this.#trim(upTo);
-        await this.#defragment();
+        await this.defragment();
         if (this.#redactedSeq === upTo) this.#redactedSeq = 0;
       }
     } catch (error) {
@@ -148,7 +148,7 @@ export class LeaderDuties {
   }
 
   /** Member after member, since one that does so answers nobody meanwhile; the one that leads last. */
-  async #defragment(): Promise<void> {
+  async defragment(): Promise<void> {
     const { members, defragment, onFailure } = this.#deps;
     const statuses = await members();
     const order = statuses.map((status, at) => ({ status, at })).filter(({ status }) => status !== null);

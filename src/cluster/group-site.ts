@@ -4,7 +4,7 @@
  */
 import type { GroupLoop } from '../group/actor/loop.js';
 import type { Fence, Slot } from '../group/ports/shared-log.js';
-import type { MemberSite } from './member.js';
+import type { MemberSite } from './member-deps.js';
 
 /** This node's log, as it follows and leads. */
 export interface FollowingLog {

@@ -1,6 +1,6 @@
 /** The group of a node whose role begins before the group is recovered: nothing is applied until then. */
 import type { Fence, Slot } from '../group/ports/shared-log.js';
-import type { MemberSite } from './member.js';
+import type { MemberSite } from './member-deps.js';
 
 export class LateSite implements MemberSite {
   #site: MemberSite | null = null;

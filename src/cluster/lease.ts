@@ -1,6 +1,6 @@
 /**
- * The lease by which the others see that this node lives. Its keys in the shared log go with it. By its own clock, which
- * only runs forward, this node takes it to end a margin sooner than the others can.
+ * The lease by which the others see that this node lives. Its keys in the shared log go with it. By its own clock,
+ * which only runs forward, this node takes it to end a margin sooner than the others can.
  */
 import { randomBytes } from 'node:crypto';
 import type { SharedLog } from '../group/ports/shared-log.js';

@@ -7,7 +7,7 @@ import { hkdfSync } from 'node:crypto';
 /** The authority that a node asks for by CONNECT on another one's public port. */
 export const LINK_AUTHORITY = 'ptf-cluster:1';
 
-/** Node offers keys of this kind up to TLS 1.2. The exchange is ephemeral: a secret that leaks later opens no recording. */
+/** Node offers keys of this kind up to TLS 1.2. The exchange is ephemeral: a later leak of the secret opens nothing. */
 const VERSION = 'TLSv1.2';
 const CIPHERS = 'ECDHE-PSK-CHACHA20-POLY1305';
 const IDENTITY = 'ptf-node';

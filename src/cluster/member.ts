@@ -1,57 +1,16 @@
 /**
- * The role of this node among those of its group: it follows the shared log, campaigns where nobody leads, and leads for
- * as long as its lease and its fence hold. What following and leading mean for the group, its site says.
+ * The role of this node among those of its group: it follows the shared log, campaigns where nobody leads, and leads
+ * for as long as its lease and its fence hold. What following and leading mean for the group, its site says.
  */
 
 import { countOf } from '../core/records/batch.js';
 import { messageOf } from '../errors.js';
-import type { ClusterHealth, ClusterRole } from '../group/api.js';
-import type { Fence, LeaderView, NodeView, SharedLog, Slot } from '../group/ports/shared-log.js';
+import type { ClusterHealth, ClusterRole } from '../group/cluster-api.js';
+import type { Fence, LeaderView, NodeView, Slot } from '../group/ports/shared-log.js';
 import { SharedLogUnavailableError } from '../group/ports/shared-log.js';
 import { limits } from '../limits.js';
 import { Lease } from './lease.js';
-
-/** The group, as the role of its node needs it. */
-export interface MemberSite {
-  readonly appliedSeq: number;
-  readonly durableSeq: number;
-  readonly snapshotSeq: number;
-  /** Why this node must not lead, or take part; null: it may. */
-  readonly unfit: string | null;
-  /** Takes slots over, which follow one another and what was applied, and resolves once they are applied. */
-  take(slots: readonly Slot[]): Promise<void>;
-  /** All that was decided before is applied: from here on this node decides. */
-  lead(fence: Fence): Promise<void>;
-  /** This node decides no more; resolves once its state is that of the shared log. */
-  follow(): Promise<void>;
-}
-
-export interface MemberDeps {
-  readonly log: SharedLog;
-  readonly site: MemberSite;
-  readonly nodeId: string;
-  readonly url: string;
-  readonly version: string;
-  readonly format: number;
-  readonly leaseS: number;
-  readonly stalenessMaxMs: number;
-  readonly allowStaleReads: boolean;
-  /** ms, by a clock that only runs forward. */
-  readonly elapsed: () => number;
-  /** ms since 1970. */
-  readonly now: () => number;
-  readonly note: (level: 'info' | 'warn' | 'error', fields: object, text: string) => void;
-  /** Slots that this node needs were deleted: it must join anew. */
-  readonly onBehind: () => void;
-  /** This node cannot take part any more. */
-  readonly onFailed: (error: unknown) => void;
-}
-
-export interface Takeover {
-  readonly at: number;
-  readonly nodeId: string;
-  readonly cause: string;
-}
+import type { MemberDeps, Takeover } from './member-deps.js';
 
 export class ClusterMember implements ClusterHealth {
   readonly lease: Lease;
@@ -105,8 +64,6 @@ export class ClusterMember implements ClusterHealth {
     });
   }
 
-  // As of now
-
   get role(): ClusterRole {
     return this.#role;
   }
@@ -144,7 +101,7 @@ export class ClusterMember implements ClusterHealth {
     return this.#reason;
   }
 
-  /** The shared log did not answer last, so that nobody may lead. */
+  /** The shared log did not answer last. */
   get isUnreachable(): boolean {
     return this.#isUnreachable;
   }
@@ -262,11 +219,9 @@ export class ClusterMember implements ClusterHealth {
   view(): NodeView {
     const { nodeId, url, version, format, site } = this.#deps;
     const { appliedSeq: applied, durableSeq: durable, snapshotSeq: snapshot } = site;
-    const said = { role: this.#role, applied, durable, snapshot, version, format, started: this.#started };
-    return { nodeId, url, ...said, reason: this.#reason };
+    const at = { applied, durable, snapshot, started: this.#started };
+    return { nodeId, url, role: this.#role, version, format, ...at, reason: this.#reason };
   }
-
-  // Following
 
   async #run(): Promise<void> {
     const { site, onFailed } = this.#deps;
@@ -337,7 +292,7 @@ export class ClusterMember implements ClusterHealth {
 
   /** Applies what the leader before had appended, and leads. */
   async #promote(fence: Fence): Promise<void> {
-    const { log, site, nodeId, now, note } = this.#deps;
+    const { log, site, nodeId, url, now, note } = this.#deps;
     this.#fence = fence;
     for (;;) {
       const view = await log.view(this.appliedSeq + 1);
@@ -351,9 +306,13 @@ export class ClusterMember implements ClusterHealth {
     await site.lead(fence);
     if (this.#fence !== fence) return;
     this.#role = 'leader';
-    this.#leader = { nodeId, url: this.#deps.url, since: now(), fence };
+    this.#leader = { nodeId, url, since: now(), fence };
     this.takeovers += 1;
-    this.lastTakeover = { at: now(), nodeId, cause: this.#lastLeader === null ? 'the group had no leader' : `${this.#lastLeader} led no more` };
+    this.lastTakeover = {
+      at: now(),
+      nodeId,
+      cause: this.#lastLeader === null ? 'the group had no leader' : `${this.#lastLeader} led no more`,
+    };
     note('info', { applied_seq: this.appliedSeq, fence: fence.revision }, 'the node leads');
     void this.report();
   }

@@ -5,7 +5,6 @@ import type { KeyColumns } from '../core/tables/event-columns.js';
 import type { Peer } from '../core/tables/peers.js';
 import type { GroupLoop } from './actor/loop.js';
 import type {
-  ClusterHealth,
   GroupCounts,
   GroupHealth,
   GroupIdentity,
@@ -15,6 +14,7 @@ import type {
   WeightsStatus,
 } from './api.js';
 import { MinuteAsOf } from './as-of.js';
+import type { ClusterHealth } from './cluster-api.js';
 import type { VerdictFeed } from './feed/change-feed.js';
 import type { Holder } from './holder.js';
 import type { Clock } from './ports/clock.js';

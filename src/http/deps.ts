@@ -62,8 +62,8 @@ export interface FaceDeps {
   readonly clock: Clock;
   readonly metrics: RequestObserver;
   /**
-   * Takes over a connection that asks for a tunnel to `authority`; false where it does not want it. Absent: there are no
-   * tunnels.
+   * Takes over a connection that asks for a tunnel to `authority`; false where it does not want it. Absent: there are
+   * no tunnels.
    */
   readonly tunnel?: (authority: string, socket: Duplex, head: Buffer) => boolean;
 }

@@ -174,7 +174,7 @@ async function fetchPiece(url: string, link: LinkClient, path: string, to: strin
   }
 }
 
-/** What a node's folder holds of its log goes, and what was fetched takes its place; while `.joining` is there, it is half. */
+/** What was fetched takes the place of a node's log and snapshots; while `.joining` is there, the folder is half. */
 async function place(dir: string, staging: string): Promise<void> {
   const store = join(staging, 'store');
   for (const name of readdirSync(dir)) {

@@ -5,12 +5,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { formationOf } from '../group/recovery/recovery.js';
 import { groupFaults } from '../group/recovery/formation.js';
+import { formationOf } from '../group/recovery/recovery.js';
 import { openLogReader } from '../store/log/lmdb-log.js';
 import { refuseLiving } from '../store/ownership/owner.js';
 import { verifyInChild } from '../workers/verify/verify-runner.js';
-import { openEtcdLog, readMark, writeMark } from './cluster-node.js';
+import { openEtcdLog, readMark, writeMark } from './cluster-folder.js';
 import type { Config } from './config.js';
 
 /** It was not done; the message says why. */
@@ -27,8 +27,8 @@ export interface Moved {
 const LEASE_S = 10;
 
 /**
- * Begins the shared log of an empty cluster with the log of a folder: the node that starts on the folder has it all, and
- * the others fetch copies from that node.
+ * Begins the shared log of an empty cluster with the log of a folder: the node that starts on the folder has it all,
+ * and the others fetch copies from that node.
  */
 export async function importData(config: Config, dir: string): Promise<Moved> {
   const { lastSeq } = await wholeFolder(dir);
@@ -67,7 +67,9 @@ export async function exportData(config: Config, dir: string): Promise<Moved> {
     if ((await log.clusterId()) === mark.cluster_id) {
       const { slots, trimmed } = await log.view(lastSeq + 1, 1);
       if (slots.length > 0 || trimmed > lastSeq) {
-        throw new MoveRefusedError(`${dir} ends at record ${lastSeq}, and the cluster has more: let its node catch up first`);
+        throw new MoveRefusedError(
+          `${dir} ends at record ${lastSeq}, and the cluster has more: let its node catch up first`,
+        );
       }
     }
   } finally {

@@ -3,7 +3,7 @@
  * `CLUSTER=etcd` only, since it brings the client of etcd along.
  */
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
@@ -15,23 +15,20 @@ import { LateSite } from '../cluster/late-site.js';
 import { LinkClient } from '../cluster/link-client.js';
 import { LinkRefusedError, type LinkRequest, LinkServer } from '../cluster/link-server.js';
 import { ClusterMember } from '../cluster/member.js';
-import { granted, messageOf, type Outcome, refused } from '../errors.js';
-import type { ClusterOperations, ClusterStatus, GroupApi } from '../group/api.js';
+import { ClusterOperator } from '../cluster/operations.js';
+import { messageOf } from '../errors.js';
+import type { GroupApi } from '../group/api.js';
 import type { Clock } from '../group/ports/clock.js';
 import { type Fence, type NodeView, SharedLogUnavailableError } from '../group/ports/shared-log.js';
 import { OwnerLostError } from '../group/ports/storage-errors.js';
 import { lastSeqOf } from '../group/recovery/recovery.js';
 import { logUnreachable, noLeader } from '../group/refusals.js';
 import { limits } from '../limits.js';
-import { EtcdClient } from '../store/etcd/etcd-client.js';
-import { EtcdKeys } from '../store/etcd/etcd-keys.js';
-import { EtcdLog } from '../store/etcd/etcd-log.js';
-import { SlotCipher } from '../store/etcd/slot-codec.js';
-import { replaceFile } from '../store/files/durable-file.js';
-import { readText } from '../store/files/small-file.js';
+import type { EtcdLog } from '../store/etcd/etcd-log.js';
 import type { LmdbLogWriter } from '../store/log/lmdb-log-writer.js';
 import { SharedLogWriter } from '../store/log/shared-log-writer.js';
 import { CopyDonor, fetchCopy } from './cluster-copy.js';
+import { type ClusterSettings, openEtcdLog, readMark, settingsOf, writeMark } from './cluster-folder.js';
 import type { Config } from './config.js';
 import { RejoinError, StartRefusedError } from './startup.js';
 import { version } from './version.js';
@@ -45,70 +42,9 @@ export interface ClusterNodePorts {
   readonly clock: Clock;
 }
 
-/** What the operator and every node agreed on, for this node. */
-interface Settings {
-  readonly nodeId: string;
-  readonly url: string;
-  readonly secret: string;
-  readonly salt: string;
-  readonly endpoints: readonly string[];
-}
-
-/** Settings that the configuration demands with `CLUSTER=etcd`. */
-function settingsOf({ nodeId, advertiseUrl, clusterSecret, salt, etcdEndpoints }: Config): Settings {
-  if (nodeId === null || advertiseUrl === null || clusterSecret === null || salt === null || etcdEndpoints === null) {
-    throw new Error('cluster: the configuration lacks what it demands');
-  }
-  return { nodeId, url: advertiseUrl, secret: clusterSecret, salt, endpoints: etcdEndpoints };
-}
-
-export function openEtcdLog(config: Config): EtcdLog {
-  const { endpoints, nodeId, salt } = settingsOf(config);
-  const pem = (variable: string, path: string | null): Buffer | null => {
-    if (path === null) return null;
-    try {
-      return readFileSync(path);
-    } catch (error) {
-      throw new StartRefusedError(`${variable}: ${path} cannot be read: ${messageOf(error)}`);
-    }
-  };
-  const settings = {
-    endpoints,
-    ca: pem('ETCD_CA_FILE', config.etcdCaFile),
-    cert: pem('ETCD_CERT_FILE', config.etcdCertFile),
-    key: pem('ETCD_KEY_FILE', config.etcdKeyFile),
-    username: config.etcdUsername,
-    password: config.etcdPassword,
-  };
-  // Nodes begin with different members.
-  const first = [...nodeId].reduce((sum, character) => sum + character.charCodeAt(0), 0);
-  const prefix = config.etcdPrefix ?? `/ptf/${encodeURIComponent(config.groupId)}/`;
-  const cipher = new SlotCipher(Buffer.from(salt), config.groupId);
-  return new EtcdLog({ client: new EtcdClient(settings, first), keys: new EtcdKeys(prefix), cipher });
-}
-
-/** Which shared log a data folder belongs to. */
-export interface ClusterMark {
-  readonly cluster_id: string;
-  readonly node_id: string;
-}
-
-function markFile(dir: string): string {
-  return join(dir, 'cluster.json');
-}
-
-export function readMark(dir: string): ClusterMark | null {
-  const text = readText(markFile(dir));
-  return text === undefined ? null : (JSON.parse(text) as ClusterMark);
-}
-
-export async function writeMark(dir: string, mark: ClusterMark): Promise<void> {
-  await replaceFile(markFile(dir), `${JSON.stringify(mark)}\n`, { sync: true });
-}
-
-export class ClusterNode implements ClusterOperations {
+export class ClusterNode {
   readonly member: ClusterMember;
-  readonly #settings: Settings;
+  readonly #settings: ClusterSettings;
   readonly #dir: string;
   readonly #ports: ClusterNodePorts;
   readonly #log: EtcdLog;
@@ -117,6 +53,7 @@ export class ClusterNode implements ClusterOperations {
   readonly #server: LinkServer;
   readonly #duties: LeaderDuties;
   readonly #donor: CopyDonor;
+  readonly #operations: ClusterOperator;
   #clusterId: string | null = null;
   /** Under which this node formed the group a moment ago. */
   #formingFence: Fence | null = null;
@@ -170,6 +107,18 @@ export class ClusterNode implements ClusterOperations {
       note,
     });
     this.#donor = new CopyDonor(dir, version);
+    this.#operations = new ClusterOperator({
+      log,
+      member: this.member,
+      link: this.#link,
+      nodeId: settings.nodeId,
+      clusterId: () => this.#clusterId ?? '',
+      endpoints: settings.endpoints,
+      members: () => this.#members(),
+      pushWal: () => log.pushWal(),
+      defragmentAll: () => this.#duties.defragment(),
+      now: () => clock.now(),
+    });
   }
 
   /**
@@ -300,7 +249,7 @@ export class ClusterNode implements ClusterOperations {
       refusal: () => (this.member.isUnreachable ? logUnreachable() : noLeader()),
       carried: () => this.#carried(),
     };
-    this.#group = new ClusterGroup(local, site, this);
+    this.#group = new ClusterGroup(local, site, this.#operations);
     return this.#group;
   }
 
@@ -407,7 +356,9 @@ export class ClusterNode implements ClusterOperations {
         return {};
       }
       case 'POST /step-down':
-        return { outcome: await this.stepDown() };
+        return { outcome: await this.#operations.stepDown() };
+      case 'POST /cluster-scrub':
+        return { outcome: await this.#operations.scrub() };
       case 'POST /copy':
         return this.#donor.begin();
       case 'GET /copy':
@@ -444,54 +395,5 @@ export class ClusterNode implements ClusterOperations {
         }
       }),
     );
-  }
-
-  // Operations
-
-  async status(): Promise<Outcome<ClusterStatus>> {
-    const { member } = this;
-    const { role, hasLeader, appliedSeq, stalenessMs, isStale, reason, leader } = member;
-    const { leaseMs, floorSeq, takeovers, forwarded, etcdBytes, lastTakeover } = member;
-    const [nodes, members] = await Promise.all([this.#log.nodes().catch(() => []), this.#members()]);
-    return granted({
-      ...{ role, hasLeader, appliedSeq, stalenessMs, isStale, reason },
-      ...{ leaseMs, floorSeq, takeovers, forwarded, etcdBytes, lastTakeover },
-      nodeId: this.#settings.nodeId,
-      clusterId: this.#clusterId ?? '',
-      leader: leader && { nodeId: leader.nodeId, since: leader.since, fence: leader.fence.revision },
-      nodes,
-      members: members.map((status, at) => {
-        const endpoint = this.#settings.endpoints[at]!;
-        const none = { endpoint, healthy: false, leads: false, version: '', dbBytes: 0, dbBytesInUse: 0 };
-        return status === null ? none : { ...status, healthy: true };
-      }),
-      scrubbed: null,
-    });
-  }
-
-  async stepDown(): Promise<Outcome<{ readonly nodeId: string }>> {
-    const { leader, isLeader } = this.member;
-    if (isLeader) {
-      await this.member.stepDown('the operator asked for it');
-      return granted({ nodeId: this.#settings.nodeId });
-    }
-    if (leader === null || leader.nodeId === this.#settings.nodeId) return noLeader();
-    const { url } = leader;
-    const call = { url, method: 'POST', path: '/step-down', body: {}, timeoutMs: limits.forwardMs } as const;
-    const { outcome } = await this.#link.call<{ readonly outcome: Outcome<{ readonly nodeId: string }> }>(call);
-    return outcome;
-  }
-
-  async scrub(): Promise<Outcome<{ readonly complete: boolean; readonly detail: string }>> {
-    return refused('dependency_unavailable', { text: 'this release cannot do that yet' });
-  }
-
-  async forget(nodeId: string): Promise<Outcome<null>> {
-    const nodes = await this.#log.nodes();
-    if (nodes.some((node) => node.nodeId === nodeId)) {
-      return refused('invalid_parameter', { text: `node ${nodeId} lives: stop it first` });
-    }
-    // A node whose lease ended is in nobody's way: its key went with the lease.
-    return granted(null);
   }
 }

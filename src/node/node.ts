@@ -22,13 +22,10 @@ import type { BackgroundCheck, CheckTimes } from '../group/recovery/scheduled-ch
 import type { FaceDeps } from '../http/deps.js';
 import { createFastPath } from '../http/fast-path/fast-path.js';
 import { createMetrics } from '../http/metrics/metrics.js';
-import { startMetricsServer } from '../http/metrics/metrics-server.js';
 import { createHttpFace } from '../http/server/server.js';
 import { limits } from '../limits.js';
-import { startDashboard } from '../operator/dashboard/server.js';
 import { passwordFile } from '../operator/dashboard/sessions/password.js';
 import { Sessions } from '../operator/dashboard/sessions/sessions.js';
-import { startOperatorSocket } from '../operator/protocol/socket-server.js';
 import { readClockSeen } from '../store/files/clock-seen.js';
 import { Reserve } from '../store/files/reserve.js';
 import { rereader } from '../store/files/small-file.js';
@@ -40,11 +37,11 @@ import { LmdbSnapshotStore } from '../store/snapshots/lmdb-snapshots.js';
 import { PiscinaPool } from '../workers/pool/pool.js';
 import type { ClusterNode } from './cluster-node.js';
 import type { Config } from './config.js';
+import { type Address, openOperation } from './operation.js';
 import { Closers, windDown } from './shutdown.js';
 import {
   applyConfiguration,
   demandListening,
-  demandSocket,
   lastSeqOfFolder,
   prepareFolder,
   recoverOrForm,
@@ -58,10 +55,7 @@ import { random, clock as systemClock, timers } from './system.js';
 import { backgroundCheck, clockTold, clockWatch, diskWatch, rememberHeads, retention } from './upkeep.js';
 import { version } from './version.js';
 
-export interface Address {
-  readonly host: string;
-  readonly port: number;
-}
+export type { Address };
 
 export interface NodePorts {
   readonly log: Logger;
@@ -176,7 +170,7 @@ async function openNode(start: Start): Promise<RunningNode> {
   current.loop.resume();
   closers.add(retention(() => current.loop, clock, config.retentionDays));
 
-  const operation = await openOperation(start, parts);
+  const operation = await openOperation({ ...parts, config, log, clock, dir, closers, group: api });
   closers.add(rememberHeads(() => current.loop, dir, log));
   closers.add(async () => current.loop.endSoon(limits.shutdownAnswersMs));
   check.start();
@@ -364,49 +358,4 @@ async function recoverActor(
   refuseClock(clockFault(clock.now(), seenAt, config.clockAcceptedUntil), config.environment, ports.log);
   const actor = actorOver(follower, bounds, cluster !== null);
   return { actor, snapshots, recoveredFrom: snapshotSeq, seenAt };
-}
-
-/** The operator's side: the socket, and the ports of metrics and dashboard where they are asked for. */
-async function openOperation(
-  { config, ports: { log }, clock, dir, closers }: Start,
-  { api: group, metrics, pseudonyms, passwordHash, sessions }: Parts,
-): Promise<Pick<RunningNode, 'metricsAddress' | 'dashboardAddress'>> {
-  const { metricsHost, metricsPort, dashboardHost, dashboardPort } = config;
-  const socket = await demandSocket(startOperatorSocket({ dir, group, version, log }), dir);
-  closers.add(() => socket.close());
-  const metricsServer =
-    metricsPort === null
-      ? null
-      : await demandListening(startMetricsServer(metrics, metricsHost, metricsPort, log), {
-          port: 'METRICS_PORT',
-          host: 'METRICS_HOST',
-        });
-  if (metricsServer !== null) closers.add(() => metricsServer.close());
-  const dashboard =
-    dashboardPort === null
-      ? null
-      : await demandListening(
-          startDashboard({
-            host: dashboardHost,
-            port: dashboardPort,
-            group,
-            pseudonymise: (playerId) => pseudonyms.of(playerId),
-            sessions,
-            passwordHash,
-            traffic: () => metrics.traffic(),
-            clock,
-            version,
-            log,
-          }),
-          { port: 'DASHBOARD_PORT', host: 'DASHBOARD_HOST' },
-        );
-  if (dashboard !== null) {
-    closers.add(() => dashboard.close());
-    if (passwordHash() === null) log.warn('the dashboard has no password: set one with `ptf dashboard set-password`');
-  }
-  return { metricsAddress: addressOf(metricsServer), dashboardAddress: addressOf(dashboard) };
-}
-
-function addressOf(server: Address | null): Address | null {
-  return server === null ? null : { host: server.host, port: server.port };
 }

@@ -54,14 +54,15 @@ function run(config: Config, warnings: readonly Remark[]): void {
   /** The node closes and starts again in this process: what it has to fetch first, its start does. */
   const startAgain = (why: string): void => {
     log.warn({ why }, 'starting again');
-    starting = starting
-      .then((node) => node.close())
-      .then(() => startNode(config, { log, onFatal: fail }));
+    starting = starting.then((node) => node.close()).then(() => startNode(config, { log, onFatal: fail }));
     starting.catch(fail);
   };
 
   const fail = (error: unknown): void => {
-    if (error instanceof RejoinError && stoppingSince === undefined) return startAgain(error.message);
+    if (error instanceof RejoinError && stoppingSince === undefined) {
+      startAgain(error.message);
+      return;
+    }
     if (error instanceof StartRefusedError) log.fatal(error.message);
     else log.fatal({ err: error }, 'the node cannot go on');
     exitFailed();

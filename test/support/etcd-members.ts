@@ -9,6 +9,8 @@ import { EtcdClient } from '../../src/store/etcd/etcd-client.js';
 
 export interface EtcdMembers {
   readonly endpoints: readonly string[];
+  /** Of all their files. */
+  readonly folder: string;
   /** By the number of the member; null while it is down. */
   readonly processes: (ChildProcess | null)[];
   /** Starts a member again that was killed. */
@@ -62,6 +64,7 @@ export async function startEtcd(members = 3, more: readonly string[] = []): Prom
   client.close();
   return {
     endpoints,
+    folder,
     processes,
     start,
     async end() {

@@ -66,8 +66,8 @@ export interface SharedLog {
   /** Who leads, and the slots from record `firstSeq` on, as of one moment after the call began. */
   view(firstSeq: number, limit?: number, timeoutMs?: number): Promise<SharedView>;
   /**
-   * Calls `heard` with the slots that are put from `revision` on, in order, and `ended` once, when it ends by itself. The
-   * result ends it.
+   * Calls `heard` with the slots that are put from `revision` on, in order, and `ended` once, when it ends by itself.
+   * The result ends it.
    */
   watch(revision: string, heard: (slots: readonly Slot[]) => void, ended: (error: unknown) => void): () => void;
   /** Calls go to another member from here on: this one hangs, as far as can be told. */
@@ -82,6 +82,9 @@ export interface SharedLog {
   resign(fence: Fence): Promise<void>;
   putNode(node: NodeView, lease: string): Promise<void>;
   nodes(): Promise<NodeView[]>;
+  /** How the last scrub of etcd's files ended; null: there was none. `at`: ms since 1970. */
+  scrubbed(): Promise<{ readonly at: number; readonly complete: boolean; readonly detail: string } | null>;
+  putScrubbed(ended: { readonly at: number; readonly complete: boolean; readonly detail: string }): Promise<void>;
   /** First sequence numbers of slots from `from` on, at most `limit`. */
   slotSeqs(from: number, limit: number): Promise<number[]>;
   /** Deletes the slots before the one at `firstSeq`, which stays. Rejects with `OwnerLostError` under an old fence. */

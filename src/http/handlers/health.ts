@@ -19,8 +19,7 @@ export function healthHandlers({
     const { cluster } = group;
     if (!ready || !writable) {
       // Why it left says more than that it is behind since.
-      const details =
-        cluster === null ? { reason } : { reason: cluster.reason ?? reason, role: cluster.role };
+      const details = cluster === null ? { reason } : { reason: cluster.reason ?? reason, role: cluster.role };
       return refusalReply(refused('dependency_unavailable', { details }));
     }
     // An exact number would tell everybody when an event came. One is raised and the other cut, so that weights that

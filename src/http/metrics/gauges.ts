@@ -4,7 +4,8 @@
  */
 import { Gauge, type Registry } from 'prom-client';
 import { peerStatuses } from '../../core/vocabulary.js';
-import type { ClusterHealth, ClusterRole, GroupApi, GroupStatus, PeerSignals, PeerView } from '../../group/api.js';
+import type { GroupApi, GroupStatus, PeerSignals, PeerView } from '../../group/api.js';
+import type { ClusterHealth, ClusterRole } from '../../group/cluster-api.js';
 import { limits } from '../../limits.js';
 
 /** What the gauges are read from. */

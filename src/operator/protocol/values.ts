@@ -2,7 +2,6 @@
 import { verdicts } from '../../core/vocabulary.js';
 import type {
   AuditEntry,
-  ClusterStatus,
   GroupStatus,
   PeerSignals,
   PeerView,
@@ -11,6 +10,7 @@ import type {
   SimulationView,
   VerifyReport,
 } from '../../group/api.js';
+import type { ClusterStatus } from '../../group/cluster-api.js';
 import { limits } from '../../limits.js';
 import type {
   AuditEntryValue,

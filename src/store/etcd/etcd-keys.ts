@@ -9,6 +9,7 @@ export class EtcdKeys {
   readonly trimmed: Buffer;
   readonly floor: Buffer;
   readonly scrubbed: Buffer;
+  readonly filler: Buffer;
   readonly nodes: Buffer;
   readonly nodesEnd: Buffer;
   readonly logEnd: Buffer;
@@ -22,6 +23,7 @@ export class EtcdKeys {
     this.trimmed = this.#key('state/trimmed');
     this.floor = this.#key('state/floor');
     this.scrubbed = this.#key('scrubbed');
+    this.filler = this.#key('filler');
     this.nodes = this.#key('nodes/');
     this.nodesEnd = afterAll(this.nodes);
     this.logEnd = afterAll(this.#key('log/'));

@@ -2,6 +2,7 @@
  * The shared log in etcd: slots, who leads, and what nodes say of themselves. Every call states what must hold in the
  * transaction that writes, so that a repeat after a lost answer finds out what became of the first.
  */
+import { randomBytes } from 'node:crypto';
 import type { Fence, LeaderView, NodeView, SharedLog, SharedView, Slot } from '../../group/ports/shared-log.js';
 import { SharedLogUnavailableError } from '../../group/ports/shared-log.js';
 import { DamagedError, OwnerLostError } from '../../group/ports/storage-errors.js';
@@ -57,7 +58,7 @@ export class EtcdLog implements SharedLog {
     };
   }
 
-  /** Calls `heard` with each slot that is put from `revision` on, in order, and `ended` once, when it ends by itself. */
+  /** Calls `heard` with slots that are put from `revision` on, in order, and `ended` once, when it ends by itself. */
   watch(revision: string, heard: (slots: readonly Slot[]) => void, ended: (error: unknown) => void): () => void {
     const { keys } = this;
     const range = { key: keys.slot(0), rangeEnd: keys.logEnd, revision };
@@ -102,8 +103,8 @@ export class EtcdLog implements SharedLog {
   /**
    * Appends a slot under a fence, and resolves once a majority has it on disk. Rejects with `OwnerLostError` where
    * another node leads, or wrote there: then it is not in the log and never will be. An answer that does not come is
-   * asked for again until it is known, or until `signal` ends that, which rejects with `SharedLogUnavailableError`: then
-   * the outcome is unknown.
+   * asked for again until it is known, or until `signal` ends that, which rejects with `SharedLogUnavailableError`:
+   * then the outcome is unknown.
    */
   async append(fence: Fence, slot: Slot, previous: Previous, signal?: AbortSignal): Promise<void> {
     const { keys } = this;
@@ -186,8 +187,8 @@ export class EtcdLog implements SharedLog {
   }
 
   /**
-   * Makes this node the leader where none is. Resolves to its fence, or null where another one leads. `lease` is that of
-   * the node: its key goes with it.
+   * Makes this node the leader where none is. Resolves to its fence, or null where another one leads. `lease` is that
+   * of the node: its key goes with it.
    */
   async campaign(nodeId: string, url: string, since: number, lease: string): Promise<Fence | null> {
     const { keys } = this;
@@ -243,6 +244,37 @@ export class EtcdLog implements SharedLog {
     const { keys } = this;
     const { kvs } = await this.client.range({ key: keys.nodes, range_end: keys.nodesEnd });
     return kvs.map(({ key, value }) => ({ nodeId: keys.nodeIdOf(key), ...JSON.parse(value.toString()) }) as NodeView);
+  }
+
+  async scrubbed(): Promise<{ readonly at: number; readonly complete: boolean; readonly detail: string } | null> {
+    const { kvs } = await this.client.range({ key: this.keys.scrubbed });
+    return kvs[0] === undefined ? null : JSON.parse(kvs[0].value.toString());
+  }
+
+  async putScrubbed(ended: object): Promise<void> {
+    await this.client.put({ key: this.keys.scrubbed, value: Buffer.from(JSON.stringify(ended)) });
+  }
+
+  /**
+   * Writes so much that every member makes a snapshot and begins more files of its write-ahead log than it keeps, by
+   * etcd's default settings; then compacts.
+   */
+  async pushWal(): Promise<void> {
+    const { keys, client } = this;
+    let left: number = limits.walFillEntries;
+    const value = randomBytes(limits.walFillBytes);
+    const fill = async (): Promise<void> => {
+      while (left > 0) {
+        left -= 1;
+        await client.put({ key: keys.filler, value }, limits.etcdSlowCallMs);
+      }
+    };
+    await Promise.all(Array.from({ length: limits.walFillAtOnce }, fill));
+    const { header } = await client.txn({
+      compare: [],
+      success: [{ request_delete_range: { key: keys.filler } }],
+    });
+    await client.compact(header.revision);
   }
 
   /** First sequence numbers of slots from `from` on. */

@@ -135,7 +135,7 @@ export class SharedLogWriter implements LogWriter {
     if (plain.length > 0) await this.local.appendAll(plain);
   }
 
-  /** Whether a slot makes the log forget whom it was asked to erase: a snapshot from before would bring the player back. */
+  /** Whether a slot makes the log forget whom it was to erase: a snapshot from before would bring the player back. */
   forgets({ redactions }: Slot): boolean {
     return redactions.some((redaction) => {
       if (redaction.type === 'bytes') return true;

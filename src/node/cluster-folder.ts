@@ -1,0 +1,73 @@
+/** What a node needs before it can take part in a cluster: its settings, the log in etcd, the mark of its folder. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { messageOf } from '../errors.js';
+import { EtcdClient } from '../store/etcd/etcd-client.js';
+import { EtcdKeys } from '../store/etcd/etcd-keys.js';
+import { EtcdLog } from '../store/etcd/etcd-log.js';
+import { SlotCipher } from '../store/etcd/slot-codec.js';
+import { replaceFile } from '../store/files/durable-file.js';
+import { readText } from '../store/files/small-file.js';
+import type { Config } from './config.js';
+import { StartRefusedError } from './startup.js';
+
+/** What the operator and every node agreed on, for this node. */
+export interface ClusterSettings {
+  readonly nodeId: string;
+  readonly url: string;
+  readonly secret: string;
+  readonly salt: string;
+  readonly endpoints: readonly string[];
+}
+
+/** Settings that the configuration demands with `CLUSTER=etcd`. */
+export function settingsOf({ nodeId, advertiseUrl, clusterSecret, salt, etcdEndpoints }: Config): ClusterSettings {
+  if (nodeId === null || advertiseUrl === null || clusterSecret === null || salt === null || etcdEndpoints === null) {
+    throw new Error('cluster: the configuration lacks what it demands');
+  }
+  return { nodeId, url: advertiseUrl, secret: clusterSecret, salt, endpoints: etcdEndpoints };
+}
+
+export function openEtcdLog(config: Config): EtcdLog {
+  const { endpoints, nodeId, salt } = settingsOf(config);
+  const pem = (variable: string, path: string | null): Buffer | null => {
+    if (path === null) return null;
+    try {
+      return readFileSync(path);
+    } catch (error) {
+      throw new StartRefusedError(`${variable}: ${path} cannot be read: ${messageOf(error)}`);
+    }
+  };
+  const settings = {
+    endpoints,
+    ca: pem('ETCD_CA_FILE', config.etcdCaFile),
+    cert: pem('ETCD_CERT_FILE', config.etcdCertFile),
+    key: pem('ETCD_KEY_FILE', config.etcdKeyFile),
+    username: config.etcdUsername,
+    password: config.etcdPassword,
+  };
+  // Nodes begin with different members.
+  const first = [...nodeId].reduce((sum, character) => sum + character.charCodeAt(0), 0);
+  const prefix = config.etcdPrefix ?? `/ptf/${encodeURIComponent(config.groupId)}/`;
+  const cipher = new SlotCipher(Buffer.from(salt), config.groupId);
+  return new EtcdLog({ client: new EtcdClient(settings, first), keys: new EtcdKeys(prefix), cipher });
+}
+
+/** Which shared log a data folder belongs to. */
+export interface ClusterMark {
+  readonly cluster_id: string;
+  readonly node_id: string;
+}
+
+function markFile(dir: string): string {
+  return join(dir, 'cluster.json');
+}
+
+export function readMark(dir: string): ClusterMark | null {
+  const text = readText(markFile(dir));
+  return text === undefined ? null : (JSON.parse(text) as ClusterMark);
+}
+
+export async function writeMark(dir: string, mark: ClusterMark): Promise<void> {
+  await replaceFile(markFile(dir), `${JSON.stringify(mark)}\n`, { sync: true });
+}

@@ -1,0 +1,85 @@
+/** The operator's side of a node: the socket, and the ports of metrics and dashboard where they are asked for. */
+import type { Logger } from 'pino';
+import type { Pseudonyms } from '../core/hashing/pseudonym.js';
+import type { GroupApi } from '../group/api.js';
+import type { Clock } from '../group/ports/clock.js';
+import type { Metrics } from '../http/metrics/metrics.js';
+import { startMetricsServer } from '../http/metrics/metrics-server.js';
+import { startDashboard } from '../operator/dashboard/server.js';
+import type { Sessions } from '../operator/dashboard/sessions/sessions.js';
+import { startOperatorSocket } from '../operator/protocol/socket-server.js';
+import type { Config } from './config.js';
+import type { Closers } from './shutdown.js';
+import { demandListening, demandSocket } from './startup.js';
+import { version } from './version.js';
+
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface Operation {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly dir: string;
+  readonly closers: Closers;
+  readonly group: GroupApi;
+  readonly metrics: Metrics;
+  readonly pseudonyms: Pick<Pseudonyms, 'of'>;
+  /** Of the dashboard, as it stands in the folder now; null: there is none. */
+  readonly passwordHash: () => string | null;
+  readonly sessions: Sessions;
+}
+
+export async function openOperation({
+  config,
+  log,
+  clock,
+  dir,
+  closers,
+  group,
+  metrics,
+  pseudonyms,
+  passwordHash,
+  sessions,
+}: Operation): Promise<{ readonly metricsAddress: Address | null; readonly dashboardAddress: Address | null }> {
+  const { metricsHost, metricsPort, dashboardHost, dashboardPort } = config;
+  const socket = await demandSocket(startOperatorSocket({ dir, group, version, log }), dir);
+  closers.add(() => socket.close());
+  const metricsServer =
+    metricsPort === null
+      ? null
+      : await demandListening(startMetricsServer(metrics, metricsHost, metricsPort, log), {
+          port: 'METRICS_PORT',
+          host: 'METRICS_HOST',
+        });
+  if (metricsServer !== null) closers.add(() => metricsServer.close());
+  const dashboard =
+    dashboardPort === null
+      ? null
+      : await demandListening(
+          startDashboard({
+            host: dashboardHost,
+            port: dashboardPort,
+            group,
+            pseudonymise: (playerId) => pseudonyms.of(playerId),
+            sessions,
+            passwordHash,
+            traffic: () => metrics.traffic(),
+            clock,
+            version,
+            log,
+          }),
+          { port: 'DASHBOARD_PORT', host: 'DASHBOARD_HOST' },
+        );
+  if (dashboard !== null) {
+    closers.add(() => dashboard.close());
+    if (passwordHash() === null) log.warn('the dashboard has no password: set one with `ptf dashboard set-password`');
+  }
+  return { metricsAddress: addressOf(metricsServer), dashboardAddress: addressOf(dashboard) };
+}
+
+function addressOf(server: Address | null): Address | null {
+  return server === null ? null : { host: server.host, port: server.port };
+}

@@ -12,7 +12,7 @@ import { SlotWatch } from './slot-watch.js';
 /** A node's own small disk, in MB, where this machine lets the harness mount one. */
 const diskMb = 512;
 /** How long a group may take until every node is ready and one leads. */
-const settledMs = 90_000;
+const settledMs = 120_000;
 
 export interface GroupOptions {
   readonly nodes?: number;

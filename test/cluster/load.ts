@@ -16,8 +16,8 @@ const players = 200;
 const types = ['report_cheating', 'commendation', 'ban_applied', 'report_toxicity'] as const;
 const batchEvents = 20;
 /** Pauses between what one client does, so that the harness itself leaves the machine to the nodes. */
-const writePauseMs = 20;
-const readPauseMs = 25;
+const writePauseMs = 30;
+const readPauseMs = 100;
 const removalPauseMs = 400;
 /** Longer than any takeover, so that an outcome is seldom unknown. */
 const deadlineMs = 30_000;
@@ -58,7 +58,7 @@ export class Load {
   }
 
   /** Registers the peers and lets everything run. */
-  async start({ writers = 4, streams = 2 } = {}): Promise<void> {
+  async start({ writers = 3, streams = 2 } = {}): Promise<void> {
     for (let i = 0; i < writers; i++) {
       const client = await this.#newPeer(i);
       this.#running.push(this.#write(client, i), this.#remove(client, i));
@@ -115,7 +115,7 @@ export class Load {
           last = seq;
           this.history.streams.push({ reader: `stream ${i}`, seq, isReset: false });
         }
-        await delay(20);
+        await delay(50);
       }
     };
     this.#running.push(note());

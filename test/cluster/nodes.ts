@@ -14,7 +14,7 @@ const clusterSecret = 'a secret of the harness with enough bytes';
 const clockEntry = fileURLToPath(new URL('./jumping-clock.js', import.meta.url));
 
 /** How long a node may take until it serves reads. */
-const readyMs = 60_000;
+const readyMs = 120_000;
 const askMs = 2_000;
 /** As `RestartSec` of the unit in deploy/. */
 const restartMs = 1_000;

@@ -95,7 +95,7 @@ export class Load {
   }
 
   async #newPeer(i: number): Promise<TrustClient> {
-    const anonymous = new TrustClient({ url: this.#urlsFrom(i), deadlineMs });
+    const anonymous = new TrustClient({ url: this.#urlsFrom(i), attemptMs: deadlineMs, deadlineMs });
     const { peerId, apiKey } = await anonymous.register({ peerName: `writer ${i}`, gameIds: ['g'] });
     await anonymous.close();
     this.#key ||= apiKey;

@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { subjectHash } from '../../src/client/ids/subject.js';
-import type { Feed } from '../../src/client/read/calls.js';
+import type { Feed, RegisteredPeer } from '../../src/client/read/calls.js';
 import { TrustClient } from '../../src/client/trust-client.js';
 import { TrustError } from '../../src/client/trust-error.js';
 import { Random } from '../support/random.js';
@@ -22,7 +22,7 @@ const removalPauseMs = 400;
 /** Longer than any takeover, so that an outcome is seldom unknown. */
 const deadlineMs = 30_000;
 /** How long a streaming cache may take at the end until it holds the node's values. */
-const settleMs = 30_000;
+const settleMs = 60_000;
 
 export const everyHash = Array.from({ length: players }, (_, i) => subjectHash(`player-${i}`, salt));
 
@@ -96,7 +96,7 @@ export class Load {
 
   async #newPeer(i: number): Promise<TrustClient> {
     const anonymous = new TrustClient({ url: this.#urlsFrom(i), attemptMs: deadlineMs, deadlineMs });
-    const { peerId, apiKey } = await anonymous.register({ peerName: `writer ${i}`, gameIds: ['g'] });
+    const { peerId, apiKey } = await registered(anonymous, `writer ${i}`);
     await anonymous.close();
     this.#key ||= apiKey;
     const client = new TrustClient({ url: this.#urlsFrom(i), peerId, apiKey, groupSalt: salt, deadlineMs });
@@ -246,6 +246,18 @@ export class Load {
       const found = away === '' ? await differences(url, this.#key, table, everyHash) : [away];
       if (found.length === 0 || performance.now() > until) return found.slice(0, 3);
       await delay(200);
+    }
+  }
+}
+
+/** A peer of its own: where the answer to one registration is lost, another one is made. */
+async function registered(client: TrustClient, peerName: string): Promise<RegisteredPeer> {
+  const until = performance.now() + settleMs;
+  for (;;) {
+    try {
+      return await client.register({ peerName, gameIds: ['g'] });
+    } catch (error) {
+      if (performance.now() > until) throw error;
     }
   }
 }

@@ -24,6 +24,8 @@ import { peers } from './scenarios/peers.js';
 import { read } from './scenarios/read.js';
 import { recompute } from './scenarios/recompute.js';
 import { recover } from './scenarios/recover.js';
+import { sidecar } from './scenarios/sidecar.js';
+import { signing } from './scenarios/signing.js';
 import { small } from './scenarios/small.js';
 import { snapshot } from './scenarios/snapshot.js';
 import { soak } from './scenarios/soak.js';
@@ -34,6 +36,7 @@ const scenarios: readonly Scenario[] = [
   read,
   match,
   client,
+  sidecar,
   stream,
   ingest,
   batch,
@@ -45,6 +48,7 @@ const scenarios: readonly Scenario[] = [
   overload,
   neighbour,
   peers,
+  signing,
   small,
   cluster,
   soak,

@@ -11,6 +11,10 @@ export const errors = {
   missing_api_key: { status: 401, text: 'missing api key' },
   invalid_api_key: { status: 401, text: 'invalid api key' },
   invalid_session: { status: 401, text: 'a valid service_session cookie is required' },
+  signature_missing: { status: 401, text: 'this write must be signed with the key of the peer (RFC 9421)' },
+  signature_invalid: { status: 401, text: 'the signature of the request is not valid' },
+  signature_expired: { status: 401, text: 'the signature of the request is outside its time window' },
+  signature_replayed: { status: 401, text: 'a request with this signature was taken before; sign each request anew' },
   peer_not_active: { status: 403, text: 'peer not active' },
   cross_site: { status: 403, text: 'changes are taken from the dashboard itself only' },
   registration_closed: { status: 403, text: 'registration is closed; ask the operator of this node' },
@@ -34,6 +38,7 @@ export const errors = {
   unknown_peer: { status: 422, text: 'peer_id names no peer of this group' },
   unsupported_schema_version: { status: 422, text: 'this major version of the event schema is not supported' },
   subject_hash_required: { status: 422, text: 'this group takes subject hashes only (high-security mode)' },
+  player_id_not_canonical: { status: 422, text: 'this group takes player ids in their canonical form only' },
   erasure_quota_exceeded: { status: 429, text: 'the daily quota of erasures of this peer is used up' },
   rate_limited: { status: 429, text: 'too many requests; try again later' },
   headers_too_large: { status: 431, text: 'the header fields are too large' },
@@ -47,7 +52,7 @@ export const errors = {
 export type ErrorCode = keyof typeof errors;
 
 /** One fault of a body: where it is, and what was expected and found there. */
-export interface SchemaFault {
+export interface ViolationDetails {
   /** JSON pointer of the faulty field; of the missing or unknown field itself where that is the fault. */
   readonly field: string;
   /** The keyword of JSON Schema that is violated. */
@@ -62,7 +67,7 @@ export interface SchemaFault {
 /** What `details` holds, for the codes that have any. The contract's schemas describe the same. */
 export interface ErrorDetails {
   /** The first fault, whose text is the refusal's own, and further ones. */
-  readonly schema_validation_failed: Omit<SchemaFault, 'error'> & { readonly more?: readonly SchemaFault[] };
+  readonly schema_validation_failed: Omit<ViolationDetails, 'error'> & { readonly more?: readonly ViolationDetails[] };
   /** Where the characters of an id are at fault. */
   readonly invalid_parameter: { readonly parameter: string; readonly violation: 'pattern' };
   /** Where an `Authorization` field was sent in place of the key's own. */
@@ -70,6 +75,12 @@ export interface ErrorDetails {
   readonly duplicate_event:
     | { readonly event_id: string; readonly originally_received_at: string; readonly reason?: 'subject_erased' }
     | { readonly event_id: string; readonly owner: 'other' };
+  /** The canonical form of each kind of ids that the group takes, in words. */
+  readonly player_id_not_canonical: {
+    readonly canonical_forms: readonly { readonly kind: string; readonly form: string }[];
+  };
+  /** Whose quota is used up, and how many erasures it allows in 24 hours. */
+  readonly erasure_quota_exceeded: { readonly quota: 'peer' | 'group'; readonly per_day: number };
   readonly rate_limited: { readonly limit: string; readonly per_s?: number; readonly per_hour?: number };
   readonly internal_error: { readonly request_id: string };
   /** Why; `recorded`: the change is recorded although its effect is not complete. */

@@ -76,6 +76,8 @@ export const limits = {
   evictionChances: 8,
   /** Connections beyond the bound that are told so at a time; further ones are closed without a word. */
   connectionsRefusedAtOnce: 256,
+  /** Kinds that `PLAYER_ID_KINDS` may list. */
+  playerIdKindsMax: 16,
   matchIdsMax: 128,
   requestIdLength: 128,
   /** Faults of one body that are told beside the first. */
@@ -96,7 +98,7 @@ export const limits = {
 
   // Pages
   /** Hours and days as text that are kept for the next answer, of each so many. */
-  timeTextsKept: 1_024,
+  timeStringsMax: 1_024,
   pageDefault: 50,
   pageMax: 200,
   /** Newest events of a player that the public summary covers. */
@@ -134,11 +136,33 @@ export const limits = {
   keyBytes: 32,
   keyOverlapMsMax: DAY_MS,
 
+  // Allow list
+  /** Players that records of the allow list name, those whose entry is over among them. */
+  allowedSubjectsMax: 10_000,
+  /** Records of one of them. */
+  allowedRecordsMax: 1_000,
+  /** How far ahead an entry may end. */
+  allowedMsMax: 3_650 * DAY_MS,
+  allowNoteLength: 200,
+
+  // Signed requests
+  /** How far a signature's creation may lie from the node's clock. */
+  signatureWindowS: 300,
+  /** Signatures that one request may carry, of which one is looked at; a proxy may add its own. */
+  signaturesMax: 4,
+  signatureComponentsMax: 16,
+  /** Characters of `Signature-Input`, `Signature` and `Content-Digest` each. */
+  signatureFieldLength: 2_048,
+  /** Signatures that are remembered so that none is taken twice, in 16 to 32 bytes each. */
+  replaySignaturesMax: 4_194_304,
+  /** Public keys that are kept ready. */
+  signingKeysKept: 4_096,
+
   // Erasure
   erasureQuotaPerDay: 100,
   erasureWindowMs: DAY_MS,
   /** Times of erasures that are remembered per peer; a larger quota is no quota. */
-  erasureTimesKept: 10_000,
+  erasureTimesMax: 10_000,
   /** Log records that one piece of an erasure rewrites, between turns. */
   redactionPieceRecords: 4_096,
   redactionPieceBatches: 256,
@@ -227,7 +251,7 @@ export const limits = {
   halfLifeClockBehindMs: HOUR_MS,
   /** The decay epoch moves once newer evidence would be scaled by more than 2^this. */
   epochHalfLivesMax: 256,
-  snapshotsKept: 2,
+  snapshotsMax: 2,
   /** Pause after a snapshot that failed. */
   snapshotRetryMs: 60_000,
   /** Quiet after an erasure before the snapshots that it removed are made up for. */
@@ -312,7 +336,7 @@ export const limits = {
   walkRecordsMax: 20_000,
   /** Reads of the log, of two such walks each at most, for the events of one submission that may be repeated. */
   repeatReadsMax: 16,
-  readerBatchesKept: 32,
+  readerCacheBatches: 32,
   /** Players that one count of verdicts looks at; of more, every n-th. */
   verdictRowsMax: 1_048_576,
   /** Peers that must have contributed before anything is split up by type or side. */
@@ -466,6 +490,8 @@ export const limits = {
   forwardMs: 30_000,
   /** A start waits so long for etcd. */
   etcdStartMs: 30_000,
+  /** The same of a node that has a log of its own. */
+  etcdOwnStartMs: 5_000,
   /** The copy of one node's data for another: what making it, and a piece of it, may take, and how fast it is sent. */
   copyMs: HOUR_MS,
   copyIdleMs: 10 * 60_000,

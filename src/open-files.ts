@@ -5,7 +5,7 @@ import { limits } from './limits.js';
  * A sentence about a limit that is too low; null where it is high enough, or where the system does not tell. `text`: of
  * `/proc/self/limits` (proc_pid_limits(5)), whose first column is the limit in force.
  */
-export function openFilesFault(text: string | null): string | null {
+export function openFilesProblem(text: string | null): string | null {
   const found = /^Max open files +(\d+)/m.exec(text ?? '')?.[1];
   const max = Number(found ?? Number.POSITIVE_INFINITY);
   if (max >= limits.openFilesMin) return null;

@@ -11,16 +11,16 @@ import { createInterface, type Interface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { SingleBar } from 'cli-progress';
 import { messageOf } from './errors.js';
-import type { VerifyReport } from './group/api.js';
+import type { GroupIdentity, VerifyReport } from './group/api.js';
 import type { VerifyMode } from './group/recovery/verification.js';
 import { limits } from './limits.js';
-import { type Environ, loadConfig, withDotenv } from './node/config.js';
+import { type Config, type Environ, loadConfig, withDotenv } from './node/config.js';
 import { variables } from './node/variables.js';
 import { version } from './node/version.js';
 import { runCommand } from './operator/cli/command.js';
 import type { ConfigurationFacts } from './operator/cli/findings.js';
 import { OperatorError } from './operator/cli/node-client.js';
-import type { Copies, MovedData, Progress } from './operator/cli/session.js';
+import type { BackupCommands, MovedData, Progress } from './operator/cli/session.js';
 import { makePrivate } from './store/backup/backup-folder.js';
 import { replaceFile } from './store/files/durable-file.js';
 import { dataFileOf } from './store/files/environment-file.js';
@@ -28,7 +28,7 @@ import { readText } from './store/files/small-file.js';
 import { logFolderOf } from './store/log/lmdb-log.js';
 import { adoptFolder, FolderOwnedError } from './store/ownership/owner.js';
 import { backUpInChild, restoreInChild, verifyAny } from './workers/backup/backup-processes.js';
-import { startFaults } from './workers/verify/preflight.js';
+import { startProblems } from './workers/verify/preflight.js';
 
 function environment(): Environ {
   try {
@@ -52,20 +52,25 @@ function configuration(): ConfigurationFacts {
   if (!found.ok) throw new Error('the defaults are at fault');
   const { config } = found;
   return {
-    faults: outcome.ok ? [] : outcome.faults,
+    faults: outcome.ok ? [] : outcome.problems,
     warnings: outcome.warnings,
     production: config.production,
-    group: { groupId: config.groupId, identityMode: config.identityMode, environment: config.environment },
+    group: identityOf(config),
     diskFreeMinBytes: Math.max(config.diskFreeMinMb * 1e6, limits.commitFreeBytes),
   };
 }
 
+function identityOf({ groupId, identityMode, environment: name, playerIdKinds }: Config): GroupIdentity {
+  const kinds = playerIdKinds === null ? {} : { playerIdKinds };
+  return { groupId, identityMode, environment: name, ...kinds };
+}
+
 /** Why a node of this environment would not start on a folder; nothing where the environment itself is at fault. */
-async function foundFaults(dir: string): Promise<readonly string[]> {
+async function startProblemsOf(dir: string): Promise<readonly string[]> {
   const outcome = loadConfig(environment(), readText);
   if (!outcome.ok) return [];
-  const { groupId, identityMode, environment: name, salt } = outcome.config;
-  return startFaults(dir, { groupId, identityMode, environment: name }, salt);
+  const { salt, clockAcceptedUntil: acceptedUntil } = outcome.config;
+  return startProblems(dir, identityOf(outcome.config), salt, { now: Date.now(), acceptedUntil });
 }
 
 async function confirm(question: string): Promise<boolean> {
@@ -151,10 +156,10 @@ async function moveData(direction: 'import' | 'export', dir: string): Promise<Mo
   await refuseForeign(dir);
   const outcome = loadConfig(environment(), readText);
   if (!outcome.ok || outcome.config.cluster === 'none') {
-    const faults = outcome.ok
+    const problems = outcome.ok
       ? ['CLUSTER must be etcd']
-      : outcome.faults.map(({ variable, text }) => `${variable}: ${text}`);
-    throw new OperatorError('wrong_usage', faults.join('; '), 2);
+      : outcome.problems.map(({ variable, text }) => `${variable}: ${text}`);
+    throw new OperatorError('wrong_usage', problems.join('; '), 2);
   }
   const { importData, exportData } = await import('./node/cluster-data.js');
   try {
@@ -170,7 +175,7 @@ async function verifyFolder(dir: string, mode: VerifyMode, progress?: Progress):
   return verifyAny(dir, mode, progress?.to);
 }
 
-const copies: Copies = {
+const backups: BackupCommands = {
   async backUp(task, stands) {
     await refuseForeign(task.dataDir);
     return cancellable((signal) => backUpInChild(task, { stands, signal }));
@@ -235,7 +240,7 @@ const code = await runCommand(process.argv.slice(2), {
   terminal: {
     out: (text) => process.stdout.write(text),
     err: (text) => process.stderr.write(text),
-    stream: (text) => new Promise((taken) => process.stdout.write(text, (error) => taken(!error))),
+    stream: (text) => new Promise((written) => process.stdout.write(text, (error) => written(!error))),
     width: process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY,
     progress: process.stderr.isTTY ? progressOf : () => noProgress,
     confirm: process.stdin.isTTY ? confirm : null,
@@ -252,8 +257,8 @@ const code = await runCommand(process.argv.slice(2), {
     memoryBytes: Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY),
   },
   verifyFolder,
-  startFaults: foundFaults,
-  copies,
+  startProblems: startProblemsOf,
+  backups,
   keepSecret,
   adoptFolder: adopt,
   moveData,

@@ -3,7 +3,7 @@
  * another reason.
  */
 import { readFileSync } from 'node:fs';
-import { openFilesFault } from './open-files.js';
+import { openFilesProblem } from './open-files.js';
 
 function systemLimits(): string | null {
   try {
@@ -14,8 +14,8 @@ function systemLimits(): string | null {
   }
 }
 
-const fault = openFilesFault(systemLimits());
-if (fault !== null) {
-  process.stderr.write(`peer-trust-federation ${fault}\n`);
+const problem = openFilesProblem(systemLimits());
+if (problem !== null) {
+  process.stderr.write(`peer-trust-federation ${problem}\n`);
   process.exit(2);
 }

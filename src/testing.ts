@@ -69,7 +69,7 @@ const settlePauseMs = 20;
 const eventsPerPlayer = 3;
 /** Players of either kind that seeding peers judge besides: enough for peers to count as two-sided. */
 const otherPlayers = 12;
-const outputKept = 64 * 1024;
+const outputMax = 64 * 1024;
 
 /** What a seeding peer says of a player; `differs`: once the opposite. */
 function seedEvents({ playerId, isBad }: { readonly playerId: string; readonly isBad: boolean }, differs: boolean) {
@@ -285,14 +285,14 @@ export class TestNode {
       return await new Promise((resolve, reject) => {
         const fail = (what: string) => reject(new Error(`${what}:\n${this.#output}`));
         timer = setTimeout(() => fail('the test node did not start in time'), startTimeoutMs);
-        const take = (text: string) => {
-          this.#output = (this.#output + text).slice(-outputKept);
+        const append = (text: string) => {
+          this.#output = (this.#output + text).slice(-outputMax);
           const line = this.#output.split('\n').find((candidate) => candidate.includes('"msg":"listening"'));
           const port = /"port":(\d+)/.exec(line ?? '')?.[1];
           if (port !== undefined) resolve(Number(port));
         };
-        child.stdout?.setEncoding('utf8').on('data', take);
-        child.stderr?.setEncoding('utf8').on('data', take);
+        child.stdout?.setEncoding('utf8').on('data', append);
+        child.stderr?.setEncoding('utf8').on('data', append);
         // Not `exit`, which may come before the last of what it said.
         child.once('close', (code, signal) => fail(`the test node ended with ${code ?? signal}`));
         child.once('error', reject);

@@ -154,6 +154,29 @@ test('another group, salt, mode or environment than the folder was formed with i
   rmSync(dir, { recursive: true });
 });
 
+test('other kinds of player ids than the folder was formed with are refused, and an older folder opens', async () => {
+  const old = await filled(true);
+  assert.match(
+    (await refusal({ DATA_DIR: old, PLAYER_ID_KINDS: 'steam' })).output,
+    /PLAYER_ID_KINDS is steam, .* unset/,
+  );
+  rmSync(old, { recursive: true });
+  const dir = temporaryFolder();
+  const first = await startProcess({ DATA_DIR: dir, PLAYER_ID_KINDS: 'steam,minecraft' });
+  const { group } = (await (await fetch(`${first.url}/api/v1/peers`)).json()) as {
+    group: { player_id_kinds: unknown };
+  };
+  assert.equal(group.player_id_kinds, ['steam', 'minecraft']);
+  assert.is(await first.kill('SIGTERM'), 0);
+  for (const kinds of ['', 'steam', 'minecraft,steam']) {
+    const { output } = await refusal({ DATA_DIR: dir, PLAYER_ID_KINDS: kinds });
+    assert.match(output, /PLAYER_ID_KINDS is .*, but this data folder belongs to steam,minecraft/);
+  }
+  const again = await startProcess({ DATA_DIR: dir, PLAYER_ID_KINDS: 'steam,minecraft' });
+  assert.is(await again.kill('SIGTERM'), 0);
+  rmSync(dir, { recursive: true });
+});
+
 test('a start that is refused for an unknown peer has not changed the half-life either', async () => {
   const dir = await filled(true);
   const refused = await refusal({ DATA_DIR: dir, HALF_LIFE_DAYS: '7', PRE_TRUSTED_PEERS: 'nobody' });

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { nodeVersionFault } from '../src/node-version.js';
+import { nodeVersionProblem } from '../src/node-version.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 /** The path of a Node 18, where there is one. */
@@ -13,10 +13,10 @@ const old = process.env.NODE_18 ?? '';
 test('the oldest Node is the one that package.json names', () => {
   const { engines } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as { engines: { node: string } };
   const [major, minor] = engines.node.replace('>=', '').split('.').map(Number) as [number, number];
-  assert.is(nodeVersionFault(`${major}.${minor}.0`), null);
-  for (const version of ['24.1.0', `${major + 1}.0.0`]) assert.is(nodeVersionFault(version), null);
+  assert.is(nodeVersionProblem(`${major}.${minor}.0`), null);
+  for (const version of ['24.1.0', `${major + 1}.0.0`]) assert.is(nodeVersionProblem(version), null);
   const before = `${major}.${minor - 1}.9`;
-  assert.is(nodeVersionFault(before), `needs Node ${major}.${minor} or later; this is ${before}`);
+  assert.is(nodeVersionProblem(before), `needs Node ${major}.${minor} or later; this is ${before}`);
 });
 
 interface Ran {
@@ -54,10 +54,7 @@ if (old === '') {
     test(`on Node 18 an import of ${entry} rejects with what it needs`, async () => {
       const script = `import('./dist/${entry}').catch(({ code, message }) => console.log(code, message))`;
       const { output } = await run(['-e', script]);
-      assert.match(
-        output,
-        /^ERR_NODE_TOO_OLD peer-trust-federation\/client needs Node 20\.19 or later; this is 18\.[\d.]+\n$/,
-      );
+      assert.match(output, /^ERR_NODE_TOO_OLD the peer trust client needs Node 20\.19 or later; this is 18\.[\d.]+\n$/);
     });
   }
 }

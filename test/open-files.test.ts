@@ -2,19 +2,19 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { limits } from '../src/limits.js';
-import { openFilesFault } from '../src/open-files.js';
+import { openFilesProblem } from '../src/open-files.js';
 
 /** As proc_pid_limits(5) shows it. */
 const limitsText = (soft: number | 'unlimited') =>
   `Limit                     Soft Limit           Hard Limit           Units\nMax processes             31000                31000                processes\nMax open files            ${soft}                 1048576              files\n`;
 
 test('the limit in force decides, and the sentence names it', () => {
-  assert.is(openFilesFault(limitsText(limits.openFilesMin)), null);
-  assert.match(openFilesFault(limitsText(limits.openFilesMin - 1)) ?? '', `may have ${limits.openFilesMin - 1}`);
+  assert.is(openFilesProblem(limitsText(limits.openFilesMin)), null);
+  assert.match(openFilesProblem(limitsText(limits.openFilesMin - 1)) ?? '', `may have ${limits.openFilesMin - 1}`);
 });
 
 test('no limit, and a system that does not tell, are no fault', () => {
-  for (const text of [limitsText('unlimited'), '', null]) assert.is(openFilesFault(text), null);
+  for (const text of [limitsText('unlimited'), '', null]) assert.is(openFilesProblem(text), null);
 });
 
 test.run();

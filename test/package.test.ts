@@ -114,8 +114,8 @@ test('no file of the package points to one that is not in it', () => {
   }
 });
 
-test('the client loads with its two dependencies alone: nothing native, nothing of the service', async () => {
-  const bare = makeProject('bare', packed, ['undici', 'eventsource-parser']);
+test('the client loads with its three dependencies alone: nothing native, nothing of the service', async () => {
+  const bare = makeProject('bare', packed, ['undici', 'eventsource-parser', 'steamid']);
   const script = "import * as all from 'peer-trust-federation/client'; console.log(Object.keys(all).sort().join());";
   const { code, output, errors } = await run(process.execPath, ['--input-type=module', '-e', script], bare);
   assert.is(code, 0, errors);

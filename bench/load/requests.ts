@@ -102,12 +102,13 @@ function eventJson(site: Site, peer: Credentials, i: number): string {
   return `{"schema_version":"1.0.0","event_id":"${eventId(seed, i)}","event_type":"${type}","peer_id":"${peer.peerId}","player_id":"${player}","game_id":"${gameId}","severity":${severity},"timestamp":"${timestampOf(i)}"}`;
 }
 
-function peerOf({ peers }: Site, connection: number): Credentials {
+/** Whose requests a connection sends. */
+export function peerOf({ peers }: Site, connection: number): Credentials {
   return peers[connection % peers.length]!;
 }
 
-function get(path: string): string {
-  return `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n`;
+export function get(path: string, headers = ''): string {
+  return `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n${headers}\r\n`;
 }
 
 /** Bodies are ASCII. */

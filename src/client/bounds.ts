@@ -51,7 +51,7 @@ export const bounds = {
   saltRecheckMs: MINUTE_MS,
 
   // What is kept of players
-  playersKept: 100_000,
+  playersMaxDefault: 100_000,
   /** An answer older than this is no fallback any more. */
   lastKnownMs: 15 * MINUTE_MS,
 
@@ -96,4 +96,26 @@ export const bounds = {
 
   // Policy
   allowListEntries: 10_000,
+
+  // The command ptf-peer
+  /** Of a configuration, a secret or a state that is read whole. */
+  peerFileBytes: 64 * KiB,
+  peerCallMs: 4_000,
+  peerDeadlineMs: 5_000,
+  /** Pages of 200 peers until a group's largest number of peers is through. */
+  peerPagesMax: 50,
+  clockToleranceMs: 60_000,
+
+  // The sidecar
+  sidecarBodyBytes: 64 * KiB,
+  sidecarHeadBytes: 33 * KiB,
+  sidecarConnections: 256,
+  sidecarRequestMs: 10_000,
+  /** Players in one read, as in one match read of the node. */
+  sidecarReadPlayers: 128,
+  sidecarTokenLength: 256,
+  allowFileBytes: 16 * MiB,
+  allowNoteLength: 500,
+  /** How often states are looked at for the log. */
+  sidecarWatchMs: 1_000,
 } as const;

@@ -3,6 +3,7 @@ import { bounds } from './bounds.js';
 import { secretText } from './ids/secret.js';
 import { checkFallback, type Fallback } from './read/score-reader.js';
 import { poolTransport } from './transport/pool-transport.js';
+import { RequestSigner } from './transport/request-signer.js';
 import { isTime, type Runtime, systemRuntime } from './transport/runtime.js';
 import type { Transport } from './transport/transport.js';
 import { TrustError } from './trust-error.js';
@@ -25,6 +26,11 @@ export interface TrustClientOptions {
    * authentication.
    */
   readonly apiKey?: string | undefined;
+  /**
+   * The peer's private Ed25519 key as PEM (PKCS #8), where the node knows its public key: every write is signed with
+   * it. See {@link generateSigningKey}. Behind a proxy the node must see the path that the contract names.
+   */
+  readonly signingKey?: string | undefined;
   /**
    * The group's salt, at least 16 bytes; one final line break is removed. With it every player id is hashed here, so
    * that none leaves the game server, and the cache can look players up by the ids that the game knows. Without it ids
@@ -58,6 +64,8 @@ export interface TrustClientOptions {
 export interface Settings {
   readonly peerId: string | undefined;
   readonly apiKey: string | undefined;
+  /** Null where writes are not signed. */
+  readonly signer: RequestSigner | null;
   readonly groupSalt: string | undefined;
   readonly groupId: string | undefined;
   readonly readBudgetMs: number;
@@ -73,19 +81,20 @@ export interface Settings {
 /** Throws `invalid_argument` for an option that cannot be meant. */
 export function settingsOf(options: TrustClientOptions): Settings {
   const urls = urlsOf(options.url);
-  const { apiKey, groupSalt } = options;
+  const { apiKey, groupSalt, signingKey, runtime = systemRuntime } = options;
   const settings: Settings = {
     peerId: options.peerId,
     apiKey: apiKey === undefined ? undefined : secretText('apiKey', apiKey),
+    signer: signingKey === undefined ? null : new RequestSigner(signingKey, options.peerId, runtime),
     groupSalt: groupSalt === undefined ? undefined : secretText('groupSalt', groupSalt),
     groupId: options.groupId,
     readBudgetMs: options.readBudgetMs ?? bounds.readBudgetMs,
     fallback: options.fallback ?? 'last-known',
     attemptMs: options.attemptMs ?? bounds.attemptMs,
     deadlineMs: options.deadlineMs ?? bounds.deadlineMs,
-    playersMax: options.playersMax ?? bounds.playersKept,
+    playersMax: options.playersMax ?? bounds.playersMaxDefault,
     transports: transportsOf(urls, options.transport),
-    runtime: options.runtime ?? systemRuntime,
+    runtime,
   };
   for (const name of ['readBudgetMs', 'attemptMs', 'deadlineMs'] as const) {
     if (!(isTime(settings[name]) && settings[name] > 0)) {

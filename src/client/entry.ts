@@ -10,6 +10,7 @@ import './require-node.js';
 
 export type { TrustClientOptions } from './client-options.js';
 export type { FeedPhase, FeedState } from './feed/feed-state.js';
+export { type NormalizeOptions, normalizePlayerId } from './ids/normalize.js';
 export { isSubjectHash, subjectHash } from './ids/subject.js';
 export type { PlayerTrust, TrustSource, TrustValues, Verdict } from './player-trust.js';
 export { AllowList, type AllowListEntry } from './policy/allow-list.js';
@@ -34,6 +35,7 @@ export type {
 export type { Fallback } from './read/score-reader.js';
 export { type Fetch, fetchTransport } from './transport/fetch-transport.js';
 export { type PoolTransportOptions, poolTransport } from './transport/pool-transport.js';
+export { generateSigningKey, type SigningKeyPair, signingPublicKey } from './transport/request-signer.js';
 export type { Runtime } from './transport/runtime.js';
 export {
   type Transport,

@@ -33,6 +33,8 @@ export interface TrustValues {
   readonly verdict: Verdict;
   /** False: the group holds no events of this player, and the values are those of an unknown one. */
   readonly known: boolean;
+  /** Present where the player is on the group's allow list, and reads as neutral whatever was reported. */
+  readonly allowed?: true;
 }
 
 /**

@@ -3,8 +3,7 @@
  * client imports `node:crypto` and `node:zlib` as namespaces, because a named import that an older Node lacks fails
  * before any code runs.
  */
-import { nodeVersionFault } from '../node-version.js';
+import { nodeVersionProblem } from '../node-version.js';
 
-const fault = nodeVersionFault(process.versions.node);
-if (fault !== null)
-  throw Object.assign(new Error(`peer-trust-federation/client ${fault}`), { code: 'ERR_NODE_TOO_OLD' });
+const problem = nodeVersionProblem(process.versions.node);
+if (problem !== null) throw Object.assign(new Error(`the peer trust client ${problem}`), { code: 'ERR_NODE_TOO_OLD' });

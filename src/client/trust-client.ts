@@ -32,7 +32,7 @@ import {
   type DeliveryResult,
   duplicateOutcome,
   type EventOutcome,
-  isTaken,
+  isAlreadyStored,
   resultsOf,
   type SubmitManyOutcome,
   type TrustEvent,
@@ -85,9 +85,9 @@ export class TrustClient {
   /** @param options - where the node is, and who calls. Nothing is sent yet. */
   constructor(options: TrustClientOptions) {
     this.#settings = settingsOf(options);
-    const { transports, runtime, playersMax, groupSalt } = this.#settings;
+    const { transports, runtime, playersMax, groupSalt, signer } = this.#settings;
     this.#floor = new ReadFloor(runtime);
-    this.#caller = new Caller(transports, runtime, this.#floor);
+    this.#caller = new Caller(transports, runtime, this.#floor, signer);
     const readPeers = () => this.#send({ method: 'GET', path: '/peers?limit=1' }, 'always', this.#stop.signal);
     this.#salt = groupSalt === undefined ? null : new SaltCheck(groupSalt, runtime, readPeers);
     this.#table = new TrustTable(playersMax);
@@ -169,7 +169,8 @@ export class TrustClient {
       expectEvent(await this.#call(ask, 'always', options, withHashes), body.event_id);
       return { eventId: body.event_id, status: 'accepted', code: null, reason: null };
     } catch (error) {
-      const isStored = error instanceof TrustError && error.code === 'duplicate_event' && !isTaken(error.details);
+      const isStored =
+        error instanceof TrustError && error.code === 'duplicate_event' && !isAlreadyStored(error.details);
       if (!isStored) throw error;
       return duplicateOutcome(body.event_id, error.details);
     }
@@ -196,6 +197,14 @@ export class TrustClient {
       notify((done: number) => onProgress?.(done, events.length), results.length);
     }
     return countedOutcome(results);
+  }
+
+  /**
+   * What travels of a player id: the subject hash where the client has the salt, else the id itself. Throws
+   * `invalid_argument` where the id is none.
+   */
+  subjectOf(playerId: string): string {
+    return this.#sentId(playerId);
   }
 
   /**
@@ -275,9 +284,10 @@ export class TrustClient {
 
   /** Registers a peer. Each success makes a new one, so nothing is sent again where the node may have made it. */
   async register(registration: Registration, options: CallOptions = {}): Promise<RegisteredPeer> {
-    const { peerName, gameIds, contactEmail } = registration;
+    const { peerName, gameIds, contactEmail, publicKey } = registration;
     const email = contactEmail === undefined ? {} : { contact_email: contactEmail };
-    const json: RegistrationBody = { peer_name: peerName, game_ids: gameIds, ...email };
+    const key = publicKey === undefined ? {} : { public_key: publicKey };
+    const json: RegistrationBody = { peer_name: peerName, game_ids: gameIds, ...email, ...key };
     const answer = await this.#call({ method: 'POST', path: '/peers/register', json }, 'unsent', options);
     const { body } = answer;
     if (!isRecord(body) || typeof body.peer_id !== 'string' || typeof body.api_key !== 'string') {

@@ -108,7 +108,7 @@ export function namingEach<T, Made>(name: string, all: readonly T[], make: (one:
       return make(one);
     } catch (error) {
       if (!(error instanceof TrustError)) throw error;
-      throw new TrustError(error.code, `${name}[${index}]: ${error.message}`);
+      throw new TrustError(error.code, `${name}[${index}]: ${error.message}`, { details: error.details });
     }
   });
 }
@@ -122,7 +122,7 @@ const codesOfWay: ReadonlySet<TrustErrorCode> = new Set<TrustErrorCode>([
 ]);
 
 /** Whether the fault is the node's or the way's, so that the same call may succeed later. */
-export function isTrouble(error: TrustError): boolean {
+export function isRetryable(error: TrustError): boolean {
   const { code, status } = error;
   if (status !== undefined && code !== 'unexpected_answer') return status === 408 || status === 429 || status >= 500;
   return codesOfWay.has(code);

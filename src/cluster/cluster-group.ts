@@ -120,6 +120,22 @@ export class ClusterGroup implements GroupApi {
     return this.#local.explain(subject);
   }
 
+  hasErasedSince(peer: PeerView, at: number) {
+    return this.#local.hasErasedSince(peer, at);
+  }
+
+  sharedErasures(peer: PeerView) {
+    return this.#local.sharedErasures(peer);
+  }
+
+  allowedPlayers() {
+    return this.#local.allowedPlayers();
+  }
+
+  allowedPlayer(subject: Uint8Array) {
+    return this.#local.allowedPlayer(subject);
+  }
+
   ownErasures(peer: PeerView, from: number, limit: number) {
     return this.#local.ownErasures(peer, from, limit);
   }
@@ -202,6 +218,21 @@ export class ClusterGroup implements GroupApi {
   rotateKey(peerId: string, overlapMs: number, by: string) {
     if (this.#site.isLeader()) return this.#carried(this.#local.rotateKey(peerId, overlapMs, by));
     return this.#ask({ name: 'rotateKey', args: { peerId, overlapMs, by } }, same);
+  }
+
+  setPublicKey(peerId: string, publicKey: string | null, by: string) {
+    if (this.#site.isLeader()) return this.#carried(this.#local.setPublicKey(peerId, publicKey, by));
+    return this.#ask({ name: 'setPublicKey', args: { peerId, publicKey, by } }, same);
+  }
+
+  allowPlayer(subject: Uint8Array, until: number, note: string, by: string) {
+    if (this.#site.isLeader()) return this.#carried(this.#local.allowPlayer(subject, until, note, by));
+    return this.#ask({ name: 'allowPlayer', args: { subject: subjectHex(subject), until, note, by } }, same);
+  }
+
+  disallowPlayer(subject: Uint8Array, by: string) {
+    if (this.#site.isLeader()) return this.#carried(this.#local.disallowPlayer(subject, by));
+    return this.#ask({ name: 'disallowPlayer', args: { subject: subjectHex(subject), by } }, same);
   }
 
   preTrust(change: 'add' | 'remove', peerId: string, by: string) {

@@ -6,6 +6,7 @@ import type { PeerStatus } from '../core/vocabulary.js';
 import { type Outcome, type Refusal, refused } from '../errors.js';
 import type {
   AcceptedEvent,
+  AllowedPlayer,
   Erasure,
   EventSubmission,
   GroupApi,
@@ -29,6 +30,14 @@ export interface CommandArgs {
   readonly erase: { readonly caller: string | null; readonly subject: string };
   readonly setPeerStatus: { readonly peerId: string; readonly status: PeerStatus; readonly by: string };
   readonly rotateKey: { readonly peerId: string; readonly overlapMs: number; readonly by: string };
+  readonly setPublicKey: { readonly peerId: string; readonly publicKey: string | null; readonly by: string };
+  readonly allowPlayer: {
+    readonly subject: string;
+    readonly until: number;
+    readonly note: string;
+    readonly by: string;
+  };
+  readonly disallowPlayer: { readonly subject: string; readonly by: string };
   readonly preTrust: { readonly change: 'add' | 'remove'; readonly peerId: string; readonly by: string };
   readonly purgePeers: { readonly idleMs: number; readonly by: string };
   readonly relatePeers: {
@@ -47,6 +56,9 @@ export interface CommandValues {
   readonly erase: Outcome<Erasure>;
   readonly setPeerStatus: Outcome<PeerView>;
   readonly rotateKey: Outcome<IssuedKey>;
+  readonly setPublicKey: Outcome<PeerView>;
+  readonly allowPlayer: Outcome<AllowedPlayer>;
+  readonly disallowPlayer: Outcome<null>;
   readonly preTrust: Outcome<{ readonly preTrusted: readonly string[] }>;
   readonly purgePeers: Outcome<readonly string[]>;
   readonly relatePeers: Outcome<null>;
@@ -105,6 +117,9 @@ const carriers: { readonly [N in CommandName]: Carrier<N> } = {
   },
   setPeerStatus: (group, { peerId, status, by }) => group.setPeerStatus(peerId, status, by),
   rotateKey: (group, { peerId, overlapMs, by }) => group.rotateKey(peerId, overlapMs, by),
+  setPublicKey: (group, { peerId, publicKey, by }) => group.setPublicKey(peerId, publicKey, by),
+  allowPlayer: (group, { subject, until, note, by }) => group.allowPlayer(subjectBytes(subject), until, note, by),
+  disallowPlayer: (group, { subject, by }) => group.disallowPlayer(subjectBytes(subject), by),
   preTrust: (group, { change, peerId, by }) => group.preTrust(change, peerId, by),
   purgePeers: (group, { idleMs, by }) => group.purgePeers(idleMs, by),
   relatePeers: (group, { relation, peerId, otherId, by }) => group.relatePeers(relation, peerId, otherId, by),

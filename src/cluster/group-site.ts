@@ -55,6 +55,15 @@ export class GroupSite implements MemberSite {
     return this.#deps.unfit();
   }
 
+  get weights() {
+    const { basedOnSeq, computedAt } = this.#deps.loop().weights;
+    return { basedOnSeq, computedAt };
+  }
+
+  noteWeights(basedOnSeq: number, computedAt: number | null): void {
+    this.#deps.loop().weights.published(Math.min(basedOnSeq, this.appliedSeq), computedAt);
+  }
+
   take(slots: readonly Slot[]): Promise<void> {
     return this.#inLine(async () => {
       let plain: Slot[] = [];

@@ -26,6 +26,14 @@ export class LateSite implements MemberSite {
     return this.#site?.unfit ?? null;
   }
 
+  get weights() {
+    return this.#site?.weights ?? { basedOnSeq: 0, computedAt: null };
+  }
+
+  noteWeights(basedOnSeq: number, computedAt: number | null): void {
+    this.#site?.noteWeights(basedOnSeq, computedAt);
+  }
+
   async take(slots: readonly Slot[]): Promise<void> {
     await this.#bound.take(slots);
     const { appliedSeq } = this;

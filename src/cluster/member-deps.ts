@@ -8,6 +8,10 @@ export interface MemberSite {
   readonly snapshotSeq: number;
   /** Why this node must not lead, or take part; null: it may. */
   readonly unfit: string | null;
+  /** Up to which record this node's weights are computed. */
+  readonly weights: { readonly basedOnSeq: number; readonly computedAt: number | null };
+  /** What the leader says of its weights. */
+  noteWeights(basedOnSeq: number, computedAt: number | null): void;
   /** Takes slots over, which follow one another and what was applied, and resolves once they are applied. */
   take(slots: readonly Slot[]): Promise<void>;
   /** All that was decided before is applied: from here on this node decides. */

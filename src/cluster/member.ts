@@ -139,8 +139,6 @@ export class ClusterMember implements ClusterHealth {
     for (const resolve of this.#whenConfirmed.splice(0)) resolve();
   }
 
-  // Life
-
   /** Begins to follow; `fence`: that under which this node formed the group a moment before. */
   start(fence: Fence | null): void {
     if (this.#role === 'joining') this.#role = 'follower';
@@ -220,7 +218,8 @@ export class ClusterMember implements ClusterHealth {
     const { nodeId, url, version, format, site } = this.#deps;
     const { appliedSeq: applied, durableSeq: durable, snapshotSeq: snapshot } = site;
     const at = { applied, durable, snapshot, started: this.#started };
-    return { nodeId, url, role: this.#role, version, format, ...at, reason: this.#reason };
+    const said = this.#role === 'leader' ? { weights: site.weights } : {};
+    return { nodeId, url, role: this.#role, version, format, ...at, reason: this.#reason, ...said };
   }
 
   async #run(): Promise<void> {
@@ -265,6 +264,8 @@ export class ClusterMember implements ClusterHealth {
       this.#leader = view.leader;
       if (view.leader !== null) this.#lastLeader = view.leader.nodeId;
       await this.#take(view.slots);
+      const { weights } = view.nodes.find(({ nodeId }) => nodeId === view.leader?.nodeId) ?? {};
+      if (weights !== undefined) this.#deps.site.noteWeights(weights.basedOnSeq, weights.computedAt);
       // Fewer than may come are all that there were.
       if (view.slots.length === limits.slotsRead) continue;
       this.#confirm(askedAt);

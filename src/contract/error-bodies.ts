@@ -15,7 +15,7 @@ export const errorCodeSchema = {
 
 const errorText = { type: 'string', description: 'For people; may be reworded between versions.' } as const;
 
-const faultProperties = {
+const violationProperties = {
   field: {
     type: 'string',
     description: 'JSON pointer of the faulty field; of the missing or unknown field itself where that is the fault.',
@@ -25,25 +25,25 @@ const faultProperties = {
   limit: { type: 'number', description: 'The bound.' },
 } as const;
 
-export const schemaFaultSchema = {
+export const violationSchema = {
   type: 'object',
   additionalProperties: false,
   required: ['field', 'violation', 'error'],
-  properties: { ...faultProperties, error: errorText },
+  properties: { ...violationProperties, error: errorText },
 } as const;
 
-export const schemaFaultsSchema = {
+export const violationsSchema = {
   type: 'object',
   additionalProperties: false,
   required: ['field', 'violation'],
   properties: {
-    ...faultProperties,
+    ...violationProperties,
     more: {
       type: 'array',
       minItems: 1,
       maxItems: limits.furtherFaultsMax,
       description: `Further faults of the same body. In a batch only the first ${limits.batchFaultsExplained} faulty events have them.`,
-      items: schemaFaultSchema,
+      items: violationSchema,
     },
   },
 } as const;
@@ -94,6 +94,35 @@ export const duplicateSchema = {
   ],
 } as const;
 
+export const canonicalFormsSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['canonical_forms'],
+  properties: {
+    canonical_forms: {
+      type: 'array',
+      minItems: 1,
+      description: 'Which kinds of ids the group takes, and the canonical form of each.',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['kind', 'form'],
+        properties: { kind: { type: 'string' }, form: { type: 'string', description: 'For people.' } },
+      },
+    },
+  },
+} as const;
+
+export const erasureQuotaSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['quota', 'per_day'],
+  properties: {
+    quota: { type: 'string', enum: ['peer', 'group'], description: 'Whose quota is used up.' },
+    per_day: { type: 'integer', description: 'Erasures that it allows in 24 hours, those that wait among them.' },
+  },
+} as const;
+
 export const rateLimitSchema = {
   type: 'object',
   additionalProperties: false,
@@ -127,10 +156,12 @@ export const unavailableSchema = {
 } as const;
 
 const detailsByCode = {
-  schema_validation_failed: schemaFaultsSchema,
+  schema_validation_failed: violationsSchema,
   invalid_parameter: invalidParameterSchema,
   missing_api_key: missingKeySchema,
   duplicate_event: duplicateSchema,
+  player_id_not_canonical: canonicalFormsSchema,
+  erasure_quota_exceeded: erasureQuotaSchema,
   rate_limited: rateLimitSchema,
   internal_error: internalErrorSchema,
   dependency_unavailable: unavailableSchema,

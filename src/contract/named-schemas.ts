@@ -8,9 +8,9 @@ import {
   invalidParameterSchema,
   problemSchema,
   rateLimitSchema,
-  schemaFaultSchema,
-  schemaFaultsSchema,
   unavailableSchema,
+  violationSchema,
+  violationsSchema,
 } from './error-bodies.js';
 import { batchSchema, eventSchema, registrationSchema } from './request-bodies.js';
 import {
@@ -64,8 +64,8 @@ export const namedSchemas = {
   StreamHeartbeat: heartbeatDataSchema,
   StreamResume: resumeDataSchema,
   ErrorCode: errorCodeSchema,
-  SchemaFault: schemaFaultSchema,
-  SchemaFaults: schemaFaultsSchema,
+  SchemaFault: violationSchema,
+  SchemaFaults: violationsSchema,
   InvalidParameterDetails: invalidParameterSchema,
   DuplicateDetails: duplicateSchema,
   RateLimitDetails: rateLimitSchema,

@@ -25,7 +25,7 @@ function referenced(schema: Schema, own?: Schema): unknown {
 }
 
 /** Examples of what is wrong, for the codes whose text says what was found. */
-const exampleTexts: Partial<Record<ErrorCode, string>> = {
+const exampleStrings: Partial<Record<ErrorCode, string>> = {
   schema_validation_failed: 'severity must be at most 1; got 1.5',
 };
 
@@ -37,6 +37,7 @@ const exampleDetails: Partial<ErrorDetails> & Partial<Record<ErrorCode, object>>
     limit: 1,
     more: [{ field: '/game_id', violation: 'pattern', error: 'game_id must not begin or end with a blank' }],
   },
+  player_id_not_canonical: { canonical_forms: [{ kind: 'steam', form: 'the decimal SteamID64 of 17 digits' }] },
   rate_limited: { limit: 'address', per_s: 100 },
   duplicate_event: {
     event_id: '0c4b2d0e-6f0a-4e0b-9c43-5f1a2b3c4d5e',
@@ -47,7 +48,7 @@ const exampleDetails: Partial<ErrorDetails> & Partial<Record<ErrorCode, object>>
 
 function errorExample(code: ErrorCode): Json {
   const details = exampleDetails[code];
-  return { error: exampleTexts[code] ?? errors[code].text, code, ...(details === undefined ? {} : { details }) };
+  return { error: exampleStrings[code] ?? errors[code].text, code, ...(details === undefined ? {} : { details }) };
 }
 
 const requestIdHeader = {

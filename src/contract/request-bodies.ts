@@ -3,7 +3,7 @@
  * handlers and the OpenAPI document are all made from these objects, so that a change here changes all three.
  */
 import { limits } from '../limits.js';
-import { contactEmail, gameIds, peerName } from '../validation/identifiers.js';
+import { contactEmail, gameIds, peerName, publicKey } from '../validation/identifiers.js';
 import type { FromSchema } from '../validation/schema.js';
 import { eventFields, eventProperties } from './fields.js';
 
@@ -38,6 +38,6 @@ export const registrationSchema = {
   type: 'object',
   additionalProperties: false,
   required: ['peer_name', 'game_ids'],
-  properties: { peer_name: peerName, game_ids: gameIds, contact_email: contactEmail },
+  properties: { peer_name: peerName, game_ids: gameIds, contact_email: contactEmail, public_key: publicKey },
 } as const;
 export type RegistrationBody = FromSchema<typeof registrationSchema>;

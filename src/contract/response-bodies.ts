@@ -1,6 +1,6 @@
 /** The bodies that the service answers with, as JSON Schemas, with their types beside them: see `request-bodies.ts`. */
 import { eventTypeNames } from '../core/evidence/event-types.js';
-import { environments, identityModes, peerStatuses, verdicts } from '../core/vocabulary.js';
+import { environments, identityModes, peerStatuses, pendingReasons, verdicts } from '../core/vocabulary.js';
 import { limits } from '../limits.js';
 import { eventId, gameId, playerId } from '../validation/identifiers.js';
 import type { FromSchema } from '../validation/schema.js';
@@ -77,7 +77,15 @@ export const peerListSchema = {
     group: {
       type: 'object',
       additionalProperties: false,
-      required: ['group_id', 'identity_mode', 'salt_check', 'peer_count', 'player_count', 'event_count'],
+      required: [
+        'group_id',
+        'identity_mode',
+        'salt_check',
+        'player_id_kinds',
+        'peer_count',
+        'player_count',
+        'event_count',
+      ],
       description: 'Counts are cut to two significant digits, so that they do not tell who reported whom.',
       properties: {
         group_id: { type: 'string' },
@@ -87,6 +95,11 @@ export const peerListSchema = {
           pattern: '^[0-9a-f]{8}$',
           description:
             'The first 8 hexadecimal digits of SHA-256("ptf-salt-check" + group salt), by which a client notices a wrong salt; null where the operator does not publish it.',
+        },
+        player_id_kinds: {
+          anyOf: [{ type: 'array', items: { type: 'string' } }, { type: 'null' }],
+          description:
+            'The kinds of player ids that the group takes, each in its canonical form only; null where ids are opaque. A person with several ids is known by the first of these kinds.',
         },
         peer_count: count,
         player_count: count,
@@ -150,6 +163,13 @@ const confidence = {
   description: '0: no signal. At most 4 decimals.',
 } as const;
 
+const allowed = {
+  type: 'boolean',
+  const: true,
+  description:
+    "Only of a player on the group's allow list: score, confidence and verdict are neutral then, whatever was reported.",
+} as const;
+
 const updatedAt = { ...dateTime, description: 'Newest change of the player, cut to the hour.' } as const;
 
 const evidence = {
@@ -200,6 +220,7 @@ export const trustScoreSchema = {
     confidence,
     verdict,
     event_count: count,
+    allowed,
     updated_at: updatedAt,
     explain: { ...explanationSchema, description: 'Only with `explain=true`.' },
   },
@@ -231,7 +252,7 @@ export const verdictSchema = {
   type: 'object',
   additionalProperties: false,
   required: ['player_id', 'verdict', 'confidence', 'updated_at'],
-  properties: { player_id: playerId, verdict, confidence, updated_at: updatedAt },
+  properties: { player_id: playerId, verdict, confidence, allowed, updated_at: updatedAt },
 } as const;
 export type VerdictBody = FromSchema<typeof verdictSchema>;
 
@@ -312,11 +333,17 @@ export type ErasureBody = FromSchema<typeof erasureSchema>;
 export const pendingErasureSchema = {
   type: 'object',
   additionalProperties: false,
-  required: ['subject_hash', 'status', 'receipt'],
+  required: ['subject_hash', 'status', 'receipt', 'reason'],
   properties: {
     subject_hash: hashHex,
     status: { type: 'string', const: 'pending' },
     receipt: { type: 'string' },
+    reason: {
+      type: 'string',
+      enum: pendingReasons,
+      description:
+        'Why it waits: the operator confirms every erasure; the peer registered less than a day ago; others reported the player, too.',
+    },
   },
 } as const;
 export type PendingErasureBody = FromSchema<typeof pendingErasureSchema>;

@@ -43,13 +43,26 @@ export interface Route {
 }
 
 const keyCodes = ['missing_api_key', 'invalid_api_key', 'peer_not_active'] as const;
+/** Of what is done in the name of a peer. */
+const writeCodes = [
+  ...keyCodes,
+  'signature_missing',
+  'signature_invalid',
+  'signature_expired',
+  'signature_replayed',
+] as const;
 const bodyCodes = [
   'unsupported_media_type',
   'payload_too_large',
   'malformed_json',
   'schema_validation_failed',
 ] as const;
-const playerCodes = ['invalid_parameter', 'player_not_found', 'subject_hash_required'] as const;
+const playerCodes = [
+  'invalid_parameter',
+  'player_not_found',
+  'subject_hash_required',
+  'player_id_not_canonical',
+] as const;
 
 /** What any request can meet, whatever its route, down to one that never was a request. */
 export const everyRoute = [
@@ -157,13 +170,14 @@ export const routes = {
     query: [],
     success: { 201: { description: 'Stored durably.', schema: responses.storedEventSchema } },
     codes: [
-      ...keyCodes,
+      ...writeCodes,
       ...bodyCodes,
       'unsupported_schema_version',
       'peer_id_mismatch',
       'unknown_peer',
       'game_id_not_registered',
       'subject_hash_required',
+      'player_id_not_canonical',
       'timestamp_in_future',
       'duplicate_event',
       'overloaded',
@@ -184,7 +198,7 @@ export const routes = {
     },
     query: [],
     success: { 200: { description: 'Each event has its own result.', schema: responses.batchResultSchema } },
-    codes: [...keyCodes, ...bodyCodes, 'overloaded'],
+    codes: [...writeCodes, ...bodyCodes, 'overloaded'],
   },
   withdrawEvent: {
     method: 'DELETE',
@@ -196,7 +210,7 @@ export const routes = {
     whileNotReady: false,
     query: [],
     success: { 200: { description: 'Withdrawn; the id stays taken.', schema: responses.withdrawalSchema } },
-    codes: [...keyCodes, 'invalid_parameter', 'event_not_found', 'overloaded'],
+    codes: [...writeCodes, 'invalid_parameter', 'event_not_found', 'overloaded'],
   },
   listErasedEvents: {
     method: 'GET',
@@ -223,7 +237,7 @@ export const routes = {
       200: { description: 'Erased.', schema: responses.erasureSchema },
       202: { description: 'Noted; the operator confirms it.', schema: responses.pendingErasureSchema },
     },
-    codes: [...keyCodes, 'invalid_parameter', 'subject_not_found', 'erasure_quota_exceeded', 'overloaded'],
+    codes: [...writeCodes, 'invalid_parameter', 'subject_not_found', 'erasure_quota_exceeded', 'overloaded'],
   },
   getTrustScore: {
     method: 'GET',
@@ -271,7 +285,7 @@ export const routes = {
     whileNotReady: false,
     query: [queryParameters.ids],
     success: { 200: { description: 'One entry per id, in the order asked.', schema: responses.matchScoresSchema } },
-    codes: ['invalid_parameter', 'subject_hash_required'],
+    codes: ['invalid_parameter', 'subject_hash_required', 'player_id_not_canonical'],
   },
   streamVerdicts: {
     method: 'GET',
@@ -314,6 +328,18 @@ export const routes = {
     whileNotReady: true,
     query: [],
     success: { 200: { description: 'OpenAPI 3.1.', schema: responses.openApiSchema } },
+    codes: [],
+  },
+  getOpenApi30: {
+    method: 'GET',
+    path: '/api/v1/openapi-3.0.json',
+    tag: 'Service',
+    summary: 'This description for generators that do not read OpenAPI 3.1',
+    auth: 'none',
+    cache: 'public',
+    whileNotReady: true,
+    query: [],
+    success: { 200: { description: 'OpenAPI 3.0.3.', schema: responses.openApiSchema } },
     codes: [],
   },
   getDocs: {

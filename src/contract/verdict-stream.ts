@@ -15,6 +15,11 @@ export const changedPlayerSchema = {
     score: { type: 'number', minimum: 0, maximum: 100 },
     confidence: { type: 'number', minimum: 0, maximum: 1 },
     verdict: { type: 'string', enum: verdicts },
+    allowed: {
+      type: 'boolean',
+      const: true,
+      description: "Only of a player on the group's allow list, which is neutral whatever was reported.",
+    },
   },
 } as const;
 export type ChangedPlayer = FromSchema<typeof changedPlayerSchema>;

@@ -26,8 +26,8 @@ export interface SubmitEvents {
   /** Number of the peer whose key was sent; null with authentication off. */
   readonly caller: number | null;
   readonly events: readonly EventSubmission[];
-  /** `asOf`: `redacted` of the state when the log was read. */
-  readonly checked?: { readonly asOf: number; readonly found: readonly RepeatFound[] };
+  /** What the log says of events that may be repeats. */
+  readonly checked?: readonly RepeatFound[];
 }
 
 /** Event `index` of a command may repeat one in the chain of records that begins at `head`. */
@@ -49,6 +49,8 @@ export interface Registration {
   readonly peerName: string;
   readonly gameIds: readonly string[];
   readonly contactEmail?: string;
+  /** Ed25519, 32 bytes, base64url. */
+  readonly publicKey?: string;
 }
 
 /** What bounds a group beyond the limits of the service; from the configuration. */
@@ -82,6 +84,29 @@ export interface RotateKey {
   readonly peerId: string;
   readonly keyDigest: string;
   readonly overlapMs: number;
+  readonly by: string;
+}
+
+export interface SetPublicKey {
+  readonly peerId: string;
+  /** Ed25519, 32 bytes, base64url; null removes the key. */
+  readonly publicKey: string | null;
+  readonly by: string;
+}
+
+/** An entry of the group's allow list. */
+export interface AllowPlayer {
+  readonly subject: Uint8Array;
+  /** A new id, for the audit log. */
+  readonly id: string;
+  /** ms since 1970. */
+  readonly until: number;
+  readonly note: string;
+  readonly by: string;
+}
+
+export interface DisallowPlayer {
+  readonly subject: Uint8Array;
   readonly by: string;
 }
 

@@ -6,26 +6,27 @@
 import { limits } from '../limits.js';
 import { NumberColumn, Times } from './columns/times.js';
 import { evidenceAt } from './evidence/decay.js';
-import { isEvidence, takesBack } from './evidence/event-types.js';
+import { isEvidence, revokesLowering } from './evidence/event-types.js';
 import { getOrMake } from './get-or-make.js';
 import { subjectBytes } from './hashing/pseudonym.js';
 import { sipKey } from './hashing/siphash.js';
 import { auditStart } from './records/audit.js';
 import type {
   AuditPart,
+  CarriedSums,
   DecidedEvent,
-  EventGone,
+  EventTombstone,
   EventWithdrawn,
-  EvidenceKept,
-  EvidenceTakenBack,
   GroupFormed,
   LogRecord,
+  LoweringRevoked,
   RecordType,
   Redacted,
   SubjectErased,
   WeightsPublished,
 } from './records/records.js';
 import type { PeerRelation } from './relations.js';
+import { AllowList } from './tables/allow-list.js';
 import { ErasedEvents } from './tables/erased-events.js';
 import { EventColumns, type EventKeys, keyOf } from './tables/event-columns.js';
 import { EventIds } from './tables/event-ids.js';
@@ -105,18 +106,21 @@ export class GroupState {
   readonly withdrawals = new Map<number, OpenWithdrawal>();
   /** Requests for an erasure that wait for the operator: their records, by subject (hex). */
   readonly pendingErasures = new Map<string, number[]>();
+  /** How often each peer (or `NO_KEY`) asked for the erasure of a subject that others had reported. */
+  readonly sharedErasures = new Map<number, number>();
   /** Times of the newest erasures, by number of the asking peer (or `NO_KEY`). */
   erasuresBy = new Map<number, number[]>();
   /**
    * The newest record that took evidence back, changed what such a one hides, repeated an event, or made a repeated one
    * count: chains that were read before may lack it. Of this process.
    */
-  takenBackSeq = 0;
+  revokedSeq = 0;
   /** How often an erasure or a withdrawal was carried out: whoever read a record before must look again. */
   redacted = 0;
   /** Events up to this record left the log by their age; open while its free space may still hold some. */
   retired = { seq: 0, open: false };
   eventCount = 0;
+  readonly allowed = new AllowList();
   readonly erasedEvents = new ErasedEvents();
   readonly hourlyCounts = new HourlyCounts();
 
@@ -136,23 +140,23 @@ export class GroupState {
   apply(record: LogRecord, at: number): void {
     if (record.type === 'event_accepted') {
       this.#single.onlyKeys(keyOf(record.subject), record.id_tag ?? this.idTags.of(record.event_id));
-      this.#single.setRest(0, record);
+      this.#single.setOthers(0, record);
       this.applyEvents(this.#single, at);
-      if (takesBack(record) || record.repeats) this.takenBackSeq = this.lastSeq;
+      if (revokesLowering(record) || record.repeats) this.revokedSeq = this.lastSeq;
       return;
     }
     if (touchingPlayers.has(record.type)) this.#sorted?.settle();
     const seq = this.#next(at);
     switch (record.type) {
       case 'event_gone':
-        this.#gone(record, seq, at);
+        this.#applyTombstone(record, seq, at);
         break;
       case 'event_withdrawn':
         this.#withdrawn(record, seq);
         break;
       case 'evidence_taken_back':
         this.evidenceSeq = seq;
-        this.takenBackSeq = seq;
+        this.revokedSeq = seq;
         if (record.subject !== null) this.#setPair(subjectBytes(record.subject), record, seq);
         break;
       case 'subject_erased':
@@ -162,6 +166,9 @@ export class GroupState {
         if (record.subject !== null) this.#pend(record.subject, seq);
         this.#countErasure(record.peer, at);
         break;
+      case 'shared_erasure_asked':
+        this.sharedErasures.set(record.peer, (this.sharedErasures.get(record.peer) ?? 0) + 1);
+        break;
       case 'events_erased':
         for (const event of record.events) this.erasedEvents.add(record.peer, event, seq);
         break;
@@ -169,7 +176,7 @@ export class GroupState {
         this.#redacted(record);
         break;
       case 'evidence_kept':
-        this.#kept(record, seq);
+        this.#applyCarriedSums(record, seq);
         break;
       case 'events_retired':
         this.retired = { seq: record.up_to, open: !record.done };
@@ -203,6 +210,7 @@ export class GroupState {
           keyDigest: record.key_digest,
           oldKeyDigest: null,
           oldKeyUntil: 0,
+          ...(record.public_key === undefined ? {} : { publicKey: record.public_key }),
           eventCount: 0,
         });
         this.peerWeights.refreshPeer(this, record.peer);
@@ -215,6 +223,18 @@ export class GroupState {
         break;
       case 'peer_key_rotated':
         this.peers.rotate(this.peers.at(record.peer), record.key_digest, record.old_key_until);
+        break;
+      case 'peer_public_key_set':
+        this.peers.at(record.peer).publicKey = record.public_key ?? undefined;
+        break;
+      case 'player_allowed':
+        if (record.subject !== null) {
+          const { id, until, note } = record;
+          this.allowed.set(record.subject, { id, until, note: note ?? '' }, seq);
+        }
+        break;
+      case 'player_allowance_ended':
+        if (record.subject !== null) this.allowed.remove(record.subject, seq);
         break;
       case 'peers_related':
         this.relations = related(this.relations, record);
@@ -245,12 +265,12 @@ export class GroupState {
 
   /** The same of one event that was looked up by `keys` just now; not between `sortEvents` and `settle`. */
   applyEvent(event: DecidedEvent, { columns, i }: EventKeys, at: number): void {
-    columns.setRest(i, event);
+    columns.setOthers(i, event);
     this.#intoTables(columns, i, this.lastSeq + 1, at);
     this.#noteSaid(columns, i);
     this.evidenceSeq = this.#next(at);
     // Also where there is nothing to take back, and so no record that says it.
-    if (takesBack(event) || event.repeats) this.takenBackSeq = this.lastSeq;
+    if (revokesLowering(event) || event.repeats) this.revokedSeq = this.lastSeq;
     this.#count(event.peer, at);
   }
 
@@ -307,17 +327,17 @@ export class GroupState {
   }
 
   /** An event that was withdrawn or erased later: its id stays taken, nothing else of it counts. */
-  #gone(gone: EventGone, seq: number, at: number): void {
+  #applyTombstone(tombstone: EventTombstone, seq: number, at: number): void {
     this.evidenceSeq = seq;
-    if (this.#sorted === null) this.eventIds.insert(gone.id_tag, seq, gone.peer);
-    else this.#sorted.addId(gone.id_tag, seq, gone.peer);
-    this.#count(gone.peer, at);
+    if (this.#sorted === null) this.eventIds.insert(tombstone.id_tag, seq, tombstone.peer);
+    else this.#sorted.addId(tombstone.id_tag, seq, tombstone.peer);
+    this.#count(tombstone.peer, at);
   }
 
   #withdrawn(record: EventWithdrawn, seq: number): void {
     const { subject, event_seq } = record;
     this.evidenceSeq = seq;
-    if (record.hidden !== undefined || record.counts !== undefined) this.takenBackSeq = seq;
+    if (record.hidden !== undefined || record.counts !== undefined) this.revokedSeq = seq;
     this.withdrawals.set(event_seq, { seq, subject });
     if (subject !== null) this.#setPair(subjectBytes(subject), record, seq);
   }
@@ -326,11 +346,11 @@ export class GroupState {
    * Nothing changes but where the pair's chain begins; in a replay without its events, this is where its sums come
    * from.
    */
-  #kept(record: EvidenceKept, seq: number): void {
+  #applyCarriedSums(record: CarriedSums, seq: number): void {
     if (record.subject !== null) this.#setPair(record.subject, record, seq);
   }
 
-  #setPair(subject: Uint8Array, stated: EventWithdrawn | EvidenceTakenBack | EvidenceKept, seq: number): void {
+  #setPair(subject: Uint8Array, stated: EventWithdrawn | LoweringRevoked | CarriedSums, seq: number): void {
     const { peer, lowering, raising, count, updated_at: updatedAt, evidence_at: evidenceAt } = stated;
     const entry = this.subjects.ensureEntry(subject, peer, { updatedAt, evidenceAt });
     this.subjects.entries.set(entry, peer, lowering, raising, count, seq);
@@ -343,6 +363,7 @@ export class GroupState {
     if (subject !== null) {
       this.subjects.remove(subjectBytes(subject));
       this.pendingErasures.delete(subject);
+      this.allowed.erase(subject);
       for (const [eventSeq, withdrawal] of this.withdrawals) {
         if (withdrawal.subject === subject) this.withdrawals.set(eventSeq, { ...withdrawal, subject: null });
       }
@@ -350,9 +371,9 @@ export class GroupState {
     this.#countErasure(record.peer, at);
   }
 
-  /** Where the chains of a subject begin, and the requests that name it. */
+  /** Where the chains of a subject begin, and the records that name it: requests, and entries of the allow list. */
   #headsOf(subject: string): number[] {
-    const heads = [...(this.pendingErasures.get(subject) ?? [])];
+    const heads = [...(this.pendingErasures.get(subject) ?? []), ...(this.allowed.of(subject)?.seqs ?? [])];
     const row = this.subjects.find(subjectBytes(subject));
     if (row < 0) return heads;
     const first = this.subjects.firstEntry(row);
@@ -368,7 +389,7 @@ export class GroupState {
     if (peer === OPERATOR) return;
     // Not by age: a clock that jumped ahead would make the quota forget what it has to remember once the clock is right
     // again.
-    const recent = (this.erasuresBy.get(peer) ?? []).slice(1 - limits.erasureTimesKept);
+    const recent = (this.erasuresBy.get(peer) ?? []).slice(1 - limits.erasureTimesMax);
     recent.push(at);
     this.erasuresBy.set(peer, recent);
   }

@@ -9,9 +9,17 @@ export type Environment = (typeof environments)[number];
 export const registrationModes = ['open', 'session', 'closed'] as const;
 export type RegistrationMode = (typeof registrationModes)[number];
 
+/** Whether writes must be signed: never looked at, by peers with a public key, or by all. */
+export const requestSignings = ['off', 'optional', 'required'] as const;
+export type RequestSigning = (typeof requestSignings)[number];
+
 /** Who erases at once: any peer, a peer that alone reported the player, or the operator alone. */
 export const erasureModes = ['peer', 'own', 'operator'] as const;
 export type ErasureMode = (typeof erasureModes)[number];
+
+/** Why an erasure waits for the operator. */
+export const pendingReasons = ['operator_mode', 'peer_too_new', 'reported_by_others'] as const;
+export type PendingReason = (typeof pendingReasons)[number];
 
 export const peerStatuses = ['active', 'suspended', 'revoked'] as const;
 export type PeerStatus = (typeof peerStatuses)[number];

@@ -10,7 +10,7 @@ import type { TrustExplanation, TrustView } from '../core/scoring/score.js';
 import type { Simulation } from '../core/scoring/simulation.js';
 import type { VerdictCounts } from '../core/scoring/verdict-counts.js';
 import type { KeyColumns } from '../core/tables/event-columns.js';
-import type { Environment, IdentityMode, PeerStatus } from '../core/vocabulary.js';
+import type { Environment, IdentityMode, PeerStatus, PendingReason } from '../core/vocabulary.js';
 import type { Outcome } from '../errors.js';
 import type { ClusterHealth, ClusterOperations } from './cluster-api.js';
 import type { Holder } from './holder.js';
@@ -22,6 +22,8 @@ export interface GroupIdentity {
   readonly groupId: string;
   readonly identityMode: IdentityMode;
   readonly environment: Environment;
+  /** The kinds of player ids that the group takes in canonical form; absent: ids are opaque. */
+  readonly playerIdKinds?: readonly string[];
 }
 
 /** Where the published peer weights stand. `basedOnSeq` 0 and `computedAt` null: none were computed yet. */
@@ -53,6 +55,8 @@ export interface PeerView {
   readonly gameIds: readonly string[];
   readonly status: PeerStatus;
   readonly registeredAt: number;
+  /** The Ed25519 key that the peer signs its writes with: 32 bytes, base64url; null where it does not sign. */
+  readonly publicKey: string | null;
   /** Events ever accepted from this peer. */
   readonly eventCount: number;
   readonly preTrusted: boolean;
@@ -97,6 +101,8 @@ export interface IssuedKey {
 
 export interface Erasure {
   readonly status: 'erased' | 'pending';
+  /** Why it waits; null where it does not. */
+  readonly reason: PendingReason | null;
   /** Events erased; 0 while pending. */
   readonly eventsErased: number;
   readonly erasedAt: number;
@@ -246,6 +252,17 @@ export interface CheckStatus {
   readonly faults: readonly string[];
 }
 
+/** A player on the group's allow list. */
+export interface AllowedPlayer {
+  /** Subject hash, hex. */
+  readonly subject: string;
+  /** Names the entry in the audit log. */
+  readonly entryId: string;
+  /** ms since 1970, at the end of a minute. */
+  readonly until: number;
+  readonly note: string;
+}
+
 /** An erasure that waits for the operator. */
 export interface PendingErasure {
   /** Subject hash, hex. */
@@ -306,6 +323,8 @@ export interface GroupViews {
   delayedEventCount(peer: PeerView): number;
   /** Peers numbered from `from` on, oldest first, at most `limit`. */
   peers(from: number, limit: number): PeerView[];
+  /** Whether a peer asked for an erasure at `at` (ms since 1970) or later. */
+  hasErasedSince(peer: PeerView, at: number): boolean;
   /** Undefined: no events of this subject are known. */
   trust(subject: Uint8Array): TrustView | undefined;
   /**
@@ -350,9 +369,13 @@ export interface GroupOperations {
   status(): GroupStatus;
   /** Undefined where the peer was not there at the newest computation. */
   signals(peer: PeerView): PeerSignals | undefined;
+  /** How often a peer asked for the erasure of a player whom others had reported, too. */
+  sharedErasures(peer: PeerView): number;
   setPeerStatus(peerId: string, status: PeerStatus, by: string): Promise<Outcome<PeerView>>;
   /** `overlapMs` 0 kills the old key at once; at most `limits.keyOverlapMsMax`. */
   rotateKey(peerId: string, overlapMs: number, by: string): Promise<Outcome<IssuedKey>>;
+  /** The key that a peer signs its writes with (32 bytes, base64url), or null for none. */
+  setPublicKey(peerId: string, publicKey: string | null, by: string): Promise<Outcome<PeerView>>;
   preTrust(
     change: 'add' | 'remove',
     peerId: string,
@@ -362,6 +385,14 @@ export interface GroupOperations {
   purgePeers(idleMs: number, by: string): Promise<Outcome<readonly string[]>>;
   /** Declares that two peers are one witness, or that they are independent. */
   relatePeers(relation: PeerRelation['relation'], peerId: string, otherId: string, by: string): Promise<Outcome<null>>;
+  /** The entries of the allow list that are not over, in the order of their subjects. */
+  allowedPlayers(): readonly AllowedPlayer[];
+  /** The entry of one player; undefined where it has none, or where it is over. */
+  allowedPlayer(subject: Uint8Array): AllowedPlayer | undefined;
+  /** Puts a player on the allow list until a moment (ms since 1970). Codes: invalid_parameter, overloaded. */
+  allowPlayer(subject: Uint8Array, until: number, note: string, by: string): Promise<Outcome<AllowedPlayer>>;
+  /** Takes a player off the list. Codes: subject_not_found. */
+  disallowPlayer(subject: Uint8Array, by: string): Promise<Outcome<null>>;
   /** Subject hashes (hex) whose erasure waits for the operator. */
   pendingErasures(): readonly PendingErasure[];
   /** Erases at once, whatever the mode, and so confirms what is pending for the subject. */

@@ -1,18 +1,22 @@
 /** The commands that a group's actor takes, and what each answers. */
 import type {
+  AllowPlayer,
   ChangePeerStatus,
   ChangePreTrust,
+  DisallowPlayer,
   EraseSubject,
   PurgePeers,
   RegisterPeer,
   RelatePeers,
   RepeatCheck,
   RotateKey,
+  SetPublicKey,
   SubmitEvents,
   WithdrawEvent,
 } from '../core/commands.js';
 import type { readAgain } from '../core/rules/decide-removal.js';
 import type { ComputedWeights } from '../core/rules/decide-scale.js';
+import type { PendingReason } from '../core/vocabulary.js';
 import type { Outcome } from '../errors.js';
 import type { AcceptedEvent } from './api.js';
 
@@ -26,7 +30,7 @@ export interface Chains {
   /** The newest record of the state. */
   readonly asOf: number;
   /** Up to this record no event is in the log any more. */
-  readonly retired: number;
+  readonly expired: number;
 }
 
 /** Where an event lies in the log, as of a count of what was taken out of it; 0 for an unknown id. */
@@ -43,9 +47,8 @@ export interface RepeatsUnknown {
   readonly type: 'repeats_unknown';
   readonly events: SubmitEvents['events'];
   readonly checks: readonly RepeatCheck[];
-  readonly asOf: number;
   /** Up to this record no event is in the log any more. */
-  readonly retired: number;
+  readonly expired: number;
   /** Events that are withdrawn, though the log may still show them. */
   readonly withdrawn: readonly number[];
 }
@@ -55,6 +58,9 @@ export type Command =
   | ({ readonly type: 'register' } & RegisterPeer)
   | ({ readonly type: 'peer_status' } & ChangePeerStatus)
   | ({ readonly type: 'rotate_key' } & RotateKey)
+  | ({ readonly type: 'public_key' } & SetPublicKey)
+  | ({ readonly type: 'allow' } & AllowPlayer)
+  | ({ readonly type: 'disallow' } & DisallowPlayer)
   | ({ readonly type: 'pre_trust' } & ChangePreTrust)
   | { readonly type: 'configured_pre_trust'; readonly peerIds: readonly string[] }
   | ({ readonly type: 'purge_peers' } & PurgePeers)
@@ -73,6 +79,10 @@ export interface Answers {
   register: Outcome<number>;
   peer_status: Outcome<number>;
   rotate_key: Outcome<number>;
+  public_key: Outcome<number>;
+  /** Until when the entry counts, ms since 1970. */
+  allow: Outcome<number>;
+  disallow: Outcome<null>;
   pre_trust: Outcome<null>;
   configured_pre_trust: Outcome<null>;
   purge_peers: Outcome<readonly string[]>;
@@ -83,7 +93,12 @@ export interface Answers {
   withdraw: Outcome<{ readonly withdrawnAt: number }> | typeof readAgain;
   chains: Chains | null;
   /** Answered when an erasure is complete on disk, or its request durable; a withdrawal likewise. */
-  erase: Outcome<{ readonly events: number; readonly pending: boolean; readonly at: number }>;
+  erase: Outcome<{
+    readonly events: number;
+    readonly pending: boolean;
+    readonly reason: PendingReason | null;
+    readonly at: number;
+  }>;
   /** Whether they became a record. */
   publish_weights: Outcome<boolean>;
 }

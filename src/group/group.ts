@@ -17,6 +17,7 @@ import type { GroupLoop } from './actor/loop.js';
 import { type Submitting, submitAll } from './actor/submission.js';
 import type {
   AcceptedEvent,
+  AllowedPlayer,
   AuditEntry,
   AuditPage,
   Erasure,
@@ -141,7 +142,7 @@ export class Group extends GroupReads implements GroupApi {
       if (chains !== null && isRefusal(chains)) return chains;
       if (chains === null) return refused('event_not_found');
       const head = chains.heads.find(({ peer }) => peer === event.peer)?.head ?? 0;
-      const chain = await this.#pool((pool) => pool.chain({ head, eventSeq: located.seq, retired: chains.retired }));
+      const chain = await this.#pool((pool) => pool.chain({ head, eventSeq: located.seq, expired: chains.expired }));
       if (!chain.ok) return chain;
       const at = { eventSeq: located.seq, asOf: located.asOf, chain: chain.value, chainAsOf: chains.asOf };
       const command = { caller: caller?.index ?? null, event, ...at };
@@ -164,8 +165,8 @@ export class Group extends GroupReads implements GroupApi {
     const chains = await this.#ask({ type: 'chains', subject });
     if (chains === null) return refused('player_not_found');
     if (isRefusal(chains)) return chains;
-    const { heads, withdrawn, retired, total } = chains;
-    const walk = { heads, withdrawn: new Set(withdrawn), retired };
+    const { heads, withdrawn, expired, total } = chains;
+    const walk = { heads, withdrawn: new Set(withdrawn), expired };
     const query = { subject, ...walk, caller: caller?.index ?? null, limit, from: before };
     const listed = await this.#pool((pool) => pool.list(query));
     if (!listed.ok) return listed;
@@ -229,6 +230,10 @@ export class Group extends GroupReads implements GroupApi {
     return this.#links.links;
   }
 
+  sharedErasures({ index }: PeerView): number {
+    return this.running.state.sharedErasures.get(index) ?? 0;
+  }
+
   async setPeerStatus(peerId: string, status: PeerStatus, by: string): Promise<Outcome<PeerView>> {
     return this.#peerOutcome(await this.#ask({ type: 'peer_status', peerId, status, by }));
   }
@@ -236,6 +241,10 @@ export class Group extends GroupReads implements GroupApi {
   async rotateKey(peerId: string, overlapMs: number, by: string): Promise<Outcome<IssuedKey>> {
     const { apiKey, keyDigest } = this.#newKey();
     return this.#issued(await this.#ask({ type: 'rotate_key', peerId, overlapMs, keyDigest, by }), apiKey);
+  }
+
+  async setPublicKey(peerId: string, publicKey: string | null, by: string): Promise<Outcome<PeerView>> {
+    return this.#peerOutcome(await this.#ask({ type: 'public_key', peerId, publicKey, by }));
   }
 
   async preTrust(
@@ -259,6 +268,31 @@ export class Group extends GroupReads implements GroupApi {
 
   relatePeers(relation: PeerRelation['relation'], peerId: string, otherId: string, by: string): Promise<Outcome<null>> {
     return this.#ask({ type: 'relate_peers', relation, peerId, otherId, by });
+  }
+
+  allowedPlayers(): readonly AllowedPlayer[] {
+    const { readAt } = this;
+    return this.running.state.allowed.all().flatMap(([subject, { entry }]) => {
+      if (entry === null || entry.until < readAt) return [];
+      return [{ subject, entryId: entry.id, until: entry.until, note: entry.note }];
+    });
+  }
+
+  allowedPlayer(subject: Uint8Array): AllowedPlayer | undefined {
+    const hex = subjectHex(subject);
+    const entry = this.running.state.allowed.of(hex)?.entry ?? null;
+    if (entry === null || entry.until < this.readAt) return undefined;
+    return { subject: hex, entryId: entry.id, until: entry.until, note: entry.note };
+  }
+
+  async allowPlayer(subject: Uint8Array, until: number, note: string, by: string): Promise<Outcome<AllowedPlayer>> {
+    const id = this.#deps.random.uuid();
+    const answer = await this.#ask({ type: 'allow', subject, id, until, note, by });
+    return answer.ok ? granted({ subject: subjectHex(subject), entryId: id, until: answer.value, note }) : answer;
+  }
+
+  disallowPlayer(subject: Uint8Array, by: string): Promise<Outcome<null>> {
+    return this.#ask({ type: 'disallow', subject, by });
   }
 
   pendingErasures(): readonly PendingErasure[] {
@@ -363,8 +397,14 @@ export class Group extends GroupReads implements GroupApi {
     const commitment = hash('sha256', receipt + subjectHex(subject), 'hex');
     const answer = await this.#ask({ type: 'erase', caller, subject, commitment, by });
     if (!answer.ok) return answer;
-    const { events, pending, at } = answer.value;
-    return granted({ status: pending ? 'pending' : 'erased', eventsErased: events, erasedAt: at, receipt });
+    const { events, pending, reason, at } = answer.value;
+    return granted({
+      status: pending ? 'pending' : 'erased',
+      reason,
+      eventsErased: events,
+      erasedAt: at,
+      receipt,
+    });
   }
 
   #newKey(): { readonly apiKey: string; readonly keyDigest: string } {

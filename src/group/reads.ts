@@ -1,6 +1,7 @@
 /** What is read of a group from memory, at once: health, counts, peers and scores. */
 
-import { explanationOf, type TrustExplanation, type TrustView, trustOf } from '../core/scoring/score.js';
+import { isAllowed, shownTrust } from '../core/scoring/allowed.js';
+import { explanationOf, type TrustExplanation, type TrustView } from '../core/scoring/score.js';
 import type { KeyColumns } from '../core/tables/event-columns.js';
 import type { Peer } from '../core/tables/peers.js';
 import type { GroupLoop } from './actor/loop.js';
@@ -57,7 +58,7 @@ export abstract class GroupReads implements GroupViews {
     if (loop.failed) return { ...closed, reason: 'log_failed', ...reached };
     if (!this.isReady) return { ...closed, reason: loop.draining ? 'draining' : 'recovering', ...reached };
     if (this.cluster?.isStale === true) return { ...closed, reason: 'stale', ...reached };
-    if (loop.clockGuard.ahead) return { ready: true, writable: false, reason: 'clock_ahead', ...reached };
+    if (loop.clockGuard.clockAhead) return { ready: true, writable: false, reason: 'clock_ahead', ...reached };
     if (loop.disk.low) return { ready: true, writable: false, reason: 'disk_low', ...reached };
     if (loop.stalled) return { ready: true, writable: false, reason: 'log_unreachable', ...reached };
     return { ready: true, writable: true, ...reached };
@@ -112,7 +113,7 @@ export abstract class GroupReads implements GroupViews {
   trust(subject: Uint8Array): TrustView | undefined {
     const { state } = this.running;
     const row = state.subjects.find(subject);
-    return row < 0 ? undefined : trustOf(state, row, this.#asOf.of(state));
+    return row < 0 ? undefined : shownTrust(state, row, this.#asOf.of(state));
   }
 
   trusts(players: KeyColumns): (TrustView | undefined)[] {
@@ -122,7 +123,7 @@ export abstract class GroupReads implements GroupViews {
     const trusts = new Array<TrustView | undefined>(players.count);
     for (let i = 0; i < players.count; i++) {
       const row = players.rows[i]!;
-      trusts[i] = row < 0 ? undefined : trustOf(state, row, asOf);
+      trusts[i] = row < 0 ? undefined : shownTrust(state, row, asOf);
     }
     return trusts;
   }
@@ -130,7 +131,10 @@ export abstract class GroupReads implements GroupViews {
   explain(subject: Uint8Array): TrustExplanation | undefined {
     const { state } = this.running;
     const row = state.subjects.find(subject);
-    return row < 0 ? undefined : explanationOf(state, row, this.#asOf.of(state));
+    if (row < 0) return undefined;
+    const asOf = this.#asOf.of(state);
+    const explanation = explanationOf(state, row, asOf);
+    return isAllowed(state, row, asOf) ? { ...explanation, allowed: true } : explanation;
   }
 
   ownErasures({ index }: PeerView, from: number, limit: number): OwnErasures {
@@ -144,6 +148,11 @@ export abstract class GroupReads implements GroupViews {
     return { total, events, next: end < total ? end : null };
   }
 
+  hasErasedSince({ index }: PeerView, at: number): boolean {
+    const newest = this.running.state.erasuresBy.get(index)?.at(-1);
+    return newest !== undefined && newest >= at;
+  }
+
   /** The moment of reads, in ms since 1970. */
   protected get readAt(): number {
     return this.#asOf.of(this.running.state).at;
@@ -155,7 +164,7 @@ export abstract class GroupReads implements GroupViews {
 
   protected viewOf(peer: Peer): PeerView {
     const { state } = this.running;
-    const { index, peerId, peerName, gameIds, status, registeredAt, eventCount } = peer;
+    const { index, peerId, peerName, gameIds, status, registeredAt, publicKey = null, eventCount } = peer;
     const { tau, a, b, weight } = state.peerWeights;
     const preTrusted = state.preTrusted.includes(index);
     return {
@@ -165,6 +174,7 @@ export abstract class GroupReads implements GroupViews {
       gameIds,
       status,
       registeredAt,
+      publicKey,
       eventCount,
       preTrusted,
       tau: tau[index]!,

@@ -53,7 +53,7 @@ export interface FeedListener {
    * Something was told, in order; `mark` null: not everything was told once yet. The next is looked for once this
    * resolves, but for erasures, which wait for nobody.
    */
-  told(rows: readonly ChangeRow[], mark: FeedPosition | null): Promise<void>;
+  publish(rows: readonly ChangeRow[], mark: FeedPosition | null): Promise<void>;
   /** What was told is not known any more: nobody can go on from where it is. */
   forgotten(): void;
 }

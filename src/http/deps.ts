@@ -2,7 +2,7 @@
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import type { Pseudonyms } from '../core/hashing/pseudonym.js';
-import type { RegistrationMode } from '../core/vocabulary.js';
+import type { RegistrationMode, RequestSigning } from '../core/vocabulary.js';
 import type { GroupApi } from '../group/api.js';
 import type { Clock } from '../group/ports/clock.js';
 
@@ -10,6 +10,7 @@ export interface FaceSettings {
   /** False only for local trials: every endpoint then works without a key. */
   readonly authEnabled: boolean;
   readonly registrationMode: RegistrationMode;
+  readonly requestSigning: RequestSigning;
   /** Whether `GET /peers` shows the fingerprint of the salt. */
   readonly publishSaltCheck: boolean;
   /** Verifies `service_session` cookies; needed in `session` mode, unused otherwise. */
@@ -40,7 +41,7 @@ export interface RequestObserver {
   /** Readers of the verdict stream from now on. */
   streamReaders(open: number): void;
   /** So many rows went out to one of them. */
-  streamTold(rows: number): void;
+  streamSynced(rows: number): void;
   /** One is over; `reason`: as it was told, or `left`. */
   streamEnded(reason: string): void;
 }

@@ -5,7 +5,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { groupFaults } from '../group/recovery/formation.js';
+import { formationProblems } from '../group/recovery/formation.js';
 import { formationOf } from '../group/recovery/recovery.js';
 import { openLogReader } from '../store/log/lmdb-log.js';
 import { refuseLiving } from '../store/ownership/owner.js';
@@ -92,7 +92,7 @@ async function refuseOtherGroup(config: Config, salt: string, dir: string): Prom
   try {
     const { groupId, identityMode, environment } = config;
     const identity = { groupId, identityMode, environment };
-    const faults = groupFaults({ identity, salt: Buffer.from(salt) }, formationOf(log));
+    const faults = formationProblems({ identity, salt: Buffer.from(salt) }, formationOf(log));
     if (faults.length > 0) throw new MoveRefusedError(faults.join('; '));
   } finally {
     await log.close();

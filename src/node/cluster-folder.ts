@@ -1,6 +1,7 @@
 /** What a node needs before it can take part in a cluster: its settings, the log in etcd, the mark of its folder. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { MemberStatus } from '../cluster/duties.js';
 import { messageOf } from '../errors.js';
 import { EtcdClient } from '../store/etcd/etcd-client.js';
 import { EtcdKeys } from '../store/etcd/etcd-keys.js';
@@ -70,4 +71,19 @@ export function readMark(dir: string): ClusterMark | null {
 
 export async function writeMark(dir: string, mark: ClusterMark): Promise<void> {
   await replaceFile(markFile(dir), `${JSON.stringify(mark)}\n`, { sync: true });
+}
+
+/** What each member of etcd says of itself, in the order of the endpoints; null: it does not answer. */
+export function membersOf({ client }: EtcdLog): Promise<readonly (MemberStatus | null)[]> {
+  return Promise.all(
+    client.endpoints.map(async (endpoint, at) => {
+      try {
+        const { leader, header, version, dbSize, dbSizeInUse } = await client.status(at);
+        const leads = leader === header.member_id;
+        return { endpoint, leads, version, dbBytes: Number(dbSize), dbBytesInUse: Number(dbSizeInUse) };
+      } catch {
+        return null;
+      }
+    }),
+  );
 }

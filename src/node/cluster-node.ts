@@ -9,7 +9,7 @@ import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import { ClusterGroup } from '../cluster/cluster-group.js';
 import { type CommandCall, type CommandName, type CommandValues, carryOut } from '../cluster/commands.js';
-import { LeaderDuties, type MemberStatus } from '../cluster/duties.js';
+import { LeaderDuties } from '../cluster/duties.js';
 import { GroupSite, type GroupSiteDeps } from '../cluster/group-site.js';
 import { LateSite } from '../cluster/late-site.js';
 import { LinkClient } from '../cluster/link-client.js';
@@ -28,7 +28,7 @@ import type { EtcdLog } from '../store/etcd/etcd-log.js';
 import type { LmdbLogWriter } from '../store/log/lmdb-log-writer.js';
 import { SharedLogWriter } from '../store/log/shared-log-writer.js';
 import { CopyDonor, fetchCopy } from './cluster-copy.js';
-import { type ClusterSettings, openEtcdLog, readMark, settingsOf, writeMark } from './cluster-folder.js';
+import { type ClusterSettings, membersOf, openEtcdLog, readMark, settingsOf, writeMark } from './cluster-folder.js';
 import type { Config } from './config.js';
 import { RejoinError, StartRefusedError } from './startup.js';
 import { version } from './version.js';
@@ -101,7 +101,7 @@ export class ClusterNode {
       nodeId: settings.nodeId,
       appendedBytes: () => this.#writer?.appendedBytes ?? 0,
       durableSeq: () => this.#site.durableSeq,
-      members: () => this.#members(),
+      members: () => membersOf(log),
       defragment: (at) => log.client.defragment(at),
       onFailure,
       note,
@@ -114,7 +114,7 @@ export class ClusterNode {
       nodeId: settings.nodeId,
       clusterId: () => this.#clusterId ?? '',
       endpoints: settings.endpoints,
-      members: () => this.#members(),
+      members: () => membersOf(log),
       pushWal: () => log.pushWal(),
       defragmentAll: () => this.#duties.defragment(),
       now: () => clock.now(),
@@ -143,8 +143,17 @@ export class ClusterNode {
 
   async #prepare(lastSeq: number | null): Promise<void> {
     const { log } = this.#ports;
-    this.#clusterId = await this.#reached();
     const mark = readMark(this.#dir);
+    const isHalf = existsSync(join(this.#dir, '.joining'));
+    const hasOwn = mark !== null && lastSeq !== null && lastSeq > 0 && !isHalf;
+    const found = await this.#reached(hasOwn ? limits.etcdOwnStartMs : limits.etcdStartMs, hasOwn);
+    if (found === undefined) {
+      // It serves what it has until that is stale, and goes on once etcd answers.
+      this.#clusterId = mark?.cluster_id ?? null;
+      this.member.lease.start();
+      return;
+    }
+    this.#clusterId = found;
     const isEmpty = lastSeq === 0 && mark === null;
     if (!isEmpty && mark === null) {
       throw new StartRefusedError(
@@ -158,8 +167,7 @@ export class ClusterNode {
       );
     }
     this.member.lease.start();
-    const { trimmed } = await this.#log.view((lastSeq ?? 0) + 1, 1);
-    const isHalf = existsSync(join(this.#dir, '.joining'));
+    const { trimmed } = await this.#untilAnswered(() => this.#log.view((lastSeq ?? 0) + 1, 1));
     if (lastSeq !== null && !isHalf && trimmed <= lastSeq) return;
     if (this.#clusterId === null) throw new StartRefusedError(`the store in ${this.#dir} is damaged`);
     log.warn({ last_seq: lastSeq, trimmed_seq: trimmed }, 'this node joins: it fetches a copy from another one');
@@ -168,17 +176,29 @@ export class ClusterNode {
     await writeMark(this.#dir, { cluster_id: this.#clusterId, node_id: this.#settings.nodeId });
   }
 
-  /** The name of the shared log, once etcd answers. */
-  async #reached(): Promise<string | null> {
-    const endMs = performance.now() + limits.etcdStartMs;
+  /** The name of the shared log, once etcd answers; undefined where it does not, and `mayGoOn` without. */
+  async #reached(waitMs: number, mayGoOn: boolean): Promise<string | null | undefined> {
+    const endMs = performance.now() + waitMs;
     for (;;) {
       try {
         return await this.#log.clusterId();
       } catch (error) {
         if (!(error instanceof SharedLogUnavailableError))
           throw new StartRefusedError(`ETCD_ENDPOINTS: ${messageOf(error)}`);
+        if (performance.now() >= endMs && mayGoOn) return undefined;
         if (performance.now() >= endMs) throw new StartRefusedError(`ETCD_ENDPOINTS: ${messageOf(error)}`);
         this.#ports.log.warn({ fault: messageOf(error) }, 'etcd does not answer yet');
+      }
+    }
+  }
+
+  async #untilAnswered<T>(call: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await call();
+      } catch (error) {
+        if (!(error instanceof SharedLogUnavailableError)) throw error;
+        this.#ports.log.warn({ fault: messageOf(error) }, 'etcd does not answer');
       }
     }
   }
@@ -217,7 +237,7 @@ export class ClusterNode {
       }
       await new Promise((resolve) => setTimeout(resolve, limits.clusterPollMs));
     }
-    this.#clusterId ??= await this.#log.clusterId();
+    if (this.#clusterId === null) this.#clusterId = (await this.#reached(limits.etcdStartMs, false)) ?? null;
     await writeMark(this.#dir, { cluster_id: this.#clusterId!, node_id: this.#settings.nodeId });
   }
 
@@ -375,25 +395,5 @@ export class ClusterNode {
     if (decided === undefined) throw new LinkRefusedError(`there is no command ${String(call.name)}`);
     const value = await decided;
     return { value, seq: this.#site.appliedSeq };
-  }
-
-  async #members(): Promise<readonly (MemberStatus | null)[]> {
-    const { client } = this.#log;
-    return Promise.all(
-      client.endpoints.map(async (endpoint, at) => {
-        try {
-          const status = await client.status(at);
-          return {
-            endpoint,
-            leads: status.leader === status.header.member_id,
-            version: status.version,
-            dbBytes: Number(status.dbSize),
-            dbBytesInUse: Number(status.dbSizeInUse),
-          };
-        } catch {
-          return null;
-        }
-      }),
-    );
   }
 }

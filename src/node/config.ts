@@ -28,11 +28,11 @@ export type ReadFile = (path: string) => string | undefined;
 
 export type ConfigOutcome =
   | { readonly ok: true; readonly config: Config; readonly warnings: readonly Remark[] }
-  | { readonly ok: false; readonly faults: readonly Remark[]; readonly warnings: readonly Remark[] };
+  | { readonly ok: false; readonly problems: readonly Remark[]; readonly warnings: readonly Remark[] };
 
 /** What is set: a blank variable is unset, and a secret's text may come from its file. */
 class Settings {
-  readonly faults: Remark[] = [];
+  readonly problems: Remark[] = [];
 
   constructor(
     private readonly env: Environ,
@@ -45,7 +45,7 @@ class Settings {
     if (text === undefined) return row.fallback;
     const parsed = row.parse(text);
     if (parsed.ok) return parsed.value;
-    this.note(row.name, parsed.fault);
+    this.note(row.name, parsed.problem);
     return row.fallback;
   }
 
@@ -54,7 +54,7 @@ class Settings {
   }
 
   note(variable: string, text: string): void {
-    this.faults.push({ variable, text });
+    this.problems.push({ variable, text });
   }
 
   private fileOf(name: string): string | undefined {
@@ -113,7 +113,7 @@ export function loadConfig(env: Environ, readFile: ReadFile): ConfigOutcome {
   checkTogether(config, settings);
   const unknown = unknownVariables(Object.keys(env).filter((name) => filled(env[name]) !== undefined));
   // A variable that is required and missing may be there under a mistyped name.
-  if (settings.faults.length > 0) return { ok: false, faults: settings.faults, warnings: unknown };
+  if (settings.problems.length > 0) return { ok: false, problems: settings.problems, warnings: unknown };
   return { ok: true, config: Object.freeze(config), warnings: [...warningsOf(config), ...unknown] };
 }
 
@@ -129,6 +129,15 @@ function checkTogether(config: Config, settings: Settings): void {
     settings.note(variables.sessionSecret.name, 'is required with REGISTRATION_MODE=session');
   }
   if (config.cluster === 'etcd') checkCluster(config, settings);
+  if (config.playerIdKinds !== null && config.identityMode === 'high-security') {
+    settings.note(variables.playerIdKinds.name, 'has no use with IDENTITY_MODE=high-security, where no raw id travels');
+  }
+  if (config.requestSigning === 'required' && !config.peerAuthEnabled) {
+    settings.note(
+      variables.requestSigning.name,
+      'must not be required with PEER_AUTH_ENABLED=false: nobody signs then',
+    );
+  }
   if (!config.production) return;
   for (const required of [variables.groupId, variables.salt, variables.registrationMode]) {
     if (!settings.isSet(required)) settings.note(required.name, 'is required in production');
@@ -190,9 +199,9 @@ function warningsOf(config: Config): Remark[] {
 export function describeConfig(config: Config): Record<string, unknown> {
   const { environment, production, ...others } = config;
   const values: Readonly<Record<string, unknown>> = others;
-  const shown = Object.entries(rows).map(([key, { name, secret }]) => {
+  const summary = Object.entries(rows).map(([key, { name, secret }]) => {
     const value = values[key];
     return [name.toLowerCase(), secret && value !== null ? '***' : value] as const;
   });
-  return { environment, production, ...Object.fromEntries(shown) };
+  return { environment, production, ...Object.fromEntries(summary) };
 }

@@ -16,19 +16,19 @@ function masked(fields: object, depth: number): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).map(([field, value]) => [
       field,
-      secretField.test(field) && value !== null ? '***' : shown(value, depth),
+      secretField.test(field) && value !== null ? '***' : loggable(value, depth),
     ]),
   );
 }
 
 /** Plain objects and arrays are looked into; anything else knows its own form (errors, dates). */
-function shown(value: unknown, depth: number): unknown {
+function loggable(value: unknown, depth: number): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const isArray = Array.isArray(value);
   const prototype: unknown = Object.getPrototypeOf(value);
   if (!isArray && prototype !== Object.prototype && prototype !== null) return value;
   if (depth >= depthMax) return '[deep]';
-  return isArray ? value.map((item) => shown(item, depth + 1)) : masked(value, depth + 1);
+  return isArray ? value.map((item) => loggable(item, depth + 1)) : masked(value, depth + 1);
 }
 
 /**

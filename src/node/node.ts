@@ -10,10 +10,10 @@ import { GroupActor } from '../group/actor/actor.js';
 import type { Resolve } from '../group/actor/effects.js';
 import { GroupLoop } from '../group/actor/loop.js';
 import { Nonces } from '../group/actor/nonces.js';
-import type { GroupApi } from '../group/api.js';
+import type { GroupApi, GroupIdentity } from '../group/api.js';
 import { VerdictFeed } from '../group/feed/change-feed.js';
 import { Group } from '../group/group.js';
-import { ClockGuard, clockFault } from '../group/health/clock-guard.js';
+import { ClockGuard, clockProblem } from '../group/health/clock-guard.js';
 import type { Clock } from '../group/ports/clock.js';
 import type { DiskGauge } from '../group/ports/disk.js';
 import type { LogWriter } from '../group/ports/log.js';
@@ -26,6 +26,7 @@ import { createHttpFace } from '../http/server/server.js';
 import { limits } from '../limits.js';
 import { passwordFile } from '../operator/dashboard/sessions/password.js';
 import { Sessions } from '../operator/dashboard/sessions/sessions.js';
+import { isCanonicalPlayerId } from '../player-ids/player-id.js';
 import { readClockSeen } from '../store/files/clock-seen.js';
 import { Reserve } from '../store/files/reserve.js';
 import { rereader } from '../store/files/small-file.js';
@@ -51,8 +52,8 @@ import {
   saltOf,
   verifyFolder,
 } from './startup.js';
-import { random, clock as systemClock, timers } from './system.js';
-import { backgroundCheck, clockTold, clockWatch, diskWatch, rememberHeads, retention } from './upkeep.js';
+import { random, sinceBoot, clock as systemClock, timers } from './system.js';
+import { backgroundCheck, clockReported, clockWatch, diskWatch, rememberHeads, retention } from './upkeep.js';
 import { version } from './version.js';
 
 export type { Address };
@@ -102,7 +103,7 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Runni
   // Before anything opens LMDB: another node may run on the folder.
   const reserve = new Reserve(dir);
   const owned = await reserve
-    .during(() => own(dir))
+    .ifFull(() => own(dir))
     .catch(async (error: unknown) => {
       await cluster?.close();
       return refuseStart(error);
@@ -198,13 +199,20 @@ type Parts = ReturnType<typeof makeParts>;
 /** The parts that stand before the log is recovered. */
 function makeParts({ config, ports: { log }, clock, dir, saltText, closers, cluster }: Start) {
   const { groupId, identityMode, environment, peersMax, erasureQuotaPerDay, erasureMode } = config;
-  const identity = { groupId, identityMode, environment };
+  const kinds = config.playerIdKinds;
+  const identity: GroupIdentity = {
+    groupId,
+    identityMode,
+    environment,
+    ...(kinds === null ? {} : { playerIdKinds: kinds }),
+  };
   const bounds = { peersMax, erasureQuotaPerDay, erasureMode };
   const salt = Buffer.from(saltText);
   const group = new Group({ identity, bounds, clock, random });
   const api: GroupApi = cluster?.groupOver(group) ?? group;
   const metrics = createMetrics(version);
-  const pseudonyms = new Pseudonyms(saltText, identityMode);
+  const isCanonical = kinds === null ? null : (playerId: string) => isCanonicalPlayerId(playerId, kinds);
+  const pseudonyms = new Pseudonyms(saltText, identityMode, isCanonical);
   const sessionSecret = config.sessionSecret === null ? null : Buffer.from(config.sessionSecret);
   const passwordHash = rereader(join(dir, passwordFile));
   const sessions = new Sessions({ secret: sessionSecret, environment, clock, passwordHash });
@@ -220,6 +228,7 @@ function makeParts({ config, ports: { log }, clock, dir, saltText, closers, clus
       rateLimitPeerPerS: config.rateLimitPeerPerS,
       rateLimitAddressPerS: config.rateLimitAddressPerS,
       registrationsPerAddressPerHour: config.registrationsPerAddressPerHour,
+      requestSigning: config.requestSigning,
       publishSaltCheck: config.publishSaltCheck,
       sessionSecret,
     },
@@ -259,8 +268,8 @@ async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
   const { snapshots } = recovered;
   // The first look comes before the loop, which then asks the watch itself.
   let watching: GroupLoop | null = null;
-  const onClock = clockTold(log, () => watching?.writableChanged());
-  const clockGuard = new ClockGuard({ clock, timers, seenAt: recovered.seenAt, onChange: onClock });
+  const onClock = clockReported(log, () => watching?.writableChanged());
+  const clockGuard = new ClockGuard({ clock, timers: sinceBoot, seenAt: recovered.seenAt, onChange: onClock });
   const disk = diskWatch({ gauge: gauge ?? new FolderGauge(dir), timers }, config.diskFreeMinMb, log, (low) =>
     watching?.diskChanged(low),
   );
@@ -355,7 +364,7 @@ async function recoverActor(
   const formation = { identity, halfLifeDays: config.halfLifeDays, salt };
   const { follower, snapshotSeq } = await recoverOrForm({ formation, clock }, writer, snapshots, ports.log);
   const seenAt = Math.max(follower.state.lastAt, readClockSeen(dir));
-  refuseClock(clockFault(clock.now(), seenAt, config.clockAcceptedUntil), config.environment, ports.log);
+  refuseClock(clockProblem(clock.now(), seenAt, config.clockAcceptedUntil), config.environment, ports.log);
   const actor = actorOver(follower, bounds, cluster !== null);
   return { actor, snapshots, recoveredFrom: snapshotSeq, seenAt };
 }

@@ -8,6 +8,7 @@ import { startMetricsServer } from '../http/metrics/metrics-server.js';
 import { startDashboard } from '../operator/dashboard/server.js';
 import type { Sessions } from '../operator/dashboard/sessions/sessions.js';
 import { startOperatorSocket } from '../operator/protocol/socket-server.js';
+import { readPlayerId } from '../player-ids/player-id.js';
 import type { Config } from './config.js';
 import type { Closers } from './shutdown.js';
 import { demandListening, demandSocket } from './startup.js';
@@ -63,7 +64,7 @@ export async function openOperation({
             host: dashboardHost,
             port: dashboardPort,
             group,
-            pseudonymise: (playerId) => pseudonyms.of(playerId),
+            pseudonymise: (playerId) => pseudonyms.of(spelledAs(group.identity.playerIdKinds, playerId)),
             sessions,
             passwordHash,
             traffic: () => metrics.traffic(),
@@ -82,4 +83,10 @@ export async function openOperation({
 
 function addressOf(server: Address | null): Address | null {
   return server === null ? null : { host: server.host, port: server.port };
+}
+
+/** The canonical form of what the operator typed, where the group has one for it. */
+function spelledAs(kinds: readonly string[] | undefined, playerId: string): string {
+  const found = kinds === undefined ? null : readPlayerId(playerId, { kinds });
+  return found?.ok ? found.id : playerId;
 }

@@ -28,12 +28,12 @@ function readEnvironment(): Environ {
   try {
     return withDotenv(process.env, readText, '.env');
   } catch {
-    return exitWithFaults([{ variable: '.env', text: 'is there but cannot be read' }]);
+    return exitWithProblems([{ variable: '.env', text: 'is there but cannot be read' }]);
   }
 }
 
-function exitWithFaults(faults: readonly Remark[]): never {
-  for (const { variable, text } of faults) process.stderr.write(`${variable}: ${text}\n`);
+function exitWithProblems(problems: readonly Remark[]): never {
+  for (const { variable, text } of problems) process.stderr.write(`${variable}: ${text}\n`);
   process.exit(2);
 }
 
@@ -101,4 +101,4 @@ function run(config: Config, warnings: readonly Remark[]): void {
 
 const outcome = loadConfig(readEnvironment(), readText);
 if (outcome.ok) run(outcome.config, outcome.warnings);
-else exitWithFaults([...outcome.faults, ...outcome.warnings]);
+else exitWithProblems([...outcome.problems, ...outcome.warnings]);

@@ -22,10 +22,10 @@ export class Closers {
 
   /** Keeps this place in the order for a closer that the result is told later; nothing is closed here until then. */
   reserve(): (closer: Closer) => void {
-    let told: Closer = async () => undefined;
-    this.add(() => told());
+    let late: Closer = async () => undefined;
+    this.add(() => late());
     return (closer) => {
-      told = closer;
+      late = closer;
     };
   }
 
@@ -34,10 +34,17 @@ export class Closers {
     return Math.max(0, Math.min(atMost, this.#threadsEndAt - performance.now()));
   }
 
-  /** From the last to the first. */
+  /**
+   * Closes from the last part to the first. A part that cannot be closed does not keep the others open: the data folder
+   * is released in any case. Rejects afterwards with the first failure.
+   */
   async close(): Promise<void> {
     this.#threadsEndAt = performance.now() + limits.shutdownMs - limits.shutdownPoolMs - limits.shutdownLastMs;
-    for (const closer of this.#closers.splice(0).reverse()) await closer();
+    const failures: unknown[] = [];
+    for (const closer of this.#closers.splice(0).reverse()) {
+      await closer().catch((error: unknown) => failures.push(error));
+    }
+    if (failures.length > 0) throw failures[0];
   }
 }
 

@@ -14,14 +14,14 @@ import type { Clock } from '../group/ports/clock.js';
 import type { LogWriter } from '../group/ports/log.js';
 import type { SnapshotStore } from '../group/ports/snapshots.js';
 import { DamagedError, UnreadError } from '../group/ports/storage-errors.js';
-import { type Formation, formGroup, groupFaults } from '../group/recovery/formation.js';
+import { type Formation, formationProblems, formGroup } from '../group/recovery/formation.js';
 import { lastSeqOf, type Recovered, recover } from '../group/recovery/recovery.js';
 import { limits } from '../limits.js';
 import { makePrivate } from '../store/backup/backup-folder.js';
-import { unfitness } from '../store/backup/restore-folder.js';
+import { refusalOfTarget } from '../store/backup/restore-folder.js';
 import { replaceFile } from '../store/files/durable-file.js';
 import { dataFileOf, isThere } from '../store/files/environment-file.js';
-import { keptSalt, saltFile } from '../store/files/kept-salt.js';
+import { saltFile, storedSalt } from '../store/files/stored-salt.js';
 import { logFolderOf } from '../store/log/lmdb-log.js';
 import { FolderOwnedError } from '../store/ownership/owner.js';
 import { verifyInChild } from '../workers/verify/verify-runner.js';
@@ -92,11 +92,11 @@ export function prepareFolder(dir: string): void {
     makePrivate(dir);
     refuseClosed(dir);
   } catch (error) {
-    throw new StartRefusedError(`DATA_DIR: ${dir} cannot be used: ${folderFault(error)}`);
+    throw new StartRefusedError(`DATA_DIR: ${dir} cannot be used: ${folderProblem(error)}`);
   }
 }
 
-function folderFault(error: unknown): string {
+function folderProblem(error: unknown): string {
   const { code, path } = error as NodeJS.ErrnoException;
   switch (code) {
     case 'EACCES':
@@ -127,15 +127,15 @@ function refuseClosed(dir: string): void {
 }
 
 export function refuseUnfit(dir: string): void {
-  const why = unfitness(dir);
+  const why = refusalOfTarget(dir);
   if (why !== undefined) throw new StartRefusedError(why);
 }
 
 /** The configured salt, or in development one that is made once, when the group is formed, and kept in the folder. */
 export async function saltOf(config: Config, dir: string, isNew: boolean): Promise<string> {
-  const kept = keptSalt(dir, config.salt);
-  if (kept.ok) return kept.salt;
-  if (!isNew) throw new StartRefusedError(kept.fault);
+  const stored = storedSalt(dir, config.salt);
+  if (stored.ok) return stored.salt;
+  if (!isNew) throw new StartRefusedError(stored.fault);
   const made = randomBytes(limits.keyBytes).toString('base64url');
   // On disk before anything is hashed with it: a log without its salt is of no use.
   await replaceFile(saltFile(dir), `${made}\n`, { sync: true });
@@ -151,7 +151,7 @@ export async function verifyFolder(dir: string, log: Logger): Promise<number> {
   for (const { seq, fault } of report.snapshots)
     if (fault !== undefined) log.error({ seq, fault }, 'a snapshot is damaged');
   if (report.ok) return report.lastSeq;
-  for (const fault of report.faults) log.error({ fault }, 'the store is damaged');
+  for (const problem of report.faults) log.error({ fault: problem }, 'the store is damaged');
   throw new StartRefusedError(`the store in ${dir} is damaged; nothing was changed: ${report.faults.join('; ')}`);
 }
 
@@ -172,14 +172,14 @@ export async function recoverOrForm(
   const started = performance.now();
   const recovered = recover(writer, snapshots, formation.salt, lastSeqOf(writer));
   if (recovered === null) return { follower: await formGroup(formation, writer, clock, random), snapshotSeq: 0 };
-  const faults = groupFaults(formation, recovered.follower.state.formed);
-  if (faults.length > 0) throw new StartRefusedError(faults.join('; '));
+  const problems = formationProblems(formation, recovered.follower.state.formed);
+  if (problems.length > 0) throw new StartRefusedError(problems.join('; '));
   logRecovery(recovered, performance.now() - started, log);
   return recovered;
 }
 
-function logRecovery({ follower, snapshotSeq, faults }: Recovered, ms: number, log: Logger): void {
-  for (const fault of faults) log.error({ fault }, 'a snapshot could not be used');
+function logRecovery({ follower, snapshotSeq, problems }: Recovered, ms: number, log: Logger): void {
+  for (const problem of problems) log.error({ fault: problem }, 'a snapshot could not be used');
   const counts = { peers: follower.state.peers.size, players: follower.state.subjects.size };
   log.info({ last_seq: follower.state.lastSeq, snapshot_seq: snapshotSeq, ...counts, ms: Math.round(ms) }, 'recovered');
 }
@@ -188,9 +188,9 @@ function logRecovery({ follower, snapshotSeq, faults }: Recovered, ms: number, l
  * Refuses a start on a clock that cannot be right, as `clockFault` says. For local trials, which rest for days, it only
  * warns.
  */
-export function refuseClock(fault: string | null, environment: Environment, log: Logger): void {
-  if (fault === null) return;
-  const text = `${fault}: set the clock right, or, where it is right since no node ran meanwhile, set CLOCK_ACCEPTED_UNTIL to today`;
+export function refuseClock(problem: string | null, environment: Environment, log: Logger): void {
+  if (problem === null) return;
+  const text = `${problem}: set the clock right, or, where it is right since no node ran meanwhile, set CLOCK_ACCEPTED_UNTIL to today`;
   if (environment !== 'dev') throw new StartRefusedError(text);
   log.warn(`${text}; outside of dev this start would be refused`);
 }

@@ -1,9 +1,13 @@
 /** The world as a group needs it, from Node itself: the time of day, timers and chance. */
 import { randomBytes, randomUUID } from 'node:crypto';
+import { uptime } from 'node:os';
 import type { Clock, Timers } from '../group/ports/clock.js';
 import type { RandomSource } from '../group/ports/random.js';
 
 export const clock: Clock = { now: () => Date.now() };
+
+/** Since the machine booted, the time included in which it was suspended; `timers.elapsed` leaves that out. */
+export const sinceBoot: Pick<Timers, 'elapsed'> = { elapsed: () => uptime() * 1000 };
 
 export const timers: Timers = {
   elapsed: () => performance.now(),

@@ -15,7 +15,7 @@ import { repeatedly } from '../store/ownership/repeatedly.js';
 
 const MB = 1e6;
 /** How often the time is kept of a clock that is right. */
-const CLOCK_KEPT_MS = 60_000;
+const CLOCK_SEEN_INTERVAL_MS = 60_000;
 
 /** The watermark of free space, told in the log wherever the disk becomes low or is no longer. */
 export function diskWatch(
@@ -24,18 +24,18 @@ export function diskWatch(
   log: Logger,
   onChange: (low: boolean) => void,
 ): DiskWatch {
-  let isToldLow = false;
+  let isReportedLow = false;
   return new DiskWatch({
     ...deps,
     minBytes: minMb * MB,
     onChange(low, { freeBytes }) {
       const fields = { free_bytes: freeBytes, disk_free_min_mb: minMb };
-      if (low && !isToldLow) {
+      if (low && !isReportedLow) {
         log.error(fields, 'the disk is nearly full: writes are answered 503, reads go on');
       } else if (!low) {
         log.warn(fields, 'the disk has room again: writes are taken');
       }
-      isToldLow = low;
+      isReportedLow = low;
       onChange(low);
     },
     onFailure: (error) => log.error({ err: error }, 'the free disk space cannot be read'),
@@ -43,7 +43,7 @@ export function diskWatch(
 }
 
 /** Tells the log when the clock went ahead and when it is right again, then calls `onChange`. */
-export function clockTold(log: Logger, onChange: () => void): (ahead: boolean, aheadMs: number) => void {
+export function clockReported(log: Logger, onChange: () => void): (ahead: boolean, aheadMs: number) => void {
   return (ahead, aheadMs) => {
     const fields = { ahead_ms: Math.round(aheadMs) };
     if (ahead) log.error(fields, 'the clock jumped more than a day ahead: writes are answered 503, reads go on');
@@ -54,12 +54,14 @@ export function clockTold(log: Logger, onChange: () => void): (ahead: boolean, a
 
 /** Looks at the clock again and again, and keeps in the folder until when it was right; the result stops that. */
 export function clockWatch(guard: ClockGuard, clock: Clock, dir: string, log: Logger): () => Promise<void> {
-  let keptAt = Number.NEGATIVE_INFINITY;
+  let savedAt = Number.NEGATIVE_INFINITY;
   return repeatedly(async () => {
     const now = clock.now();
-    if (guard.isAheadNow() || Math.abs(now - keptAt) < CLOCK_KEPT_MS) return;
-    keptAt = now;
-    await writeClockSeen(dir, now).catch((error: unknown) => log.warn({ err: error }, 'clock-seen cannot be written'));
+    if (guard.isAheadNow() || Math.abs(now - savedAt) < CLOCK_SEEN_INTERVAL_MS) return;
+    savedAt = now;
+    await writeClockSeen(dir, guard.newestAt).catch((error: unknown) =>
+      log.warn({ err: error }, 'clock-seen cannot be written'),
+    );
   }, limits.diskLookMs);
 }
 

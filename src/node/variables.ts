@@ -11,9 +11,12 @@ import {
   type IdentityMode,
   identityModes,
   type RegistrationMode,
+  type RequestSigning,
   registrationModes,
+  requestSignings,
 } from '../core/vocabulary.js';
 import { DAY_MS, limits } from '../limits.js';
+import { isKind } from '../player-ids/kinds.js';
 
 export const clusterModes = ['none', 'etcd'] as const;
 export type ClusterMode = (typeof clusterModes)[number];
@@ -21,7 +24,7 @@ export type ClusterMode = (typeof clusterModes)[number];
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: string };
+export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
 
 /** Something to say about one variable: a fault that refuses the start, or a warning. Holds no secret. */
 export interface Remark {
@@ -45,31 +48,31 @@ function value<T>(of: T): Parsed<T> {
   return { ok: true, value: of };
 }
 
-function fault(text: string): { readonly ok: false; readonly fault: string } {
-  return { ok: false, fault: text };
+function problem(text: string): { readonly ok: false; readonly problem: string } {
+  return { ok: false, problem: text };
 }
 
 function parseLine(text: string): Parsed<string> {
-  return /\p{Cc}/u.test(text) ? fault('must not hold control characters') : value(text);
+  return /\p{Cc}/u.test(text) ? problem('must not hold control characters') : value(text);
 }
 
 function wholeNumber(min: number, max: number): (text: string) => Parsed<number> {
   return (text) => {
     const number = Number(text);
     if (/^\d+$/.test(text) && number >= min && number <= max) return value(number);
-    return fault(`must be a whole number from ${min} to ${max}`);
+    return problem(`must be a whole number from ${min} to ${max}`);
   };
 }
 
 function oneOf<T extends string>(choices: readonly T[]): (text: string) => Parsed<T> {
   return (text) => {
     const found = choices.find((choice) => choice === text);
-    return found === undefined ? fault(`must be one of ${choices.join(', ')}`) : value(found);
+    return found === undefined ? problem(`must be one of ${choices.join(', ')}`) : value(found);
   };
 }
 
 function parseSwitch(text: string): Parsed<boolean> {
-  return text === 'true' || text === 'false' ? value(text === 'true') : fault('must be true or false');
+  return text === 'true' || text === 'false' ? value(text === 'true') : problem('must be true or false');
 }
 
 /**
@@ -82,22 +85,22 @@ function secretOf(bytesMin: number): (text: string) => Parsed<string> {
   return (text) => {
     const secret = text.replace(/\r?\n$/, '');
     if (secret !== secret.trim()) {
-      return fault('must not begin or end with a blank or a line break; only one final line break is removed');
+      return problem('must not begin or end with a blank or a line break; only one final line break is removed');
     }
-    if (secret.includes('\uFFFD')) return fault('must be text in UTF-8; write random bytes in base64 or hex');
+    if (secret.includes('\uFFFD')) return problem('must be text in UTF-8; write random bytes in base64 or hex');
     const bytes = Buffer.byteLength(secret, 'utf8');
-    return bytes >= bytesMin ? value(secret) : fault(`must have at least ${bytesMin} bytes; it has ${bytes}`);
+    return bytes >= bytesMin ? value(secret) : problem(`must have at least ${bytesMin} bytes; it has ${bytes}`);
   };
 }
 
 function parseGroupId(text: string): Parsed<string> {
-  if ([...text].length > limits.peerNameLength) return fault(`must have at most ${limits.peerNameLength} characters`);
+  if ([...text].length > limits.peerNameLength) return problem(`must have at most ${limits.peerNameLength} characters`);
   return parseLine(text);
 }
 
 function parseHalfLife(text: string): Parsed<number> {
   const parsed = wholeNumber(0, limits.halfLifeDaysMax)(text);
-  return parsed.ok ? parsed : fault(`must be 0 (no decay) or a whole number from 1 to ${limits.halfLifeDaysMax}`);
+  return parsed.ok ? parsed : problem(`must be 0 (no decay) or a whole number from 1 to ${limits.halfLifeDaysMax}`);
 }
 
 function parseBadShare(text: string): Parsed<number> {
@@ -105,23 +108,32 @@ function parseBadShare(text: string): Parsed<number> {
   const share = /^(0?\.\d+|0)$/.test(text) ? Number(text) : Number.NaN;
   return share >= least && share <= most
     ? value(share)
-    : fault(`must be a number from ${least} to ${most}, such as .04`);
+    : problem(`must be a number from ${least} to ${most}, such as .04`);
 }
 
 function parseDay(text: string): Parsed<number> {
   const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(at) ? fault('must be a day, such as 2026-11-30') : value(at + DAY_MS - 1);
+  return Number.isNaN(at) ? problem('must be a day, such as 2026-11-30') : value(at + DAY_MS - 1);
 }
 
 function parsePeerIds(text: string): Parsed<readonly string[]> {
   const ids = [...new Set(text.split(',').map((id) => id.trim()))].filter((id) => id !== '');
-  if (ids.length === 0) return fault('names no peer');
-  if (ids.length > limits.preTrustedMax) return fault(`must name at most ${limits.preTrustedMax} peers`);
+  if (ids.length === 0) return problem('names no peer');
+  if (ids.length > limits.preTrustedMax) return problem(`must name at most ${limits.preTrustedMax} peers`);
   const odd = ids.find((id) => [...id].length > limits.peerIdLength || /[\p{Cc}\s]/u.test(id));
-  return odd === undefined ? value(Object.freeze(ids)) : fault('holds something that is not a peer id');
+  return odd === undefined ? value(Object.freeze(ids)) : problem('holds something that is not a peer id');
 }
 
-function urlFault(text: string): string | undefined {
+function parseKinds(text: string): Parsed<readonly string[]> {
+  const kinds = [...new Set(text.split(',').map((kind) => kind.trim()))].filter((kind) => kind !== '');
+  if (kinds.length === 0) return problem('names no kind');
+  if (kinds.length > limits.playerIdKindsMax) return problem(`must name at most ${limits.playerIdKindsMax} kinds`);
+  return kinds.every(isKind)
+    ? value(Object.freeze(kinds))
+    : problem('must list kinds such as steam, minecraft, minecraft-offline, xbox, eos or discord, in lower case');
+}
+
+function urlProblem(text: string): string | undefined {
   if (!URL.canParse(text)) return 'is no URL';
   const { protocol, pathname, search, hash, username } = new URL(text);
   if (protocol !== 'http:' && protocol !== 'https:') return 'must begin with http:// or https://';
@@ -132,27 +144,27 @@ function urlFault(text: string): string | undefined {
 
 function parseEndpoints(text: string): Parsed<readonly string[]> {
   const urls = text.split(',').flatMap((url) => url.trim() || []);
-  if (urls.length === 0) return fault('names no endpoint');
-  if (urls.length > limits.etcdEndpointsMax) return fault(`must name at most ${limits.etcdEndpointsMax} endpoints`);
-  const odd = urls.find((url) => urlFault(url) !== undefined);
-  if (odd !== undefined) return fault('must be comma-separated URLs such as http://10.0.0.1:2379');
+  if (urls.length === 0) return problem('names no endpoint');
+  if (urls.length > limits.etcdEndpointsMax) return problem(`must name at most ${limits.etcdEndpointsMax} endpoints`);
+  const odd = urls.find((url) => urlProblem(url) !== undefined);
+  if (odd !== undefined) return problem('must be comma-separated URLs such as http://10.0.0.1:2379');
   const schemes = new Set(urls.map((url) => new URL(url).protocol));
-  return schemes.size === 1 ? value(Object.freeze(urls)) : fault('must use either http or https throughout');
+  return schemes.size === 1 ? value(Object.freeze(urls)) : problem('must use either http or https throughout');
 }
 
 function parseUrl(text: string): Parsed<string> {
-  const found = urlFault(text);
-  return found === undefined ? value(new URL(text).origin) : fault(`${found}, such as http://10.0.0.1:8080`);
+  const found = urlProblem(text);
+  return found === undefined ? value(new URL(text).origin) : problem(`${found}, such as http://10.0.0.1:8080`);
 }
 
 function parseNodeId(text: string): Parsed<string> {
   const holds = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(text);
-  return holds ? value(text) : fault('must be 1 to 63 letters, digits, dots, hyphens and underscores');
+  return holds ? value(text) : problem('must be 1 to 63 letters, digits, dots, hyphens and underscores');
 }
 
 function parsePrefix(text: string): Parsed<string> {
   const holds = /^\/(?:[\w.-]+\/)+$/.test(text) && text.length <= limits.etcdPrefixLength;
-  return holds ? value(text) : fault('must begin and end with a slash, such as /ptf/my-group/');
+  return holds ? value(text) : problem('must begin and end with a slash, such as /ptf/my-group/');
 }
 
 /** Typed so that `parse` and `fallback` of one row agree. */
@@ -222,11 +234,26 @@ export const variables = {
     fallback: 'privacy-first',
     parse: oneOf(identityModes),
   }),
+  /** Null: ids are opaque. */
+  playerIdKinds: variable<readonly string[] | null>({
+    name: 'PLAYER_ID_KINDS',
+    meaning:
+      'Comma-separated kinds of player ids that the group takes, in canonical form only, such as `steam,minecraft`; unset takes any text; chosen once per group',
+    fallback: null,
+    parse: parseKinds,
+  }),
   peerAuthEnabled: variable<boolean>({
     name: 'PEER_AUTH_ENABLED',
     meaning: '`false` lets any caller act as any peer: for local trials only, refused in production',
     fallback: true,
     parse: parseSwitch,
+  }),
+  requestSigning: variable<RequestSigning>({
+    name: 'REQUEST_SIGNING',
+    meaning:
+      '`optional` (a peer with a public key must sign its writes), `required` (every peer must) or `off` (no signature is looked at)',
+    fallback: 'optional',
+    parse: oneOf(requestSignings),
   }),
   registrationMode: variable<RegistrationMode>({
     name: 'REGISTRATION_MODE',

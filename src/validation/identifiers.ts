@@ -79,6 +79,15 @@ export const contactEmail = {
   examples: ['ops@example.com'],
 } as const;
 
+export const publicKey = {
+  type: 'string',
+  // 32 bytes are 43 characters, the last of which carries four bits.
+  pattern: '^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$',
+  description:
+    'Ed25519 public key that the peer signs its writes with (RFC 9421): the raw 32 bytes in base64url without padding.',
+  examples: ['JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs'],
+} as const;
+
 const visibleText = new RegExp(visible, 'u');
 const eventIdText = new RegExp(eventId.pattern, 'u');
 const firstUnseen = new RegExp(`[${unseen}]`, 'u');
@@ -87,7 +96,7 @@ const firstUnseen = new RegExp(`[${unseen}]`, 'u');
  * What is wrong with the characters of an id or a name, as the end of a sentence; undefined where nothing is. `text` is
  * not empty.
  */
-export function characterFault(text: string): string | undefined {
+export function characterViolation(text: string): string | undefined {
   if (visibleText.test(text)) return undefined;
   const found = firstUnseen.exec(text)?.[0];
   if (found === undefined) return 'must not begin or end with a blank';
@@ -103,16 +112,17 @@ export function isEventId(text: string): boolean {
 }
 
 /** For each pattern above, why it refused a text, as the end of a sentence. */
-export const patternFaults: ReadonlyMap<string, (text: string) => string | undefined> = new Map([
-  [visible, characterFault],
+export const patternViolations: ReadonlyMap<string, (text: string) => string | undefined> = new Map([
+  [visible, characterViolation],
   [
     visibleWithoutComma,
-    (text: string) => characterFault(text) ?? 'must not hold a comma; each game is an item of its own',
+    (text: string) => characterViolation(text) ?? 'must not hold a comma; each game is an item of its own',
   ],
   [
     eventId.pattern,
-    (text: string) => characterFault(text) ?? 'must consist of letters, digits and the characters . _ : -',
+    (text: string) => characterViolation(text) ?? 'must consist of letters, digits and the characters . _ : -',
   ],
+  [publicKey.pattern, () => 'must be an Ed25519 public key: 32 raw bytes in base64url, 43 characters without padding'],
   [operatorPatterns.moreThanBlanks, () => 'must be more than blanks'],
   [operatorPatterns.oneLine, () => 'must be more than blanks, and one line without control characters'],
   [operatorPatterns.subjectHash, () => 'must be 64 hexadecimal characters'],

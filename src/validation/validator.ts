@@ -3,11 +3,11 @@
  * that was refused is searched for further faults, of which a bounded number is told.
  */
 import { _, Ajv2020, type Code, type KeywordCxt, type ValidateFunction } from 'ajv/dist/2020.js';
-import { errors, granted, type Outcome, type Refusal, refused, type SchemaFault } from '../errors.js';
+import { errors, granted, type Outcome, type Refusal, refused, type ViolationDetails } from '../errors.js';
 import { limits } from '../limits.js';
-import { type Fault, faultText } from './fault-text.js';
 import { formats } from './formats.js';
 import type { FromSchema, Schema } from './schema.js';
+import { type SchemaViolation, violationText } from './violation-text.js';
 
 // Neither `$data` (a caller's value would steer the check) nor `allErrors` (work without bound for one bad body).
 const ajv = new Ajv2020({ verbose: true, formats, allowUnionTypes: true });
@@ -51,12 +51,12 @@ export function validatorOf<const S extends Schema>(schema: S, root = 'the body'
 }
 
 function refusalOf(schema: Schema, body: unknown, root: string, moreMax: number): Refusal {
-  const faults: SchemaFault[] = [];
-  for (const fault of faultsIn(schema, body, '')) {
-    faults.push(schemaFault(fault, root));
-    if (faults.length > moreMax) break;
+  const violations: ViolationDetails[] = [];
+  for (const violation of violationsIn(schema, body, '')) {
+    violations.push(violationDetails(violation, root));
+    if (violations.length > moreMax) break;
   }
-  const [first, ...more] = faults;
+  const [first, ...more] = violations;
   if (first === undefined) throw new Error('a schema refused a body without saying why');
   const { error, ...details } = first;
   return refused('schema_validation_failed', {
@@ -66,34 +66,34 @@ function refusalOf(schema: Schema, body: unknown, root: string, moreMax: number)
 }
 
 /** Every fault that a refusal tells of, in words. */
-export function faultTexts({ code, text, details }: Refusal): readonly string[] {
+export function violationTexts({ code, text, details }: Refusal): readonly string[] {
   const more = details !== undefined && 'more' in details ? (details.more ?? []) : [];
   return [text ?? errors[code].text, ...more.map(({ error }) => error)];
 }
 
-function schemaFault(fault: Fault, root: string): SchemaFault {
-  const { field, keyword, limit, actual } = fault;
+function violationDetails(violation: SchemaViolation, root: string): ViolationDetails {
+  const { field, keyword, limit, actual } = violation;
   const bound = limit === undefined || actual === undefined ? {} : { actual, limit };
-  return { field, violation: keyword, ...bound, error: faultText(fault, root) };
+  return { field, violation: keyword, ...bound, error: violationText(violation, root) };
 }
 
 /**
  * The faults of a value in the order in which Ajv meets them, at most one for each place. Lazy: whoever takes the first
  * few pays for no more of a large body. A value whose own keywords fail is not searched further.
  */
-function* faultsIn(schema: Schema, value: unknown, field: string): Generator<Fault> {
-  const own = ownFault(schema, value, field);
+function* violationsIn(schema: Schema, value: unknown, field: string): Generator<SchemaViolation> {
+  const own = ownViolation(schema, value, field);
   if (own !== undefined) yield own;
-  else if (Array.isArray(value)) yield* faultsInItems(schema, value, field);
-  else if (typeof value === 'object' && value !== null) yield* faultsInFields(schema, value, field);
+  else if (Array.isArray(value)) yield* violationsInItems(schema, value, field);
+  else if (typeof value === 'object' && value !== null) yield* violationsInFields(schema, value, field);
 }
 
-function* faultsInItems({ items }: Schema, value: readonly unknown[], field: string): Generator<Fault> {
+function* violationsInItems({ items }: Schema, value: readonly unknown[], field: string): Generator<SchemaViolation> {
   if (items === undefined) return;
-  for (const [place, item] of value.entries()) yield* faultsIn(items, item, `${field}/${place}`);
+  for (const [place, item] of value.entries()) yield* violationsIn(items, item, `${field}/${place}`);
 }
 
-function* faultsInFields(schema: Schema, value: object, field: string): Generator<Fault> {
+function* violationsInFields(schema: Schema, value: object, field: string): Generator<SchemaViolation> {
   const { properties = {}, required = [] } = schema;
   for (const name of required) {
     if (Object.hasOwn(value, name)) continue;
@@ -108,7 +108,7 @@ function* faultsInFields(schema: Schema, value: object, field: string): Generato
   }
   for (const [name, one] of Object.entries(properties)) {
     const found = Object.getOwnPropertyDescriptor(value, name);
-    if (found !== undefined) yield* faultsIn(one, found.value, `${field}/${name}`);
+    if (found !== undefined) yield* violationsIn(one, found.value, `${field}/${name}`);
   }
 }
 
@@ -123,7 +123,7 @@ function escapePointer(token: string): string {
  */
 const ownValidators = new WeakMap<Schema, ValidateFunction>();
 
-function ownFault(schema: Schema, value: unknown, field: string): Fault | undefined {
+function ownViolation(schema: Schema, value: unknown, field: string): SchemaViolation | undefined {
   const validate = ownValidators.get(schema) ?? compileOwn(schema);
   if (validate(value)) return undefined;
   const error = validate.errors?.[0];

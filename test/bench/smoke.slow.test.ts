@@ -56,6 +56,7 @@ const scenarios: Readonly<Record<string, Expected>> = {
   match: { figure: 'scores/s by match calls / single GETs on bare node:http', goals: 1, judged: 1 },
   stream: { figure: 'a snapshot: CPU', goals: 0, judged: 0 },
   client: { figure: 'match by cache', goals: 0, judged: 0 },
+  signing: { figure: 'durable events, signed / unsigned', goals: 1, judged: 1 },
   ingest: { figure: 'durable events, node / bare node:http that stores nothing', goals: 1, judged: 1 },
   batch: { figure: 'durable events/s, batches / one by one', goals: 1, judged: 1 },
   mixed: { figure: 'mixed at half load, node', goals: 1, judged: 1 },

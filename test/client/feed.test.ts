@@ -555,13 +555,13 @@ for (const [what, status, code] of [
   });
 }
 
-test("a feed whose salt is not the group's is refused before it connects", async () => {
+test("a feed whose salt is not the group's is refused before it takes a player", async () => {
   const made = scene();
   made.node.saltCheck = '00000000';
   const feed = made.client.follow();
   const error = await made.runtime.until(feed.live().catch((reason: unknown) => reason));
   assert.is((error as TrustError).code, 'salt_mismatch');
-  assert.equal([feed.state.phase, made.node.connections.length], ['refused', 0]);
+  assert.equal([feed.state.phase, feed.state.connections, feed.state.players], ['refused', 0, 0]);
   await feed.close();
   assert.is(feed.state.phase, 'closed');
 });

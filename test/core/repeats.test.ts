@@ -202,7 +202,7 @@ test('after any events and withdrawals the oldest of each kind counts, in its pl
     }
     const same = new ScenarioHalfLife(given.state, 30, t0);
     given.records.forEach(({ record, at }, i) => {
-      same.take(record, i + 1, at);
+      same.apply(record, i + 1, at);
     });
     const { entries } = same.subjects();
     const entry = given.state.subjects.firstEntry(given.row('a'));

@@ -177,7 +177,7 @@ test('after any events and withdrawals the sums are those of the events that are
     }
     const same = new ScenarioHalfLife(given.state, 30, t0);
     given.records.forEach(({ record, at }, i) => {
-      same.take(record, i + 1, at);
+      same.apply(record, i + 1, at);
     });
     const entry = given.state.subjects.firstEntry(given.row('a'));
     assert.ok(

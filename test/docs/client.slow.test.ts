@@ -1,6 +1,6 @@
 /** Checks the client's reference page against the docstrings, and the guide's programs against a node. */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -44,6 +44,11 @@ test('the programs of the guide run as they stand, but for the address and the t
   const folder = mkdtempSync(join(tmpdir(), 'ptf-guide-'));
   mkdirSync(join(folder, 'node_modules'));
   symlinkSync(root, join(folder, 'node_modules', 'peer-trust-federation'));
+  const packing = spawnSync(process.execPath, ['scripts/pack-client.mjs', '--to', folder], { cwd: root });
+  assert.is(packing.status, 0, String(packing.stderr));
+  const client = join(folder, 'node_modules', 'peer-trust-client');
+  renameSync(join(folder, 'peer-trust-client'), client);
+  symlinkSync(join(root, 'node_modules'), join(client, 'node_modules'));
   const node = await startTestNode();
   try {
     const [peer] = await node.seed({ bad: ['player-2'], good: ['player-1'] });

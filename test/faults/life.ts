@@ -31,11 +31,11 @@ export async function leaveLife(dir: string, events = 200): Promise<void> {
 export function recovered(
   dir: string,
   log: LogReader,
-): { digest: string; snapshotSeq: number; faults: Recovered['faults']; follower: Recovered['follower'] } {
+): { digest: string; snapshotSeq: number; faults: Recovered['problems']; follower: Recovered['follower'] } {
   const found = recover(log, new LmdbSnapshotStore(dir), Buffer.from(lifeSalt), lastSeqOf(log));
   if (found === null) throw new Error('the log is empty');
-  const { follower, snapshotSeq, faults } = found;
-  return { digest: stateDigest(follower.state), snapshotSeq, faults, follower };
+  const { follower, snapshotSeq, problems } = found;
+  return { digest: stateDigest(follower.state), snapshotSeq, faults: problems, follower };
 }
 
 /** Digest of the state in each snapshot, the newest first. */

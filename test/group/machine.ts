@@ -86,7 +86,7 @@ export class Machine {
     const event = new RecordReader(this.log).read(seq).record as EventAccepted;
     const { state } = this.actor;
     const head = headOfPair(state, event.subject, event.peer);
-    const chain = readChain(this.log, { head, eventSeq: seq, retired: state.retired.seq });
+    const chain = readChain(this.log, { head, eventSeq: seq, expired: state.retired.seq });
     return { type: 'withdraw', caller, eventSeq: seq, event, asOf, chain, chainAsOf: state.lastSeq };
   }
 
@@ -112,7 +112,7 @@ export class Machine {
     if (command.type !== 'submit' || answer === null || typeof answer !== 'object' || !('checks' in answer))
       return answer!;
     this.answers.delete(token);
-    return this.ask(token, { ...command, checked: { asOf: answer.asOf, found: readRepeats(this.log, answer) } });
+    return this.ask(token, { ...command, checked: readRepeats(this.log, answer) });
   }
 
   /** Takes turns and carries out effects until nothing is left. */

@@ -115,7 +115,7 @@ test('nothing of a submission is taken before the log was read, nor on what the 
   const found = readRepeats(machine.log, unknown);
   assert.ok(found[0]!.seq > 0);
   await send(machine, event({ timestamp: t0 - hourMs }));
-  const checked = { asOf: unknown.asOf, found };
+  const checked = found;
   machine.offer('late', { ...command, checked } as Command, 2);
   await machine.work();
   assert.is((machine.answers.get('late') as RepeatsUnknown).type, 'repeats_unknown');

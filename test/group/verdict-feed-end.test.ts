@@ -20,7 +20,7 @@ class Given {
   #generations = 0;
   readonly feed = new VerdictFeed({
     pool: {
-      tell: () => new Promise((resolve) => this.tells.push(resolve)),
+      publishChanges: () => new Promise((resolve) => this.tells.push(resolve)),
       walkChanges: async () => null,
       endFeed: async () => undefined,
     },
@@ -45,7 +45,8 @@ class Given {
 
   listen(name: string): () => void {
     return this.feed.listen({
-      told: async (rows, mark) => void this.told.push(`${name}: ${rows.map((row) => row.subject)} ${mark?.generation}`),
+      publish: async (rows, mark) =>
+        void this.told.push(`${name}: ${rows.map((row) => row.subject)} ${mark?.generation}`),
       forgotten: () => void this.told.push(`${name}: forgotten`),
     });
   }
@@ -84,7 +85,7 @@ test('what was asked for a generation that ended meanwhile is told to nobody', a
   given.listen('second');
   await given.answer('player', false);
   assert.is(given.feed.mark, null);
-  assert.is(given.feed.kept, 0);
+  assert.is(given.feed.rows, 0);
   await given.answerNoErasure();
   await told;
   await given.tick();

@@ -39,6 +39,7 @@ export async function startFace(options: FaceOptions = {}): Promise<TestFace> {
       authEnabled: true,
       registrationMode: 'open',
       publishSaltCheck: true,
+      requestSigning: 'optional',
       sessionSecret: null,
       connectionsMax: limits.connectionsMaxDefault,
       loopbackIsProxy: true,
@@ -54,7 +55,7 @@ export async function startFace(options: FaceOptions = {}): Promise<TestFace> {
       requestAnswered() {},
       idRefused() {},
       streamReaders() {},
-      streamTold() {},
+      streamSynced() {},
       streamEnded() {},
     },
   };

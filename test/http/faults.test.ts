@@ -191,14 +191,15 @@ test('only the valid items of a batch reach the group, in one call', async () =>
 });
 
 test('an erasure that waits for the operator is 202, one beyond the quota 429', async () => {
-  const pending = { status: 'pending', eventsErased: 0, erasedAt: 0, receipt: 'r' } as const;
+  const pending = { status: 'pending', reason: 'operator_mode', eventsErased: 0, erasedAt: 0, receipt: 'r' } as const;
   const path = `/api/v1/subjects/${'AB'.repeat(32)}`;
   await withFace({ erase: async () => ({ ok: true, value: pending }) }, async (face) => {
     const { status, body } = await ask(face.url, path, { method: 'DELETE', key: activeKey });
     assert.is(status, 202);
-    assert.equal(body, { subject_hash: 'ab'.repeat(32), status: 'pending', receipt: 'r' });
+    const told = { subject_hash: 'ab'.repeat(32), status: 'pending', receipt: 'r', reason: 'operator_mode' };
+    assert.equal(body, told);
   });
-  const over = refused('erasure_quota_exceeded', { retryAfterS: 60 });
+  const over = refused('erasure_quota_exceeded', { retryAfterS: 60, details: { quota: 'peer', per_day: 1 } });
   await withFace({ erase: async () => over }, async (face) => {
     const { headers } = await ask(face.url, path, { method: 'DELETE', key: activeKey });
     assert.equal([headers['retry-after'], headers.ratelimit], ['60', '"erasure_quota_exceeded";r=0;t=60']);

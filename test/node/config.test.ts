@@ -13,13 +13,13 @@ const production = { ENVIRONMENT: 'prod', GROUP_ID: 'g', GROUP_SALT: salt16, REG
 
 function load(env: Environ, files: Readonly<Record<string, string>> = {}): Config {
   const outcome = loadConfig(env, (path) => files[path]);
-  if (!outcome.ok) throw new Error(outcome.faults.map(({ variable, text }) => `${variable}: ${text}`).join('\n'));
+  if (!outcome.ok) throw new Error(outcome.problems.map(({ variable, text }) => `${variable}: ${text}`).join('\n'));
   return outcome.config;
 }
 
 function faultsOf(env: Environ, files: Readonly<Record<string, string>> = {}): readonly Remark[] {
   const outcome = loadConfig(env, (path) => files[path]);
-  return outcome.ok ? [] : outcome.faults;
+  return outcome.ok ? [] : outcome.problems;
 }
 
 function faulty(env: Environ, files: Readonly<Record<string, string>> = {}): string[] {
@@ -42,7 +42,9 @@ const defaults: Config = {
   priorBadShare: 0.04,
   newPeerDays: 1,
   identityMode: 'privacy-first',
+  playerIdKinds: null,
   peerAuthEnabled: true,
+  requestSigning: 'optional',
   registrationMode: 'open',
   sessionSecret: null,
   preTrustedPeers: null,
@@ -98,8 +100,10 @@ test('every variable is read', () => {
     GROUP_ID: 'arena-eu',
     GROUP_SALT: salt16,
     PUBLISH_SALT_CHECK: 'false',
-    IDENTITY_MODE: 'high-security',
+    IDENTITY_MODE: 'privacy-first',
+    PLAYER_ID_KINDS: ' steam, minecraft-offline,steam,discord',
     PEER_AUTH_ENABLED: 'false',
+    REQUEST_SIGNING: 'off',
     REGISTRATION_MODE: 'session',
     SESSION_SECRET: secret32,
     PRE_TRUSTED_PEERS: ' p1, p2 ,p1,',
@@ -150,8 +154,10 @@ test('every variable is read', () => {
     groupId: 'arena-eu',
     salt: salt16,
     publishSaltCheck: false,
-    identityMode: 'high-security',
+    identityMode: 'privacy-first',
+    playerIdKinds: ['steam', 'minecraft-offline', 'discord'],
     peerAuthEnabled: false,
+    requestSigning: 'off',
     registrationMode: 'session',
     sessionSecret: secret32,
     preTrustedPeers: ['p1', 'p2'],
@@ -195,6 +201,16 @@ test('every variable is read', () => {
   });
 });
 
+test('kinds of player ids are a fault where no raw id travels', () => {
+  const outcome = loadConfig({ IDENTITY_MODE: 'high-security', PLAYER_ID_KINDS: 'steam' }, () => undefined);
+  assert.not(outcome.ok);
+  if (!outcome.ok)
+    assert.equal(
+      outcome.problems.map(({ variable }) => variable),
+      ['PLAYER_ID_KINDS'],
+    );
+});
+
 test('a blank variable is unset', () => {
   const blank = Object.fromEntries(rows.flatMap(({ name }) => [name, `${name}_FILE`]).map((name) => [name, '  ']));
   assert.equal(load(blank), defaults);
@@ -209,6 +225,10 @@ test('a value outside of its bounds is a fault of its variable', () => {
     ['GROUP_ID', ['a\u0007b', 'g'.repeat(201)]],
     ['GROUP_SALT', ['fifteen-bytes-x']],
     ['IDENTITY_MODE', ['privacy']],
+    [
+      'PLAYER_ID_KINDS',
+      [',', 'Steam', 'xbl', 'hwid', 'ip', 'two words', Array.from({ length: 17 }, (_, i) => `k${i}`).join()],
+    ],
     ['PEER_AUTH_ENABLED', ['no', 'TRUE', '0']],
     ['REGISTRATION_MODE', ['hosted']],
     ['SESSION_SECRET', ['x'.repeat(31)]],
@@ -333,7 +353,7 @@ test('a secret together with its file is a fault, and so is a file that gives no
   const unreadable = loadConfig({ SESSION_SECRET_FILE: '/x' }, () => {
     throw new Error('EACCES');
   });
-  assert.equal(unreadable.ok ? [] : unreadable.faults.map(({ variable }) => variable), ['SESSION_SECRET_FILE']);
+  assert.equal(unreadable.ok ? [] : unreadable.problems.map(({ variable }) => variable), ['SESSION_SECRET_FILE']);
 });
 
 test('a secret that was no UTF-8 is a fault: what was read of it is not what its maker has', () => {
@@ -465,7 +485,7 @@ test('a variable with a prefix of the project is warned about though nothing is 
 test('a mistyped variable is told beside the fault that it causes', () => {
   const outcome = loadConfig({ ...production, GROUP_SALT: '', GROUP_SLAT: salt16 }, () => undefined);
   assert.not.ok(outcome.ok);
-  assert.equal(outcome.ok ? [] : outcome.faults.map(({ variable }) => variable), ['GROUP_SALT']);
+  assert.equal(outcome.ok ? [] : outcome.problems.map(({ variable }) => variable), ['GROUP_SALT']);
   assert.equal(
     outcome.warnings.map(({ variable }) => variable),
     ['GROUP_SLAT'],

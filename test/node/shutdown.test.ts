@@ -23,6 +23,14 @@ test('what was opened last is closed first, one after the other, and once', asyn
   assert.equal(closed, ['c begins', 'c ends', 'b', 'a']);
 });
 
+test('a part that cannot be closed keeps no other open, and the stop fails with its error', async () => {
+  const { closers, closed } = closersOf(['folder']);
+  closers.add(() => Promise.reject(new Error('first')));
+  closers.add(() => Promise.reject(new Error('earlier')));
+  assert.is(await closers.close().catch((error: Error) => error.message), 'earlier');
+  assert.equal(closed, ['folder']);
+});
+
 test('a place that is kept is closed in its order, where something came to stand there', async () => {
   const { closers, closed } = closersOf(['a']);
   const keep = closers.reserve();

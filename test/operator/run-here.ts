@@ -35,11 +35,11 @@ export async function runHere(
     configuration: () => configuration,
     defaultDir: () => dir,
     verifyFolder: () => Promise.reject(new Error('not asked for')),
-    startFaults: async () => [],
+    startProblems: async () => [],
     keepSecret: () => {
       throw new Error('not asked for');
     },
-    copies: {
+    backups: {
       backUp: () => Promise.reject(new Error('not asked for')),
       restore: () => Promise.reject(new Error('not asked for')),
     },

@@ -40,6 +40,9 @@ export interface CallDeps {
 
 type Asked<K extends Step['do']> = Extract<Step, { do: K }>;
 
+/** What the operator writes beside an entry of the allow list; an erasure takes it out as well. */
+const noteOf = (player: number): string => `note on player number ${player}.`;
+
 export class Calls {
   readonly #deps: CallDeps;
   /** Who asks at this moment: what the actor is offered now is theirs. */
@@ -80,6 +83,19 @@ export class Calls {
         this.#plain(step, () =>
           this.#group.relatePeers(step.relation, peerId(step.peer), peerId(step.other), 'operator'),
         );
+        break;
+      case 'allow':
+        this.#plain(step, () =>
+          this.#group.allowPlayer(
+            subject(step.player),
+            this.#deps.world.now() + step.aheadMs,
+            noteOf(step.player),
+            'operator',
+          ),
+        );
+        break;
+      case 'disallow':
+        this.#plain(step, () => this.#group.disallowPlayer(subject(step.player), 'operator'));
         break;
       case 'read':
         this.read(hex(subject(step.player)));
@@ -293,8 +309,8 @@ export class Calls {
       if (audited !== undefined) audited.target = hash('sha256', answer.value.receipt + hex(bytes), 'hex');
       if (answer.value.status === 'pending') return;
       count('erased');
-      const isBack = this.#oracle.knows(hex(bytes)) || ledger.isBeingErased(node.actor.state, hex(bytes));
-      if (!isBack) search(call.what, [bytes, hex(bytes)]);
+      const isBack = this.#oracle.names(hex(bytes)) || ledger.isBeingErased(node.actor.state, hex(bytes));
+      if (!isBack) search(call.what, [bytes, hex(bytes), noteOf(step.player)]);
     });
   }
 

@@ -25,7 +25,7 @@ export function checkReplay(state: GroupState, disk: Disk, pick: number): string
     state.lastSeq,
   )!;
   if (recovered.snapshotSeq !== choice)
-    throw new Difference('replay', `snapshot ${choice}: ${recovered.faults.join()}`);
+    throw new Difference('replay', `snapshot ${choice}: ${recovered.problems.join()}`);
   const replayed = recovered.follower.state;
   if (stateDigest(replayed) === digest) return digest;
   const from = choice === 0 ? 'the whole log' : `snapshot ${choice} and the log behind it`;
@@ -134,7 +134,7 @@ export function checkErasedEvents(oracle: Oracle, { erasedEvents, eventIds, idTa
 /** Nothing that was erased or withdrawn is stored anywhere, once all of it is out of the log. */
 export function checkErased(oracle: Oracle, disk: Disk): number {
   const stored = storedBytes(disk);
-  const subjects = [...oracle.facts.bySubject.keys()].filter((subject) => !oracle.knows(subject));
+  const subjects = [...oracle.facts.bySubject.keys()].filter((subject) => !oracle.names(subject));
   for (const subject of subjects) {
     for (const needle of [Buffer.from(subject, 'hex'), subject]) {
       if (stored.includes(needle)) throw new Difference('erased', `subject ${subject} is still stored`);

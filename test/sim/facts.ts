@@ -42,6 +42,15 @@ export interface ErasureFact {
   readonly at: number;
 }
 
+/** An entry of the allow list, or its end. */
+export interface AllowFact {
+  readonly kind: 'allow';
+  readonly subject: string;
+  /** The end of the minute up to which the entry counts; null: it is removed. */
+  readonly until: number | null;
+  readonly id: string;
+}
+
 export interface PeerFact {
   readonly kind: 'peer';
   readonly peerId: string;
@@ -110,6 +119,7 @@ export type Fact =
   | EventFact
   | WithdrawalFact
   | ErasureFact
+  | AllowFact
   | PeerFact
   | StatusFact
   | KeyFact
@@ -119,12 +129,14 @@ export type Fact =
   | WeightsFact
   | AuditedFact;
 
+type SubjectFact = EventFact | WithdrawalFact | ErasureFact | AllowFact;
+
 export class Facts {
   readonly all: Fact[] = [];
   readonly events = new Map<string, EventFact>();
   readonly withdrawals = new Map<string, WithdrawalFact>();
-  /** Events, withdrawals and erasures of a subject. */
-  readonly bySubject = new Map<string, (EventFact | WithdrawalFact | ErasureFact)[]>();
+  /** Events, withdrawals, erasures and entries of the allow list of a subject. */
+  readonly bySubject = new Map<string, SubjectFact[]>();
   readonly erasures: ErasureFact[] = [];
   readonly peers: PeerFact[] = [];
   readonly statuses: StatusFact[] = [];
@@ -150,6 +162,9 @@ export class Facts {
         this.erasures.push(fact);
         this.#listOf(fact.subject).push(fact);
         break;
+      case 'allow':
+        this.#listOf(fact.subject).push(fact);
+        break;
       default:
         this.#column(fact).push(fact);
     }
@@ -172,13 +187,16 @@ export class Facts {
           this.erasures.pop();
           this.#listOf(fact.subject).pop();
           break;
+        case 'allow':
+          this.#listOf(fact.subject).pop();
+          break;
         default:
           this.#column(fact).pop();
       }
     }
   }
 
-  #listOf(subject: string): (EventFact | WithdrawalFact | ErasureFact)[] {
+  #listOf(subject: string): SubjectFact[] {
     let list = this.bySubject.get(subject);
     if (list === undefined) {
       list = [];
@@ -187,7 +205,7 @@ export class Facts {
     return list;
   }
 
-  #column(fact: Exclude<Fact, EventFact | WithdrawalFact | ErasureFact>): Fact[] {
+  #column(fact: Exclude<Fact, SubjectFact>): Fact[] {
     switch (fact.kind) {
       case 'peer':
         return this.peers;

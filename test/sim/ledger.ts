@@ -27,7 +27,7 @@ const again = Symbol('again');
  */
 const either = Symbol('either');
 
-type HeldAgainst = Pick<GroupState, 'redacted' | 'retired' | 'takenBackSeq'>;
+type HeldAgainst = Pick<GroupState, 'redacted' | 'retired' | 'revokedSeq'>;
 
 /** A turn whose commit is in flight. */
 interface Staged {
@@ -78,7 +78,7 @@ export class Ledger {
    */
   turn(
     { now, mails, accepted, withdrawn, records, own, lastSeq }: TurnTaken,
-    { redacted, retired, takenBackSeq }: HeldAgainst,
+    { redacted, retired, revokedSeq }: HeldAgainst,
   ): void {
     const { facts } = this.oracle;
     const staged = {
@@ -104,7 +104,7 @@ export class Ledger {
       const decided = this.oracle.decide(command, now);
       this.#expected.set(token, isAmbiguous(command, mails) ? either : decided);
       // Whether a chain was too old is told by the sums that come of it; what is known here is when none was.
-      if (command.type === 'withdraw' && takenBackSeq > command.chainAsOf && !withdrawn.has(command.eventSeq)) {
+      if (command.type === 'withdraw' && revokedSeq > command.chainAsOf && !withdrawn.has(command.eventSeq)) {
         if (facts.all.length > known) this.#expected.set(token, again);
         facts.truncate(known);
       }

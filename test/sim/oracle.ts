@@ -6,9 +6,18 @@
 import type { EventSubmission } from '../../src/core/commands.js';
 import type { PeerStatus } from '../../src/core/vocabulary.js';
 import type { Command } from '../../src/group/commands.js';
-import { type AuditedFact, type ErasureFact, type EventFact, type Fact, Facts, type RelationFact } from './facts.js';
+import {
+  type AllowFact,
+  type AuditedFact,
+  type ErasureFact,
+  type EventFact,
+  type Fact,
+  Facts,
+  type RelationFact,
+} from './facts.js';
 
 const dayMs = 86_400_000;
+const minuteMs = 60_000;
 /** How far behind the newest evidence a clock may be when the half-life changes: an hour. */
 const halfLifeClockBehindMs = 3_600_000;
 export const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
@@ -114,6 +123,16 @@ export class Oracle {
     return this.lifeOf(subject).some((fact) => fact.kind === 'event');
   }
 
+  /** How often a peer asked for the erasure of a player whom others had reported. */
+  sharedErasuresOf(actor: string): number {
+    return this.facts.audited.filter((fact) => fact.action === 'shared_erasure_asked' && fact.actor === actor).length;
+  }
+
+  /** Whether an event or an entry of the allow list names a subject since it was erased. */
+  names(subject: string): boolean {
+    return this.lifeOf(subject).some((fact) => fact.kind === 'event' || fact.kind === 'allow');
+  }
+
   /** Subjects that are known now. */
   get subjects(): string[] {
     return [...this.facts.bySubject.keys()].filter((subject) => this.knows(subject));
@@ -167,6 +186,12 @@ export class Oracle {
         return { ok: true };
       case 'purge_peers':
         throw new Error('the simulation purges nobody');
+      case 'public_key':
+        throw new Error('the simulation signs nothing');
+      case 'allow':
+        return this.#allow(command, now);
+      case 'disallow':
+        return this.#disallow(hex(command.subject), command.by, now);
       case 'relate_peers':
         return this.#relate(command, now);
       case 'withdraw':
@@ -369,6 +394,34 @@ export class Oracle {
     return { ok: true };
   }
 
+  /** The entry of the allow list that was made last, since the subject was erased. */
+  #entryOf(subject: string): AllowFact | undefined {
+    const entry = this.lifeOf(subject).findLast((fact) => fact.kind === 'allow');
+    return entry === undefined || entry.until === null ? undefined : entry;
+  }
+
+  /** Whether reads of a subject are neutral: those of a minute are as of its end. */
+  isAllowed(subject: string, now: number): boolean {
+    const until = this.#entryOf(subject)?.until ?? Number.NEGATIVE_INFINITY;
+    return Math.ceil(now / minuteMs) * minuteMs <= until;
+  }
+
+  #allow({ subject, id, until, by }: Extract<Command, { type: 'allow' }>, now: number): Expected {
+    const end = Math.ceil(until / minuteMs) * minuteMs;
+    if (end <= now || end - now > 3_650 * dayMs) return no('invalid_parameter');
+    this.facts.add({ kind: 'allow', subject: hex(subject), until: end, id });
+    this.#audit('player_allowed', by, id, now);
+    return { ok: true };
+  }
+
+  #disallow(subject: string, by: string, now: number): Expected {
+    const entry = this.#entryOf(subject);
+    if (entry === undefined) return no('subject_not_found');
+    this.facts.add({ kind: 'allow', subject, until: null, id: entry.id });
+    this.#audit('player_allowance_ended', by, entry.id, now);
+    return { ok: true };
+  }
+
   #withdraw(caller: number | null, eventId: string, now: number): Expected {
     const event = this.facts.events.get(eventId);
     if (event === undefined || !this.isLive(event)) return no('event_not_found');
@@ -378,8 +431,10 @@ export class Oracle {
   }
 
   #erase(caller: number, subject: string, by: string, now: number): Expected {
-    if (!this.knows(subject)) return no('subject_not_found');
     const byOperator = caller === -2;
+    // An entry of the allow list needs no events, and goes as well.
+    const isNamed = byOperator && this.lifeOf(subject).some((fact) => fact.kind === 'allow');
+    if (!this.knows(subject) && !isNamed) return no('subject_not_found');
     const recent = this.facts.erasures.filter((fact) => fact.caller !== -2 && fact.at > now - dayMs && fact.at <= now);
     const used = recent.filter((fact) => fact.caller === caller);
     const { erasureQuotaPerDay: quota, erasureMode } = this.rules;
@@ -391,6 +446,8 @@ export class Oracle {
       now - this.facts.peers[caller]!.at >= dayMs;
     const pending = !byOperator && (erasureMode === 'operator' || (erasureMode === 'own' && !isOwn));
     const events = pending ? 0 : this.liveOf(subject).length;
+    const isShared = caller >= 0 && this.liveOf(subject).some(({ peer }) => peer !== caller);
+    if (isShared) this.#audit('shared_erasure_asked', by, `${this.sharedErasuresOf(by) + 1} so far`, now);
     this.facts.add({ kind: 'erasure', subject, caller, pending, at: now } satisfies ErasureFact);
     // The target is a commitment that only whoever holds the receipt can tell.
     this.#audit(pending ? 'erasure_requested' : 'subject_erased', by, null, now);

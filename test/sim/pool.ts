@@ -104,8 +104,8 @@ export class SimPool implements GroupPool {
     return this.#run('replica', 'simulate', () => this.#replica.simulate(work, onProgress));
   }
 
-  tell(work: FeedWork): Promise<FeedPiece> {
-    return this.#run('replica', 'tell', () => this.#replica.tell(work));
+  publishChanges(work: FeedWork): Promise<FeedPiece> {
+    return this.#run('replica', 'publishChanges', () => this.#replica.publishChanges(work));
   }
 
   walkChanges(work: WalkWork): Promise<ChangeWalk | null> {

@@ -55,7 +55,7 @@ export function drawProfile(random: Random, seed: number): Profile {
       snapshotBlockBytes: random.pick([64, 300, 65_536]),
       summaryEventsMax: random.pick([5, 30, 1_000]),
       epochHalfLivesMax: random.pick([3, 40, epochHalfLives]),
-      readerBatchesKept: random.pick([1, 3, 32]),
+      readerCacheBatches: random.pick([1, 3, 32]),
       ...(isSmall ? { eventIdsMax: 300, subjectsMax: 10 } : {}),
     },
   };

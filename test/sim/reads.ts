@@ -25,6 +25,13 @@ export function compareTrust(
   const isSound = score >= 0 && score <= 100 && confidence >= 0 && confidence <= 1;
   if (!isSound) throw new Difference('score', `no score of ${key}: ${score}, ${confidence}`);
   same('score', `events and hour of ${key}`, [eventCount, updatedAt], [expected.eventCount, expected.updatedAt]);
+  const isAllowed = oracle.isAllowed(key, now);
+  same(
+    'score',
+    `whether ${key} is allowed`,
+    [trust.allowed, explained.allowed],
+    isAllowed ? [true, true] : [undefined, undefined],
+  );
   const { halfLifeDays, weightsBasedOnSeq } = explained;
   const basedOn = oracle.facts.weights.at(-1)?.basedOnSeq ?? 0;
   same('score', 'half-life of a read', halfLifeDays, oracle.scale.halfLifeDays);
@@ -38,11 +45,12 @@ export function compareTrust(
   near('lowering evidence', explained.lowering, expected.lowering, sums);
   near('raising evidence', explained.raising, expected.raising, sums);
   const tolerance = 1e-7 + scorePerEvidence * expected.error;
-  near('score', score, expected.score, tolerance);
-  near('confidence', confidence, expected.confidence, tolerance);
+  near('score', score, isAllowed ? 50 : expected.score, tolerance);
+  near('confidence', confidence, isAllowed ? 0 : expected.confidence, tolerance);
   if (expected.isEdge) return true;
   same('score', `peers of ${key}`, [explained.peers, explained.preTrusted], [expected.peers, expected.preTrusted]);
-  if (!isNearBand(expected, tolerance)) same('score', `verdict of ${key}`, trust.verdict, expected.verdict);
+  if (isAllowed) same('score', `verdict of ${key}`, trust.verdict, 'neutral');
+  else if (!isNearBand(expected, tolerance)) same('score', `verdict of ${key}`, trust.verdict, expected.verdict);
   return true;
 }
 
@@ -67,10 +75,13 @@ export function comparePeers(group: GroupApi, oracle: Oracle, now: number): void
       gameIds,
       status: oracle.statusOf(index),
       registeredAt: at,
+      publicKey: null,
       eventCount: eventCounts.get(index) ?? 0,
       preTrusted: preTrusted.includes(index),
     };
     same('peers', `peer ${index}`, found, expected);
+    const shared = group.sharedErasures(views[index]!);
+    same('peers', `shared erasures of peer ${index}`, shared, oracle.sharedErasuresOf(peerId));
   }
   for (const { keyDigest } of [...facts.peers, ...facts.keys].slice(-keysTried)) {
     const found = group.peerByKeyDigest(keyDigest)?.index ?? -1;

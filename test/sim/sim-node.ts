@@ -97,7 +97,7 @@ export class SimNode {
       }),
       reserve: { during: (act) => act() },
       // Its lives hold the rules of clocks that jump, which count where nobody refuses such a clock.
-      clockGuard: { ahead: false, isAheadNow: () => false },
+      clockGuard: { clockAhead: false, isAheadNow: () => false },
       clock: world,
       timers: this.process,
       nonces: new Nonces(world),

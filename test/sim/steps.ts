@@ -40,6 +40,8 @@ export type Step =
       readonly peer: number;
       readonly other: number;
     }
+  | { readonly do: 'allow'; readonly player: number; readonly aheadMs: number }
+  | { readonly do: 'disallow'; readonly player: number }
   | { readonly do: 'read'; readonly player: number }
   | { readonly do: 'list'; readonly player: number; readonly peer: number | null; readonly limit: number }
   | { readonly do: 'peers' }
@@ -84,6 +86,8 @@ const operations: ReadonlySet<Step['do']> = new Set([
   'rotate',
   'pre_trust',
   'relate',
+  'allow',
+  'disallow',
   'read',
   'list',
   'peers',
@@ -178,6 +182,13 @@ class Draw {
       const relation = random.pick(['same', 'independent'] as const);
       return { do: 'relate', relation, peer: this.#peer(), other: this.#peer() };
     }
+    if (kind < 956)
+      return {
+        do: 'allow',
+        player,
+        aheadMs: random.pick([1, 30_000, hourMs, hourMs, dayMs, dayMs, 5_000 * dayMs, -1]),
+      };
+    if (kind < 958) return { do: 'disallow', player };
     if (kind < 965) return { do: 'audit', limit: random.pick([1, 5, 50, 200]) };
     if (kind < 975)
       return { do: 'rotate', peer: this.#peer(), overlapMs: random.pick([0, 0, hourMs, dayMs, 2 * dayMs]) };

@@ -138,4 +138,8 @@ export const everyRecord: readonly LogRecord[] = [
   },
   { type: 'scoring_changed', scoring: 2, audit },
   { type: 'peers_related', first: 0, second: 1, relation: 'same', audit },
+  { type: 'shared_erasure_asked', peer: 0, audit },
+  { type: 'player_allowed', subject, id: 'entry', until: 1_700_000_460_000, note: 'appeal upheld ☃', audit },
+  { type: 'player_allowance_ended', subject: null, audit },
+  { type: 'peer_public_key_set', peer: 0, public_key: 'JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs', audit },
 ];

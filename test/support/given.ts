@@ -7,7 +7,7 @@ import { chainTo } from '../../src/core/records/event-chain.js';
 import type { EventAccepted, GroupFormed, LogRecord } from '../../src/core/records/records.js';
 import { decideEvent } from '../../src/core/rules/decide-event.js';
 import { decideRegistration } from '../../src/core/rules/decide-peer.js';
-import { decideTakingBack, headOfPair } from '../../src/core/rules/decide-removal.js';
+import { decideRevocation, headOfPair } from '../../src/core/rules/decide-removal.js';
 import { decideEpoch } from '../../src/core/rules/decide-scale.js';
 import { GroupState } from '../../src/core/state.js';
 import { keyOf } from '../../src/core/tables/event-columns.js';
@@ -129,7 +129,7 @@ export class Given {
     if (!decided.ok) return decided;
     this.apply([decided.value], now);
     const seq = this.state.lastSeq;
-    const taken = decideTakingBack(this.state, decided.value, decided.value.subject);
+    const taken = decideRevocation(this.state, decided.value, decided.value.subject);
     if (taken !== null) this.apply([taken], now);
     return { ok: true, value: seq };
   }

@@ -50,6 +50,13 @@ export async function goldenLife(): Promise<Machine> {
     await submit(i % 3, `event-${i}`, `player ${i % 7}`, i % 4 === 0 ? 'commendation' : 'report_toxicity', i / 30);
   }
   await ask({ type: 'rotate_key', peerId: 'peer-1', keyDigest: 'new key', overlapMs: 1000, by: 'test' });
+  const publicKey = 'JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs';
+  await ask({ type: 'public_key', peerId: 'peer-1', publicKey, by: 'test' });
+  const allowed = { until: t0 + 4000 * dayMs, note: 'appeal upheld', by: 'test' };
+  await ask({ type: 'allow', subject: subjectOf('player 1'), id: 'entry-1', ...allowed });
+  await ask({ type: 'allow', subject: subjectOf('player 5'), id: 'entry-2', ...allowed });
+  await ask({ type: 'allow', subject: subjectOf('player 6'), id: 'entry-3', ...allowed });
+  await ask({ type: 'disallow', subject: subjectOf('player 6'), by: 'test' });
   await ask({ type: 'peer_status', peerId: 'peer-2', status: 'suspended', by: 'test' });
   const columns = { tau: Float64Array.of(1, 0.5, 0), a: Float64Array.of(1.4, 2, 0), b: Float64Array.of(1.4, 1 / 3, 0) };
   await ask({ type: 'scoring' });
@@ -81,8 +88,8 @@ async function writeGolden(): Promise<void> {
   const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
   const stored = log.from(0, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
   const files: Record<string, GoldenLog | GoldenSnapshot> = {
-    'log-v4.json': { digest, batches: stored.map(({ bytes }) => base64(bytes)) },
-    [`snapshot-v${SNAPSHOT_VERSION}-witnesses.json`]: {
+    'log-v4-people.json': { digest, batches: stored.map(({ bytes }) => base64(bytes)) },
+    [`snapshot-v${SNAPSHOT_VERSION}-people.json`]: {
       digest,
       blocks: Array.from(snapshotBlocks(actor.state), ({ key, bytes }) => ({ key, bytes: base64(bytes) })),
     },

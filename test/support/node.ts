@@ -33,7 +33,7 @@ export async function startTestNode(
     { PORT: '0', LOG_LEVEL: 'fatal', FAST_LANE: process.env.FAST_LANE, ...overrides, DATA_DIR: dir },
     () => undefined,
   );
-  if (!outcome.ok) throw new Error(outcome.faults.map(({ variable, text }) => `${variable} ${text}`).join('; '));
+  if (!outcome.ok) throw new Error(outcome.problems.map(({ variable, text }) => `${variable} ${text}`).join('; '));
   const failures: unknown[] = [];
   const node = await startNode(outcome.config, {
     log: pino({ level: outcome.config.logLevel }),

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { characterFault, gameId, isEventId, peerName, playerId } from '../../src/validation/identifiers.js';
+import { characterViolation, gameId, isEventId, peerName, playerId } from '../../src/validation/identifiers.js';
 import { validatorOf } from '../../src/validation/validator.js';
 
 const blank = 'must not begin or end with a blank';
@@ -30,7 +30,7 @@ const faults: readonly (readonly [text: string, fault: string])[] = [
 
 test('an id with a blank at an end, or a control or an invisible character, is refused with the reason', () => {
   for (const [text, fault] of faults) {
-    assert.is(characterFault(text), fault, JSON.stringify(text));
+    assert.is(characterViolation(text), fault, JSON.stringify(text));
     for (const [schema, name] of [
       [playerId, 'player_id'],
       [gameId, 'game_id'],
@@ -48,7 +48,7 @@ test('an id with a blank at an end, or a control or an invisible character, is r
 
 test('blanks inside, letters of every script and emoji of one code point are taken', () => {
   for (const text of ['a b', 'é', 'e\u0301', '玩家', 'لاعب', '\u{1F600}', 'a', '-', "o'neil", '\\', '#', 'a\u2028b']) {
-    assert.is(characterFault(text), undefined, text);
+    assert.is(characterViolation(text), undefined, text);
   }
 });
 

@@ -4,7 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { batchEnvelopeSchema, eventSchema, registrationSchema } from '../../src/contract/request-bodies.js';
 import { formats } from '../../src/validation/formats.js';
-import { faultTexts, type Validator, validatorOf } from '../../src/validation/validator.js';
+import { type Validator, validatorOf, violationTexts } from '../../src/validation/validator.js';
 import { admitted, spoiled } from '../fuzz/values.js';
 import { eventBody } from '../http/samples.js';
 
@@ -180,7 +180,7 @@ test('a registration has a name, games without repeats, and an optional address'
 /** The text of the first fault, and those of the further ones. */
 function textsOf(validate: Validator<unknown>, body: unknown): readonly string[] {
   const outcome = validate(body);
-  return outcome.ok ? [] : faultTexts(outcome);
+  return outcome.ok ? [] : violationTexts(outcome);
 }
 
 const eventTypes = eventSchema.properties.event_type.enum.join(', ');
@@ -276,7 +276,7 @@ test('further faults of the same body follow the first, at most eight', () => {
   });
   const many = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`unknown${i}`, 1]));
   const outcome = event({ ...many, ...eventBody() });
-  assert.is(outcome.ok || faultTexts(outcome).length, 1 + 8);
+  assert.is(outcome.ok || violationTexts(outcome).length, 1 + 8);
   const first = event({ ...many, ...eventBody() }, 0);
   assert.equal(first.ok || first.details, { field: '/unknown0', violation: 'additionalProperties' });
 });

@@ -9,7 +9,7 @@ import { readText, refusalOf, unexpected } from '../transport/caller.js';
 import type { ReadFloor } from '../transport/read-floor.js';
 import { type AgeClock, fullJitterMs, linked, notify, onAbort, pause, type Runtime } from '../transport/runtime.js';
 import { answerOf, type Transport, type TransportResponse } from '../transport/transport.js';
-import { isTrouble, TrustError } from '../trust-error.js';
+import { isRetryable, TrustError } from '../trust-error.js';
 import { FeedNodes } from './feed-nodes.js';
 import type { FeedPhase, FeedState } from './feed-state.js';
 import { applyFrame, type FrameEffect } from './stream-frames.js';
@@ -216,7 +216,6 @@ export class VerdictFeed {
     const news = watched('told nothing');
     try {
       life.expectWithin(bounds.streamOpenMs);
-      await this.#options.salt?.verify(controller.signal);
       const headers: Record<string, string> = { accept: 'text/event-stream' };
       if (key !== undefined) headers['x-peer-api-key'] = key;
       if (this.#lastEventId !== '') headers['last-event-id'] = this.#lastEventId;
@@ -230,6 +229,8 @@ export class VerdictFeed {
       if (!/^text\/event-stream\b/i.test(response.header('content-type') ?? '')) {
         return refusal('the answer is no event stream');
       }
+      // After the connection, whose failure says at once that no node answers; the table holds nothing yet.
+      await this.#options.salt?.verify(controller.signal);
       this.#connections++;
       this.#heartbeatMs = bounds.streamOpenMs;
       if (this.#nodes.current > 0) this.#lookForBetterNode(controller);
@@ -265,7 +266,7 @@ export class VerdictFeed {
     const parser = createParser({
       maxBufferSize: bounds.streamFrameBytes,
       onEvent: (message) => {
-        end ??= this.#take(message, news);
+        end ??= this.#onMessage(message, news);
       },
       onRetry: (ms) => {
         this.#retryMs = Math.min(ms, bounds.streamBackoffCapMs);
@@ -285,7 +286,7 @@ export class VerdictFeed {
   }
 
   /** Returns an error where the connection is of no more use. */
-  #take(message: EventSourceMessage, news: Watch): TrustError | undefined {
+  #onMessage(message: EventSourceMessage, news: Watch): TrustError | undefined {
     const now = this.#options.ages.ms();
     const { nodeMs, cameAt } = this.#hello;
     // A node's clock that was set since may say that something is known which is still to come.
@@ -370,7 +371,7 @@ async function refused(response: TransportResponse, now: number): Promise<TrustE
     body = undefined;
   }
   const error = refusalOf(response, body, now);
-  if (isTrouble(error)) return error;
+  if (isRetryable(error)) return error;
   const { status, details, requestId } = error;
   return new TrustError(error.code, error.message, {
     status,

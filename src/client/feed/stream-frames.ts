@@ -90,7 +90,7 @@ function snapshot({ players, last, as_of }: Frame<'snapshot'>, table: TrustTable
   if (!Array.isArray(players) || typeof last !== 'boolean' || asOf === null) return bad('snapshot');
   const at = timeAt(asOf);
   if (!table.inSnapshot) table.snapshotBegins();
-  for (const player of players) if (!tell(player, table, at)) return bad('snapshot');
+  for (const player of players) if (!publish(player, table, at)) return bad('snapshot');
   if (!last) return { kind: 'snapshot' };
   table.snapshotEnds();
   return { kind: 'current', at, beat: false };
@@ -108,7 +108,7 @@ function change(
   const at = timeAt(asOf);
   const rows: readonly unknown[] = changes;
   for (const row of rows) {
-    if (!tell(row, table, at)) return bad('change');
+    if (!publish(row, table, at)) return bad('change');
     if (isRecord(row) && row.subject_erased === true) onErased(String(row.subject_hash));
   }
   return isWhole ? { kind: 'current', at, beat: false } : part;
@@ -120,23 +120,25 @@ function heartbeat({ as_of }: Frame<'heartbeat'>, timeAt: NodeTime): FrameEffect
 }
 
 /** False where the row does not hold to its form. */
-function tell(row: unknown, table: TrustTable, at: number): boolean {
+function publish(row: unknown, table: TrustTable, at: number): boolean {
   if (!isRecord(row) || typeof row.subject_hash !== 'string' || !hash.test(row.subject_hash)) return false;
   if (row.gone === true) {
-    table.gone(row.subject_hash);
+    table.removePublished(row.subject_hash);
     return true;
   }
   const values = valuesOf(row);
   if (values === null) return false;
-  table.tell(row.subject_hash, values, at);
+  table.setPublished(row.subject_hash, values, at);
   return true;
 }
 
 /** The values in a row of the stream or of a score read; null where it is neither. */
-export function valuesOf({ score, confidence, verdict }: Readonly<Record<string, unknown>>): TrustValues | null {
+export function valuesOf(row: Readonly<Record<string, unknown>>): TrustValues | null {
+  const { score, confidence, verdict } = row;
   if (typeof score !== 'number' || typeof confidence !== 'number') return null;
   if (typeof verdict !== 'string' || !Object.hasOwn(verdicts, verdict)) return null;
-  return { score, confidence, verdict: verdict as ChangedPlayer['verdict'], known: true };
+  const values = { score, confidence, verdict: verdict as ChangedPlayer['verdict'], known: true };
+  return row.allowed === true ? { ...values, allowed: true } : values;
 }
 
 function timeOf(value: unknown): number | null {

@@ -31,13 +31,14 @@ export class AllowList {
    */
   constructor(entries: Iterable<AllowListEntry> = [], runtime: Runtime = systemRuntime) {
     this.#runtime = runtime;
-    for (const { playerId, until, note } of entries) if (this.#isAhead(until)) this.add(playerId, until, note);
+    for (const { playerId, until, note } of entries) if (this.#isInFuture(until)) this.add(playerId, until, note);
   }
 
   /** Lets a player pass until a date, which must be ahead. Replaces an earlier entry. */
   add(playerId: string, until: Date | number, note = ''): void {
     const at = Number(until);
-    if (!this.#isAhead(at)) throw new TrustError('invalid_argument', 'an entry of an allow list ends at a date ahead');
+    if (!this.#isInFuture(at))
+      throw new TrustError('invalid_argument', 'an entry of an allow list ends at a date ahead');
     if (!this.#entries.has(playerId) && this.#entries.size >= bounds.allowListEntries) this.#sweep();
     if (!this.#entries.has(playerId) && this.#entries.size >= bounds.allowListEntries) {
       throw new TrustError('invalid_argument', `an allow list holds at most ${bounds.allowListEntries} players`);
@@ -54,7 +55,7 @@ export class AllowList {
   has(playerId: string): boolean {
     const entry = this.#entries.get(playerId);
     if (entry === undefined) return false;
-    if (this.#isAhead(entry.until)) return true;
+    if (this.#isInFuture(entry.until)) return true;
     this.#entries.delete(playerId);
     return false;
   }
@@ -65,11 +66,12 @@ export class AllowList {
     return [...this.#entries.values()];
   }
 
-  #isAhead(until: number): boolean {
+  #isInFuture(until: number): boolean {
     return Number.isFinite(until) && until > this.#runtime.now();
   }
 
   #sweep(): void {
-    for (const { playerId, until } of this.#entries.values()) if (!this.#isAhead(until)) this.#entries.delete(playerId);
+    for (const { playerId, until } of this.#entries.values())
+      if (!this.#isInFuture(until)) this.#entries.delete(playerId);
   }
 }

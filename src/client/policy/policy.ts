@@ -15,7 +15,7 @@ export type PolicyMode = 'shadow' | 'enforce';
  *
  * - `rule`: the rule says so.
  * - `shadow`: the rule says otherwise, but the policy only watches.
- * - `allow-list`: the player is on the allow list.
+ * - `allow-list`: the player is on the studio's own allow list, or on that of the group.
  * - `unknown`: nobody knows anything about the player now, so the rule was not asked.
  *
  * @public
@@ -97,7 +97,7 @@ export class TrustPolicy<Action extends string> {
     const isShadow = this.mode !== 'enforce';
     const reason = isUnknown
       ? 'unknown'
-      : allowList?.has(trust.playerId)
+      : trust.allowed || allowList?.has(trust.playerId)
         ? 'allow-list'
         : isShadow && would !== pass
           ? 'shadow'

@@ -44,6 +44,8 @@ export interface Registration {
   readonly gameIds: RegistrationBody['game_ids'];
   /** For the operator only, never public. */
   readonly contactEmail?: string | undefined;
+  /** The public key that the peer's writes will be signed with; see `generateSigningKey`. */
+  readonly publicKey?: string | undefined;
 }
 
 /**

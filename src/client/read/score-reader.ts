@@ -12,7 +12,7 @@ import { isSubjectHash } from '../ids/subject.js';
 import { type PlayerTrust, type TrustSource, type TrustValues, unknownPlayer } from '../player-trust.js';
 import { type Caller, isRecord } from '../transport/caller.js';
 import { type AgeClock, isTime, linked, type Runtime } from '../transport/runtime.js';
-import { isTrouble, namingEach, TrustError, type TrustErrorCode } from '../trust-error.js';
+import { isRetryable, namingEach, TrustError, type TrustErrorCode } from '../trust-error.js';
 
 /**
  * What a read answers where the node does not, or not in time: the `last-known` values with their age where there are
@@ -32,7 +32,7 @@ export function checkFallback(fallback: Fallback): void {
  * What the node says of ids that it cannot take. A read has no key, so whatever else refuses it is about the way: the
  * address, a gateway on it.
  */
-const codesOfIds: readonly TrustErrorCode[] = ['invalid_parameter', 'subject_hash_required'];
+const codesOfIds: readonly TrustErrorCode[] = ['invalid_parameter', 'subject_hash_required', 'player_id_not_canonical'];
 
 /** The match read's row of a player without events. */
 type UnknownRow = Extract<MatchScoresBody['data'][number], { readonly code: unknown }>;
@@ -133,8 +133,8 @@ export class ScoreReader {
     const since = runtime.now() - table.answerMs;
     return keys.map((key) => {
       const row = table.get(key);
-      const told = this.#toldOf(key, row);
-      const newest = this.#newest(told === undefined ? undefined : { values: told, asOf }, row);
+      const published = this.#publishedOf(key, row);
+      const newest = this.#newest(published === undefined ? undefined : { values: published, asOf }, row);
       if (newest === undefined || newest.asOf < since) return undefined;
       return { values: newest.values, source: 'cache', asOf: newest.asOf, cause: null };
     });
@@ -171,9 +171,9 @@ export class ScoreReader {
     const assumed: Found = { values: unknownPlayer, source: 'assumed', asOf: null, cause };
     if (fallback === 'neutral') return assumed;
     const row = table.get(key);
-    const told = this.#toldOf(key, row);
-    const asOf = Math.max(row?.told ? ages.wallAt(row.told.at) : 0, feed()?.asOf ?? 0);
-    const newest = this.#newest(told === undefined ? undefined : { values: told, asOf }, row);
+    const published = this.#publishedOf(key, row);
+    const asOf = Math.max(row?.published ? ages.wallAt(row.published.at) : 0, feed()?.asOf ?? 0);
+    const newest = this.#newest(published === undefined ? undefined : { values: published, asOf }, row);
     if (newest === undefined || runtime.now() - newest.asOf > bounds.lastKnownMs) return assumed;
     return { values: newest.values, source: 'last-known', asOf: newest.asOf, cause };
   }
@@ -182,27 +182,26 @@ export class ScoreReader {
    * What the stream told of a player; where it told of all that there are, any other has no events. It tells of hashes
    * alone.
    */
-  #toldOf(key: string, row: Row | undefined): TrustValues | undefined {
-    if (row?.told) return row.told.values;
+  #publishedOf(key: string, row: Row | undefined): TrustValues | undefined {
+    if (row?.published) return row.published.values;
     return this.#options.table.complete && isSubjectHash(key) ? unknownPlayer : undefined;
   }
 
   /** What the stream told, or the answer in the row where that came after all that the stream is current to. */
-  #newest(told: Dated | undefined, row: Row | undefined): Dated | undefined {
+  #newest(published: Dated | undefined, row: Row | undefined): Dated | undefined {
     const answer = row?.answer ?? null;
-    if (answer === null) return told;
+    if (answer === null) return published;
     const asOf = this.#options.ages.wallAt(answer.at);
-    return told === undefined || told.asOf < asOf ? { values: answer.values, asOf } : told;
+    return published === undefined || published.asOf < asOf ? { values: answer.values, asOf } : published;
   }
 }
 
 function isOfCaller(error: TrustError): boolean {
-  return error.status === undefined ? !isTrouble(error) : codesOfIds.includes(error.code);
+  return error.status === undefined ? !isRetryable(error) : codesOfIds.includes(error.code);
 }
 
 function trustOf(playerId: string, { values, source, asOf, cause }: Found): PlayerTrust {
-  const { score, confidence, verdict, known } = values;
-  return { playerId, score, confidence, verdict, known, source, asOf, cause };
+  return { playerId, ...values, source, asOf, cause };
 }
 
 /** Pieces of at most one call each, by count and by the length of the encoded keys. */

@@ -3,9 +3,10 @@
  * jitter, and every failure as a `TrustError`. What may be sent twice is said by whoever calls.
  */
 import { bounds } from '../bounds.js';
-import { isTrouble, TrustError, type TrustErrorCode } from '../trust-error.js';
+import { isRetryable, TrustError, type TrustErrorCode } from '../trust-error.js';
 import { Breaker } from './breaker.js';
 import { appliedSeqOf, type ReadFloor } from './read-floor.js';
+import type { RequestSigner } from './request-signer.js';
 import { Retries } from './retries.js';
 import { type CallNode, Round } from './round.js';
 import { linked, pause, type Runtime } from './runtime.js';
@@ -38,9 +39,18 @@ export class Caller {
   readonly #nodes: readonly CallNode[];
   readonly #runtime: Runtime;
   readonly #floor: ReadFloor;
+  readonly #signer: RequestSigner | null;
 
-  /** `transports`: one per node, the preferred one first. */
-  constructor(transports: readonly Transport[], runtime: Runtime, floor: ReadFloor) {
+  /**
+   * `transports`: one per node, the preferred one first. `signer` signs what is sent with a key and changes something.
+   */
+  constructor(
+    transports: readonly Transport[],
+    runtime: Runtime,
+    floor: ReadFloor,
+    signer: RequestSigner | null = null,
+  ) {
+    this.#signer = signer;
     this.#nodes = transports.map((transport) => ({ transport, breaker: new Breaker(runtime) }));
     this.#runtime = runtime;
     this.#floor = floor;
@@ -60,7 +70,7 @@ export class Caller {
         repeated ||= error.outcomeUnknown;
         // An open circuit says nothing about why it opened.
         if (error.code !== 'circuit_open') last = error;
-        const mayRepeat = isTrouble(error) && (ask.repeat === 'always' || !error.outcomeUnknown);
+        const mayRepeat = isRetryable(error) && (ask.repeat === 'always' || !error.outcomeUnknown);
         const canMove = isOfNode(error, ask);
         if (mayRepeat && canMove && round.hasNext && retries.leftMs > 0) continue;
         const waitMs = mayRepeat ? retries.pauseMs(round.end(error, canMove)) : null;
@@ -87,7 +97,7 @@ export class Caller {
         throw ask.signal.reason;
       }
       const known = controller.signal.reason === timedOut ? timeout(timeoutMs) : trustErrorOf(error);
-      if (isTrouble(known) && !isFromWellNode(known)) breaker.failed();
+      if (isRetryable(known) && !isFromWellNode(known)) breaker.failed();
       else breaker.succeeded();
       if (known.retryAfterMs !== undefined) round.rests(node, known.retryAfterMs);
       throw known;
@@ -102,8 +112,10 @@ export class Caller {
     if (ask.key !== undefined) headers['x-peer-api-key'] = ask.key;
     if (ask.json !== undefined) headers['content-type'] = 'application/json';
     const body = ask.json === undefined ? {} : { body: JSON.stringify(ask.json) };
-    const request = { method: ask.method, path: ask.path, headers, ...body, signal };
-    const response = await answerOf(transport, request);
+    const request = { method: ask.method, path: ask.path, headers, ...body };
+    const isSigned = ask.key !== undefined && ask.method !== 'GET';
+    const signed = isSigned ? await this.#signer?.signedHeaders(request) : undefined;
+    const response = await answerOf(transport, { ...request, headers: signed ?? headers, signal });
     const parsed = parse(await readText(response), response);
     if (response.status < 200 || response.status >= 300) throw refusalOf(response, parsed, this.#runtime.now());
     if (ask.method === 'GET') this.#checkFloor(response);

@@ -24,15 +24,15 @@ export class Retries {
    * The pause after this trouble, in ms; null where the deadline has no room for another attempt. Where what chance
    * adds would pass the deadline, one last attempt is made before it, with half of the time that is left or more.
    */
-  pauseMs(trouble: TrustError): number | null {
-    const { retryAfterMs: toldMs = 0 } = trouble;
-    const roomMs = this.leftMs - toldMs;
-    const isSent = trouble.code !== 'circuit_open';
+  pauseMs(failure: TrustError): number | null {
+    const { retryAfterMs = 0 } = failure;
+    const roomMs = this.leftMs - retryAfterMs;
+    const isSent = failure.code !== 'circuit_open';
     const jitterMs = this.#jitterMs(isSent);
-    if (jitterMs < roomMs) return toldMs + jitterMs;
+    if (jitterMs < roomMs) return retryAfterMs + jitterMs;
     if (roomMs <= 0 || (isSent && this.#isLast)) return null;
     this.#isLast = true;
-    return toldMs + (this.#runtime.random() * roomMs) / 2;
+    return retryAfterMs + (this.#runtime.random() * roomMs) / 2;
   }
 
   /**

@@ -6,7 +6,7 @@ import type { EventBody } from '../../contract/request-bodies.js';
 import { markedUnknown } from '../transport/caller.js';
 import { Retries } from '../transport/retries.js';
 import type { Runtime } from '../transport/runtime.js';
-import { isTooSlow, isTrouble, TrustError } from '../trust-error.js';
+import { isRetryable, isTooSlow, TrustError } from '../trust-error.js';
 import type { DeliveryResult, EventOutcome } from './submission.js';
 
 export interface DeliverAll {
@@ -34,45 +34,45 @@ export async function deliverAll(
   let rest = batch;
   while (rest.length > 0) {
     const sent = rest.slice(0, call.size);
-    const { left, trouble } = await taken(sent, (part) => deliver(part, retries.leftMs), outcomes);
+    const { left, failure } = await delivered(sent, (part) => deliver(part, retries.leftMs), outcomes);
     rest = [...left, ...rest.slice(sent.length)];
     if (left.length < sent.length) {
       retries = new Retries(runtime, deadlineMs);
       cause = undefined;
     }
-    if (trouble === undefined) continue;
-    isUnknown ||= trouble.outcomeUnknown;
+    if (failure === undefined) continue;
+    isUnknown ||= failure.outcomeUnknown;
     // An open circuit says nothing about why it opened.
-    if (trouble.code !== 'circuit_open') cause = trouble;
+    if (failure.code !== 'circuit_open') cause = failure;
     // In quarters: a deadline has room for few attempts that take too long.
-    if (isTooSlow(trouble)) call.size = Math.ceil(sent.length / 4);
-    const waitMs = isTrouble(trouble) ? retries.pauseMs(trouble) : null;
-    if (waitMs === null) throw markedUnknown(cause ?? trouble, isUnknown);
+    if (isTooSlow(failure)) call.size = Math.ceil(sent.length / 4);
+    const waitMs = isRetryable(failure) ? retries.pauseMs(failure) : null;
+    if (waitMs === null) throw markedUnknown(cause ?? failure, isUnknown);
     await wait(waitMs);
   }
   return batch.map((event) => outcomes.get(event)!);
 }
 
 /** Sends these once. `left`: those that did not get through, because of `trouble`. */
-async function taken(
+async function delivered(
   sent: readonly EventBody[],
   deliver: (events: readonly EventBody[]) => Promise<DeliveryResult[]>,
   outcomes: Map<EventBody, EventOutcome>,
-): Promise<{ readonly left: readonly EventBody[]; readonly trouble: TrustError | undefined }> {
+): Promise<{ readonly left: readonly EventBody[]; readonly failure: TrustError | undefined }> {
   const left: EventBody[] = [];
-  let trouble: TrustError | undefined;
+  let failure: TrustError | undefined;
   try {
     for (const [index, result] of (await deliver(sent)).entries()) {
       if ('later' in result) {
-        trouble ??= result.later;
+        failure ??= result.later;
         left.push(sent[index]!);
       } else {
         outcomes.set(sent[index]!, result);
       }
     }
-    return { left, trouble };
+    return { left, failure };
   } catch (error) {
     if (!(error instanceof TrustError)) throw error;
-    return { left: sent, trouble: error };
+    return { left: sent, failure: error };
   }
 }

@@ -166,7 +166,7 @@ export function resultsOf(body: unknown, events: readonly EventBody[], peerId: s
 }
 
 /** Whether the details of a 409 say that the id is that of another peer's event, so that this one is not stored. */
-export function isTaken(details: unknown): boolean {
+export function isAlreadyStored(details: unknown): boolean {
   return isRecord(details) && details.owner === 'other';
 }
 
@@ -186,7 +186,7 @@ function resultOf(
 ): DeliveryResult {
   const status = Number(row.status);
   if (status === 201) return { eventId, status: 'accepted', code: null, reason: null };
-  if (status === 409 && !isTaken(row.details)) return duplicateOutcome(eventId, row.details);
+  if (status === 409 && !isAlreadyStored(row.details)) return duplicateOutcome(eventId, row.details);
   const code = (typeof row.code === 'string' ? row.code : 'unexpected_answer') as TrustErrorCode;
   const reason = typeof row.error === 'string' ? row.error : code;
   const isOfKey = codesOfSender.includes(code) && sender === peerId;

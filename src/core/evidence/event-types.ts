@@ -58,7 +58,7 @@ export function isEvidence(id: number): boolean {
  * Whether an event takes back what its peer lowered. Records of earlier releases have a `ban_lifted` that raises trust;
  * theirs carry a mass, one of no severity takes nothing back.
  */
-export function takesBack({
+export function revokesLowering({
   event_type,
   mass,
   severity,

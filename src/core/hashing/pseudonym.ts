@@ -48,25 +48,37 @@ export function saltCheckOf(salt: string): string {
   return hash('sha256', `ptf-salt-check${salt}`, 'hex').slice(0, 8);
 }
 
+/** Why a raw id of a player has no pseudonym: the mode lets none travel, or it is not canonical for the group's kinds. */
+export function refusalOfRawIds(mode: IdentityMode): 'subject_hash_required' | 'player_id_not_canonical' {
+  return mode === 'high-security' ? 'subject_hash_required' : 'player_id_not_canonical';
+}
+
+/** Whether a raw id is in the canonical form of one of the group's kinds. */
+export type IsCanonical = (playerId: string) => boolean;
+
 /** The pseudonyms of a group. */
 export class Pseudonyms {
   /** See `saltCheckOf`. */
   readonly saltCheck: string;
   readonly #salt: string;
   readonly #mode: IdentityMode;
+  readonly #isCanonical: IsCanonical | null;
   readonly #saltBytes: Uint8Array;
   /** The id that was hashed last and the salt behind it. Most ids of a platform have one length, so it is kept. */
   #message: Uint8Array = new Uint8Array(0);
 
-  constructor(salt: string, mode: IdentityMode) {
+  /** @param isCanonical - null where the group's ids are opaque. */
+  constructor(salt: string, mode: IdentityMode, isCanonical: IsCanonical | null = null) {
     this.#salt = salt;
     this.saltCheck = saltCheckOf(salt);
     this.#mode = mode;
+    this.#isCanonical = isCanonical;
     this.#saltBytes = Buffer.from(salt);
   }
 
-  /** See `pseudonymise`. */
+  /** See `pseudonymise`. Null also where the id is not canonical. */
   of(playerId: string): Uint8Array | null {
+    if (this.#isCanonical?.(playerId) === false && !isSubjectHash(playerId)) return null;
     return pseudonymise(playerId, this.#salt, this.#mode);
   }
 
@@ -85,6 +97,7 @@ export class Pseudonyms {
       if (playerIds.length(i) === HASH_LENGTH && readHex(playerIds.bytes, playerIds.start(i), keys, i * KEY_WORDS))
         continue;
       if (this.#mode === 'high-security') return false;
+      if (this.#isCanonical?.(playerIds.text(i)) === false) return false;
       writeDigest(this.#messageOf(playerIds, i), bytes, i * KEY_BYTES);
     }
     return true;

@@ -3,7 +3,7 @@
  * what its peer had lowered before, what is hidden comes back with its withdrawal, and an event that repeats another
  * counts once that one is withdrawn.
  */
-import { type EventTypeId, takesBack } from '../evidence/event-types.js';
+import { type EventTypeId, revokesLowering } from '../evidence/event-types.js';
 import type { EventAccepted, LogRecord } from './records.js';
 
 /** One record of a chain, without what no withdrawal looks at. */
@@ -23,7 +23,7 @@ export interface ChainEvent {
   readonly type: EventTypeId;
   readonly timestamp: number;
   readonly mass: number;
-  readonly takesBack: boolean;
+  readonly revokesLowering: boolean;
   /** Whether it was accepted as one that repeats another. */
   readonly repeats: boolean;
 }
@@ -56,7 +56,7 @@ export function chainLink(seq: number, record: LogRecord): (ChainLink & { readon
 
 function chainEvent(record: EventAccepted): ChainEvent {
   const { event_type: type, timestamp, mass, repeats } = record;
-  return { type, timestamp, mass, takesBack: takesBack(record), repeats: repeats !== undefined };
+  return { type, timestamp, mass, revokesLowering: revokesLowering(record), repeats: repeats !== undefined };
 }
 
 /**
@@ -68,17 +68,17 @@ export function chainTo(
   read: (seq: number) => LogRecord,
   head: number,
   eventSeq: number,
-  retired: number,
+  expiredSeq: number,
   most: number,
 ): ChainLink[] {
   const chain: ChainLink[] = [];
   let hides = false;
-  for (let seq = head; seq > retired && chain.length < most; ) {
+  for (let seq = head; seq > expiredSeq && chain.length < most; ) {
     const link = chainLink(seq, read(seq));
     if (link === null) break;
     const { prev, ...rest } = link;
     chain.push(rest);
-    if (seq === eventSeq) hides = rest.event?.takesBack ?? false;
+    if (seq === eventSeq) hides = rest.event?.revokesLowering ?? false;
     if (seq <= eventSeq && (!hides || (seq < eventSeq && rest.lowering !== null))) break;
     seq = prev;
   }

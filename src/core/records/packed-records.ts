@@ -3,16 +3,16 @@
 import { encodeKey, encodeTag, ID_TAG_BYTES, KEY_WORDS, readKey, readTag, TAG_WORDS } from '../columns/packed-keys.js';
 import type { EventTypeId } from '../evidence/event-types.js';
 import type { EventColumns, EventKeys } from '../tables/event-columns.js';
-import type { DecidedEvent, EventAccepted, EventGone, EvidenceKept, WeightsPublished } from './records.js';
+import type { CarriedSums, DecidedEvent, EventAccepted, EventTombstone, WeightsPublished } from './records.js';
 
 /** Of an event without its tag, and of one that begins with it. */
 const UNTAGGED_HEAD = 76;
 const EVENT_HEAD = UNTAGGED_HEAD + ID_TAG_BYTES;
 /** Where the number of an event's type stands. */
 export const EVENT_TYPE_AT = 2;
-const GONE_BYTES = 22;
-const KEPT_HEAD = 12;
-const KEPT_BYTES = 80;
+const TOMBSTONE_BYTES = 22;
+const CARRIED_SUMS_HEAD_BYTES = 12;
+const CARRIED_SUMS_BYTES = 80;
 
 /** An event carries the tag of its id from version 2 on, and is one that repeats another in version 3. */
 const TAGGED = 2;
@@ -107,15 +107,15 @@ export function readEvent(view: DataView, at: number, isRepeated: boolean, colum
   readTag(view, at + UNTAGGED_HEAD, columns.tags, i * TAG_WORDS);
 }
 
-export function encodeGone(gone: EventGone): Uint8Array {
-  const out = Buffer.allocUnsafe(GONE_BYTES);
-  out.writeUInt16LE(gone.peer, 2);
-  out.writeDoubleLE(gone.prev, 4);
-  out.write(gone.id_tag, 12, ID_TAG_BYTES, 'latin1');
+export function encodeTombstone(tombstone: EventTombstone): Uint8Array {
+  const out = Buffer.allocUnsafe(TOMBSTONE_BYTES);
+  out.writeUInt16LE(tombstone.peer, 2);
+  out.writeDoubleLE(tombstone.prev, 4);
+  out.write(tombstone.id_tag, 12, ID_TAG_BYTES, 'latin1');
   return out;
 }
 
-export function decodeGone(bytes: Buffer): EventGone {
+export function decodeTombstone(bytes: Buffer): EventTombstone {
   return {
     type: 'event_gone',
     peer: bytes.readUInt16LE(2),
@@ -172,31 +172,31 @@ export function decodeWeights(bytes: Buffer, hasWitnesses: boolean): WeightsPubl
 }
 
 /** Without a subject only its place in the chain is left. */
-export function encodeKept(kept: EvidenceKept): Uint8Array {
-  const out = Buffer.allocUnsafe(kept.subject === null ? KEPT_HEAD : KEPT_BYTES);
-  out.writeUInt16LE(kept.peer, 2);
-  out.writeDoubleLE(kept.prev, 4);
-  if (kept.subject === null) return out;
-  out.set(kept.subject, KEPT_HEAD);
-  out.writeUInt32LE(kept.count, 44);
-  out.writeDoubleLE(kept.lowering, 48);
-  out.writeDoubleLE(kept.raising, 56);
-  out.writeDoubleLE(kept.updated_at, 64);
-  out.writeDoubleLE(kept.evidence_at, 72);
+export function encodeCarriedSums(sums: CarriedSums): Uint8Array {
+  const out = Buffer.allocUnsafe(sums.subject === null ? CARRIED_SUMS_HEAD_BYTES : CARRIED_SUMS_BYTES);
+  out.writeUInt16LE(sums.peer, 2);
+  out.writeDoubleLE(sums.prev, 4);
+  if (sums.subject === null) return out;
+  out.set(sums.subject, CARRIED_SUMS_HEAD_BYTES);
+  out.writeUInt32LE(sums.count, 44);
+  out.writeDoubleLE(sums.lowering, 48);
+  out.writeDoubleLE(sums.raising, 56);
+  out.writeDoubleLE(sums.updated_at, 64);
+  out.writeDoubleLE(sums.evidence_at, 72);
   return out;
 }
 
-export function decodeKept(bytes: Buffer): EvidenceKept {
-  const isGone = bytes.length === KEPT_HEAD;
+export function decodeCarriedSums(bytes: Buffer): CarriedSums {
+  const isTombstone = bytes.length === CARRIED_SUMS_HEAD_BYTES;
   return {
     type: 'evidence_kept',
     peer: bytes.readUInt16LE(2),
     prev: bytes.readDoubleLE(4),
-    subject: isGone ? null : bytes.subarray(KEPT_HEAD, 44),
-    count: isGone ? 0 : bytes.readUInt32LE(44),
-    lowering: isGone ? 0 : bytes.readDoubleLE(48),
-    raising: isGone ? 0 : bytes.readDoubleLE(56),
-    updated_at: isGone ? 0 : bytes.readDoubleLE(64),
-    evidence_at: isGone ? 0 : bytes.readDoubleLE(72),
+    subject: isTombstone ? null : bytes.subarray(CARRIED_SUMS_HEAD_BYTES, 44),
+    count: isTombstone ? 0 : bytes.readUInt32LE(44),
+    lowering: isTombstone ? 0 : bytes.readDoubleLE(48),
+    raising: isTombstone ? 0 : bytes.readDoubleLE(56),
+    updated_at: isTombstone ? 0 : bytes.readDoubleLE(64),
+    evidence_at: isTombstone ? 0 : bytes.readDoubleLE(72),
   };
 }

@@ -7,13 +7,13 @@
 import { isEventTypeId } from '../evidence/event-types.js';
 import { EventColumns, type EventKeys, keyOf } from '../tables/event-columns.js';
 import {
+  decodeCarriedSums,
   decodeEvent,
-  decodeGone,
-  decodeKept,
+  decodeTombstone,
   decodeWeights,
   EVENT_TYPE_AT,
-  encodeGone,
-  encodeKept,
+  encodeCarriedSums,
+  encodeTombstone,
   encodeWeights,
   eventBytes,
   eventVersion,
@@ -46,6 +46,10 @@ const typeIds: Record<RecordType, number> = {
   peers_related: 19,
   evidence_taken_back: 20,
   events_erased: 21,
+  peer_public_key_set: 30,
+  player_allowed: 31,
+  player_allowance_ended: 32,
+  shared_erasure_asked: 33,
 };
 
 const typeNames = new Map<number, RecordType>(
@@ -95,8 +99,8 @@ function encodeEvent(event: EventAccepted): Uint8Array {
 }
 
 function bytesOf(record: Exclude<LogRecord, EventAccepted>): Uint8Array {
-  if (record.type === 'event_gone') return encodeGone(record);
-  if (record.type === 'evidence_kept') return encodeKept(record);
+  if (record.type === 'event_gone') return encodeTombstone(record);
+  if (record.type === 'evidence_kept') return encodeCarriedSums(record);
   if (record.type === 'weights_published') return encodeWeights(record);
   const { type, ...rest } = record;
   const json = Buffer.from(JSON.stringify(rest, refuseLoss));
@@ -114,8 +118,8 @@ export function decodeRecord(bytes: Buffer): LogRecord {
     throw new UnknownRecordError(`record of type ${bytes[0]} version ${bytes[1]} was written by a newer release`);
   }
   if (type === 'event_accepted') return decodeKnownEvent(bytes, false);
-  if (type === 'event_gone') return decodeGone(bytes);
-  if (type === 'evidence_kept') return decodeKept(bytes);
+  if (type === 'event_gone') return decodeTombstone(bytes);
+  if (type === 'evidence_kept') return decodeCarriedSums(bytes);
   if (type === 'weights_published') return decodeWeights(bytes, false);
   return { type, ...JSON.parse(bytes.toString('utf8', 2)) } as LogRecord;
 }

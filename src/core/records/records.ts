@@ -33,6 +33,8 @@ export interface GroupFormed {
   readonly epoch: number;
   /** The version of scoring that the group began with; absent: the first. */
   readonly scoring?: number;
+  /** The kinds of player ids that the group takes; absent: ids are opaque. */
+  readonly player_id_kinds?: readonly string[];
   readonly audit: AuditPart;
 }
 
@@ -45,6 +47,17 @@ export interface PeerRegistered {
   readonly contact_email: string | null;
   /** SHA-256 of the key, hex. */
   readonly key_digest: string;
+  /** The Ed25519 key that the peer signs writes with: 32 bytes, base64url; absent where it signs none. */
+  readonly public_key?: string;
+  readonly audit: AuditPart;
+}
+
+/** A peer's Ed25519 public key from here on; null: the peer does not sign. */
+export interface PeerPublicKeySet {
+  readonly type: 'peer_public_key_set';
+  readonly peer: number;
+  /** 32 bytes, base64url. */
+  readonly public_key: string | null;
   readonly audit: AuditPart;
 }
 
@@ -118,7 +131,7 @@ export interface EventAccepted {
 export type DecidedEvent = Omit<EventAccepted, 'subject' | 'id_tag'>;
 
 /** What withdrawal and erasure leave of an event. */
-export interface EventGone {
+export interface EventTombstone {
   readonly type: 'event_gone';
   readonly peer: number;
   readonly id_tag: IdTag;
@@ -155,7 +168,7 @@ export interface EventWithdrawn extends StatedSums {
 }
 
 /** A peer took back what it had lowered, by the event of the record before. */
-export interface EvidenceTakenBack extends StatedSums {
+export interface LoweringRevoked extends StatedSums {
   readonly type: 'evidence_taken_back';
 }
 
@@ -165,6 +178,17 @@ export interface ErasureRequested {
   /** Peer that asked, or `NO_KEY`. */
   readonly peer: number;
   readonly subject: string | null;
+  readonly audit: AuditPart;
+}
+
+/**
+ * A peer asks for the erasure of a subject that others reported, too; the request or the erasure is the next record.
+ * Never a subject: the count of a peer tells whether it erases what others say.
+ */
+export interface SharedErasureAsked {
+  readonly type: 'shared_erasure_asked';
+  /** Peer that asked, or `NO_KEY`. */
+  readonly peer: number;
   readonly audit: AuditPart;
 }
 
@@ -203,7 +227,7 @@ export interface EventsErased {
 }
 
 /** What a pair's sums are here, so that records before this one may leave the log. */
-export interface EvidenceKept {
+export interface CarriedSums {
   readonly type: 'evidence_kept';
   readonly peer: number;
   /** Null once the subject was erased, or a newer record keeps the sums. */
@@ -218,10 +242,30 @@ export interface EvidenceKept {
 }
 
 /** Events up to a record are out of the log by their age; with `done`, out of its free space as well. */
-export interface EventsRetired {
+export interface EventsExpired {
   readonly type: 'events_retired';
   readonly up_to: number;
   readonly done: boolean;
+}
+
+/** A player reads as neutral until a moment, whatever was reported. */
+export interface PlayerAllowed {
+  readonly type: 'player_allowed';
+  /** Hex; null once the subject was erased. */
+  readonly subject: string | null;
+  /** Names the entry in the audit log. */
+  readonly id: string;
+  readonly until: number;
+  /** Null once the subject was erased. */
+  readonly note: string | null;
+  readonly audit: AuditPart;
+}
+
+/** The entry of the allow list is over before its time. */
+export interface PlayerAllowanceEnded {
+  readonly type: 'player_allowance_ended';
+  readonly subject: string | null;
+  readonly audit: AuditPart;
 }
 
 export interface WeightsPublished {
@@ -259,20 +303,24 @@ export type LogRecord =
   | PeerRegistered
   | PeerStatusChanged
   | PeerKeyRotated
+  | PeerPublicKeySet
+  | PlayerAllowed
+  | PlayerAllowanceEnded
   | PreTrustSet
   | HalfLifeChanged
   | EpochMoved
   | EventAccepted
-  | EventGone
+  | EventTombstone
   | EventWithdrawn
-  | EvidenceTakenBack
+  | LoweringRevoked
   | ErasureRequested
+  | SharedErasureAsked
   | SubjectErased
   | BatchesRewritten
   | EventsErased
   | Redacted
-  | EvidenceKept
-  | EventsRetired
+  | CarriedSums
+  | EventsExpired
   | WeightsPublished
   | ScoringChanged
   | PeersRelated;

@@ -7,6 +7,7 @@ import { limits } from '../../limits.js';
 import type { EventSubmission } from '../commands.js';
 import { evidenceAt, scaleAt } from '../evidence/decay.js';
 import { eventTypeNamed } from '../evidence/event-types.js';
+import { refusalOfRawIds } from '../hashing/pseudonym.js';
 import type { DecidedEvent, EventAccepted } from '../records/records.js';
 import type { GroupState } from '../state.js';
 import { bytesOf, EventColumns, type EventKeys } from '../tables/event-columns.js';
@@ -36,7 +37,7 @@ export function decideEvent(
  * One trust event, checked in the order of the contract. `caller` null: authentication is off, and `peerId` names the
  * peer. `keys` are what it is looked up by; `repeats`: whether an earlier event says the same (`decide-repeat.ts`).
  * Codes: unsupported_schema_version, peer_id_mismatch, unknown_peer, peer_not_active, game_id_not_registered,
- * subject_hash_required, timestamp_in_future, duplicate_event, overloaded.
+ * subject_hash_required or player_id_not_canonical, timestamp_in_future, duplicate_event, overloaded.
  */
 export function decideByKeys(
   state: GroupState,
@@ -53,7 +54,7 @@ export function decideByKeys(
   const peer = acting.value;
   const game = peer.gameIds.indexOf(gameId);
   if (game < 0) return refused('game_id_not_registered');
-  if (subject === null) return refused('subject_hash_required');
+  if (subject === null) return refused(refusalOfRawIds(state.formed.identity_mode));
   if (timestamp - now > limits.futureMs) return refused('timestamp_in_future');
   const { columns, i } = keys;
   const known = state.eventIds.seqOfEvent(columns, i);

@@ -9,6 +9,7 @@ import type {
   RegisterPeer,
   RelatePeers,
   RotateKey,
+  SetPublicKey,
 } from '../commands.js';
 import { audited, type Decision, refuse } from '../decision.js';
 import { auditPart } from '../records/audit.js';
@@ -24,7 +25,7 @@ export function decideRegistration(
 ): Decision<number> {
   const places = bounds.peersMax + (command.byOperator ? limits.peersReserve : 0);
   // A number is never given out again.
-  if (state.peers.taken >= places || state.peers.size >= limits.peersMaxCeiling) {
+  if (state.peers.count >= places || state.peers.size >= limits.peersMaxCeiling) {
     return refuse('overloaded', { text: 'this group holds as many peers as it may' });
   }
   const index = state.peers.size;
@@ -37,6 +38,7 @@ export function decideRegistration(
     game_ids: command.gameIds,
     contact_email: command.contactEmail ?? null,
     key_digest: command.keyDigest,
+    ...(command.publicKey === undefined ? {} : { public_key: command.publicKey }),
     audit,
   };
   return { records: [record], outcome: granted(index) };
@@ -89,6 +91,26 @@ export function decideKeyRotation(state: GroupState, command: RotateKey, now: nu
     key_digest: command.keyDigest,
     old_key_until: overlapMs > 0 ? now + overlapMs : 0,
     audit: audited(state, now, { action: 'peer_key_rotated', actor: command.by, target: peer.peerId }),
+  };
+  return { records: [record], outcome: granted(peer.index) };
+}
+
+/**
+ * The key that a peer signs its writes with, or none; naming the one that stands writes nothing. Codes: unknown_peer,
+ * peer_not_active (revoked).
+ */
+export function decidePublicKey(state: GroupState, command: SetPublicKey, now: number): Decision<number> {
+  const peer = state.peers.byId(command.peerId);
+  if (peer === undefined) return refuse('unknown_peer', { text: 'no peer has this id' });
+  if (peer.status === 'revoked') return refuse('peer_not_active', { text: 'the peer is revoked, which is final' });
+  if ((peer.publicKey ?? null) === command.publicKey) return { records: [], outcome: granted(peer.index) };
+  const action = command.publicKey === null ? 'peer_public_key_removed' : 'peer_public_key_set';
+  const audit = audited(state, now, { action, actor: command.by, target: peer.peerId });
+  const record: LogRecord = {
+    type: 'peer_public_key_set',
+    peer: peer.index,
+    public_key: command.publicKey,
+    audit,
   };
   return { records: [record], outcome: granted(peer.index) };
 }

@@ -4,19 +4,21 @@ import { limits } from '../../limits.js';
 import type { EraseSubject, GroupBounds, WithdrawEvent } from '../commands.js';
 import { audited, type Decision, refuse } from '../decision.js';
 import { rescaled } from '../evidence/decay.js';
-import { takesBack } from '../evidence/event-types.js';
+import { revokesLowering } from '../evidence/event-types.js';
 import { subjectHex } from '../hashing/pseudonym.js';
+import { auditPart } from '../records/audit.js';
 import type { ChainLink } from '../records/event-chain.js';
 import type {
+  CarriedSums,
   DecidedEvent,
   EventAccepted,
   EventWithdrawn,
-  EvidenceKept,
-  EvidenceTakenBack,
   LogRecord,
+  LoweringRevoked,
+  SharedErasureAsked,
 } from '../records/records.js';
 import type { GroupState } from '../state.js';
-import { OPERATOR } from '../vocabulary.js';
+import { OPERATOR, type PendingReason } from '../vocabulary.js';
 
 /**
  * The answer to a withdrawal whose event was located before something was taken out of the log, or whose pair may have
@@ -39,10 +41,10 @@ export function decideWithdrawal(
   if (command.caller !== null && command.caller !== event.peer) return missing;
   const row = state.subjects.find(event.subject);
   const entry = row < 0 ? -1 : state.subjects.findEntry(row, event.peer);
-  if (entry < 0 || eventSeq <= state.retired.seq || isTakenBack(state, eventSeq, event)) return missing;
+  if (entry < 0 || eventSeq <= state.retired.seq || isRevoked(state, eventSeq, event)) return missing;
   const { entries } = state.subjects;
   // Only records of the pair tell what a withdrawal leaves. Another peer that keeps taking back must not hold it up.
-  const hasNewer = state.takenBackSeq > command.chainAsOf && command.chain[0]?.seq !== entries.head(entry);
+  const hasNewer = state.revokedSeq > command.chainAsOf && command.chain[0]?.seq !== entries.head(entry);
   if (hasNewer) return readAgain;
   const count = entries.count(entry) - 1;
   const sums = { lowering: entries.lowering(entry), raising: entries.raising(entry) };
@@ -77,10 +79,10 @@ function sumsWithout(state: GroupState, command: WithdrawEvent, sums: Sums): Sum
   const since = event.repeats === undefined ? undefined : chain.find(({ counts }) => counts === eventSeq)?.seq;
   if (event.repeats !== undefined && since === undefined) return sums;
   const part = rescaledSince(state, eventSeq, Math.abs(event.mass));
-  if (part === 0 && !takesBack(event)) return withRepeated(state, command, sums);
+  if (part === 0 && !revokesLowering(event)) return withRepeated(state, command, sums);
   if (event.mass > 0) return withRepeated(state, command, { ...sums, raising: without(sums.raising, part) });
   // What comes back, or goes.
-  const change = takesBack(event) ? hiddenBy(state, eventSeq, chain) : -part;
+  const change = revokesLowering(event) ? hiddenBy(state, eventSeq, chain) : -part;
   const hiding = hidingOf(state, eventSeq, chain);
   if (hiding !== undefined) {
     const hidden = { under: hiding, mass: -change, ...(since === undefined ? {} : { since }) };
@@ -112,8 +114,9 @@ function withRepeated(state: GroupState, { event: first, eventSeq, chain }: With
 
 /** The oldest event after `eventSeq` that takes back what its peer lowered before; undefined where none is left. */
 function hidingOf(state: GroupState, eventSeq: number, chain: readonly ChainLink[]): number | undefined {
-  return chain.findLast(({ seq, event }) => seq > eventSeq && event?.takesBack === true && !state.withdrawals.has(seq))
-    ?.seq;
+  return chain.findLast(
+    ({ seq, event }) => seq > eventSeq && event?.revokesLowering === true && !state.withdrawals.has(seq),
+  )?.seq;
 }
 
 /** The lowering mass that would come back if the event `eventSeq`, which takes back, had not been sent. */
@@ -140,19 +143,15 @@ function hiddenBy(state: GroupState, eventSeq: number, chain: readonly ChainLink
  * The record with which an event that was just taken in takes back all that its peer had lowered of the player; null
  * where it takes nothing back.
  */
-export function decideTakingBack(
-  state: GroupState,
-  event: DecidedEvent,
-  subject: Uint8Array,
-): EvidenceTakenBack | null {
-  if (!takesBack(event)) return null;
-  const kept = keptEvidence(state, subject, event.peer);
-  if (kept === null || kept.lowering === 0) return null;
-  return { ...kept, type: 'evidence_taken_back', subject: subjectHex(subject), lowering: 0 };
+export function decideRevocation(state: GroupState, event: DecidedEvent, subject: Uint8Array): LoweringRevoked | null {
+  if (!revokesLowering(event)) return null;
+  const carried = carriedSums(state, subject, event.peer);
+  if (carried === null || carried.lowering === 0) return null;
+  return { ...carried, type: 'evidence_taken_back', subject: subjectHex(subject), lowering: 0 };
 }
 
 /** Whether an event that the log still shows was withdrawn or erased already. */
-function isTakenBack(state: GroupState, eventSeq: number, event: EventAccepted): boolean {
+function isRevoked(state: GroupState, eventSeq: number, event: EventAccepted): boolean {
   if (state.withdrawals.has(eventSeq)) return true;
   const subject = subjectHex(event.subject);
   for (const [seq, erasure] of state.erasures) if (erasure.subject === subject && eventSeq < seq) return true;
@@ -182,40 +181,69 @@ export function decideErasure(
   bounds: GroupBounds,
   command: EraseSubject,
   now: number,
-): Decision<{ readonly events: number; readonly pending: boolean }> {
+): Decision<{ readonly events: number; readonly pending: boolean; readonly reason: PendingReason | null }> {
   const row = state.subjects.find(command.subject);
   const byOperator = command.caller === OPERATOR;
   const subject = subjectHex(command.subject);
-  // A request may outlive what it is about: a restore repeats it, and not the events after the backup.
-  if (row < 0 && !(byOperator && state.pendingErasures.has(subject))) return refuse('subject_not_found');
+  // A request may outlive what it is about: a restore repeats it, and not the events after the backup. An entry of the
+  // allow list needs no events.
+  const isNamed = state.pendingErasures.has(subject) || state.allowed.of(subject) !== undefined;
+  if (row < 0 && !(byOperator && isNamed)) return refuse('subject_not_found');
   if (!byOperator) {
-    const wait = quotaWaitMs(state, bounds, command.caller, now);
-    if (wait > 0) return refuse('erasure_quota_exceeded', { retryAfterS: Math.ceil(wait / 1000) });
+    const { own, group } = quotaWaitsMs(state, bounds, command.caller, now);
+    const { erasureQuotaPerDay: quota } = bounds;
+    if (own > 0 || group > 0) {
+      return refuse('erasure_quota_exceeded', {
+        retryAfterS: Math.ceil(Math.max(own, group) / 1000),
+        details:
+          own > 0 ? { quota: 'peer', per_day: quota } : { quota: 'group', per_day: quota * limits.groupErasuresFactor },
+      });
+    }
   }
-  const pending = !byOperator && mustWait(state, bounds, command.caller, row, now);
+  const reason = byOperator ? null : pendingReason(state, bounds, command.caller, row, now);
+  const pending = reason !== null;
   if (pending && state.pendingErasures.size >= limits.pendingErasuresMax && !state.pendingErasures.has(subject)) {
     return refuse('overloaded', { text: 'too many erasures wait for the operator' });
   }
   const action = pending ? 'erasure_requested' : 'subject_erased';
-  const audit = audited(state, now, { action, actor: command.by, target: command.commitment });
+  const isShared = command.caller >= 0 && !isOwn(state, command.caller, row);
+  const shared = isShared ? sharedErasure(state, command, now) : null;
+  const fact = { action, actor: command.by, target: command.commitment };
+  const before = shared === null ? [] : [shared];
+  const audit = auditPart(shared?.audit.hash ?? state.auditHead, state.lastSeq + 1 + before.length, now, fact);
   if (pending) {
     const record: LogRecord = { type: 'erasure_requested', peer: command.caller, subject, audit };
-    return { records: [record], outcome: granted({ events: 0, pending }) };
+    return { records: [...before, record], outcome: granted({ events: 0, pending, reason }) };
   }
   const events = row < 0 ? 0 : eventsOf(state, row);
   const record: LogRecord = { type: 'subject_erased', peer: command.caller, subject, events, audit };
-  return { records: [record], outcome: granted({ events, pending }) };
+  return { records: [...before, record], outcome: granted({ events, pending, reason }) };
 }
 
-/** Whether an erasure waits for the operator. */
-function mustWait(state: GroupState, { erasureMode }: GroupBounds, caller: number, row: number, now: number): boolean {
+/** The entry of the audit log that counts how often a peer asks for what others reported. */
+function sharedErasure(state: GroupState, { caller, by }: EraseSubject, now: number): SharedErasureAsked {
+  const count = (state.sharedErasures.get(caller) ?? 0) + 1;
+  const audit = audited(state, now, { action: 'shared_erasure_asked', actor: by, target: `${count} so far` });
+  return { type: 'shared_erasure_asked', peer: caller, audit };
+}
+
+/** Why an erasure waits for the operator; null: it does not. */
+function pendingReason(
+  state: GroupState,
+  { erasureMode }: GroupBounds,
+  caller: number,
+  row: number,
+  now: number,
+): PendingReason | null {
   switch (erasureMode) {
     case 'peer':
-      return false;
+      return null;
     case 'operator':
-      return true;
+      return 'operator_mode';
     case 'own':
-      return !isOwn(state, caller, row) || now - state.peers.at(caller).registeredAt < limits.erasureAgeMs;
+      // Of a new peer nothing is said of what others reported.
+      if (caller < 0 || now - state.peers.at(caller).registeredAt < limits.erasureAgeMs) return 'peer_too_new';
+      return isOwn(state, caller, row) ? null : 'reported_by_others';
   }
 }
 
@@ -234,7 +262,7 @@ function isOwn(state: GroupState, caller: number, row: number): boolean {
  * The record that keeps a pair's sums where its older records leave the log; null for a pair that is not there any
  * more.
  */
-export function keptEvidence(state: GroupState, subject: Uint8Array, peer: number): EvidenceKept | null {
+export function carriedSums(state: GroupState, subject: Uint8Array, peer: number): CarriedSums | null {
   const row = state.subjects.find(subject);
   const entry = row < 0 ? -1 : state.subjects.findEntry(row, peer);
   if (entry < 0) return null;
@@ -267,11 +295,16 @@ function eventsOf(state: GroupState, row: number): number {
 }
 
 /** ms until the caller may erase again, by its own quota and by that of the group; 0: now. */
-function quotaWaitMs(state: GroupState, bounds: GroupBounds, caller: number, now: number): number {
+function quotaWaitsMs(
+  state: GroupState,
+  bounds: GroupBounds,
+  caller: number,
+  now: number,
+): { readonly own: number; readonly group: number } {
   const { erasureQuotaPerDay } = bounds;
   const own = waitMs(state.erasuresBy.get(caller) ?? [], erasureQuotaPerDay, now);
   const all = [...state.erasuresBy.values()].flat().sort((p, q) => p - q);
-  return Math.max(own, waitMs(all, erasureQuotaPerDay * limits.groupErasuresFactor, now));
+  return { own, group: waitMs(all, erasureQuotaPerDay * limits.groupErasuresFactor, now) };
 }
 
 /** ms until fewer than `quota` of these times lie within the window; they are in order. */

@@ -29,8 +29,8 @@ export function repeatsOf(state: GroupState, command: SubmitEvents, keys: readon
     if (hash === 0 || !state.repeats.has(hash) || state.eventIds.seqOfEvent(of.columns, of.i) > 0) continue;
     const head = headOf(state, event, of);
     if (head <= state.retired.seq) continue;
-    const isFresh = checked?.asOf === state.redacted;
-    const found = isFresh ? checked.found.find((one) => one.index === index && one.head === head) : undefined;
+    // What changes a pair's chain, a withdrawal for one, is a record of the pair and so its new head.
+    const found = checked?.find((one) => one.index === index && one.head === head);
     if (found === undefined) {
       unknown.push({ index, head, eventType: eventTypeNamed(event.eventType).id, timestamp: event.timestamp });
     } else if (found.seq > state.retired.seq) known.add(index);

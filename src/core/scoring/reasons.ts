@@ -8,7 +8,8 @@ const ONE_SIDED = 0.5;
 
 /** One to three sentences. */
 export function reasonsOf(verdict: Verdict, explanation: TrustExplanation): string[] {
-  const { peers, witnesses, oneSided, logOdds, suspicious } = explanation;
+  const { peers, witnesses, oneSided, logOdds, suspicious, allowed } = explanation;
+  if (allowed) return ['The player is on the allow list of the group: it is neutral, whatever its peers reported.'];
   if (peers === 0) return ['No peer holds evidence about this player that counts.'];
   if (witnesses === 0)
     return [

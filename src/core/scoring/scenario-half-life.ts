@@ -3,7 +3,7 @@
  * the log. The state is only read. What a sum holds of events that are no longer in the log keeps its present worth.
  */
 import { decayed, decayFactorAt, evidenceAt, scaleAt } from '../evidence/decay.js';
-import { takesBack } from '../evidence/event-types.js';
+import { revokesLowering } from '../evidence/event-types.js';
 import { putVote } from '../evidence/evidence.js';
 import { subjectHex } from '../hashing/pseudonym.js';
 import type { EventAccepted, LogRecord } from '../records/records.js';
@@ -35,7 +35,7 @@ export class ScenarioHalfLife {
   readonly #at: number;
   readonly #scale: Scale;
   /** Changes of scale that are still to come, and what all of them together multiply by. */
-  #rescalesTaken = 0;
+  #rescalesApplied = 0;
   #toCome: number;
   readonly #decayFactorNow: number;
   /** By entry: sums scaled to `at`, what the same events are worth now in the state, and how many they are. */
@@ -70,7 +70,7 @@ export class ScenarioHalfLife {
   }
 
   /** Takes the next record of the log, from the first to the state's last. `at` is the time of its batch. */
-  take(record: LogRecord, seq: number, at: number): void {
+  apply(record: LogRecord, seq: number, at: number): void {
     if (record.type === 'event_accepted') this.#event(record, seq, at);
     else if (record.type === 'event_withdrawn') this.#countRepeated(record.counts?.event_seq ?? 0);
     else if (record.type === 'epoch_moved') this.#rescaled(record.epoch, this.#scale.halfLifeDays);
@@ -80,8 +80,8 @@ export class ScenarioHalfLife {
   #rescaled(epoch: number, halfLifeDays: number): void {
     this.#scale.epoch = epoch;
     this.#scale.halfLifeDays = halfLifeDays;
-    this.#rescalesTaken++;
-    this.#toCome = factorOf(this.#state.rescales.slice(this.#rescalesTaken));
+    this.#rescalesApplied++;
+    this.#toCome = factorOf(this.#state.rescales.slice(this.#rescalesApplied));
   }
 
   #event(event: EventAccepted, seq: number, receivedAt: number): void {
@@ -91,7 +91,7 @@ export class ScenarioHalfLife {
     const row = subjects.find(event.subject);
     const entry = row < 0 ? -1 : subjects.findEntry(row, event.peer);
     if (entry < 0) return;
-    if (takesBack(event)) {
+    if (revokesLowering(event)) {
       // Whether or not a record says so: what an earlier lifting took back stays gone under this one when the earlier
       // one is withdrawn.
       this.#lowering[entry] = 0;

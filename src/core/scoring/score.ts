@@ -21,6 +21,8 @@ export interface TrustView {
   readonly eventCount: number;
   /** ms since 1970 of the newest change of this player, cut to the hour. */
   readonly updatedAt: number;
+  /** Present where the player is on the group's allow list: the figures are neutral then. */
+  readonly allowed?: true;
 }
 
 /** Scores and confidences are shown as whole numbers of so many to one, by reads and by the verdict stream alike. */
@@ -56,9 +58,11 @@ export interface TrustExplanation {
   readonly suspicious: number;
   readonly halfLifeDays: number;
   readonly weightsBasedOnSeq: number;
+  /** Present where the player is on the group's allow list. */
+  readonly allowed?: true;
 }
 
-const NOBODY = -1;
+const NO_PEERS = -1;
 
 /**
  * What the peers of one player say, an entry each; reused from read to read, and grown to the most that any player had.
@@ -98,10 +102,10 @@ class Voices {
     for (let e = 0; e < count; e++) {
       const named = witness[peer[e]!]!;
       const f = speakers[named]!;
-      const isHeard = f === NOBODY || voice[e]! > voice[f]!;
+      const isHeard = f === NO_PEERS || voice[e]! > voice[f]!;
       if (isHeard) speakers[named] = e;
       const silent = isHeard ? f : e;
-      if (silent === NOBODY) continue;
+      if (silent === NO_PEERS) continue;
       voice[silent] = 0;
       this.pull[silent] = 0;
       this.mass[silent] = 0;
@@ -119,7 +123,7 @@ class Voices {
     let found = 0;
     for (let e = 0; e < count; e++) {
       const j = peer[e]!;
-      if (!(x[e]! > above && weight[j]! > k.witnessWeightMin) || speakers[witness[j]!] !== NOBODY) continue;
+      if (!(x[e]! > above && weight[j]! > k.witnessWeightMin) || speakers[witness[j]!] !== NO_PEERS) continue;
       speakers[witness[j]!] = e;
       found++;
     }
@@ -132,12 +136,12 @@ class Voices {
    * more per peer than any other.
    */
   #speakersOf(witness: Uint16Array): Int32Array {
-    if (this.#speakers.length < witness.length) this.#speakers = new Int32Array(witness.length).fill(NOBODY);
+    if (this.#speakers.length < witness.length) this.#speakers = new Int32Array(witness.length).fill(NO_PEERS);
     return this.#speakers;
   }
 
   #forget(witness: Uint16Array): void {
-    for (let e = 0; e < this.count; e++) this.#speakers[witness[this.peer[e]!]!] = NOBODY;
+    for (let e = 0; e < this.count; e++) this.#speakers[witness[this.peer[e]!]!] = NO_PEERS;
   }
 }
 

@@ -3,7 +3,7 @@
 import type { AsOf } from '../evidence/decay.js';
 import type { GroupState } from '../state.js';
 import type { Verdict } from '../vocabulary.js';
-import { trustOf } from './score.js';
+import { shownTrust } from './allowed.js';
 
 export interface VerdictCounts {
   /** Players looked at, by verdict. */
@@ -23,7 +23,7 @@ export function countVerdicts(state: GroupState, asOf: AsOf, rowsMax: number): V
   let sampled = 0;
   for (let row = 0; row < subjects.rows; row += step) {
     if (!subjects.has(row)) continue;
-    counts[trustOf(state, row, asOf).verdict]++;
+    counts[shownTrust(state, row, asOf).verdict]++;
     sampled++;
   }
   return { counts, sampled, players: subjects.size, seq: state.lastSeq };

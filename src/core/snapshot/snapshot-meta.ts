@@ -3,6 +3,7 @@
 import type { GroupFormed } from '../records/records.js';
 import type { PeerRelation } from '../relations.js';
 import { GroupState, type OpenErasure, type OpenWithdrawal } from '../state.js';
+import type { AllowedSubject } from '../tables/allow-list.js';
 import type { HourlyCount } from '../tables/hourly-counts.js';
 import type { Weights } from '../tables/peer-weights.js';
 import type { Peer } from '../tables/peers.js';
@@ -38,6 +39,10 @@ export interface SnapshotMeta {
   readonly erasures: readonly (readonly [seq: number, erasure: OpenErasure])[];
   readonly withdrawals: readonly (readonly [eventSeq: number, withdrawal: OpenWithdrawal])[];
   readonly pendingErasures: readonly (readonly [subject: string, seqs: readonly number[]])[];
+  /** Absent where nobody ever asked for such an erasure. */
+  readonly sharedErasures?: readonly (readonly [peer: number, count: number])[];
+  /** Absent where no player was ever allowed. */
+  readonly allowed?: readonly (readonly [subject: string, allowed: AllowedSubject])[];
   readonly erasuresBy: readonly (readonly [peer: number, times: readonly number[]])[];
   readonly redacted: number;
   /** Absent where nothing was ever retired, as in snapshots of releases that knew no retention. */
@@ -75,6 +80,8 @@ export function metaOf(state: GroupState): SnapshotMeta {
     erasures: [...state.erasures].sort(([a], [b]) => a - b),
     withdrawals: [...state.withdrawals].sort(([a], [b]) => a - b),
     pendingErasures: [...state.pendingErasures].sort(([a], [b]) => (a < b ? -1 : 1)),
+    ...(state.sharedErasures.size === 0 ? {} : { sharedErasures: [...state.sharedErasures].sort(([a], [b]) => a - b) }),
+    ...(state.allowed.size === 0 ? {} : { allowed: state.allowed.all() }),
     erasuresBy: [...state.erasuresBy].sort(([a], [b]) => a - b),
     redacted: state.redacted,
     ...(state.retired.seq === 0 ? {} : { retired: state.retired }),
@@ -115,6 +122,8 @@ export function stateFrom(meta: SnapshotMeta, salt: Uint8Array): GroupState {
   for (const [seq, erasure] of meta.erasures) state.erasures.set(seq, erasure);
   for (const [eventSeq, withdrawal] of meta.withdrawals) state.withdrawals.set(eventSeq, withdrawal);
   for (const [subject, seqs] of meta.pendingErasures) state.pendingErasures.set(subject, [...seqs]);
+  for (const [peer, count] of meta.sharedErasures ?? []) state.sharedErasures.set(peer, count);
+  for (const [subject, allowed] of meta.allowed ?? []) state.allowed.restore(subject, allowed);
   state.erasuresBy = new Map(meta.erasuresBy.map(([peer, times]) => [peer, [...times]]));
   state.redacted = meta.redacted;
   state.retired = meta.retired ?? { seq: 0, open: false };

@@ -39,21 +39,21 @@ class Sum {
   add(): void {
     this.at += this.#size;
     if (this.at < this.words.length) return;
-    this.#take(TOGETHER);
+    this.#digest(TOGETHER);
     this.at = 0;
   }
 
   /** Of all items; no more may come. */
   hex(): string {
-    if (this.at > 0) this.#take(this.at / this.#size);
-    return [this.#high, this.#low].map((lane) => (lane >>> 0).toString(16).padStart(8, '0')).join('');
+    if (this.at > 0) this.#digest(this.at / this.#size);
+    return [this.#high, this.#low].map((half) => (half >>> 0).toString(16).padStart(8, '0')).join('');
   }
 
   /**
    * The first `count` items; what stands behind them is hashed along. Written out, since only local variables stay in
    * registers.
    */
-  #take(count: number): void {
+  #digest(count: number): void {
     const { words } = this;
     const size = this.#size;
     let [high0, high1, high2, high3] = [HIGH_START, HIGH_START, HIGH_START, HIGH_START];

@@ -98,7 +98,7 @@ export class EventColumns implements KeyColumns {
   }
 
   /** The rest of event `i`, whose keys are there. */
-  setRest(i: number, { peer, event_type, mass, repeats, timestamp }: EventValues): void {
+  setOthers(i: number, { peer, event_type, mass, repeats, timestamp }: EventValues): void {
     this.peers[i] = peer;
     this.types[i] = event_type;
     this.masses[i] = repeats === undefined ? mass : 0;

@@ -73,7 +73,7 @@ class HeldIds {
   /** Goes on to the next id; false where there is none. */
   next(): boolean {
     do this.#at += WORDS;
-    while (this.#at < this.#end && !isTaken(this.#words, this.#at));
+    while (this.#at < this.#end && !isOccupied(this.#words, this.#at));
     return this.#at < this.#end;
   }
 
@@ -144,7 +144,7 @@ export class EventIds {
     if (shard.slots === 0) return 0;
     this.#search(shard, tags, from);
     const words = this.#blocks[this.#block]!;
-    return isTaken(words, this.#at) ? seqAt(words, this.#at) : 0;
+    return isOccupied(words, this.#at) ? seqAt(words, this.#at) : 0;
   }
 
   /** The number of the peer that sent it; call only for an id that is there. */
@@ -184,7 +184,7 @@ export class EventIds {
     this.#keepLastEmpty(shard, this.#search(shard, tags, from));
     const words = this.#blocks[this.#block]!;
     const at = this.#at;
-    if (isTaken(words, at)) throw new Error(`event ids: record ${seq} repeats an id`);
+    if (isOccupied(words, at)) throw new Error(`event ids: record ${seq} repeats an id`);
     copyTag(tags, from, words, at);
     words[at + 5] = seq & 0xffff;
     words[at + 6] = Math.floor(seq / 0x10000) & 0xffff;
@@ -236,7 +236,7 @@ export class EventIds {
     let page = pages[slot >>> PAGE_BITS]!;
     let words = this.#blockOf(page);
     let at = startOf(page) + (slot & PAGE_MASK) * WORDS;
-    while (isTaken(words, at)) {
+    while (isOccupied(words, at)) {
       // What tells slots of one neighbourhood apart comes first, and both of it at once: with one alone V8 learns only
       // after 65,000 ids that the other is ever asked for, and throws away what it had compiled.
       if (
@@ -289,7 +289,7 @@ export class EventIds {
       const words = this.#blockOf(page);
       const start = startOf(page);
       const end = start + PAGE_WORDS;
-      for (let from = start; from < end; from += WORDS) if (isTaken(words, from)) this.#put(shard, words, from);
+      for (let from = start; from < end; from += WORDS) if (isOccupied(words, from)) this.#put(shard, words, from);
       words.fill(0, start, end);
       this.#freePages.push(page);
     }
@@ -313,7 +313,7 @@ function startOf(page: number): number {
   return (page & BLOCK_MASK) * PAGE_WORDS;
 }
 
-function isTaken(words: Uint16Array, at: number): boolean {
+function isOccupied(words: Uint16Array, at: number): boolean {
   return words[at + 8] !== 0;
 }
 

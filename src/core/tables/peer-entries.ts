@@ -246,7 +246,7 @@ export class PeerEntries {
     const capacity = capacities[sizeClass]!;
     const left = this.#segments.length * SEGMENT_SIZE - this.#next;
     if (left < capacity) {
-      this.#giveBackRest(left);
+      this.#freeRemainder(left);
       this.#segments.push(new Segment(SEGMENT_SIZE * WORDS));
     }
     const at = this.#next;
@@ -254,7 +254,7 @@ export class PeerEntries {
     return at;
   }
 
-  #giveBackRest(left: number): void {
+  #freeRemainder(left: number): void {
     for (let c = capacities.length - 1; c >= 0; c--) {
       const capacity = capacities[c]!;
       while (left >= capacity) {

@@ -19,6 +19,8 @@ export interface Peer {
   oldKeyDigest: string | null;
   /** ms since 1970; the old key works before it. */
   oldKeyUntil: number;
+  /** Ed25519, 32 bytes, base64url; undefined where the peer does not sign its writes. */
+  publicKey?: string | undefined;
   /** Events ever accepted. */
   eventCount: number;
 }
@@ -70,7 +72,7 @@ export class Peers {
   }
 
   /** Places that are taken: a revoked peer that never sent an event has given its own back. */
-  get taken(): number {
+  get count(): number {
     return this.list.filter(({ status, eventCount }) => status !== 'revoked' || eventCount > 0).length;
   }
 

@@ -31,13 +31,13 @@ export function openGates(
   const parts = seniority.map((part, j) => part / Math.max(1, heard[witnesses.numbers[j]!]!));
   const pairs = new PairList(centres(votes, parts, c), witnesses, preTrusted, c);
   votes.showPairs(pairs);
-  const partnerMass = sumOfWeights(pairs, parts);
-  const sharing = partnerMass.reduce((count, mass) => count + (mass > 0 ? 1 : 0), 0);
+  const otherMass = sumOfWeights(pairs, parts);
+  const sharing = otherMass.reduce((count, mass) => count + (mass > 0 ? 1 : 0), 0);
   // Two peers that differ: nothing tells which of them is right.
   const isUngated = sharing <= c.ungatedPeersMax && !hasPreTrusted;
   const gates = isUngated
     ? new Float64Array(votes.peers).fill(1)
-    : settle(votes, pairs, partnerMass, parts, preTrusted, hasPreTrusted, c);
+    : settle(votes, pairs, otherMass, parts, preTrusted, hasPreTrusted, c);
   return { tau: gates.map((gate, j) => gate * seniority[j]!), pairs };
 }
 
@@ -85,7 +85,7 @@ function sumOfWeights(pairs: Pairs, parts: Float64Array): Float64Array {
 function settle(
   votes: VoteSums,
   pairs: Pairs,
-  partnerMass: Float64Array,
+  otherMass: Float64Array,
   parts: Float64Array,
   preTrusted: Uint8Array,
   hasPreTrusted: boolean,
@@ -94,7 +94,7 @@ function settle(
   let trust = hasPreTrusted ? Float64Array.from(preTrusted) : new Float64Array(votes.peers).fill(1);
   for (let round = 1; ; round++) {
     const rho = reputations(pairs, trust, parts, hasPreTrusted ? 0 : c.reputationPrior, c);
-    const reference = gateReference(rho, partnerMass, parts, hasPreTrusted, c);
+    const reference = gateReference(rho, otherMass, parts, hasPreTrusted, c);
     const next = rho.map((value, j) => (preTrusted[j] === 1 ? 1 : Math.min(1, value / reference)));
     const change = next.reduce(
       (most, t, j) => (votes.volume[j]! > 0 ? Math.max(most, Math.abs(t - trust[j]!)) : most),
@@ -133,7 +133,7 @@ function reputations(
 /** `ref`: half of the weighted median reputation over peers that share players and have any. */
 function gateReference(
   rho: Float64Array,
-  partnerMass: Float64Array,
+  otherMass: Float64Array,
   parts: Float64Array,
   hasPreTrusted: boolean,
   c: TrustConstants,
@@ -141,9 +141,9 @@ function gateReference(
   const values: number[] = [];
   const weights: number[] = [];
   for (let j = 0; j < rho.length; j++) {
-    if (partnerMass[j]! === 0 || rho[j]! === 0) continue;
+    if (otherMass[j]! === 0 || rho[j]! === 0) continue;
     values.push(rho[j]!);
-    weights.push(Math.min(partnerMass[j]!, c.reputationMassMax) * parts[j]!);
+    weights.push(Math.min(otherMass[j]!, c.reputationMassMax) * parts[j]!);
   }
   const median = values.length > 0 ? lowerWeightedMedian(values, weights) : 1;
   return Math.max(c.fullGatePart * median, hasPreTrusted ? c.gateReferenceMinPreTrusted : c.gateReferenceMin);

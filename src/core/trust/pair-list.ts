@@ -54,7 +54,7 @@ export class PairList implements Pairs, PairVisitor {
     if (this.#witnesses.areOne(j, k)) return;
     const n = sums[at]!;
     const shared = Math.round(n / part);
-    if (!this.#keeps(j, k, shared)) return;
+    if (!this.#isInSample(j, k, shared)) return;
     const c = this.#constants;
     const { mu, own } = this.#centres;
     const [uv, u, v, uu, vv] = [sums[at + 1]!, sums[at + 2]!, sums[at + 3]!, sums[at + 4]!, sums[at + 5]!];
@@ -72,14 +72,14 @@ export class PairList implements Pairs, PairVisitor {
     this.#append(j, k, shared, agreement, Math.min(n, c.sharedMax) * (twoSided ? 1 : c.oneSidedPart));
   }
 
-  #keeps(j: number, k: number, shared: number): boolean {
+  #isInSample(j: number, k: number, shared: number): boolean {
     return shared >= this.#sharedMin || this.#preTrusted[j] === 1 || this.#preTrusted[k] === 1;
   }
 
   #append(j: number, k: number, shared: number, agreement: number, weight: number): void {
     if (this.count === this.#constants.pairsMax) {
       this.#thin();
-      if (!this.#keeps(j, k, shared)) return;
+      if (!this.#isInSample(j, k, shared)) return;
     }
     if (this.count === this.first.length) this.#grow();
     const row = this.count++;
@@ -100,17 +100,17 @@ export class PairList implements Pairs, PairVisitor {
   }
 
   #drop(): void {
-    let kept = 0;
+    let sampledPairs = 0;
     for (let p = 0; p < this.count; p++) {
-      if (!this.#keeps(this.first[p]!, this.second[p]!, this.shared[p]!)) continue;
-      this.first[kept] = this.first[p]!;
-      this.second[kept] = this.second[p]!;
-      this.shared[kept] = this.shared[p]!;
-      this.agreement[kept] = this.agreement[p]!;
-      this.weight[kept] = this.weight[p]!;
-      kept++;
+      if (!this.#isInSample(this.first[p]!, this.second[p]!, this.shared[p]!)) continue;
+      this.first[sampledPairs] = this.first[p]!;
+      this.second[sampledPairs] = this.second[p]!;
+      this.shared[sampledPairs] = this.shared[p]!;
+      this.agreement[sampledPairs] = this.agreement[p]!;
+      this.weight[sampledPairs] = this.weight[p]!;
+      sampledPairs++;
     }
-    this.count = kept;
+    this.count = sampledPairs;
   }
 
   #grow(): void {

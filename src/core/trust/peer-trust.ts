@@ -105,7 +105,7 @@ export function peerTrustOf(
   const scratch = new Scratch();
   const sums = new VoteSums(evidence.peers, constants, scratch);
   const judged = readVotes(evidence, facts, scratch);
-  sums.take(judged);
+  sums.add(judged);
   return computePeerTrust({ sums, judged, part: 1, facts }, constants, scratch, relations);
 }
 

@@ -29,7 +29,7 @@ export interface Look extends Pick<Votes, 'players' | 'offsets' | 'peer' | 'x'> 
   readonly known: Float64Array;
 }
 
-const NOBODY = -1;
+const NO_PEER = -1;
 
 export class WeighedVotes implements Look {
   readonly players: number;
@@ -74,7 +74,7 @@ export class WeighedVotes implements Look {
     this.seconded = scratch.float64(peer.length);
     this.known = scratch.float64(players);
     // Per witness the vote that speaks for it about the player at hand.
-    const speakers = new Int32Array(peers).fill(NOBODY);
+    const speakers = new Int32Array(peers).fill(NO_PEER);
     inBlocks(players, this.yieldCore, (from, to) => this.#speak(from, to, tau, witnesses, speakers));
     this.z = this.#ownTwoSidedness(sums, c);
     for (let round = 1; round < c.twoSidedRounds; round++) this.#setZ(this.#lookAtOthers(stride, c), c);
@@ -108,12 +108,12 @@ export class WeighedVotes implements Look {
         const j = peer[e]!;
         if (sizes[j]! === 1) continue;
         const before = speakers[numbers[j]!]!;
-        const isHeard = before === NOBODY || voice[e]! > voice[before]!;
+        const isHeard = before === NO_PEER || voice[e]! > voice[before]!;
         if (isHeard) speakers[numbers[j]!] = e;
         const silent = isHeard ? before : e;
-        if (silent !== NOBODY) voice[silent] = 0;
+        if (silent !== NO_PEER) voice[silent] = 0;
       }
-      for (let e = offsets[i]!; e < end; e++) speakers[numbers[peer[e]!]!] = NOBODY;
+      for (let e = offsets[i]!; e < end; e++) speakers[numbers[peer[e]!]!] = NO_PEER;
     }
   }
 
@@ -150,9 +150,9 @@ export class WeighedVotes implements Look {
       for (let e = first; e < end; e++) {
         const j = peer[e]!;
         const others = Math.max(0, sum - voice[e]! * z[j]!);
-        const told = (stride * unit(mass[e]!) * others) / (others + half);
-        lowering[j]! += told * x[e]!;
-        raising[j]! += told * (1 - x[e]!);
+        const agreement = (stride * unit(mass[e]!) * others) / (others + half);
+        lowering[j]! += agreement * x[e]!;
+        raising[j]! += agreement * (1 - x[e]!);
       }
     }
   }
@@ -183,15 +183,15 @@ export class WeighedVotes implements Look {
         const n1 = unit(mass[e]!);
         const twoSidedOthers = Math.max(0, twoSided - voice[e]! * z[j]!);
         const others = Math.max(0, sum - voice[e]!);
-        const told = (n1 * twoSidedOthers) / (twoSidedOthers + half);
-        const toldByAny = (n1 * others) / (others + half);
+        const agreement = (n1 * twoSidedOthers) / (twoSidedOthers + half);
+        const agreementOfAny = (n1 * others) / (others + half);
         const vote = x[e]!;
-        judged[e] = told;
-        seconded[e] = toldByAny;
-        lowering[j]! += told * vote;
-        raising[j]! += told * (1 - vote);
-        secondedLowering[j]! += toldByAny * vote;
-        secondedRaising[j]! += toldByAny * (1 - vote);
+        judged[e] = agreement;
+        seconded[e] = agreementOfAny;
+        lowering[j]! += agreement * vote;
+        raising[j]! += agreement * (1 - vote);
+        secondedLowering[j]! += agreementOfAny * vote;
+        secondedRaising[j]! += agreementOfAny * (1 - vote);
       }
     }
   }

@@ -39,14 +39,14 @@ export class Witnesses {
   /** Joins the groups of two peers, `j < k`, unless they hold two peers that were declared independent. */
   join(j: number, k: number, reason: WitnessReason): void {
     const { numbers, sizes } = this;
-    const kept = Math.min(numbers[j]!, numbers[k]!);
+    const representative = Math.min(numbers[j]!, numbers[k]!);
     const given = Math.max(numbers[j]!, numbers[k]!);
-    if (kept === given || this.#wouldMeet(kept, given)) return;
+    if (representative === given || this.#wouldMeet(representative, given)) return;
     const size = sizes[j]! + sizes[k]!;
     this.pairs.push({ first: j, second: k, reason });
     for (let peer = 0; peer < numbers.length; peer++) {
-      if (numbers[peer] === given) numbers[peer] = kept;
-      if (numbers[peer] === kept) sizes[peer] = size;
+      if (numbers[peer] === given) numbers[peer] = representative;
+      if (numbers[peer] === representative) sizes[peer] = size;
     }
   }
 

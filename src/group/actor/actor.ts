@@ -89,7 +89,7 @@ export class GroupActor<T> {
   follow(stored: StoredBatch): void {
     if (this.#inFlight !== null) throw new Error('actor: a turn is in flight');
     const follower = new Follower(this.state, this.#chain);
-    follower.take(batchFrom(stored));
+    follower.follow(batchFrom(stored));
     this.#chain = follower.chain;
     this.#durableChain = follower.chain;
     this.#durableSeq = this.state.lastSeq;
@@ -111,7 +111,7 @@ export class GroupActor<T> {
 
   /** Refuses every waiting command that satisfies `isRefused`. */
   refuseWaiting(isRefused: (command: Command) => boolean, refusal: Refusal): Effect<T>[] {
-    return this.#mailbox.takeOut(isRefused).map(({ command, token, events }) => {
+    return this.#mailbox.removeWhere(isRefused).map(({ command, token, events }) => {
       const answer = command.type === 'submit' ? Array.from({ length: events }, () => refusal) : refusal;
       return { type: 'answer', token, answer };
     });
@@ -141,10 +141,10 @@ export class GroupActor<T> {
   takeTurn(now: number, nonce: Uint8Array): Effect<T>[] {
     if (this.#inFlight !== null) throw new Error('actor: a turn is in flight');
     const turn = new Turn<T>(this.state, this.#bounds, now, this.#prefetch, this.#batch);
-    const redaction = this.#redactor.hasRecord ? this.#redactor.take() : null;
+    const redaction = this.#redactor.hasRecord ? this.#redactor.next() : null;
     for (const record of redaction?.records ?? []) turn.record(record);
     this.#endsErasure = redaction?.records[0]?.type === 'redacted';
-    turn.takeAll(this.#mailbox.take(this.#turnBounds));
+    turn.decideAll(this.#mailbox.takeTurn(this.#turnBounds));
     this.#removals.push(...turn.removals);
     if (turn.batch.count === 0) return turn.effects;
     const firstSeq = this.state.lastSeq - turn.batch.count + 1;
@@ -193,8 +193,8 @@ export class GroupActor<T> {
    * Takes up the next redaction, where none is under way; also what a start calls to go on with unfinished ones.
    * `retire`: events that are so old leave the log from here on.
    */
-  resume(retire?: AgeBound): Effect<T>[] {
-    if (retire !== undefined) this.#redactor.expireBefore(retire, this.#durableSeq);
+  resume(expireBefore?: AgeBound): Effect<T>[] {
+    if (expireBefore !== undefined) this.#redactor.expireBefore(expireBefore, this.#durableSeq);
     return this.#redactor.start(this.#durableSeq);
   }
 

@@ -75,7 +75,7 @@ export class Admission {
     const now = this.#elapsed();
     if (now - this.#periodSince >= limits.sharePeriodMs) {
       this.#periodSince = now;
-      this.#shares.periodOver();
+      this.#shares.endPeriod();
     }
     if (events >= limits.eventsTimed) this.#eventMs.add(ms / events);
   }
@@ -86,7 +86,7 @@ export class Admission {
   }
 
   /** Nobody waits any more. */
-  rests(): void {
+  pauses(): void {
     this.#restingSince ??= this.#elapsed();
   }
 

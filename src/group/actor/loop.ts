@@ -40,7 +40,7 @@ export interface LoopDeps {
   /** Gives a commit on a full disk the space that was kept for it. */
   readonly reserve: DiskReserve;
   readonly clock: Clock;
-  readonly clockGuard: Pick<ClockGuard, 'ahead' | 'isAheadNow'>;
+  readonly clockGuard: Pick<ClockGuard, 'clockAhead' | 'isAheadNow'>;
   readonly timers: Timers;
   readonly nonces: Nonces;
   readonly observer: GroupObserver;
@@ -67,7 +67,7 @@ const needsRoom: ReadonlySet<Command['type']> = new Set(['submit', 'register', '
 /** What a turn does not take on a disk without room for its commit. Weights are computed anew once there is room. */
 const refusedIfFull = ({ type }: Command): boolean => needsRoom.has(type) || type === 'publish_weights';
 /** What a turn does not take by a wrong clock: whatever may become a record, which would bear its time. */
-const refusedIfAhead = (command: Command): boolean => !isRead(command);
+const refusedIfClockAhead = (command: Command): boolean => !isRead(command);
 
 /** Whether a command changes nothing, so that any node answers it. */
 function isRead({ type }: Command): boolean {
@@ -125,8 +125,8 @@ export class GroupLoop {
       durableSeq: () => this.actor.durableSeq,
       evidenceSeq: () => Math.min(this.state.evidenceSeq, this.actor.durableSeq),
       ending: () => this.#draining || this.#failed,
-      readOnly: () => !this.#leading || this.disk.low || this.clockGuard.ahead,
-      tell: (command, bytes) => this.#tell(command, bytes),
+      readOnly: () => !this.#leading || this.disk.low || this.clockGuard.clockAhead,
+      publish: (command, bytes) => this.#publishWeights(command, bytes),
     });
   }
 
@@ -139,7 +139,7 @@ export class GroupLoop {
   }
 
   /** Nothing more is begun. */
-  get #isOver(): boolean {
+  get #isEnded(): boolean {
     return this.#failed || this.#closed;
   }
 
@@ -152,8 +152,8 @@ export class GroupLoop {
   }
 
   /** Goes on with what is unfinished, and with what is to be retired, as `GroupActor.resume` has it. */
-  resume(retire?: AgeBound): void {
-    this.#carryOut(this.actor.resume(retire));
+  resume(expireBefore?: AgeBound): void {
+    this.#carryOut(this.actor.resume(expireBefore));
     this.#snapshotWork.makeIfDue();
     this.#weightsWork.plan();
   }
@@ -205,15 +205,15 @@ export class GroupLoop {
   /** The disk or the clock permits other work than before: what waited for that is taken up. */
   writableChanged(): void {
     this.#setRemovals();
-    if (this.#isOver) return;
+    if (this.#isEnded) return;
     this.resume();
     this.#wake();
   }
 
   #setRemovals(): void {
-    const { ahead } = this.clockGuard;
-    this.actor.mayExpire = this.#leading && !this.disk.low && !ahead;
-    this.actor.mayRemove = this.#leading && this.disk.fitsRemoval && !ahead;
+    const { clockAhead } = this.clockGuard;
+    this.actor.mayExpire = this.#leading && !this.disk.low && !clockAhead;
+    this.actor.mayRemove = this.#leading && this.disk.fitsRemoval && !clockAhead;
   }
 
   /** The disk became low, or has room again: then what waited for that is taken up. */
@@ -252,7 +252,7 @@ export class GroupLoop {
     if (this.#draining || this.#failed) return notThere();
     if (!this.#leading && !isRead(envelope.command)) return noLeader();
     if (this.#stalled && !isRead(envelope.command)) return logUnreachable();
-    if (this.clockGuard.ahead && refusedIfAhead(envelope.command)) return clockAhead();
+    if (this.clockGuard.clockAhead && refusedIfClockAhead(envelope.command)) return clockAhead();
     if (this.disk.low && needsRoom.has(envelope.command.type)) return diskLow();
     const { share, events } = envelope;
     if (share !== null && !this.#admission.admits(this.actor.mailbox.events, events, share)) return overloaded();
@@ -270,7 +270,7 @@ export class GroupLoop {
     return true;
   }
 
-  #tell(command: PublishWeights, bytes: number): Promise<Answers['publish_weights']> | null {
+  #publishWeights(command: PublishWeights, bytes: number): Promise<Answers['publish_weights']> | null {
     if (!this.#leading) return null;
     let answered: Resolve = () => undefined;
     const answer = new Promise<Answers['publish_weights']>((resolve) => {
@@ -318,12 +318,12 @@ export class GroupLoop {
 
   /** New mail gathers until the running phase of the event loop is over; one turn then takes it all. */
   #wake(): void {
-    if (this.#turnScheduled || !this.actor.hasTurn || this.#isOver) return;
+    if (this.#turnScheduled || !this.actor.hasTurn || this.#isEnded) return;
     this.#turnScheduled = true;
     this.#deps.timers.soon(() => {
       this.#turnScheduled = false;
-      if (!this.actor.hasTurn || this.#isOver) return;
-      if (this.clockGuard.isAheadNow()) this.#carryOut(this.actor.refuseWaiting(refusedIfAhead, clockAhead()));
+      if (!this.actor.hasTurn || this.#isEnded) return;
+      if (this.clockGuard.isAheadNow()) this.#carryOut(this.actor.refuseWaiting(refusedIfClockAhead, clockAhead()));
       if (this.disk.isFullNow()) this.#carryOut(this.actor.refuseWaiting(refusedIfFull, diskLow()));
       if (!this.actor.hasTurn) return;
       this.#carryOut(this.#takeTurn());
@@ -335,7 +335,7 @@ export class GroupLoop {
     const { timers, clock, nonces } = this.#deps;
     const before = this.actor.mailbox.events;
     const started = timers.elapsed();
-    const effects = this.actor.takeTurn(clock.now(), nonces.take());
+    const effects = this.actor.takeTurn(clock.now(), nonces.next());
     this.#admission.turnTaken(before - this.actor.mailbox.events, timers.elapsed() - started);
     return effects;
   }
@@ -364,7 +364,7 @@ export class GroupLoop {
       }
     }
     if (this.actor.answering) return;
-    this.#admission.rests();
+    this.#admission.pauses();
     for (const resolve of this.#whenAnswered.splice(0)) resolve();
   }
 
@@ -399,7 +399,7 @@ export class GroupLoop {
 
   /** Nobody waits any longer for a commit, nor for a turn behind it. */
   #stall(): void {
-    if (this.#isOver) return;
+    if (this.#isEnded) return;
     this.#stalled = true;
     this.#carryOut([
       ...this.actor.refuseInFlight(logUnreachable(true)),
@@ -412,7 +412,7 @@ export class GroupLoop {
     try {
       const piece = await this.pool.redact(work);
       this.#deps.observer.workDone('redaction', true, this.#deps.timers.elapsed() - started);
-      if (this.#isOver) return;
+      if (this.#isEnded) return;
       this.#carryOut(this.actor.redacted(piece));
       this.#wake();
     } catch (error) {
@@ -432,7 +432,7 @@ export class GroupLoop {
       await this.pool.follow(this.actor.durableSeq);
       await this.#deps.publishErasures();
       // The last one of a stop stays, and those of a node that failed: the next start goes on from them.
-      if (this.#isOver) return;
+      if (this.#isEnded) return;
       await this.#snapshotWork.drop();
       // A replica that was replaced meanwhile may have begun with one that is gone now: it must have read who is
       // erased.
@@ -465,7 +465,7 @@ export class GroupLoop {
 
   #later(act: () => void, ms: number = limits.workRetryMs): void {
     this.#deps.timers.later(() => {
-      if (!this.#isOver) act();
+      if (!this.#isEnded) act();
     }, ms);
   }
 

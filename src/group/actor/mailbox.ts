@@ -72,7 +72,7 @@ export class Mailbox<C, T> {
   }
 
   /** Takes out every mail whose command satisfies `leaves`. */
-  takeOut(leaves: (command: C) => boolean): Envelope<C, T>[] {
+  removeWhere(leaves: (command: C) => boolean): Envelope<C, T>[] {
     const out = this.#envelopes.filter(({ command }) => leaves(command));
     if (out.length === 0) return out;
     const staying = this.#envelopes.filter(({ command }) => !leaves(command));
@@ -82,7 +82,7 @@ export class Mailbox<C, T> {
   }
 
   /** What one turn takes: in order, up to its bounds, at least one. */
-  take(bounds: TurnBounds = turnBounds): Envelope<C, T>[] {
+  takeTurn(bounds: TurnBounds = turnBounds): Envelope<C, T>[] {
     let count = 0;
     let events = 0;
     let bytes = 0;
@@ -93,9 +93,9 @@ export class Mailbox<C, T> {
       count++;
     }
     // Nothing of it stays here: under a lasting overload the mailbox is never empty.
-    const taken = this.#envelopes.splice(0, count);
-    for (const envelope of taken) this.#leave(envelope);
-    return taken;
+    const turn = this.#envelopes.splice(0, count);
+    for (const envelope of turn) this.#leave(envelope);
+    return turn;
   }
 
   #hasRoomFor({ events, bytes }: Envelope<C, T>): boolean {

@@ -11,7 +11,7 @@ export class Nonces {
   }
 
   /** Each is given once. */
-  take(): Uint8Array {
+  next(): Uint8Array {
     const nonce = this.#ready ?? this.#random.bytes(NONCE_BYTES);
     this.#ready = null;
     return nonce;

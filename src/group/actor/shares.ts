@@ -46,7 +46,7 @@ export class Shares {
   }
 
   /** Halves what was let in. */
-  periodOver(): void {
+  endPeriod(): void {
     this.#keep(0.5);
   }
 

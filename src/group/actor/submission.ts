@@ -27,7 +27,7 @@ export async function submitAll(
   const { caller } = submission;
   const answer = await offered(to, submission);
   if (Array.isArray(answer)) return answer;
-  const { events, checks, asOf, retired, withdrawn } = answer;
+  const { events, checks, expired, withdrawn } = answer;
   if (tries === 0) return events.map(() => overloaded());
   const found: RepeatFound[] = [];
   for (let reads = 0; found.length < checks.length; reads++) {
@@ -35,11 +35,11 @@ export async function submitAll(
     if (reads === limits.repeatReadsMax) return events.map(() => overloaded());
     const answered = new Set(found.map(({ index }) => index));
     const unread = checks.filter(({ index }) => !answered.has(index));
-    const piece = await to.read({ checks: unread, retired, withdrawn });
+    const piece = await to.read({ checks: unread, expired, withdrawn });
     if (!piece.ok) return events.map(() => piece);
     found.push(...piece.value);
   }
-  return submitAll(to, { caller, events, checked: { asOf, found } }, tries - 1);
+  return submitAll(to, { caller, events, checked: found }, tries - 1);
 }
 
 function offered(to: Submitting, submission: SubmitEvents): Promise<Answers['submit']> {

@@ -4,21 +4,23 @@ import type { EraseSubject, GroupBounds, SubmitEvents, WithdrawEvent } from '../
 import type { Decision } from '../../core/decision.js';
 import { evidenceAt } from '../../core/evidence/decay.js';
 import type { EventTypeId } from '../../core/evidence/event-types.js';
-import { takesBack } from '../../core/evidence/event-types.js';
+import { revokesLowering } from '../../core/evidence/event-types.js';
 import { subjectHex } from '../../core/hashing/pseudonym.js';
 import type { BatchWriter } from '../../core/records/batch.js';
 import type { DecidedEvent, LogRecord } from '../../core/records/records.js';
+import { decideAllowed, decideDisallowed } from '../../core/rules/decide-allowed.js';
 import { decideByKeys } from '../../core/rules/decide-event.js';
 import {
   decideConfiguredPreTrust,
   decideKeyRotation,
   decidePeerStatus,
   decidePreTrust,
+  decidePublicKey,
   decidePurge,
   decideRegistration,
   decideRelation,
 } from '../../core/rules/decide-peer.js';
-import { decideErasure, decideTakingBack, decideWithdrawal, readAgain } from '../../core/rules/decide-removal.js';
+import { decideErasure, decideRevocation, decideWithdrawal, readAgain } from '../../core/rules/decide-removal.js';
 import { repeatsAccepted, repeatsOf } from '../../core/rules/decide-repeat.js';
 import { decideEpoch, decideHalfLife, decideScoring, decideWeights } from '../../core/rules/decide-scale.js';
 import type { GroupState } from '../../core/state.js';
@@ -77,14 +79,14 @@ export class Turn<T> {
     this.#state.applyEvent(event, keys, this.#now);
   }
 
-  takeAll(envelopes: readonly Envelope<Command, T>[]): void {
+  decideAll(envelopes: readonly Envelope<Command, T>[]): void {
     for (let from = 0; from < envelopes.length; ) {
       const to = this.#prefetch.look(envelopes, from);
-      for (; from < to; from++) this.#take(envelopes[from]!);
+      for (; from < to; from++) this.#run(envelopes[from]!);
     }
   }
 
-  #take({ command, token }: Envelope<Command, T>): void {
+  #run({ command, token }: Envelope<Command, T>): void {
     if (command.type === 'erase') {
       this.#erase(command, token);
       return;
@@ -107,6 +109,12 @@ export class Turn<T> {
         return this.#decide(decidePeerStatus(state, command, this.#now));
       case 'rotate_key':
         return this.#decide(decideKeyRotation(state, command, this.#now));
+      case 'public_key':
+        return this.#decide(decidePublicKey(state, command, this.#now));
+      case 'allow':
+        return this.#decide(decideAllowed(state, command, this.#now));
+      case 'disallow':
+        return this.#decide(decideDisallowed(state, command, this.#now));
       case 'pre_trust':
         return this.#decide(decidePreTrust(state, command, this.#now));
       case 'configured_pre_trust':
@@ -138,13 +146,12 @@ export class Turn<T> {
     const keys = command.events.map(() => this.#prefetch.next());
     const { unknown: checks, known } = repeatsOf(this.#state, command, keys);
     if (checks.length > 0) {
-      const { redacted: asOf, retired, withdrawals } = this.#state;
+      const { retired, withdrawals } = this.#state;
       return {
         type: 'repeats_unknown',
         events: command.events,
         checks,
-        asOf,
-        retired: retired.seq,
+        expired: retired.seq,
         withdrawn: [...withdrawals.keys()],
       };
     }
@@ -173,9 +180,9 @@ export class Turn<T> {
     }
     this.#countAccepted(eventType, decided.value.event_type);
     this.recordEvent(decided.value, keys);
-    if (takesBack(decided.value)) {
-      const taken = decideTakingBack(state, decided.value, bytesOf(submission.subject!));
-      if (taken !== null) this.record(taken);
+    if (revokesLowering(decided.value)) {
+      const revocation = decideRevocation(state, decided.value, bytesOf(submission.subject!));
+      if (revocation !== null) this.record(revocation);
     }
     return this.#accepted;
   }
@@ -224,7 +231,7 @@ function chainsOf(state: GroupState, subject: Uint8Array): Chains | null {
     total += entries.count(entry);
     heads.push({ peer: entries.peer(entry), head: entries.head(entry) });
   }
-  return { total, heads, withdrawn: withdrawnOf(state, subject), asOf: state.lastSeq, retired: state.retired.seq };
+  return { total, heads, withdrawn: withdrawnOf(state, subject), asOf: state.lastSeq, expired: state.retired.seq };
 }
 
 /** Events of the subject that are withdrawn, though the log may still show them. */

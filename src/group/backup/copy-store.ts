@@ -70,15 +70,15 @@ class Copy {
       this.#rewritten.mustBeAccountedFor();
       throw new DamagedError(`the log ends at record ${this.lastSeq}, before its newest batch`);
     }
-    for (const one of stored) this.#take(batchFrom(one));
+    for (const one of stored) this.#copyBatch(batchFrom(one));
     await this.#sink.add(stored);
     await this.#readAgain();
   }
 
-  #take(batch: Batch): void {
+  #copyBatch(batch: Batch): void {
     const at = `log batch at record ${this.lastSeq + 1}`;
     if (!batch.follows(this.chain, this.lastSeq)) throw new DamagedError(`${at}: does not follow the one before`);
-    this.#rewritten.take(batch);
+    this.#rewritten.add(batch);
     let seq = batch.firstSeq;
     for (const record of batch) this.#note(record, seq++);
     this.lastSeq = batch.lastSeq;

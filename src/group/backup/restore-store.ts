@@ -9,15 +9,15 @@ import { type Batch, BatchWriter, chainStart } from '../../core/records/batch.js
 import { type ChainLink, chainTo } from '../../core/records/event-chain.js';
 import type {
   AuditPart,
+  CarriedSums,
   ErasureRequested,
   EventAccepted,
   EventsErased,
   EventWithdrawn,
-  EvidenceKept,
   LogRecord,
   SubjectErased,
 } from '../../core/records/records.js';
-import { decideWithdrawal, headOfPair, keptEvidence, readAgain } from '../../core/rules/decide-removal.js';
+import { carriedSums, decideWithdrawal, headOfPair, readAgain } from '../../core/rules/decide-removal.js';
 import type { GroupState } from '../../core/state.js';
 import { OPERATOR } from '../../core/vocabulary.js';
 import { limits } from '../../limits.js';
@@ -74,7 +74,7 @@ export interface RestoreDeps {
 export async function restoreLog(deps: RestoreDeps): Promise<RestoredLog> {
   const restore = new Restore(deps);
   await restore.copy();
-  await restore.takeBack();
+  await restore.withdraw();
   return restore.result();
 }
 
@@ -94,7 +94,7 @@ class Restore {
    * Records of the old log whose chain begins in the backup, counted from its end: their player was not erased in
    * between.
    */
-  readonly #goneOn = new Bits();
+  readonly #erasedSeqs = new Bits();
   /** What was written here into the chains of pairs, by its record. */
   readonly #written = new Map<number, LogRecord>();
   /** Where the backup ends. */
@@ -118,7 +118,7 @@ class Restore {
   }
 
   /** What the old log took back after the backup. */
-  async takeBack(): Promise<void> {
+  async withdraw(): Promise<void> {
     for (let from = 0; from < this.#rewritten.length; from += limits.redactionPieceBatches) {
       const batches = this.#rewritten.slice(from, from + limits.redactionPieceBatches);
       await this.#append([{ type: 'batches_rewritten', batches }], this.#lastAt);
@@ -149,12 +149,12 @@ class Restore {
       );
     }
     if (Buffer.compare(old.bytes, batch.bytes) === 0) return batch;
-    const gone = new Map<number, LogRecord>();
+    const erased = new Map<number, LogRecord>();
     for (let seq = batch.firstSeq; seq <= batch.lastSeq; seq++) {
       const record = old.record(seq);
-      if (isGone(record) && !isGone(batch.record(seq))) gone.set(seq, record);
+      if (isErased(record) && !isErased(batch.record(seq))) erased.set(seq, record);
     }
-    return gone.size === 0 ? batch : batch.rewrite(gone);
+    return erased.size === 0 ? batch : batch.rewrite(erased);
   }
 
   #nextOld(): Batch | undefined {
@@ -172,8 +172,8 @@ class Restore {
     const goesOn =
       'prev' in record &&
       record.prev > 0 &&
-      (record.prev <= this.#backupSeq || this.#goneOn.has(record.prev - this.#backupSeq));
-    if (goesOn) this.#goneOn.add(seq - this.#backupSeq);
+      (record.prev <= this.#backupSeq || this.#erasedSeqs.has(record.prev - this.#backupSeq));
+    if (goesOn) this.#erasedSeqs.add(seq - this.#backupSeq);
     switch (record.type) {
       case 'subject_erased':
         this.#found.erasures++;
@@ -186,7 +186,7 @@ class Restore {
       case 'event_withdrawn':
         return this.#withdrawn(record, at);
       case 'evidence_kept':
-        return goesOn ? this.#kept(record, at) : [];
+        return goesOn ? this.#carriedSums(record, at) : [];
       case 'events_retired':
         return [this.#applied({ ...record, up_to: Math.min(record.up_to, this.#backupSeq), done: false }, at)];
       case 'event_accepted':
@@ -242,9 +242,9 @@ class Restore {
   }
 
   /** Tombstones of events that left by their age: the sums of their pair are kept as they are here. */
-  #kept({ subject, peer }: EvidenceKept, at: number): LogRecord[] {
-    const kept = subject === null ? null : keptEvidence(this.#stateNow(), subject, peer);
-    return kept === null ? [] : [this.#applied(kept, at)];
+  #carriedSums({ subject, peer }: CarriedSums, at: number): LogRecord[] {
+    const sums = subject === null ? null : carriedSums(this.#stateNow(), subject, peer);
+    return sums === null ? [] : [this.#applied(sums, at)];
   }
 
   #applied<R extends LogRecord>(record: R, at: number): R {
@@ -295,7 +295,7 @@ class Restore {
 }
 
 /** What withdrawal, erasure or the end of either left of a record. */
-function isGone(record: LogRecord): boolean {
+function isErased(record: LogRecord): boolean {
   return record.type === 'event_gone' || ('subject' in record && record.subject === null);
 }
 

@@ -14,7 +14,7 @@ import type { ChangeWalk, FeedListener, FeedPosition, VerdictChanges } from '../
 import { ChangeRing } from './change-ring.js';
 
 export interface FeedDeps {
-  readonly pool: Pick<GroupPool, 'tell' | 'walkChanges' | 'endFeed'>;
+  readonly pool: Pick<GroupPool, 'publishChanges' | 'walkChanges' | 'endFeed'>;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly random: RandomSource;
@@ -65,7 +65,7 @@ export class VerdictFeed implements VerdictChanges {
   }
 
   /** Players of which changes are kept here. */
-  get kept(): number {
+  get rows(): number {
     return this.#ring.size;
   }
 
@@ -190,7 +190,7 @@ export class VerdictFeed implements VerdictChanges {
       upTo: publishedUpTo,
       more,
       moreErased,
-    } = await pool.tell({ generation, upTo, at, asOf, erasedOnly });
+    } = await pool.publishChanges({ generation, upTo, at, asOf, erasedOnly });
     // Nobody read any more, and what was told is forgotten; erasures are asked for once more where somebody reads
     // again.
     if (generation !== this.#generation) return true;
@@ -214,7 +214,7 @@ export class VerdictFeed implements VerdictChanges {
     if (this.#mark === null) this.#ring.clear(position);
     else this.#ring.add(position, rows);
     if (rows.length > 0 || isWhole) {
-      this.#heard = Promise.all([...this.#listeners].map((listener) => listener.told(rows, this.#mark)));
+      this.#heard = Promise.all([...this.#listeners].map((listener) => listener.publish(rows, this.#mark)));
     }
     return moreErased;
   }

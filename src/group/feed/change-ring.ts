@@ -10,7 +10,7 @@ export class ChangeRing {
    * By place, which is the ordinal of a change modulo the ring's size; empty where a newer change of the player took
    * over.
    */
-  readonly #texts: string[];
+  readonly #rows: string[];
   readonly #subjects: string[];
   readonly #positions: Float64Array;
   /** Ordinals of the newest change of each player. */
@@ -22,7 +22,7 @@ export class ChangeRing {
 
   constructor(rowsMax: number) {
     this.#rowsMax = rowsMax;
-    this.#texts = new Array<string>(rowsMax).fill('');
+    this.#rows = new Array<string>(rowsMax).fill('');
     this.#subjects = new Array<string>(rowsMax).fill('');
     this.#positions = new Float64Array(rowsMax);
   }
@@ -45,7 +45,7 @@ export class ChangeRing {
     if (position < this.#from) return null;
     const texts: string[] = [];
     for (let ordinal = this.#firstBehind(position); ordinal < this.#next; ordinal++) {
-      const text = this.#texts[ordinal % this.#rowsMax]!;
+      const text = this.#rows[ordinal % this.#rowsMax]!;
       if (text !== '') texts.push(text);
     }
     return texts;
@@ -54,7 +54,7 @@ export class ChangeRing {
   /** Forgets everything: what is told after `position` is held from here on. */
   clear(position: number): void {
     this.#newest.clear();
-    this.#texts.fill('');
+    this.#rows.fill('');
     this.#subjects.fill('');
     this.#first = this.#next;
     this.#from = position;
@@ -63,14 +63,14 @@ export class ChangeRing {
   #put(position: number, subject: string, text: string): void {
     if (this.#next - this.#first === this.#rowsMax) {
       const place = this.#first % this.#rowsMax;
-      if (this.#texts[place] !== '') {
+      if (this.#rows[place] !== '') {
         this.#from = this.#positions[place]!;
         this.#drop(this.#first);
       }
       this.#first++;
     }
     const place = this.#next % this.#rowsMax;
-    this.#texts[place] = text;
+    this.#rows[place] = text;
     this.#subjects[place] = subject;
     this.#positions[place] = position;
     this.#newest.set(subject, this.#next++);
@@ -80,7 +80,7 @@ export class ChangeRing {
     if (ordinal === undefined) return;
     const place = ordinal % this.#rowsMax;
     this.#newest.delete(this.#subjects[place]!);
-    this.#texts[place] = '';
+    this.#rows[place] = '';
     this.#subjects[place] = '';
   }
 

@@ -8,7 +8,8 @@ import { KEY_WORDS } from '../../core/columns/packed-keys.js';
 import type { AsOf } from '../../core/evidence/decay.js';
 import { subjectBytes, subjectHex } from '../../core/hashing/pseudonym.js';
 import type { LogRecord } from '../../core/records/records.js';
-import { CONFIDENCE_UNIT, SCORE_UNIT, trustOf, wholeConfidence, wholeScore } from '../../core/scoring/score.js';
+import { shownTrust } from '../../core/scoring/allowed.js';
+import { CONFIDENCE_UNIT, SCORE_UNIT, wholeConfidence, wholeScore } from '../../core/scoring/score.js';
 import type { GroupState } from '../../core/state.js';
 import type { EventColumns } from '../../core/tables/event-columns.js';
 import { verdictNumbers, verdicts } from '../../core/vocabulary.js';
@@ -37,6 +38,8 @@ interface Lap extends ChangesUpTo {
   left: number;
 }
 
+const ALLOWED = 0x80;
+
 export class ChangeTable {
   readonly #state: GroupState;
   readonly #steps: ChangeSteps;
@@ -44,6 +47,7 @@ export class ChangeTable {
   /** By row: in hundredths and ten-thousandths; the position at which it was told, 0 for never. */
   #score = new Uint16Array(0);
   #confidence = new Uint16Array(0);
+  /** The number of the verdict, with `ALLOWED` added for a player on the allow list. */
   #verdict = new Uint8Array(0);
   #publishedAt = new Uint32Array(0);
   #position = 0;
@@ -84,6 +88,8 @@ export class ChangeTable {
         break;
       case 'event_withdrawn':
       case 'evidence_taken_back':
+      case 'player_allowed':
+      case 'player_allowance_ended':
         if (record.subject !== null) this.#touch(this.#state.subjects.find(subjectBytes(record.subject)));
         break;
       case 'weights_published':
@@ -106,7 +112,7 @@ export class ChangeTable {
    * could change, and a walk tells them. Values are as reads see them at `asOf`, of a state that holds all up to `asOf`
    * (ms since 1970).
    */
-  take(asOf: AsOf, upToAt: number): ChangePiece {
+  next(asOf: AsOf, upToAt: number): ChangePiece {
     if (asOf.at !== this.#asOfAt) {
       this.#asOfAt = asOf.at;
       this.#sweepDue = true;
@@ -124,7 +130,7 @@ export class ChangeTable {
   }
 
   /** Tells erased players alone, which never wait for the rest. */
-  takeErased(): ChangePiece {
+  nextErased(): ChangePiece {
     const rows = this.#erased.splice(0, this.#bounds.rowsMax);
     if (rows.length > 0) this.#position++;
     return { position: this.#position, rows, upTo: this.#upTo, more: true, moreErased: this.#erased.length > 0 };
@@ -134,13 +140,13 @@ export class ChangeTable {
   walk(from: number, since: number): ChangeWalk {
     const { rowsMax, lookedAtMax } = this.#bounds;
     const end = Math.min(this.#state.subjects.rows, this.#publishedAt.length, from + lookedAtMax);
-    const texts: string[] = [];
+    const rowTexts: string[] = [];
     let row = from;
-    for (; row < end && texts.length < rowsMax; row++) {
-      if (this.#publishedAt[row]! > since) texts.push(this.#textOf(row));
+    for (; row < end && rowTexts.length < rowsMax; row++) {
+      if (this.#publishedAt[row]! > since) rowTexts.push(this.#textOf(row));
     }
     const isAtEnd = row >= this.#state.subjects.rows || row >= this.#publishedAt.length;
-    return { position: this.#position, count: texts.length, text: texts.join(','), next: isAtEnd ? null : row };
+    return { position: this.#position, count: rowTexts.length, text: rowTexts.join(','), next: isAtEnd ? null : row };
   }
 
   /** Numbers of the peers that hold events of a player; one that withdrew all of its own loses nothing. */
@@ -154,7 +160,9 @@ export class ChangeTable {
     return peers;
   }
 
+  /** `row` below 0: there is no such player. */
   #touch(row: number): void {
+    if (row < 0) return;
     if (this.#touched.size >= this.#bounds.touchedMax) this.#sweepDue = true;
     else this.#touched.add(row);
   }
@@ -208,10 +216,10 @@ export class ChangeTable {
   #look(row: number, asOf: AsOf, position: number, rows: ChangeRow[]): void {
     const { subjects } = this.#state;
     if (!subjects.has(row)) return;
-    const view = trustOf(this.#state, row, asOf);
+    const view = shownTrust(this.#state, row, asOf);
     const score = wholeScore(view);
     const confidence = wholeConfidence(view);
-    const verdict = verdictNumbers.get(view.verdict)!;
+    const verdict = verdictNumbers.get(view.verdict)! | (view.allowed === undefined ? 0 : ALLOWED);
     if (this.#isPublished(row) && this.#verdict[row] === verdict) {
       const isNear =
         Math.abs(score - this.#score[row]!) < this.#steps.score &&
@@ -238,8 +246,9 @@ export class ChangeTable {
     const subject = subjectHex(this.#state.subjects.keyOf(row));
     const score = this.#score[row]! / SCORE_UNIT;
     const confidence = this.#confidence[row]! / CONFIDENCE_UNIT;
-    const verdict = verdicts[this.#verdict[row]!];
-    return `{"subject_hash":"${subject}","score":${score},"confidence":${confidence},"verdict":"${verdict}"}`;
+    const verdict = verdicts[this.#verdict[row]! & ~ALLOWED];
+    const allowed = this.#verdict[row]! & ALLOWED ? ',"allowed":true' : '';
+    return `{"subject_hash":"${subject}","score":${score},"confidence":${confidence},"verdict":"${verdict}"${allowed}}`;
   }
 
   /** Room for all rows that there are, and half as many again. */

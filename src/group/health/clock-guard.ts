@@ -8,7 +8,10 @@ import type { Clock, Timers } from '../ports/clock.js';
 
 export interface ClockGuardDeps {
   readonly clock: Clock;
-  /** Runs forward only, and is never set: what tells a jump of the wall clock from time that passed. */
+  /**
+   * Runs forward only, is never set, and counts the time in which the machine was suspended: it tells a jump of the
+   * wall clock from time that passed.
+   */
   readonly timers: Pick<Timers, 'elapsed'>;
   /** The newest time that was seen before the guard was made; 0 for none. */
   readonly seenAt: number;
@@ -33,8 +36,13 @@ export class ClockGuard {
     this.#newestAt = Math.max(deps.seenAt, this.#rightAt);
   }
 
+  /** The newest time, in ms since 1970, that a clock which was right has shown. */
+  get newestAt(): number {
+    return this.#newestAt;
+  }
+
   /** What the last look found. */
-  get ahead(): boolean {
+  get clockAhead(): boolean {
     return this.#ahead;
   }
 
@@ -64,7 +72,7 @@ export class ClockGuard {
  * Why a node may not run at `now`; null where it may. `seenAt` is the newest time that the log or an earlier run of the
  * node holds, 0 for none. `acceptedUntil` is the operator's word that the clock was right up to then.
  */
-export function clockFault(now: number, seenAt: number, acceptedUntil: number | null): string | null {
+export function clockProblem(now: number, seenAt: number, acceptedUntil: number | null): string | null {
   const isAhead = seenAt > 0 && now - seenAt > limits.clockAheadMs;
   if (!isAhead || (acceptedUntil !== null && now <= acceptedUntil)) return null;
   const [is, was] = [now, seenAt].map((at) => new Date(at).toISOString());

@@ -35,7 +35,7 @@ export class RecordReader {
     if (stored === undefined) throw new DamagedError(`the log holds no record ${seq}`);
     const batch = batchFrom(stored);
     if (!batch.holds(seq)) throw new DamagedError(`the log holds no record ${seq}`);
-    if (this.#recent.size >= limits.readerBatchesKept) this.#recent.delete(this.#recent.keys().next().value!);
+    if (this.#recent.size >= limits.readerCacheBatches) this.#recent.delete(this.#recent.keys().next().value!);
     this.#recent.set(batch.firstSeq, batch);
     return batch;
   }
@@ -53,9 +53,9 @@ export function readRecords(log: LogReader, seqs: readonly number[]): { record: 
   });
 }
 
-export function readChain(log: LogReader, { head, eventSeq, retired }: ChainQuery): ChainLink[] {
+export function readChain(log: LogReader, { head, eventSeq, expired }: ChainQuery): ChainLink[] {
   const reader = new RecordReader(log);
-  return chainTo((seq) => reader.read(seq).record, head, eventSeq, retired, limits.walkRecordsMax);
+  return chainTo((seq) => reader.read(seq).record, head, eventSeq, expired, limits.walkRecordsMax);
 }
 
 /**
@@ -65,20 +65,20 @@ export function readChain(log: LogReader, { head, eventSeq, retired }: ChainQuer
  */
 export function readRepeats(
   log: LogReader,
-  { checks, retired, withdrawn }: RepeatQuery,
+  { checks, expired, withdrawn }: RepeatQuery,
   recordsMax: number = limits.walkRecordsMax,
 ): RepeatFound[] {
   const reader = new RecordReader(log);
   const isWithdrawn = new Set(withdrawn);
-  const wanted = new Map<number, Set<string>>();
-  for (const check of checks) getOrMake(wanted, check.head, () => new Set()).add(saidBy(check));
+  const checksByHead = new Map<number, Set<string>>();
+  for (const check of checks) getOrMake(checksByHead, check.head, () => new Set()).add(saidBy(check));
   const found = new Map<number, Map<string, number>>();
   let read = 0;
-  for (const [head, missing] of wanted) {
+  for (const [head, missing] of checksByHead) {
     if (read >= recordsMax) break;
     const newest = getOrMake(found, head, () => new Map());
     const readMax = read + recordsMax;
-    for (let seq = head; seq > retired && missing.size > 0 && read < readMax; read++) {
+    for (let seq = head; seq > expired && missing.size > 0 && read < readMax; read++) {
       const { record } = reader.read(seq);
       if (!('prev' in record)) break;
       if (record.type === 'event_accepted' && !isWithdrawn.has(seq)) {
@@ -122,7 +122,7 @@ function ownEvents(
   const head = query.heads.find(({ peer }) => peer === caller)?.head ?? 0;
   let seq = query.from ?? head;
   if (seq > head) return null;
-  for (let steps = 0; seq > query.retired && steps < limits.walkRecordsMax; steps++) {
+  for (let steps = 0; seq > query.expired && steps < limits.walkRecordsMax; steps++) {
     const { record, at } = reader.read(seq);
     if (!('prev' in record) || record.peer !== caller) return null;
     if (record.type === 'event_accepted') {
@@ -134,7 +134,7 @@ function ownEvents(
     }
     seq = record.prev;
   }
-  return { events, next: seq > query.retired ? seq : null };
+  return { events, next: seq > query.expired ? seq : null };
 }
 
 /**
@@ -156,11 +156,11 @@ function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
  */
 function newestEvents(reader: RecordReader, query: ListingQuery): ListedEvent[] {
   const found: ListedEvent[] = [];
-  const chains = query.heads.filter(({ head }) => head > query.retired).map(({ head }) => ({ seq: head, gone: 0 }));
+  const chains = query.heads.filter(({ head }) => head > query.expired).map(({ head }) => ({ seq: head, gone: 0 }));
   // The half of the walk until chains are left, the other half for the shares of those that go on.
-  const goneMax = (limits.walkRecordsMax - limits.summaryEventsMax) / 2;
-  const share = goneMax / chains.length;
-  let gone = 0;
+  const tombstonesMax = (limits.walkRecordsMax - limits.summaryEventsMax) / 2;
+  const share = tombstonesMax / chains.length;
+  let tombstones = 0;
   while (chains.length > 0 && found.length < limits.summaryEventsMax) {
     let newest = 0;
     for (let i = 1; i < chains.length; i++) if (chains[i]!.seq > chains[newest]!.seq) newest = i;
@@ -169,10 +169,10 @@ function newestEvents(reader: RecordReader, query: ListingQuery): ListedEvent[] 
     if (record.type === 'event_accepted' && !query.withdrawn.has(chain.seq)) found.push(listed(chain.seq, at, record));
     else {
       chain.gone++;
-      gone++;
+      tombstones++;
     }
     chain.seq = 'prev' in record ? record.prev : 0;
-    if (chain.seq <= query.retired || (gone > goneMax && chain.gone > share)) chains.splice(newest, 1);
+    if (chain.seq <= query.expired || (tombstones > tombstonesMax && chain.gone > share)) chains.splice(newest, 1);
   }
   return found;
 }

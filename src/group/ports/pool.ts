@@ -15,13 +15,13 @@ import type { StoredBatch } from './log.js';
 export interface ChainQuery {
   readonly head: number;
   readonly eventSeq: number;
-  readonly retired: number;
+  readonly expired: number;
 }
 
 /** Which events of a submission repeat one that the log holds. */
 export interface RepeatQuery {
   readonly checks: readonly RepeatCheck[];
-  readonly retired: number;
+  readonly expired: number;
   readonly withdrawn: readonly number[];
 }
 
@@ -32,7 +32,7 @@ export interface ListingQuery {
   /** Events that are withdrawn, though the log may still show them. */
   readonly withdrawn: ReadonlySet<number>;
   /** Up to this record no event is in the log any more: no chain is followed so far back. */
-  readonly retired: number;
+  readonly expired: number;
   /** Number of the caller's peer, or null: no own events are listed. */
   readonly caller: number | null;
   readonly limit: number;
@@ -104,7 +104,7 @@ export interface RemovalPiece extends Rewritten {
   /** The events, by peer, that leave with an erasure; those that their peer had withdrawn may be among them. */
   readonly erased: ReadonlyMap<number, readonly number[]>;
   /** What is left to do; null when this piece is the last. */
-  readonly rest: RemovalWork | null;
+  readonly remaining: RemovalWork | null;
 }
 
 /**
@@ -202,7 +202,7 @@ export interface GroupPool {
   verdicts(upTo: number, at: number): Promise<VerdictCounts>;
   simulate(work: SimulationWork, onProgress: OnProgress): Promise<Simulation>;
   /** The next piece of the verdict stream. */
-  tell(work: FeedWork): Promise<FeedPiece>;
+  publishChanges(work: FeedWork): Promise<FeedPiece>;
   /** What the stream told after a position, a piece at a time; null where nothing of the generation is known. */
   walkChanges(work: WalkWork): Promise<ChangeWalk | null>;
   /** Forgets what was told. */

@@ -38,6 +38,7 @@ export interface SharedView {
   readonly slots: readonly Slot[];
   /** Up to this record slots were deleted. */
   readonly trimmed: number;
+  readonly nodes: readonly NodeView[];
   readonly revision: string;
 }
 
@@ -54,6 +55,8 @@ export interface NodeView {
   readonly format: number;
   readonly started: number;
   readonly reason: string | null;
+  /** Up to which record the leader has computed peer weights, published or not, and when, ms since 1970. */
+  readonly weights?: { readonly basedOnSeq: number; readonly computedAt: number | null };
 }
 
 /** No majority, or no member at all, answered in time: nothing is known. */

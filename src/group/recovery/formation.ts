@@ -41,6 +41,7 @@ export async function formGroup(
     half_life_days: halfLifeDays,
     epoch: now,
     scoring: SCORING_VERSION,
+    ...(identity.playerIdKinds === undefined ? {} : { player_id_kinds: identity.playerIdKinds }),
     audit: auditPart(auditStart, 1, now, fact),
   };
   const batchWriter = new BatchWriter();
@@ -52,16 +53,22 @@ export async function formGroup(
   return new Follower(state, batch.chain);
 }
 
+function kindsText(kinds: readonly string[] | undefined): string {
+  return kinds === undefined ? 'unset' : kinds.join(',');
+}
+
 /** In what the group that is asked for is another than the one that was formed; empty where it is the same. */
-export function groupFaults({ identity, salt }: Omit<Formation, 'halfLifeDays'>, formed: GroupFormed): string[] {
-  const faults: string[] = [];
+export function formationProblems({ identity, salt }: Omit<Formation, 'halfLifeDays'>, formed: GroupFormed): string[] {
+  const problems: string[] = [];
   const differs = (variable: string, was: string, is: string) => {
-    if (was !== is) faults.push(`${variable} is ${is}, but this data folder belongs to ${was}`);
+    if (was !== is) problems.push(`${variable} is ${is}, but this data folder belongs to ${was}`);
   };
   differs('GROUP_ID', formed.group_id, identity.groupId);
   differs('IDENTITY_MODE', formed.identity_mode, identity.identityMode);
   differs('ENVIRONMENT', formed.environment, identity.environment);
+  // Their order counts too: a person with several ids is known by the first kind that the group uses.
+  differs('PLAYER_ID_KINDS', kindsText(formed.player_id_kinds), kindsText(identity.playerIdKinds));
   if (formed.salt_digest !== saltDigest(salt))
-    faults.push('GROUP_SALT is not the salt that this data folder was formed with');
-  return faults;
+    problems.push('GROUP_SALT is not the salt that this data folder was formed with');
+  return problems;
 }

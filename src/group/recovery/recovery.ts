@@ -22,25 +22,25 @@ export class Follower {
   readonly state: GroupState;
   chain: Uint8Array;
   /** What readers of the verdict stream were told, where there are any. */
-  told: ChangeTable | null = null;
+  changes: ChangeTable | null = null;
   readonly #events = new EventColumns();
   /** Where it began, and whether any sums were kept by then. */
   readonly #begunAt: number;
-  readonly #keptBefore: boolean;
+  readonly #carryingBefore: boolean;
   /** Records since then that keep a pair's sums, counted from there. */
-  readonly #kept = new Bits();
+  readonly #carrying = new Bits();
 
   constructor(state: GroupState, chain: Uint8Array) {
     this.state = state;
     this.chain = chain;
     this.#begunAt = state.lastSeq;
-    this.#keptBefore = state.retired.seq > 0;
+    this.#carryingBefore = state.retired.seq > 0;
   }
 
   /** Whether a record of this log keeps a pair's sums; undefined where only the log can tell. */
-  keepsSums(seq: number): boolean | undefined {
-    if (seq > this.#begunAt) return this.#kept.has(seq - this.#begunAt);
-    return this.#keptBefore ? undefined : false;
+  carriesSums(seq: number): boolean | undefined {
+    if (seq > this.#begunAt) return this.#carrying.has(seq - this.#begunAt);
+    return this.#carryingBefore ? undefined : false;
   }
 
   /** The same as `catchUp`, for many records at once; nobody may look at the state meanwhile, nor after it throws. */
@@ -62,35 +62,35 @@ export class Follower {
     while (this.state.lastSeq < upTo) {
       const { lastSeq } = this.state;
       const borrowed = log.borrow(lastSeq + 1, limits.catchUpBatches, bytes, (stored) => {
-        if (this.state.lastSeq < upTo) this.take(batchFrom(stored));
+        if (this.state.lastSeq < upTo) this.follow(batchFrom(stored));
       });
       if (borrowed === 0) throw new DamagedError(`the log ends at record ${lastSeq}, not ${upTo}`);
     }
   }
 
   /** Applies the next batch. Throws `DamagedError` where it does not follow, and leaves the state as it is. */
-  take(batch: Batch): void {
+  follow(batch: Batch): void {
     if (!batch.follows(this.chain, this.state.lastSeq)) {
       throw new DamagedError(`the log breaks off after record ${this.state.lastSeq}: the next batch does not follow`);
     }
     while (this.state.lastSeq < batch.lastSeq) {
       batch.events(this.state.lastSeq + 1, this.#events);
-      if (this.#events.count > 0) this.#takeEvents(batch.at);
-      else this.#takeRecord(batch.record(this.state.lastSeq + 1), batch.at);
+      if (this.#events.count > 0) this.#followEvents(batch.at);
+      else this.#followRecord(batch.record(this.state.lastSeq + 1), batch.at);
     }
     this.chain = batch.chain;
   }
 
-  #takeEvents(at: number): void {
+  #followEvents(at: number): void {
     this.state.applyEvents(this.#events, at);
-    this.told?.afterEvents(this.#events);
+    this.changes?.afterEvents(this.#events);
   }
 
-  #takeRecord(record: LogRecord, at: number): void {
-    this.told?.before(record);
+  #followRecord(record: LogRecord, at: number): void {
+    this.changes?.before(record);
     this.state.apply(record, at);
-    if (record.type === 'evidence_kept') this.#kept.add(this.state.lastSeq - this.#begunAt);
-    this.told?.after(record);
+    if (record.type === 'evidence_kept') this.#carrying.add(this.state.lastSeq - this.#begunAt);
+    this.changes?.after(record);
   }
 }
 
@@ -132,7 +132,7 @@ export interface Recovered {
   /** The snapshot that it started from, 0 for the whole log. */
   readonly snapshotSeq: number;
   /** Snapshots that could not be used, and why. */
-  readonly faults: readonly string[];
+  readonly problems: readonly string[];
 }
 
 /**
@@ -141,25 +141,25 @@ export interface Recovered {
  */
 export function recover(log: LogReader, snapshots: SnapshotStore, salt: Uint8Array, upTo: number): Recovered | null {
   if (upTo === 0) return null;
-  const faults: string[] = [];
+  const problems: string[] = [];
   for (const seq of snapshots.list()) {
-    const follower = fromSnapshot(snapshots, seq, salt, faults);
+    const follower = fromSnapshot(snapshots, seq, salt, problems);
     if (follower === null) continue;
     if (seq > upTo) throw new DamagedError(`the log ends at record ${upTo}, before snapshot ${seq}`);
     follower.replay(log, upTo);
-    return { follower, snapshotSeq: seq, faults };
+    return { follower, snapshotSeq: seq, problems };
   }
   const follower = fromStart(log, salt);
   follower.state.eventIds.reserve(upTo);
   follower.replay(log, upTo);
-  return { follower, snapshotSeq: 0, faults };
+  return { follower, snapshotSeq: 0, problems };
 }
 
-function fromSnapshot(snapshots: SnapshotStore, seq: number, salt: Uint8Array, faults: string[]): Follower | null {
+function fromSnapshot(snapshots: SnapshotStore, seq: number, salt: Uint8Array, problems: string[]): Follower | null {
   try {
     return snapshotAt(snapshots, seq, salt);
   } catch (error) {
-    faults.push(`snapshot ${seq}: ${messageOf(error)}`);
+    problems.push(`snapshot ${seq}: ${messageOf(error)}`);
     return null;
   }
 }

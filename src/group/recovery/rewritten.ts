@@ -12,13 +12,13 @@ import { batchFrom } from './recovery.js';
 
 export class RewrittenBatches {
   /** Batches that were read with content which only a record further on states. */
-  readonly #ahead = new DigestTable();
+  readonly #expected = new DigestTable();
   /** What the records read last state of batches that were read with other content, or were accounted for. */
   readonly #stated = new Map<number, string>();
 
   /** A batch as it was read. Throws `DamagedError` where it says that it has its first content, and has not. */
-  take(batch: Batch): void {
-    if (batch.rewritten) this.#ahead.set(batch.firstSeq, batch.digestNow());
+  add(batch: Batch): void {
+    if (batch.rewritten) this.#expected.set(batch.firstSeq, batch.digestNow());
     else if (!batch.contentHolds()) {
       throw new DamagedError(`log batch at record ${batch.firstSeq}: content is not what was first written`);
     }
@@ -29,8 +29,8 @@ export class RewrittenBatches {
     for (const [firstSeq, digest] of batches) {
       if (firstSeq <= after) continue;
       // Content that is ahead was written later than what an earlier record states, so it stays.
-      if (!this.#ahead.has(firstSeq)) this.#stated.set(firstSeq, digest);
-      else if (this.#ahead.holds(firstSeq, digest)) this.#ahead.delete(firstSeq);
+      if (!this.#expected.has(firstSeq)) this.#stated.set(firstSeq, digest);
+      else if (this.#expected.holds(firstSeq, digest)) this.#expected.delete(firstSeq);
     }
   }
 
@@ -43,7 +43,7 @@ export class RewrittenBatches {
       const stored = log.at(firstSeq);
       if (stored?.firstSeq !== firstSeq) throw new DamagedError(`log: the batch at record ${firstSeq} is missing`);
       const found = batchFrom(stored).digestNow();
-      if (found !== digest) this.#ahead.set(firstSeq, found);
+      if (found !== digest) this.#expected.set(firstSeq, found);
       yield stored;
     }
     this.#stated.clear();
@@ -51,7 +51,7 @@ export class RewrittenBatches {
 
   /** Whether every batch is as the records read so far say. */
   get areAccountedFor(): boolean {
-    return this.#ahead.first === undefined;
+    return this.#expected.first === undefined;
   }
 
   /**
@@ -59,7 +59,7 @@ export class RewrittenBatches {
    * finds the other. Throws `DamagedError` where a batch is left.
    */
   mustBeAccountedFor(): void {
-    const { first } = this.#ahead;
+    const { first } = this.#expected;
     if (first === undefined) return;
     throw new DamagedError(`log batch at record ${first}: rewritten content that no record accounts for`);
   }

@@ -191,7 +191,7 @@ class Walk {
     const at = `log batch at record ${this.lastSeq + 1}`;
     if (!batch.follows(this.#position.chain, this.lastSeq))
       throw new DamagedError(`${at}: does not follow the one before`);
-    this.#rewritten.take(batch);
+    this.#rewritten.add(batch);
     for (let seq = batch.firstSeq; seq <= batch.lastSeq; seq++) {
       // Of an event the walk wants nothing that the digest of its batch has not said.
       if (!batch.holdsEvent(seq)) this.#record(batch.record(seq), seq, batch.at);

@@ -87,8 +87,8 @@ export function redactPiece(log: LogReader, work: RemovalWork, tagOf: (eventId: 
   const asking = [...work.erasures];
   while (chains.length === 0 && asking.length > 0 && !replacements.full) forget(replacements, asking.pop()!);
   const isLast = events.length === 0 && chains.length === 0 && asking.length === 0;
-  const rest = isLast ? null : ({ type: 'removal', events, chains, erasures: asking } as const);
-  return { type: 'removal', ...rewrittenBy(replacements.rewritten()), erased, rest };
+  const remaining = isLast ? null : ({ type: 'removal', events, chains, erasures: asking } as const);
+  return { type: 'removal', ...rewrittenBy(replacements.rewritten()), erased, remaining };
 }
 
 export function rewrittenBy(batches: readonly Batch[]): Rewritten {
@@ -124,14 +124,17 @@ export function blanked(record: LogRecord, tagOf: (eventId: string) => IdTag): L
     case 'event_accepted':
       return tombstone(record, tagOf);
     case 'event_withdrawn': {
-      const { hidden: _hidden, counts: _counts, ...rest } = record;
-      return { ...rest, ...noSums };
+      const { hidden: _hidden, counts: _counts, ...remaining } = record;
+      return { ...remaining, ...noSums };
     }
     case 'evidence_taken_back':
     case 'evidence_kept':
       return { ...record, ...noSums };
     case 'erasure_requested':
+    case 'player_allowance_ended':
       return { ...record, subject: null };
+    case 'player_allowed':
+      return { ...record, subject: null, note: null };
     default:
       return null;
   }

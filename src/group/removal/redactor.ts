@@ -16,7 +16,7 @@
  */
 
 import type { LogRecord } from '../../core/records/records.js';
-import { keptEvidence } from '../../core/rules/decide-removal.js';
+import { carriedSums } from '../../core/rules/decide-removal.js';
 import type { GroupState } from '../../core/state.js';
 import { limits } from '../../limits.js';
 import type { RedactionPiece, RedactionWork, RemovalPiece, RemovalWork, RetentionPiece } from '../ports/pool.js';
@@ -192,8 +192,8 @@ export class Redactor {
   }
 
   #removed(job: RemovalJob, piece: RemovalPiece): RedactorStep[] {
-    const forgets = (piece.rest?.erasures.length ?? 0) < job.work!.erasures.length;
-    job.work = piece.rest;
+    const forgets = (piece.remaining?.erasures.length ?? 0) < job.work!.erasures.length;
+    job.work = piece.remaining;
     job.waitsFor = forgets && !job.withoutSnapshots ? 'snapshots' : 'commit';
     // All of it was taken out before, by a try that failed further on.
     if (job.waitsFor === 'commit' && piece.rewrites.length === 0) return this.#walk(job);
@@ -236,7 +236,7 @@ export class Redactor {
   }
 
   /** What the turn that begins has to write, with the batches to replace in its transaction. */
-  take(): { readonly records: readonly LogRecord[]; readonly piece: RedactionPiece | null } {
+  next(): { readonly records: readonly LogRecord[]; readonly piece: RedactionPiece | null } {
     const piece = this.#piece;
     this.#piece = null;
     if (piece !== null)
@@ -269,8 +269,8 @@ export class Redactor {
   #expired(piece: RetentionPiece): LogRecord[] {
     // What took nothing out leaves nothing behind in free space.
     const done = piece.rewrites.length === 0 && !this.#state.retired.open;
-    const kept = piece.pairs.flatMap(({ subject, peer }) => keptEvidence(this.#state, subject, peer) ?? []);
-    return [...kept, { type: 'events_retired', up_to: piece.upTo, done }];
+    const carried = piece.pairs.flatMap(({ subject, peer }) => carriedSums(this.#state, subject, peer) ?? []);
+    return [...carried, { type: 'events_retired', up_to: piece.upTo, done }];
   }
 
   /** A turn is durable. */

@@ -15,7 +15,7 @@ import { batchFrom, type Follower } from '../recovery/recovery.js';
 import { blanked, redactPiece, rewrittenBy } from './redaction.js';
 
 /** One piece of any redaction. Where nothing leaves by its age the follower only tells tags, and may lag the log. */
-export function takeOut(log: LogReader, work: RedactionWork, follower: Follower): RedactionPiece {
+export function removeExpired(log: LogReader, work: RedactionWork, follower: Follower): RedactionPiece {
   const tagOf = (eventId: string) => follower.state.idTags.of(eventId);
   return work.type === 'removal' ? redactPiece(log, work, tagOf) : retentionPiece(log, work, tagOf, follower);
 }
@@ -46,8 +46,8 @@ function retentionPiece(
       replaced.set(seq, blanked(record, tagOf)!);
       const key = `${pair.peer} ${Buffer.from(pair.subject).toString('latin1')}`;
       if (pairs.has(key)) continue;
-      const isKept = head > seq && (follower.keepsSums(head) ?? keeps(heads.read(head).record));
-      if (!isKept) pairs.set(key, pair);
+      const isCarried = head > seq && (follower.carriesSums(head) ?? carriesSums(heads.read(head).record));
+      if (!isCarried) pairs.set(key, pair);
     }
     if (replaced.size > 0) rewritten.push(batch.rewrite(replaced));
     end = batch.lastSeq;
@@ -57,7 +57,7 @@ function retentionPiece(
 }
 
 /** Whether a record states sums. Not a withdrawal: a restore repeats only those of events that the backup holds. */
-function keeps(record: LogRecord): boolean {
+function carriesSums(record: LogRecord): boolean {
   return record.type === 'evidence_kept' && record.subject !== null;
 }
 

@@ -33,7 +33,7 @@ import type {
 import type { SnapshotStore } from '../ports/snapshots.js';
 import { DamagedError } from '../ports/storage-errors.js';
 import { batchFrom, type Follower, lastSeqOf, recover } from '../recovery/recovery.js';
-import { takeOut } from '../removal/retention.js';
+import { removeExpired } from '../removal/retention.js';
 import type { ChangeWalk } from '../verdict-changes.js';
 
 const changeSteps = {
@@ -121,7 +121,7 @@ export class Replica {
 
   redact(work: RedactionWork): RedactionPiece {
     // Of the state it takes the key of the tags, and by age the newest records of pairs as well.
-    return takeOut(this.#log, work, work.type === 'removal' ? this.#asItIs() : this.follow(work.durable));
+    return removeExpired(this.#log, work, work.type === 'removal' ? this.#asItIs() : this.follow(work.durable));
   }
 
   weights(upTo: number, at: number): WeightsComputed {
@@ -159,7 +159,7 @@ export class Replica {
       for (const one of stored) {
         if (one.firstSeq > state.lastSeq) break;
         const batch = batchFrom(one);
-        for (let seq = batch.firstSeq; seq <= batch.lastSeq; seq++) other.take(batch.record(seq), seq, batch.at);
+        for (let seq = batch.firstSeq; seq <= batch.lastSeq; seq++) other.apply(batch.record(seq), seq, batch.at);
         next = batch.lastSeq + 1;
       }
       onProgress(Math.min(next, state.lastSeq), state.lastSeq);
@@ -168,25 +168,25 @@ export class Replica {
   }
 
   /** Tells the next piece of what there is to tell to readers of the verdict stream. */
-  tell({ generation, upTo, at, asOf, erasedOnly }: FeedWork): FeedPiece {
+  publishChanges({ generation, upTo, at, asOf, erasedOnly }: FeedWork): FeedPiece {
     const follower = this.follow(upTo);
     const { state } = follower;
-    const isFirst = follower.told === null || this.#generation !== generation;
-    if (isFirst) follower.told = new ChangeTable(state, changeSteps, changeBounds);
+    const isFirst = follower.changes === null || this.#generation !== generation;
+    if (isFirst) follower.changes = new ChangeTable(state, changeSteps, changeBounds);
     this.#generation = generation;
-    const told = follower.told!;
-    return { ...(erasedOnly ? told.takeErased() : told.take(asOfTime(state, at), asOf)), isFirst };
+    const changes = follower.changes!;
+    return { ...(erasedOnly ? changes.nextErased() : changes.next(asOfTime(state, at), asOf)), isFirst };
   }
 
   /** Null where nothing of the generation is known. */
   walkChanges({ generation, from, since }: WalkWork): ChangeWalk | null {
-    const told = this.#follower?.told ?? null;
-    return told === null || this.#generation !== generation ? null : told.walk(from, since);
+    const changes = this.#follower?.changes ?? null;
+    return changes === null || this.#generation !== generation ? null : changes.walk(from, since);
   }
 
   /** Nobody reads the stream any more: forgets what was told. */
   endFeed(): void {
-    if (this.#follower !== null) this.#follower.told = null;
+    if (this.#follower !== null) this.#follower.changes = null;
   }
 
   /** The verdicts of all players at `at`, as the state at `upTo` has them. */

@@ -44,11 +44,11 @@ export class SnapshotWork {
   /** What the newest one took; 0 where it was not made here. */
   #newestMs = 0;
   /** Since when a snapshot is owed, because an erasure removed all, or the newest cannot be used; null: none is. */
-  #owedSince: number | null = null;
+  #dueSince: number | null = null;
   /**
    * Moments of `timers.elapsed()` before which none is tried: after one that failed, and in the quiet after an erasure.
    */
-  #restUntil = 0;
+  #pauseUntil = 0;
   #quietUntil = 0;
 
   constructor(deps: SnapshotDeps, site: SnapshotSite) {
@@ -57,16 +57,16 @@ export class SnapshotWork {
     const { snapshots, recoveredFrom, timers } = deps;
     this.#newest = recoveredFrom;
     this.#unusable = snapshots.list().filter((seq) => seq > recoveredFrom);
-    if (this.#unusable.length > 0) this.#owedSince = timers.elapsed();
+    if (this.#unusable.length > 0) this.#dueSince = timers.elapsed();
   }
 
   /** Due when the tail is longer than half of what the newest snapshot covers, and than `snapshotEvery`. */
   makeIfDue(): void {
     const { timers, snapshotEvery } = this.#deps;
     const tail = this.#site.durableSeq() - this.#newest;
-    const isDue = this.#owedSince !== null || tail >= Math.max(snapshotEvery, this.#newest / 2);
+    const isDue = this.#dueSince !== null || tail >= Math.max(snapshotEvery, this.#newest / 2);
     if (!isDue || this.#making !== null || this.#site.erasing() || this.#site.ending()) return;
-    if (timers.elapsed() < Math.max(this.#restUntil, this.#quietUntil)) return;
+    if (timers.elapsed() < Math.max(this.#pauseUntil, this.#quietUntil)) return;
     this.#making = this.#makeAndLookAgain();
   }
 
@@ -81,7 +81,7 @@ export class SnapshotWork {
       await this.#make();
     } catch (error) {
       waitMs = limits.snapshotRetryMs;
-      this.#restUntil = timers.elapsed() + waitMs;
+      this.#pauseUntil = timers.elapsed() + waitMs;
       if (!this.#site.closed()) onFailure('snapshot', error);
     } finally {
       this.#making = null;
@@ -91,7 +91,7 @@ export class SnapshotWork {
 
   /** Whatever the last one failed of is better now. */
   rested(): void {
-    this.#restUntil = 0;
+    this.#pauseUntil = 0;
   }
 
   /**
@@ -120,8 +120,8 @@ export class SnapshotWork {
   /** Made up for after a while without erasures, but not put off for ever by a trickle of them. */
   #owe(): void {
     const now = this.#deps.timers.elapsed();
-    this.#owedSince ??= now;
-    const latest = this.#owedSince + limits.snapshotOwedMs;
+    this.#dueSince ??= now;
+    const latest = this.#dueSince + limits.snapshotOwedMs;
     this.#quietUntil = Math.min(now + limits.snapshotAfterErasureMs, latest);
     this.#site.later(() => this.makeIfDue(), limits.snapshotAfterErasureMs);
   }
@@ -135,11 +135,11 @@ export class SnapshotWork {
       if (made === null) return;
       this.#newest = made.seq;
       this.#newestMs = made.ms;
-      this.#owedSince = null;
+      this.#dueSince = null;
       const outlived = this.#unusable.filter((seq) => seq !== made.seq);
       for (const seq of outlived) await snapshots.remove(seq);
       this.#unusable = [];
-      for (const seq of snapshots.list().slice(limits.snapshotsKept)) await snapshots.remove(seq);
+      for (const seq of snapshots.list().slice(limits.snapshotsMax)) await snapshots.remove(seq);
       observer.workDone('snapshot', true, timers.elapsed() - started);
     } catch (error) {
       observer.workDone('snapshot', false, timers.elapsed() - started);

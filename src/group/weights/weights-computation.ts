@@ -29,7 +29,7 @@ export interface WeightsSite {
   /** Nothing is to be begun now, since it could not be published. */
   readonly readOnly: () => boolean;
   /** Queues a command; resolves once it is decided and what came of it is durable. Null where there is no room. */
-  readonly tell: (command: PublishWeights, bytes: number) => Promise<Answers['publish_weights']> | null;
+  readonly publish: (command: PublishWeights, bytes: number) => Promise<Answers['publish_weights']> | null;
 }
 
 export class WeightsWork {
@@ -76,14 +76,14 @@ export class WeightsWork {
         this.schedule.ended(timers.elapsed() - started);
         return;
       }
-      const tookMs = timers.elapsed() - started;
+      const durationMs = timers.elapsed() - started;
       const published = this.#publish(computed);
       if (published === null) throw new Error('the mailbox is full');
       // Whoever is told up to which record weights are computed takes them to be in force.
       const answer = await published;
       if (!answer.ok) throw new Error(answer.text ?? answer.code);
-      observer.workDone('weights', true, tookMs);
-      this.schedule.computed(computed, tookMs);
+      observer.workDone('weights', true, durationMs);
+      this.schedule.computed(computed, durationMs);
     } catch (error) {
       this.schedule.ended(timers.elapsed() - started);
       if (this.#site.ending()) return;
@@ -104,6 +104,6 @@ export class WeightsWork {
     witness,
   }: WeightsComputed): Promise<Answers['publish_weights']> | null {
     const weights = { based_on_seq: basedOnSeq, computed_at: computedAt, pi, tau, a, b, z, witness };
-    return this.#site.tell({ type: 'publish_weights', weights }, tau.length * 34);
+    return this.#site.publish({ type: 'publish_weights', weights }, tau.length * 34);
   }
 }

@@ -10,7 +10,7 @@ export class WeightsSchedule {
   readonly #intervalMs: number;
   #startedAt = Number.NEGATIVE_INFINITY;
   /** How long the last one took, in ms. */
-  #tookMs = 0;
+  #durationMs = 0;
   /** From when the hour runs after which they are computed again. */
   #hourFrom: number;
   #running = false;
@@ -35,8 +35,8 @@ export class WeightsSchedule {
     if (this.#running || evidenceSeq === 0) return null;
     // A clock that was set back must not put the next computation off.
     if (now < this.#startedAt) this.#startedAt = Number.NEGATIVE_INFINITY;
-    const restMs = Math.min((1 + limits.weightsRestFactor) * this.#tookMs, limits.weightsRepublishMs);
-    const allowed = this.#startedAt + Math.max(this.#intervalMs, restMs);
+    const pauseMs = Math.min((1 + limits.weightsRestFactor) * this.#durationMs, limits.weightsRepublishMs);
+    const allowed = this.#startedAt + Math.max(this.#intervalMs, pauseMs);
     if (evidenceSeq > this.basedOnSeq || this.signals === null) return allowed;
     if (this.#hourFrom > now) this.#hourFrom = now;
     return Math.max(allowed, this.#hourFrom + limits.weightsRepublishMs);
@@ -47,12 +47,12 @@ export class WeightsSchedule {
     this.#startedAt = now;
   }
 
-  computed({ basedOnSeq, computedAt, signals }: WeightsComputed, tookMs: number): void {
+  computed({ basedOnSeq, computedAt, signals }: WeightsComputed, durationMs: number): void {
     this.basedOnSeq = Math.max(this.basedOnSeq, basedOnSeq);
     this.computedAt = computedAt;
     this.#hourFrom = computedAt;
     this.signals = signals;
-    this.ended(tookMs);
+    this.ended(durationMs);
   }
 
   /** Another node computed and published them. */
@@ -63,8 +63,8 @@ export class WeightsSchedule {
   }
 
   /** Also after a failure: the next start is as far away as after a success. */
-  ended(tookMs: number): void {
+  ended(durationMs: number): void {
     this.#running = false;
-    this.#tookMs = tookMs;
+    this.#durationMs = durationMs;
   }
 }

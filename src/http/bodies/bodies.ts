@@ -23,7 +23,7 @@ import type { FromSchema } from '../../validation/schema.js';
  * Days as text by their number since 1970: most times are of the same few, such as those of a turn and of a game's
  * backlog.
  */
-const dayTexts = new Map<number, string>();
+const dayStrings = new Map<number, string>();
 const twoDigits = Array.from({ length: 100 }, (_, n) => String(n).padStart(2, '0'));
 const threeDigits = Array.from({ length: 1000 }, (_, n) => String(n).padStart(3, '0'));
 
@@ -39,12 +39,12 @@ export function timeText(ms: number): string {
 
 /** `2026-01-02T`. */
 export function dayText(days: number): string {
-  const known = dayTexts.get(days);
+  const known = dayStrings.get(days);
   if (known !== undefined) return known;
   // Few days are asked for, again and again; so a map that is full may begin anew.
-  if (dayTexts.size >= limits.timeTextsKept) dayTexts.clear();
+  if (dayStrings.size >= limits.timeStringsMax) dayStrings.clear();
   const text = new Date(days * DAY_MS).toISOString().slice(0, -13);
-  dayTexts.set(days, text);
+  dayStrings.set(days, text);
   return text;
 }
 
@@ -122,6 +122,7 @@ export function verdictBody(playerId: string, view: TrustView): VerdictBody {
     player_id: playerId,
     verdict: view.verdict,
     confidence: wholeConfidence(view) / CONFIDENCE_UNIT,
+    ...(view.allowed === undefined ? {} : { allowed: view.allowed }),
     updated_at: updatedText(view),
   };
 }

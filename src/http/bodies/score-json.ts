@@ -39,6 +39,7 @@ const parts = {
   confidence: part(',"confidence":'),
   verdict: part(',"verdict":"'),
   eventCount: part('","event_count":'),
+  allowed: part(',"allowed":true'),
   updatedAt: part(',"updated_at":"'),
   hourEnd: part(':00:00.000Z"}'),
   notFound: part(',"code":"player_'),
@@ -47,7 +48,7 @@ const parts = {
 const verdictParts = verdicts.map(part);
 
 /** Days by their number since 1970, one of them in each place. */
-const keptDays = Array.from({ length: limits.timeTextsKept }, () => ({ day: -1, text: part('') }));
+const cachedDays = Array.from({ length: limits.timeStringsMax }, () => ({ day: -1, text: part('') }));
 
 /**
  * A row with an id all of whose characters are written as two units of `\ud83d` each, and the longest of everything
@@ -93,12 +94,14 @@ function writeTrust(at: number, trust: TrustView, tag: ScoreTag): number {
   const verdict = verdictNumbers.get(trust.verdict)!;
   const { eventCount } = trust;
   const hour = updatedHour(trust);
-  tag.add(score, confidence, verdict, eventCount, hour);
+  const isAllowed = trust.allowed !== undefined;
+  tag.add(score, confidence, verdict, eventCount, hour, isAllowed);
   const afterScore = writeHundredths(write(at, parts.score), score);
   const afterConfidence = writeTenThousandths(write(afterScore, parts.confidence), confidence);
   const afterVerdict = write(write(afterConfidence, parts.verdict), verdictParts[verdict]!);
   const afterCount = writeWhole(write(afterVerdict, parts.eventCount), eventCount);
-  return writeHour(write(afterCount, parts.updatedAt), hour);
+  const afterAllowed = isAllowed ? write(afterCount, parts.allowed) : afterCount;
+  return writeHour(write(afterAllowed, parts.updatedAt), hour);
 }
 
 function writeUnknown(at: number, tag: ScoreTag): number {
@@ -187,10 +190,10 @@ function writeHour(at: number, hour: number): number {
 }
 
 function dayPart(day: number): Part {
-  const kept = keptDays[day % keptDays.length]!;
-  if (kept.day !== day) {
-    kept.day = day;
-    kept.text = part(dayText(day));
+  const cached = cachedDays[day % cachedDays.length]!;
+  if (cached.day !== day) {
+    cached.day = day;
+    cached.text = part(dayText(day));
   }
-  return kept.text;
+  return cached.text;
 }

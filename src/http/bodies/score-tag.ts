@@ -28,11 +28,11 @@ export class ScoreTag {
 
   /**
    * Takes in what is shown of the next player: score and confidence as whole numbers of their units, the number of the
-   * verdict, and the hour of the newest change, since 1970.
+   * verdict, the hour of the newest change, since 1970, and whether the player is on the allow list.
    */
-  add(score: number, confidence: number, verdict: number, eventCount: number, hour: number): void {
-    // 29 bits: 10,001 scores, as many confidences, four verdicts.
-    this.#mix((score * FIGURES + confidence) * verdicts.length + verdict, eventCount, hour);
+  add(score: number, confidence: number, verdict: number, eventCount: number, hour: number, isAllowed = false): void {
+    // 29 bits: 10,001 scores, as many confidences, four verdicts. An allowed player has another hour than any other.
+    this.#mix((score * FIGURES + confidence) * verdicts.length + verdict, eventCount, isAllowed ? ~hour : hour);
   }
 
   /** Takes in that the next player is not known. */
@@ -58,9 +58,9 @@ export class ScoreTag {
     );
   }
 
-  #mix(shown: number, eventCount: number, hour: number): void {
-    this.#a = mixed(this.#a, shown, eventCount, hour, 0x85ebca6b, 0xc2b2ae35);
-    this.#b = mixed(this.#b, shown, eventCount, hour, 0xcc9e2d51, 0x1b873593);
+  #mix(rounded: number, eventCount: number, hour: number): void {
+    this.#a = mixed(this.#a, rounded, eventCount, hour, 0x85ebca6b, 0xc2b2ae35);
+    this.#b = mixed(this.#b, rounded, eventCount, hour, 0xcc9e2d51, 0x1b873593);
   }
 }
 

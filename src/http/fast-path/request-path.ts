@@ -7,10 +7,11 @@ import { type Outcome, type Refusal, refused } from '../../errors.js';
 import type { Holder } from '../../group/holder.js';
 import type { FaceDeps } from '../deps.js';
 import { brokeOff, exchangeOf, isAnswerable, recordAnswer, send, targetOf } from '../request/answering.js';
-import type { Incoming, RoomFault } from '../request/pipeline.js';
+import type { Incoming, RoomCheck } from '../request/pipeline.js';
 import { type Exchange, internalErrorReply, wireReply } from '../request/reply.js';
 import type { ApiReply, ArrivingBody } from '../request/request.js';
 import type { FastPath } from '../server/fast-path-port.js';
+import type { BodyCheck } from '../signing/content-digest.js';
 import { bodyText, type FastRoute, type FastRoutes, parseJson } from './fast-routes.js';
 
 /** Answers a request, or returns false and has touched nothing. */
@@ -41,9 +42,10 @@ export function createRequestPath(
     const incoming: Incoming = {
       headers: request.headers,
       captures: fastRoute.captures,
+      path: target.path,
       query: target.query,
       remote: request.socket,
-      readBody: (fault, holder, arriving) => readJson(request, fault, holder, arriving),
+      readBody: (roomCheck, holder, arriving, check) => readJson(request, roomCheck, holder, arriving, check),
     };
     try {
       const reply = fastRoute.endpoint.answer(incoming);
@@ -69,38 +71,45 @@ interface Answering {
  */
 function readJson(
   request: IncomingMessage,
-  fault: RoomFault,
+  roomCheck: RoomCheck,
   holder: Holder,
   arriving: ArrivingBody | null,
+  check: BodyCheck | null,
 ): Promise<Outcome<unknown>> {
   return new Promise((resolve) => {
     let chunks: Buffer[] = [];
     // Not `resolve` itself, which holds the promise, and the promise what was read.
     let pending: typeof resolve | undefined = resolve;
-    const take = (): Buffer[] => {
-      const taken = chunks;
+    const takeChunks = (): Buffer[] => {
+      const received = chunks;
       chunks = [];
-      return taken;
+      return received;
     };
     const settle = (outcome: Outcome<unknown>): void => {
       pending?.(outcome);
       pending = undefined;
     };
     const giveUp = (): void => {
-      take();
+      takeChunks();
       settle(refused('malformed_json'));
     };
     if (arriving !== null) arriving.onDrop = giveUp;
     request.on('data', (chunk: Buffer) => {
       if (arriving?.arrived(chunk.length) !== false) chunks.push(chunk);
     });
-    request.once('end', () => settle(parsed(request, take(), fault(holder, arriving))));
+    request.once('end', () => settle(parsed(request, takeChunks(), roomCheck(holder, arriving), check)));
     request.once('error', giveUp);
   });
 }
 
-function parsed(request: IncomingMessage, chunks: readonly Buffer[], fault: Refusal | undefined): Outcome<unknown> {
-  if (fault !== undefined) return fault;
+function parsed(
+  request: IncomingMessage,
+  chunks: readonly Buffer[],
+  roomRefusal: Refusal | undefined,
+  check: BodyCheck | null,
+): Outcome<unknown> {
+  const refusal = roomRefusal ?? check?.(chunks);
+  if (refusal !== undefined) return refusal;
   const body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
   return isAnswerable(request) ? parseJson(bodyText(body)) : refused('malformed_json');
 }

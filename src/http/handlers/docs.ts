@@ -5,6 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { openApiDocument } from '../../contract/openapi.js';
+import { openApi30Document } from '../../contract/openapi-3-0.js';
 import type { IndexBody } from '../../contract/response-bodies.js';
 import { refused } from '../../errors.js';
 import { ok, refusalReply } from '../request/reply.js';
@@ -58,14 +59,16 @@ function text(contentType: string, content: string): ApiReply {
   };
 }
 
-type DocsHandlers = Pick<Handlers, 'getIndex' | 'getOpenApi' | 'getDocs' | 'getDocsAsset'>;
+function json(document: object): ApiReply {
+  return { status: 200, body: Buffer.from(JSON.stringify(document)), contentType: 'application/json; charset=utf-8' };
+}
+
+type DocsHandlers = Pick<Handlers, 'getIndex' | 'getOpenApi' | 'getOpenApi30' | 'getDocs' | 'getDocsAsset'>;
 
 export function docsHandlers(version: string): DocsHandlers {
-  const description: ApiReply = {
-    status: 200,
-    body: Buffer.from(JSON.stringify(openApiDocument(version))),
-    contentType: 'application/json; charset=utf-8',
-  };
+  const document = openApiDocument(version);
+  const description = json(document);
+  const description30 = json(openApi30Document(document));
   const pageReply = text('text/html; charset=utf-8', page);
   const startReply = text('text/javascript; charset=utf-8', startScript);
   /** Each file is read once, at its first request; again where that failed. */
@@ -99,5 +102,11 @@ export function docsHandlers(version: string): DocsHandlers {
     return isBrowser ? { status: 302, body: index, headers: { Location: 'docs' } } : ok(index);
   }
 
-  return { getIndex, getOpenApi: () => description, getDocs: () => pageReply, getDocsAsset };
+  return {
+    getIndex,
+    getOpenApi: () => description,
+    getOpenApi30: () => description30,
+    getDocs: () => pageReply,
+    getDocsAsset,
+  };
 }

@@ -15,6 +15,7 @@ import { isJsonWithin } from '../bodies/json-size.js';
 import type { FaceDeps } from '../deps.js';
 import { holderOf } from '../request/holder.js';
 import { readEventId } from '../request/parameters.js';
+import { rawIdRefusal } from '../request/raw-ids.js';
 import { countRefusedIds } from '../request/refused-ids.js';
 import { ok, okJson, refusalReply } from '../request/reply.js';
 import type { ApiReply, ApiRequest, Handlers } from '../request/request.js';
@@ -29,6 +30,11 @@ const validateEvent = validatorOf(eventSchema, 'the event');
 const playerIds = new ByteStrings();
 
 export function eventHandlers({ group, pseudonyms, metrics }: EventDeps): EventHandlers {
+  const refusal = rawIdRefusal(group.identity);
+  /** The group decides that a raw id is refused; what to send instead is said here. */
+  const explained = <T>(outcome: Outcome<T>): Outcome<T> =>
+    !outcome.ok && outcome.code === refusal.code ? refusal : outcome;
+
   function submissionOf(event: EventBody, subject: SubjectKey | null): EventSubmission {
     const timestamp = parseUtcDateTime(event.timestamp);
     if (timestamp === undefined) throw new Error('the schema admitted a timestamp that does not parse');
@@ -52,7 +58,7 @@ export function eventHandlers({ group, pseudonyms, metrics }: EventDeps): EventH
     return events.map((event, i) => submissionOf(event, { words, at: i * KEY_WORDS }));
   }
 
-  /** Null where the identity mode forbids what the peer sent. */
+  /** Null where the group does not take the raw id that the peer sent. */
   function subjectOf(event: EventBody): SubjectKey | null {
     const subject = pseudonyms.of(event.player_id);
     return subject === null ? null : keyOf(subject);
@@ -60,8 +66,9 @@ export function eventHandlers({ group, pseudonyms, metrics }: EventDeps): EventH
 
   function submitEvent({ body, caller, remote }: ApiRequest<EventBody>): Promise<ApiReply> {
     const submission = submissionOf(body, subjectOf(body));
-    return group.submit(caller, [submission], holderOf(caller, remote)).then(([outcome]) => {
-      if (outcome === undefined) throw new Error('the group gave no outcome for an event');
+    return group.submit(caller, [submission], holderOf(caller, remote)).then(([decided]) => {
+      if (decided === undefined) throw new Error('the group gave no outcome for an event');
+      const outcome = explained(decided);
       if (!outcome.ok) return refusalReply(outcome);
       const stored = storedEventBody(body.peer_id, body.player_id, submission, outcome.value.receivedAt);
       return { status: 201, body: stored };
@@ -71,24 +78,24 @@ export function eventHandlers({ group, pseudonyms, metrics }: EventDeps): EventH
   /** What waits for the commit keeps nothing of the body but ids: the collector of garbage copies what is kept. */
   function submitEvents({ body, caller, remote }: ApiRequest<BatchEnvelope>): Promise<ApiReply> {
     const ids: (string | null)[] = [];
-    const faults = new Map<number, Refusal>();
+    const refusals = new Map<number, Refusal>();
     const events: EventBody[] = [];
     for (const [place, item] of body.events.entries()) {
       // A batch of nothing but faulty events must not be answered with many times its own length.
-      const checked = checkedItem(item, faults.size < limits.batchFaultsExplained ? limits.furtherFaultsMax : 0);
+      const checked = checkedItem(item, refusals.size < limits.batchFaultsExplained ? limits.furtherFaultsMax : 0);
       if (checked.ok) {
         ids.push(checked.value.event_id);
         events.push(checked.value);
       } else {
         ids.push(eventIdOf(item));
-        faults.set(place, checked);
+        refusals.set(place, checked);
         countRefusedIds(checked, metrics);
       }
     }
     const submissions = submissionsOf(events);
     const holder = holderOf(caller, remote);
     const outcomes = submissions.length === 0 ? Promise.resolve([]) : group.submit(caller, submissions, holder);
-    return outcomes.then((decided) => batchReply(ids, faults, decided));
+    return outcomes.then((decided) => batchReply(ids, refusals, decided.map(explained)));
   }
 
   async function withdrawEvent({ params, caller }: ApiRequest<undefined>): Promise<ApiReply> {
@@ -118,7 +125,7 @@ function checkedItem(item: unknown, moreMax: number): Outcome<EventBody> {
  */
 function batchReply(
   ids: readonly (string | null)[],
-  faults: ReadonlyMap<number, Refusal>,
+  refusals: ReadonlyMap<number, Refusal>,
   outcomes: readonly Outcome<AcceptedEvent>[],
 ): ApiReply {
   const noteRefusal = wholeRefusal(outcomes);
@@ -127,7 +134,7 @@ function batchReply(
   let accepted = 0;
   let duplicates = 0;
   const results = ids.map((id, place) => {
-    const outcome = faults.get(place) ?? outcomes[next++];
+    const outcome = refusals.get(place) ?? outcomes[next++];
     if (outcome === undefined) throw new Error('an event of a batch has no outcome');
     if (outcome.ok) accepted++;
     else if (outcome.code === 'duplicate_event') duplicates++;

@@ -24,7 +24,7 @@ export function healthHandlers({
     }
     // An exact number would tell everybody when an event came. One is raised and the other cut, so that weights that
     // lag still show as lagging.
-    const shownSeq = raisedCount(lastSeq);
+    const roundedSeq = raisedCount(lastSeq);
     const isCovered = weights.basedOnSeq >= lastSeq;
     return ok({
       status: 'ok',
@@ -33,9 +33,9 @@ export function healthHandlers({
       environment: group.identity.environment,
       group_id: group.identity.groupId,
       uptime_s: Math.floor((performance.now() - startedMs) / 1000),
-      last_seq: shownSeq,
+      last_seq: roundedSeq,
       weights: {
-        based_on_seq: isCovered ? shownSeq : cutCount(weights.basedOnSeq),
+        based_on_seq: isCovered ? roundedSeq : cutCount(weights.basedOnSeq),
         computed_at: weights.computedAt === null ? null : timeText(weights.computedAt),
       },
       ...(cluster === null

@@ -20,6 +20,7 @@ export function peerHandlers({ group, settings, pseudonyms }: Deps): PeerHandler
       peerName: body.peer_name,
       gameIds: body.game_ids,
       ...(body.contact_email === undefined ? {} : { contactEmail: body.contact_email }),
+      ...(body.public_key === undefined ? {} : { publicKey: body.public_key }),
     };
     // The audit names how a peer came in, never who sat behind the session.
     const outcome = await group.register(
@@ -53,6 +54,7 @@ export function peerHandlers({ group, settings, pseudonyms }: Deps): PeerHandler
         group_id: group.identity.groupId,
         identity_mode: group.identity.identityMode,
         salt_check: settings.publishSaltCheck ? pseudonyms.saltCheck : null,
+        player_id_kinds: group.identity.playerIdKinds?.slice() ?? null,
         peer_count: cutCount(counts.peers),
         player_count: cutCount(counts.players),
         event_count: cutCount(counts.events),

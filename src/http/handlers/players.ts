@@ -11,6 +11,7 @@ import { ScoreTag } from '../bodies/score-tag.js';
 import type { FaceDeps } from '../deps.js';
 import { encodeCursor } from '../request/cursor.js';
 import { readCursor, readExplain, readIds, readLimit, readPlayerId } from '../request/parameters.js';
+import { rawIdRefusal } from '../request/raw-ids.js';
 import { ok, okJson, refusalReply } from '../request/reply.js';
 import type { ApiReply, ApiRequest, Handlers } from '../request/request.js';
 
@@ -19,12 +20,13 @@ type PlayerHandlers = Pick<Handlers, 'getTrustScore' | 'getTrustScores' | 'getVe
 export function playerHandlers({ group, pseudonyms }: Pick<FaceDeps, 'group' | 'pseudonyms'>): PlayerHandlers {
   /** Of one match, reused from match to match. */
   const players = keyColumns(limits.matchIdsMax);
+  const refusal = rawIdRefusal(group.identity);
 
   function subjectOf(playerId: string): Outcome<Uint8Array> {
     const id = readPlayerId(playerId);
     if (!id.ok) return id;
     const subject = pseudonyms.of(id.value);
-    return subject === null ? refused('subject_hash_required') : granted(subject);
+    return subject === null ? refusal : granted(subject);
   }
 
   function trustOf(playerId: string): Outcome<{ readonly subject: Uint8Array; readonly view: TrustView }> {
@@ -58,7 +60,7 @@ export function playerHandlers({ group, pseudonyms }: Pick<FaceDeps, 'group' | '
   function getTrustScores({ query }: ApiRequest<undefined>): ApiReply {
     const ids = readIds(query);
     if (!ids.ok) return refusalReply(ids);
-    if (!pseudonyms.writeAll(ids.value.texts, players.keys)) return refusalReply(refused('subject_hash_required'));
+    if (!pseudonyms.writeAll(ids.value.texts, players.keys)) return refusalReply(refusal);
     players.count = ids.value.texts.count;
     const tag = new ScoreTag();
     return okJson(scoresJson(ids.value, group.trusts(players), tag), tag);

@@ -22,9 +22,9 @@ export function subjectHandlers({ group }: Pick<FaceDeps, 'group'>): SubjectHand
     if (!hash.ok) return refusalReply(hash);
     const outcome = await group.erase(caller, Buffer.from(hash.value, 'hex'));
     if (!outcome.ok) return refusalReply(outcome);
-    const { status, eventsErased, erasedAt, receipt } = outcome.value;
-    if (status === 'pending') {
-      const pending: PendingErasureBody = { subject_hash: hash.value, status, receipt };
+    const { status, reason, eventsErased, erasedAt, receipt } = outcome.value;
+    if (status === 'pending' && reason !== null) {
+      const pending: PendingErasureBody = { subject_hash: hash.value, status, receipt, reason };
       return { status: 202, body: pending };
     }
     return ok({

@@ -61,7 +61,7 @@ export function createApplication(
   });
   app.on('error', (error: unknown) => {
     // A caller that hangs up is no fault of ours, and must not be able to fill the log.
-    const level = isConnectionFault(error) ? 'debug' : 'error';
+    const level = isConnectionError(error) ? 'debug' : 'error';
     deps.log[level]({ err: error }, 'an answer could not be sent');
   });
 
@@ -98,9 +98,10 @@ function routerOf(endpoints: Endpoints): Router<State> {
       answering.reply = await endpoint.answer({
         headers: ctx.req.headers,
         captures: ctx.captures ?? [],
+        path: answering.target.path,
         query: answering.target.query,
         remote: ctx.req.socket,
-        readBody: (fault, holder, arriving) => fault(holder, arriving) ?? read(ctx, arriving),
+        readBody: (fault, holder, arriving, check) => fault(holder, arriving) ?? read(ctx, arriving, check),
       });
     });
   }
@@ -121,7 +122,7 @@ function methodsOf(layers: readonly { readonly methods: readonly string[] }[]): 
   return [...new Set(layers.flatMap((layer) => layer.methods))];
 }
 
-function isConnectionFault(error: unknown): boolean {
+function isConnectionError(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return code === 'ECONNRESET' || code === 'EPIPE' || code === 'ECONNABORTED';
 }

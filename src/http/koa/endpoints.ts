@@ -12,12 +12,13 @@ import { streamHandlers } from '../handlers/verdict-stream.js';
 import { createEndpoint, type Endpoint } from '../request/pipeline.js';
 import { createRateLimits } from '../request/rate-limits.js';
 import type { BodyAdmission, Handlers } from '../request/request.js';
+import { RequestVerifier } from '../signing/request-verifier.js';
 import type { StreamReaders } from '../verdict-stream/readers.js';
 
 export type Endpoints = Readonly<Record<OperationId, Endpoint>>;
 
 export function createEndpoints(deps: FaceDeps, readers: StreamReaders, bodies: BodyAdmission): Endpoints {
-  const bounds = { rates: createRateLimits(deps.settings), bodies };
+  const bounds = { rates: createRateLimits(deps.settings), bodies, signing: new RequestVerifier(deps) };
   const handlers: Handlers = {
     ...healthHandlers(deps),
     ...peerHandlers(deps),

@@ -9,7 +9,7 @@ import type { ClusterHealth, ClusterRole } from '../../group/cluster-api.js';
 import { limits } from '../../limits.js';
 
 /** What the gauges are read from. */
-export type WatchedGroup = Pick<GroupApi, 'status' | 'peers' | 'signals'>;
+export type WatchedGroup = Pick<GroupApi, 'status' | 'peers' | 'signals' | 'sharedErasures'>;
 
 export interface Gauges {
   /** The group whose status the gauges show from now on. */
@@ -137,7 +137,7 @@ const clusterFigures: Readonly<Record<string, Figure<[ClusterHealth]>>> = {
 const clusterRoles: readonly ClusterRole[] = ['leader', 'follower', 'joining', 'left'];
 
 /** Peers are few and known; their ids are public. */
-const peerFigures: Readonly<Record<string, Figure<[PeerView, PeerSignals | undefined]>>> = {
+const peerFigures: Readonly<Record<string, Figure<[PeerView, PeerSignals | undefined, number]>>> = {
   ptf_peer_weight: { help: 'Published weight of a peer, 0 to 1.', read: ({ weight }) => weight },
   ptf_peer_gate: { help: 'The gate tau of a peer, 0 to 1.', read: ({ tau }) => tau },
   ptf_peer_events: { help: 'Events ever accepted from a peer.', read: ({ eventCount }) => eventCount },
@@ -152,6 +152,10 @@ const peerFigures: Readonly<Record<string, Figure<[PeerView, PeerSignals | undef
   ptf_peer_discounted_pairs: {
     help: 'Peers with which a peer agrees while the group trusts neither fully.',
     read: (_, signals) => signals?.discountedWith.length ?? 0,
+  },
+  ptf_peer_shared_erasures: {
+    help: 'Erasures that a peer asked for of players whom others had reported.',
+    read: (_, __, sharedErasures) => sharedErasures,
   },
 };
 
@@ -218,7 +222,9 @@ export function gaugesOf(registry: Registry, version: string): Gauges {
     for (const name of peerStatuses) peers.set({ status: name }, status.peersByStatus[name]);
     for (const peer of from.peers(0, limits.metricsPeersMax)) {
       const signals = from.signals(peer);
-      for (const { gauge, read } of peerGauges) gauge.set({ peer_id: peer.peerId }, read(peer, signals));
+      const sharedErasures = from.sharedErasures(peer);
+      for (const { gauge, read } of peerGauges)
+        gauge.set({ peer_id: peer.peerId }, read(peer, signals, sharedErasures));
     }
   }
 

@@ -109,7 +109,7 @@ export function createMetrics(version: string): Metrics {
     },
     idRefused: (id) => idsRefused.inc({ id }),
     streamReaders: (open) => streamReaders.set(open),
-    streamTold: (rows) => streamRows.inc(rows),
+    streamSynced: (rows) => streamRows.inc(rows),
     streamEnded: (reason) => streamEnds.inc({ reason }),
     turnCommitted(records, bytes, commitMs) {
       commitRecords.observe(records);

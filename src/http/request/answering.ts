@@ -6,7 +6,7 @@ import type { Route } from '../../contract/routes.js';
 import { limits } from '../../limits.js';
 import type { FaceDeps } from '../deps.js';
 import { apiKeyOf } from './auth.js';
-import { headFault, hostCount, isRequestId, parseTarget, type Target } from './head.js';
+import { headRefusal, hostCount, isRequestId, parseTarget, type Target } from './head.js';
 import { countRefusedIds } from './refused-ids.js';
 import { type Exchange, replyHeaders, type WireReply, wantsProblem } from './reply.js';
 import type { ApiReply } from './request.js';
@@ -17,8 +17,8 @@ export function targetOf(
   request: IncomingMessage,
 ): Target | { readonly code: 'uri_too_long' | 'headers_too_large' | 'invalid_parameter' | 'expectation_failed' } {
   const url = request.url ?? '';
-  const fault = headFault(url, request.rawHeaders);
-  if (fault !== undefined) return { code: fault };
+  const refusal = headRefusal(url, request.rawHeaders);
+  if (refusal !== undefined) return { code: refusal };
   // RFC 9112, section 3.2: a request of HTTP/1.1 without Host is malformed, and so is any with two. Node would refuse
   // the one without a body, and takes the other.
   const hosts = hostCount(request.rawHeaders);

@@ -7,11 +7,12 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Context } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import { granted, type Outcome, type Refusal, refused } from '../../errors.js';
+import type { BodyCheck } from '../signing/content-digest.js';
 import { isAnswerable } from './answering.js';
 import type { ArrivingBody } from './request.js';
 
 /** `unsupported_media_type` or `payload_too_large`, as far as the head alone tells. */
-export function bodyFault(headers: IncomingHttpHeaders, bytesMax: number): Refusal | undefined {
+export function bodyRefusal(headers: IncomingHttpHeaders, bytesMax: number): Refusal | undefined {
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') return refused('unsupported_media_type');
   if (!isUtf8Json(headers['content-type'])) return refused('unsupported_media_type');
@@ -26,8 +27,12 @@ function isUtf8Json(contentType: string | undefined): boolean {
   return parameters.every((one) => !one.startsWith('charset') || /^charset="?utf-?8"?$/.test(one));
 }
 
-/** `arriving` is told of the bytes, where they are counted. */
-export type BodyReader = (ctx: Context, arriving: ArrivingBody | null) => Promise<Outcome<unknown>>;
+/** `arriving` is told of the bytes, where they are counted; `check` looks at them before what was parsed is. */
+export type BodyReader = (
+  ctx: Context,
+  arriving: ArrivingBody | null,
+  check: BodyCheck | null,
+) => Promise<Outcome<unknown>>;
 
 /**
  * A reader of JSON bodies up to `bytesMax`: the parsed value, `payload_too_large` or `malformed_json`. A member named
@@ -42,7 +47,7 @@ export function createBodyReader(bytesMax: number): BodyReader {
     onProtoPoisoning: 'ignore',
   };
   const parse = bodyParser(options);
-  return async (ctx, arriving) => {
+  return async (ctx, arriving, check) => {
     // `identity` in another case would not be understood further in.
     delete ctx.req.headers['content-encoding'];
     const chunks: Uint8Array[] = [];
@@ -60,10 +65,14 @@ export function createBodyReader(bytesMax: number): BodyReader {
     try {
       await parse(ctx, async () => {});
     } catch (error) {
-      return readingFault(error);
+      const refusal = readRefusal(error);
+      // What is not whole has no digest.
+      return refusal.code === 'malformed_json' && ctx.req.complete ? (check?.(chunks) ?? refusal) : refusal;
     } finally {
       ctx.req.off('data', tap);
     }
+    const digestRefusal = check?.(chunks);
+    if (digestRefusal !== undefined) return digestRefusal;
     const text = ctx.request.rawBody;
     // What waits for its commit is not to keep it.
     ctx.request.rawBody = '';
@@ -78,7 +87,7 @@ export function createBodyReader(bytesMax: number): BodyReader {
  * The parser's errors carry a status: 413 for the size, 400 for bad JSON and for a body that ended early. Others are
  * faults of ours.
  */
-function readingFault(error: unknown): Refusal {
+function readRefusal(error: unknown): Refusal {
   const status = typeof error === 'object' && error !== null && 'status' in error ? error.status : undefined;
   if (status === 413) return refused('payload_too_large');
   if (status === 400) return refused('malformed_json');

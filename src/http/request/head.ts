@@ -13,7 +13,7 @@ export interface Target {
  * The fault of a request's head, or undefined: over `limits.headBytes` it is the larger part's (414 or 431), over
  * `limits.headerCount` fields 431. Every character of `rawHeaders` and of the URL is one byte.
  */
-export function headFault(
+export function headRefusal(
   url: string,
   rawHeaders: readonly string[],
 ): Extract<ErrorCode, 'uri_too_long' | 'headers_too_large'> | undefined {

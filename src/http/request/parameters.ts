@@ -5,7 +5,7 @@
 import { ByteStrings } from '../../core/columns/byte-strings.js';
 import { granted, type Outcome, type Refusal, refused } from '../../errors.js';
 import { limits } from '../../limits.js';
-import { characterFault, isEventId } from '../../validation/identifiers.js';
+import { characterViolation, isEventId } from '../../validation/identifiers.js';
 import { type CursorKind, decodeCursor } from './cursor.js';
 import { decodeText, rawQueryValues } from './head.js';
 
@@ -14,8 +14,8 @@ function invalid(text: string): Refusal {
 }
 
 /** For an id with characters that no id may have; `fault` says which, as the end of a sentence. */
-function invalidId(parameter: string, name: string, fault: string): Refusal {
-  return refused('invalid_parameter', { text: `${name} ${fault}`, details: { parameter, violation: 'pattern' } });
+function invalidId(parameter: string, name: string, refusal: string): Refusal {
+  return refused('invalid_parameter', { text: `${name} ${refusal}`, details: { parameter, violation: 'pattern' } });
 }
 
 /** One value at most, as sent: which of two a caller means is not ours to guess. */
@@ -83,8 +83,8 @@ export function readIds(query: string): Outcome<MatchIds> {
   matchIds.clear();
   if (isPlain) matchIds.pushSplit(value, COMMA);
   else {
-    const fault = decodeInto(matchIds, value);
-    if (fault !== undefined) return fault;
+    const refusal = decodeInto(matchIds, value);
+    if (refusal !== undefined) return refusal;
   }
   if (matchIds.count > limits.matchIdsMax) return invalid(`ids holds more than ${limits.matchIdsMax} ids`);
   for (let i = 0; i < matchIds.count; i++) {
@@ -101,8 +101,8 @@ function decodeInto(ids: ByteStrings, value: string): Refusal | undefined {
   for (const [place, part] of value.split(',', limits.matchIdsMax + 1).entries()) {
     const id = decodeText(part);
     if (id === undefined || id === '') return invalid(noIds);
-    const fault = characterFault(id);
-    if (fault !== undefined) return invalidId('ids', `id ${place + 1} of ids`, fault);
+    const refusal = characterViolation(id);
+    if (refusal !== undefined) return invalidId('ids', `id ${place + 1} of ids`, refusal);
     ids.push(id);
   }
   return undefined;
@@ -111,15 +111,15 @@ function decodeInto(ids: ByteStrings, value: string): Refusal | undefined {
 /** The player of a path. */
 export function readPlayerId(id: string): Outcome<string> {
   if (!isPlayerId(id)) return invalid(`a player id has 1 to ${limits.playerIdLength} code points`);
-  const fault = characterFault(id);
-  return fault === undefined ? granted(id) : invalidId('id', 'a player id', fault);
+  const refusal = characterViolation(id);
+  return refusal === undefined ? granted(id) : invalidId('id', 'a player id', refusal);
 }
 
 /** The event of a path. An id that no event can have is an event that does not exist. */
 export function readEventId(id: string): Outcome<string> {
   if (isEventId(id)) return granted(id);
-  const fault = id.length > limits.eventIdLength ? undefined : characterFault(id);
-  return fault === undefined ? refused('event_not_found') : invalidId('event_id', 'an event id', fault);
+  const refusal = id.length > limits.eventIdLength ? undefined : characterViolation(id);
+  return refusal === undefined ? refused('event_not_found') : invalidId('event_id', 'an event id', refusal);
 }
 
 /** The subject hash of a path, lower-cased. */

@@ -2,8 +2,8 @@
  * The order of checks, in one place. What stands before it (an unknown path or method) is the router's; what comes
  * after (the meaning of an event) is the group's.
  *
- *   readiness -> rate of the address -> key or session -> rate of the peer
- *   -> path parameters -> encoding, media type -> size -> room for events -> JSON -> schema
+ *   readiness -> rate of the address -> key or session -> rate of the peer -> signature of a write
+ *   -> path parameters -> encoding, media type -> size -> room for events -> digest of a signed body -> JSON -> schema
  *   -> registrations of the address -> handler
  */
 import type { IncomingHttpHeaders } from 'node:http';
@@ -16,8 +16,10 @@ import type { Holder } from '../../group/holder.js';
 import { limits } from '../../limits.js';
 import { type Validator, validatorOf } from '../../validation/validator.js';
 import type { FaceDeps } from '../deps.js';
+import type { BodyCheck } from '../signing/content-digest.js';
+import type { RequestVerifier } from '../signing/request-verifier.js';
 import { callerOf, mayRegister } from './auth.js';
-import { bodyFault } from './body.js';
+import { bodyRefusal } from './body.js';
 import { decodeText } from './head.js';
 import { holderOf } from './holder.js';
 import { addressKeyOf, type CallerLimit, type RateLimits } from './rate-limits.js';
@@ -29,22 +31,25 @@ export interface Incoming {
   readonly headers: IncomingHttpHeaders;
   /** Path parameters as sent, in the order of the template. */
   readonly captures: readonly string[];
+  /** The path as sent. */
+  readonly path: string;
   readonly query: string;
   readonly remote: Socket;
   /**
    * Reads and parses the body, at most as long as the route takes. `fault` is asked as late as can be before it is
    * parsed: a body that will be refused costs little until then. `arriving` is told of the bytes of a batch that comes
-   * in pieces.
+   * in pieces. `check`: of the bytes of a signed body, before they are parsed.
    */
   readonly readBody: (
-    fault: RoomFault,
+    refusal: RoomCheck,
     holder: Holder,
     arriving: ArrivingBody | null,
+    check: BodyCheck | null,
   ) => Outcome<unknown> | Promise<Outcome<unknown>>;
 }
 
 /** `overloaded` where no further events of a holder are let in: its body is not worth parsing. */
-export type RoomFault = (holder: Holder, arriving: ArrivingBody | null) => Refusal | undefined;
+export type RoomCheck = (holder: Holder, arriving: ArrivingBody | null) => Refusal | undefined;
 
 export interface Endpoint {
   readonly route: Route;
@@ -64,10 +69,11 @@ export type EndpointDeps = Pick<FaceDeps, 'group' | 'settings' | 'clock' | 'sess
 export interface SharedBounds {
   readonly rates: RateLimits;
   readonly bodies: BodyAdmission;
+  readonly signing: RequestVerifier;
 }
 
 /** Stands for the holder of a body that takes no room which holders share. */
-const NOBODY: Holder = '';
+const NO_CALLER: Holder = '';
 
 /** Joins a route of the table, its handler and the checks between them. */
 export function createEndpoint<Id extends OperationId>(
@@ -96,8 +102,9 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   /** What a body may hold of them. */
   readonly #eventsMax: number;
   readonly #bodies: BodyAdmission;
+  readonly #signing: RequestVerifier;
 
-  constructor(id: Id, handle: Handler<BodyOf<Id>>, deps: EndpointDeps, { rates, bodies }: SharedBounds) {
+  constructor(id: Id, handle: Handler<BodyOf<Id>>, deps: EndpointDeps, { rates, bodies, signing }: SharedBounds) {
     const isProbe = id === 'getHealth' || id === 'getReadiness';
     this.route = routes[id];
     this.#id = id;
@@ -107,6 +114,7 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
     this.#byAddress = isProbe ? null : rates.address;
     this.#byPeer = rates.peer;
     this.#bodies = bodies;
+    this.#signing = signing;
     this.#registrations = id === 'registerPeer' ? rates.registrations : null;
     this.#names = [...this.route.path.matchAll(/\{(\w+)\}/g)].map((found) => found[1] ?? '');
     this.#validate = bodyValidator(id);
@@ -129,15 +137,15 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   #answerReady(incoming: Incoming): ApiReply | Promise<ApiReply> {
     if (this.#byAddress === null) return this.#answerAdmitted(incoming);
     const address = addressKeyOf(incoming.remote.remoteAddress);
-    return then(this.#byAddress.take(address), (refusal) => refusal ?? this.#answerAdmitted(incoming));
+    return then(this.#byAddress.consume(address), (refusal) => refusal ?? this.#answerAdmitted(incoming));
   }
 
   #answerAdmitted(incoming: Incoming): ApiReply | Promise<ApiReply> {
     return then(this.#admit(incoming.headers), (admitted) => {
       if (!admitted.ok) return refusalReply(admitted);
       const caller = admitted.value;
-      if (this.#byPeer === null || caller === null) return this.#answerCaller(incoming, caller);
-      return then(this.#byPeer.take(caller.peerId), (refusal) => refusal ?? this.#answerCaller(incoming, caller));
+      if (this.#byPeer === null || caller === null) return this.#answerVerified(incoming, caller);
+      return then(this.#byPeer.consume(caller.peerId), (refusal) => refusal ?? this.#answerVerified(incoming, caller));
     });
   }
 
@@ -153,33 +161,51 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
       .then((isFresh) => (isFresh ? callerOf(this.route.auth, authEnabled, headers, group) : refused('stale')));
   }
 
-  #answerCaller(incoming: Incoming, caller: PeerView | null): ApiReply | Promise<ApiReply> {
+  #answerVerified(incoming: Incoming, caller: PeerView | null): ApiReply | Promise<ApiReply> {
+    const { path, query, headers } = incoming;
+    const { method } = this.route;
+    return then(this.#signing.check(this.route, { method, path, query, headers }, caller), (verified) =>
+      verified.ok ? this.#answerCaller(incoming, caller, verified.value) : refusalReply(verified),
+    );
+  }
+
+  #answerCaller(incoming: Incoming, caller: PeerView | null, check: BodyCheck | null): ApiReply | Promise<ApiReply> {
     const params = namedParams(this.#names, incoming.captures);
     if (!params.ok) return refusalReply(params);
-    return then(this.#readBody(incoming, caller), (body) => {
+    return then(this.#readBody(incoming, caller, check), (body) => {
       if (!body.ok) return refusalReply(body);
       if (this.#byAddress !== null || this.#byPeer !== null) this.#charge(incoming, caller, body.value);
       const { query, headers, remote } = incoming;
       const request = { params: params.value, query, body: body.value, headers, caller, remote };
       if (this.#registrations === null) return this.#handle(request);
       const address = addressKeyOf(incoming.remote.remoteAddress);
-      return then(this.#registrations.take(address), (refusal) => refusal ?? this.#handle(request));
+      return then(this.#registrations.consume(address), (refusal) => refusal ?? this.#handle(request));
     });
   }
 
-  #readBody(incoming: Incoming, caller: PeerView | null): Outcome<BodyOf<Id>> | Promise<Outcome<BodyOf<Id>>> {
+  #readBody(
+    incoming: Incoming,
+    caller: PeerView | null,
+    check: BodyCheck | null,
+  ): Outcome<BodyOf<Id>> | Promise<Outcome<BodyOf<Id>>> {
     const { body } = this.route;
     if (body === undefined) return this.#validate(undefined);
-    const fault = bodyFault(incoming.headers, body.bytesMax);
-    if (fault !== undefined) return fault;
-    return then(this.#readJson(incoming, caller), (parsed) => (parsed.ok ? this.#validate(parsed.value) : parsed));
+    const refusal = bodyRefusal(incoming.headers, body.bytesMax);
+    if (refusal !== undefined) return refusal;
+    return then(this.#readJson(incoming, caller, check), (parsed) =>
+      parsed.ok ? this.#validate(parsed.value) : parsed,
+    );
   }
 
-  #readJson(incoming: Incoming, caller: PeerView | null): Outcome<unknown> | Promise<Outcome<unknown>> {
-    if (this.#eventsMax === 0) return incoming.readBody(this.#roomFault, NOBODY, null);
+  #readJson(
+    incoming: Incoming,
+    caller: PeerView | null,
+    check: BodyCheck | null,
+  ): Outcome<unknown> | Promise<Outcome<unknown>> {
+    if (this.#eventsMax === 0) return incoming.readBody(this.#roomCheck, NO_CALLER, null, check);
     const { remote } = incoming;
     const holder = holderOf(caller, remote);
-    if (this.#id !== 'submitEvents') return incoming.readBody(this.#roomFault, holder, null);
+    if (this.#id !== 'submitEvents') return incoming.readBody(this.#roomCheck, holder, null, check);
     const { group } = this.#deps;
     const { overloaded } = group;
     const bytes = Number(incoming.headers['content-length'] ?? limits.batchBodyBytes);
@@ -191,13 +217,13 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
       group.noteRefusal();
       return refused('overloaded');
     }
-    const read = incoming.readBody(this.#roomFault, holder, arriving);
+    const read = incoming.readBody(this.#roomCheck, holder, arriving, check);
     if (read instanceof Promise) return read.finally(() => arriving.end());
     arriving.end();
     return read;
   }
 
-  readonly #roomFault: RoomFault = (holder, arriving) => {
+  readonly #roomCheck: RoomCheck = (holder, arriving) => {
     if (this.#eventsMax === 0 || this.#deps.group.admits(arriving?.events ?? 1, holder)) return undefined;
     return refused('overloaded');
   };

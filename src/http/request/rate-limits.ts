@@ -54,7 +54,7 @@ export class CallerLimit {
   }
 
   /** Counts one request of a caller; the answer to one too many, or null. */
-  async take(caller: string): Promise<ApiReply | null> {
+  async consume(caller: string): Promise<ApiReply | null> {
     const key = this.#keyOf(caller);
     try {
       await this.#limiter.consume(key);

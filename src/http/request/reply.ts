@@ -77,9 +77,14 @@ export function refusalReply(refusal: Refusal): ApiReply {
 }
 
 const apiKeyChallenge = 'ApiKey realm="ptf", header="X-Peer-API-Key"';
+/** What a signature is to cover (RFC 9421, section 5.1); a request without a body needs no digest. */
+const acceptSignature = 'sig1=("@method" "@path" "content-digest" "x-peer-api-key");created;alg="ed25519";tag="ptf"';
 
 function refusalHeaders(refusal: Refusal, status: number): Record<string, string> | undefined {
   if (status === 401) {
+    if (refusal.code.startsWith('signature_')) {
+      return { 'WWW-Authenticate': 'Signature realm="ptf"', 'Accept-Signature': acceptSignature };
+    }
     return { 'WWW-Authenticate': refusal.code === 'invalid_session' ? 'Session realm="ptf"' : apiKeyChallenge };
   }
   // The rest of an oversized or unfinished body is not worth reading.

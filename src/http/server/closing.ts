@@ -10,7 +10,7 @@ import { limits } from '../../limits.js';
  * until it ends its own, for `lingerMs` and `lingerBytes` at most. `ConnectionGuard` ends a caller that does not read.
  * Does nothing where our half has ended before.
  */
-export function closeGently(socket: Duplex, lastWords = '', encoding: 'latin1' | 'utf8' = 'utf8'): void {
+export function closeGently(socket: Duplex, lastBytes = '', encoding: 'latin1' | 'utf8' = 'utf8'): void {
   if (!socket.writable) return;
   let dropped = 0;
   // Those of node:http, too: its parser lets go of the socket with them. Nothing that comes now is a request.
@@ -26,6 +26,6 @@ export function closeGently(socket: Duplex, lastWords = '', encoding: 'latin1' |
     }, limits.lingerMs).unref();
     socket.once('close', () => clearTimeout(timer));
   });
-  socket.end(lastWords, encoding);
+  socket.end(lastBytes, encoding);
   socket.resume();
 }

@@ -77,7 +77,7 @@ export interface GuardedServer {
 interface Watched {
   readonly socket: Socket;
   /** Bytes that the kernel has taken in whole writes, and since when it has taken no more; null where nothing waits. */
-  taken: number;
+  sentBytes: number;
   stuckSince: number | null;
   /** When the connection was last resumed. */
   resumedAt: number;
@@ -108,7 +108,7 @@ class BatchBody implements ArrivingBody {
   /** `bytes` at the last check. */
   bytesSeen = 0;
   slowLooks = 0;
-  isOver = false;
+  isClosed = false;
 
   constructor(guard: ConnectionGuard, of: BodiesOfHolder, { socket, events, now }: BodyStart) {
     this.#guard = guard;
@@ -119,8 +119,8 @@ class BatchBody implements ArrivingBody {
   }
 
   arrived(bytes: number): boolean {
-    if (!this.isOver) this.#guard.countBytes(this, bytes);
-    return !this.isOver;
+    if (!this.isClosed) this.#guard.countBytes(this, bytes);
+    return !this.isClosed;
   }
 
   end(): void {
@@ -166,7 +166,7 @@ export class ConnectionGuard implements BodyAdmission {
 
   /** Watches a connection until it closes. */
   watch(socket: Socket): void {
-    const watched = { socket, taken: 0, stuckSince: null, resumedAt: Number.NEGATIVE_INFINITY, places: 0 };
+    const watched = { socket, sentBytes: 0, stuckSince: null, resumedAt: Number.NEGATIVE_INFINITY, places: 0 };
     this.#watched.set(socket, watched);
     socket.once('close', () => {
       this.#watched.delete(socket);
@@ -192,11 +192,11 @@ export class ConnectionGuard implements BodyAdmission {
     const now = this.#time.now();
     for (const watched of this.#watched.values()) {
       const { socket, stuckSince } = watched;
-      const taken = socket.bytesWritten - socket.writableLength;
+      const sentBytes = socket.bytesWritten - socket.writableLength;
       if (socket.writableLength === 0) {
         watched.stuckSince = null;
-      } else if (stuckSince === null || watched.taken !== taken) {
-        watched.taken = taken;
+      } else if (stuckSince === null || watched.sentBytes !== sentBytes) {
+        watched.sentBytes = sentBytes;
         watched.stuckSince = now;
       } else if (now - stuckSince >= this.#bounds.unreadMs) {
         socket.destroy();
@@ -330,7 +330,7 @@ export class ConnectionGuard implements BodyAdmission {
   release(body: BatchBody): void {
     const { of } = body;
     if (!of.bodies.delete(body)) return;
-    body.isOver = true;
+    body.isClosed = true;
     this.#uncount(body);
     of.bytes -= body.bytes;
     this.#bodyBytes -= body.bytes;

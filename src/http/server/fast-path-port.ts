@@ -10,7 +10,7 @@ export interface FastPath {
    * Takes a new connection. `handOver` gives it to node:http; `rest`, which may be empty, are the bytes that node:http
    * reads first.
    */
-  open(socket: Socket, handOver: (rest: Buffer) => void): void;
+  open(socket: Socket, fallBack: (unread: Buffer) => void): void;
   /** Whether a connection of the fast path has no request under way; true of any other. */
   isIdle(socket: Socket): boolean;
   /** Closes its connections that have no request under way; the others close with their answer. */

@@ -102,16 +102,16 @@ class HttpServerFace implements HttpFace {
     this.#draining = true;
     this.#readers.close();
     const startedAt = performance.now();
-    await this.#takeLast(startedAt + limits.acceptLastMs);
+    await this.#acceptLast(startedAt + limits.acceptLastMs);
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     let looksTooLate = 0;
     const sweeping = setInterval(() => {
-      const goneMs = performance.now() - startedAt;
+      const closedMs = performance.now() - startedAt;
       // A process that stood still has read nothing meanwhile: what lies in the kernel is read between two looks.
-      if (goneMs >= arrivalMs) looksTooLate++;
+      if (closedMs >= arrivalMs) looksTooLate++;
       for (const socket of this.#sockets.keys()) this.#sweep(socket, looksTooLate > 1);
       this.#fastPath?.closeIdle();
-      if (goneMs >= drainMs) this.#guard.dropUnread();
+      if (closedMs >= drainMs) this.#guard.dropUnread();
     }, limits.connectionsCheckingIntervalMs);
     await closed;
     clearInterval(sweeping);
@@ -119,7 +119,7 @@ class HttpServerFace implements HttpFace {
   }
 
   /** Takes the connections that the system has taken already, one in a turn of the event loop: it would reset them. */
-  async #takeLast(endMs: number): Promise<void> {
+  async #acceptLast(endMs: number): Promise<void> {
     let before: number;
     do {
       before = this.#accepted;
@@ -151,18 +151,18 @@ class HttpServerFace implements HttpFace {
       else this.#refuse(failure, code, socket);
     });
     // What node:http itself does with a connection is put off until the fast path hands it over.
-    const takeOver = server.listeners('connection');
+    const useNodeHttp = server.listeners('connection');
     server.removeAllListeners('connection');
     server.on('connection', (socket: Socket) => {
       this.#onConnection(socket, (rest) => {
-        for (const listener of takeOver) listener.call(server, socket);
-        this.#handOver(socket, rest);
+        for (const listener of useNodeHttp) listener.call(server, socket);
+        this.#feedUnread(socket, rest);
       });
     });
   }
 
   /** `takeOver` makes it a connection of node:http, which has `rest` to read first. */
-  #onConnection(socket: Socket, takeOver: (rest: Buffer) => void): void {
+  #onConnection(socket: Socket, useNodeHttp: (rest: Buffer) => void): void {
     this.#accepted += 1;
     // For life: node:http takes its own away where a tunnel is asked for, and a caller that hangs up then would end the
     // process.
@@ -171,9 +171,9 @@ class HttpServerFace implements HttpFace {
     if (!this.#connections.admit(socket)) {
       answerRaw(this.#deps, socket, 'overloaded');
     } else if (this.#fastPath === null) {
-      takeOver(Buffer.alloc(0));
+      useNodeHttp(Buffer.alloc(0));
     } else {
-      this.#fastPath.open(socket, takeOver);
+      this.#fastPath.open(socket, useNodeHttp);
     }
   }
 
@@ -190,7 +190,7 @@ class HttpServerFace implements HttpFace {
   }
 
   /** Looks after a connection that is node:http's from here on. */
-  #handOver(socket: Socket, rest: Buffer): void {
+  #feedUnread(socket: Socket, rest: Buffer): void {
     // By which node:http ends a connection after its last answer.
     socket.destroySoon = () => closeGently(socket);
     this.#sockets.set(socket, undefined);

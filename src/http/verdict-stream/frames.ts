@@ -46,12 +46,12 @@ export function changeFrame(rows: string, isWhole: boolean, mark: FeedPosition):
 }
 
 /** Erased players alone, for who is not told the rest yet. */
-export function goneFrame(rows: readonly string[], asOf: number): string {
+export function erasedFrame(rows: readonly string[], asOf: number): string {
   return frame('change', `{"changes":[${rows.join(',')}],"as_of":"${timeText(asOf)}"}`);
 }
 
 /** `isOwn`: events of the reader's peer went with the player. */
-export function goneRow(subject: string, isOwn: boolean): string {
+export function erasedRow(subject: string, isOwn: boolean): string {
   return `{"subject_hash":"${subject}","gone":true${isOwn ? ',"subject_erased":true' : ''}}`;
 }
 

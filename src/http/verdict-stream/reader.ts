@@ -32,8 +32,8 @@ export class StreamReader {
   readonly #to: Writable;
   readonly #parts: ReaderParts;
   /** The position up to which it was told, and is told on from; null before it has caught up. */
-  #toldTo: number | null = null;
-  #isOver = false;
+  #sentTo: number | null = null;
+  #isEnded = false;
   /** Of `performance.now()`. */
   #wroteAt = 0;
   #wake: () => void = () => undefined;
@@ -42,7 +42,7 @@ export class StreamReader {
     this.#to = to;
     this.#parts = parts;
     to.on('drain', () => this.#wake());
-    to.on('close', () => this.#over(null));
+    to.on('close', () => this.#end(null));
     // Whoever hangs up is no fault of ours; `close` follows.
     to.on('error', () => undefined);
   }
@@ -53,16 +53,16 @@ export class StreamReader {
     await this.#catchUp(lastEventId);
   }
 
-  told({ position, changeFor, rows }: ChangeFrames): void {
-    if (this.#isOver || this.#toldTo === null || position <= this.#toldTo) return;
-    this.#toldTo = position;
+  send({ position, changeFor, rows }: ChangeFrames): void {
+    if (this.#isEnded || this.#sentTo === null || position <= this.#sentTo) return;
+    this.#sentTo = position;
     this.#write(changeFor(this.#parts.peer));
     this.#parts.onRows(rows);
   }
 
   /** Erased players, for a reader that is still catching up. */
-  goneMeanwhile(goneFor: (peer: number | null) => Buffer): void {
-    if (this.#toldTo === null) this.#write(goneFor(this.#parts.peer));
+  erasedMeanwhile(erasedFor: (peer: number | null) => Buffer): void {
+    if (this.#sentTo === null) this.#write(erasedFor(this.#parts.peer));
   }
 
   /** Everything was told once: catching up may begin. */
@@ -72,34 +72,34 @@ export class StreamReader {
 
   /** Breaks a silence of the node. `now`: of `performance.now()`. */
   beat(now: number): void {
-    if (this.#isOver || now - this.#wroteAt < limits.streamHeartbeatMs - limits.streamBeatMs) return;
+    if (this.#isEnded || now - this.#wroteAt < limits.streamHeartbeatMs - limits.streamBeatMs) return;
     const { mark } = this.#parts.feed;
     // What is on its way to all readers may not have come to this one: it would resume after it.
-    const isTold = this.#toldTo !== null && mark !== null && mark.position <= this.#toldTo;
-    if (isTold) this.#write(heartbeatFrame(mark));
+    const isSent = this.#sentTo !== null && mark !== null && mark.position <= this.#sentTo;
+    if (isSent) this.#write(heartbeatFrame(mark));
     else if (!this.#to.writableNeedDrain) this.#write(comment);
   }
 
   /** Tells the reader to resume on another connection, as far as it still reads. */
   end(reason: EndReason): void {
-    if (this.#isOver) return;
-    this.#over(reason);
+    if (this.#isEnded) return;
+    this.#end(reason);
     const timer = setTimeout(() => this.#to.destroy(), limits.streamEndMs).unref();
     this.#to.once('close', () => clearTimeout(timer));
     this.#to.end(resumeFrame(reason));
   }
 
-  #over(reason: EndReason | null): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+  #end(reason: EndReason | null): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
     this.#parts.onEnd(this, reason);
     this.#wake();
   }
 
   async #catchUp(lastEventId: string): Promise<void> {
     const { feed } = this.#parts;
-    while (feed.mark === null && !this.#isOver) await this.#woken();
-    if (this.#isOver || feed.mark === null) return;
+    while (feed.mark === null && !this.#isEnded) await this.#woken();
+    if (this.#isEnded || feed.mark === null) return;
     let since = this.#resumed(lastEventId, feed.mark);
     for (;;) {
       const recent = since === null ? null : feed.recent(since);
@@ -132,10 +132,10 @@ export class StreamReader {
     const { feed } = this.#parts;
     let from: number | null = 0;
     while (from !== null) {
-      while (this.#to.writableNeedDrain && !this.#isOver) await this.#woken();
-      if (this.#isOver) return false;
+      while (this.#to.writableNeedDrain && !this.#isEnded) await this.#woken();
+      if (this.#isEnded) return false;
       const piece = await feed.walk(mark.generation, from, since ?? 0);
-      if (this.#isOver) return false;
+      if (this.#isEnded) return false;
       if (piece === null) {
         this.end('rebuilt');
         return false;
@@ -148,7 +148,7 @@ export class StreamReader {
       this.#write(since === null ? snapshotFrame(piece.text, isLast, mark) : changeFrame(piece.text, isLast, mark));
       this.#parts.onRows(piece.count);
     }
-    return !this.#isOver;
+    return !this.#isEnded;
   }
 
   #goLive(rows: readonly string[], mark: FeedPosition): void {
@@ -158,7 +158,7 @@ export class StreamReader {
     }
     this.#parts.onRows(rows.length);
     this.#write(heartbeatFrame(mark));
-    this.#toldTo = mark.position;
+    this.#sentTo = mark.position;
   }
 
   #woken(): Promise<void> {
@@ -168,7 +168,7 @@ export class StreamReader {
   }
 
   #write(frames: string | Buffer): void {
-    if (this.#isOver) return;
+    if (this.#isEnded) return;
     this.#wroteAt = performance.now();
     this.#to.write(frames);
     if (this.#to.writableLength > limits.streamUnreadBytes) this.end('slow_reader');

@@ -11,7 +11,7 @@ import { limits } from '../../limits.js';
 import { timeText } from '../bodies/bodies.js';
 import type { FaceDeps } from '../deps.js';
 import { Holdings } from '../holdings.js';
-import { changeFrame, goneFrame, goneRow, helloFrame } from './frames.js';
+import { changeFrame, erasedFrame, erasedRow, helloFrame } from './frames.js';
 import { StreamReader } from './reader.js';
 import { Spread } from './spread.js';
 
@@ -58,7 +58,7 @@ export class StreamReaders {
       feed: group.verdicts,
       peer: opening.peer?.index ?? null,
       onEnd: (ended, reason) => this.#ended(ended, reason),
-      onRows: (count) => metrics.streamTold(count),
+      onRows: (count) => metrics.streamSynced(count),
     });
     this.#readers.set(reader, opening);
     this.#held.add(opening.holder, reader);
@@ -92,7 +92,7 @@ export class StreamReaders {
 
   #listen(): void {
     this.#deafen = this.#deps.group.verdicts.listen({
-      told: (rows, mark) => this.#told(rows, mark),
+      publish: (rows, mark) => this.#publish(rows, mark),
       forgotten: () => {
         for (const reader of this.#readers.keys()) reader.end('rebuilt');
       },
@@ -100,21 +100,21 @@ export class StreamReaders {
     this.#timer = setInterval(() => this.#beat(), limits.streamBeatMs).unref();
   }
 
-  async #told(rows: readonly ChangeRow[], mark: FeedPosition | null): Promise<void> {
-    const gone = rows.filter(({ text }) => text === null);
-    if (gone.length > 0) {
+  async #publish(rows: readonly ChangeRow[], mark: FeedPosition | null): Promise<void> {
+    const erased = rows.filter(({ text }) => text === null);
+    if (erased.length > 0) {
       // At once: what such a reader is sent next may be newer.
       const asOf = mark?.asOf ?? this.#deps.clock.now();
-      const goneFor = framesByPeer(gone, (texts) => goneFrame(texts, asOf));
-      for (const reader of this.#readers.keys()) reader.goneMeanwhile(goneFor);
+      const erasedFor = framesByPeer(erased, (texts) => erasedFrame(texts, asOf));
+      for (const reader of this.#readers.keys()) reader.erasedMeanwhile(erasedFor);
     }
     for (const reader of this.#readers.keys()) reader.begin();
     if (mark === null || rows.length === 0) return;
     const changeFor = framesByPeer(rows, (texts) => changeFrame(texts.join(','), true, mark));
-    const told = this.#spread.tell({ position: mark.position, changeFor, rows: rows.length }, this.#readers.keys());
+    const sent = this.#spread.send({ position: mark.position, changeFor, rows: rows.length }, this.#readers.keys());
     // An erasure waits for this.
-    if (gone.length > 0) this.#spread.flush();
-    await told;
+    if (erased.length > 0) this.#spread.flush();
+    await sent;
   }
 
   #beat(): void {
@@ -169,5 +169,5 @@ function framesByPeer(
 }
 
 function rowText({ subject, text, peers }: ChangeRow, reader: number | null): string {
-  return text ?? goneRow(subject, reader !== null && peers?.includes(reader) === true);
+  return text ?? erasedRow(subject, reader !== null && peers?.includes(reader) === true);
 }

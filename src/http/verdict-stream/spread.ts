@@ -6,7 +6,7 @@ import { limits } from '../../limits.js';
 import type { ChangeFrames, StreamReader } from './reader.js';
 
 interface Piece {
-  readonly told: ChangeFrames;
+  readonly frames: ChangeFrames;
   readonly left: Iterator<StreamReader>;
   readonly done: () => void;
 }
@@ -18,9 +18,9 @@ export class Spread {
   /**
    * Resolves once each of the readers has it. Those that join while it lasts are told too; they know what they have.
    */
-  tell(told: ChangeFrames, readers: Iterable<StreamReader>): Promise<void> {
+  send(frames: ChangeFrames, readers: Iterable<StreamReader>): Promise<void> {
     return new Promise((done) => {
-      this.#pieces.push({ told, left: readers[Symbol.iterator](), done });
+      this.#pieces.push({ frames, left: readers[Symbol.iterator](), done });
       this.#schedule();
     });
   }
@@ -43,7 +43,7 @@ export class Spread {
   #run(until: number): void {
     for (let piece = this.#pieces[0]; piece !== undefined; piece = this.#pieces[0]) {
       for (let next = piece.left.next(); !next.done; next = piece.left.next()) {
-        next.value.told(piece.told);
+        next.value.send(piece.frames);
         if (performance.now() > until) return;
       }
       this.#pieces.shift();

@@ -1,6 +1,8 @@
 /** Reads the command line's own notations; each throws commander's error, which says what is allowed. */
 import { InvalidArgumentError } from 'commander';
 import { DAY_MS, HOUR_MS, limits } from '../../limits.js';
+import { parseUtcDateTime } from '../../validation/formats.js';
+import { publicKey } from '../../validation/identifiers.js';
 
 const unitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
 
@@ -47,6 +49,23 @@ export function parseNames(text: string): readonly string[] {
     .filter((name) => name !== '');
   if (names.length > 0) return names;
   throw new InvalidArgumentError('Write at least one, with commas between: chess,go');
+}
+
+/**
+ * A day, such as `2026-12-31`, which counts up to its end, or a time in RFC 3339; both in UTC, as ISO 8601.
+ */
+export function parseUntil(text: string): string {
+  const ms = parseUtcDateTime(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T23:59:59.999Z` : text);
+  if (ms !== undefined) return new Date(ms).toISOString();
+  throw new InvalidArgumentError('Write a day, 2026-12-31, or a time in UTC, 2026-12-31T18:00:00Z.');
+}
+
+const publicKeyText = new RegExp(publicKey.pattern);
+
+/** An Ed25519 public key, 32 bytes in base64url. */
+export function parsePublicKey(text: string): string {
+  if (publicKeyText.test(text)) return text;
+  throw new InvalidArgumentError('A public key is 32 raw bytes in base64url: 43 characters, without padding.');
 }
 
 /** A subject hash, lower-cased. */

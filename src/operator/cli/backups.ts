@@ -4,12 +4,12 @@ import type { Command } from 'commander';
 import type { BackupManifest, CopyOutcome, OnCopyStatus, RestoreReport } from '../../group/backup/backup-tasks.js';
 import { limits } from '../../limits.js';
 import { callNode, NoNodeError, OperatorError } from './node-client.js';
-import type { Shown } from './renderers.js';
+import type { Rendered } from './renderers.js';
 import { examples, type Progress, type Session } from './session.js';
 import { facts, table } from './table.js';
 
 export function addBackup(program: Command, session: Session): void {
-  const { copies, runtime, dir, done } = session;
+  const { backups, runtime, dir, done } = session;
   program
     .command('backup')
     .argument('<folder>', 'a new or empty folder')
@@ -18,12 +18,12 @@ export function addBackup(program: Command, session: Session): void {
     .action(async (folder: string) => {
       const task = { dataDir: resolve(dir()), dir: resolve(folder), version: runtime.version };
       refuseInside(task);
-      done(showBackup(task.dir, await shown(session, (stands) => copies.backUp(task, stands))));
+      done(showBackup(task.dir, await withProgress(session, (stands) => backups.backUp(task, stands))));
     });
 }
 
 export function addRestore(program: Command, session: Session): void {
-  const { copies, dir, done } = session;
+  const { backups, dir, done } = session;
   interface Options {
     readonly replace?: true;
     readonly erasuresFrom?: string;
@@ -50,12 +50,15 @@ export function addRestore(program: Command, session: Session): void {
       };
       refuseInside(task);
       await refuseRunning(task.dataDir);
-      done(showRestore(await shown(session, (stands) => copies.restore(task, stands))));
+      done(showRestore(await withProgress(session, (stands) => backups.restore(task, stands))));
     });
 }
 
 /** What the work leads to, with a line for each of its phases while it runs. */
-async function shown<T>({ terminal }: Session, work: (stands: OnCopyStatus) => Promise<CopyOutcome<T>>): Promise<T> {
+async function withProgress<T>(
+  { terminal }: Session,
+  work: (stands: OnCopyStatus) => Promise<CopyOutcome<T>>,
+): Promise<T> {
   let phaseNow = '';
   let progress: Progress | null = null;
   const stands: OnCopyStatus = ({ phase, done, total }) => {
@@ -88,7 +91,7 @@ async function refuseRunning(dir: string): Promise<void> {
   throw new OperatorError('folder_in_use', `a node runs on ${dir}; stop it first`);
 }
 
-function showBackup(dir: string, manifest: BackupManifest): Shown {
+function showBackup(dir: string, manifest: BackupManifest): Rendered {
   const rows: [string, string | number][] = [
     ['backup', dir],
     ['group', `${manifest.group_id} (${manifest.environment})`],
@@ -102,7 +105,7 @@ function showBackup(dir: string, manifest: BackupManifest): Shown {
   return { value: { dir, ...manifest }, lines };
 }
 
-function showRestore(report: RestoreReport): Shown {
+function showRestore(report: RestoreReport): Rendered {
   const rows: [string, string | number][] = [
     ['data folder', report.data_dir],
     ['backup', `up to record ${report.backup_seq}`],

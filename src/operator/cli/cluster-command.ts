@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { ClusterValue } from '../protocol/protocol.js';
-import type { Shown } from './renderers.js';
+import type { Rendered } from './renderers.js';
 import { examples, type Session } from './session.js';
 import { facts, table } from './table.js';
 
@@ -62,7 +62,7 @@ export function addCluster(program: Command, session: Session): void {
     });
 }
 
-function showCluster(value: ClusterValue): Shown {
+function showCluster(value: ClusterValue): Rendered {
   const { leader, last_takeover: takeover } = value;
   const rows: [string, string][] = [
     ['cluster', value.cluster_id],

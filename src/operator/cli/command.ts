@@ -7,7 +7,7 @@ import { messageOf } from '../../errors.js';
 import { DiskFullError, UnreadError } from '../../group/ports/storage-errors.js';
 import { OperatorError } from './node-client.js';
 import { programOf } from './program.js';
-import type { Shown } from './renderers.js';
+import type { Rendered } from './renderers.js';
 import type { CommandDeps } from './session.js';
 import { printable } from './table.js';
 
@@ -16,9 +16,9 @@ export type ExitCode = 0 | 1 | 2 | 3;
 /** Runs one command line (without interpreter and script) and prints what comes of it. Never rejects. */
 export async function runCommand(args: readonly string[], deps: CommandDeps): Promise<ExitCode> {
   const json = args.includes('--json');
-  const results: Shown[] = [];
+  const results: Rendered[] = [];
   try {
-    await programOf(deps, json, (shown) => results.push(shown)).parseAsync(args, { from: 'user' });
+    await programOf(deps, json, (rendered) => results.push(rendered)).parseAsync(args, { from: 'user' });
   } catch (error) {
     // Help and version were asked for, and are printed.
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
@@ -26,9 +26,10 @@ export async function runCommand(args: readonly string[], deps: CommandDeps): Pr
     print(deps, json, undefined, failure);
     return failure.exitCode;
   }
-  const [shown] = results;
-  const fault = shown?.fault === undefined ? undefined : new OperatorError(shown.fault.code, shown.fault.error);
-  print(deps, json, shown, fault);
+  const [rendered] = results;
+  const fault =
+    rendered?.fault === undefined ? undefined : new OperatorError(rendered.fault.code, rendered.fault.error);
+  print(deps, json, rendered, fault);
   return fault === undefined ? 0 : 1;
 }
 
@@ -36,17 +37,17 @@ export async function runCommand(args: readonly string[], deps: CommandDeps): Pr
 function print(
   { terminal }: CommandDeps,
   json: boolean,
-  shown: Shown | undefined,
+  rendered: Rendered | undefined,
   failure: OperatorError | undefined,
 ): void {
-  if (shown === undefined && failure === undefined) return;
+  if (rendered === undefined && failure === undefined) return;
   if (json) {
     const error = failure === undefined ? {} : { error: failure.message, code: failure.code };
     const details = failure?.details === undefined ? {} : { details: failure.details };
-    terminal.out(`${JSON.stringify({ ...shown?.value, ...error, ...details })}\n`);
+    terminal.out(`${JSON.stringify({ ...rendered?.value, ...error, ...details })}\n`);
     return;
   }
-  if (shown !== undefined) terminal.out(`${shown.lines(terminal.width).join('\n')}\n`);
+  if (rendered !== undefined) terminal.out(`${rendered.lines(terminal.width).join('\n')}\n`);
   if (failure !== undefined) terminal.err(`ptf: ${printable(failure.message)} (${failure.code})\n`);
 }
 

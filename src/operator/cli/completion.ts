@@ -12,12 +12,12 @@ interface Node {
   readonly options: readonly {
     readonly flag: string;
     readonly text: string;
-    readonly takesValue: boolean;
-    readonly takesFolder: boolean;
+    readonly wantsValue: boolean;
+    readonly wantsFolder: boolean;
   }[];
   readonly choices: readonly string[];
   /** Whether its argument is a folder. */
-  readonly takesFolder: boolean;
+  readonly wantsFolder: boolean;
 }
 
 const shells = ['bash', 'zsh', 'fish'] as const;
@@ -51,11 +51,11 @@ function nodesOf(program: Command): Node[] {
         .map((one) => ({
           flag: one.long ?? '',
           text: one.description,
-          takesValue: one.required || one.optional,
-          takesFolder: one.flags.endsWith('<folder>'),
+          wantsValue: one.required || one.optional,
+          wantsFolder: one.flags.endsWith('<folder>'),
         })),
       choices: command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []),
-      takesFolder: command.registeredArguments.some((one) => one.name() === 'folder'),
+      wantsFolder: command.registeredArguments.some((one) => one.name() === 'folder'),
     });
     for (const one of commands) add(one, path === '' ? one.name() : `${path} ${one.name()}`);
   };
@@ -69,9 +69,9 @@ function flagsOf(nodes: readonly Node[], isOne: (flag: Flag) => boolean): string
   return [...new Set(nodes.flatMap(({ options }) => options.filter(isOne).map(({ flag }) => flag)))];
 }
 
-const takesValue = (flag: Flag): boolean => flag.takesValue;
-const takesFolder = (flag: Flag): boolean => flag.takesFolder;
-const takesOther = (flag: Flag): boolean => flag.takesValue && !flag.takesFolder;
+const wantsValue = (flag: Flag): boolean => flag.wantsValue;
+const wantsFolder = (flag: Flag): boolean => flag.wantsFolder;
+const wantsOther = (flag: Flag): boolean => flag.wantsValue && !flag.wantsFolder;
 
 function paths(nodes: readonly Node[]): string[] {
   return nodes.map(({ path }) => path).filter((path) => path !== '');
@@ -81,15 +81,15 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-function wordsOf({ commands, choices }: Node): string[] {
+function optionsOf({ commands, choices }: Node): string[] {
   return [...commands.map(({ name }) => name), ...choices];
 }
 
 function bash(name: string, nodes: readonly Node[]): string {
   const cases = nodes.map((node) => {
     const flags = node.options.map(({ flag }) => flag);
-    const folders = node.takesFolder ? ' folders=1' : '';
-    return `    ${quoted(node.path)}) words=${quoted(wordsOf(node).join(' '))} flags=${quoted(flags.join(' '))}${folders} ;;`;
+    const folders = node.wantsFolder ? ' folders=1' : '';
+    return `    ${quoted(node.path)}) words=${quoted(optionsOf(node).join(' '))} flags=${quoted(flags.join(' '))}${folders} ;;`;
   });
   return `# bash completion of ${name}
 _${name}() {
@@ -100,7 +100,7 @@ _${name}() {
   [[ $prev == = ]] && prev=\${COMP_WORDS[COMP_CWORD-2]}
   for ((i = 1; i < COMP_CWORD; i++)); do
     case \${COMP_WORDS[i]} in
-      ${flagsOf(nodes, takesValue).join('|')}) ((i++)); continue ;;
+      ${flagsOf(nodes, wantsValue).join('|')}) ((i++)); continue ;;
     esac
     next="\${path:+$path }\${COMP_WORDS[i]}"
     case $next in
@@ -108,8 +108,8 @@ _${name}() {
     esac
   done
   case $prev in
-    ${flagsOf(nodes, takesFolder).join('|')}) mapfile -t COMPREPLY < <(compgen -d -- "$cur"); return ;;
-    ${flagsOf(nodes, takesOther).join('|')}) return ;;
+    ${flagsOf(nodes, wantsFolder).join('|')}) mapfile -t COMPREPLY < <(compgen -d -- "$cur"); return ;;
+    ${flagsOf(nodes, wantsOther).join('|')}) return ;;
   esac
   case $path in
 ${cases.join('\n')}
@@ -127,7 +127,7 @@ function zsh(name: string, nodes: readonly Node[]): string {
   const cases = nodes.map((node) => {
     const words = [...node.commands.map((one) => item(one.name, one.text)), ...node.choices.map((one) => quoted(one))];
     const flags = node.options.map(({ flag, text }) => item(flag, text));
-    const folders = node.takesFolder ? ' folders=1' : '';
+    const folders = node.wantsFolder ? ' folders=1' : '';
     return `    ${quoted(node.path)}) found=(${words.join(' ')}) flags=(${flags.join(' ')})${folders} ;;`;
   });
   return `#compdef ${name}
@@ -138,7 +138,7 @@ _${name}() {
   for ((i = 2; i < CURRENT; i++)); do
     word=\${words[i]}
     case $word in
-      (${flagsOf(nodes, takesValue).join('|')}) ((i++)); continue ;;
+      (${flagsOf(nodes, wantsValue).join('|')}) ((i++)); continue ;;
     esac
     next="\${at:+$at }$word"
     case $next in
@@ -146,8 +146,8 @@ _${name}() {
     esac
   done
   case \${words[CURRENT-1]} in
-    (${flagsOf(nodes, takesFolder).join('|')}) _files -/; return ;;
-    (${flagsOf(nodes, takesOther).join('|')}) return 1 ;;
+    (${flagsOf(nodes, wantsFolder).join('|')}) _files -/; return ;;
+    (${flagsOf(nodes, wantsOther).join('|')}) return 1 ;;
   esac
   case $at in
 ${cases.join('\n')}
@@ -170,9 +170,9 @@ function fish(name: string, nodes: readonly Node[]): string {
     return [
       ...node.commands.map((one) => `complete -c ${name} ${here} -a ${one.name} -d ${fishQuoted(one.text)}`),
       ...node.choices.map((one) => `complete -c ${name} ${here} -a ${one}`),
-      ...(node.takesFolder ? [`complete -c ${name} ${here} -F`] : []),
-      ...node.options.map(({ flag, text, takesValue, takesFolder }) => {
-        const value = takesFolder ? ' -r -F' : takesValue ? ' -x' : '';
+      ...(node.wantsFolder ? [`complete -c ${name} ${here} -F`] : []),
+      ...node.options.map(({ flag, text, wantsValue, wantsFolder }) => {
+        const value = wantsFolder ? ' -r -F' : wantsValue ? ' -x' : '';
         return `complete -c ${name} ${here} -l ${flag.slice(2)}${value} -d ${fishQuoted(text)}`;
       }),
     ];
@@ -187,7 +187,7 @@ function __${name}_at --argument-names wanted
       continue
     end
     switch $word
-      case ${flagsOf(nodes, takesValue).join(' ')}
+      case ${flagsOf(nodes, wantsValue).join(' ')}
         set skip 1
         continue
     end

@@ -2,7 +2,7 @@
  * there is none, whether or not a node runs. */
 import type { Command } from 'commander';
 import { limits } from '../../limits.js';
-import { hashPassword, passwordFault, passwordFile } from '../dashboard/sessions/password.js';
+import { hashPassword, passwordFile, passwordProblem } from '../dashboard/sessions/password.js';
 import { OperatorError } from './node-client.js';
 import { examples, type Session } from './session.js';
 
@@ -42,7 +42,7 @@ async function newPassword({ terminal }: Session): Promise<string> {
 }
 
 function sound(password: string): string {
-  const fault = passwordFault(password);
-  if (fault === undefined) return password;
-  throw new OperatorError('wrong_usage', `the password ${fault}`, 2);
+  const problem = passwordProblem(password);
+  if (problem === undefined) return password;
+  throw new OperatorError('wrong_usage', `the password ${problem}`, 2);
 }

@@ -24,7 +24,7 @@ import {
   judgeVersions,
 } from './findings.js';
 import { NoNodeError, OperatorError } from './node-client.js';
-import type { Shown } from './renderers.js';
+import type { Rendered } from './renderers.js';
 import { examples, type Session } from './session.js';
 import { facts } from './table.js';
 
@@ -69,7 +69,7 @@ async function storeOf(
   try {
     const report = await session.verifyFolder(dir, 'start');
     const isGroup = report.ok && report.lastSeq > 0;
-    return { findings: judgeStore(verifyValue(report)), refusals: isGroup ? await session.startFaults(dir) : [] };
+    return { findings: judgeStore(verifyValue(report)), refusals: isGroup ? await session.startProblems(dir) : [] };
   } catch (error) {
     if (error instanceof UnreadError) return { findings: [judgeUnread(error.message)], refusals: [] };
     throw error;
@@ -144,7 +144,7 @@ async function isSynchronised(): Promise<boolean | null> {
   return runs === null ? null : (await fileFacts('/run/systemd/timesync/synchronized', 'synchronized')) !== null;
 }
 
-function showFindings(findings: readonly Finding[]): Shown {
+function showFindings(findings: readonly Finding[]): Rendered {
   const failed = findings.filter(({ result }) => result === 'fail').length;
   const value = { ok: failed === 0, checks: findings };
   const lines = (width: number): string[] =>

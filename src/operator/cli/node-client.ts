@@ -62,9 +62,9 @@ function parsed(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-function tell(line: string, progress: Progress | undefined): void {
-  const { progress: told } = parsed(line);
-  if (Array.isArray(told)) progress?.to(Number(told[0]), Number(told[1]));
+function report(line: string, progress: Progress | undefined): void {
+  const { progress: progressLine } = parsed(line);
+  if (Array.isArray(progressLine)) progress?.to(Number(progressLine[0]), Number(progressLine[1]));
 }
 
 /** The place of the node's socket. */
@@ -116,7 +116,7 @@ async function post(dir: string, command: CommandName, body: string, progress?: 
       response.on('data', (chunk: string) => {
         const lines = (text + chunk).split('\n');
         text = lines.pop() ?? '';
-        for (const line of lines) tell(line, progress);
+        for (const line of lines) report(line, progress);
       });
       response.on('end', () => resolve(text));
       response.on('error', lost);

@@ -3,11 +3,12 @@ import { statSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import type { PeerStatus } from '../../core/vocabulary.js';
 import { limits } from '../../limits.js';
-import { faultTexts } from '../../validation/validator.js';
+import { violationTexts } from '../../validation/validator.js';
 import { verifyChain } from '../protocol/audit-chain.js';
 import { checkRequest, type ListedPeerValue, type Values } from '../protocol/protocol.js';
 import { verifyValue } from '../protocol/values.js';
-import { parseCount, parseHash, parseIdle, parseNames, parseOverlap } from './arguments.js';
+import { addAllow } from './allow.js';
+import { parseCount, parseHash, parseIdle, parseNames, parseOverlap, parsePublicKey } from './arguments.js';
 import { addBackup, addRestore } from './backups.js';
 import { addCluster } from './cluster-command.js';
 import { addCompletion } from './completion.js';
@@ -31,10 +32,11 @@ import { printable } from './table.js';
 
 const helpWidthMax = 100;
 const exampleId = '0c4b2d0e-6f0a-4e0b-9c43-5f1a2b3c4d5e';
+const examplePublicKey = 'JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs';
 const otherExampleId = '7d9e1f3a-2b4c-4d6e-8f01-23456789abcd';
 
 /** The whole command line. With `json`, help that nobody asked for is not printed. */
-export function programOf(deps: CommandDeps, json: boolean, done: (shown: show.Shown) => void): Command {
+export function programOf(deps: CommandDeps, json: boolean, done: (rendered: show.Rendered) => void): Command {
   const { terminal } = deps;
   const program = new Command('ptf')
     .description('Operates a running node of the peer trust federation, found by its data folder.')
@@ -59,15 +61,15 @@ export function programOf(deps: CommandDeps, json: boolean, done: (shown: show.S
     dir,
     async ask(command, request, progress) {
       const checked = checkRequest(command, request);
-      if (!checked.ok) throw new OperatorError('wrong_usage', faultTexts(checked).join('; '), 2, checked.details);
+      if (!checked.ok) throw new OperatorError('wrong_usage', violationTexts(checked).join('; '), 2, checked.details);
       return callNode(dir(), command, request, progress);
     },
     runtime: deps.runtime,
     configuration: deps.configuration,
     verifyFolder: deps.verifyFolder,
-    startFaults: deps.startFaults,
+    startProblems: deps.startProblems,
     keepSecret: deps.keepSecret,
-    copies: deps.copies,
+    backups: deps.backups,
     adoptFolder: deps.adoptFolder,
     moveData: deps.moveData,
     done,
@@ -75,6 +77,7 @@ export function programOf(deps: CommandDeps, json: boolean, done: (shown: show.S
   addStatus(program, session);
   addPeers(program, session);
   addPreTrust(program, session);
+  addAllow(program, session);
   addErase(program, session);
   addAudit(program, session);
   addExport(program, session);
@@ -130,6 +133,7 @@ function addPeers(program: Command, session: Session): void {
       await setStatus(id, 'revoked', options);
     });
   addPeersRotateKey(peers, session);
+  addPeersSetKey(peers, session);
   addPeersRelate(peers, session);
   addPeersPurge(peers, session);
 }
@@ -174,16 +178,19 @@ function addPeersAdd(peers: Command, { ask, done }: Session): void {
     readonly name: string;
     readonly games: readonly string[];
     readonly email?: string;
+    readonly publicKey?: string;
   }
   signed(peers.command('add'))
     .description('register a peer and show its API key, once')
     .requiredOption('--name <name>', 'display name of the peer')
     .requiredOption('--games <ids>', 'games it may submit events for, with commas between', parseNames)
     .option('--email <address>', 'where to reach its operator; never public')
+    .option('--public-key <key>', 'Ed25519 key that it signs its writes with, 32 bytes in base64url', parsePublicKey)
     .addHelpText('after', examples('peers add --name "Arena EU 1" --games chess,go --email ops@example.com'))
-    .action(async ({ name, games, email, by }: Options) => {
+    .action(async ({ name, games, email, publicKey, by }: Options) => {
       const contact = email === undefined ? {} : { contact_email: email };
-      const request = { peer_name: name, game_ids: games, ...contact, ...signature(by) };
+      const key = publicKey === undefined ? {} : { public_key: publicKey };
+      const request = { peer_name: name, game_ids: games, ...contact, ...key, ...signature(by) };
       done(show.showAddedPeer(await ask('peers-add', request)));
     });
 }
@@ -197,6 +204,26 @@ function addPeersRotateKey(peers: Command, { ask, done }: Session): void {
     .action(async (id: string, options: Signed & { readonly overlap: number }) => {
       const request = { peer_id: id, overlap_ms: options.overlap, ...signature(options.by) };
       done(show.showRotatedKey(await ask('peers-rotate-key', request)));
+    });
+}
+
+function addPeersSetKey(peers: Command, { ask, done }: Session): void {
+  interface Options extends Signed {
+    readonly none?: true;
+  }
+  signed(peers.command('set-key <id> [public-key]'))
+    .description('set the Ed25519 public key that a peer signs its writes with, or remove it with --none')
+    .option('--none', 'remove the key: the peer signs no longer')
+    .addHelpText(
+      'after',
+      examples(`peers set-key ${exampleId} ${examplePublicKey}`, `peers set-key ${exampleId} --none`),
+    )
+    .action(async (id: string, text: string | undefined, { none, by }: Options) => {
+      if ((text === undefined) === (none === undefined)) {
+        throw new OperatorError('wrong_usage', 'write a public key, or --none', 2);
+      }
+      const key = text === undefined ? null : parsePublicKey(text);
+      done(show.showPublicKey(await ask('peers-set-key', { peer_id: id, public_key: key, ...signature(by) })));
     });
 }
 
@@ -269,7 +296,7 @@ function addAudit(program: Command, session: Session): void {
 
 function addVerify(program: Command, session: Session): void {
   const { ask, done, dir, verifyFolder } = session;
-  const verify = async (progress: Progress): Promise<show.Shown> => {
+  const verify = async (progress: Progress): Promise<show.Rendered> => {
     try {
       return show.showVerification(await ask('verify', {}, progress), 'node');
     } catch (error) {

@@ -3,6 +3,7 @@ import type { WitnessReason } from '../../core/relations.js';
 import { limits } from '../../limits.js';
 import type { ChainReport } from '../protocol/audit-chain.js';
 import type {
+  AllowedPlayerValue,
   AuditEntryValue,
   ListedPeerValue,
   PeerValue,
@@ -14,7 +15,7 @@ import type {
 import { facts, printable, table } from './table.js';
 
 /** What a command ended with. */
-export interface Shown {
+export interface Rendered {
   readonly value: object;
   /** Lines for a terminal of `width` characters. */
   lines(width: number): readonly string[];
@@ -22,7 +23,7 @@ export interface Shown {
   readonly fault?: { readonly code: string; readonly error: string };
 }
 
-export function showStatus(value: StatusValue): Shown {
+export function showStatus(value: StatusValue): Rendered {
   const { weights, counts, mailbox } = value;
   const computed = weights.computed_at === null ? 'not computed yet' : `computed ${weights.computed_at}`;
   const rows: [string, string][] = [
@@ -79,7 +80,14 @@ export const witnessReasons: Readonly<Record<WitnessReason, string>> = {
 };
 
 /** What an operator should look into about a peer, in a few words. */
-function remarkOf({ signals }: ListedPeerValue, isAlone: boolean): string {
+function remarkOf(peer: ListedPeerValue, isAlone: boolean): string {
+  const erasures = peer.shared_erasures;
+  const erased =
+    erasures === 0 ? '' : `asked ${erasures} time${erasures === 1 ? '' : 's'} to erase whom others reported`;
+  return [erased, signalsRemark(peer, isAlone)].filter((remark) => remark !== '').join('; ');
+}
+
+function signalsRemark({ signals }: ListedPeerValue, isAlone: boolean): string {
   if (signals === null || signals.players === 0 || isAlone) return '';
   const [first] = signals.one_witness_with;
   if (first !== undefined) {
@@ -92,7 +100,7 @@ function remarkOf({ signals }: ListedPeerValue, isAlone: boolean): string {
   return partners === 0 ? '' : `discounted with ${partners} other${partners === 1 ? '' : 's'}`;
 }
 
-export function showPeers(data: readonly ListedPeerValue[]): Shown {
+export function showPeers(data: readonly ListedPeerValue[]): Rendered {
   const heads = ['peer', 'status', 'events', 'weight', 'pre-trusted', 'registered', 'name', 'games', 'remark'];
   const reporting = data.filter(({ signals }) => (signals?.players ?? 0) > 0).length;
   const rows = data.map((peer) => [
@@ -112,36 +120,44 @@ export function showPeers(data: readonly ListedPeerValue[]): Shown {
   };
 }
 
-export function showPeer(peer: PeerValue): Shown {
+export function showPeer(peer: PeerValue): Rendered {
   return { value: peer, lines: () => [peerLine(peer)] };
 }
 
-export function showAddedPeer(value: Values['peers-add']): Shown {
+export function showAddedPeer(value: Values['peers-add']): Rendered {
   return { value, lines: () => [peerLine(value), ...keyLines(value.api_key)] };
 }
 
-export function showRotatedKey(value: Values['peers-rotate-key']): Shown {
+export function showRotatedKey(value: Values['peers-rotate-key']): Rendered {
   const old =
     value.overlap_ms === 0 ? 'The old key is dead.' : `The old key works for ${value.overlap_ms / 1000} s more.`;
   return { value, lines: () => [peerLine(value), old, ...keyLines(value.api_key)] };
+}
+
+export function showPublicKey(value: PeerValue): Rendered {
+  const told =
+    value.public_key === null
+      ? 'The peer has no public key: its writes need no signature, unless the node requires one.'
+      : `Its writes must be signed from now on, with the key ${value.public_key}`;
+  return { value, lines: () => [peerLine(value), told] };
 }
 
 function peerLine(peer: PeerValue): string {
   return printable(`${peer.peer_id}  ${peer.status}  "${peer.peer_name}"  games ${peer.game_ids.join(',')}`);
 }
 
-export function showPurged(value: Values['peers-purge']): Shown {
+export function showPurged(value: Values['peers-purge']): Rendered {
   const { purged } = value;
   return { value, lines: () => [...purged, `${purged.length} peer${purged.length === 1 ? '' : 's'} revoked`] };
 }
 
-export function showRelation(value: Values['peers-relate']): Shown {
+export function showRelation(value: Values['peers-relate']): Rendered {
   const { relation, peers } = value;
-  const told =
+  const summary =
     relation === 'same'
       ? 'They count as one witness from the next computation of weights on.'
       : 'They never count as one witness, from the next computation of weights on.';
-  return { value, lines: () => [...peers.map(peerLine), told] };
+  return { value, lines: () => [...peers.map(peerLine), summary] };
 }
 
 /** Never cut, whatever the width: this is the only time that anybody sees it. */
@@ -149,7 +165,7 @@ function keyLines(key: string): string[] {
   return ['', 'API KEY, shown this once and kept nowhere. Put it into the secrets store of the peer now:', '', key, ''];
 }
 
-export function showPreTrust(value: PreTrustValue): Shown {
+export function showPreTrust(value: PreTrustValue): Rendered {
   const rows = value.pre_trusted.map((peer) => [peer.peer_id, peer.status, peer.peer_name]);
   const many = rows.length > limits.preTrustedWarnAbove;
   const note = `More than ${limits.preTrustedWarnAbove} pre-trusted peers weaken what pre-trust is for.`;
@@ -162,7 +178,32 @@ export function showPreTrust(value: PreTrustValue): Shown {
   };
 }
 
-export function showPendingErasures({ data }: Values['erase-pending']): Shown {
+export function showAllowed(data: readonly AllowedPlayerValue[]): Rendered {
+  const rows = data.map((one) => [one.subject_hash, one.until, one.note, one.entry_id]);
+  return {
+    value: { data },
+    lines: (width) =>
+      rows.length === 0
+        ? ['no player is on the allow list']
+        : table(rows, width, ['subject', 'until', 'note', 'entry'], ['subject', 'until']),
+  };
+}
+
+export function showAllowance(value: AllowedPlayerValue): Rendered {
+  return {
+    value,
+    lines: () => [
+      `${value.subject_hash} reads as neutral until ${value.until}`,
+      `The audit log names the entry ${value.entry_id}, and neither the player nor the note.`,
+    ],
+  };
+}
+
+export function showAllowanceEnded(value: Values['allow-remove']): Rendered {
+  return { value, lines: () => [`${value.subject_hash} is off the allow list: its score counts again`] };
+}
+
+export function showPendingErasures({ data }: Values['erase-pending']): Rendered {
   const rows = data.map((one) => [one.subject_hash, one.requested_at, one.due_at]);
   return {
     value: { data },
@@ -173,7 +214,7 @@ export function showPendingErasures({ data }: Values['erase-pending']): Shown {
   };
 }
 
-export function showErasure(value: Values['erase']): Shown {
+export function showErasure(value: Values['erase']): Rendered {
   const rows: [string, string][] = [
     ['subject', value.subject_hash],
     ['status', value.status],
@@ -185,7 +226,7 @@ export function showErasure(value: Values['erase']): Shown {
   return { value, lines: () => facts(rows, Number.POSITIVE_INFINITY) };
 }
 
-export function showAudit(data: readonly AuditEntryValue[]): Shown {
+export function showAudit(data: readonly AuditEntryValue[]): Rendered {
   const rows = data.map(({ seq, at, action, actor, target, hash }) => [seq, at, action, actor, target, hash]);
   return {
     value: { data },
@@ -193,7 +234,7 @@ export function showAudit(data: readonly AuditEntryValue[]): Shown {
   };
 }
 
-export function showChain(value: ChainReport): Shown {
+export function showChain(value: ChainReport): Rendered {
   const { first_broken: broken } = value;
   const rows: [string, string][] = [
     ['entries', String(value.entries)],
@@ -206,7 +247,7 @@ export function showChain(value: ChainReport): Shown {
 }
 
 /** `checked`: the running node read its own store, or this command read the folder. */
-export function showVerification(report: VerifyValue, checked: 'node' | 'folder'): Shown {
+export function showVerification(report: VerifyValue, checked: 'node' | 'folder'): Rendered {
   const value = { ...report, checked };
   const images = report.snapshots.map(({ seq, ok }) => (ok ? String(seq) : `${seq} (damaged)`));
   const rows: [string, string][] = [

@@ -15,7 +15,7 @@ import type {
 import type { VerifyMode } from '../../group/recovery/verification.js';
 import type { CommandName, Requests, Values } from '../protocol/protocol.js';
 import type { ConfigurationFacts, RuntimeFacts } from './findings.js';
-import type { Shown } from './renderers.js';
+import type { Rendered } from './renderers.js';
 
 /** How far long work has come, on a line of its own that goes when the work is done. */
 export interface Progress {
@@ -53,13 +53,13 @@ export interface CommandDeps {
    * Why a start with this environment, which is without fault, would refuse a folder whose store holds; empty where it
    * would not.
    */
-  startFaults(dir: string): Promise<readonly string[]>;
+  startProblems(dir: string): Promise<readonly string[]>;
   /**
    * Keeps a small secret in a data folder, whole and durable, readable by its owner only. Throws `OperatorError` where
    * the folder is another user's.
    */
   keepSecret(dir: string, name: string, text: string): Promise<void>;
-  readonly copies: Copies;
+  readonly backups: BackupCommands;
   /**
    * Frees a copied data folder of the owner that runs on the original. Rejects with `OperatorError` where that owner
    * works on this very folder.
@@ -78,14 +78,21 @@ export interface MovedData {
 export interface Session
   extends Pick<
     CommandDeps,
-    'runtime' | 'configuration' | 'verifyFolder' | 'startFaults' | 'keepSecret' | 'copies' | 'adoptFolder' | 'moveData'
+    | 'runtime'
+    | 'configuration'
+    | 'verifyFolder'
+    | 'startProblems'
+    | 'keepSecret'
+    | 'backups'
+    | 'adoptFolder'
+    | 'moveData'
   > {
   readonly terminal: Terminal;
   dir(): string;
   /** Asks the node. What the schema would refuse is wrong usage, whether or not a node runs. */
   ask<C extends CommandName>(command: C, request: Requests[C], progress?: Progress): Promise<Values[C]>;
   /** Takes what the command ends with. */
-  done(shown: Shown): void;
+  done(shown: Rendered): void;
 }
 
 /** Options of every command that changes something. */
@@ -122,7 +129,7 @@ export async function showing<T>(
 }
 
 /** Carries out what is asked, and tells how it stands. */
-export interface Copies {
+export interface BackupCommands {
   backUp(task: BackupTask, stands: OnCopyStatus): Promise<CopyOutcome<BackupManifest>>;
   restore(task: RestoreTask, stands: OnCopyStatus): Promise<CopyOutcome<RestoreReport>>;
 }

@@ -8,7 +8,7 @@ import { limits } from '../../limits.js';
 import type { Requests, SimulationValue } from '../protocol/protocol.js';
 import { parseCount, parseHalfLife, parseNames, parsePeerSet } from './arguments.js';
 import { OperatorError } from './node-client.js';
-import type { Shown } from './renderers.js';
+import type { Rendered } from './renderers.js';
 import { examples, type Session, showing } from './session.js';
 import { facts, table } from './table.js';
 
@@ -54,7 +54,7 @@ function requestOf({ preTrusted, without, halfLife, rows }: Options): Requests['
   };
 }
 
-export function showSimulation(value: SimulationValue): Shown {
+export function showSimulation(value: SimulationValue): Rendered {
   const moves = verdicts.flatMap((was) =>
     verdicts
       .filter((is) => is !== was && value.verdicts[was][is] > 0)

@@ -21,7 +21,7 @@ import { type Sessions, sessionCookie } from './sessions/sessions.js';
 import { SignIn } from './sessions/sign-in.js';
 import { type SignInNotice, signInPage } from './shell.js';
 
-export interface DoorDeps {
+export interface AuthenticationDeps {
   readonly group: Pick<GroupApi, 'identity'>;
   readonly sessions: Sessions;
   /** The hash of the password in force; null where none is set. */
@@ -30,14 +30,14 @@ export interface DoorDeps {
   readonly log: Logger;
 }
 
-export class Door {
-  readonly #group: DoorDeps['group'];
+export class Authentication {
+  readonly #group: AuthenticationDeps['group'];
   readonly #sessions: Sessions;
   readonly #signIn: SignIn;
   readonly #assets: ReadonlyMap<string, Asset>;
   readonly #log: Logger;
 
-  constructor({ group, sessions, passwordHash, assets, log }: DoorDeps) {
+  constructor({ group, sessions, passwordHash, assets, log }: AuthenticationDeps) {
     this.#group = group;
     this.#sessions = sessions;
     this.#signIn = new SignIn(sessions, passwordHash);

@@ -42,7 +42,7 @@ const still: Pace = { eventsPerS: 0, readsPerS: 0, eventMs: null, readMs: null }
 /** The newest `size` things. */
 class Ring<T> {
   readonly #size: number;
-  readonly #kept: T[] = [];
+  readonly #samples: T[] = [];
   #next = 0;
 
   constructor(size: number) {
@@ -50,13 +50,13 @@ class Ring<T> {
   }
 
   push(thing: T): void {
-    this.#kept[this.#next] = thing;
+    this.#samples[this.#next] = thing;
     this.#next = (this.#next + 1) % this.#size;
   }
 
   /** Oldest first. */
   all(): T[] {
-    return [...this.#kept.slice(this.#next), ...this.#kept.slice(0, this.#next)];
+    return [...this.#samples.slice(this.#next), ...this.#samples.slice(0, this.#next)];
   }
 }
 
@@ -135,8 +135,8 @@ export class WeightHistory {
    * Whether a sample is due: sooner where weights were published since. A clock that was set back does not put it off.
    */
   isDue(at: number, computedAt: number | null): boolean {
-    const restMs = computedAt === this.#computedAt ? limits.weightSampleMs : limits.weightSampleMsMin;
-    return at < this.#sampledAt || at >= this.#sampledAt + restMs;
+    const pauseMs = computedAt === this.#computedAt ? limits.weightSampleMs : limits.weightSampleMsMin;
+    return at < this.#sampledAt || at >= this.#sampledAt + pauseMs;
   }
 
   /**

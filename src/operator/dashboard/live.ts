@@ -10,7 +10,7 @@ interface Page {
   readonly response: ServerResponse;
   readonly session: Session;
   /** Of `performance.now()`. */
-  toldAt: number;
+  sentAt: number;
 }
 
 export class LivePages {
@@ -39,7 +39,7 @@ export class LivePages {
       // nginx would gather what is meant to arrive at once.
       'X-Accel-Buffering': 'no',
     });
-    const page = { response, session, toldAt: performance.now() };
+    const page = { response, session, sentAt: performance.now() };
     this.#pages.add(page);
     response.on('close', () => this.#pages.delete(page));
     // A page that lost the node comes back after this.
@@ -47,7 +47,7 @@ export class LivePages {
     this.#timer ??= setInterval(() => this.#beat(), limits.dashboardBeatMs).unref();
   }
 
-  tell(event: string, value: unknown): void {
+  send(event: string, value: unknown): void {
     this.#write(() => true, `event: ${event}\ndata: ${JSON.stringify(value)}\n\n`);
   }
 
@@ -55,7 +55,7 @@ export class LivePages {
   #beat(): void {
     for (const page of this.#pages) if (!this.#sessions.isLive(page.session)) this.#end(page);
     const silentSince = performance.now() - limits.liveHeartbeatMs;
-    this.#write(({ toldAt }) => toldAt < silentSince, ': still here\n\n');
+    this.#write(({ sentAt }) => sentAt < silentSince, ': still here\n\n');
   }
 
   close(): void {
@@ -67,7 +67,7 @@ export class LivePages {
   #write(to: (page: Page) => boolean, text: string): void {
     for (const page of this.#pages) {
       if (!to(page)) continue;
-      page.toldAt = performance.now();
+      page.sentAt = performance.now();
       page.response.write(text);
       // It does not read: what is kept for it must not grow.
       if (page.response.writableLength > limits.livePageBytesMax) page.response.destroy();

@@ -1,4 +1,5 @@
 /** Looks a player up for the operator: the score with what it is made of, and the public summary. No peer's events. */
+import { refusalOfRawIds } from '../../core/hashing/pseudonym.js';
 import { reasonsOf } from '../../core/scoring/reasons.js';
 import { granted, type Outcome, refused } from '../../errors.js';
 import type { GroupApi } from '../../group/api.js';
@@ -7,12 +8,12 @@ import { playerId } from '../../validation/identifiers.js';
 import { validatorOf } from '../../validation/validator.js';
 import type { PlayerValue } from './wire.js';
 
-/** The 32 bytes under which the group knows a player; null where the identity mode forbids what was typed. */
+/** The 32 bytes under which the group knows a player; null where the group does not take what was typed. */
 export type Pseudonymise = (playerId: string) => Uint8Array | null;
 
 const validateLookUp = validatorOf({ type: 'object', required: ['player_id'], properties: { player_id: playerId } });
 
-/** Codes: schema_validation_failed, subject_hash_required, player_not_found, overloaded, dependency_unavailable. */
+/** Codes: schema_validation_failed, subject_hash_required, player_id_not_canonical, player_not_found, overloaded, dependency_unavailable. */
 export async function lookUpPlayer(
   group: GroupApi,
   pseudonymise: Pseudonymise,
@@ -21,15 +22,17 @@ export async function lookUpPlayer(
   const asked = validateLookUp(body);
   if (!asked.ok) return asked;
   const subject = pseudonymise(asked.value.player_id);
-  if (subject === null) return refused('subject_hash_required');
+  if (subject === null) return refused(refusalOfRawIds(group.identity.identityMode));
   const view = group.trust(subject);
   const explanation = group.explain(subject);
   if (view === undefined || explanation === undefined) return refused('player_not_found');
   const events = await group.playerEvents(subject, null, 1, null);
   if (!events.ok) return events;
+  const allowed = group.allowedPlayer(subject);
   const isSplit = explanation.peers >= limits.summaryPeersMin;
   return granted({
     subject_hash: Buffer.from(subject).toString('hex'),
+    allowed: allowed === undefined ? null : { until: new Date(allowed.until).toISOString(), note: allowed.note },
     score: view.score,
     confidence: view.confidence,
     verdict: view.verdict,

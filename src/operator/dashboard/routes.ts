@@ -34,6 +34,9 @@ const commands: Partial<Record<CommandName, 'read' | 'signed'>> = {
   'peers-rotate-key': 'signed',
   'pretrust-list': 'read',
   'pretrust-change': 'signed',
+  'allow-list': 'read',
+  'allow-add': 'signed',
+  'allow-remove': 'signed',
   'erase-pending': 'read',
   erase: 'signed',
   'audit-tail': 'read',
@@ -66,7 +69,7 @@ export function dashboardRoutes(deps: RouteDeps): Router<DashboardState> {
     ctx.respond = false;
     pages.add(ctx.res, ctx.state.session);
     // Not only at the next beat: the page is empty until then.
-    pages.tell('overview', await watch.overview());
+    pages.send('overview', await watch.overview());
   });
 
   router.get('/history', (ctx) => answerWith(ctx, granted(watch.pace.value())));

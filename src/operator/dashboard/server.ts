@@ -16,7 +16,7 @@ import { limits } from '../../limits.js';
 import { answersOf } from '../protocol/answers.js';
 import { serverBounds } from '../protocol/server-bounds.js';
 import { readAssets } from './assets.js';
-import { Door } from './authentication.js';
+import { Authentication } from './authentication.js';
 import { answerWith, type DashboardMiddleware, type DashboardState, page } from './context.js';
 import type { Traffic } from './history.js';
 import { LivePages } from './live.js';
@@ -69,11 +69,17 @@ export async function startDashboard(deps: DashboardDeps): Promise<Dashboard> {
   const pages = new LivePages(sessions);
   const answers = answersOf(group, version);
   const watch = new Watch({ group, answers, traffic: deps.traffic, pages, clock, log });
-  const door = new Door({ group, sessions, passwordHash: deps.passwordHash, assets: readAssets(), log });
+  const authentication = new Authentication({
+    group,
+    sessions,
+    passwordHash: deps.passwordHash,
+    assets: readAssets(),
+    log,
+  });
   const router = dashboardRoutes({ group, pseudonymise: deps.pseudonymise, answers, watch, pages, clock });
   router.get('/', (ctx) => page(ctx, appPage(group.identity), 200));
-  router.post('/sign-out', (ctx) => door.leave(ctx));
-  const server = createServer(serverBounds, createApp(door, router, log).callback());
+  router.post('/sign-out', (ctx) => authentication.leave(ctx));
+  const server = createServer(serverBounds, createApp(authentication, router, log).callback());
   const address = await listening(server, deps.host, deps.port);
   watch.start();
   return {
@@ -91,7 +97,7 @@ export async function startDashboard(deps: DashboardDeps): Promise<Dashboard> {
 }
 
 /** What every call passes, in its order. */
-function createApp(door: Door, router: Router<DashboardState>, log: Logger): Koa<DashboardState> {
+function createApp(authentication: Authentication, router: Router<DashboardState>, log: Logger): Koa<DashboardState> {
   const app = new Koa<DashboardState>();
   app.use(failuresAnswered(log));
   // Whether a host is reached over TLS only is for the proxy to say, since it speaks for all of the host's ports.
@@ -103,7 +109,7 @@ function createApp(door: Door, router: Router<DashboardState>, log: Logger): Koa
       xFrameOptions: { action: 'deny' },
     }),
   );
-  app.use(door.fromOwnPage);
+  app.use(authentication.fromOwnPage);
   app.use(
     bodyParser({
       enableTypes: ['json', 'form'],
@@ -111,7 +117,7 @@ function createApp(door: Door, router: Router<DashboardState>, log: Logger): Koa
       formLimit: String(limits.eventBodyBytes),
     }),
   );
-  app.use(door.withSession);
+  app.use(authentication.withSession);
   app.use(router.routes());
   app.use((ctx) => answerWith(ctx, refused('route_not_found')));
   app.on('error', (error: unknown) => log.debug({ err: error }, 'a page of the dashboard hung up'));

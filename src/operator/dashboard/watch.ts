@@ -27,7 +27,7 @@ export class Watch {
   readonly weights = new WeightHistory();
   #verdicts: VerdictsValue | null = null;
   /** Of `performance.now()`: verdicts are not counted again before. */
-  #verdictsRestUntil = Number.NEGATIVE_INFINITY;
+  #verdictsPauseUntil = Number.NEGATIVE_INFINITY;
   #counting = false;
   #beating = false;
   #timer: NodeJS.Timeout | undefined;
@@ -63,7 +63,7 @@ export class Watch {
       if (this.weights.isDue(at, computedAt)) this.weights.add(at, computedAt, group.peers(0, limits.metricsPeersMax));
       if (pages.open === 0) return;
       void this.#countVerdicts();
-      pages.tell('overview', await this.overview());
+      pages.send('overview', await this.overview());
     } finally {
       this.#beating = false;
     }
@@ -89,7 +89,7 @@ export class Watch {
   /** In the pool, where a large group takes a while: the rest after a count is many times as long as the count. */
   async #countVerdicts(): Promise<void> {
     const started = performance.now();
-    if (this.#counting || started < this.#verdictsRestUntil) return;
+    if (this.#counting || started < this.#verdictsPauseUntil) return;
     this.#counting = true;
     try {
       const counted = await this.#deps.group.verdictCounts();
@@ -98,8 +98,8 @@ export class Watch {
       this.#deps.log.debug({ err: error }, 'verdicts could not be counted');
     } finally {
       const ended = performance.now();
-      const restMs = Math.max(limits.verdictsRestMs, limits.verdictsRestFactor * (ended - started));
-      this.#verdictsRestUntil = ended + restMs;
+      const pauseMs = Math.max(limits.verdictsRestMs, limits.verdictsRestFactor * (ended - started));
+      this.#verdictsPauseUntil = ended + pauseMs;
       this.#counting = false;
     }
   }

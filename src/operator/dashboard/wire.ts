@@ -58,6 +58,8 @@ export interface SessionValue {
 /** A player as the operator sees it: what every peer may read, and no peer's events. */
 export interface PlayerValue {
   readonly subject_hash: string;
+  /** The player's entry on the group's allow list. */
+  readonly allowed: { readonly until: string; readonly note: string } | null;
   readonly score: number;
   readonly confidence: number;
   readonly verdict: 'trusted' | 'neutral' | 'suspicious' | 'untrusted';

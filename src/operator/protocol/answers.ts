@@ -6,6 +6,7 @@ import { granted, type Outcome, refused } from '../../errors.js';
 import type { GroupApi, OnProgress } from '../../group/api.js';
 import { type CommandName, checkRequest, type PreTrustValue, type Requests, type Values } from './protocol.js';
 import {
+  allowedPlayerValue,
   auditEntryValue,
   clusterValue,
   isoTime,
@@ -53,6 +54,7 @@ export function answersOf(group: GroupApi, version: string): Answers {
   return {
     status: () => granted(statusValue(group.status(), version)),
     ...peerAnswers(group),
+    ...allowAnswers(group),
     ...erasureAnswers(group),
     ...logAnswers(group),
     ...clusterAnswers(group),
@@ -84,7 +86,9 @@ function peerAnswers(group: GroupApi): Pick<Answers, PeerCommand> {
     'peers-list'({ from, limit }) {
       // One more than asked for, to know whether there is a next page.
       const peers = group.peers(from, limit + 1);
-      const data = peers.slice(0, limit).map((peer) => listedPeerValue(peer, group.signals(peer)));
+      const data = peers
+        .slice(0, limit)
+        .map((peer) => listedPeerValue(peer, group.signals(peer), group.sharedErasures(peer)));
       return granted({ data, next_from: peers[limit]?.index ?? null });
     },
 
@@ -93,6 +97,7 @@ function peerAnswers(group: GroupApi): Pick<Answers, PeerCommand> {
         peerName: request.peer_name,
         gameIds: request.game_ids,
         ...(request.contact_email === undefined ? {} : { contactEmail: request.contact_email }),
+        ...(request.public_key === undefined ? {} : { publicKey: request.public_key }),
       };
       const outcome = await group.register(registration, actorOf(request), true);
       return mapped(outcome, ({ peer, apiKey }) => ({ ...peerValue(peer), api_key: apiKey }));
@@ -109,6 +114,10 @@ function peerAnswers(group: GroupApi): Pick<Answers, PeerCommand> {
         api_key: apiKey,
         overlap_ms: request.overlap_ms,
       }));
+    },
+
+    async 'peers-set-key'(request) {
+      return mapped(await group.setPublicKey(request.peer_id, request.public_key, actorOf(request)), peerValue);
     },
 
     async 'peers-purge'(request) {
@@ -129,6 +138,28 @@ function peerAnswers(group: GroupApi): Pick<Answers, PeerCommand> {
     async 'pretrust-change'(request) {
       const outcome = await group.preTrust(request.change, request.peer_id, actorOf(request));
       return mapped(outcome, ({ preTrusted: peerIds }) => preTrusted(peerIds));
+    },
+  };
+}
+
+function allowAnswers(group: GroupApi): Pick<Answers, 'allow-list' | 'allow-add' | 'allow-remove'> {
+  return {
+    'allow-list'({ from, limit }) {
+      const entries = group.allowedPlayers();
+      const data = entries.slice(from, from + limit).map(allowedPlayerValue);
+      return granted({ data, next_from: from + limit < entries.length ? from + limit : null });
+    },
+
+    async 'allow-add'(request) {
+      const subject = Buffer.from(request.subject_hash, 'hex');
+      const outcome = await group.allowPlayer(subject, Date.parse(request.until), request.note, actorOf(request));
+      return mapped(outcome, allowedPlayerValue);
+    },
+
+    async 'allow-remove'(request) {
+      const subjectHash = request.subject_hash.toLowerCase();
+      const outcome = await group.disallowPlayer(Buffer.from(subjectHash, 'hex'), actorOf(request));
+      return mapped(outcome, () => ({ subject_hash: subjectHash }));
     },
   };
 }

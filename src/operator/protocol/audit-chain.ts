@@ -17,7 +17,7 @@ export async function verifyChain(pages: AsyncIterable<readonly AuditEntryValue[
   let entries = 0;
   for await (const page of pages) {
     for (const entry of page) {
-      const fault = faultOf(entry, head);
+      const fault = breakOf(entry, head);
       if (fault !== undefined) return { ok: false, entries, head_hash: head, first_broken: { seq: entry.seq, fault } };
       head = entry.hash;
       entries += 1;
@@ -26,7 +26,7 @@ export async function verifyChain(pages: AsyncIterable<readonly AuditEntryValue[
   return { ok: true, entries, head_hash: head, first_broken: null };
 }
 
-function faultOf(entry: AuditEntryValue, head: string): string | undefined {
+function breakOf(entry: AuditEntryValue, head: string): string | undefined {
   if (entry.prev_hash !== head) return 'does not follow the entry before it';
   const hash = auditHash(entry.prev_hash, entry.seq, Date.parse(entry.at), entry);
   return hash === entry.hash ? undefined : 'its hash is not that of its content';

@@ -6,7 +6,7 @@ import type { PeerRelation, WitnessReason } from '../../core/relations.js';
 import type { Environment, IdentityMode, PeerStatus, Verdict } from '../../core/vocabulary.js';
 import { granted, type Outcome } from '../../errors.js';
 import { limits } from '../../limits.js';
-import { contactEmail, gameIds, operatorPatterns, peerName } from '../../validation/identifiers.js';
+import { contactEmail, gameIds, operatorPatterns, peerName, publicKey } from '../../validation/identifiers.js';
 import type { Schema } from '../../validation/schema.js';
 import { type Validator, validatorOf } from '../../validation/validator.js';
 
@@ -23,7 +23,10 @@ export interface Requests {
     readonly peer_name: string;
     readonly game_ids: readonly string[];
     readonly contact_email?: string;
+    readonly public_key?: string;
   };
+  /** Null removes the key. */
+  readonly 'peers-set-key': Signed & { readonly peer_id: string; readonly public_key: string | null };
   readonly 'peers-status': Signed & { readonly peer_id: string; readonly status: PeerStatus };
   readonly 'peers-rotate-key': Signed & { readonly peer_id: string; readonly overlap_ms: number };
   /** Revokes peers that never sent an event. */
@@ -36,6 +39,11 @@ export interface Requests {
   };
   readonly 'pretrust-list': Readonly<Record<string, never>>;
   readonly 'pretrust-change': Signed & { readonly change: 'add' | 'remove'; readonly peer_id: string };
+  /** Entries from position `from` on. */
+  readonly 'allow-list': { readonly from: number; readonly limit: number };
+  /** `until`: ISO 8601 in UTC. */
+  readonly 'allow-add': Signed & { readonly subject_hash: string; readonly until: string; readonly note: string };
+  readonly 'allow-remove': Signed & { readonly subject_hash: string };
   readonly 'erase-pending': Readonly<Record<string, never>>;
   readonly erase: Signed & { readonly subject_hash: string };
   /** The newest entries; with `before`, of those below that sequence number. */
@@ -68,6 +76,8 @@ export interface PeerValue {
   readonly game_ids: readonly string[];
   readonly status: PeerStatus;
   readonly registered_at: string;
+  /** The Ed25519 key that the peer signs its writes with, base64url; null where it does not sign. */
+  readonly public_key: string | null;
   readonly event_count: number;
   readonly pre_trusted: boolean;
   readonly weight: number;
@@ -77,6 +87,8 @@ export interface PeerValue {
 }
 
 export interface ListedPeerValue extends PeerValue {
+  /** Erasures that it asked for of players whom others had reported. */
+  readonly shared_erasures: number;
   /** Null before the first computation of weights that saw the peer. */
   readonly signals: {
     readonly players: number;
@@ -89,6 +101,15 @@ export interface ListedPeerValue extends PeerValue {
     /** Peers that count as one witness with it, and why. */
     readonly one_witness_with: readonly { readonly peer_id: string; readonly reason: WitnessReason }[];
   } | null;
+}
+
+/** A player that reads as neutral, whatever was reported. */
+export interface AllowedPlayerValue {
+  readonly subject_hash: string;
+  /** Names the entry in the audit log. */
+  readonly entry_id: string;
+  readonly until: string;
+  readonly note: string;
 }
 
 /** An erasure that waits for the operator, oldest request first. */
@@ -251,6 +272,7 @@ export interface Values {
   readonly 'peers-add': PeerValue & { readonly api_key: string };
   readonly 'peers-status': PeerValue;
   readonly 'peers-rotate-key': PeerValue & { readonly api_key: string; readonly overlap_ms: number };
+  readonly 'peers-set-key': PeerValue;
   readonly 'peers-purge': { readonly purged: readonly string[] };
   readonly 'peers-relate': {
     readonly relation: PeerRelation['relation'];
@@ -258,6 +280,9 @@ export interface Values {
   };
   readonly 'pretrust-list': PreTrustValue;
   readonly 'pretrust-change': PreTrustValue;
+  readonly 'allow-list': { readonly data: readonly AllowedPlayerValue[]; readonly next_from: number | null };
+  readonly 'allow-add': AllowedPlayerValue;
+  readonly 'allow-remove': { readonly subject_hash: string };
   readonly 'erase-pending': { readonly data: readonly PendingErasureValue[] };
   readonly erase: {
     readonly subject_hash: string;
@@ -287,6 +312,8 @@ export const commandPath = '/v1/';
 const count = (minimum: number, maximum: number) => ({ type: 'integer', minimum, maximum });
 /** One line: it goes into the audit log, which people read on terminals. */
 const by = { type: 'string', minLength: 1, maxLength: limits.peerNameLength, pattern: operatorPatterns.oneLine };
+const note = { type: 'string', minLength: 1, maxLength: limits.allowNoteLength, pattern: operatorPatterns.oneLine };
+const subjectHash = { type: 'string', pattern: operatorPatterns.subjectHash };
 const peerId = {
   type: 'string',
   minLength: 1,
@@ -302,18 +329,22 @@ function shape(properties: Readonly<Record<string, Schema>>, optional: readonly 
 const schemas: Readonly<Record<CommandName, Schema>> = {
   status: shape({}),
   'peers-list': shape({ from: count(0, limits.peersMaxCeiling), limit: count(1, limits.pageMax) }),
-  'peers-add': shape({ peer_name: peerName, game_ids: gameIds, contact_email: contactEmail, by }, [
-    'contact_email',
-    'by',
-  ]),
+  'peers-add': shape(
+    { peer_name: peerName, game_ids: gameIds, contact_email: contactEmail, public_key: publicKey, by },
+    ['contact_email', 'public_key', 'by'],
+  ),
   'peers-status': shape({ peer_id: peerId, status: { enum: ['active', 'suspended', 'revoked'] }, by }, ['by']),
   'peers-rotate-key': shape({ peer_id: peerId, overlap_ms: count(0, limits.keyOverlapMsMax), by }, ['by']),
+  'peers-set-key': shape({ peer_id: peerId, public_key: { ...publicKey, type: ['string', 'null'] }, by }, ['by']),
   'peers-purge': shape({ idle_ms: count(0, limits.purgeIdleMsMax), by }, ['by']),
   'peers-relate': shape({ relation: { enum: ['same', 'independent'] }, peer_id: peerId, other_id: peerId, by }, ['by']),
   'pretrust-list': shape({}),
   'pretrust-change': shape({ change: { enum: ['add', 'remove'] }, peer_id: peerId, by }, ['by']),
+  'allow-list': shape({ from: count(0, limits.allowedSubjectsMax), limit: count(1, limits.pageMax) }),
+  'allow-add': shape({ subject_hash: subjectHash, until: { type: 'string', format: 'date-time' }, note, by }, ['by']),
+  'allow-remove': shape({ subject_hash: subjectHash, by }, ['by']),
   'erase-pending': shape({}),
-  erase: shape({ subject_hash: { type: 'string', pattern: operatorPatterns.subjectHash }, by }, ['by']),
+  erase: shape({ subject_hash: subjectHash, by }, ['by']),
   'audit-tail': shape({ count: count(1, limits.pageMax), before: count(1, Number.MAX_SAFE_INTEGER) }, ['before']),
   'audit-page': shape({ after: count(0, Number.MAX_SAFE_INTEGER), limit: count(1, limits.pageMax) }),
   'weights-page': shape({ after: count(0, Number.MAX_SAFE_INTEGER) }),

@@ -19,7 +19,7 @@ function fits(path: string): boolean {
  * Clears what a killed node left in `dir` and returns the path to listen on. Only for the owner of the folder: its lock
  * is what proves that nobody listens any more. Throws where even the temporary folder's path is too long.
  */
-export function takePlace(dir: string): string {
+export function claimPath(dir: string): string {
   leavePlace(dir);
   const path = join(resolve(dir), socketName);
   if (fits(path)) return path;

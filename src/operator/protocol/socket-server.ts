@@ -12,7 +12,7 @@ import { limits } from '../../limits.js';
 import { answerCommand, answersOf } from './answers.js';
 import { commandPath, isCommandName } from './protocol.js';
 import { serverBounds } from './server-bounds.js';
-import { leavePlace, takePlace } from './socket-path.js';
+import { claimPath, leavePlace } from './socket-path.js';
 
 export interface OperatorSocketDeps {
   /** The data folder, already owned by this process. */
@@ -78,7 +78,7 @@ export async function startOperatorSocket({ dir, group, version, log }: Operator
     }
   }
 
-  const path = takePlace(dir);
+  const path = claimPath(dir);
   try {
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);

@@ -1,6 +1,7 @@
 /** What the operator is shown, in the words of the wire: a view of the group into a value, each a pure function. */
 import { verdicts } from '../../core/vocabulary.js';
 import type {
+  AllowedPlayer,
   AuditEntry,
   GroupStatus,
   PeerSignals,
@@ -13,6 +14,7 @@ import type {
 import type { ClusterStatus } from '../../group/cluster-api.js';
 import { limits } from '../../limits.js';
 import type {
+  AllowedPlayerValue,
   AuditEntryValue,
   ClusterValue,
   ListedPeerValue,
@@ -74,6 +76,7 @@ export function peerValue(peer: PeerView): PeerValue {
     game_ids: peer.gameIds,
     status: peer.status,
     registered_at: isoTime(peer.registeredAt),
+    public_key: peer.publicKey,
     event_count: peer.eventCount,
     pre_trusted: peer.preTrusted,
     weight: peer.weight,
@@ -84,8 +87,13 @@ export function peerValue(peer: PeerView): PeerValue {
 }
 
 /** `signals` undefined where the peer was not there at the newest computation. */
-export function listedPeerValue(peer: PeerView, signals: PeerSignals | undefined): ListedPeerValue {
-  if (signals === undefined) return { ...peerValue(peer), signals: null };
+export function listedPeerValue(
+  peer: PeerView,
+  signals: PeerSignals | undefined,
+  sharedErasures: number,
+): ListedPeerValue {
+  const shared_erasures = sharedErasures;
+  if (signals === undefined) return { ...peerValue(peer), shared_erasures, signals: null };
   const { players, sharedPlayers, discountedWith, oneWitnessWith } = signals;
   const discounted = discountedWith.map((other) => ({
     peer_id: other.peerId,
@@ -99,13 +107,17 @@ export function listedPeerValue(peer: PeerView, signals: PeerSignals | undefined
     discounted_with: discounted,
     one_witness_with: oneWitness,
   };
-  return { ...peerValue(peer), signals: value };
+  return { ...peerValue(peer), shared_erasures, signals: value };
 }
 
 export function preTrustValue(peers: readonly PeerView[]): PreTrustValue {
   return {
     pre_trusted: peers.map(({ peerId, peerName, status }) => ({ peer_id: peerId, peer_name: peerName, status })),
   };
+}
+
+export function allowedPlayerValue({ subject, entryId, until, note }: AllowedPlayer): AllowedPlayerValue {
+  return { subject_hash: subject, entry_id: entryId, until: isoTime(until), note };
 }
 
 export function pendingErasureValue({ subject, requestedAt }: PendingErasure): PendingErasureValue {

@@ -31,7 +31,7 @@ const BUILDING = '.tmp-store';
 const FOREIGN = 'lost+found';
 
 /** Small files that a data folder needs besides its log. */
-const KEPT = ['group-salt', 'dashboard-password'];
+const SMALL_FILES = ['group-salt', 'dashboard-password'];
 
 /** The folder is not empty, so nothing was written there. */
 export class NotEmptyError extends Error {
@@ -90,9 +90,9 @@ export function isBackup(dir: string): boolean {
 }
 
 /** Copies the small files of one folder to another; answers their digests by their names. */
-export function copyKept(from: string, to: string): Readonly<Record<string, string>> {
+export function copySmallFiles(from: string, to: string): Readonly<Record<string, string>> {
   const files: Record<string, string> = {};
-  for (const name of KEPT) {
+  for (const name of SMALL_FILES) {
     const content = contentOf(join(from, name));
     if (content === undefined) continue;
     writeFileSync(join(to, name), content, { mode: 0o600 });
@@ -125,9 +125,9 @@ export function readManifest(dir: string): BackupManifest {
 }
 
 /** Where the backup `dir` has other small files than its manifest says. */
-export function faultsOfKept(dir: string, { files }: BackupManifest): string[] {
+export function problemsOfSmallFiles(dir: string, { files }: BackupManifest): string[] {
   return Object.entries(files ?? {}).flatMap(([name, digest]) => {
-    const content = KEPT.includes(name) ? contentOf(join(dir, STORE, name)) : undefined;
+    const content = SMALL_FILES.includes(name) ? contentOf(join(dir, STORE, name)) : undefined;
     if (content === undefined) return [`${name} is missing`];
     return hash('sha256', content, 'hex') === digest ? [] : [`${name} is not what was written`];
   });

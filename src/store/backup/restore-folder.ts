@@ -32,7 +32,7 @@ interface Plan {
 }
 
 /** Why no node may run on a folder; undefined where one may. */
-export function unfitness(dir: string): string | undefined {
+export function refusalOfTarget(dir: string): string | undefined {
   return isBackup(dir) ? `${dir} is a backup; bring it back with ptf restore` : halfRestored(dir);
 }
 

@@ -43,19 +43,25 @@ export class EtcdLog implements SharedLog {
           { request_range: { key: keys.leader } },
           { request_range: range },
           { request_range: { key: keys.trimmed } },
+          { request_range: { key: keys.nodes, range_end: keys.nodesEnd } },
         ],
       },
       timeoutMs,
     );
-    const [leader, log, trimmed] = responses.map(({ response_range: found }) => found!.kvs);
+    const [leader, log, trimmed, nodes] = responses.map(({ response_range: found }) => found!.kvs);
     const slots: Slot[] = [];
     for (const kv of log!) slots.push(await this.slotOf(kv));
     return {
       leader: leader![0] === undefined ? null : leaderOf(leader![0]),
       slots,
       trimmed: trimmed![0] === undefined ? 0 : Number(trimmed![0].value.toString()),
+      nodes: nodes!.map((kv) => this.#nodeOf(kv)),
       revision: header.revision,
     };
+  }
+
+  #nodeOf({ key, value }: KeyValue): NodeView {
+    return { nodeId: this.keys.nodeIdOf(key), ...JSON.parse(value.toString()) } as NodeView;
   }
 
   /** Calls `heard` with slots that are put from `revision` on, in order, and `ended` once, when it ends by itself. */
@@ -243,7 +249,7 @@ export class EtcdLog implements SharedLog {
   async nodes(): Promise<NodeView[]> {
     const { keys } = this;
     const { kvs } = await this.client.range({ key: keys.nodes, range_end: keys.nodesEnd });
-    return kvs.map(({ key, value }) => ({ nodeId: keys.nodeIdOf(key), ...JSON.parse(value.toString()) }) as NodeView);
+    return kvs.map((kv) => this.#nodeOf(kv));
   }
 
   async scrubbed(): Promise<{ readonly at: number; readonly complete: boolean; readonly detail: string } | null> {

@@ -20,12 +20,18 @@ export class Reserve {
   }
 
   /**
-   * Makes the file as large as it should be, or as the disk permits. A file system that compresses must not shrink it.
+   * Makes the file as large as it should be, or half of what the disk has free: it must not fill the disk itself. A
+   * file system that compresses must not shrink it.
    */
   fill(): void {
+    this.#write(2);
+  }
+
+  /** Writes the file where it is too small, into at most one `part`th of what the disk has free. */
+  #write(part: number): void {
     try {
       if (this.#size() >= limits.reserveBytes) return;
-      const bytes = Math.min(limits.reserveBytes, freeBytesOf(this.#dir));
+      const bytes = Math.min(limits.reserveBytes, Math.floor(freeBytesOf(this.#dir) / part));
       writeFileSync(this.#file, randomBytes(bytes), { mode: 0o600 });
     } catch {
       // A full disk: what could be written of it stays.
@@ -39,7 +45,20 @@ export class Reserve {
     try {
       return await act();
     } finally {
-      this.fill();
+      this.#write(1);
+    }
+  }
+
+  /**
+   * Runs `act`, and once more with the space of the reserve free where `act` found the disk full: for what may find
+   * that the folder and its reserve belong to another process.
+   */
+  async ifFull<T>(act: () => Promise<T>): Promise<T> {
+    try {
+      return await act();
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error;
+      return this.during(act);
     }
   }
 

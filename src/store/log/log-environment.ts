@@ -119,7 +119,7 @@ export function pageCountsOf(environment: LogEnvironment): PageCounts {
   };
   const trees = [stats, stats.free, ...[log, meta, scrub, moved].map((database) => database.getStats() as TreeStats)];
   root.resetReadTxn();
-  const takenPages = trees.reduce(
+  const reservedPages = trees.reduce(
     (pages, tree) => pages + tree.treeBranchPageCount + tree.treeLeafPageCount + tree.overflowPages,
     META_PAGES,
   );
@@ -127,7 +127,7 @@ export function pageCountsOf(environment: LogEnvironment): PageCounts {
     pageBytes: stats.pageSize,
     lastPage: stats.lastPageNumber,
     lastTxn: stats.lastTxnId,
-    freePages: stats.lastPageNumber + 1 - takenPages,
+    freePages: stats.lastPageNumber + 1 - reservedPages,
   };
 }
 

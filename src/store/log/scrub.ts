@@ -53,11 +53,11 @@ export async function scrubFreePages(
   const { lastTxn } = pageCountsOf(environment);
   await removeScrubPages(environment, commit);
   for (let step = 0; step < FIRST_CLAIMS; step += 1) await claimPages(environment, commit, step, 1);
-  await takeRoom(environment, commit);
+  await reservePages(environment, commit);
   const readersPass = (txn: number) => untilReadersPass(environment, txn, times, signal);
   await readersPass(lastTxn);
   await claimMany(environment, commit);
-  await claimRest(environment, commit, readersPass);
+  await claimRemaining(environment, commit, readersPass);
   await giveRoomBack(environment, commit);
   await removeScrubPages(environment, commit);
 }
@@ -75,7 +75,7 @@ export async function removeScrubPages(environment: LogEnvironment, commit: Comm
  * such room but at the end of the file, which would grow by that list with every scrub, and so would the next list. So
  * it is taken beforehand.
  */
-async function takeRoom(environment: LogEnvironment, commit: Commit): Promise<void> {
+async function reservePages(environment: LogEnvironment, commit: Commit): Promise<void> {
   const { freePages, pageBytes } = pageCountsOf(environment);
   const pages = Math.ceil(((freePages + FURTHER_PAGES) * LISTED_BYTES) / pageBytes);
   const zeros = Buffer.alloc((pages - 1) * pageBytes + onePageBytes(pageBytes));
@@ -136,7 +136,7 @@ async function claimMany(environment: LogEnvironment, commit: Commit): Promise<v
  * longer names it: a page that is taken and given back within one commit is never written, and stays on the list. The
  * number of free pages would not do, since each commit frees a few.
  */
-async function claimRest(
+async function claimRemaining(
   environment: LogEnvironment,
   commit: Commit,
   readersPass: (txn: number) => Promise<void>,

@@ -56,7 +56,7 @@ export function readOwner(dir: string): OwnerRecord | undefined {
   if (epoch === 0) return undefined;
   const record = parsed(readText(ownerFileOf(dir, epoch)) ?? '');
   // A power cut may leave an empty file: its owner cannot be looked up, and only its heartbeat can show that it lives.
-  return record?.epoch === epoch ? record : { ...recordOf(nobody, epoch), claimed_at: 'an unknown time' };
+  return record?.epoch === epoch ? record : { ...recordOf(noOwner, epoch), claimed_at: 'an unknown time' };
 }
 
 /** The highest epoch that a file in `dir` names; 0 for none. */
@@ -103,7 +103,7 @@ export function parsed(text: string): OwnerRecord | undefined {
   }
 }
 
-const nobody: ProcessIdentity = { pid: 0, processStart: null, bootId: null, pidNamespace: null };
+const noOwner: ProcessIdentity = { pid: 0, processStart: null, bootId: null, pidNamespace: null };
 
 function epochsIn(dir: string): number[] {
   return readdirSync(dir).flatMap((name) => NAME.exec(name)?.slice(1).map(Number) ?? []);

@@ -58,13 +58,13 @@ export function readText(file: string): string | null {
   try {
     return readFileSync(file, 'utf8').trim();
   } catch (error) {
-    if (isMissing(error) || isGone(error)) return null;
+    if (isMissing(error) || hasExited(error)) return null;
     throw error;
   }
 }
 
 /** A process that ended between opening and reading its file. */
-function isGone(error: unknown): boolean {
+function hasExited(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ESRCH';
 }
 
@@ -73,6 +73,6 @@ export function runs(pid: number): boolean {
   try {
     return kill(pid, 0);
   } catch (error) {
-    return !isGone(error);
+    return !hasExited(error);
   }
 }

@@ -36,7 +36,7 @@ export function refuseIfCancelled(context: CopyContext): void {
 }
 
 /** Tells how the copy stands, and ends it where it was cancelled. */
-export function copying(context: CopyContext): (done: number, total: number) => void {
+export function backingUp(context: CopyContext): (done: number, total: number) => void {
   return (done, total) => {
     refuseIfCancelled(context);
     context.stands({ phase: 'copying', done, total });

@@ -14,7 +14,7 @@ import type {
   RestoreTask,
 } from '../../group/backup/backup-tasks.js';
 import type { VerifyMode } from '../../group/recovery/verification.js';
-import { faultsOfKept, isBackup, readManifest, storeOf } from '../../store/backup/backup-folder.js';
+import { isBackup, problemsOfSmallFiles, readManifest, storeOf } from '../../store/backup/backup-folder.js';
 import { halfRestored } from '../../store/backup/restore-folder.js';
 import { refuseIfFull } from '../../store/files/full-disk.js';
 import { verifyInChild } from '../verify/verify-runner.js';
@@ -65,14 +65,14 @@ export async function verifyAny(dir: string, mode: VerifyMode, onProgress?: OnPr
 /** A backup holds where its store does, and is what its manifest says, to the byte. */
 async function verifyBackup(dir: string, onProgress?: OnProgress, signal?: AbortSignal): Promise<VerifyReport> {
   const report = await verifyInChild(storeOf(dir), 'full', onProgress, signal);
-  const faults = [...report.faults, ...faultsOfManifest(dir, report)];
+  const faults = [...report.faults, ...problemsOfManifest(dir, report)];
   return { ...report, ok: faults.length === 0, faults };
 }
 
-function faultsOfManifest(dir: string, report: VerifyReport): string[] {
+function problemsOfManifest(dir: string, report: VerifyReport): string[] {
   try {
     const manifest = readManifest(dir);
-    const faults = faultsOfKept(dir, manifest);
+    const faults = problemsOfSmallFiles(dir, manifest);
     if (report.faults.length > 0) return faults;
     const snapshots = report.snapshots.map(({ seq }) => seq).join();
     if (report.lastSeq !== manifest.last_seq) {

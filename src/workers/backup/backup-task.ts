@@ -5,12 +5,12 @@ import type { LogReader } from '../../group/ports/log.js';
 import type { SnapshotStore } from '../../group/ports/snapshots.js';
 import { DamagedError } from '../../group/ports/storage-errors.js';
 import { formationOf } from '../../group/recovery/recovery.js';
-import { BACKUP_FORMAT, copyKept, NewBackup } from '../../store/backup/backup-folder.js';
+import { BACKUP_FORMAT, copySmallFiles, NewBackup } from '../../store/backup/backup-folder.js';
 import { dataFileOf, isThere } from '../../store/files/environment-file.js';
 import { type LmdbLogReader, logFolderOf, openLogReader } from '../../store/log/lmdb-log.js';
 import { claimFolder, epochOf, passEpochOn } from '../../store/ownership/owner.js';
 import { LmdbSnapshotStore } from '../../store/snapshots/lmdb-snapshots.js';
-import { type CopyContext, CopyError, copying, refuseIfCancelled, verifyWritten } from './backup-context.js';
+import { backingUp, type CopyContext, CopyError, refuseIfCancelled, verifyWritten } from './backup-context.js';
 
 export async function backUp({ dataDir, dir, version }: BackupTask, context: CopyContext): Promise<BackupManifest> {
   if (!isThere(dataFileOf(logFolderOf(dataDir)))) throw new CopyError('no_store', `${dataDir} holds no store`);
@@ -21,7 +21,7 @@ export async function backUp({ dataDir, dir, version }: BackupTask, context: Cop
     const { group_id, environment } = formationOf(source);
     await passEpochOn(backup.store, epochOf(dataDir));
     const copied = await copyTo(backup.store, source, context);
-    const files = copyKept(dataDir, backup.store);
+    const files = copySmallFiles(dataDir, backup.store);
     await copySnapshot(new LmdbSnapshotStore(dataDir), new LmdbSnapshotStore(backup.store), copied);
     refuseIfCancelled(context);
     const { batches, records, snapshots, digest = '' } = await verifyWritten(backup.store, copied, context);
@@ -60,7 +60,7 @@ async function copyTo(store: string, source: LogReader, context: CopyContext): P
         return writer.append(null, batches);
       },
     };
-    const copied = await copyLog(source, sink, copying(context));
+    const copied = await copyLog(source, sink, backingUp(context));
     // What an erasure took out of the log meanwhile must not stay in the free space of its copy.
     if (isRewritten) await writer.scrub();
     return copied;

@@ -6,14 +6,14 @@ import { type RestoredLog, restoreLog } from '../../group/backup/restore-store.j
 import type { LogReader } from '../../group/ports/log.js';
 import { DamagedError } from '../../group/ports/storage-errors.js';
 import { lastSeqOf, recover } from '../../group/recovery/recovery.js';
-import { copyKept, storeOf } from '../../store/backup/backup-folder.js';
+import { copySmallFiles, storeOf } from '../../store/backup/backup-folder.js';
 import { contentOf, finishRestore, heldStore, Restoring } from '../../store/backup/restore-folder.js';
 import { dataFileOf } from '../../store/files/environment-file.js';
 import { readExpectedHead } from '../../store/log/expected-head.js';
 import { logFolderOf, openLogReader } from '../../store/log/lmdb-log.js';
 import { claimFolder, epochOf, passEpochOn } from '../../store/ownership/owner.js';
 import { LmdbSnapshotStore } from '../../store/snapshots/lmdb-snapshots.js';
-import { type CopyContext, CopyError, copying, verifyWritten } from './backup-context.js';
+import { backingUp, type CopyContext, CopyError, verifyWritten } from './backup-context.js';
 
 /** Only event ids are keyed by the salt, and nothing here looks one up. */
 const noSalt = new Uint8Array(0);
@@ -35,10 +35,16 @@ export async function restore(task: RestoreTask, context: CopyContext): Promise<
       await passEpochOn(restoring.store, Math.max(...epochs));
       const restored = await restoreTo(restoring.store, source, backup, old, context);
       if (!restored.changed) await copySnapshots(backup, restoring.store);
-      copyKept(backup, restoring.store);
+      copySmallFiles(backup, restoring.store);
       await verifyWritten(restoring.store, restored, context);
       const counts = { backup_seq: backupSeq, last_seq: restored.lastSeq };
-      const report = { data_dir: dataDir, ...counts, erasures_from: erasuresFrom, ...told(restored), replaced: aside };
+      const report = {
+        data_dir: dataDir,
+        ...counts,
+        erasures_from: erasuresFrom,
+        ...summary(restored),
+        replaced: aside,
+      };
       await restoring.finish(report, aside);
       return report;
     } finally {
@@ -92,7 +98,7 @@ async function restoreTo(
       old,
       sink: { add: (batches) => writer.appendAll(batches) },
       nonce: () => context.nonce(NONCE_BYTES),
-      progress: copying(context),
+      progress: backingUp(context),
     });
   } finally {
     await writer.close();
@@ -105,7 +111,7 @@ async function copySnapshots(from: string, to: string): Promise<void> {
     await new LmdbSnapshotStore(to).write(source.readHeader(seq), source.borrowBlocks(seq));
 }
 
-function told({ erasures, requests, withdrawals, lostEvents, lostFacts }: RestoredLog) {
+function summary({ erasures, requests, withdrawals, lostEvents, lostFacts }: RestoredLog) {
   const acts = lostFacts.map(({ at, ...fact }) => ({ at: new Date(at).toISOString(), ...fact }));
   return { erasures, requests, withdrawals, events_lost: lostEvents, acts_lost: acts, resumed: false };
 }

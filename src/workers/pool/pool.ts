@@ -100,8 +100,8 @@ export class PiscinaPool implements GroupPool {
         { transferList: [progress] },
       );
       // The result comes by another port, and may come first.
-      for (let told = receiveMessageOnPort(heard); told !== undefined; told = receiveMessageOnPort(heard)) {
-        const [done, total] = told.message as [number, number];
+      for (let message = receiveMessageOnPort(heard); message !== undefined; message = receiveMessageOnPort(heard)) {
+        const [done, total] = message.message as [number, number];
         onProgress(done, total);
       }
       return simulation;
@@ -110,8 +110,8 @@ export class PiscinaPool implements GroupPool {
     }
   }
 
-  tell(work: FeedWork): Promise<FeedPiece> {
-    return run(this.#replica, 'tell', work);
+  publishChanges(work: FeedWork): Promise<FeedPiece> {
+    return run(this.#replica, 'publishChanges', work);
   }
 
   walkChanges(work: WalkWork): Promise<ChangeWalk | null> {

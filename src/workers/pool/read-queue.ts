@@ -6,7 +6,7 @@ import { PoolBusyError } from '../../group/ports/pool.js';
 import { limits } from '../../limits.js';
 
 /** In the order of their turns: single records (a withdrawal, the audit), listings by key, listings for anybody. */
-export type Lane = 'records' | 'own' | 'public';
+export type ReadClass = 'records' | 'own' | 'public';
 
 interface Waiting {
   readonly begin: () => void;
@@ -16,7 +16,11 @@ interface Waiting {
 export class ReadQueue {
   readonly #threads: number;
   readonly #waitMs: number;
-  readonly #lanes: Readonly<Record<Lane, Set<Waiting>>> = { records: new Set(), own: new Set(), public: new Set() };
+  readonly #waiting: Readonly<Record<ReadClass, Set<Waiting>>> = {
+    records: new Set(),
+    own: new Set(),
+    public: new Set(),
+  };
   #running = 0;
 
   /** As many reads as there are `threads` run at a time; one that has not begun within `waitMs` never does. */
@@ -29,8 +33,8 @@ export class ReadQueue {
    * Does `read` in its turn. Rejects as that does, or with `PoolBusyError` where too many wait, or this one waited too
    * long.
    */
-  async run<R>(lane: Lane, read: () => Promise<R>): Promise<R> {
-    await this.#turn(this.#lanes[lane]);
+  async run<R>(readClass: ReadClass, read: () => Promise<R>): Promise<R> {
+    await this.#turn(this.#waiting[readClass]);
     try {
       return await read();
     } finally {
@@ -41,7 +45,7 @@ export class ReadQueue {
 
   /** Nothing that waits now will begin. */
   refuseAll(): void {
-    for (const waiting of Object.values(this.#lanes)) for (const one of waiting) one.refuse();
+    for (const waiting of Object.values(this.#waiting)) for (const one of waiting) one.refuse();
   }
 
   #turn(waiting: Set<Waiting>): Promise<void> {
@@ -68,7 +72,7 @@ export class ReadQueue {
   }
 
   #beginNext(): void {
-    for (const waiting of Object.values(this.#lanes)) {
+    for (const waiting of Object.values(this.#waiting)) {
       const [next] = waiting;
       if (next === undefined) continue;
       waiting.delete(next);

@@ -57,8 +57,8 @@ export function verdicts(task: { readonly upTo: number; readonly at: number }): 
   return replica.verdicts(task.upTo, task.at);
 }
 
-export function tell(work: FeedWork): FeedPiece {
-  return replica.tell(work);
+export function publishChanges(work: FeedWork): FeedPiece {
+  return replica.publishChanges(work);
 }
 
 export function walkChanges(work: WalkWork): ChangeWalk | null {

@@ -1,28 +1,43 @@
 /** Whether a start with some configuration would take a data folder, by the group that it was formed as. */
 import type { GroupIdentity } from '../../group/api.js';
+import { clockProblem } from '../../group/health/clock-guard.js';
 import { DamagedError } from '../../group/ports/storage-errors.js';
-import { groupFaults } from '../../group/recovery/formation.js';
-import { formationOf } from '../../group/recovery/recovery.js';
-import { unfitness } from '../../store/backup/restore-folder.js';
-import { keptSalt } from '../../store/files/kept-salt.js';
+import { formationProblems } from '../../group/recovery/formation.js';
+import { batchFrom, formationOf } from '../../group/recovery/recovery.js';
+import { refusalOfTarget } from '../../store/backup/restore-folder.js';
+import { readClockSeen } from '../../store/files/clock-seen.js';
+import { storedSalt } from '../../store/files/stored-salt.js';
 import { openLogReader } from '../../store/log/lmdb-log.js';
+
+/** The wall clock of a start. */
+export interface StartClock {
+  /** ms since 1970. */
+  readonly now: number;
+  /** `CLOCK_ACCEPTED_UNTIL`, in ms since 1970. */
+  readonly acceptedUntil: number | null;
+}
 
 /**
  * Why a start on the folder `dir`, whose store was verified and is not empty, would be refused; empty where it would
  * not. `salt`: the configured one, or null.
  */
-export async function startFaults(
+export async function startProblems(
   dir: string,
   identity: GroupIdentity,
   salt: string | null,
+  { now, acceptedUntil }: StartClock,
 ): Promise<readonly string[]> {
-  const unfit = unfitness(dir);
+  const unfit = refusalOfTarget(dir);
   if (unfit !== undefined) return [unfit];
-  const kept = keptSalt(dir, salt);
-  if (!kept.ok) return [kept.fault];
+  const stored = storedSalt(dir, salt);
+  if (!stored.ok) return [stored.fault];
   const log = openLogReader(dir, { alone: true });
   try {
-    return groupFaults({ identity, salt: Buffer.from(kept.salt) }, formationOf(log));
+    const last = log.last();
+    const seenAt = Math.max(last === undefined ? 0 : batchFrom(last).at, readClockSeen(dir));
+    const clock = identity.environment === 'dev' ? null : clockProblem(now, seenAt, acceptedUntil);
+    const formation = formationProblems({ identity, salt: Buffer.from(stored.salt) }, formationOf(log));
+    return clock === null ? formation : [...formation, clock];
   } catch (error) {
     // A start has its group from a snapshot, and passes damage so far back over; `ptf verify` tells it.
     if (error instanceof DamagedError) return [];

@@ -15,7 +15,7 @@ function answered(table: TrustTable, key: string, at = 0): void {
 
 /** Told, and read once. */
 function read(table: TrustTable, key: string): void {
-  table.tell(key, values, 0);
+  table.setPublished(key, values, 0);
   table.get(key);
 }
 
@@ -33,7 +33,7 @@ test('beyond its bound the least recently read goes', () => {
 
 test('who was only told makes room for who was read, the one told longest ago first', () => {
   const table = new TrustTable(4);
-  for (const key of 'abcd') table.tell(key, values, 0);
+  for (const key of 'abcd') table.setPublished(key, values, 0);
   table.get('a');
   answered(table, 'e', 10);
   answered(table, 'f', 10);
@@ -44,7 +44,7 @@ test('an answer that is current no longer makes room before anybody who was told
   const table = new TrustTable(4);
   table.answerMs = 15;
   table.snapshotBegins();
-  for (const key of 'ab') table.tell(key, values, 0);
+  for (const key of 'ab') table.setPublished(key, values, 0);
   table.snapshotEnds();
   for (const [key, at] of [...'stuvw'].map((key, n) => [key, 10 * n] as const)) answered(table, key, at);
   assert.is(held(table, 'abstuvw'), 'abvw');
@@ -52,7 +52,7 @@ test('an answer that is current no longer makes room before anybody who was told
   answered(table, 'x', 41);
   assert.is(held(table, 'abstuvwx'), 'bvwx');
   assert.not.ok(table.complete);
-  table.tell('c', values, 50);
+  table.setPublished('c', values, 50);
   assert.is(held(table, 'bcvwx'), 'bcwx', 'nor before anybody who is told');
 });
 
@@ -61,7 +61,7 @@ test('a snapshot finds room among answers from before it, and drops those that i
   table.answerMs = 15;
   for (const key of 'wxyz') answered(table, key, 0);
   table.snapshotBegins();
-  for (const key of 'ab') table.tell(key, values, 1);
+  for (const key of 'ab') table.setPublished(key, values, 1);
   assert.is(held(table, 'abwxyz'), 'abyz');
   answered(table, 'y', 1);
   table.snapshotEnds();
@@ -73,7 +73,7 @@ test('while a snapshot comes nobody is known not to be in the group', () => {
   const table = new TrustTable(4);
   for (const isOver of [true, false]) {
     table.snapshotBegins();
-    table.tell('a', values, 0);
+    table.setPublished('a', values, 0);
     assert.not.ok(table.complete);
     if (isOver) table.snapshotEnds();
     assert.is(table.complete, isOver);
@@ -82,7 +82,7 @@ test('while a snapshot comes nobody is known not to be in the group', () => {
 
 test('an erasure that a snapshot overtakes is one all the same', () => {
   const table = new TrustTable(4);
-  table.tell('a', values, 0);
+  table.setPublished('a', values, 0);
   const token = table.reading('a');
   table.snapshotBegins();
   table.erased(token);
@@ -92,27 +92,27 @@ test('an erasure that a snapshot overtakes is one all the same', () => {
 test('nobody who is only told takes the place of one who was read', () => {
   const table = new TrustTable(3);
   for (const key of 'abc') read(table, key);
-  table.tell('x', values, 0);
+  table.setPublished('x', values, 0);
   assert.is(held(table, 'abcx'), 'abc');
-  table.tell('b', other, 0);
-  assert.is(table.get('b')?.told?.values.verdict, 'trusted', 'those that are held stay current');
+  table.setPublished('b', other, 0);
+  assert.is(table.get('b')?.published?.values.verdict, 'trusted', 'those that are held stay current');
 });
 
 test('it is complete from a snapshot that fits, until somebody finds no room', () => {
   const table = new TrustTable(3);
   assert.not.ok(table.complete);
   table.snapshotBegins();
-  for (const key of 'abc') table.tell(key, values, 0);
+  for (const key of 'abc') table.setPublished(key, values, 0);
   assert.not.ok(table.complete);
   table.snapshotEnds();
   assert.ok(table.complete);
-  table.gone('a');
-  table.tell('d', values, 0);
+  table.removePublished('a');
+  table.setPublished('d', values, 0);
   assert.ok(table.complete);
-  table.tell('e', values, 0);
+  table.setPublished('e', values, 0);
   assert.not.ok(table.complete);
   table.snapshotBegins();
-  for (const key of 'ab') table.tell(key, values, 0);
+  for (const key of 'ab') table.setPublished(key, values, 0);
   table.snapshotEnds();
   assert.ok(table.complete);
   assert.is(held(table, 'abcde'), 'ab');
@@ -121,10 +121,10 @@ test('it is complete from a snapshot that fits, until somebody finds no room', (
 test('a snapshot that broke off counts for nothing when the next one ends', () => {
   const table = new TrustTable(10);
   table.snapshotBegins();
-  table.tell('a', values, 0);
+  table.setPublished('a', values, 0);
   table.streamBroke();
   table.snapshotBegins();
-  table.tell('b', values, 0);
+  table.setPublished('b', values, 0);
   table.snapshotEnds();
   assert.is(held(table, 'ab'), 'b');
 });
@@ -132,12 +132,12 @@ test('a snapshot that broke off counts for nothing when the next one ends', () =
 test('an answer is no news once the stream has told something since the call left', () => {
   const table = new TrustTable(10);
   const early = table.reading('a');
-  table.tell('a', other, 1);
+  table.setPublished('a', other, 1);
   table.answered(early, values, 2);
-  assert.is(table.get('a')?.told?.values.verdict, 'trusted');
+  assert.is(table.get('a')?.published?.values.verdict, 'trusted');
   assert.is(table.get('a')?.answer, null);
   const second = table.reading('b');
-  table.gone('b');
+  table.removePublished('b');
   table.answered(second, values, 2);
   assert.is(table.get('b'), undefined);
 });
@@ -146,15 +146,15 @@ test('an answer stands beside what was told, until the stream tells something el
   const table = new TrustTable(10);
   const held = () => {
     const row = table.get('a');
-    return [row?.told?.values.verdict, row?.answer?.values.verdict];
+    return [row?.published?.values.verdict, row?.answer?.values.verdict];
   };
   table.snapshotBegins();
-  table.tell('a', other, 0);
+  table.setPublished('a', other, 0);
   table.snapshotEnds();
   answered(table, 'a');
   answered(table, 'a');
   assert.equal(held(), ['trusted', 'untrusted']);
-  table.tell('a', other, 1);
+  table.setPublished('a', other, 1);
   assert.equal(held(), ['trusted', undefined]);
   table.snapshotBegins();
   answered(table, 'a');
@@ -189,11 +189,31 @@ test('a read that ends while an erasure is under way does not end what the erasu
 
 test('rows that a stream kept current are as old as the stream once it is over', () => {
   const table = new TrustTable(10);
-  table.tell('a', values, 5);
+  table.setPublished('a', values, 5);
   answered(table, 'b', 50);
   table.orphan(20);
-  assert.is(table.get('a')?.told?.at, 20);
+  assert.is(table.get('a')?.published?.at, 20);
   assert.is(table.get('b')?.answer?.at, 50);
+});
+
+test('what the stream tells is held to the last decimal, whatever its size', () => {
+  const table = new TrustTable(1);
+  const verdicts = ['trusted', 'neutral', 'suspicious', 'untrusted'] as const;
+  const check = (told: TrustValues) => {
+    table.setPublished('a', told, 1);
+    assert.equal(table.get('a')?.published, { values: told, at: 1 });
+  };
+  for (let step = 0; step <= 10_000; step++) {
+    const verdict = verdicts[step % 4]!;
+    check({
+      score: Number((step / 100).toFixed(2)),
+      confidence: Number((1 - step / 10_000).toFixed(4)),
+      verdict,
+      known: true,
+    });
+  }
+  for (const score of [12.345, -1, 100.01, 1e300]) check({ score, confidence: 0.5, verdict: 'neutral', known: true });
+  for (const confidence of [0.12345, 1.5]) check({ score: 50, confidence, verdict: 'trusted', known: true });
 });
 
 test.run();

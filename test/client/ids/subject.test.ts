@@ -6,7 +6,7 @@ import { bounds } from '../../../src/client/bounds.js';
 import { isSubjectHash, sentId, subjectHash } from '../../../src/client/ids/subject.js';
 import { Pseudonyms, pseudonymise, subjectHex } from '../../../src/core/hashing/pseudonym.js';
 import { limits } from '../../../src/limits.js';
-import { characterFault } from '../../../src/validation/identifiers.js';
+import { characterViolation } from '../../../src/validation/identifiers.js';
 import { textsOf } from '../../support/texts.js';
 
 interface Vector {
@@ -60,7 +60,7 @@ test('the client refuses the characters in a player id that the node refuses, ha
     const id = [n, n / parts.length, n / parts.length ** 2]
       .map((place) => parts[Math.floor(place) % parts.length])
       .join('');
-    const isRefused = characterFault(id) !== undefined;
+    const isRefused = characterViolation(id) !== undefined;
     for (const salt of [undefined, 'a salt of sixteen bytes']) {
       const send = () => sentId(id, salt);
       if (isRefused) assert.throws(send, /a player id (must not|holds)/, JSON.stringify(id));

@@ -155,7 +155,7 @@ function sumsOf(
 /** Walks all records of a life, as the replica walks the log. */
 function decayedBy(given: Given, halfLifeDays: number, at: number): ReturnType<ScenarioHalfLife['subjects']> {
   const other = new ScenarioHalfLife(given.state, halfLifeDays, at);
-  for (const [i, { record, at: stamped }] of given.records.entries()) other.take(record, i + 1, stamped);
+  for (const [i, { record, at: stamped }] of given.records.entries()) other.apply(record, i + 1, stamped);
   return other.subjects();
 }
 
@@ -235,7 +235,7 @@ test('what the log no longer holds keeps its present worth under another half-li
   const at = t0 + 20 * dayMs;
   const other = new ScenarioHalfLife(given.state, 20, at);
   for (const [i, { record, at: stamped }] of given.records.entries())
-    if (i + 1 !== left) other.take(record, i + 1, stamped);
+    if (i + 1 !== left) other.apply(record, i + 1, stamped);
   const subjects = other.subjects();
   const sum = subjects.entries.lowering(subjects.firstEntry(given.row('p')));
   // The first event is worth 2^-1 when the half-life changes and 2^-3 now; the second 2^-2 now, under the other

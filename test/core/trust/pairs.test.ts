@@ -14,7 +14,7 @@ const even: Centres = { mu: 0.5, own: Float64Array.of(0.5, 0.5) };
 function pairsOf(rows: readonly (readonly Entry[])[], centres: Centres, peers = 2, witnesses = new Witnesses(peers)) {
   const scratch = new Scratch();
   const sums = new VoteSums(peers, trustConstants, scratch);
-  sums.take(readVotes(evidenceOf(peers, rows), factsOf(peers), scratch));
+  sums.add(readVotes(evidenceOf(peers, rows), factsOf(peers), scratch));
   const pairs = new PairList(centres, witnesses, new Uint8Array(peers), trustConstants);
   sums.showPairs(pairs);
   return pairs;

@@ -22,7 +22,7 @@ function node(commitMs = 1): Node {
   const made: Node = { nowMs: 0, admission, share: admission.shareOf('flood') };
   // From here on it has had more than its share.
   admission.offered(made.share, limits.shareFirstEvents);
-  admission.rests();
+  admission.pauses();
   made.admission.turnTaken(batch, batchMs);
   made.admission.committed(commitMs);
   return made;
@@ -87,11 +87,11 @@ test('events are always let in while no more wait than a batch', () => {
 test('an overload is over once nobody has waited for a moment', () => {
   const one = node();
   letIn(one);
-  one.admission.rests();
+  one.admission.pauses();
   one.nowMs += limits.overloadRestMs - 1;
   one.admission.offered(null, 1);
   assert.is(letIn(one), 3);
-  one.admission.rests();
+  one.admission.pauses();
   one.nowMs += limits.overloadRestMs;
   one.admission.offered(null, 1);
   assert.is(letIn(one), whole);
@@ -110,7 +110,7 @@ test('an overload is over for whoever asks, too, not only for the next event tha
   for (const isResting of [true, false]) {
     const one = node();
     letIn(one);
-    if (isResting) one.admission.rests();
+    if (isResting) one.admission.pauses();
     one.nowMs += isResting ? limits.overloadRestMs : limits.overloadEndsMs;
     assert.not(one.admission.overloaded, `${isResting}`);
   }

@@ -104,7 +104,7 @@ async function grown(onFatal: (error: unknown) => void = (error) => assert.unrea
       },
     },
     clock: { now: () => t0 },
-    clockGuard: { ahead: false, isAheadNow: () => false },
+    clockGuard: { clockAhead: false, isAheadNow: () => false },
     timers,
     nonces: new Nonces({ bytes: (length) => Buffer.alloc(length), uuid: () => 'id' }),
     observer: { turnCommitted: () => void told.push('committed'), eventsDecided: nothing, workDone: nothing },

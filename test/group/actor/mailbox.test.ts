@@ -18,7 +18,7 @@ test('a turn takes mail in its order, up to its bounds, and what is left stays',
     assert.ok(mailbox.offer({ command, token: null, events, bytes: 1, share: null }));
   assert.not(mailbox.offer({ command: 4, token: null, events: 1, bytes: 1, share: null }), 'it is full');
   assert.equal(
-    [mailbox.take(), mailbox.take(), mailbox.take()].map((mails) => mails.map(({ command }) => command)),
+    [mailbox.takeTurn(), mailbox.takeTurn(), mailbox.takeTurn()].map((mails) => mails.map(({ command }) => command)),
     [[0, 1], [2, 3], []],
   );
   assert.equal([mailbox.empty, mailbox.events, mailbox.bytes], [true, 0, 0]);
@@ -53,7 +53,7 @@ test('a full mailbox takes events of a holder with fewer in place of the newest 
   assert.equal(mailbox.pushOutFor(mail('more', few, 2)), []);
   assert.equal([many.waiting, few.waiting, mailbox.events], [half, half - 1, limits.mailboxEvents - 1]);
   assert.equal(
-    [mailbox.take(), mailbox.take()].flat().map(({ command }) => command),
+    [mailbox.takeTurn(), mailbox.takeTurn()].flat().map(({ command }) => command),
     ['first', 'fresh'],
   );
   assert.equal([many.waiting, few.waiting, mailbox.events, mailbox.bytes], [0, 0, 0, 0]);
@@ -76,7 +76,7 @@ test('nothing that a turn took stays in memory, however long the mailbox is neve
   };
   refill();
   for (let turn = 0; turn < 50; turn++) {
-    for (const { command } of mailbox.take()) taken.push(new WeakRef(command));
+    for (const { command } of mailbox.takeTurn()) taken.push(new WeakRef(command));
     refill();
   }
   // What a reference was made to lives until the job is over.

@@ -17,7 +17,7 @@ test('a nonce is given once, whether it was made ahead or not', () => {
   const given: number[] = [];
   for (let turn = 0; turn < 6; turn++) {
     if (turn % 2 === 0) nonces.prepare();
-    given.push(nonces.take()[0]!);
+    given.push(nonces.next()[0]!);
   }
   assert.equal(given, [1, 2, 3, 4, 5, 6]);
 });
@@ -27,7 +27,7 @@ test('one at most is made ahead', () => {
   nonces.prepare();
   nonces.prepare();
   assert.is(asked.length, 1);
-  nonces.take();
+  nonces.next();
   assert.is(asked.length, 1);
 });
 

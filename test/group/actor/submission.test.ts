@@ -17,7 +17,7 @@ function scripted(count: number) {
     offer(submission, answered) {
       offered.push(submission);
       if (submission.checked !== undefined) answered(events.map(() => granted({ receivedAt: 1 })));
-      else answered({ type: 'repeats_unknown', events, checks, asOf: 1, retired: 0, withdrawn: [] });
+      else answered({ type: 'repeats_unknown', events, checks, expired: 0, withdrawn: [] });
       return undefined;
     },
     async read(query: RepeatQuery) {
@@ -35,7 +35,7 @@ test('what one read leaves out is read by further ones, before the submission is
   assert.ok(outcomes.every(({ ok }) => ok));
   assert.equal(reads, [3, 2, 1]);
   assert.equal(
-    offered[1]!.checked!.found.map(({ index }) => index),
+    offered[1]!.checked!.map(({ index }) => index),
     [0, 1, 2],
   );
 });

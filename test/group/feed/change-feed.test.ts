@@ -26,7 +26,7 @@ class World {
   #timers: { at: number; act: () => void }[] = [];
   readonly feed = new VerdictFeed({
     pool: {
-      tell: async (work) => {
+      publishChanges: async (work) => {
         const told = this.#tell(work);
         await this.gate;
         return told;
@@ -93,7 +93,7 @@ class World {
     const told: (readonly [rows: readonly ChangeRow[], mark: FeedPosition | null])[] = [];
     let forgotten = 0;
     const leave = this.feed.listen({
-      told: async (rows, mark) => void told.push([rows, mark]),
+      publish: async (rows, mark) => void told.push([rows, mark]),
       forgotten: () => void forgotten++,
     });
     return { told, leave, forgotten: () => forgotten };
@@ -154,7 +154,7 @@ test('an erasure is told before it is answered, and nothing here names the playe
   await world.pass(limits.streamTickMs);
   world.seq++;
   await world.pass(limits.streamTickMs);
-  assert.is(world.feed.kept, 2);
+  assert.is(world.feed.rows, 2);
   world.answers = [{ rows: [gone('x')], more: true, moreErased: true }, { rows: [gone('a')] }];
   world.seq++;
   await world.feed.publishErasures();
@@ -162,7 +162,7 @@ test('an erasure is told before it is answered, and nothing here names the playe
     told.slice(-2).map(([rows]) => rows[0]),
     [gone('x'), gone('a')],
   );
-  assert.is(world.feed.kept, 1);
+  assert.is(world.feed.rows, 1);
   assert.equal(world.feed.recent(0), ['{"of":"b"}']);
   assert.is(world.feed.erasedAt, world.feed.mark?.position);
 });
@@ -274,9 +274,9 @@ test('without listeners everything is kept for a moment, and then forgotten, her
   await world.pass(limits.streamTickMs);
   leave();
   await world.pass(limits.streamLingerMs - limits.streamTickMs);
-  assert.is(world.feed.kept, 1);
+  assert.is(world.feed.rows, 1);
   await world.pass(2 * limits.streamTickMs);
-  assert.equal([world.feed.kept, world.feed.mark, world.ended], [0, null, 1]);
+  assert.equal([world.feed.rows, world.feed.mark, world.ended], [0, null, 1]);
   const asked = world.asked.length;
   await world.pass(minuteMs);
   assert.is(world.asked.length, asked);

@@ -84,7 +84,7 @@ class Telling {
   }
 
   piece(): ChangePiece {
-    const piece = this.told.take(asOfTime(this.given.state, this.now), this.now);
+    const piece = this.told.next(asOfTime(this.given.state, this.now), this.now);
     if (!this.#isBegun && piece.upTo !== null) {
       this.#isBegun = true;
       this.walk(0, this.reader);
@@ -152,7 +152,7 @@ test('all players are looked at before anything is told, so many at a time, and 
   const telling = new Telling();
   for (let i = 0; i < 12; i++) telling.event(0, `p${i}`);
   const table = new ChangeTable(telling.given.state, steps, bounds);
-  const pieces = Array.from({ length: 3 }, () => table.take(asOfTime(telling.given.state, t0), t0));
+  const pieces = Array.from({ length: 3 }, () => table.next(asOfTime(telling.given.state, t0), t0));
   // 12 rows, 5 at a time.
   assert.equal(
     pieces.map(({ rows, upTo, position }) => [rows.length, upTo?.seq, position]),
@@ -254,7 +254,7 @@ test('erased players are told alone where only these are asked for, and the rest
   const { upTo } = telling.all();
   for (let i = 0; i < 5; i++) telling.event(1, `p${i}`);
   for (let i = 0; i < 4; i++) telling.erase(`p${i}`);
-  const pieces = [telling.told.takeErased(), telling.told.takeErased(), telling.told.takeErased()];
+  const pieces = [telling.told.nextErased(), telling.told.nextErased(), telling.told.nextErased()];
   assert.equal(
     pieces.map(({ rows, moreErased }) => [rows.map(({ text }) => text), moreErased]),
     [

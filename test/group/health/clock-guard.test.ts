@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ClockGuard, clockFault } from '../../../src/group/health/clock-guard.js';
+import { ClockGuard, clockProblem } from '../../../src/group/health/clock-guard.js';
 import { limits } from '../../../src/limits.js';
 import { dayMs, t0 } from '../../support/given.js';
 
@@ -26,7 +26,7 @@ test('a clock is ahead where it gains more than a day over the time that passed,
   assert.is(guard.isAheadNow(), true);
   pass(30 * dayMs);
   assert.is(guard.isAheadNow(), true, 'a jump does not become right by time');
-  assert.equal([guard.ahead, changes], [true, [true]]);
+  assert.equal([guard.clockAhead, changes], [true, [true]]);
   now -= limits.clockAheadMs + 1;
   assert.is(guard.isAheadNow(), false);
   now -= 20 * 365 * dayMs;
@@ -43,6 +43,8 @@ test('a clock that was behind, at the start or for a while, may be set right aga
     seenAt: t0,
     onChange: (ahead) => changes.push(ahead),
   });
+  assert.is(guard.isAheadNow(), false);
+  assert.is(guard.newestAt, t0, 'a clock that is behind does not lower the newest time that was seen');
   now = t0 + limits.clockAheadMs;
   assert.is(guard.isAheadNow(), false, 'the node began before the clock was set');
   now -= 300 * dayMs;
@@ -55,12 +57,12 @@ test('a clock that was behind, at the start or for a while, may be set right aga
 });
 
 test('a start is at fault more than a day after the newest time that was seen, unless the operator accepts it', () => {
-  assert.is(clockFault(t0, 0, null), null, 'a folder that never saw a time');
-  assert.is(clockFault(t0 + limits.clockAheadMs, t0, null), null);
-  const fault = clockFault(t0 + limits.clockAheadMs + 1, t0, null);
+  assert.is(clockProblem(t0, 0, null), null, 'a folder that never saw a time');
+  assert.is(clockProblem(t0 + limits.clockAheadMs, t0, null), null);
+  const fault = clockProblem(t0 + limits.clockAheadMs + 1, t0, null);
   assert.match(fault!, new Date(t0).toISOString());
-  assert.is(clockFault(t0 + 9 * dayMs, t0, t0 + 9 * dayMs), null);
-  assert.ok(clockFault(t0 + 9 * dayMs + 1, t0, t0 + 9 * dayMs), 'beyond the day that was accepted');
+  assert.is(clockProblem(t0 + 9 * dayMs, t0, t0 + 9 * dayMs), null);
+  assert.ok(clockProblem(t0 + 9 * dayMs + 1, t0, t0 + 9 * dayMs), 'beyond the day that was accepted');
 });
 
 test.run();

@@ -37,8 +37,8 @@ async function grown(peers: number, events: number): Promise<Machine> {
 async function list(machine: Machine, caller: number | null, limit: number, from: number | null = null) {
   const subject = subjectOf('p');
   const chains = (await machine.ask('chains', { type: 'chains', subject })) as Chains;
-  const { heads, withdrawn, retired } = chains;
-  return listEvents(machine.log, { subject, heads, withdrawn: new Set(withdrawn), retired, caller, limit, from });
+  const { heads, withdrawn, expired } = chains;
+  return listEvents(machine.log, { subject, heads, withdrawn: new Set(withdrawn), expired, caller, limit, from });
 }
 
 // Weeks checked against the calendar of ISO 8601: 2026-01-01 is a Thursday, 2027-01-01 a Friday, 2024-12-30 a Monday.
@@ -122,7 +122,7 @@ test('a peer that withdrew very many events hides none of the others', async () 
       at: { value: (seq: number) => (seq < first ? machine.log.at(seq) : gone) },
     });
     const withdrawn = heads.map((one) => (one.peer === 0 ? { peer: 0, head: first + goneCount - 1 } : one));
-    const walk = { heads: withdrawn, withdrawn: new Set<number>(), retired: 0 };
+    const walk = { heads: withdrawn, withdrawn: new Set<number>(), expired: 0 };
     return listEvents(log, { subject, ...walk, caller: null, limit: 1, from: null })!;
   };
   assert.is(listedBehind(5_000).summarised, 6, 'not so many that anything is left out');

@@ -116,7 +116,7 @@ test('a snapshot whose checksums hold, and whose content does not have its diges
   machine.snapshots.alter(7);
   const recovered = recover(machine.log, machine.snapshots, salt, lastSeqOf(machine.log))!;
   assert.is(recovered.snapshotSeq, 0);
-  assert.match(recovered.faults.join(), /snapshot 7: .*digest/);
+  assert.match(recovered.problems.join(), /snapshot 7: .*digest/);
   assert.is(stateDigest(recovered.follower.state), stateDigest(machine.actor.state));
 });
 
@@ -130,10 +130,10 @@ test('a damaged snapshot falls back to the one before, then to the whole log, an
   const found = () => recover(machine.log, machine.snapshots, salt, lastSeqOf(machine.log))!;
   machine.snapshots.damage(newest);
   assert.is(found().snapshotSeq, older);
-  assert.match(found().faults[0]!, new RegExp(`snapshot ${newest}`));
+  assert.match(found().problems[0]!, new RegExp(`snapshot ${newest}`));
   machine.snapshots.damage(older);
   assert.is(found().snapshotSeq, 0);
-  assert.is(found().faults.length, 2);
+  assert.is(found().problems.length, 2);
   assert.is(stateDigest(found().follower.state), digest);
 });
 
@@ -145,7 +145,7 @@ test('a snapshot of a newer format is passed over for what leads to the same sta
   await machine.snapshots.write({ ...header, version: header.version + 1 }, blocksIn(machine.snapshots, seq));
   const found = recover(machine.log, machine.snapshots, salt, lastSeqOf(machine.log))!;
   assert.is(found.snapshotSeq, 0);
-  assert.equal(found.faults, [`snapshot ${seq}: has the format ${header.version + 1}`]);
+  assert.equal(found.problems, [`snapshot ${seq}: has the format ${header.version + 1}`]);
   assert.is(stateDigest(found.follower.state), stateDigest(machine.actor.state));
 });
 
@@ -250,7 +250,7 @@ test('a snapshot whose content is not what its digest says is found', async () =
   assert.equal([ok, snapshots], [true, [{ seq: 7, ok: true }]]);
   const recovered = recover(machine.log, machine.snapshots, salt, 7)!;
   assert.is(recovered.snapshotSeq, 0);
-  assert.match(recovered.faults[0]!, /snapshot 7: .*digest/);
+  assert.match(recovered.problems[0]!, /snapshot 7: .*digest/);
 });
 
 test('a start passes over a snapshot of another format, and over one of another record than its name says', async () => {

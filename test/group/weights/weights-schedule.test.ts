@@ -75,7 +75,7 @@ test('weights count as computed once what came of them is durable, and not befor
     evidenceSeq: () => 5,
     ending: () => false,
     readOnly: () => false,
-    tell: () => told,
+    publish: () => told,
   });
   work.plan();
   await new Promise(setImmediate);

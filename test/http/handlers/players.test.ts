@@ -265,7 +265,13 @@ test('HEAD has the head of GET and no body', async () => {
 });
 
 test('the pages and files of the description carry tags, too', async () => {
-  for (const path of ['/api/v1/openapi.json', '/docs', '/docs/start.js', '/docs/swagger-ui.css']) {
+  for (const path of [
+    '/api/v1/openapi.json',
+    '/api/v1/openapi-3.0.json',
+    '/docs',
+    '/docs/start.js',
+    '/docs/swagger-ui.css',
+  ]) {
     const { headers, text } = await ask(node.url, path);
     assert.ok(text.length > 0);
     assert.is((await ask(node.url, path, { headers: { 'If-None-Match': headers.etag ?? '' } })).status, 304, path);

@@ -137,6 +137,49 @@ test('in high-security mode only subject hashes pass, in bodies, too', async () 
   await node.close();
 });
 
+test('a group with kinds takes canonical ids and hashes only, and says what is canonical, never the id', async () => {
+  const node = await startTestNode({ PLAYER_ID_KINDS: 'steam,minecraft' });
+  const peer = await registerPeer(node.url);
+  const canonical = '76561202255225729';
+  const odd = 'STEAM_0:1:2147480000';
+  assert.equal((await ask(node.url, '/api/v1/peers')).body.group.player_id_kinds, ['steam', 'minecraft']);
+  const isRefusal = ({ code, details, error }: { code: string; details: unknown; error: string }) => {
+    assert.is(code, 'player_id_not_canonical');
+    assert.equal(details, {
+      canonical_forms: [
+        { kind: 'steam', form: 'the decimal SteamID64 of 17 digits' },
+        { kind: 'minecraft', form: 'the UUID of version 4 in lower case with dashes' },
+      ],
+    });
+    assert.match(error, 'SteamID64');
+    assert.not.match(error, '2147480000');
+  };
+  const refused = await peer.submit({ player_id: odd });
+  assert.is(refused.status, 422);
+  isRefusal(refused.body);
+  assert.is((await peer.submit({ player_id: '0a0b0c0d-1111-4222-8333-444455556601' })).status, 201);
+  assert.is((await peer.submit({ player_id: 'AB'.repeat(32) })).status, 201);
+  const item = (player_id: string) => peer.event({ player_id });
+  const json = { events: [item(canonical), item(odd), item('BOT')] };
+  const { body: batch } = await ask(node.url, '/api/v1/events/batch', { key: peer.key, json });
+  assert.equal([batch.accepted, batch.rejected], [1, 2]);
+  assert.equal(
+    batch.results.map((one: { status: number }) => one.status),
+    [201, 422, 422],
+  );
+  isRefusal(batch.results[1]);
+  for (const what of ['trust-score', 'verdict', 'events']) {
+    assert.is((await ask(node.url, `/api/v1/players/${canonical}/${what}`)).status, 200);
+    const read = await ask(node.url, `/api/v1/players/${encodeURIComponent(odd)}/${what}`);
+    assert.is(read.status, 422);
+    isRefusal(read.body);
+  }
+  const match = (...ids: string[]) => ask(node.url, `/api/v1/trust-scores?ids=${ids.map(encodeURIComponent).join()}`);
+  assert.is((await match(canonical, 'ab'.repeat(32))).status, 200);
+  isRefusal((await match(canonical, odd)).body);
+  await node.close();
+});
+
 test('a key that was sent as a bearer token is told which header it belongs in', async () => {
   const face = await startFace();
   try {

@@ -46,6 +46,7 @@ const table: Readonly<Record<OperationId, Row>> = {
   getHealth: all('200'),
   getReadiness: all('200'),
   getOpenApi: all('200'),
+  getOpenApi30: all('200'),
   getDocs: all('200'),
   getDocsAsset: all('200'),
   registerPeer: all('201'),

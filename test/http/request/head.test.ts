@@ -1,27 +1,27 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { decodeText, headFault, isRequestId, parseTarget, rawQueryValues } from '../../../src/http/request/head.js';
+import { decodeText, headRefusal, isRequestId, parseTarget, rawQueryValues } from '../../../src/http/request/head.js';
 import { limits } from '../../../src/limits.js';
 
 test('a head up to the bound is taken, one byte more is refused', () => {
   const host = ['Host', 'x'];
   const room = limits.headBytes - 5 - 1;
-  assert.is(headFault('/', [...host, 'A', 'a'.repeat(room - 1)]), undefined);
-  assert.is(headFault('/', [...host, 'A', 'a'.repeat(room)]), 'headers_too_large');
-  assert.is(headFault(`/${'a'.repeat(limits.headBytes - 6)}`, host), undefined);
-  assert.is(headFault(`/${'a'.repeat(limits.headBytes - 5)}`, host), 'uri_too_long');
+  assert.is(headRefusal('/', [...host, 'A', 'a'.repeat(room - 1)]), undefined);
+  assert.is(headRefusal('/', [...host, 'A', 'a'.repeat(room)]), 'headers_too_large');
+  assert.is(headRefusal(`/${'a'.repeat(limits.headBytes - 6)}`, host), undefined);
+  assert.is(headRefusal(`/${'a'.repeat(limits.headBytes - 5)}`, host), 'uri_too_long');
 });
 
 test('over the bound the larger part is at fault', () => {
   const half = limits.headBytes / 2;
-  assert.is(headFault('/'.repeat(half + 10), ['A', 'a'.repeat(half)]), 'uri_too_long');
-  assert.is(headFault('/'.repeat(half), ['A', 'a'.repeat(half + 10)]), 'headers_too_large');
+  assert.is(headRefusal('/'.repeat(half + 10), ['A', 'a'.repeat(half)]), 'uri_too_long');
+  assert.is(headRefusal('/'.repeat(half), ['A', 'a'.repeat(half + 10)]), 'headers_too_large');
 });
 
 test('64 header fields are taken, 65 are refused', () => {
   const fields = Array.from({ length: 2 * limits.headerCount }, () => 'a');
-  assert.is(headFault('/', fields), undefined);
-  assert.is(headFault('/', [...fields, 'a', 'a']), 'headers_too_large');
+  assert.is(headRefusal('/', fields), undefined);
+  assert.is(headRefusal('/', [...fields, 'a', 'a']), 'headers_too_large');
 });
 
 test('a target is split at the first question mark and not decoded', () => {

@@ -111,7 +111,7 @@ test('a batch counts its events: one larger than the limit is taken, and waited 
 
 test('the limit is lifted when its second is over', async () => {
   const limit = new CallerLimit('peer', 1);
-  const taken = async (): Promise<boolean> => (await limit.take('a')) === null;
+  const taken = async (): Promise<boolean> => (await limit.consume('a')) === null;
   assert.equal([await taken(), await taken()], [true, false]);
   await until(taken);
 });
@@ -119,17 +119,17 @@ test('the limit is lifted when its second is over', async () => {
 test('what is refused is not paid for: neither by a longer wait nor beside a batch that was taken', async () => {
   const limit = new CallerLimit('peer', 10);
   const startedAt = performance.now();
-  const answers = await Promise.all(Array.from({ length: 100 }, () => limit.take('a')));
+  const answers = await Promise.all(Array.from({ length: 100 }, () => limit.consume('a')));
   assert.is(answers.filter((one) => one === null).length, 10);
   await limit.charge('a', 40);
   // 10 requests and 40 more events at 10 per second.
-  holdsWait((await limit.take('a'))?.headers?.['Retry-After'], 5, startedAt);
+  holdsWait((await limit.consume('a'))?.headers?.['Retry-After'], 5, startedAt);
 });
 
 test('callers beyond the bound share one count', async () => {
   const limit = new CallerLimit('address', 1, 1, 2);
   const statuses = await Promise.all(
-    ['first', 'second', 'late', 'later'].map(async (caller) => (await limit.take(caller))?.status ?? 200),
+    ['first', 'second', 'late', 'later'].map(async (caller) => (await limit.consume(caller))?.status ?? 200),
   );
   assert.equal(statuses, [200, 200, 200, 429]);
 });
@@ -137,12 +137,12 @@ test('callers beyond the bound share one count', async () => {
 test('whoever waits for a batch keeps its place among those that are counted', async () => {
   const limit = new CallerLimit('address', 1, 1, 1);
   const startedAt = performance.now();
-  await limit.take('waits');
+  await limit.consume('waits');
   await limit.charge('waits', 59);
   // A place without a wait is free again after a second.
   await until(() => performance.now() - startedAt > 1_100);
   const statuses = await Promise.all(
-    ['late', 'later', 'waits'].map(async (caller) => (await limit.take(caller))?.status ?? 200),
+    ['late', 'later', 'waits'].map(async (caller) => (await limit.consume(caller))?.status ?? 200),
   );
   assert.equal(statuses, [200, 429, 429]);
 });

@@ -86,8 +86,8 @@ test('bytes count as they arrive, and the largest body of whoever holds the most
   assert.ok(dropped.length >= 2);
   // Whoever holds the most has no room for more of its own.
   while (large.arrived(size));
-  assert.ok(large.isOver);
-  assert.ok(!other.isOver);
+  assert.ok(large.isClosed);
+  assert.ok(!other.isClosed);
 });
 
 test('what a body held is free once it has ended, however often it ends', () => {
@@ -108,11 +108,11 @@ test('a body that comes too slowly ends, one that comes fast enough and one that
     fast.arrived(limits.arrivingBytesPerLook);
     const late = begin({ now: limits.arrivingMs * 2 * look })!;
     table.endSlowBodies();
-    assert.not(late.isOver);
+    assert.not(late.isClosed);
     late.end();
-    assert.is(slow.isOver, look === limits.arrivingSlowLooks);
+    assert.is(slow.isClosed, look === limits.arrivingSlowLooks);
   }
-  assert.not(fast.isOver);
+  assert.not(fast.isClosed);
   assert.equal(ended, ['request_timeout']);
 });
 

@@ -79,7 +79,7 @@ for (const fastPath of [true, false]) {
         drainedSince = Math.min(drainedSince, performance.now());
       },
       streamReaders() {},
-      streamTold() {},
+      streamSynced() {},
       idRefused() {},
       streamEnded() {},
     };

@@ -337,7 +337,7 @@ test('an erasure whose body breaks off or makes no sense is refused, and not car
   const group = (): Partial<GroupApi> => ({
     erase: async () => {
       erased += 1;
-      return { ok: true, value: { status: 'erased', eventsErased: 0, erasedAt: 0, receipt: 'r' } };
+      return { ok: true, value: { status: 'erased', reason: null, eventsErased: 0, erasedAt: 0, receipt: 'r' } };
     },
   });
   await onBothLanes(group, async ({ port }) => {

@@ -75,14 +75,14 @@ test('a reader that does not read is told to resume, and cut off', async () => {
   pipe.reading = false;
   const change = Buffer.alloc(limits.streamFrameBytes, 'x');
   let { position } = mark;
-  while (ends.length === 0) reader.told({ position: ++position, changeFor: () => change, rows: 1 });
+  while (ends.length === 0) reader.send({ position: ++position, changeFor: () => change, rows: 1 });
   assert.equal(ends, ['slow_reader']);
   assert.ok(
     pipe.writableLength <= limits.streamUnreadBytes + 2 * change.length,
     `${pipe.writableLength} bytes are kept`,
   );
   const kept = pipe.writableLength;
-  reader.told({ position: ++position, changeFor: () => change, rows: 1 });
+  reader.send({ position: ++position, changeFor: () => change, rows: 1 });
   assert.is(pipe.writableLength, kept);
   // The timer that cuts it off keeps no process alive.
   const awake = setInterval(() => undefined, 1_000);
@@ -119,7 +119,7 @@ test('a heartbeat never runs ahead of a change that is on its way', async () => 
   reader.beat(quiet);
   assert.not(pipe.text.includes(resumeAt(4)));
   assert.ok(pipe.text.endsWith(comment), 'a sign of life');
-  reader.told({ position: 4, changeFor: () => Buffer.from('event: change\n\n'), rows: 1 });
+  reader.send({ position: 4, changeFor: () => Buffer.from('event: change\n\n'), rows: 1 });
   reader.beat(quiet + limits.streamHeartbeatMs);
   assert.equal(events(pipe.text), ['hello', 'heartbeat', 'change', 'heartbeat']);
   assert.ok(pipe.text.includes(resumeAt(4)));
@@ -148,14 +148,14 @@ test('while it catches up a reader is told of erasures, and of changes only once
   const { pipe, reader } = readerOf({ feed: { walk, recent } });
   const started = reader.start(hello, '');
   const changeFor = () => Buffer.from('event: change\n\n');
-  reader.told({ position: 3, changeFor, rows: 1 });
-  reader.goneMeanwhile(() => Buffer.from('event: gone\n\n'));
+  reader.send({ position: 3, changeFor, rows: 1 });
+  reader.erasedMeanwhile(() => Buffer.from('event: gone\n\n'));
   answer({ position: 3, count: 0, text: '', next: null });
   await started;
   // Told late, but known since it caught up.
-  reader.told({ position: 3, changeFor, rows: 1 });
-  reader.told({ position: 4, changeFor, rows: 1 });
-  reader.goneMeanwhile(() => Buffer.from('event: gone\n\n'));
+  reader.send({ position: 3, changeFor, rows: 1 });
+  reader.send({ position: 4, changeFor, rows: 1 });
+  reader.erasedMeanwhile(() => Buffer.from('event: gone\n\n'));
   assert.equal(events(pipe.text), ['hello', 'gone', 'snapshot', 'heartbeat', 'change']);
 });
 

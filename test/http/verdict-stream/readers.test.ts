@@ -30,13 +30,13 @@ test('every reader is told of an erasure at once: it is answered as soon as the 
   const readers = new StreamReaders({
     group: groupDouble({ verdicts }),
     clock: { now: () => 0 },
-    metrics: { requestAnswered() {}, idRefused() {}, streamReaders() {}, streamTold() {}, streamEnded() {} },
+    metrics: { requestAnswered() {}, idRefused() {}, streamReaders() {}, streamSynced() {}, streamEnded() {} },
   });
   const all = [new Heard(), new Heard(), new Heard()];
   for (const to of all)
     readers.open(to, { lastEventId: '7-0123456789ab.3', peer: null, holder: '127.0.0.1', keyDigest: '' });
   await turnOfLoop();
-  const told = listener?.told([{ subject: 'ab'.repeat(32), text: null }], { ...mark, position: 4 });
+  const told = listener?.publish([{ subject: 'ab'.repeat(32), text: null }], { ...mark, position: 4 });
   for (const { text } of all) assert.match(text, /^data: \{"changes":\[\{"subject_hash":"(?:ab){32}","gone":true\}\]/m);
   await told;
   readers.close();
@@ -52,7 +52,7 @@ test('only readers of a peer whose events went with an erasure are told so', asy
   const readers = new StreamReaders({
     group: groupDouble({ verdicts }),
     clock: { now: () => 0 },
-    metrics: { requestAnswered() {}, idRefused() {}, streamReaders() {}, streamTold() {}, streamEnded() {} },
+    metrics: { requestAnswered() {}, idRefused() {}, streamReaders() {}, streamSynced() {}, streamEnded() {} },
   });
   const all = [null, peerView(0), peerView(1), peerView(1)].map((peer) => {
     const to = new Heard();
@@ -61,7 +61,7 @@ test('only readers of a peer whose events went with an erasure are told so', asy
   });
   await turnOfLoop();
   const subject = 'ab'.repeat(32);
-  await listener?.told([{ subject, text: null, peers: [1, 2] }], { ...mark, position: 4 });
+  await listener?.publish([{ subject, text: null, peers: [1, 2] }], { ...mark, position: 4 });
   const plain = `{"subject_hash":"${subject}","gone":true}`;
   const own = `{"subject_hash":"${subject}","gone":true,"subject_erased":true}`;
   assert.equal(
@@ -80,7 +80,7 @@ function silentReaders() {
       requestAnswered() {},
       idRefused() {},
       streamReaders() {},
-      streamTold() {},
+      streamSynced() {},
       streamEnded: (reason) => ends.push(reason),
     },
   });

@@ -29,7 +29,7 @@ test('every reader is told everything in order, and the thread is given back in 
     if (!isOver) setImmediate(count);
   };
   setImmediate(count);
-  await Promise.all([1, 2, 3].map((position) => spread.tell(frames(position), readers)));
+  await Promise.all([1, 2, 3].map((position) => spread.send(frames(position), readers)));
   isOver = true;
   for (const positions of heard) assert.equal(positions, [1, 2, 3]);
   // 180 ms of work in slices of 4 ms.
@@ -39,7 +39,7 @@ test('every reader is told everything in order, and the thread is given back in 
 test('what waits is told at once where it must be', async () => {
   const { heard, readers } = readersOf(100, 0);
   const spread = new Spread();
-  const told = [spread.tell(frames(1), readers), spread.tell(frames(2), readers)];
+  const told = [spread.send(frames(1), readers), spread.send(frames(2), readers)];
   spread.flush();
   for (const positions of heard) assert.equal(positions, [1, 2]);
   await Promise.all(told);
@@ -49,7 +49,7 @@ test('a reader that leaves while others are told holds nobody up', async () => {
   const { heard, readers } = readersOf(50, 1);
   const open = new Set(readers);
   const spread = new Spread();
-  const told = spread.tell(frames(1), open);
+  const told = spread.send(frames(1), open);
   setImmediate(() => open.delete(readers[49]!));
   await told;
   assert.ok(heard.slice(0, 49).every((positions) => positions.length === 1));

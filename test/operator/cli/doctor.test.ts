@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { GroupIdentity } from '../../../src/group/api.js';
+import { DAY_MS } from '../../../src/limits.js';
 import {
   type Finding,
   type FolderFacts,
@@ -33,7 +34,7 @@ import type { StatusValue } from '../../../src/operator/protocol/protocol.js';
 import { dataFileOf } from '../../../src/store/files/environment-file.js';
 import { logFolderOf } from '../../../src/store/log/lmdb-log.js';
 import { verifyAny } from '../../../src/workers/backup/backup-processes.js';
-import { startFaults } from '../../../src/workers/verify/preflight.js';
+import { startProblems } from '../../../src/workers/verify/preflight.js';
 import { verifyInChild } from '../../../src/workers/verify/verify-runner.js';
 import { registerPeer } from '../../http/peer-client.js';
 import { startTestNode } from '../../support/node.js';
@@ -174,10 +175,11 @@ test('what a start would refuse is a fault of the configuration, however well th
   const place = join(dir, 'backup');
   const data = join(dir, 'data');
   const identity = { groupId: 'local', identityMode: 'privacy-first', environment: 'dev' } as const;
+  let now = Date.now();
   const told = async (folder: string, over: Partial<GroupIdentity> = {}, salt: string | null = null) => {
     const { out } = await runHere(['doctor', '--json'], folder, {
       verifyFolder: (of, mode) => verifyAny(of, mode),
-      startFaults: (of) => startFaults(of, { ...identity, ...over }, salt),
+      startProblems: (of) => startProblems(of, { ...identity, ...over }, salt, { now, acceptedUntil: null }),
     });
     const { checks } = JSON.parse(out) as { checks: Finding[] };
     return checks.filter(({ check }) => check === 'configuration').map(({ text }) => text);
@@ -193,6 +195,9 @@ test('what a start would refuse is a fault of the configuration, however well th
       faults.map((text) => text.split(' ')[0]),
       ['GROUP_ID', 'IDENTITY_MODE', 'ENVIRONMENT', 'GROUP_SALT'],
     );
+    now += 3 * DAY_MS;
+    assert.match((await told(data, { environment: 'staging' })).join(), /more than a day ahead of the newest time/);
+    now -= 3 * DAY_MS;
     assert.is((await runPtf(['backup', place], data)).code, 0);
     assert.match((await told(place)).join(), 'is a backup');
     // A start has its group from a snapshot, and passes damage so far back over.

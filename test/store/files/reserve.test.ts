@@ -1,5 +1,5 @@
 /** The space that is kept for commits on a full disk. `test/faults/disk.ts` has a node use it. */
-import { statSync } from 'node:fs';
+import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -35,6 +35,31 @@ test('what runs on a full disk finds the space of the reserve, which is taken ag
     assert.is(sizeIn(small.path), limits.reserveBytes);
     const failed = await reserve.during(() => Promise.reject(new Error('no'))).catch((error: Error) => error.message);
     assert.equal([failed, sizeIn(small.path), small.freeBytes], ['no', limits.reserveBytes, 0]);
+    // A second process on the folder learns that it is not its own before it would touch the reserve.
+    const taken = () => Promise.reject(new Error(`the reserve holds ${sizeIn(small.path)}`));
+    const refused = await reserve.ifFull(taken).catch((error: Error) => error.message);
+    assert.is(refused, `the reserve holds ${limits.reserveBytes}`);
+    const write = async () => writeFileSync(join(small.path, 'claim'), Buffer.alloc(65_536, 1));
+    await reserve.ifFull(write);
+    assert.is(statSync(join(small.path, 'claim')).size, 65_536);
+  } finally {
+    small.unmount();
+  }
+});
+
+test('a reserve that is made on a nearly full disk leaves half of what is free', () => {
+  const small = SmallDisk.mount(8);
+  if (small === null) {
+    process.stdout.write('SKIPPED: a small file system cannot be mounted here, so no nearly full disk is tried\n');
+    return;
+  }
+  try {
+    small.fill(limits.reserveBytes);
+    const before = small.freeBytes;
+    new Reserve(small.path).fill();
+    const size = sizeIn(small.path) ?? 0;
+    assert.ok(size > 0 && size <= before / 2, `${size} of ${before}`);
+    rmSync(join(small.path, 'reserve'));
   } finally {
     small.unmount();
   }

@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { PoolBusyError } from '../../../src/group/ports/pool.js';
 import { limits } from '../../../src/limits.js';
-import { type Lane, ReadQueue } from '../../../src/workers/pool/read-queue.js';
+import { type ReadClass, ReadQueue } from '../../../src/workers/pool/read-queue.js';
 
 const longMs = 60_000;
 
@@ -12,7 +12,7 @@ function controlled(waitMs = longMs) {
   const queue = new ReadQueue(1, waitMs);
   const begun: string[] = [];
   const ends = new Map<string, (error?: Error) => void>();
-  const ask = (lane: Lane, name: string): Promise<string> =>
+  const ask = (lane: ReadClass, name: string): Promise<string> =>
     queue.run(lane, () => {
       begun.push(name);
       return new Promise((resolve, reject) => ends.set(name, (error) => (error ? reject(error) : resolve(name))));

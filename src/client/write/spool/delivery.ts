@@ -2,7 +2,7 @@
 import type { EventBody } from '../../../contract/request-bodies.js';
 import { bounds } from '../../bounds.js';
 import { fullJitterMs, linked, notify, onAbort, pause, type Runtime } from '../../transport/runtime.js';
-import { isTooSlow, isTrouble, TrustError } from '../../trust-error.js';
+import { isRetryable, isTooSlow, TrustError } from '../../trust-error.js';
 import type { DeliveryResult } from '../submission.js';
 import type { Entry, Journal, Stretch } from './journal.js';
 import type { SetAsideEvent, SpoolPhase, SpoolProgress, SpoolTarget } from './progress.js';
@@ -133,7 +133,7 @@ export class Delivery {
         else if (this.#pending === 0) await this.#idle();
       } catch (error) {
         if (signal.aborted) return;
-        await this.#rest(error instanceof TrustError ? error : failed(error));
+        await this.#pause(error instanceof TrustError ? error : failed(error));
       }
     }
   }
@@ -176,18 +176,18 @@ export class Delivery {
     }
     // By an eighth: where a link carries so many and no more, one try in several is in vain, and not every other.
     this.#batchMax = Math.min(bounds.eventsPerCall, Math.ceil(1.125 * this.#batchMax));
-    await this.#take(sent, results);
+    await this.#accept(sent, results);
   }
 
   /** Moves on past what is through, as far as the first event that is to come again. */
-  async #take(sent: readonly Sent[], results: readonly DeliveryResult[]): Promise<void> {
+  async #accept(sent: readonly Sent[], results: readonly DeliveryResult[]): Promise<void> {
     const rejected: SetAsideEvent[] = [];
     let through = 0;
-    let trouble: TrustError | undefined;
+    let failure: TrustError | undefined;
     for (; through < sent.length; through++) {
       const result = results[through];
       if (result === undefined || 'later' in result) {
-        trouble = result?.later ?? new TrustError('unexpected_answer', 'a result is missing');
+        failure = result?.later ?? new TrustError('unexpected_answer', 'a result is missing');
         break;
       }
       if (result.status !== 'rejected') continue;
@@ -198,7 +198,7 @@ export class Delivery {
       await this.#keepAside(rejected);
     } catch (error) {
       // None of them is lost: the first stays at the head, with all behind it.
-      trouble = failed(error);
+      failure = failed(error);
       through = sent.findIndex(({ event }) => event === rejected[0]?.event);
       rejected.length = 0;
     }
@@ -212,7 +212,7 @@ export class Delivery {
       this.#lastError = null;
       await this.#passed(stretchOf(sent.slice(0, through)));
     }
-    if (trouble !== undefined) throw trouble;
+    if (failure !== undefined) throw failure;
   }
 
   async #keepAside(rejected: readonly SetAsideEvent[]): Promise<void> {
@@ -264,17 +264,17 @@ export class Delivery {
     });
   }
 
-  async #rest(error: TrustError): Promise<void> {
+  async #pause(error: TrustError): Promise<void> {
     this.#lastError = error;
-    const isWaiting = isTrouble(error) || error.code === 'spool_failed';
+    const isWaiting = isRetryable(error) || error.code === 'spool_failed';
     this.#become(isWaiting ? 'waiting' : 'refused');
     const { runtime } = this.#options;
     const jitterMs = fullJitterMs(runtime, this.#failures++, bounds.spoolBackoffBaseMs, bounds.spoolBackoffCapMs);
-    const restMs = isWaiting
+    const pauseMs = isWaiting
       ? Math.min(error.retryAfterMs ?? 0, bounds.spoolRetryAfterMsMax) + jitterMs
       : bounds.spoolRefusedMs * (0.5 + runtime.random() / 2);
-    const endsAt = runtime.elapsedMs() + restMs;
-    for (let leftMs = restMs; leftMs > 0 && !this.#stop.signal.aborted; leftMs = endsAt - runtime.elapsedMs()) {
+    const endsAt = runtime.elapsedMs() + pauseMs;
+    for (let leftMs = pauseMs; leftMs > 0 && !this.#stop.signal.aborted; leftMs = endsAt - runtime.elapsedMs()) {
       await this.#pauseUntilFull(leftMs);
       await this.#drop().catch((fault: unknown) => {
         this.#lastError = failed(fault);

@@ -88,7 +88,7 @@ export class EventSpool {
   readonly #delivery: Delivery;
   readonly #queue: Waiting[] = [];
   /** Of events that have their room and are not on disk yet, as long as they will be there. */
-  #takenBytes = 0;
+  #pendingBytes = 0;
   /** Settles with the event that was queued last, and so after all before it. */
   #lastWritten: Promise<unknown> = Promise.resolve();
   /** Those that wait for room, in order. */
@@ -166,7 +166,7 @@ export class EventSpool {
     if (this.#closing !== null) throw closed();
     const bytes = recordBytes(payload);
     if (this.#forRoom.size === 0 && this.#hasRoom(bytes)) {
-      this.#takenBytes += bytes;
+      this.#pendingBytes += bytes;
     } else if (this.#options.whenFull === 'wait') {
       await this.#room(bytes, options.signal);
       if (this.#closing !== null) throw closed();
@@ -205,7 +205,7 @@ export class EventSpool {
   }
 
   #hasRoom(bytes: number): boolean {
-    const waiting = this.#delivery.pendingBytes + this.#takenBytes;
+    const waiting = this.#delivery.pendingBytes + this.#pendingBytes;
     // What is dropped goes between two deliveries; until then the spool may grow, but not without end.
     const room = this.#options.whenFull === 'drop-oldest' ? 2 * this.#bytesMax : this.#bytesMax;
     return waiting + bytes <= room;
@@ -234,7 +234,7 @@ export class EventSpool {
   #admit(): void {
     for (const waiting of this.#forRoom) {
       if (!this.#hasRoom(waiting.bytes)) return;
-      this.#takenBytes += waiting.bytes;
+      this.#pendingBytes += waiting.bytes;
       waiting.admit();
     }
   }
@@ -244,7 +244,7 @@ export class EventSpool {
     // The events of one turn of the loop share a sync.
     await Promise.resolve();
     while (this.#queue.length > 0) {
-      const group = this.#takeGroup();
+      const group = this.#appendGroup();
       const payloads = group.map(({ payload }) => payload);
       let fault: TrustError | undefined;
       try {
@@ -252,7 +252,7 @@ export class EventSpool {
       } catch (cause) {
         fault = new TrustError('spool_failed', 'the spool could not be written', { cause });
       }
-      this.#takenBytes -= recordsBytes(payloads);
+      this.#pendingBytes -= recordsBytes(payloads);
       if (fault === undefined) {
         this.#delivery.added(payloads);
         for (const { eventId, resolve } of group) resolve(eventId);
@@ -264,7 +264,7 @@ export class EventSpool {
     this.#flushing = null;
   }
 
-  #takeGroup(): Waiting[] {
+  #appendGroup(): Waiting[] {
     let bytes = 0;
     let count = 0;
     for (const { payload } of this.#queue) {

@@ -245,11 +245,11 @@ async function find(
 async function putAside(path: string): Promise<string> {
   for (let copy = 0; ; copy++) {
     const aside = `${path}${copy === 0 ? '' : `.${copy}`}.damaged`;
-    const isTaken = await stat(aside).then(
+    const isOccupied = await stat(aside).then(
       () => true,
       () => false,
     );
-    if (isTaken) continue;
+    if (isOccupied) continue;
     await rename(path, aside);
     return aside;
   }

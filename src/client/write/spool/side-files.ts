@@ -31,13 +31,7 @@ export class DeliveredMark {
     const bytes = Buffer.alloc(2 * SLOT_BYTES);
     const { bytesRead } = await handle.read(bytes, 0, bytes.byteLength, 0);
     if (bytesRead < bytes.byteLength) await handle.write(bytes, 0, bytes.byteLength, 0).catch(() => undefined);
-    let newest = { turn: 0, seq: 0 };
-    for (const at of [0, SLOT_BYTES]) {
-      const slot = bytes.subarray(at, at + USED_BYTES);
-      if (slot.readUInt32LE(16) !== zlib.crc32(slot.subarray(0, 16))) continue;
-      const turn = Number(slot.readBigUInt64LE(0));
-      if (turn > newest.turn) newest = { turn, seq: Number(slot.readBigUInt64LE(8)) };
-    }
+    const newest = newestSlot(bytes);
     return new DeliveredMark(handle, newest.turn, newest.seq);
   }
 
@@ -59,6 +53,20 @@ export class DeliveredMark {
   async close(): Promise<void> {
     await this.#handle.close();
   }
+}
+
+/** The newest whole slot of a mark's file, which may be shorter than it should be. */
+export function newestSlot(file: Buffer): { readonly turn: number; readonly seq: number } {
+  const bytes = Buffer.alloc(2 * SLOT_BYTES);
+  file.copy(bytes);
+  let newest = { turn: 0, seq: 0 };
+  for (const at of [0, SLOT_BYTES]) {
+    const slot = bytes.subarray(at, at + USED_BYTES);
+    if (slot.readUInt32LE(16) !== zlib.crc32(slot.subarray(0, 16))) continue;
+    const turn = Number(slot.readBigUInt64LE(0));
+    if (turn > newest.turn) newest = { turn, seq: Number(slot.readBigUInt64LE(8)) };
+  }
+  return newest;
 }
 
 /**

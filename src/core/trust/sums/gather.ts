@@ -9,7 +9,7 @@ import { BLOCK_ROWS, RowBlock } from '../votes/row-block.js';
 import type { Scratch } from '../votes/scratch.js';
 import { VoteColumns, type Votes } from '../votes/votes.js';
 import { GateSample, WHOLE } from './gate-sample.js';
-import { pairsTakeParts } from './pair-sums.js';
+import { pairsSplit } from './pair-sums.js';
 import { VoteSums } from './vote-sums.js';
 
 /** A view together with how many peers there are. */
@@ -49,15 +49,15 @@ export function gatherVotes(state: GatheredView, at: number, c: TrustConstants, 
   const isSampled = subjects.size > most;
   // Players whose seeded mix falls below a threshold: the same ones each time, and none that a peer can choose.
   const below = isSampled ? (most / subjects.size) * WHOLE : WHOLE;
-  const takesParts = isSampled && pairsTakeParts(peers, c);
+  const isSplit = isSampled && pairsSplit(peers, c);
   const columns = (room: number) => new VoteColumns(facts.excluded, room, scratch);
-  const part = columns(takesParts ? Math.max(PART_ENTRIES, peers) : entries.size);
+  const part = columns(isSplit ? Math.max(PART_ENTRIES, peers) : entries.size);
   const judged = isSampled ? columns(sampledEntries(state, below)) : part;
   const asOf = asOfTime(state, at);
-  const sample = takesParts ? new GateSample(state, asOf, part, Math.ceil(below), c, scratch) : null;
+  const sample = isSplit ? new GateSample(state, asOf, part, Math.ceil(below), c, scratch) : null;
   const sums = new VoteSums(peers, c, scratch, sample);
   const rows = new RowBlock();
-  const takeRows = () => {
+  const gatherRows = () => {
     for (let i = 0; i < rows.size; i++) {
       const count = rows.count[i]!;
       if (count === 0) continue;
@@ -65,7 +65,7 @@ export function gatherVotes(state: GatheredView, at: number, c: TrustConstants, 
       const mix = rows.home[i]!;
       if (sample !== null && !sample.has(subjects, first, count, mix)) continue;
       if (!part.hasRoom(count)) {
-        sums.take(part);
+        sums.add(part);
         part.clear();
       }
       const end = entries.putVotes(first, count, rows.decayFactor, i, part, part.end);
@@ -77,10 +77,10 @@ export function gatherVotes(state: GatheredView, at: number, c: TrustConstants, 
   };
   for (let from = 0; from < subjects.rows; from += BLOCK_ROWS) {
     rows.read(state, from, asOf);
-    takeRows();
+    gatherRows();
     scratch.yieldCore();
   }
-  sums.take(part);
+  sums.add(part);
   return { sums, judged, part: isSampled ? below / WHOLE : 1, facts };
 }
 

@@ -22,7 +22,7 @@ export interface PairVisitor {
 
 export interface PairSums {
   /** `several`: of some of the players the first `count` numbers are of those with two votes or more. */
-  take(votes: Votes, several: Uint32Array, count: number): void;
+  add(votes: Votes, several: Uint32Array, count: number): void;
   /** Shows every pair that shares a player, ordered by the lower peer, then the higher. */
   show(to: PairVisitor): void;
   /** Raises the players that each peer shares to those that it shares with one other. */
@@ -30,7 +30,7 @@ export interface PairSums {
 }
 
 /** Whether votes may come in parts: otherwise they come all at once, and stay as they are until pairs are listed. */
-export function pairsTakeParts(peers: number, { densePeersMax }: TrustConstants): boolean {
+export function pairsSplit(peers: number, { densePeersMax }: TrustConstants): boolean {
   return peers <= densePeersMax;
 }
 
@@ -41,7 +41,7 @@ export function pairSums(
   scratch: Scratch,
   sample: GateSample | null,
 ): PairSums {
-  return pairsTakeParts(peers, constants) ? new DensePairSums(peers, scratch, sample) : new SparsePairSums(scratch);
+  return pairsSplit(peers, constants) ? new DensePairSums(peers, scratch, sample) : new SparsePairSums(scratch);
 }
 
 /**
@@ -73,7 +73,7 @@ class DensePairSums implements PairSums {
     }
   }
 
-  take({ offsets, peer, x, mix }: Votes, several: Uint32Array, count: number): void {
+  add({ offsets, peer, x, mix }: Votes, several: Uint32Array, count: number): void {
     const sums = this.#sums;
     // A constant of another module is fetched, and its type looked at, at each use.
     const middle = MIDDLE;
@@ -132,7 +132,7 @@ class SparsePairSums implements PairSums {
     this.#scratch = scratch;
   }
 
-  take(votes: Votes): void {
+  add(votes: Votes): void {
     if (this.#votes !== null && this.#votes !== votes)
       throw new Error('pair sums: votes of many peers come all at once');
     this.#votes = votes;

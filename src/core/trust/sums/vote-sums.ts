@@ -66,12 +66,12 @@ export class VoteSums {
   }
 
   /** Takes in all votes on some players. */
-  take(votes: Votes): void {
-    inBlocks(votes.players, this.#yieldCore, (from, to) => this.#take(votes, from, to));
+  add(votes: Votes): void {
+    inBlocks(votes.players, this.#yieldCore, (from, to) => this.#addRange(votes, from, to));
   }
 
   /** Those of the players from `from` up to `to`. */
-  #take(votes: Votes, from: number, to: number): void {
+  #addRange(votes: Votes, from: number, to: number): void {
     const { offsets, peer, mass, x, counted } = votes;
     const { volume, badVolume } = this;
     const lowered = this.#lowered;
@@ -96,7 +96,7 @@ export class VoteSums {
       found += isShared;
       alone[peer[first]!]! += counted[first]! & (1 - isShared);
     }
-    this.#pairs.take(votes, several, found);
+    this.#pairs.add(votes, several, found);
   }
 
   /** Shows every two peers with votes on a player in common. */

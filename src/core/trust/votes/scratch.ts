@@ -15,7 +15,7 @@ export class Scratch {
    */
   readonly yieldCore: () => void;
   readonly #buffers: ArrayBuffer[] = [];
-  #taken = 0;
+  #borrowed = 0;
 
   constructor(yieldCore: () => void = () => undefined) {
     this.yieldCore = yieldCore;
@@ -23,31 +23,31 @@ export class Scratch {
 
   /** Begins a computation: what was taken before belongs to it again. */
   begin(): this {
-    this.#taken = 0;
+    this.#borrowed = 0;
     return this;
   }
 
   float64(length: number): Float64Array {
-    return new Float64Array(this.#take(length * Float64Array.BYTES_PER_ELEMENT), 0, length);
+    return new Float64Array(this.#borrow(length * Float64Array.BYTES_PER_ELEMENT), 0, length);
   }
 
   uint32(length: number): Uint32Array {
-    return new Uint32Array(this.#take(length * Uint32Array.BYTES_PER_ELEMENT), 0, length);
+    return new Uint32Array(this.#borrow(length * Uint32Array.BYTES_PER_ELEMENT), 0, length);
   }
 
   uint16(length: number): Uint16Array {
-    return new Uint16Array(this.#take(length * Uint16Array.BYTES_PER_ELEMENT), 0, length);
+    return new Uint16Array(this.#borrow(length * Uint16Array.BYTES_PER_ELEMENT), 0, length);
   }
 
   uint8(length: number): Uint8Array {
-    return new Uint8Array(this.#take(length), 0, length);
+    return new Uint8Array(this.#borrow(length), 0, length);
   }
 
   /** The n-th of a computation is the n-th of the one before, where it is large enough. */
-  #take(bytes: number): ArrayBuffer {
-    const place = this.#taken++;
-    const kept = this.#buffers[place];
-    if (kept !== undefined && kept.byteLength >= bytes) return kept;
+  #borrow(bytes: number): ArrayBuffer {
+    const place = this.#borrowed++;
+    const buffer = this.#buffers[place];
+    if (buffer !== undefined && buffer.byteLength >= bytes) return buffer;
     const made = new ArrayBuffer(Math.ceil(bytes * (1 + SPARE)));
     this.#buffers[place] = made;
     return made;

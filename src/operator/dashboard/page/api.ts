@@ -53,6 +53,6 @@ function sentence(text: string): string {
 }
 
 /** What to show of anything that a call rejected with. */
-export function faultText(error: unknown): string {
+export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

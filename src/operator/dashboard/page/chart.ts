@@ -70,14 +70,14 @@ export function lineChart({ title, lines, format, range, emptyText }: ChartOptio
           spanGaps: false,
         })),
       ],
-      hooks: { setCursor: [(self) => tell(self.cursor.idx ?? null)] },
+      hooks: { setCursor: [(self) => showIndex(self.cursor.idx ?? null)] },
     };
     drawn = new uPlot(options, columns as unknown as uPlot.AlignedData, plot);
-    tell(null);
+    showIndex(null);
   }
 
   /** Values at a place, or the newest ones. */
-  function tell(index: number | null): void {
+  function showIndex(index: number | null): void {
     const last = (columns[0]?.length ?? 0) - 1;
     const at = index ?? last;
     const values = lines.map((line, i) => ({ line, value: columns[i + 1]?.[at] ?? null }));
@@ -121,7 +121,7 @@ export function lineChart({ title, lines, format, range, emptyText }: ChartOptio
       plot.hidden = isEmpty;
       caption.hidden = isEmpty;
       drawn?.setData(columns as unknown as uPlot.AlignedData);
-      if (drawn !== null && drawn.cursor.idx == null) tell(null);
+      if (drawn !== null && drawn.cursor.idx == null) showIndex(null);
     },
     destroy() {
       resized.disconnect();

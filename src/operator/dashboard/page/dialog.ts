@@ -2,7 +2,7 @@
  * Dialogs: one that asks before something is changed, and one that shows a secret once. The browser keeps the focus in
  * them.
  */
-import { faultText } from './api.js';
+import { errorText } from './api.js';
 import { button, type Child, fill, h } from './dom.js';
 
 interface Question {
@@ -35,10 +35,10 @@ function open(title: string, ...children: readonly Child[]): HTMLDialogElement {
 export function ask({ title, body, action, danger = false, run }: Question): Promise<boolean> {
   return new Promise((resolve) => {
     let done = false;
-    const fault = h('p', { class: 'notice notice-bad', role: 'alert', hidden: true });
+    const problem = h('p', { class: 'notice notice-bad', role: 'alert', hidden: true });
     const cancel = button('Cancel', () => dialog.close());
     const submit = h('button', { type: 'submit', class: `button ${danger ? 'danger' : 'primary'}` }, action);
-    const form = h('form', { method: 'dialog' }, ...body, fault, h('div', { class: 'actions' }, cancel, submit));
+    const form = h('form', { method: 'dialog' }, ...body, problem, h('div', { class: 'actions' }, cancel, submit));
     form.addEventListener('submit', (event) => {
       event.preventDefault();
       void go();
@@ -56,8 +56,8 @@ export function ask({ title, body, action, danger = false, run }: Question): Pro
         done = true;
         dialog.close();
       } catch (error) {
-        fault.hidden = false;
-        fill(fault, faultText(error));
+        problem.hidden = false;
+        fill(problem, errorText(error));
         busy(false);
       }
     }

@@ -81,7 +81,7 @@ export function words(name: string): string {
  * A name that a peer chose for itself, with whatever turns the writing round or breaks it made visible. Of a name of
  * which nothing could be seen, nor clicked, the id is shown.
  */
-export function nameShown(name: string, id: string): string {
+export function displayName(name: string, id: string): string {
   if (!/[^\p{Default_Ignorable_Code_Point}\p{Z}\p{C}\u2800]/u.test(name)) return id;
   return name.replace(
     /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cs}]/gu,

@@ -1,6 +1,6 @@
 /** The page: its frame, which view stands in it, and how one comes from one to the other. */
 import type { SessionValue } from '../wire.js';
-import { faultText, get } from './api.js';
+import { errorText, get } from './api.js';
 import { button, fill, h } from './dom.js';
 import { span } from './format.js';
 import { type Connection, Live } from './live.js';
@@ -43,7 +43,7 @@ const navigation: readonly (readonly [string, string])[] = [
   ['audit', 'Audit'],
 ];
 
-const connectionWords: Readonly<Record<Connection, string>> = {
+const connectionText: Readonly<Record<Connection, string>> = {
   connecting: 'connecting',
   live: 'live',
   lost: 'no answer from the node, trying again',
@@ -51,7 +51,7 @@ const connectionWords: Readonly<Record<Connection, string>> = {
 
 async function start(): Promise<void> {
   const session = await get<SessionValue>('session');
-  const connection = h('span', { class: 'connection connecting', role: 'status' }, connectionWords.connecting);
+  const connection = h('span', { class: 'connection connecting', role: 'status' }, connectionText.connecting);
   const health = h('span', { class: 'badge' });
   const main = h('main', { id: 'main', tabindex: -1 });
   const nav = h(
@@ -68,7 +68,7 @@ async function start(): Promise<void> {
   const live = new Live({
     onConnection(state) {
       connection.className = `connection ${state}`;
-      fill(connection, connectionWords[state]);
+      fill(connection, connectionText[state]);
       const isLost = state === 'lost';
       document.documentElement.classList.toggle('stale', isLost);
       stale.hidden = !isLost;
@@ -191,4 +191,4 @@ function unknownView(): View {
   return { title: 'No such page', element };
 }
 
-start().catch((error: unknown) => notify(faultText(error), 'bad'));
+start().catch((error: unknown) => notify(errorText(error), 'bad'));

@@ -1,12 +1,12 @@
 /** Short messages at the edge of the page, which screen readers hear; they leave by themselves. */
 import { h } from './dom.js';
 
-const shownMs = 6_000;
+const visibleMs = 6_000;
 
 export const notices = h('div', { class: 'notices', role: 'status', 'aria-live': 'polite' });
 
 export function notify(text: string, kind: 'good' | 'bad' = 'good'): void {
   const notice = h('p', { class: `notice notice-${kind}` }, text);
   notices.append(notice);
-  setTimeout(() => notice.remove(), shownMs);
+  setTimeout(() => notice.remove(), visibleMs);
 }

@@ -1,12 +1,12 @@
 /** The peers of the group as they were listed last, and again when the log has moved, under names as they are shown. */
 import type { ListedPeerValue, Values } from '../../protocol/protocol.js';
 import { command } from './api.js';
-import { nameShown } from './format.js';
+import { displayName } from './format.js';
 import type { Live } from './live.js';
 
 const pageSize = 200;
 /** A busy log moves all the time. */
-const restMs = 5_000;
+const pauseMs = 5_000;
 
 export class Peers {
   readonly #live: Live;
@@ -21,7 +21,7 @@ export class Peers {
   /** All of them, oldest first; listed anew where something changed since. */
   async list(): Promise<readonly ListedPeerValue[]> {
     const seq = this.#live.overview?.status.last_seq ?? -1;
-    const isOld = seq !== this.#atSeq && performance.now() >= this.#listedAt + restMs;
+    const isOld = seq !== this.#atSeq && performance.now() >= this.#listedAt + pauseMs;
     if (this.#listed === null || isOld) await this.reload();
     return this.#listed ?? [];
   }
@@ -52,7 +52,7 @@ async function all(): Promise<readonly ListedPeerValue[]> {
   let from: number | null = 0;
   while (from !== null) {
     const page: Values['peers-list'] = await command('peers-list', { from, limit: pageSize });
-    peers.push(...page.data.map((peer) => ({ ...peer, peer_name: nameShown(peer.peer_name, peer.peer_id) })));
+    peers.push(...page.data.map((peer) => ({ ...peer, peer_name: displayName(peer.peer_name, peer.peer_id) })));
     from = page.next_from;
   }
   return peers;

@@ -16,7 +16,7 @@ export interface GroupFacts {
 }
 
 /** The greatest weight that is shown as `0.000`. */
-const shownAsZero = 0.0005;
+const displayedAsZero = 0.0005;
 
 export function groupFactsOf(peers: readonly ListedPeerValue[]): GroupFacts {
   return {
@@ -37,7 +37,7 @@ export function remarksOf(peer: ListedPeerValue, group: GroupFacts): Remark[] {
   const remarks: Remark[] = [];
   if (isWeightless(peer)) {
     remarks.push({ text: `weight 0: ${whyWeightless(peer, group)}`, hint: null });
-  } else if (sharesNone(peer, group)) {
+  } else if (agreesWithNobody(peer, group)) {
     remarks.push({ text: 'shares no player with other peers', hint: 'most likely it hashes with another salt' });
   }
   const witnesses = signals?.one_witness_with ?? [];
@@ -45,6 +45,13 @@ export function remarksOf(peer: ListedPeerValue, group: GroupFacts): Remark[] {
     remarks.push({
       text: `one witness with ${plural(witnesses.length, 'peer')}`,
       hint: witnessHints[witnesses[0]!.reason],
+    });
+  }
+  const erasures = peer.shared_erasures;
+  if (erasures > 0) {
+    remarks.push({
+      text: `${plural(erasures, 'erasure')} of players whom others reported`,
+      hint: 'see when ERASURE_MODE=operator is the better choice',
     });
   }
   const discounted = group.hasOneReporter ? 0 : (signals?.discounted_with.length ?? 0);
@@ -60,10 +67,10 @@ export function statusLookOf(peer: ListedPeerValue): string {
 }
 
 function isWeightless({ weight }: ListedPeerValue): boolean {
-  return weight < shownAsZero;
+  return weight < displayedAsZero;
 }
 
-function sharesNone({ signals }: ListedPeerValue, { hasOneReporter }: GroupFacts): boolean {
+function agreesWithNobody({ signals }: ListedPeerValue, { hasOneReporter }: GroupFacts): boolean {
   return !hasOneReporter && signals !== null && signals.players > 0 && signals.shared_players === 0;
 }
 

@@ -24,7 +24,7 @@ const hashBytes = 32;
 const form = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{16,})\$([A-Za-z0-9+/]{43})$/;
 
 /** What is wrong with a new password; undefined where nothing is. */
-export function passwordFault(password: string): string | undefined {
+export function passwordProblem(password: string): string | undefined {
   const length = [...password].length;
   if (length < limits.passwordLengthMin) return `must have at least ${limits.passwordLengthMin} characters`;
   if (length > limits.passwordLengthMax) return `must have at most ${limits.passwordLengthMax} characters`;
@@ -43,8 +43,8 @@ export async function hashPassword(password: string): Promise<string> {
  * Whether `kept` is the hash of this password, in a time that does not depend on where they differ. Throws where `kept`
  * is no hash.
  */
-export async function isPassword(password: string, kept: string): Promise<boolean> {
-  const parsed = parse(kept);
+export async function isPassword(password: string, stored: string): Promise<boolean> {
+  const parsed = parse(stored);
   if (parsed === null) throw new Error('the kept hash of the password is not readable');
   return timingSafeEqual(await derive(password, parsed.salt, parsed.cost), parsed.hash);
 }
@@ -54,20 +54,20 @@ export function isPasswordHash(text: string): boolean {
   return parse(text) !== null;
 }
 
-interface Kept {
+interface StoredHash {
   readonly cost: Cost;
   readonly salt: Buffer;
   readonly hash: Buffer;
 }
 
 /** Null where a text is no hash, or one whose check could not be done or would take too much: damaged, that is. */
-function parse(text: string): Kept | null {
+function parse(text: string): StoredHash | null {
   const [, ln, r, p, salt = '', hash = ''] = form.exec(text) ?? [];
   if (hash === '') return null;
-  const kept = { ln: Number(ln), r: Number(r), p: Number(p) };
-  const isPossible = Math.min(kept.ln, kept.r, kept.p) >= 1;
-  if (!isPossible || kept.p > roundsMax || 128 * 2 ** kept.ln * kept.r > memoryMax) return null;
-  return { cost: kept, salt: Buffer.from(salt, 'base64'), hash: Buffer.from(hash, 'base64') };
+  const stored = { ln: Number(ln), r: Number(r), p: Number(p) };
+  const isPossible = Math.min(stored.ln, stored.r, stored.p) >= 1;
+  if (!isPossible || stored.p > roundsMax || 128 * 2 ** stored.ln * stored.r > memoryMax) return null;
+  return { cost: stored, salt: Buffer.from(salt, 'base64'), hash: Buffer.from(hash, 'base64') };
 }
 
 function derive(password: string, salt: Uint8Array, { ln, r, p }: Cost): Promise<Buffer> {

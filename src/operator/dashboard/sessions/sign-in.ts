@@ -35,21 +35,21 @@ export class SignIn {
   }
 
   async try({ operator, password }: SignInForm, address: string): Promise<SignedIn> {
-    const kept = this.#passwordHash();
-    if (kept === null || !isPasswordHash(kept)) return { ok: false, why: 'unset' };
+    const stored = this.#passwordHash();
+    if (stored === null || !isPasswordHash(stored)) return { ok: false, why: 'unset' };
     // What one address may not try does not count for the others, or it could lock everybody out by itself.
     const retryAfterS = (await consumed(this.#byAddress, address)) ?? (await consumed(this.#all, everybody));
     if (retryAfterS !== undefined) return { ok: false, why: 'too_many', retryAfterS };
-    if (!(await this.#check(password, kept))) return { ok: false, why: 'wrong' };
+    if (!(await this.#check(password, stored))) return { ok: false, why: 'wrong' };
     await this.#byAddress.delete(address);
     await this.#all.reward(everybody);
     const name = operator.trim();
-    return { ok: true, ...(await this.#sessions.open(name === '' ? null : name, kept)) };
+    return { ok: true, ...(await this.#sessions.open(name === '' ? null : name, stored)) };
   }
 
-  #check(password: string, kept: string): Promise<boolean> {
+  #check(password: string, stored: string): Promise<boolean> {
     if ([...password].length > limits.passwordLengthMax) return Promise.resolve(false);
-    const checked = this.#checking.then(() => isPassword(password, kept));
+    const checked = this.#checking.then(() => isPassword(password, stored));
     this.#checking = checked.catch(() => undefined);
     return checked;
   }

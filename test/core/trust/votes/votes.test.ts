@@ -55,7 +55,7 @@ test('evidence in another order than that of its peers is refused', () => {
 test('sums tell how many players a peer reported, how many of them with others, and how it voted', () => {
   const { votes } = votesOf([[bad(0), good(1)], [bad(0)], [[0, 0.25, 0.25], none(1)], [[1, 0, 7]], [bad(1), bad(2)]]);
   const sums = new VoteSums(4, trustConstants, new Scratch());
-  sums.take(votes);
+  sums.add(votes);
   assert.equal([...sums.reported], [3, 3, 1, 0]);
   assert.equal([...sums.shared], [1, 2, 1, 0]);
   assert.equal([...sums.volume], [2.5, 3, 1, 0]);
@@ -65,9 +65,9 @@ test('sums tell how many players a peer reported, how many of them with others, 
 test('votes in parts come to the sums of all of them', () => {
   const rows: (readonly Entry[])[] = [[bad(0), good(1)], [bad(2)], [good(0), bad(2), bad(3)], [bad(0), bad(1)]];
   const whole = new VoteSums(4, trustConstants, new Scratch());
-  whole.take(votesOf(rows).votes);
+  whole.add(votesOf(rows).votes);
   const parts = new VoteSums(4, trustConstants, new Scratch());
-  for (const part of [rows.slice(0, 1), rows.slice(1, 2), rows.slice(2)]) parts.take(votesOf(part).votes);
+  for (const part of [rows.slice(0, 1), rows.slice(1, 2), rows.slice(2)]) parts.add(votesOf(part).votes);
   const even = { mu: 0.5, own: new Float64Array(4).fill(0.5) };
   const told = (sums: VoteSums) => {
     const list = new PairList(even, new Witnesses(4), new Uint8Array(4), trustConstants);

@@ -17,12 +17,14 @@ const sound: ListedPeerValue = {
   game_ids: ['arena'],
   status: 'active',
   registered_at: '2026-11-01T00:00:00.000Z',
+  public_key: null,
   event_count: 20,
   pre_trusted: false,
   weight: 0.75,
   tau: 1,
   a: 2,
   b: 1,
+  shared_erasures: 0,
   signals,
 };
 const group = { hasOneReporter: false, hasPreTrusted: false };

@@ -7,7 +7,7 @@ import {
   hashPassword,
   isPassword,
   isPasswordHash,
-  passwordFault,
+  passwordProblem,
 } from '../../../../src/operator/dashboard/sessions/password.js';
 
 test('a password is known again by its hash, and no other is', async () => {
@@ -78,10 +78,10 @@ test('a hash whose cost is damaged is none: no check takes more than it may, or 
 });
 
 test('a password that is short, endless or not typed by a person is refused', () => {
-  assert.is(passwordFault('a'.repeat(limits.passwordLengthMin)), undefined);
-  assert.match(passwordFault('a'.repeat(limits.passwordLengthMin - 1)) ?? '', /at least 12/);
-  assert.match(passwordFault('a'.repeat(limits.passwordLengthMax + 1)) ?? '', /at most 256/);
-  assert.match(passwordFault('two lines\nof a password') ?? '', /control/);
+  assert.is(passwordProblem('a'.repeat(limits.passwordLengthMin)), undefined);
+  assert.match(passwordProblem('a'.repeat(limits.passwordLengthMin - 1)) ?? '', /at least 12/);
+  assert.match(passwordProblem('a'.repeat(limits.passwordLengthMax + 1)) ?? '', /at most 256/);
+  assert.match(passwordProblem('two lines\nof a password') ?? '', /control/);
 });
 
 test.run();

@@ -1,7 +1,7 @@
 /** The audit log, newest entries first, and the checks of its chain and of the whole store. */
 import type { ChainReport } from '../../../protocol/audit-chain.js';
 import type { AuditEntryValue, ListedPeerValue } from '../../../protocol/protocol.js';
-import { command, faultText, post } from '../api.js';
+import { command, errorText, post } from '../api.js';
 import { button, card, empty, fill, h, table } from '../dom.js';
 import { count, head, plural, words } from '../format.js';
 import { notify } from '../notice.js';
@@ -35,7 +35,7 @@ export function auditView({ live, peers }: ViewContext): View {
       seenSeq = seq;
       if (isMore || (await peers.list()) !== listed) await show();
     } catch (error) {
-      notify(faultText(error), 'bad');
+      notify(errorText(error), 'bad');
     }
   }
 
@@ -61,7 +61,7 @@ export function auditView({ live, peers }: ViewContext): View {
       entries = [...entries, ...data.toReversed()];
       await show();
     } catch (error) {
-      notify(faultText(error), 'bad');
+      notify(errorText(error), 'bad');
     }
     more.disabled = false;
   }
@@ -93,7 +93,7 @@ export function auditView({ live, peers }: ViewContext): View {
     try {
       fill(result, await run());
     } catch (error) {
-      fill(result, h('p', { class: 'notice notice-bad' }, faultText(error)));
+      fill(result, h('p', { class: 'notice notice-bad' }, errorText(error)));
     }
     what.disabled = false;
     what.removeAttribute('aria-busy');

@@ -1,6 +1,6 @@
 /** Erasure: the requests of peers that wait for a confirmation, and erasing by hash. */
 import type { Values } from '../../../protocol/protocol.js';
-import { command, faultText } from '../api.js';
+import { command, errorText } from '../api.js';
 import { button, card, empty, field, fill, h, table } from '../dom.js';
 import { heading, mayRedraw, time, type View, type ViewContext } from '../view.js';
 import { eraseWithQuestion } from './erase.js';
@@ -37,7 +37,7 @@ export function erasureView({ live }: ViewContext): View {
           : listOf(data),
       );
     } catch (error) {
-      fill(pending, h('p', { class: 'notice notice-bad', role: 'alert' }, faultText(error)));
+      fill(pending, h('p', { class: 'notice notice-bad', role: 'alert' }, errorText(error)));
       waiting = -1;
     }
   }

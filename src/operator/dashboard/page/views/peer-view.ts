@@ -3,7 +3,7 @@
  */
 import type { ListedPeerValue } from '../../../protocol/protocol.js';
 import type { WeightHistoryValue } from '../../wire.js';
-import { command, faultText, get } from '../api.js';
+import { command, errorText, get } from '../api.js';
 import { lineChart } from '../chart.js';
 import { ask, showKey } from '../dialog.js';
 import { button, card, empty, facts, field, fill, h, table } from '../dom.js';
@@ -35,7 +35,7 @@ export function peerView({ live, peers, argument: peerId }: ViewContext): View {
   const plotCard = card('Weight over time', chart.element);
   const headArea = h('div', {});
   const body = h('div', { class: 'grid' });
-  let shown: ListedPeerValue | undefined;
+  let current: ListedPeerValue | undefined;
   let beats = 0;
 
   async function load(): Promise<void> {
@@ -51,10 +51,10 @@ export function peerView({ live, peers, argument: peerId }: ViewContext): View {
         );
         return;
       }
-      if (peer !== shown && mayRedraw(content)) show(peer, all);
+      if (peer !== current && mayRedraw(content)) show(peer, all);
       if (beats++ % plotBeats === 0) await plot();
     } catch (error) {
-      notify(faultText(error), 'bad');
+      notify(errorText(error), 'bad');
     }
   }
 
@@ -64,8 +64,8 @@ export function peerView({ live, peers, argument: peerId }: ViewContext): View {
   }
 
   function show(peer: ListedPeerValue, all: readonly ListedPeerValue[]): void {
-    const isFirst = shown === undefined;
-    shown = peer;
+    const isFirst = current === undefined;
+    current = peer;
     const hadFocus = content.contains(document.activeElement);
     fill(headArea, heading(peer.peer_name, ...actionsOf(peer)));
     fill(
@@ -176,6 +176,8 @@ function factsOf(peer: ListedPeerValue, all: readonly ListedPeerValue[]): HTMLEl
     ['Log-odds', `${a.toFixed(2)} of a bad vote, ${b.toFixed(2)} of a good one`],
     ['Players reported', signals === null ? 'not computed yet' : count(signals.players)],
     ['Shared with others', signals === null ? 'not computed yet' : count(signals.shared_players)],
+    ["Erasures of others' players", count(peer.shared_erasures)],
+    ['Signs its writes', peer.public_key === null ? 'no' : h('code', {}, peer.public_key)],
     ['Pre-trusted', pre_trusted ? 'yes' : 'no'],
     ...(remarks.length === 0 ? [] : [['Remarks', remarks.map(remarkLine)] as const]),
   ]);

@@ -1,6 +1,6 @@
 /** The peers: all of them in one table, to be searched and sorted. */
 import type { ListedPeerValue } from '../../../protocol/protocol.js';
-import { faultText } from '../api.js';
+import { errorText } from '../api.js';
 import { button, empty, fill, h } from '../dom.js';
 import { compact, count, plural } from '../format.js';
 import { type GroupFacts, groupFactsOf, remarksOf, statusLookOf } from '../remarks.js';
@@ -44,7 +44,7 @@ export function peersView({ live, peers }: ViewContext): View {
   /** Place of the column to sort by; null: in order of registration. */
   let sortBy: number | null = null;
   let down = false;
-  let shown = rowsAtFirst;
+  let rowsVisible = rowsAtFirst;
 
   function show(): void {
     const text = search.value.trim().toLowerCase();
@@ -65,12 +65,12 @@ export function peersView({ live, peers }: ViewContext): View {
       fill(list, empty('No peer matches', 'Try another name or status.'));
     } else {
       const more =
-        sorted.length > shown &&
-        button(`Show ${count(Math.min(rowsAtFirst, sorted.length - shown))} more`, () => {
-          shown += rowsAtFirst;
+        sorted.length > rowsVisible &&
+        button(`Show ${count(Math.min(rowsAtFirst, sorted.length - rowsVisible))} more`, () => {
+          rowsVisible += rowsAtFirst;
           show();
         });
-      fill(list, h('div', { class: 'scroll' }, tableOf(sorted.slice(0, shown))), more);
+      fill(list, h('div', { class: 'scroll' }, tableOf(sorted.slice(0, rowsVisible))), more);
     }
   }
 
@@ -110,7 +110,7 @@ export function peersView({ live, peers }: ViewContext): View {
       all = listed;
       show();
     } catch (error) {
-      fill(list, h('p', { class: 'notice notice-bad', role: 'alert' }, faultText(error)));
+      fill(list, h('p', { class: 'notice notice-bad', role: 'alert' }, errorText(error)));
     }
   }
 

@@ -1,10 +1,11 @@
 /** Looks one player up: the score, what it is made of, and what was reported in sum. No peer's events. */
 import type { PlayerValue } from '../../wire.js';
-import { faultText, post, Refused } from '../api.js';
+import { errorText, post, Refused } from '../api.js';
 import { copyFrom } from '../dialog.js';
 import { button, card, empty, facts, field, fill, h, table } from '../dom.js';
 import { count, plural, words } from '../format.js';
 import { badge, heading, time, type View, type ViewContext } from '../view.js';
+import { allowWithQuestion, disallowWithQuestion } from './allow.js';
 import { eraseWithQuestion } from './erase.js';
 
 export function playerView({ live }: ViewContext): View {
@@ -30,21 +31,23 @@ export function playerView({ live }: ViewContext): View {
     submit.disabled = true;
     try {
       const player = await post<PlayerValue>('player', { player_id: input.value.trim() });
-      fill(
-        result,
-        playerCards(player, () => void erase(player)),
-      );
+      fill(result, playerCards(player, { erase: () => void erase(player), allow: () => void allow(player) }));
     } catch (error) {
       const isUnknown = error instanceof Refused && error.code === 'player_not_found';
       fill(
         result,
         isUnknown
           ? empty('Nothing is known of this player', 'No peer has sent an event about this id, or it was erased.')
-          : h('p', { class: 'notice notice-bad', role: 'alert' }, faultText(error)),
+          : h('p', { class: 'notice notice-bad', role: 'alert' }, errorText(error)),
       );
     } finally {
       submit.disabled = false;
     }
+  }
+
+  async function allow({ subject_hash, allowed }: PlayerValue): Promise<void> {
+    const isDone = await (allowed === null ? allowWithQuestion(subject_hash) : disallowWithQuestion(subject_hash));
+    if (isDone) await lookUp();
   }
 
   async function erase({ subject_hash }: PlayerValue): Promise<void> {
@@ -59,8 +62,14 @@ export function playerView({ live }: ViewContext): View {
   return { title: 'Players', element: h('div', {}, heading('Players'), h('div', { class: 'narrow' }, form), result) };
 }
 
-function playerCards(player: PlayerValue, onErase: () => void): HTMLElement {
-  const { explain } = player;
+interface Actions {
+  erase(): void;
+  /** Puts the player on the allow list, or takes it off. */
+  allow(): void;
+}
+
+function playerCards(player: PlayerValue, actions: Actions): HTMLElement {
+  const { explain, allowed } = player;
   const said = h('span', { role: 'status', class: 'muted small' });
   const hash = h('code', { class: 'hash' }, player.subject_hash);
   const copy = button('Copy', () => void copyFrom(hash).then((text) => fill(said, text)), { class: 'button small' });
@@ -79,6 +88,7 @@ function playerCards(player: PlayerValue, onErase: () => void): HTMLElement {
         h('strong', {}, player.score.toFixed(1)),
         h('span', { class: 'muted' }, ' of 100 '),
         badge(player.verdict),
+        allowed !== null && badge('allowed'),
       ),
       scale(player.score),
       facts([
@@ -86,8 +96,19 @@ function playerCards(player: PlayerValue, onErase: () => void): HTMLElement {
         ['Events', count(player.event_count)],
         ['Changed', time(player.updated_at)],
         ['Subject hash', h('span', { class: 'copied' }, hash, copy, said)],
+        ...(allowed === null
+          ? []
+          : ([
+              ['Allowed until', time(allowed.until)],
+              ['Note', allowed.note],
+            ] as const)),
       ]),
-      h('div', { class: 'actions' }, button('Erase this player…', onErase, { class: 'button danger' })),
+      h(
+        'div',
+        { class: 'actions' },
+        button(allowed === null ? 'Allow…' : 'Take off the allow list…', actions.allow),
+        button('Erase this player…', actions.erase, { class: 'button danger' }),
+      ),
     ),
     h(
       'div',

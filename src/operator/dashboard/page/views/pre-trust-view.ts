@@ -1,6 +1,6 @@
 /** The pre-trusted peers: who is in the set, who may come, who may go. */
 import type { ListedPeerValue } from '../../../protocol/protocol.js';
-import { command, faultText } from '../api.js';
+import { command, errorText } from '../api.js';
 import { ask } from '../dialog.js';
 import { button, card, empty, field, fill, h, table } from '../dom.js';
 import { notify } from '../notice.js';
@@ -19,20 +19,20 @@ export function preTrustView({ live, peers }: ViewContext): View {
     field('Peer', choice, 'One whose operator the group’s coordinator knows.'),
     h('div', { class: 'actions' }, add),
   );
-  let shown: readonly ListedPeerValue[] = [];
+  let current: readonly ListedPeerValue[] = [];
 
   async function load(): Promise<void> {
     try {
       const all = await peers.list();
-      if (all === shown || !mayRedraw(form) || !mayRedraw(set)) return;
+      if (all === current || !mayRedraw(form) || !mayRedraw(set)) return;
       show(all);
     } catch (error) {
-      fill(set, h('p', { class: 'notice notice-bad', role: 'alert' }, faultText(error)));
+      fill(set, h('p', { class: 'notice notice-bad', role: 'alert' }, errorText(error)));
     }
   }
 
   function show(all: readonly ListedPeerValue[]): void {
-    shown = all;
+    current = all;
     // What somebody has chosen stays chosen while the list is drawn anew.
     const chosen = choice.value;
     const inside = all.filter(({ pre_trusted }) => pre_trusted);

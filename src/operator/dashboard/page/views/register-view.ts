@@ -1,6 +1,6 @@
 /** The hosted form: registers a peer and shows its key, once. */
 import type { RegisteredValue } from '../../wire.js';
-import { faultText, post } from '../api.js';
+import { errorText, post } from '../api.js';
 import { showKey } from '../dialog.js';
 import { field, fill, h } from '../dom.js';
 import { notify } from '../notice.js';
@@ -9,14 +9,14 @@ import { heading, link, type View, type ViewContext } from '../view.js';
 export function registerView({ peers }: ViewContext): View {
   const name = h('input', { type: 'text', required: true, maxlength: 200, autocomplete: 'off' });
   const games = h('textarea', { required: true, rows: 3, spellcheck: 'false' });
-  const fault = h('p', { class: 'notice notice-bad', role: 'alert', hidden: true });
+  const problem = h('p', { class: 'notice notice-bad', role: 'alert', hidden: true });
   const submit = h('button', { type: 'submit', class: 'button primary' }, 'Register');
   const form = h(
     'form',
     { class: 'card form' },
     field('Name', name, 'How the peer is shown to the group.'),
     field('Games', games, 'Ids of the games it may submit events for, one per line.'),
-    fault,
+    problem,
     h('div', { class: 'actions' }, submit),
   );
 
@@ -26,7 +26,7 @@ export function registerView({ peers }: ViewContext): View {
       .map((game) => game.trim())
       .filter((game) => game !== '');
     submit.disabled = true;
-    fault.hidden = true;
+    problem.hidden = true;
     try {
       const peer = await post<RegisteredValue>('api/v1/peers/register', { peer_name: name.value.trim(), game_ids });
       await showKey(
@@ -38,8 +38,8 @@ export function registerView({ peers }: ViewContext): View {
       notify(`${peer.peer_name} is registered.`);
       location.hash = `#/peers/${encodeURIComponent(peer.peer_id)}`;
     } catch (error) {
-      fault.hidden = false;
-      fill(fault, faultText(error));
+      problem.hidden = false;
+      fill(problem, errorText(error));
       submit.disabled = false;
     }
   }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { limits } from '../../limits.js';
 import { readIfThere } from './small-file.js';
 
-export type KeptSalt = { readonly ok: true; readonly salt: string } | { readonly ok: false; readonly fault: string };
+export type StoredSalt = { readonly ok: true; readonly salt: string } | { readonly ok: false; readonly fault: string };
 
 /** Where a salt that the node made for itself is kept. */
 export function saltFile(dir: string): string {
@@ -14,7 +14,7 @@ export function saltFile(dir: string): string {
 }
 
 /** `configured` is null where no salt is set. A fault is that of a folder which holds a group. */
-export function keptSalt(dir: string, configured: string | null): KeptSalt {
+export function storedSalt(dir: string, configured: string | null): StoredSalt {
   if (configured !== null) return { ok: true, salt: configured };
   const file = saltFile(dir);
   const salt = readIfThere(file);

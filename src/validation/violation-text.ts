@@ -2,12 +2,12 @@
  * Says in words what a schema expected of a value and what was found instead. Values that may name a player are never
  * repeated: a caller's log would keep them.
  */
-import { patternFaults } from './identifiers.js';
+import { patternViolations } from './identifiers.js';
 import type { Schema } from './schema.js';
 import { mistakenTime } from './timestamps.js';
 
 /** One place of a value that its schema refuses. */
-export interface Fault {
+export interface SchemaViolation {
   /** JSON pointer of the place; of the missing or unknown field itself where that is the fault. */
   readonly field: string;
   /** The keyword that is violated. */
@@ -23,19 +23,19 @@ export interface Fault {
 }
 
 /** `root` names the whole value, such as `the body`. */
-export function faultText(fault: Fault, root: string): string {
+export function violationText(fault: SchemaViolation, root: string): string {
   const name = nameOf(fault.field, root);
   return `${name} ${complaint(fault, root)}`;
 }
 
-function complaint({ keyword, schema, value, limit, actual }: Fault, root: string): string {
+function complaint({ keyword, schema, value, limit, actual }: SchemaViolation, root: string): string {
   switch (keyword) {
     case 'required':
       return `is missing; it must be ${expected(schema)}`;
     case 'additionalProperties':
       return `is not a field of ${root}; ${knownFields(schema)}`;
     case 'pattern':
-      return patternFault(schema.pattern, value);
+      return patternText(schema.pattern, value);
     case 'minLength':
       return `must have at least ${counted(limit, 'character')}; got ${actual}`;
     case 'maxLength':
@@ -57,8 +57,8 @@ function complaint({ keyword, schema, value, limit, actual }: Fault, root: strin
   }
 }
 
-function patternFault(pattern: string | undefined, value: unknown): string {
-  return patternFaults.get(pattern ?? '')?.(String(value)) ?? `must match ${pattern}`;
+function patternText(pattern: string | undefined, value: unknown): string {
+  return patternViolations.get(pattern ?? '')?.(String(value)) ?? `must match ${pattern}`;
 }
 
 /** `/game_ids/1` is `game_ids[1]`. A long name is cut: a caller makes up the names of unknown fields. */

@@ -1,0 +1,92 @@
+/**
+ * The group's allow list: players who read as neutral until a date, whatever was reported of them. It also knows every
+ * record that names such a player, so that an erasure takes those out of the log.
+ */
+
+export interface AllowEntry {
+  /** Names the entry in the audit log, which never holds a player's hash. */
+  readonly id: string;
+  /** ms since 1970, at the end of a minute; the entry counts up to this moment. */
+  readonly until: number;
+  /** For the operator alone. */
+  readonly note: string;
+}
+
+/** What is known of one player: its entry, null once it was removed, and the records that name the player. */
+export interface AllowedSubject {
+  readonly entry: AllowEntry | null;
+  readonly seqs: readonly number[];
+}
+
+export class AllowList {
+  /** By subject, hex. */
+  readonly #subjects = new Map<string, AllowedSubject>();
+  /** Subjects with an entry, by the first byte pairs of their hash: most players are found not to be here by these. */
+  readonly #prefixes = new Map<number, string[]>();
+
+  /** Subjects that any record names. */
+  get size(): number {
+    return this.#subjects.size;
+  }
+
+  /** Of a subject, hex. */
+  of(subject: string): AllowedSubject | undefined {
+    return this.#subjects.get(subject);
+  }
+
+  /** In the order of their subjects. */
+  all(): (readonly [subject: string, allowed: AllowedSubject])[] {
+    return [...this.#subjects].sort(([a], [b]) => (a < b ? -1 : 1));
+  }
+
+  /** Whether a player has an entry that counts at a moment. */
+  allows(subject: Uint8Array, at: number): boolean {
+    const { entry } = this.#entryOf(subject) ?? noEntry;
+    return entry !== null && at <= entry.until;
+  }
+
+  /** Record `seq` makes an entry, in place of any before. */
+  set(subject: string, entry: AllowEntry, seq: number): void {
+    this.#put(subject, entry, seq);
+  }
+
+  /** Record `seq` removes the entry. */
+  remove(subject: string, seq: number): void {
+    this.#put(subject, null, seq);
+  }
+
+  /** Forgets a subject that is erased. */
+  erase(subject: string): void {
+    if (this.#subjects.delete(subject)) this.#index(subject, false);
+  }
+
+  /** Takes in what a snapshot holds. */
+  restore(subject: string, allowed: AllowedSubject): void {
+    this.#subjects.set(subject, allowed);
+    this.#index(subject, allowed.entry !== null);
+  }
+
+  #put(subject: string, entry: AllowEntry | null, seq: number): void {
+    const { seqs } = this.#subjects.get(subject) ?? noEntry;
+    this.#subjects.set(subject, { entry, seqs: [...seqs, seq] });
+    this.#index(subject, entry !== null);
+  }
+
+  #entryOf(subject: Uint8Array): AllowedSubject | undefined {
+    if (this.#prefixes.size === 0) return undefined;
+    const prefix = subject[0]! | (subject[1]! << 8) | (subject[2]! << 16);
+    if (!this.#prefixes.has(prefix)) return undefined;
+    return this.#subjects.get(Buffer.from(subject.buffer, subject.byteOffset, subject.length).toString('hex'));
+  }
+
+  #index(subject: string, isListed: boolean): void {
+    const [a, b, c] = Buffer.from(subject.slice(0, 6), 'hex') as unknown as [number, number, number];
+    const prefix = a | (b << 8) | (c << 16);
+    const others = (this.#prefixes.get(prefix) ?? []).filter((other) => other !== subject);
+    if (isListed) others.push(subject);
+    if (others.length === 0) this.#prefixes.delete(prefix);
+    else this.#prefixes.set(prefix, others);
+  }
+}
+
+const noEntry: AllowedSubject = { entry: null, seqs: [] };

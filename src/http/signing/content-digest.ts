@@ -1,0 +1,48 @@
+/** `Content-Digest` (RFC 9530): which digests a request states of its body, and whether the body has them. */
+import { createHash } from 'node:crypto';
+import { parseDictionary } from 'structured-headers';
+import { granted, type Outcome, type Refusal } from '../../errors.js';
+import { limits } from '../../limits.js';
+import { invalid } from './signature-fields.js';
+
+/** Checks the bytes of a body, in the pieces in which they arrived. */
+export type BodyCheck = (chunks: readonly Uint8Array[]) => Refusal | undefined;
+
+/** RFC 9530, section 5, without what is broken. */
+const algorithms: ReadonlyMap<string, string> = new Map([
+  ['sha-256', 'sha256'],
+  ['sha-512', 'sha512'],
+]);
+
+const mismatch = invalid('the body does not have the digest of Content-Digest');
+
+/** A check of the body against the field; signature_invalid where the field is absent or names no known digest. */
+export function bodyCheckOf(field: string | string[] | undefined): Outcome<BodyCheck> {
+  const stated = digestsOf(Array.isArray(field) ? field.join(', ') : (field ?? ''));
+  if (stated.length === 0) return invalid('Content-Digest must state the sha-256 or sha-512 of the body');
+  return granted((chunks) => {
+    for (const { algorithm, digest } of stated) {
+      const hash = createHash(algorithm);
+      for (const chunk of chunks) hash.update(chunk);
+      if (!hash.digest().equals(digest)) return mismatch;
+    }
+    return undefined;
+  });
+}
+
+/** The digests by known algorithms; none where the field is no dictionary, or one of them is no byte sequence. */
+function digestsOf(text: string): { readonly algorithm: string; readonly digest: Uint8Array }[] {
+  if (text === '' || text.length > limits.signatureFieldLength) return [];
+  try {
+    const stated: { algorithm: string; digest: Uint8Array }[] = [];
+    for (const [name, [value]] of parseDictionary(text)) {
+      const algorithm = algorithms.get(name);
+      if (algorithm === undefined) continue;
+      if (!(value instanceof ArrayBuffer)) return [];
+      stated.push({ algorithm, digest: new Uint8Array(value) });
+    }
+    return stated;
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,125 @@
+/**
+ * Whether a write was signed by its peer: the head is checked first, then the signature in Node's thread pool, then the
+ * replay memory. The digest of the body is left to whoever reads the body (docs/decisions/0217-signed-requests.md).
+ */
+import { createPublicKey, type KeyObject, verify } from 'node:crypto';
+import type { Route } from '../../contract/routes.js';
+import { granted, type Outcome, type Refusal, refused } from '../../errors.js';
+import type { PeerView } from '../../group/api.js';
+import { limits } from '../../limits.js';
+import type { FaceDeps } from '../deps.js';
+import { type BodyCheck, bodyCheckOf } from './content-digest.js';
+import { ReplayMemory } from './replay-memory.js';
+import { namesScheme, type SignedRequest, signatureBase } from './signature-base.js';
+import { type RequestSignature, readSignature } from './signature-fields.js';
+
+/** How the body is to be checked; null: not at all. */
+export type Verified = Outcome<BodyCheck | null>;
+
+const unchecked = granted(null);
+
+export class RequestVerifier {
+  readonly #deps: Pick<FaceDeps, 'group' | 'settings' | 'clock'>;
+  readonly #taken = new ReplayMemory();
+  /** Seconds since 1970: what was taken before is not in the memory. */
+  readonly #startedAt: number;
+  readonly #keys = new Map<string, KeyObject>();
+
+  constructor(deps: Pick<FaceDeps, 'group' | 'settings' | 'clock'>) {
+    this.#deps = deps;
+    this.#startedAt = this.#now();
+  }
+
+  /**
+   * Codes: signature_missing, signature_invalid, signature_expired, signature_replayed. `caller` is null where nobody
+   * acts.
+   */
+  check(route: Route, request: SignedRequest, caller: PeerView | null): Verified | Promise<Verified> {
+    const { requestSigning } = this.#deps.settings;
+    if (requestSigning === 'off' || caller === null || !isWrite(route)) return unchecked;
+    const { publicKey } = caller;
+    if (publicKey !== null) return this.#checkSigned(route, request, caller, publicKey);
+    if (requestSigning === 'optional') return unchecked;
+    return refused('signature_missing', {
+      text: 'writes must be signed, and no public key of this peer is registered',
+    });
+  }
+
+  #checkSigned(
+    route: Route,
+    request: SignedRequest,
+    caller: PeerView,
+    publicKey: string,
+  ): Verified | Promise<Verified> {
+    const covers = { body: route.body !== undefined, query: request.query !== '' };
+    const read = readSignature(request.headers, covers, this.#now());
+    if (!read.ok) return read;
+    const signature = read.value;
+    const bodyCheck = covers.body ? bodyCheckOf(request.headers['content-digest']) : unchecked;
+    if (!bodyCheck.ok) return bodyCheck;
+    const known = this.#knownRefusal(signature) ?? this.#restartRefusal(route, signature, caller);
+    if (known !== undefined) return known;
+    return this.#verifies(signature, request, this.#keyOf(publicKey)).then((isValid) => {
+      if (!isValid) return refused('signature_invalid');
+      // The same request may have been verified meanwhile.
+      const taken = this.#knownRefusal(signature);
+      if (taken !== undefined) return taken;
+      this.#taken.add(signature.bytes, signature.created, this.#now());
+      return bodyCheck;
+    });
+  }
+
+  #knownRefusal({ bytes, created }: RequestSignature): Refusal | undefined {
+    const state = this.#taken.state(bytes, created);
+    if (state === 'known') return refused('signature_replayed');
+    return state === 'too_old' ? refused('signature_expired') : undefined;
+  }
+
+  /**
+   * A restart forgets what was taken. Repeated events and withdrawals change nothing, by their ids; a repeated erasure
+   * would take what was reported since. So an erasure that was signed before the start is refused where the peer asked
+   * for one within the time in which that signature could be used.
+   */
+  #restartRefusal({ path }: Route, { created }: RequestSignature, caller: PeerView): Refusal | undefined {
+    if (path !== erasurePath || created >= this.#startedAt) return undefined;
+    const usableFrom = (created - limits.signatureWindowS) * 1000;
+    return this.#deps.group.hasErasedSince(caller, usableFrom)
+      ? refused('signature_replayed', { text: 'the node restarted since this erasure was signed; sign it anew' })
+      : undefined;
+  }
+
+  async #verifies(signature: RequestSignature, request: SignedRequest, key: KeyObject): Promise<boolean> {
+    const base = signatureBase(signature, request, 'http');
+    if (base === undefined) return false;
+    if (await verified(base, key, signature.bytes)) return true;
+    if (!namesScheme(signature)) return false;
+    return verified(signatureBase(signature, request, 'https')!, key, signature.bytes);
+  }
+
+  #keyOf(publicKey: string): KeyObject {
+    const kept = this.#keys.get(publicKey);
+    if (kept !== undefined) return kept;
+    if (this.#keys.size >= limits.signingKeysKept) this.#keys.clear();
+    const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: publicKey }, format: 'jwk' });
+    this.#keys.set(publicKey, key);
+    return key;
+  }
+
+  #now(): number {
+    return Math.floor(this.#deps.clock.now() / 1000);
+  }
+}
+
+const erasurePath = '/api/v1/subjects/{hash}';
+
+/** What is done in the name of a peer. */
+function isWrite({ auth, method }: Route): boolean {
+  return auth === 'required' && method !== 'GET';
+}
+
+/** In Node's thread pool: a verification takes longer than the rest of an event. */
+function verified(base: Buffer, key: KeyObject, signature: Uint8Array): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    verify(null, base, key, signature, (error, isValid) => (error === null ? resolve(isValid) : reject(error)));
+  });
+}

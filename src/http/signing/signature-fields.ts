@@ -1,0 +1,120 @@
+/**
+ * Reads `Signature-Input` and `Signature` (RFC 9421, section 4) and holds what the signer chose to this service's
+ * rules. It looks at the head alone, and verifies nothing.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import { type InnerList, isInnerList, parseDictionary, serializeInnerList } from 'structured-headers';
+import { granted, type Outcome, type Refusal, refused } from '../../errors.js';
+import { limits } from '../../limits.js';
+
+export interface RequestSignature {
+  /** Names of the covered components, in the order of the signature base. None has parameters. */
+  readonly components: readonly string[];
+  /** The value of `@signature-params`. */
+  readonly params: string;
+  /** Seconds since 1970. */
+  readonly created: number;
+  /** 64 bytes. */
+  readonly bytes: Uint8Array;
+}
+
+/** What a signature has to cover beside the method, the path and the key of the peer. */
+export interface Coverage {
+  /** The route reads a body. */
+  readonly body: boolean;
+  /** The request has a query. */
+  readonly query: boolean;
+}
+
+/** RFC 8032: 32 bytes of a point, and 32 of a number. */
+const SIGNATURE_BYTES = 64;
+
+/** A component covers a part of the request where it is one of these. */
+const pathComponents = ['@path', '@request-target', '@target-uri'];
+const queryComponents = ['@query', '@request-target', '@target-uri'];
+
+/**
+ * The signature of a request. Codes: signature_missing, signature_invalid, signature_expired. `now`: seconds since
+ * 1970.
+ */
+export function readSignature(headers: IncomingHttpHeaders, covers: Coverage, now: number): Outcome<RequestSignature> {
+  const inputs = dictionaryOf(headers['signature-input']);
+  const signatures = dictionaryOf(headers.signature);
+  if (inputs === null || signatures === null) return invalid('Signature-Input and Signature must be dictionaries');
+  if (inputs.size === 0 || signatures.size === 0) return refused('signature_missing');
+  if (inputs.size > limits.signaturesMax) {
+    return invalid(`a request may carry at most ${limits.signaturesMax} signatures`);
+  }
+  let refusal: Refusal | undefined;
+  for (const [label, input] of inputs) {
+    const signature = signatures.get(label)?.[0];
+    const read = isInnerList(input) ? readInput(input, covers, now) : invalid('Signature-Input must hold inner lists');
+    if (!read.ok) {
+      refusal ??= read;
+      continue;
+    }
+    if (!(signature instanceof ArrayBuffer) || signature.byteLength !== SIGNATURE_BYTES) {
+      refusal ??= invalid(`Signature must hold ${SIGNATURE_BYTES} bytes under the label of Signature-Input`);
+      continue;
+    }
+    return granted({ ...read.value, bytes: new Uint8Array(signature) });
+  }
+  return refusal ?? refused('signature_missing');
+}
+
+/** A field of several lines arrives joined by commas, as RFC 9421 combines them. Null: no dictionary. */
+function dictionaryOf(field: string | string[] | undefined): ReturnType<typeof parseDictionary> | null {
+  const text = Array.isArray(field) ? field.join(', ') : (field ?? '');
+  if (text.length > limits.signatureFieldLength) return null;
+  try {
+    return parseDictionary(text);
+  } catch {
+    return null;
+  }
+}
+
+function readInput(input: InnerList, covers: Coverage, now: number): Outcome<Omit<RequestSignature, 'bytes'>> {
+  const [items, params] = input;
+  if (items.length > limits.signatureComponentsMax) {
+    return invalid(`a signature may cover at most ${limits.signatureComponentsMax} components`);
+  }
+  const components: string[] = [];
+  for (const [name, parameters] of items) {
+    if (typeof name !== 'string') return invalid('covered components must be strings');
+    if (parameters.size > 0) return invalid('covered components must have no parameters');
+    if (components.includes(name)) return invalid('a component is covered twice');
+    components.push(name);
+  }
+  const missing = uncovered(components, covers);
+  if (missing !== undefined) return invalid(`the signature must cover ${missing}`);
+  const alg = params.get('alg');
+  if (alg !== undefined && alg !== 'ed25519') return invalid('the algorithm must be ed25519');
+  const created = params.get('created');
+  if (!isWhole(created)) return invalid('the signature must have the parameter created');
+  const expires = params.get('expires');
+  if (expires !== undefined && !isWhole(expires)) return invalid('the parameter expires must be a whole number');
+  if (Math.abs(now - created) > limits.signatureWindowS || (expires !== undefined && now > expires)) {
+    return refused('signature_expired', {
+      text: `created must be within ${limits.signatureWindowS} s of the node's clock, and expires not over`,
+    });
+  }
+  return granted({ components, params: serializeInnerList(input), created });
+}
+
+/** What a signature should cover and does not. */
+function uncovered(components: readonly string[], covers: Coverage): string | undefined {
+  const hasOne = (names: readonly string[]) => names.some((name) => components.includes(name));
+  if (!components.includes('@method')) return '"@method"';
+  if (!hasOne(pathComponents)) return '"@path"';
+  if (covers.query && !hasOne(queryComponents)) return '"@query"';
+  if (!components.includes('x-peer-api-key')) return '"x-peer-api-key"';
+  return covers.body && !components.includes('content-digest') ? '"content-digest"' : undefined;
+}
+
+function isWhole(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value);
+}
+
+export function invalid(text: string): Refusal {
+  return refused('signature_invalid', { text });
+}

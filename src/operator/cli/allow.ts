@@ -1,0 +1,56 @@
+/** `ptf allow`: the players of a group that read as neutral until a date, whatever was reported of them. */
+import type { Command } from 'commander';
+import { limits } from '../../limits.js';
+import type { AllowedPlayerValue, Values } from '../protocol/protocol.js';
+import { parseHash, parseUntil } from './arguments.js';
+import * as show from './renderers.js';
+import { examples, type Session, type Signed, signature, signed } from './session.js';
+
+const exampleHash = '5f'.repeat(32);
+
+export function addAllow(program: Command, session: Session): void {
+  interface Options extends Signed {
+    readonly until: string;
+    readonly note: string;
+  }
+  const { ask, done } = session;
+  const allow = program
+    .command('allow')
+    .description("keep the group's allow list: players that read as neutral until a date")
+    .addHelpText('after', examples('allow list', `allow add ${exampleHash} --until 2026-12-31 --note "appeal 4711"`));
+  signed(allow.command('add'))
+    .argument('<hash>', 'subject hash, 64 hexadecimal characters', parseHash)
+    .description('let a player read as neutral until a date, in place of an entry before')
+    .requiredOption(
+      '--until <date>',
+      'a day, up to its end in UTC, or a time: 2026-12-31, 2026-12-31T18:00:00Z',
+      parseUntil,
+    )
+    .requiredOption('--note <text>', `why, for operators only: one line, at most ${limits.allowNoteLength} characters`)
+    .addHelpText('after', examples(`allow add ${exampleHash} --until 2026-12-31 --note "appeal 4711" --by alice`))
+    .action(async (hash: string, { until, note, by }: Options) => {
+      done(show.showAllowance(await ask('allow-add', { subject_hash: hash, until, note, ...signature(by) })));
+    });
+  allow
+    .command('list')
+    .description('list the players on the allow list')
+    .addHelpText('after', examples('allow list', 'allow list --json'))
+    .action(async () => done(show.showAllowed(await allAllowed(session))));
+  signed(allow.command('remove'))
+    .argument('<hash>', 'subject hash, 64 hexadecimal characters', parseHash)
+    .description('take a player off the allow list before its date')
+    .addHelpText('after', examples(`allow remove ${exampleHash} --by alice`))
+    .action(async (hash: string, { by }: Signed) => {
+      done(show.showAllowanceEnded(await ask('allow-remove', { subject_hash: hash, ...signature(by) })));
+    });
+}
+
+async function allAllowed({ ask }: Session): Promise<AllowedPlayerValue[]> {
+  const allowed: AllowedPlayerValue[] = [];
+  for (let from: number | null = 0; from !== null; ) {
+    const page: Values['allow-list'] = await ask('allow-list', { from, limit: limits.pageMax });
+    allowed.push(...page.data);
+    from = page.next_from;
+  }
+  return allowed;
+}

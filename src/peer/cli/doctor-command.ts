@@ -1,0 +1,20 @@
+/** `ptf-peer doctor`: prints what the examination found; exit code 1 where a check failed, 3 where no node answers. */
+import type { Command } from 'commander';
+import { examine } from '../doctor/examination.js';
+import { examples, type Session } from './session.js';
+
+export function addDoctor(program: Command, session: Session): void {
+  program
+    .command('doctor')
+    .description('check node, key, peer, salt, clock, kinds of ids and spools; changes nothing')
+    .addHelpText('after', '\nExit codes: 0 all well, 1 a check failed, 2 no configuration, 3 the node does not answer')
+    .addHelpText('after', examples('doctor', 'doctor --json'))
+    .action(async () => {
+      const { findings, reachable } = await examine(await session.config());
+      const healthy = findings.every(({ result }) => result !== 'fail');
+      if (session.json()) session.terminal.out(`${JSON.stringify({ ok: healthy, reachable, findings })}\n`);
+      else
+        for (const { check, result, text } of findings) session.terminal.out(`${result.padEnd(5)}${check}: ${text}\n`);
+      session.end(!reachable ? 3 : healthy ? 0 : 1);
+    });
+}

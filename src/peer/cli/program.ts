@@ -1,0 +1,44 @@
+/** The commands, options and help of `ptf-peer`. */
+import { Command } from 'commander';
+import type { ExitCode } from '../peer-error.js';
+import { addDoctor } from './doctor-command.js';
+import { addRegister } from './register-command.js';
+import { examples, type PeerDeps, sessionOf } from './session.js';
+import { addSidecar } from './sidecar-command.js';
+
+const helpWidthMax = 100;
+
+export function programOf(deps: PeerDeps, end: (code: ExitCode) => void): Command {
+  const { terminal, version } = deps;
+  const program = new Command('ptf-peer')
+    .description("Connects a game server to its group's node: lists, a local sidecar, webhooks.")
+    .version(version, '--version', 'print the version')
+    .option('--config <file>', 'configuration (default: PTF_PEER_CONFIG, else ~/.config/ptf-peer/config.json)')
+    .option('--json', 'print one JSON document where the command has one')
+    .addHelpText(
+      'after',
+      examples('register --url https://trust.example.net --name "Arena EU 1" --game arena', 'doctor'),
+    )
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 done, 1 some lines or checks refused, 2 wrong usage, 3 node unreachable or peer refused,' +
+        '\n            4 format not recognised' +
+        '\nVariables replace members of the file: PTF_PEER_URL, PTF_PEER_ID, PTF_PEER_API_KEY[_FILE],' +
+        '\n            PTF_PEER_GROUP_SALT[_FILE], PTF_PEER_GAME_IDS, PTF_PEER_STATE_DIR',
+    )
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: terminal.out,
+      writeErr: terminal.err,
+      // Told once, in the form of every other error.
+      outputError: () => {},
+      getOutHelpWidth: () => Math.min(terminal.width, helpWidthMax),
+      getErrHelpWidth: () => Math.min(terminal.width, helpWidthMax),
+    })
+    .exitOverride();
+  const session = sessionOf(deps, () => program.opts(), end);
+  addRegister(program, session);
+  addDoctor(program, session);
+  addSidecar(program, session);
+  return program;
+}

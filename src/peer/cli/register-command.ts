@@ -1,0 +1,136 @@
+/** `ptf-peer register`: registers a peer with its node, or takes a key over, and writes the configuration. */
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { bounds } from '../../client/bounds.js';
+import { saltCheckOf } from '../../client/ids/salt-check.js';
+import { secretText } from '../../client/ids/secret.js';
+import { TrustClient } from '../../client/trust-client.js';
+import { type ConfigFile, configPathOf, variableOf } from '../config/peer-config.js';
+import { readSmallFile, replaceSmallFile } from '../config/small-file.js';
+import { NodeReader } from '../node/node-reader.js';
+import { PeerError, talkingTo, wrongUsage } from '../peer-error.js';
+import { gathered, webAddress } from './options.js';
+import { examples, type Session } from './session.js';
+
+interface RegisterOptions {
+  readonly url: string;
+  readonly name?: string;
+  readonly game?: readonly string[];
+  readonly email?: string;
+  readonly saltFile?: string;
+  readonly peerId?: string;
+  readonly apiKeyFile?: string;
+  readonly stateDir?: string;
+  readonly force?: true;
+}
+
+interface Salt {
+  readonly text: string;
+  readonly members: Pick<ConfigFile, 'group_salt'> | Pick<ConfigFile, 'group_salt_file'>;
+}
+
+export function addRegister(program: Command, session: Session): void {
+  program
+    .command('register')
+    .description('register this game server as a peer and write its configuration (mode 0600)')
+    .requiredOption('--url <address>', "the node's address", webAddress)
+    .option('--name <text>', 'the name that the group sees')
+    .option('--game <id>', 'a game to report for; give it once per game', gathered)
+    .option('--email <address>', 'contact for the operator, never public')
+    .option('--salt-file <file>', "file with the group's salt (else PTF_PEER_GROUP_SALT, else asked for)")
+    .option('--peer-id <id>', 'take over a peer that the operator registered, with --api-key-file')
+    .option('--api-key-file <file>', 'file with the key of --peer-id (else PTF_PEER_API_KEY)')
+    .option('--state-dir <folder>', 'folder for spools, token and allow list (default: ~/.local/state/ptf-peer)')
+    .option('--force', 'replace a configuration that exists; its key cannot be read again')
+    .addHelpText(
+      'after',
+      examples(
+        'register --url https://trust.example.net --name "Arena EU 1" --game arena --salt-file /run/secrets/salt',
+        'register --url https://trust.example.net --peer-id ID --api-key-file key.txt --game arena --salt-file salt',
+      ),
+    )
+    .action((options: RegisterOptions) => register(options, session));
+}
+
+async function register(options: RegisterOptions, session: Session): Promise<void> {
+  const path = configPathOf(session, session.configOption());
+  const { url, name, game: gameIds, peerId } = options;
+  if (gameIds === undefined) throw wrongUsage('--game must be given at least once');
+  if ((name === undefined) === (peerId === undefined)) {
+    throw wrongUsage('give --name to register a new peer, or --peer-id to take one over');
+  }
+  if (options.force === undefined && (await readSmallFile(path)) !== undefined) {
+    throw wrongUsage(`${path} exists; --force replaces it, and the key in it cannot be read again`);
+  }
+  const salt = await saltOf(options, session);
+  await talkingTo(url, () => checkSalt(url, salt.text));
+  const { apiKey, peerId: id } =
+    peerId === undefined
+      ? await talkingTo(url, () => registered(options, name!, gameIds))
+      : { peerId, apiKey: await keyOf(options, session) };
+  const file: ConfigFile = {
+    url,
+    peer_id: id,
+    api_key: apiKey,
+    ...salt.members,
+    game_ids: gameIds,
+    ...(options.stateDir === undefined ? {} : { state_dir: resolve(options.stateDir) }),
+  };
+  await replaceSmallFile(path, `${JSON.stringify(file, null, 2)}\n`);
+  if (session.json()) session.terminal.out(`${JSON.stringify({ peer_id: id, config: path })}\n`);
+  else
+    session.terminal.out(
+      `Registered as ${id}.\nThe configuration is ${path}; it holds the key.\nNext: ptf-peer doctor\n`,
+    );
+}
+
+async function saltOf({ saltFile }: RegisterOptions, { env, terminal }: Session): Promise<Salt> {
+  const file = saltFile ?? env[variableOf.group_salt_file];
+  if (file !== undefined && file !== '') {
+    const text = await readSmallFile(file);
+    if (text === undefined) throw wrongUsage(`there is no ${file}`);
+    return { text: checked(text), members: { group_salt_file: resolve(file) } };
+  }
+  const given = env[variableOf.group_salt];
+  const text = given !== undefined && given !== '' ? given : await terminal.askSecret?.("The group's salt");
+  if (text === undefined || text === '') {
+    throw wrongUsage(`the group's salt is needed: give --salt-file, or set ${variableOf.group_salt}`);
+  }
+  return { text: checked(text), members: { group_salt: checked(text) } };
+}
+
+function checked(text: string): string {
+  const salt = secretText('the salt', text);
+  if (Buffer.byteLength(salt) >= bounds.saltBytesMin) return salt;
+  throw wrongUsage(`the salt must have at least ${bounds.saltBytesMin} bytes`);
+}
+
+/** A wrong salt is found before a peer is made: registration makes a new one each time. */
+async function checkSalt(url: string, salt: string): Promise<void> {
+  const reader = new NodeReader(url);
+  try {
+    const { groupId, saltCheck } = await reader.group();
+    if (saltCheck === null || saltCheck === saltCheckOf(salt)) return;
+    const text = `the salt is not that of the group ${JSON.stringify(groupId)}: its salt_check is ${saltCheck}, that of the salt given is ${saltCheckOf(salt)}`;
+    throw new PeerError('salt_mismatch', text, 2);
+  } finally {
+    await reader.close();
+  }
+}
+
+async function registered({ url, email }: RegisterOptions, peerName: string, gameIds: readonly string[]) {
+  const client = new TrustClient({ url });
+  try {
+    return await client.register({ peerName, gameIds: [...gameIds], contactEmail: email });
+  } finally {
+    await client.close();
+  }
+}
+
+async function keyOf({ apiKeyFile }: RegisterOptions, { env }: Session): Promise<string> {
+  const text = apiKeyFile === undefined ? env[variableOf.api_key] : await readSmallFile(apiKeyFile);
+  if (text === undefined || text === '') {
+    throw wrongUsage(`--peer-id needs the peer's key: give --api-key-file, or set ${variableOf.api_key}`);
+  }
+  return secretText('the key', text);
+}

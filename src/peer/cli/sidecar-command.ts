@@ -1,0 +1,98 @@
+/** `ptf-peer sidecar`: runs the local HTTP service until it is told to end. */
+
+import { isIPv4, isIPv6 } from 'node:net';
+import { join } from 'node:path';
+import { type Command, Option } from 'commander';
+import { bounds } from '../../client/bounds.js';
+import { wrongUsage } from '../peer-error.js';
+import { startLocalServer } from '../sidecar/local-server.js';
+import { Sidecar } from '../sidecar/sidecar.js';
+import { checkToken, tokenIn } from '../sidecar/token.js';
+import { share, wholeNumber } from './options.js';
+import { examples, type Session, untilAborted } from './session.js';
+
+interface SidecarCommandOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly socket?: string;
+  readonly tokenFile?: string;
+  readonly mode: 'shadow' | 'enforce';
+  readonly restrict: 'untrusted' | 'suspicious';
+  readonly confidenceMin: number;
+  readonly players: number;
+}
+
+const defaultPort = 4747;
+const api = `
+The API takes and answers JSON and needs the header "Authorization: Bearer TOKEN":
+  GET    /v1/players/ID         verdict, score, confidence, source, as_of, allowed, action, would
+  GET    /v1/players?ids=A,B    the same for a match, as {"data": [...]}
+  POST   /v1/reports            {"player_id", "event_type", "severity", "game_id"?, "event_id"?, "timestamp"?}
+  POST   /v1/allow              {"player_id", "until", "note"?}
+  DELETE /v1/allow/ID
+  GET    /v1/status
+IDs are the raw ids of your players; they are hashed here and never leave this machine.`;
+
+export function addSidecar(program: Command, session: Session): void {
+  program
+    .command('sidecar')
+    .description('serve trust to a game server on this machine over HTTP and JSON, from a cache')
+    .option('--host <address>', 'loopback address to listen on', '127.0.0.1')
+    .option('--port <number>', 'port to listen on; 0 takes a free one', wholeNumber(0, 65_535), defaultPort)
+    .option('--socket <path>', 'listen on a Unix socket, too')
+    .option('--token-file <file>', 'file of the local token, made where it is missing (else PTF_PEER_SIDECAR_TOKEN)')
+    .addOption(
+      new Option('--mode <mode>', 'shadow: everybody passes, and "would" says what enforce would do')
+        .choices(['shadow', 'enforce'])
+        .default('shadow'),
+    )
+    .addOption(
+      new Option('--restrict <verdict>', 'the mildest verdict that a player is restricted for')
+        .choices(['untrusted', 'suspicious'])
+        .default('untrusted'),
+    )
+    .option('--confidence-min <number>', 'confidence from which on a verdict counts', share, 0.4)
+    .option('--players <number>', 'players kept in the cache', wholeNumber(1, 10_000_000), bounds.playersMaxDefault)
+    .addHelpText('after', api)
+    .addHelpText('after', examples('sidecar', 'sidecar --port 0 --token-file /run/game/token --mode enforce'))
+    .action((options: SidecarCommandOptions) => runSidecar(options, session));
+}
+
+async function runSidecar(options: SidecarCommandOptions, session: Session): Promise<void> {
+  const { terminal, env, ending, version } = session;
+  const { host } = options;
+  if (!(isIPv4(host) && host.startsWith('127.')) && !(isIPv6(host) && host === '::1')) {
+    throw wrongUsage('--host must be a loopback address, such as 127.0.0.1 or ::1: the sidecar is for this machine');
+  }
+  const config = await session.config();
+  const tokenFile = options.tokenFile ?? join(config.stateDir, 'sidecar', 'token');
+  const given = options.tokenFile === undefined ? env.PTF_PEER_SIDECAR_TOKEN : undefined;
+  const token = given ? checkToken(given, 'PTF_PEER_SIDECAR_TOKEN') : await tokenIn(tokenFile);
+  const log = (line: string) => terminal.err(`${new Date().toISOString()} sidecar ${line}\n`);
+  const sidecar = await Sidecar.open({
+    config,
+    mode: options.mode,
+    restrict: options.restrict === 'suspicious' ? ['suspicious', 'untrusted'] : ['untrusted'],
+    confidenceMin: options.confidenceMin,
+    playersMax: options.players,
+    version,
+    memory: session.memory,
+    log,
+  });
+  try {
+    const { gameIds } = config;
+    const { port, socket: socketPath } = options;
+    const server = await startLocalServer({ sidecar, token, gameIds, host, port, socketPath, log });
+    const url = `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`;
+    const where = given ? 'PTF_PEER_SIDECAR_TOKEN' : tokenFile;
+    if (session.json())
+      terminal.out(
+        `${JSON.stringify({ msg: 'listening', port: server.port, url, socket: socketPath ?? null, token_file: given ? null : tokenFile })}\n`,
+      );
+    else terminal.out(`sidecar on ${url}, mode ${options.mode}, token in ${where}\n`);
+    await untilAborted(ending);
+    await server.close();
+  } finally {
+    await sidecar.close();
+  }
+}

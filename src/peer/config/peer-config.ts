@@ -1,0 +1,163 @@
+/**
+ * What `ptf-peer` knows of its peer: a JSON file of mode 0600 that `ptf-peer register` writes, with environment variables
+ * over it. A fault names the member or variable and what was expected, never the value of a secret.
+ */
+import { join, resolve } from 'node:path';
+import { bounds } from '../../client/bounds.js';
+import { secretText } from '../../client/ids/secret.js';
+import { TrustError } from '../../client/trust-error.js';
+import { wrongUsage } from '../peer-error.js';
+import { readSmallFile } from './small-file.js';
+
+/** The environment and the home folder, as the process gives them. */
+export interface Surroundings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly home: string;
+}
+
+/** The members of the file. */
+export interface ConfigFile {
+  readonly url: string;
+  readonly peer_id: string;
+  readonly api_key?: string;
+  readonly api_key_file?: string;
+  readonly group_salt?: string;
+  readonly group_salt_file?: string;
+  readonly game_ids: readonly string[];
+  readonly state_dir?: string;
+}
+
+/** The configuration of a peer with every secret read. */
+export interface PeerConfig {
+  readonly url: string;
+  readonly peerId: string;
+  readonly apiKey: string;
+  readonly groupSalt: string;
+  /** At least one. */
+  readonly gameIds: readonly string[];
+  /** The folder of spools, the sidecar's token, the allow list and the states of `watch` and `relay`. */
+  readonly stateDir: string;
+  /** The file; it need not exist where the environment says everything. */
+  readonly path: string;
+}
+
+/** The variables that replace members of the file, by member. */
+export const variableOf = {
+  url: 'PTF_PEER_URL',
+  peer_id: 'PTF_PEER_ID',
+  api_key: 'PTF_PEER_API_KEY',
+  api_key_file: 'PTF_PEER_API_KEY_FILE',
+  group_salt: 'PTF_PEER_GROUP_SALT',
+  group_salt_file: 'PTF_PEER_GROUP_SALT_FILE',
+  game_ids: 'PTF_PEER_GAME_IDS',
+  state_dir: 'PTF_PEER_STATE_DIR',
+} as const satisfies Record<keyof ConfigFile, string>;
+
+const members = Object.keys(variableOf) as (keyof ConfigFile)[];
+
+/** `--config`, else `PTF_PEER_CONFIG`, else `ptf-peer/config.json` in the user's configuration folder. */
+export function configPathOf({ env, home }: Surroundings, option: string | undefined): string {
+  const named = option ?? setText(env.PTF_PEER_CONFIG);
+  if (named !== undefined) return resolve(named);
+  return join(setText(env.XDG_CONFIG_HOME) ?? join(home, '.config'), 'ptf-peer', 'config.json');
+}
+
+/** The folder of what `ptf-peer` keeps where neither file nor environment names one. */
+export function defaultStateDir({ env, home }: Surroundings): string {
+  return join(setText(env.XDG_STATE_HOME) ?? join(home, '.local', 'state'), 'ptf-peer');
+}
+
+/** Reads file and environment. Throws `wrong_usage` with all that is wrong or missing. */
+export async function loadPeerConfig(surroundings: Surroundings, option: string | undefined): Promise<PeerConfig> {
+  const path = configPathOf(surroundings, option);
+  const file = await readConfigFile(path, option !== undefined);
+  const given = withEnvironment(file, surroundings.env);
+  const faults: string[] = [];
+  const where = (member: keyof ConfigFile) => `${variableOf[member]} (${member} in ${path})`;
+  const text = (member: 'url' | 'peer_id') => {
+    const value = given[member];
+    if (typeof value === 'string' && value !== '') return value;
+    faults.push(`${where(member)} must be given`);
+    return '';
+  };
+  const url = text('url');
+  if (url !== '' && (!/^https?:\/\//.test(url) || !URL.canParse(url))) {
+    faults.push(`${where('url')} must be an address of http or https`);
+  }
+  const peerId = text('peer_id');
+  const gameIds = given.game_ids;
+  if (!Array.isArray(gameIds) || gameIds.length === 0 || gameIds.some((one) => typeof one !== 'string' || one === '')) {
+    faults.push(`${where('game_ids')} must name at least one game`);
+  }
+  const secret = async (member: 'api_key' | 'group_salt') => {
+    try {
+      const value = await secretOf(given, member);
+      if (value !== undefined) return secretText(member, value);
+      faults.push(`${where(member)} or ${variableOf[`${member}_file`]} must be given`);
+    } catch (error) {
+      if (!(error instanceof TrustError) && !(error instanceof Error && error.name === 'PeerError')) throw error;
+      faults.push(error.message);
+    }
+    return '';
+  };
+  const apiKey = await secret('api_key');
+  const groupSalt = await secret('group_salt');
+  if (groupSalt !== '' && Buffer.byteLength(groupSalt) < bounds.saltBytesMin) {
+    faults.push(`${where('group_salt')} must have at least ${bounds.saltBytesMin} bytes`);
+  }
+  if (faults.length > 0) {
+    const advice = file === undefined ? `; there is no ${path}: run ptf-peer register` : '';
+    throw wrongUsage(faults.join('; ') + advice);
+  }
+  const stateDir = resolve(typeof given.state_dir === 'string' ? given.state_dir : defaultStateDir(surroundings));
+  return { url, peerId, apiKey, groupSalt, gameIds: gameIds as string[], stateDir, path };
+}
+
+type Members = { readonly [Member in keyof ConfigFile]?: unknown };
+
+async function readConfigFile(path: string, isNamed: boolean): Promise<Members | undefined> {
+  const text = await readSmallFile(path);
+  if (text === undefined) {
+    if (isNamed) throw wrongUsage(`there is no ${path}; ptf-peer register writes one`);
+    return undefined;
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw wrongUsage(`${path} must be JSON, as ptf-peer register writes it`);
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw wrongUsage(`${path} must be a JSON object, as ptf-peer register writes it`);
+  }
+  const unknown = Object.keys(value).filter((name) => !(members as string[]).includes(name));
+  if (unknown.length > 0) throw wrongUsage(`${path} holds unknown members: ${unknown.join(', ')}`);
+  return value;
+}
+
+/** A variable that is set and not blank replaces its member; a key or salt also replaces the file that the other named. */
+function withEnvironment(file: Members | undefined, env: Surroundings['env']): Members {
+  const given: Record<string, unknown> = { ...file };
+  for (const member of members) {
+    const value = setText(env[variableOf[member]]);
+    if (value === undefined) continue;
+    given[member] = member === 'game_ids' ? value.split(',').map((one) => one.trim()) : value;
+    if (member === 'api_key' || member === 'group_salt') delete given[`${member}_file`];
+    if (member === 'api_key_file' || member === 'group_salt_file') delete given[member.replace('_file', '')];
+  }
+  return given;
+}
+
+async function secretOf(given: Members, member: 'api_key' | 'group_salt'): Promise<string | undefined> {
+  const named = given[`${member}_file`];
+  if (named === undefined) return typeof given[member] === 'string' && given[member] !== '' ? given[member] : undefined;
+  if (given[member] !== undefined) throw wrongUsage(`${member} and ${member}_file must not both be given`);
+  if (typeof named !== 'string') throw wrongUsage(`${member}_file must be the path of a file`);
+  const text = await readSmallFile(named);
+  if (text === undefined) throw wrongUsage(`${member}_file names ${named}, which is not there`);
+  return text;
+}
+
+function setText(text: string | undefined): string | undefined {
+  return text === undefined || text.trim() === '' ? undefined : text;
+}

@@ -1,0 +1,70 @@
+/** Small files of `ptf-peer`: read with a bound, and replaced whole with mode 0600, so that a kill leaves either text. */
+import { randomUUID } from 'node:crypto';
+import { chmod, type FileHandle, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { bounds } from '../../client/bounds.js';
+import { wrongUsage } from '../peer-error.js';
+
+/** The text of a small file; undefined where there is none. Throws `wrong_usage` where it cannot be read. */
+export async function readSmallFile(
+  path: string,
+  bytesMax: number = bounds.peerFileBytes,
+): Promise<string | undefined> {
+  try {
+    const { size } = await stat(path);
+    if (size > bytesMax) throw wrongUsage(`${path} is larger than ${bytesMax} bytes`);
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'ENOENT') return undefined;
+    if (code !== undefined) throw wrongUsage(`${path} cannot be read: ${code}`);
+    throw error;
+  }
+}
+
+/** Replaces a file whole, readable by its owner only, and syncs it. Makes its folder with mode 0700 where it is missing. */
+export async function replaceSmallFile(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const temporary = `${path}.${randomUUID().slice(0, 8)}.tmp`;
+  let handle: FileHandle | undefined;
+  try {
+    handle = await open(temporary, 'wx', 0o600);
+    await handle.writeFile(text);
+    await handle.sync();
+    await handle.close();
+    handle = undefined;
+    await rename(temporary, path);
+    await syncFolder(dirname(path));
+  } catch (error) {
+    await handle?.close();
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+/** Whether others than the owner may read or write the file; false where there is none. */
+export async function isOpenToOthers(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined);
+  return found !== undefined && (found.mode & 0o077) !== 0;
+}
+
+/** Takes the rights of others away. */
+export async function makePrivate(path: string): Promise<void> {
+  await chmod(path, 0o600);
+}
+
+/** The code of an error of the system, such as `ENOENT`; undefined for any other error. */
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' && 'syscall' in error
+    ? error.code
+    : undefined;
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}

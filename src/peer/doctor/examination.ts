@@ -1,0 +1,165 @@
+/**
+ * The checks of `ptf-peer doctor`: configuration, node, clock, salt, kinds of ids, key and status of the peer, games and
+ * spools. They change nothing: the events that ask the node about key and games lie in the year 9999, which no node takes.
+ */
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { bounds } from '../../client/bounds.js';
+import { saltCheckOf } from '../../client/ids/salt-check.js';
+import { TrustClient } from '../../client/trust-client.js';
+import { isRetryable, TrustError } from '../../client/trust-error.js';
+import { inspectSpool } from '../../client/write/spool/inspection.js';
+import type { PeerConfig } from '../config/peer-config.js';
+import { codeOf, isOpenToOthers } from '../config/small-file.js';
+import { type GroupFacts, NodeReader } from '../node/node-reader.js';
+import { plainWords } from '../node/plain-words.js';
+import { type Finding, fail, ok, warn } from './findings.js';
+
+export interface Examination {
+  readonly findings: readonly Finding[];
+  readonly reachable: boolean;
+}
+
+const farAhead = Date.UTC(9999, 11, 31);
+/** Codes by which a node says that an event would have been taken but for its time. */
+const refusedForTime: readonly string[] = ['timestamp_in_future'];
+
+/** Runs all checks. Never rejects for what they find. */
+export async function examine(config: PeerConfig): Promise<Examination> {
+  const reader = new NodeReader(config.url);
+  const findings = [await judgeConfiguration(config)];
+  try {
+    let group: GroupFacts | null = null;
+    try {
+      group = await reader.group();
+      findings.push(ok('node', `${config.url} answers for the group ${JSON.stringify(group.groupId)}`));
+    } catch (error) {
+      if (!(error instanceof TrustError)) throw error;
+      findings.push(fail('node', plainWords(error, config.url)));
+    }
+    if (group !== null) {
+      findings.push(await judgeClock(reader), judgeSalt(config, group), judgeIds(group));
+      if (group.saltCheck === null || group.saltCheck === saltCheckOf(config.groupSalt)) {
+        findings.push(...(await judgePeer(config, reader)));
+      }
+    }
+    findings.push(...(await judgeSpools(config)));
+    return { findings, reachable: group !== null };
+  } finally {
+    await reader.close();
+  }
+}
+
+async function judgeConfiguration({ path, peerId, gameIds }: PeerConfig): Promise<Finding> {
+  if (await isOpenToOthers(path)) {
+    return fail('configuration', `${path} holds a key and is open to other users: chmod 600 ${path}`);
+  }
+  return ok('configuration', `peer ${peerId}, games ${gameIds.join(', ')}, from ${path}`);
+}
+
+async function judgeClock(reader: NodeReader): Promise<Finding> {
+  let aheadMs: number | null = null;
+  try {
+    aheadMs = await reader.clockAheadMs();
+  } catch (error) {
+    if (!(error instanceof TrustError)) throw error;
+  }
+  if (aheadMs === null) return warn('clock', 'the node told no time, so that the clock could not be compared');
+  const seconds = Math.round(Math.abs(aheadMs) / 1_000);
+  const text = `this machine's clock is ${seconds} s ${aheadMs < 0 ? 'behind' : 'ahead of'} the node's`;
+  if (Math.abs(aheadMs) <= bounds.clockToleranceMs) return ok('clock', text);
+  return fail('clock', `${text}: set it right, for example with an NTP client`);
+}
+
+function judgeSalt({ groupSalt }: PeerConfig, { groupId, saltCheck }: GroupFacts): Finding {
+  if (saltCheck === null) return warn('salt', 'the node publishes no salt_check, so that the salt cannot be compared');
+  const own = saltCheckOf(groupSalt);
+  if (saltCheck === own) return ok('salt', `the salt is that of the group (salt_check ${own})`);
+  const text = `the salt is not that of the group ${JSON.stringify(groupId)}: its salt_check is ${saltCheck}, that of this peer is ${own}`;
+  return fail('salt', `${text}; ask the operator for the group's salt`);
+}
+
+function judgeIds({ playerIdKinds, identityMode }: GroupFacts): Finding {
+  if (identityMode === 'high-security') {
+    return ok('ids', 'the group is in high-security mode: give verified identity tokens as player ids');
+  }
+  if (playerIdKinds.length === 0) {
+    return ok('ids', 'the group names no kinds of player ids: all peers must write ids in the same spelling');
+  }
+  return ok('ids', `player ids of these kinds are brought to one spelling: ${playerIdKinds.join(', ')}`);
+}
+
+/** Asks the node about the key, the peer and every game by events that it refuses for their time alone. */
+async function judgePeer(config: PeerConfig, reader: NodeReader): Promise<Finding[]> {
+  const { url, peerId, apiKey, groupSalt, gameIds } = config;
+  const client = new TrustClient({ url, peerId, apiKey, groupSalt });
+  try {
+    const probes = gameIds.map((gameId) => ({
+      eventType: 'session_clean' as const,
+      playerId: 'ptf-peer doctor',
+      gameId,
+      severity: 0,
+      at: farAhead,
+    }));
+    const { results } = await client.submitMany(probes);
+    const codes = results.map(({ code, reason }) => new TrustError(code ?? 'unexpected_answer', reason ?? ''));
+    const wrongPeer = codes.find(({ code }) => code === 'peer_id_mismatch' || code === 'unknown_peer');
+    if (wrongPeer !== undefined) return [fail('peer', plainWords(wrongPeer, url))];
+    const inactive = codes.find(({ code }) => code === 'peer_not_active');
+    if (inactive !== undefined) return [fail('peer', await statusText(config, reader))];
+    const findings = [ok('peer', `the key is valid and the peer ${peerId} is active`)];
+    for (const [index, error] of codes.entries()) {
+      const game = JSON.stringify(gameIds[index]);
+      if (refusedForTime.includes(error.code)) findings.push(ok('games', `reports for ${game} are taken`));
+      else findings.push(fail('games', `reports for ${game} are refused: ${plainWords(error, url)} (${error.code})`));
+    }
+    return findings;
+  } catch (error) {
+    if (!(error instanceof TrustError)) throw error;
+    if (error.code === 'peer_not_active') return [fail('peer', await statusText(config, reader))];
+    if (isRetryable(error)) return [fail('node', plainWords(error, url))];
+    return [fail('peer', `${plainWords(error, url)} (${error.code})`)];
+  } finally {
+    await client.close();
+  }
+}
+
+async function statusText({ peerId }: PeerConfig, reader: NodeReader): Promise<string> {
+  const status = await reader.statusOf(peerId).catch(() => null);
+  const found = status === 'suspended' || status === 'revoked' ? status : 'suspended or revoked';
+  return `the peer ${peerId} is ${found}: ask the operator of the group (peer_not_active)`;
+}
+
+async function judgeSpools({ stateDir }: PeerConfig): Promise<Finding[]> {
+  const root = join(stateDir, 'spool');
+  const names = await readdir(root).catch(() => []);
+  const findings: Finding[] = [];
+  for (const name of names.sort()) {
+    try {
+      const facts = await inspectSpool(join(root, name));
+      if (facts === null) continue;
+      const { pending, setAside, lastSetAsideCode, damaged } = facts;
+      const waiting = `${pending} reports wait in the spool ${name}`;
+      if (setAside > 0) {
+        const why = lastSetAsideCode === null ? '' : `, the last for ${lastSetAsideCode}`;
+        findings.push(
+          fail(
+            'spool',
+            `the node refused ${setAside} reports of the spool ${name} for good${why}; see set-aside.ndjson in ${join(root, name)}`,
+          ),
+        );
+      }
+      if (damaged > 0)
+        findings.push(
+          fail(
+            'spool',
+            `the disk damaged ${damaged} records of the spool ${name}; see *.damaged in ${join(root, name)}`,
+          ),
+        );
+      findings.push(pending > 0 ? warn('spool', `${waiting}; they leave while its owner runs`) : ok('spool', waiting));
+    } catch (error) {
+      findings.push(fail('spool', `the spool ${name} cannot be read: ${codeOf(error) ?? 'unknown error'}`));
+    }
+  }
+  return findings.length > 0 ? findings : [ok('spool', 'no spool yet: nothing was reported from here')];
+}

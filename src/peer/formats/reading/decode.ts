@@ -1,0 +1,60 @@
+/** The text of a list's bytes: UTF-8, UTF-16 or Latin-1, without its byte order mark, with `\n` for every line break. */
+
+export interface Decoded {
+  readonly text: string;
+  readonly encoding: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
+}
+
+const sampleBytes = 4_096;
+
+/** Decodes a list. Bytes that are neither UTF-8 nor UTF-16 are read as Windows-1252, which every byte has a place in. */
+export function decodeList(bytes: Uint8Array): Decoded {
+  const marked = encodingOfMark(bytes);
+  if (marked !== null) return decoded(bytes, marked);
+  const guessed = encodingOfZeros(bytes);
+  if (guessed !== null) return decoded(bytes, guessed);
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(withoutCutCharacter(bytes));
+    return { text: withPlainBreaks(text), encoding: 'utf-8' };
+  } catch {
+    return decoded(bytes, 'windows-1252');
+  }
+}
+
+function decoded(bytes: Uint8Array, encoding: Decoded['encoding']): Decoded {
+  return { text: withPlainBreaks(new TextDecoder(encoding).decode(bytes)), encoding };
+}
+
+function withPlainBreaks(text: string): string {
+  return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
+}
+
+function encodingOfMark([first, second, third]: Uint8Array): Decoded['encoding'] | null {
+  if (first === 0xff && second === 0xfe) return 'utf-16le';
+  if (first === 0xfe && second === 0xff) return 'utf-16be';
+  return first === 0xef && second === 0xbb && third === 0xbf ? 'utf-8' : null;
+}
+
+/** Lists are mostly ASCII, so that in UTF-16 every other byte is zero. */
+function encodingOfZeros(bytes: Uint8Array): Decoded['encoding'] | null {
+  const length = Math.min(bytes.length, sampleBytes) & ~1;
+  const zeros = [0, 0];
+  for (let i = 0; i < length; i++) if (bytes[i] === 0) zeros[i & 1]!++;
+  const half = length / 2;
+  if (half < 4) return null;
+  if (zeros[1]! > half * 0.6 && zeros[0]! < half * 0.1) return 'utf-16le';
+  return zeros[0]! > half * 0.6 && zeros[1]! < half * 0.1 ? 'utf-16be' : null;
+}
+
+/** A file that was cut amid a character is still UTF-8. */
+function withoutCutCharacter(bytes: Uint8Array): Uint8Array {
+  for (let back = 1; back <= 3 && back <= bytes.length; back++) {
+    const byte = bytes[bytes.length - back]!;
+    if (byte < 0x80) return bytes;
+    if (byte >= 0xc0) {
+      const size = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+      return size > back ? bytes.subarray(0, bytes.length - back) : bytes;
+    }
+  }
+  return bytes;
+}

@@ -1,0 +1,114 @@
+/**
+ * Reads the elements of one array in a JSON text, one at a time, with their lines. Numbers stay the text that they were,
+ * since ids have more digits than a double holds. A text that is damaged gives the elements before the damage.
+ */
+import { visit } from 'jsonc-parser';
+
+/** A number, as it stands in the text. */
+export class JsonNumber {
+  constructor(readonly text: string) {}
+}
+
+export type JsonObject = { readonly [key: string]: Json | undefined };
+export type Json = string | boolean | null | JsonNumber | readonly Json[] | JsonObject;
+
+export interface ElementSink {
+  element(value: Json, line: number): void;
+  /** The text is damaged from this line on; nothing behind it is read. */
+  damaged(line: number): void;
+}
+
+interface Frame {
+  readonly isArray: boolean;
+  /** The value under construction; null outside of an element. */
+  readonly value: Json[] | Record<string, Json> | null;
+  /** Whether the frame is the array whose elements are read. */
+  readonly isTarget: boolean;
+  key: string;
+}
+
+/** Ends a visit at the first damage. */
+class Damage extends Error {}
+
+const damage = new Damage('the JSON text is damaged');
+
+/**
+ * Reads the array at `path`, the keys that lead to it from the root. With `isElementRoot` the root itself is the only
+ * element.
+ */
+export function readElements(text: string, path: readonly string[] | 'root', sink: ElementSink): void {
+  const frames: Frame[] = [];
+  let elementLine = 0;
+
+  const isTarget = (isArray: boolean) =>
+    path !== 'root' &&
+    isArray &&
+    frames.length === path.length &&
+    frames.every((frame, at) => !frame.isArray && frame.key === path[at]);
+  const startsElement = (parent: Frame | undefined) => (parent === undefined ? path === 'root' : parent.isTarget);
+  const add = (parent: Frame | undefined, value: Json) => {
+    if (parent === undefined || parent.value === null) return;
+    if (Array.isArray(parent.value)) parent.value.push(value);
+    else parent.value[parent.key] = value;
+  };
+  const begin = (isArray: boolean, line: number) => {
+    const parent = frames.at(-1);
+    const isElement = startsElement(parent);
+    const isInside = isElement || (parent !== undefined && parent.value !== null);
+    const value: Frame['value'] = isInside ? (isArray ? [] : Object.create(null)) : null;
+    if (isElement) elementLine = line + 1;
+    else if (value !== null) add(parent, value);
+    frames.push({ isArray, value, isTarget: !isInside && isTarget(isArray), key: '' });
+  };
+  const end = () => {
+    const frame = frames.pop();
+    if (frame !== undefined && frame.value !== null && startsElement(frames.at(-1)))
+      sink.element(frame.value, elementLine);
+  };
+  try {
+    visit(
+      text,
+      {
+        onObjectBegin: (_offset, _length, line) => begin(false, line),
+        onArrayBegin: (_offset, _length, line) => begin(true, line),
+        onObjectProperty: (name) => {
+          frames.at(-1)!.key = name;
+        },
+        onObjectEnd: end,
+        onArrayEnd: end,
+        onLiteralValue: (value: string | number | boolean | null, offset, length, line) => {
+          const parent = frames.at(-1);
+          const literal = typeof value === 'number' ? new JsonNumber(text.slice(offset, offset + length)) : value;
+          if (startsElement(parent)) sink.element(literal, line + 1);
+          else add(parent, literal);
+        },
+        onError: (_code, _offset, _length, line) => {
+          const isInElement = frames.some(({ value }) => value !== null);
+          sink.damaged(isInElement ? elementLine : line + 1);
+          throw damage;
+        },
+      },
+      { disallowComments: true },
+    );
+  } catch (error) {
+    if (!(error instanceof Damage)) throw error;
+  }
+}
+
+/** The value as an object; null where it is none. */
+export function objectOf(value: Json | undefined): JsonObject | null {
+  const isObject =
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber);
+  return isObject ? (value as JsonObject) : null;
+}
+
+/** The elements of an array; none where the value is no array. */
+export function arrayOf(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** A text or a number as text; undefined for anything else. */
+export function textOf(value: Json | undefined): string | undefined {
+  if (typeof value === 'string') return value;
+  return value instanceof JsonNumber ? value.text : undefined;
+}

@@ -1,0 +1,185 @@
+/** Reads the rows that the INSERT statements of a MySQL dump put into one kind of table. No other statement is run or read. */
+
+/** A value: text, or null for NULL. Numbers stay text. */
+export type SqlValue = string | null;
+
+export interface SqlSink {
+  row(values: ReadonlyMap<string, SqlValue>, line: number): void;
+  refuse(line: number, reason: string): void;
+}
+
+const token =
+  /\s+|--[^\n]*|#[^\n]*|\/\*[\s\S]*?\*\/|'[^'\\]*(?:(?:\\[\s\S]|'')[^'\\]*)*'|"[^"\\]*(?:(?:\\[\s\S]|"")[^"\\]*)*"|`(?:[^`]|``)*`|[A-Za-z_$][\w$]*|[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|[\s\S]/y;
+
+const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', 0: '\0', Z: '\x1a', b: '\b' };
+const notAColumn = /^(?:PRIMARY|KEY|UNIQUE|INDEX|FULLTEXT|SPATIAL|CONSTRAINT|FOREIGN|CHECK)$/i;
+
+class Damage extends Error {}
+
+/** The tokens of a dump with their lines; blanks and comments are passed over. */
+class Tokens {
+  line = 1;
+  #at = 0;
+  #next: string | null;
+
+  constructor(private readonly text: string) {
+    this.#next = this.#read();
+  }
+
+  get next(): string | null {
+    return this.#next;
+  }
+
+  take(): string {
+    const taken = this.#next;
+    if (taken === null) throw new Damage();
+    this.#next = this.#read();
+    return taken;
+  }
+
+  takeIf(word: string): boolean {
+    if (this.#next?.toUpperCase() !== word) return false;
+    this.take();
+    return true;
+  }
+
+  expect(word: string): void {
+    if (!this.takeIf(word)) throw new Damage();
+  }
+
+  /** Passes over the rest of the statement. */
+  skip(): void {
+    while (this.#next !== null && this.#next !== ';') this.take();
+    this.takeIf(';');
+  }
+
+  #read(): string | null {
+    while (this.#at < this.text.length) {
+      token.lastIndex = this.#at;
+      const found = token.exec(this.text)![0];
+      this.#pass(found);
+      const isBlank = /^(?:\s|--|#|\/\*)/.test(found) && found !== '#';
+      if (!isBlank) return found;
+    }
+    return null;
+  }
+
+  /** Lines are counted up to the end of the token that is looked at. */
+  #pass(found: string): void {
+    this.#at += found.length;
+    for (let at = found.indexOf('\n'); at >= 0; at = found.indexOf('\n', at + 1)) this.line++;
+  }
+}
+
+/** The name behind quotes, of `database`.`table` the last. */
+function nameOf(tokens: Tokens): string {
+  let name = unquoted(tokens.take());
+  while (tokens.takeIf('.')) name = unquoted(tokens.take());
+  return name;
+}
+
+function unquoted(text: string): string {
+  return /^[`"]/.test(text) ? text.slice(1, -1) : text;
+}
+
+function textOf(literal: string): string {
+  const quote = literal[0]!;
+  return literal
+    .slice(1, -1)
+    .replace(/\\([\s\S])|''|""/g, (whole, escaped?: string) =>
+      escaped === undefined ? (whole[0] === quote ? quote : whole) : (escapes[escaped] ?? escaped),
+    );
+}
+
+function takeValue(tokens: Tokens): SqlValue {
+  const first = tokens.take();
+  if (/^NULL$/i.test(first)) return null;
+  // `_binary 'x'` and `b'1'` name how the text behind them is meant.
+  if (/^_?[A-Za-z]\w*$/.test(first) && /^['"]/.test(tokens.next ?? '')) return textOf(tokens.take());
+  if (first.length > 1 && /^['"]/.test(first)) return textOf(first);
+  if (/^[-+]?\d/.test(first) || /^(?:true|false)$/i.test(first)) return first;
+  throw new Damage();
+}
+
+function namesInBrackets(tokens: Tokens): string[] {
+  const names: string[] = [];
+  tokens.expect('(');
+  do names.push(nameOf(tokens).toLowerCase());
+  while (tokens.takeIf(','));
+  tokens.expect(')');
+  return names;
+}
+
+/** The columns of a CREATE TABLE, whose opening bracket is next. */
+function definedColumns(tokens: Tokens): string[] {
+  const names: string[] = [];
+  let depth = 0;
+  let isStart = false;
+  for (;;) {
+    const found = tokens.take();
+    if (found === '(' && depth++ === 0) isStart = true;
+    else if (found === ')' && --depth === 0) return names;
+    else if (found === ',' && depth === 1) isStart = true;
+    else if (isStart) {
+      isStart = false;
+      if (!notAColumn.test(found)) names.push(unquoted(found).toLowerCase());
+    }
+  }
+}
+
+/** Reads all rows of the tables that `isTable` names. `columns` are those of a table that the dump does not describe. */
+export function readInserts(
+  text: string,
+  isTable: (name: string) => boolean,
+  columns: readonly string[],
+  sink: SqlSink,
+): void {
+  const tokens = new Tokens(text);
+  const described = new Map<string, readonly string[]>();
+  let line = 1;
+  try {
+    while (tokens.next !== null) {
+      line = tokens.line;
+      const verb = tokens.take().toUpperCase();
+      if (verb === 'CREATE' && tokens.takeIf('TABLE')) {
+        if (tokens.takeIf('IF')) {
+          tokens.expect('NOT');
+          tokens.expect('EXISTS');
+        }
+        const name = nameOf(tokens);
+        if (isTable(name)) described.set(name, definedColumns(tokens));
+        tokens.skip();
+      } else if (verb === 'INSERT' || verb === 'REPLACE') {
+        while (['LOW_PRIORITY', 'DELAYED', 'HIGH_PRIORITY', 'IGNORE'].some((word) => tokens.takeIf(word)));
+        tokens.expect('INTO');
+        const name = nameOf(tokens);
+        if (isTable(name)) {
+          const named = tokens.next === '(' ? namesInBrackets(tokens) : (described.get(name) ?? columns);
+          if (!tokens.takeIf('VALUES')) tokens.expect('VALUE');
+          do {
+            line = tokens.line;
+            readRow(tokens, named, line, sink);
+          } while (tokens.takeIf(','));
+        }
+        tokens.skip();
+      } else if (verb !== ';') tokens.skip();
+    }
+  } catch (error) {
+    if (!(error instanceof Damage)) throw error;
+    sink.refuse(line, 'the dump is damaged here, so that nothing from this row on can be read');
+  }
+}
+
+function readRow(tokens: Tokens, columns: readonly string[], line: number, sink: SqlSink): void {
+  tokens.expect('(');
+  const values: SqlValue[] = [];
+  do values.push(takeValue(tokens));
+  while (tokens.takeIf(','));
+  if (tokens.next !== ')') throw new Damage();
+  if (values.length === columns.length) {
+    sink.row(new Map(columns.map((name, at) => [name, values[at]!])), line);
+  } else {
+    sink.refuse(line, `the row has ${values.length} values, but the table has ${columns.length} columns`);
+  }
+  tokens.take();
+}

@@ -1,0 +1,108 @@
+/**
+ * Public facts that a node tells about itself, its group and its peers. Reads only; used where the client has no call of
+ * its own: by the status of the sidecar, by `ptf-peer register` and by `ptf-peer doctor`.
+ */
+import { bounds } from '../../client/bounds.js';
+import { Caller, isRecord, readText } from '../../client/transport/caller.js';
+import { poolTransport } from '../../client/transport/pool-transport.js';
+import { ReadFloor } from '../../client/transport/read-floor.js';
+import { type Runtime, systemRuntime } from '../../client/transport/runtime.js';
+import { answerOf, type Transport } from '../../client/transport/transport.js';
+import { TrustError } from '../../client/trust-error.js';
+
+/** What `GET /peers` says of the group. Members that an older node does not send are null. */
+export interface GroupFacts {
+  readonly groupId: string;
+  readonly identityMode: string;
+  readonly saltCheck: string | null;
+  readonly playerIdKinds: readonly string[];
+}
+
+export type PeerStatus = 'active' | 'suspended' | 'revoked';
+
+/** The header `Date` is cut to a second. */
+const headerDateMs = 1_000;
+
+const statuses: readonly string[] = ['active', 'suspended', 'revoked'] satisfies PeerStatus[];
+
+export class NodeReader {
+  readonly #transport: Transport;
+  readonly #caller: Caller;
+  readonly #runtime: Runtime;
+  readonly #stop = new AbortController();
+
+  constructor(url: string, runtime: Runtime = systemRuntime) {
+    this.#transport = poolTransport(url, { connections: 1 });
+    this.#caller = new Caller([this.#transport], runtime, new ReadFloor(runtime));
+    this.#runtime = runtime;
+  }
+
+  /** Rejects with a `TrustError` where the node does not answer, or does not speak the contract. */
+  async group(): Promise<GroupFacts> {
+    const { group } = await this.#peers('limit=1');
+    if (!isRecord(group) || typeof group.group_id !== 'string') throw notTheContract();
+    const { salt_check: saltCheck, player_id_kinds: kinds } = group;
+    return {
+      groupId: group.group_id,
+      identityMode: String(group.identity_mode),
+      saltCheck: typeof saltCheck === 'string' ? saltCheck : null,
+      playerIdKinds: Array.isArray(kinds) ? kinds.filter((kind) => typeof kind === 'string') : [],
+    };
+  }
+
+  /** The status of a peer; null where the group has no such peer. */
+  async statusOf(peerId: string): Promise<PeerStatus | null> {
+    let cursor: string | null = null;
+    for (let page = 0; page < bounds.peerPagesMax; page++) {
+      const at: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+      const { data, next_cursor } = await this.#peers(`limit=200${at}`);
+      if (!Array.isArray(data)) throw notTheContract();
+      const found: unknown = data.find((peer) => isRecord(peer) && peer.peer_id === peerId);
+      if (isRecord(found)) return statuses.includes(String(found.status)) ? (found.status as PeerStatus) : null;
+      if (typeof next_cursor !== 'string') return null;
+      cursor = next_cursor;
+    }
+    return null;
+  }
+
+  /**
+   * How far this machine's clock is ahead of the node's, in ms, to within a second and half of the call; null where the
+   * node tells no time. Rejects with a `TrustError` where the node does not answer.
+   */
+  async clockAheadMs(): Promise<number | null> {
+    const began = this.#runtime.now();
+    const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(bounds.peerCallMs)]);
+    try {
+      const response = await answerOf(this.#transport, { method: 'GET', path: '/api/v1/health', headers: {}, signal });
+      const at = Date.parse(response.header('date') ?? '');
+      await readText(response);
+      return Number.isNaN(at) ? null : Math.round((began + this.#runtime.now()) / 2 - at - headerDateMs / 2);
+    } catch (error) {
+      throw error instanceof TrustError
+        ? error
+        : new TrustError('unreachable', 'the node does not answer', { cause: error });
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort(new TrustError('closed', 'the reader is closed'));
+    await this.#transport.close();
+  }
+
+  async #peers(query: string): Promise<Record<string, unknown>> {
+    const { body } = await this.#caller.call({
+      method: 'GET',
+      path: `/api/v1/peers?${query}`,
+      repeat: 'always',
+      attemptMs: bounds.peerCallMs,
+      deadlineMs: bounds.peerDeadlineMs,
+      signal: this.#stop.signal,
+    });
+    if (!isRecord(body)) throw notTheContract();
+    return body;
+  }
+}
+
+function notTheContract(): TrustError {
+  return new TrustError('unexpected_answer', 'the answer to GET /peers does not hold to the contract');
+}

@@ -1,0 +1,24 @@
+/** What an error of the client means for the person who runs a game server, and what to do about it. */
+import { isRetryable, type TrustError } from '../../client/trust-error.js';
+
+const words: Readonly<Record<string, string>> = {
+  missing_api_key: 'no key was sent: give ptf-peer the key that registration showed',
+  invalid_api_key: 'the node does not know this key: give ptf-peer the key that registration showed',
+  peer_not_active: "the group's operator has suspended or revoked this peer: ask the operator",
+  peer_id_mismatch: 'the key belongs to another peer: peer_id and api_key must come from one registration',
+  unknown_peer: 'the group has no peer with this peer_id: register, or correct peer_id',
+  game_id_not_registered: 'this peer is not registered for the game: correct game_ids, or register with the game',
+  signature_missing: 'this peer must sign its requests: give ptf-peer its signing key',
+  signature_invalid: 'the signature is not that of this peer: give ptf-peer the signing key that belongs to it',
+  signature_expired: 'the node found the signature too old: set the clock of this machine right',
+  spool_in_use: 'another process works on this folder: stop it, or give this one a state_dir of its own',
+  spool_failed: 'the disk refused: make room, or give the folder to this user',
+};
+
+/** One sentence without a secret. `url`: the node's address. */
+export function plainWords(error: TrustError, url: string): string {
+  const known = words[error.code];
+  if (known !== undefined) return known;
+  if (error.status === undefined && isRetryable(error)) return `the node at ${url} does not answer: ${error.message}`;
+  return error.message;
+}

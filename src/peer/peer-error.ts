@@ -1,0 +1,44 @@
+/**
+ * The one error of `ptf-peer`: a stable code, a sentence for people and the exit code of the command. It never holds a
+ * key, a salt or a raw player id.
+ */
+import { TrustError } from '../client/trust-error.js';
+import { plainWords } from './node/plain-words.js';
+
+/**
+ * Exit codes of `ptf-peer`: 0 done, 1 some lines or checks were refused, 2 wrong usage, 3 the node could not be reached
+ * or refused the peer, 4 the format of a list was not recognised.
+ */
+export type ExitCode = 0 | 1 | 2 | 3 | 4;
+
+export class PeerError extends Error {
+  override readonly name = 'PeerError';
+  readonly code: string;
+  readonly exitCode: ExitCode;
+
+  constructor(code: string, message: string, exitCode: ExitCode = 2) {
+    super(message);
+    this.code = code;
+    this.exitCode = exitCode;
+  }
+}
+
+/** The error of wrong usage: exit code 2. */
+export function wrongUsage(message: string): PeerError {
+  return new PeerError('wrong_usage', message, 2);
+}
+
+/** Runs calls of a command to the node at `url`; what it answers, or does not, ends the command in plain words. */
+export async function talkingTo<T>(url: string, calls: () => Promise<T>): Promise<T> {
+  try {
+    return await calls();
+  } catch (error) {
+    if (!(error instanceof TrustError)) throw error;
+    throw new PeerError(error.code, plainWords(error, url), endOf(error).exitCode);
+  }
+}
+
+/** A client's error as the end of a command: `invalid_argument` is wrong usage, anything else exit code 3. */
+export function endOf(error: TrustError): PeerError {
+  return new PeerError(error.code, error.message, error.code === 'invalid_argument' ? 2 : 3);
+}

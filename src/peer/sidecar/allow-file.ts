@@ -1,0 +1,65 @@
+/** The sidecar's allow list on disk: subject hashes, dates and notes; raw player ids never reach the file. */
+import { bounds } from '../../client/bounds.js';
+import { isSubjectHash } from '../../client/ids/subject.js';
+import { AllowList, type AllowListEntry } from '../../client/policy/allow-list.js';
+import { readSmallFile, replaceSmallFile } from '../config/small-file.js';
+import { wrongUsage } from '../peer-error.js';
+
+export class AllowFile {
+  readonly list: AllowList;
+  readonly #path: string;
+  #writing: Promise<void> = Promise.resolve();
+
+  private constructor(path: string, entries: readonly AllowListEntry[]) {
+    this.#path = path;
+    this.list = new AllowList(entries);
+  }
+
+  /** Reads the file; an empty list where there is none. Throws `wrong_usage` for a file that it did not write. */
+  static async open(path: string): Promise<AllowFile> {
+    const text = await readSmallFile(path, bounds.allowFileBytes);
+    return new AllowFile(path, text === undefined ? [] : entriesIn(text, path));
+  }
+
+  /** Lets a player pass until a date ahead; resolves once that is on disk. */
+  async add(subject: string, until: number, note: string): Promise<void> {
+    this.list.add(subject, until, note);
+    await this.#write();
+  }
+
+  /** Resolves with whether the player was on the list, once the list without it is on disk. */
+  async remove(subject: string): Promise<boolean> {
+    const isThere = this.list.has(subject);
+    this.list.remove(subject);
+    if (isThere) await this.#write();
+    return isThere;
+  }
+
+  /** Writes one after the other, so that the newest list is the last one written. */
+  #write(): Promise<void> {
+    const written = this.#writing.then(() => replaceSmallFile(this.#path, `${JSON.stringify(this.list.entries())}\n`));
+    this.#writing = written.catch(() => undefined);
+    return written;
+  }
+}
+
+function entriesIn(text: string, path: string): AllowListEntry[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    value = undefined;
+  }
+  if (!Array.isArray(value) || !value.every(isEntry)) {
+    throw wrongUsage(`${path} is no allow list of ptf-peer; restore it, or remove it to begin an empty one`);
+  }
+  return value;
+}
+
+function isEntry(value: unknown): value is AllowListEntry {
+  if (typeof value !== 'object' || value === null) return false;
+  const { playerId, until, note } = value as Partial<Record<keyof AllowListEntry, unknown>>;
+  return (
+    typeof playerId === 'string' && isSubjectHash(playerId) && typeof until === 'number' && typeof note === 'string'
+  );
+}

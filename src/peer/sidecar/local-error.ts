@@ -1,0 +1,33 @@
+/** A refusal of the sidecar: a status and the body `{error, code, details?}`, in the form of the node's own. */
+import { TrustError } from '../../client/trust-error.js';
+
+export class LocalError extends Error {
+  override readonly name = 'LocalError';
+  readonly status: number;
+  readonly code: string;
+  readonly details: Readonly<Record<string, unknown>> | undefined;
+
+  constructor(status: number, code: string, message: string, details?: Readonly<Record<string, unknown>>) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.details = details;
+  }
+}
+
+/** The refusal of a member of a body, by the JSON pointer of the member. */
+export function memberFault(field: string, violation: string, message: string): LocalError {
+  return new LocalError(400, 'schema_validation_failed', message, { field, violation });
+}
+
+/** What a request ends with. An error that nobody foresaw says nothing about itself. */
+export function refusalOf(error: unknown): LocalError {
+  if (error instanceof LocalError) return error;
+  if (error instanceof TrustError) {
+    if (error.code === 'invalid_argument') return new LocalError(400, 'invalid_parameter', error.message);
+    if (error.code === 'spool_full' || error.code === 'spool_failed' || error.code === 'closed') {
+      return new LocalError(503, error.code, error.message);
+    }
+  }
+  return new LocalError(500, 'internal_error', 'the sidecar failed; its log says why');
+}

@@ -1,0 +1,223 @@
+/**
+ * The local HTTP of a sidecar: token, routes, bodies and refusals. It knows the paths of the API and nothing about trust;
+ * each route asks `Sidecar`. Paths may hold player ids, so no path reaches a log or an error.
+ */
+import { chmod, rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { bounds } from '../../client/bounds.js';
+import { PeerError } from '../peer-error.js';
+import { allowOf, jsonOf, reportOf } from './bodies.js';
+import { LocalError, refusalOf } from './local-error.js';
+import type { Sidecar } from './sidecar.js';
+import { tokenTest } from './token.js';
+
+export interface LocalServerOptions {
+  readonly sidecar: Sidecar;
+  readonly token: string;
+  readonly gameIds: readonly string[];
+  /** A loopback address. */
+  readonly host: string;
+  /** 0 takes a free port. */
+  readonly port: number;
+  /** A Unix socket beside the port, of mode 0600. */
+  readonly socketPath: string | undefined;
+  readonly log: (line: string) => void;
+}
+
+export interface LocalServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+const playersPath = '/v1/players/';
+const allowPath = '/v1/allow/';
+
+/** Listens on both addresses. Rejects with a `PeerError` where one is taken. */
+export async function startLocalServer(options: LocalServerOptions): Promise<LocalServer> {
+  const isToken = tokenTest(options.token);
+  const servers: Server[] = [];
+  const listen = async (where: { host: string; port: number } | { path: string }) => {
+    const server = serverOf((request) => route(request, options, isToken), options.log);
+    servers.push(server);
+    await listening(server, where);
+    return server;
+  };
+  const close = async () => {
+    await Promise.all(servers.map(closed));
+  };
+  try {
+    const tcp = await listen({ host: options.host, port: options.port });
+    if (options.socketPath !== undefined) {
+      await removeStaleSocket(options.socketPath);
+      await listen({ path: options.socketPath });
+      await chmod(options.socketPath, 0o600);
+    }
+    const address = tcp.address();
+    return { port: typeof address === 'object' && address !== null ? address.port : options.port, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function serverOf(answer: (request: IncomingMessage) => Promise<Answer>, log: (line: string) => void): Server {
+  const server = createServer({ maxHeaderSize: bounds.sidecarHeadBytes, requestTimeout: bounds.sidecarRequestMs });
+  server.maxConnections = bounds.sidecarConnections;
+  server.on('request', (request, response) => {
+    answer(request).then(
+      ({ status, body }) => send(response, status, body),
+      (error: unknown) => {
+        const { status, code, message, details } = refusalOf(error);
+        if (code === 'internal_error') log(`a request failed: ${error instanceof Error ? error.name : typeof error}`);
+        if (status === 401) response.setHeader('www-authenticate', 'Bearer');
+        if (status === 405) response.setHeader('allow', String(details?.allow));
+        // What is left of the body is not read.
+        if (!request.complete) response.setHeader('connection', 'close');
+        send(response, status, { error: message, code, ...(details === undefined ? {} : { details }) });
+      },
+    );
+  });
+  return server;
+}
+
+function send(response: ServerResponse, status: number, body: unknown): void {
+  if (body === undefined) {
+    response.writeHead(status).end();
+    return;
+  }
+  const text = JSON.stringify(body);
+  response
+    .writeHead(status, {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(text),
+      'cache-control': 'no-store',
+    })
+    .end(text);
+}
+
+async function route(
+  request: IncomingMessage,
+  { sidecar, gameIds }: LocalServerOptions,
+  isToken: (text: string) => boolean,
+): Promise<Answer> {
+  authorize(request, isToken);
+  const url = request.url ?? '/';
+  const at = url.indexOf('?');
+  const path = at < 0 ? url : url.slice(0, at);
+  if (path === '/v1/players') {
+    only(request, 'GET');
+    return { status: 200, body: { data: await sidecar.players(idsOf(at < 0 ? '' : url.slice(at + 1))) } };
+  }
+  if (path.startsWith(playersPath) && path.length > playersPath.length) {
+    only(request, 'GET');
+    return { status: 200, body: await sidecar.player(decoded(path.slice(playersPath.length))) };
+  }
+  if (path === '/v1/reports') {
+    only(request, 'POST');
+    const report = reportOf(await bodyOf(request), gameIds);
+    return { status: 202, body: { event_id: await sidecar.report(report), status: 'spooled' } };
+  }
+  if (path === '/v1/allow') {
+    only(request, 'POST');
+    const entry = allowOf(await bodyOf(request));
+    await sidecar.allow(entry);
+    const { playerId, until, note } = entry;
+    return { status: 201, body: { player_id: playerId, until: new Date(until).toISOString(), note } };
+  }
+  if (path.startsWith(allowPath) && path.length > allowPath.length) {
+    only(request, 'DELETE');
+    const playerId = decoded(path.slice(allowPath.length));
+    return { status: 200, body: { player_id: playerId, removed: await sidecar.disallow(playerId) } };
+  }
+  if (path === '/v1/status') {
+    only(request, 'GET');
+    return { status: 200, body: sidecar.status };
+  }
+  throw new LocalError(404, 'route_not_found', 'the sidecar has no such route; see ptf-peer sidecar --help');
+}
+
+function authorize({ headers }: IncomingMessage, isToken: (text: string) => boolean): void {
+  const { authorization } = headers;
+  if (authorization === undefined || authorization === '') {
+    throw new LocalError(401, 'missing_token', 'the header Authorization must be "Bearer" and the local token');
+  }
+  const [, token] = /^Bearer +(\S+)$/i.exec(authorization) ?? [];
+  if (token === undefined || !isToken(token)) {
+    throw new LocalError(401, 'invalid_token', 'the local token is not that of this sidecar; read its token file');
+  }
+}
+
+function only({ method }: IncomingMessage, allowed: 'GET' | 'POST' | 'DELETE'): void {
+  if (method === allowed || (method === 'HEAD' && allowed === 'GET')) return;
+  throw new LocalError(405, 'method_not_allowed', `this path takes ${allowed}`, { allow: allowed });
+}
+
+function idsOf(query: string): string[] {
+  const found = query.split('&').find((one) => one.startsWith('ids='));
+  const ids = found === undefined || found === 'ids=' ? [] : found.slice('ids='.length).split(',').map(decoded);
+  if (ids.length === 0 || ids.length > bounds.sidecarReadPlayers) {
+    const text = `ids must name 1 to ${bounds.sidecarReadPlayers} players, separated by commas`;
+    throw new LocalError(400, 'invalid_parameter', text, { parameter: 'ids' });
+  }
+  return ids;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new LocalError(400, 'invalid_parameter', 'a player id in a path must be percent-encoded UTF-8');
+  }
+}
+
+async function bodyOf(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.byteLength;
+    if (bytes > bounds.sidecarBodyBytes) {
+      throw new LocalError(413, 'payload_too_large', `the body must have at most ${bounds.sidecarBodyBytes} bytes`);
+    }
+    chunks.push(chunk);
+  }
+  return jsonOf(Buffer.concat(chunks).toString('utf8'));
+}
+
+function listening(server: Server, where: { host: string; port: number } | { path: string }): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const name = 'path' in where ? where.path : `${where.host}:${where.port}`;
+      const taken = error.code === 'EADDRINUSE';
+      const text = taken ? `another process listens on ${name}` : `cannot listen on ${name}: ${error.code}`;
+      reject(new PeerError(taken ? 'address_in_use' : 'cannot_listen', text, 2));
+    });
+    server.listen(where, resolve);
+  });
+}
+
+/** A socket that a killed sidecar left behind is removed; one that answers stays, and `listen` then fails. */
+async function removeStaleSocket(path: string): Promise<void> {
+  const isStale = await new Promise<boolean>((resolve) => {
+    const socket = connect(path);
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(false);
+    });
+    socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code === 'ECONNREFUSED'));
+  });
+  if (isStale) await rm(path, { force: true });
+}
+
+function closed(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeIdleConnections();
+    setTimeout(() => server.closeAllConnections(), bounds.closeMs).unref();
+  });
+}

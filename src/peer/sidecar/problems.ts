@@ -1,0 +1,52 @@
+/**
+ * What is wrong with a sidecar right now, in plain words, and one log line when it begins and one when it is over.
+ * Nothing that it holds or logs is a key, a salt, a token or a player id.
+ */
+
+/** The part that a problem is about. */
+export type ProblemPart = 'stream' | 'spool' | 'reports';
+
+export interface Problem {
+  readonly part: ProblemPart;
+  /** The code of the client or the service. */
+  readonly code: string;
+  /** For people. */
+  readonly text: string;
+  /** When it was first seen, in ms since 1970. */
+  readonly since: number;
+}
+
+export class Problems {
+  readonly #log: (line: string) => void;
+  readonly #now: () => number;
+  readonly #open = new Map<ProblemPart, Problem>();
+  #last: Problem | null = null;
+
+  constructor(log: (line: string) => void, now: () => number) {
+    this.#log = log;
+    this.#now = now;
+  }
+
+  get open(): readonly Problem[] {
+    return [...this.#open.values()];
+  }
+
+  /** The newest problem, whether or not it is over. */
+  get last(): Problem | null {
+    return this.#last;
+  }
+
+  /** Says what is wrong with a part now; null where nothing is. A problem that stays is logged once. */
+  set(part: ProblemPart, found: { readonly code: string; readonly text: string } | null): void {
+    const before = this.#open.get(part);
+    if (found === null) {
+      if (this.#open.delete(part)) this.#log(`${part}: works again`);
+      return;
+    }
+    if (before?.code === found.code) return;
+    const problem: Problem = { part, ...found, since: this.#now() };
+    this.#open.set(part, problem);
+    this.#last = problem;
+    this.#log(`${part}: ${found.text} (${found.code})`);
+  }
+}

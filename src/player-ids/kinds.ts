@@ -1,0 +1,83 @@
+/** The kinds of player ids: how each is read, which names it goes by, and how its canonical form is described. */
+
+import { kindFault } from './never-ids.js';
+import { type Reading, refused } from './refusals.js';
+import { readSteam } from './steam.js';
+import { readEos, readMinecraft, readMinecraftOffline } from './uuids.js';
+import { readXbox } from './xbox.js';
+
+interface Kind {
+  /** The canonical form, for people. */
+  readonly form: string;
+  /** Reads a text that is said to be of this kind. */
+  readonly read: (text: string, server?: string) => Reading;
+}
+
+const platforms: ReadonlyMap<string, Kind> = new Map([
+  ['steam', { form: 'the decimal SteamID64 of 17 digits', read: readSteam }],
+  ['minecraft', { form: 'the UUID of version 4 in lower case with dashes', read: readMinecraft }],
+  [
+    'minecraft-offline',
+    {
+      form: 'minecraft-offline:<server>:<uuid>, with the UUID of version 3 in lower case with dashes',
+      read: readMinecraftOffline,
+    },
+  ],
+  ['xbox', { form: 'the decimal XUID of 16 digits', read: readXbox }],
+  ['eos', { form: 'the ProductUserId of 32 hexadecimal digits in lower case', read: readEos }],
+]);
+
+const aliases: ReadonlyMap<string, string> = new Map([
+  ['steamid', 'steam'],
+  ['steamid64', 'steam'],
+  ['steam64', 'steam'],
+  ['xbl', 'xbox'],
+  ['xuid', 'xbox'],
+  ['uuid', 'minecraft'],
+  ['eosid', 'eos'],
+]);
+
+const kindName = /^[a-z][a-z0-9_-]{0,31}$/;
+const blank = /\s/;
+
+/** Kinds whose ids are digits or hexadecimal digits, so that case does not tell accounts apart. */
+const shapes: ReadonlyMap<string, RegExp> = new Map([
+  ['discord', /^[1-9]\d{5,19}$/],
+  ['fivem', /^[1-9]\d{0,19}$/],
+  ['license', /^[0-9a-f]{40}$/],
+  ['license2', /^[0-9a-f]{40}$/],
+]);
+
+/** The kind's name in use, of a name in any case; null for a name that cannot be a kind's. */
+export function kindOf(name: string): string | null {
+  const lower = name.toLowerCase();
+  return kindName.test(lower) ? (aliases.get(lower) ?? lower) : null;
+}
+
+/** Whether the name is one that `PLAYER_ID_KINDS` may list: in use, and of accounts. */
+export function isKind(name: string): boolean {
+  return kindOf(name) === name && kindFault(name) === undefined;
+}
+
+/** The canonical form of a kind's ids, in words. */
+export function canonicalForm(kind: string): string {
+  return platforms.get(kind)?.form ?? `${kind}:<id>, with the kind in lower case`;
+}
+
+/** Whether ids of the kind carry their kind as a prefix, since their own form tells nothing. */
+export function isOpaque(kind: string): boolean {
+  return !platforms.has(kind);
+}
+
+/** Reads a text, without its prefix, as an id of the kind. */
+export function readAs(kind: string, text: string, server?: string): Reading {
+  const fault = kindFault(kind);
+  if (fault !== undefined) return refused(fault);
+  const platform = platforms.get(kind);
+  if (platform !== undefined) return platform.read(text, server);
+  if (text === '' || blank.test(text)) return refused('malformed');
+  const shape = shapes.get(kind);
+  if (shape === undefined) return { id: `${kind}:${text}` };
+  const lower = text.toLowerCase();
+  return shape.test(lower) ? { id: `${kind}:${lower}` } : refused('malformed');
+}

@@ -1,0 +1,121 @@
+/**
+ * Reads a player id in any spelling and gives its canonical form, the text that is hashed, so that all peers of a group
+ * know one account under one subject hash. Pure; it must never put an id into a refusal.
+ */
+import { canonicalForm, isOpaque, kindOf, readAs } from './kinds.js';
+import { neverAnId } from './never-ids.js';
+import { type PlayerIdRefusal, playerIdRefusals, type Reading, refused } from './refusals.js';
+import { steamForm, steamNumber } from './steam.js';
+import { floodgateForm, isHex32, looksLikeEos, looksLikeMinecraft, readMinecraft } from './uuids.js';
+import { xboxNumber, xboxOfHex } from './xbox.js';
+
+/** What is known about an id besides its text. */
+export interface PlayerIdHints {
+  /** The kind of this id, such as `steam`. Without it, only forms that no other platform writes are read. */
+  readonly kind?: string | undefined;
+  /** The kinds that the group uses; an id of another kind is refused. All kinds where it is left out. */
+  readonly kinds?: readonly string[] | undefined;
+  /** The server in offline mode that made a Minecraft UUID of version 3. */
+  readonly server?: string | undefined;
+}
+
+export type PlayerIdResult =
+  | { readonly ok: true; readonly id: string; readonly kind: string }
+  | { readonly ok: false; readonly reason: PlayerIdRefusal; readonly text: string };
+
+const lengthMax = 128;
+/** No canonical form is made of a longer text, so nothing longer is searched. */
+const inputMax = 512;
+const unseen = /[\p{Cc}\p{Cf}\p{Surrogate}]/u;
+const prefixed = /^([a-z][a-z0-9_-]{0,31}):(.*)$/i;
+
+interface Found {
+  readonly kind: string;
+  readonly reading: Reading;
+}
+
+/** The canonical form of a player id, or why it has none. */
+export function readPlayerId(id: string, { kind, kinds, server }: PlayerIdHints = {}): PlayerIdResult {
+  const text = id.trim();
+  if (text === '') return refusal('empty');
+  if (text.length > inputMax) return refusal('too_long');
+  if (unseen.test(text)) return refusal('invisible_character');
+  const found = kind === undefined ? detect(text, kinds, server) : readDeclared(text, kind, server);
+  if (found.reading === null) return refusal('unknown_form');
+  if ('refusal' in found.reading) return refusal(found.reading.refusal);
+  if (kinds !== undefined && !kinds.includes(found.kind)) return refusal('kind_not_accepted');
+  const canonical = found.reading.id;
+  return [...canonical].length > lengthMax ? refusal('too_long') : { ok: true, id: canonical, kind: found.kind };
+}
+
+/** Whether the text is the canonical form of an id of one of the kinds. */
+export function isCanonicalPlayerId(text: string, kinds: readonly string[]): boolean {
+  const result = readPlayerId(text, { kinds });
+  return result.ok && result.id === text;
+}
+
+/** The canonical forms of the kinds, in words. */
+export function canonicalForms(kinds: readonly string[]): string {
+  return kinds.map((kind) => `${kind}: ${canonicalForm(kind)}`).join('; ');
+}
+
+function refusal(reason: PlayerIdRefusal): PlayerIdResult {
+  return { ok: false, reason, text: playerIdRefusals[reason] };
+}
+
+/** Reads a text whose kind the caller knows; a prefix of the same kind is allowed. */
+function readDeclared(text: string, name: string, server: string | undefined): Found {
+  const kind = kindOf(name);
+  if (kind === null) return { kind: name, reading: refused('malformed') };
+  const never = neverAnId(text);
+  if (never !== undefined) return { kind, reading: refused(never) };
+  const [, prefix = '', rest = ''] = prefixed.exec(text) ?? [];
+  if (kindOf(prefix) === kind) return { kind, reading: readRest(kind, rest, server) };
+  if (kind === 'minecraft' && looksLikeMinecraft(text) && floodgateForm(text) === null) {
+    return readMinecraftForm(text, server);
+  }
+  const reading = readAs(kind, text, server);
+  const isForeign = isOpaque(kind) ? steamForm(text) !== null || prefix !== '' : !isId(reading) && isOfKind(text);
+  return { kind, reading: isForeign ? refused('other_kind') : reading };
+}
+
+function isOfKind(text: string): boolean {
+  return isId(detect(text, undefined, undefined).reading);
+}
+
+function isId(reading: Reading): boolean {
+  return reading !== null && 'id' in reading;
+}
+
+function readRest(kind: string, rest: string, server: string | undefined): Reading {
+  const never = neverAnId(rest);
+  return never === undefined ? readAs(kind, rest, server) : refused(never);
+}
+
+/** Finds the kind by the form alone. */
+function detect(text: string, kinds: readonly string[] | undefined, server: string | undefined): Found {
+  const never = neverAnId(text);
+  if (never !== undefined) return { kind: '', reading: refused(never) };
+  const steam = steamForm(text) ?? steamNumber(text);
+  if (steam !== null) return { kind: 'steam', reading: steam };
+  const [, prefix = '', rest = ''] = prefixed.exec(text) ?? [];
+  const kind = kindOf(prefix);
+  if (kind !== null) return { kind, reading: readRest(kind, rest, server) };
+  const xbox = xboxNumber(text) ?? xboxOfHex(text) ?? floodgateForm(text);
+  if (xbox !== null) return { kind: 'xbox', reading: xbox };
+  const mayBe = (name: string) => kinds === undefined || kinds.includes(name);
+  const isMinecraft = looksLikeMinecraft(text);
+  // Digits that both platforms may have given out are read as the one that the group uses, else as the rarer beginning.
+  if (looksLikeEos(text) && (mayBe('eos') || !isMinecraft)) return { kind: 'eos', reading: { id: text.toLowerCase() } };
+  if (isMinecraft) return readMinecraftForm(text, server);
+  if (isHex32(text)) return { kind: '', reading: refused('battleye_guid') };
+  return { kind: '', reading: /^\d+$/.test(text) ? refused('kind_needed') : null };
+}
+
+/** A UUID; one of version 3 is that of the named server, where the caller named one. */
+function readMinecraftForm(text: string, server: string | undefined): Found {
+  const reading = readMinecraft(text);
+  const isOffline = reading !== null && 'refusal' in reading && reading.refusal === 'minecraft_offline';
+  if (!isOffline || server === undefined) return { kind: 'minecraft', reading };
+  return { kind: 'minecraft-offline', reading: readAs('minecraft-offline', text, server) };
+}

@@ -1,0 +1,74 @@
+/**
+ * Accounts that are written as 32 hexadecimal digits: Minecraft, Epic Online Services, and Xbox where Floodgate made a
+ * UUID of its number.
+ */
+import { type Reading, refused } from './refusals.js';
+import { xboxOfHex } from './xbox.js';
+
+const dashed = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const undashed = /^[0-9a-f]{32}$/i;
+const floodgate = /^0{16}(?=[0-9a-f]{16}$)/;
+/** A UUID says by its first digit of the fourth group that its version means something. */
+const variant = /^.{16}[89ab]/;
+const serverName = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/i;
+
+/** Every ProductUserId that is in public use starts so; a BattlEye GUID or another digest does so by accident only. */
+const productUserId = /^0002[0-9a-f]{28}$/i;
+
+function digitsOf(text: string): string | null {
+  return dashed.test(text) || undashed.test(text) ? text.replaceAll('-', '').toLowerCase() : null;
+}
+
+function withDashes(digits: string): string {
+  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
+
+/** The number of a Floodgate UUID; null where the text is none. */
+export function floodgateForm(text: string): Reading {
+  const digits = digitsOf(text);
+  if (digits === null || !floodgate.test(digits)) return null;
+  return xboxOfHex(digits.slice(16));
+}
+
+/** A text that is said to be a Minecraft account. */
+export function readMinecraft(text: string): Reading {
+  const digits = digitsOf(text);
+  if (digits === null) return refused('malformed');
+  if (floodgate.test(digits)) return refused(floodgateForm(text) === null ? 'uuid_version' : 'other_kind');
+  if (digits[12] === '4') return { id: withDashes(digits) };
+  return refused(digits[12] === '3' ? 'minecraft_offline' : 'uuid_version');
+}
+
+/**
+ * An account of a server in offline mode, `<server>:<uuid>`: such a server makes the UUID of the name, so that it means
+ * a player on that server alone.
+ */
+export function readMinecraftOffline(text: string, server?: string): Reading {
+  const cut = text.indexOf(':');
+  const name = cut < 0 ? server : text.slice(0, cut);
+  if (name === undefined || name === '') return refused('server_missing');
+  const digits = digitsOf(text.slice(cut + 1));
+  if (digits === null || !serverName.test(name)) return refused('malformed');
+  if (digits[12] !== '3') return refused('uuid_version');
+  return { id: `minecraft-offline:${name.toLowerCase()}:${withDashes(digits)}` };
+}
+
+/** A text that is said to be a ProductUserId of Epic Online Services. */
+export function readEos(text: string): Reading {
+  return undashed.test(text) ? { id: text.toLowerCase() } : refused('malformed');
+}
+
+/** Whether 32 hexadecimal digits without a kind look like a ProductUserId. */
+export function looksLikeEos(text: string): boolean {
+  return productUserId.test(text);
+}
+
+/** Whether the text is a UUID with dashes, or one without them whose version and variant are those of Minecraft's. */
+export function looksLikeMinecraft(text: string): boolean {
+  if (dashed.test(text)) return true;
+  return undashed.test(text) && (text[12] === '4' || text[12] === '3') && variant.test(text.toLowerCase());
+}
+
+export function isHex32(text: string): boolean {
+  return undashed.test(text);
+}

@@ -1,0 +1,75 @@
+/** The process of `ptf-peer`: arguments, environment, terminal, signals and exit code. Its commands stand in `peer/`. */
+import { existsSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { SingleBar } from 'cli-progress';
+import { runPeerCommand } from './peer/cli/command.js';
+import type { Progress } from './peer/cli/session.js';
+
+/** The version of the package that this file belongs to, from the nearest package.json above it. */
+function packageVersion(): string {
+  for (let folder = new URL('.', import.meta.url); ; folder = new URL('..', folder)) {
+    const file = new URL('package.json', folder);
+    if (existsSync(file)) return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+    if (folder.pathname === '/') return 'unknown';
+  }
+}
+
+/** A line that is typed and not shown; empty where the input ends. */
+async function askSecret(question: string): Promise<string> {
+  process.stderr.write(`${question}: `);
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input: process.stdin, output: nowhere, terminal: true });
+  const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
+  const answer = await Promise.race([ended, lines.question('').catch(() => '')]);
+  lines.close();
+  process.stderr.write('\n');
+  return answer;
+}
+
+/** A bar on the terminal's line, gone when the work is done. */
+function progressOf(what: string): Progress {
+  const bar = new SingleBar({
+    format: `${what} {bar} {percentage}%, {value} of {total}, {duration_formatted}`,
+    clearOnComplete: true,
+    hideCursor: true,
+    stream: process.stderr,
+    gracefulExit: false,
+  });
+  let started = false;
+  return {
+    to(done, total) {
+      if (!started) bar.start(total, done);
+      started = true;
+      bar.setTotal(total);
+      bar.update(done);
+    },
+    end: () => bar.stop(),
+  };
+}
+
+const ending = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  // The second signal ends the process at once.
+  process.once(signal, () => ending.abort());
+}
+for (const stream of [process.stdout, process.stderr]) {
+  // A reader that has seen enough, as `head` has, or a terminal that is gone.
+  stream.on('error', () => undefined);
+}
+
+process.exitCode = await runPeerCommand(process.argv.slice(2), {
+  env: process.env,
+  home: homedir(),
+  version: packageVersion(),
+  memory: () => process.memoryUsage(),
+  ending: ending.signal,
+  terminal: {
+    out: (text) => process.stdout.write(text),
+    err: (text) => process.stderr.write(text),
+    width: process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY,
+    progress: process.stderr.isTTY ? progressOf : () => ({ to: () => {}, end: () => {} }),
+    askSecret: process.stdin.isTTY ? askSecret : null,
+  },
+});

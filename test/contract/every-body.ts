@@ -1,0 +1,142 @@
+/** Bodies that nodes take and answer, at least one for every success of the table of routes and for every `details`. */
+import type { OperationId } from '../../src/contract/routes.js';
+import { routes } from '../../src/contract/routes.js';
+import { type Answer, type Ask, ask } from '../http/exchange.js';
+import { type FaceOptions, startFace } from '../http/face.js';
+import { newPlayer, type PeerClient, registerPeer } from '../http/peer-client.js';
+import { startTestNode } from '../support/node.js';
+
+export interface TakenBody {
+  readonly id: OperationId;
+  readonly body: unknown;
+}
+
+export interface AnsweredBody extends TakenBody {
+  readonly status: number;
+  readonly contentType: string;
+}
+
+/** Calls a node and keeps what was sent and answered. */
+class Bodies {
+  readonly taken: TakenBody[] = [];
+  readonly answered: AnsweredBody[] = [];
+
+  takes(id: OperationId, body: unknown): void {
+    this.taken.push({ id, body });
+  }
+
+  async asks(id: OperationId, url: string, path: string, how: Ask = {}): Promise<Answer> {
+    const answer = await ask(url, path, how);
+    const contentType = answer.headers['content-type']?.split(';')[0] ?? '';
+    this.answered.push({ id, status: answer.status, contentType, body: answer.body });
+    return answer;
+  }
+}
+
+export async function everyBody(): Promise<Pick<Bodies, 'taken' | 'answered'>> {
+  const bodies = new Bodies();
+  await askNode(bodies);
+  await askOperatorMode(bodies);
+  await askTroubled(bodies);
+  return bodies;
+}
+
+async function askNode(bodies: Bodies): Promise<void> {
+  const node = await startTestNode();
+  try {
+    const { url } = node;
+    const peer = await registerPeer(url);
+    const other = await registerPeer(url, 'Other');
+    const registration = { peer_name: 'Third', game_ids: ['arena'], contact_email: 'ops@example.com' };
+    bodies.takes('registerPeer', registration);
+    await bodies.asks('registerPeer', url, '/api/v1/peers/register', { json: registration });
+    await bodies.asks('registerPeer', url, '/api/v1/peers/register', { json: { peer_name: ' a', game_ids: 'a, b' } });
+    await askEvents(bodies, peer, other);
+    const { key } = peer;
+    for (const id of ['getIndex', 'getHealth', 'getReadiness', 'getOpenApi', 'getOpenApi30'] as const)
+      await bodies.asks(id, url, routes[id].path);
+    await bodies.asks('listPeers', url, '/api/v1/peers?limit=1');
+    await bodies.asks('listPeers', url, '/api/v1/peers', { key });
+    await bodies.asks('listAudit', url, '/api/v1/audit', { headers: { Authorization: 'Bearer x' } });
+    await bodies.asks('listAudit', url, '/api/v1/audit', { key });
+    await bodies.asks('listAudit', url, '/api/v1/audit');
+    const player = newPlayer();
+    await peer.submit({ player_id: player });
+    const base = `/api/v1/players/${player}`;
+    await bodies.asks('getTrustScore', url, `${base}/trust-score`);
+    await bodies.asks('getTrustScore', url, `${base}/trust-score?explain=true`);
+    await bodies.asks('getTrustScore', url, '/api/v1/players/a%00/trust-score');
+    await bodies.asks('getTrustScore', url, '/api/v1/players/nobody/trust-score');
+    await bodies.asks('getVerdict', url, `${base}/verdict`);
+    await bodies.asks('listPlayerEvents', url, `${base}/events`, { key });
+    await bodies.asks('getTrustScores', url, `/api/v1/trust-scores?ids=${player},nobody`);
+    await bodies.asks('getTrustScores', url, '/api/v1/trust-scores', {
+      headers: { Accept: 'application/problem+json' },
+    });
+    await bodies.asks('eraseSubject', url, `/api/v1/subjects/${await reported(peer)}`, { method: 'DELETE', key });
+  } finally {
+    await node.close();
+  }
+}
+
+async function askEvents(bodies: Bodies, peer: PeerClient, other: PeerClient): Promise<void> {
+  const { url, key } = peer;
+  const event = { ...peer.event({ event_id: 'mine' }), signature: { any: ['value', null] } };
+  bodies.takes('submitEvent', event);
+  bodies.takes('submitEvent', peer.event());
+  const path = '/api/v1/events';
+  await bodies.asks('submitEvent', url, path, { key, json: event });
+  await bodies.asks('submitEvent', url, path, { key, json: event });
+  await bodies.asks('submitEvent', url, path, { key: other.key, json: { ...event, peer_id: other.peerId } });
+  await bodies.asks('submitEvent', url, path, { key, json: { severity: 2, timestamp: 1, unknown: 1 } });
+  const headers = { Accept: 'application/problem+json' };
+  await bodies.asks('submitEvent', url, path, { key, json: { severity: 2 }, headers });
+  const batch = { events: [peer.event(), event] };
+  bodies.takes('submitEvents', batch);
+  const sent = { events: [...batch.events, {}, null, peer.event({ game_id: 'unknown' })] };
+  await bodies.asks('submitEvents', url, `${path}/batch`, { key, json: sent });
+  await bodies.asks('submitEvents', url, `${path}/batch`, { key, json: [] });
+  await bodies.asks('withdrawEvent', url, `${path}/mine`, { method: 'DELETE', key });
+  await bodies.asks('withdrawEvent', url, `${path}/%00`, { method: 'DELETE', key });
+  await bodies.asks('listErasedEvents', url, `${path}/erased`, { key });
+  await bodies.asks('listErasedEvents', url, `${path}/erased?limit=0`, { key });
+}
+
+/** The subject hash of a player with an event. */
+async function reported(peer: PeerClient): Promise<string> {
+  const player_id = 'ab'.repeat(32);
+  await peer.submit({ player_id });
+  return player_id;
+}
+
+/** An erasure that waits for the operator. */
+async function askOperatorMode(bodies: Bodies): Promise<void> {
+  const node = await startTestNode({ ERASURE_MODE: 'operator' });
+  try {
+    const peer = await registerPeer(node.url);
+    const path = `/api/v1/subjects/${await reported(peer)}`;
+    await bodies.asks('eraseSubject', node.url, path, { method: 'DELETE', key: peer.key });
+  } finally {
+    await node.close();
+  }
+}
+
+/** What only a node that is in trouble, or that limits rates, answers. */
+async function askTroubled(bodies: Bodies): Promise<void> {
+  const fail = (): never => {
+    throw new Error('inner words');
+  };
+  const asked: readonly [options: FaceOptions, times: number][] = [
+    [{ group: { isReady: false } }, 1],
+    [{ group: { peers: fail } }, 1],
+    [{ settings: { rateLimitAddressPerS: 1 } }, 3],
+  ];
+  for (const [options, times] of asked) {
+    const face = await startFace(options);
+    try {
+      for (let i = 0; i < times; i++) await bodies.asks('listPeers', face.url, '/api/v1/peers');
+    } finally {
+      await face.drain();
+    }
+  }
+}

@@ -1,0 +1,99 @@
+/** The 3.0.3 form of the description is valid, and says what the 3.1 form says. */
+import SwaggerParser from '@apidevtools/swagger-parser';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { openApiDocument } from '../../src/contract/openapi.js';
+import { openApi30Document } from '../../src/contract/openapi-3-0.js';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const document31 = openApiDocument('1.2.3');
+const document30 = openApi30Document(document31);
+
+/** The document as a file of it is read. */
+function plain(document: Json): Parameters<typeof SwaggerParser.validate>[0] {
+  return JSON.parse(JSON.stringify(document));
+}
+
+/** What becomes of one schema. */
+function converted(schema: unknown): unknown {
+  const { components } = openApi30Document({ openapi: '3.1.0', components: { schemas: { One: schema } } });
+  return (components as { readonly schemas: Json }).schemas.One;
+}
+
+test('a validator of OpenAPI takes the document, and refuses the 3.1 form under the same version', async () => {
+  await SwaggerParser.validate(plain(document30));
+  try {
+    await SwaggerParser.validate(plain({ ...document31, openapi: '3.0.3' }));
+  } catch (error) {
+    assert.match(String(error), 'license must NOT have additional properties');
+    return;
+  }
+  assert.unreachable('the validator finds no fault in 3.1 keywords');
+});
+
+test('the document is OpenAPI 3.0.3 of the running version, with the operations and schemas of 3.1', () => {
+  assert.is(document30.openapi, '3.0.3');
+  assert.is((document30.info as Json).version, '1.2.3');
+  const outline = ({ paths, components }: Json): unknown => [
+    Object.entries(paths as Json).map(([path, item]) => [path, Object.keys(item as Json)]),
+    Object.keys((components as { readonly schemas: Json }).schemas),
+  ];
+  assert.equal(outline(document30), outline(document31));
+});
+
+test('a null among the types becomes nullable, and stays in the list of values', () => {
+  assert.equal(converted({ type: ['string', 'null'], format: 'date-time' }), {
+    type: 'string',
+    nullable: true,
+    format: 'date-time',
+  });
+  assert.equal(converted({ type: ['string', 'null'], enum: ['a', null] }), {
+    type: 'string',
+    enum: ['a', null],
+    nullable: true,
+  });
+  // Null is no value of this schema, although its type admits it.
+  assert.equal(converted({ type: ['string', 'null'], enum: ['a'] }), { type: 'string', enum: ['a'] });
+  assert.equal(converted({ type: 'null' }), { type: 'string', nullable: true, enum: [null] });
+});
+
+test('a constant becomes a list of one value, examples become one, exclusive bounds become flags', () => {
+  assert.equal(converted({ const: 1, type: 'integer' }), { type: 'integer', enum: [1] });
+  assert.equal(converted({ type: 'string', examples: ['a', 'b'] }), { type: 'string', example: 'a' });
+  assert.equal(converted({ type: 'number', exclusiveMinimum: 0, exclusiveMaximum: 1 }), {
+    type: 'number',
+    minimum: 0,
+    exclusiveMinimum: true,
+    maximum: 1,
+    exclusiveMaximum: true,
+  });
+});
+
+test('schemas are converted at every depth, and values of examples are not', () => {
+  const inner = { const: 'x' };
+  const deep = { properties: { examples: { items: { anyOf: [inner, { not: inner }] } } }, additionalProperties: inner };
+  const one = { enum: ['x'] };
+  assert.equal(converted(deep), {
+    properties: { examples: { items: { anyOf: [one, { not: one }] } } },
+    additionalProperties: one,
+  });
+  const content = { schema: inner, examples: { a: { value: { const: 'x', schema: inner } } } };
+  const paths = { '/': { get: { responses: { 200: { content: { 'application/json': content } } } } } };
+  const expected = JSON.parse(JSON.stringify(paths));
+  expected['/'].get.responses[200].content['application/json'].schema = one;
+  assert.equal(openApi30Document({ openapi: '3.1.0', paths }).paths, expected);
+});
+
+test('what 3.0 cannot say is refused and never left out', () => {
+  for (const schema of [{ type: ['string', 'number'] }, { if: {} }, { properties: { a: { patternProperties: {} } } }]) {
+    assert.throws(() => converted(schema), /OpenAPI 3\.0 has no form/);
+  }
+  assert.throws(() => openApi30Document({ openapi: '3.1.0', webhooks: {} }), /no webhooks/);
+});
+
+test('the document that is converted stays as it was', () => {
+  assert.equal(document31, openApiDocument('1.2.3'));
+});
+
+test.run();

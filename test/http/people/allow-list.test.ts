@@ -1,0 +1,192 @@
+/** What a player on the group's allow list reads as, everywhere, for how long, and what is left of an entry. */
+import { hash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { TrustClient } from '../../../src/client/trust-client.js';
+import { startTestNode, type TestNode, weightsSettled } from '../../support/node.js';
+import { StreamReader } from '../../support/stream-reader.js';
+import { until } from '../../support/until.js';
+import { type Answer, ask } from '../exchange.js';
+import { newPlayer, type PeerClient, registerPeer } from '../peer-client.js';
+
+const salt = 'a salt of sixteen bytes';
+const hourMs = 3_600_000;
+const hashOf = (player: string): string => hash('sha256', player + salt, 'hex');
+const subjectOf = (player: string): Buffer => Buffer.from(hashOf(player), 'hex');
+
+interface Group {
+  readonly node: TestNode;
+  readonly peers: readonly PeerClient[];
+  readonly player: string;
+  /** Moves the node's clock. */
+  later(ms: number): void;
+}
+
+/** A player of whom three peers say nothing good. */
+async function group(): Promise<Group> {
+  let aheadMs = 0;
+  const clock = { now: () => Date.now() + aheadMs };
+  const node = await startTestNode({ GROUP_SALT: salt, WEIGHTS_INTERVAL_MS: '50', HALF_LIFE_DAYS: '0' }, { clock });
+  const peers = await Promise.all(['A', 'B', 'C'].map((name) => registerPeer(node.url, name)));
+  const player = newPlayer();
+  for (const peer of peers) {
+    for (let i = 0; i < 3; i++) {
+      assert.is((await peer.submit({ player_id: player, event_type: 'ban_applied', severity: 1 })).status, 201);
+    }
+  }
+  await weightsSettled(node);
+  return {
+    node,
+    peers,
+    player,
+    later(ms) {
+      aheadMs += ms;
+    },
+  };
+}
+
+async function allow({ node }: Group, player: string, ms = hourMs, note = 'note'): Promise<void> {
+  const outcome = await node.group.allowPlayer(subjectOf(player), Date.now() + ms, note, 'operator:test');
+  assert.ok(outcome.ok);
+}
+
+const read = (node: TestNode, path: string, tag?: string): Promise<Answer> =>
+  ask(node.url, path, tag === undefined ? {} : { headers: { 'if-none-match': tag } });
+
+test('every read shows a neutral verdict and says why, with a tag of its own, until the entry is over', async () => {
+  const given = await group();
+  const { node, player } = given;
+  const score = `/api/v1/players/${player}/trust-score`;
+  const match = `/api/v1/trust-scores?ids=${player},nobody,${hashOf(player)}`;
+  const [before, matchBefore] = [await read(node, score), await read(node, match)];
+  assert.ok(before.body.score < 50);
+  await allow(given, player);
+  const during = await read(node, score, before.headers.etag);
+  assert.is(during.status, 200);
+  const { score: shown, confidence, verdict, allowed, event_count } = during.body;
+  assert.equal([shown, confidence, verdict, allowed, event_count], [50, 0, 'neutral', true, 9]);
+  const matched = await read(node, match, matchBefore.headers.etag);
+  assert.equal(
+    matched.body.data.map((one: Answer['body']) => one.allowed),
+    [true, undefined, true],
+  );
+  const { body } = await read(node, `/api/v1/players/${player}/verdict`);
+  assert.equal([body.verdict, body.confidence, body.allowed], ['neutral', 0, true]);
+  const { explain } = (await read(node, `${score}?explain=true`)).body;
+  assert.match(explain.reasons.join(), /allow list/);
+  assert.ok(explain.lowering > 0, 'the evidence is still there');
+  given.later(hourMs + 120_000);
+  const after = await read(node, score, during.headers.etag);
+  assert.equal([after.status, after.body.allowed], [200, undefined]);
+  assert.equal(after.body, before.body);
+  assert.is((await read(node, match, matched.headers.etag)).status, 200);
+  await node.close();
+});
+
+test('an entry counts to the end of its minute, and a new one takes its place', async () => {
+  const { node, player, later } = await group();
+  const subject = subjectOf(player);
+  const end = (Math.floor(Date.now() / 60_000) + 3) * 60_000;
+  const first = await node.group.allowPlayer(subject, end - 30_000, 'first', 'operator');
+  assert.ok(first.ok && first.value.until === end);
+  const again = await node.group.allowPlayer(subject, end + 3_600_000, 'second', 'operator');
+  assert.ok(again.ok);
+  assert.equal(
+    node.group.allowedPlayers().map(({ note }) => note),
+    ['second'],
+  );
+  later(300_000);
+  assert.is(node.group.trust(subject)?.allowed, true);
+  assert.ok((await node.group.disallowPlayer(subject, 'operator')).ok);
+  assert.is(node.group.trust(subject)?.allowed, undefined);
+  const twice = await node.group.disallowPlayer(subject, 'operator');
+  assert.is(!twice.ok && twice.code, 'subject_not_found');
+  for (const ms of [-1, 4_000 * 24 * hourMs]) {
+    const refusal = await node.group.allowPlayer(
+      subject,
+      Date.now() + 300_000 + ms * (ms < 0 ? 400_000 : 1),
+      'no',
+      'operator',
+    );
+    assert.is(!refusal.ok && refusal.code, 'invalid_parameter');
+  }
+  await node.close();
+});
+
+test('the stream tells the beginning and the end of an entry, and a client and its cache honour it', async () => {
+  const given = await group();
+  const { node, peers, player } = given;
+  const reader = new StreamReader(peers[0]!.key);
+  await reader.connect(node.url);
+  const client = new TrustClient({ url: node.url, apiKey: peers[0]!.key, groupSalt: salt, readBudgetMs: 60_000 });
+  const feed = client.follow();
+  await feed.live();
+  const told = () => reader.table.get(hashOf(player));
+  await until(() => told() !== undefined);
+  assert.is(told()?.allowed, undefined);
+  await allow(given, player);
+  await until(() => told()?.allowed === true);
+  assert.equal([told()?.verdict, told()?.score, told()?.confidence], ['neutral', 50, 0]);
+  await until(async () => (await client.score(player)).allowed === true);
+  const cached = await client.score(player);
+  assert.equal([cached.source, cached.verdict], ['cache', 'neutral']);
+  given.later(hourMs + 120_000);
+  await until(() => told()?.allowed === undefined);
+  assert.ok(told()!.score < 50);
+  await until(async () => (await client.score(player)).allowed === undefined);
+  await client.close();
+  await reader.close();
+  await node.close();
+});
+
+test('the audit names who made and ended an entry, and neither the player nor the note', async () => {
+  const given = await group();
+  const { node, peers, player } = given;
+  await allow(given, player, hourMs, 'a note that nobody else reads');
+  await node.group.disallowPlayer(subjectOf(player), 'operator:test');
+  const { text, body } = await ask(node.url, '/api/v1/audit?limit=200', { key: peers[0]!.key });
+  const entries = body.data.slice(-2);
+  assert.equal(
+    entries.map(({ action, actor }: Answer['body']) => [action, actor]),
+    [
+      ['player_allowed', 'operator:test'],
+      ['player_allowance_ended', 'operator:test'],
+    ],
+  );
+  assert.is(entries[0].target, entries[1].target);
+  for (const needle of [hashOf(player), 'nobody else reads']) assert.not.ok(text.includes(needle));
+  await node.close();
+});
+
+function storedIn(dir: string): Buffer {
+  const files = readdirSync(dir, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
+  return Buffer.concat(files.map((one) => readFileSync(join(one.parentPath, one.name))));
+}
+
+test('an erasure takes every record of the allow list with it, also where the player has no events', async () => {
+  const given = await group();
+  const { node, player } = given;
+  const unseen = newPlayer();
+  const notes = ['first words of a note', 'later words of a note', 'words on an unseen player'];
+  await allow(given, player, hourMs, notes[0]);
+  await allow(given, player, hourMs, notes[1]);
+  await node.group.disallowPlayer(subjectOf(player), 'operator');
+  await allow(given, unseen, hourMs, notes[2]);
+  assert.is(node.group.trust(subjectOf(unseen)), undefined);
+  const before = storedIn(node.dir);
+  for (const note of notes) assert.ok(before.includes(note), note);
+  for (const one of [player, unseen]) assert.ok((await node.group.confirmErasure(subjectOf(one), 'operator')).ok);
+  assert.equal(node.group.allowedPlayers(), []);
+  const after = storedIn(node.dir);
+  for (const note of notes) assert.not.ok(after.includes(note), note);
+  for (const one of [player, unseen]) {
+    assert.not.ok(after.includes(subjectOf(one)));
+    assert.not.ok(after.includes(hashOf(one)));
+  }
+  assert.ok((await node.group.verify()).ok);
+  await node.close();
+});
+
+test.run();

@@ -1,0 +1,89 @@
+/** Who erases what others reported is counted, and a peer whose erasure waits or is refused is told why. */
+import { hash } from 'node:crypto';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { DAY_MS } from '../../../src/limits.js';
+import { startTestNode, type TestNode } from '../../support/node.js';
+import { type Answer, ask } from '../exchange.js';
+import { newPlayer, type PeerClient, registerPeer } from '../peer-client.js';
+
+const salt = 'a salt of sixteen bytes';
+
+async function erase(node: TestNode, peer: PeerClient, player: string): Promise<Answer> {
+  const path = `/api/v1/subjects/${hash('sha256', player + salt, 'hex')}`;
+  return ask(node.url, path, { method: 'DELETE', key: peer.key });
+}
+
+async function reported(...peers: readonly PeerClient[]): Promise<string> {
+  const player = newPlayer();
+  for (const peer of peers) assert.is((await peer.submit({ player_id: player })).status, 201);
+  return player;
+}
+
+test('erasures of players whom others reported are counted per peer, in the audit and after a restart', async () => {
+  for (const ERASURE_MODE of ['peer', 'operator']) {
+    const node = await startTestNode({ GROUP_SALT: salt, ERASURE_MODE });
+    const [one, other] = [await registerPeer(node.url, 'One'), await registerPeer(node.url, 'Other')];
+    const countOf = ({ peerId }: PeerClient) => node.group.sharedErasures(node.group.peerById(peerId)!);
+    await erase(node, one, await reported(one));
+    assert.equal([countOf(one), countOf(other)], [0, 0]);
+    await erase(node, one, await reported(one, other));
+    await erase(node, one, await reported(other));
+    assert.equal([countOf(one), countOf(other)], [2, 0], ERASURE_MODE);
+    const { body } = await ask(node.url, '/api/v1/audit?limit=200', { key: other.key });
+    const noted = body.data.filter(({ action }: Answer['body']) => action === 'shared_erasure_asked');
+    assert.equal(
+      noted.map(({ actor, target }: Answer['body']) => [actor, target]),
+      [
+        [one.peerId, '1 so far'],
+        [one.peerId, '2 so far'],
+      ],
+    );
+    await node.group.confirmErasure(
+      Buffer.from(hash('sha256', (await reported(one, other)) + salt), 'hex'),
+      'operator',
+    );
+    assert.is(countOf(one), 2, 'what the operator erases counts for nobody');
+    await node.close();
+  }
+});
+
+test('a peer whose erasure waits is told why', async () => {
+  let aheadMs = -2 * DAY_MS;
+  const clock = { now: () => Date.now() + aheadMs };
+  const node = await startTestNode({ GROUP_SALT: salt, ERASURE_MODE: 'own' }, { clock });
+  const [old, other] = [await registerPeer(node.url, 'Old'), await registerPeer(node.url, 'Other')];
+  const shared = await reported(old, other);
+  const own = await reported(old);
+  const tooNew = await erase(node, old, own);
+  assert.equal([tooNew.status, tooNew.body.reason], [202, 'peer_too_new']);
+  for (let step = 0; step < 2; step++) {
+    aheadMs += DAY_MS - 1;
+    await registerPeer(node.url, `Step ${step}`);
+  }
+  const byOthers = await erase(node, old, shared);
+  assert.equal([byOthers.status, byOthers.body.status, byOthers.body.reason], [202, 'pending', 'reported_by_others']);
+  assert.is((await erase(node, old, await reported(old))).status, 200);
+  await node.close();
+  const cautious = await startTestNode({ GROUP_SALT: salt, ERASURE_MODE: 'operator' });
+  const peer = await registerPeer(cautious.url);
+  assert.is((await erase(cautious, peer, await reported(peer))).body.reason, 'operator_mode');
+  await cautious.close();
+});
+
+test('a peer whose erasure is refused is told whose quota is used up', async () => {
+  const node = await startTestNode({ GROUP_SALT: salt, ERASURE_QUOTA_PER_DAY: '1' });
+  const peers: PeerClient[] = [];
+  for (let i = 0; i < 11; i++) peers.push(await registerPeer(node.url, `Peer ${i}`));
+  for (const peer of peers.slice(0, 10)) assert.is((await erase(node, peer, await reported(peer))).status, 200);
+  const own = await erase(node, peers[0]!, await reported(peers[0]!));
+  assert.equal(
+    [own.status, own.body.code, own.body.details],
+    [429, 'erasure_quota_exceeded', { quota: 'peer', per_day: 1 }],
+  );
+  const all = await erase(node, peers[10]!, await reported(peers[10]!));
+  assert.equal([all.status, all.body.details], [429, { quota: 'group', per_day: 10 }]);
+  await node.close();
+});
+
+test.run();

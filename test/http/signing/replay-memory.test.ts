@@ -1,0 +1,45 @@
+/** What was taken is known for as long as it could come again, in bounded memory. */
+import { randomBytes } from 'node:crypto';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ReplayMemory } from '../../../src/http/signing/replay-memory.js';
+import { limits } from '../../../src/limits.js';
+
+const now = 1_700_000_000;
+
+test('a signature that was noted is known until its window is over, and others are new', () => {
+  const memory = new ReplayMemory();
+  const signatures = Array.from({ length: 5_000 }, (_, i) => ({ bytes: randomBytes(64), created: now - (i % 300) }));
+  for (const { bytes, created } of signatures) {
+    assert.is(memory.state(bytes, created), 'new');
+    memory.add(bytes, created, now);
+  }
+  for (const { bytes, created } of signatures) assert.is(memory.state(bytes, created), 'known');
+  assert.is(memory.size, 5_000);
+});
+
+test('a signature whose first bytes are zeros is known like any other', () => {
+  const memory = new ReplayMemory();
+  memory.add(new Uint8Array(64), now, now);
+  assert.is(memory.state(new Uint8Array(64), now), 'known');
+});
+
+test('what cannot come again is forgotten', () => {
+  const memory = new ReplayMemory();
+  for (let s = 0; s < 2_000; s++) memory.add(randomBytes(64), now + s, now + s);
+  assert.ok(memory.size <= limits.signatureWindowS + 10, String(memory.size));
+});
+
+test('a full memory takes nothing twice: what is as old as the forgotten ones is too old', () => {
+  const memory = new ReplayMemory(1_000);
+  const signatures = Array.from({ length: 3_000 }, (_, i) => ({
+    bytes: randomBytes(64),
+    created: now + Math.floor(i / 20),
+  }));
+  for (const { bytes, created } of signatures) memory.add(bytes, created, now);
+  assert.ok(memory.size <= 1_000);
+  for (const { bytes, created } of signatures) assert.is.not(memory.state(bytes, created), 'new');
+  assert.is(memory.state(randomBytes(64), now + 149), 'new');
+});
+
+test.run();

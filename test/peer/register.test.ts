@@ -1,0 +1,148 @@
+/** `ptf-peer register` and the configuration: what is written, and what is refused before a peer is made. */
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { startTestNode, type TestNode } from '../../src/testing.js';
+import { PeerWorld } from './peer-world.js';
+
+let node: TestNode;
+let world: PeerWorld;
+
+test.before(async () => {
+  node = await startTestNode();
+});
+test.after(() => node.close());
+test.before.each(() => {
+  world = new PeerWorld();
+});
+test.after.each(() => world.remove());
+
+const salt = () => ({ PTF_PEER_GROUP_SALT: node.groupSalt });
+const register = (...more: string[]) => ['register', '--url', node.url, '--name', 'Arena', '--game', 'arena', ...more];
+
+async function peers(): Promise<number> {
+  const answer = await fetch(`${node.url}/api/v1/peers?limit=200`);
+  return ((await answer.json()) as { data: unknown[] }).data.length;
+}
+
+test('register writes a configuration of mode 0600 with which the doctor finds nothing wrong', async () => {
+  const { code, out } = await world.run(register('--game', 'chess', '--state-dir', world.stateDir), salt());
+  assert.is(code, 0);
+  assert.match(out, /Registered as [0-9a-f-]{36}/);
+  assert.is(statSync(world.configPath).mode & 0o777, 0o600);
+  assert.equal(JSON.parse(readFileSync(world.configPath, 'utf8')).game_ids, ['arena', 'chess']);
+  const doctor = await world.run(['doctor', '--json']);
+  assert.is(doctor.code, 0, doctor.out + doctor.err);
+  const { ok, findings } = JSON.parse(doctor.out) as { ok: boolean; findings: { check: string; result: string }[] };
+  assert.ok(ok);
+  assert.equal(
+    findings.map(({ check, result }) => `${check} ${result}`),
+    ['configuration ok', 'node ok', 'clock ok', 'salt ok', 'ids ok', 'peer ok', 'games ok', 'games ok', 'spool ok'],
+  );
+  assert.not.match(out + doctor.out, node.groupSalt);
+});
+
+test('register refuses to replace a configuration, unless told to', async () => {
+  assert.is((await world.run(register(), salt())).code, 0);
+  const before = readFileSync(world.configPath, 'utf8');
+  const { code, err } = await world.run(register(), salt());
+  assert.is(code, 2);
+  assert.match(err, '--force');
+  assert.is(readFileSync(world.configPath, 'utf8'), before);
+  assert.is((await world.run(register('--force'), salt())).code, 0);
+  assert.is.not(readFileSync(world.configPath, 'utf8'), before);
+});
+
+test('register with a wrong salt, without a salt or without a node makes no peer and writes no file', async () => {
+  const before = await peers();
+  for (const [args, env, code, text] of [
+    [register(), { PTF_PEER_GROUP_SALT: 'another salt of 16 bytes' }, 2, 'salt_mismatch'],
+    [register(), { PTF_PEER_GROUP_SALT: 'short' }, 2, 'at least 16 bytes'],
+    [register(), {}, 2, '--salt-file'],
+    [['register', '--url', 'http://127.0.0.1:9', '--name', 'A', '--game', 'g'], salt(), 3, '127.0.0.1:9'],
+    [['register', '--url', 'ftp://x', '--name', 'A', '--game', 'g'], salt(), 2, 'http or https'],
+    [['register', '--url', node.url, '--name', 'A'], salt(), 2, '--game'],
+  ] as const) {
+    const ran = await world.run(args, env);
+    assert.is(ran.code, code, ran.err);
+    assert.match(ran.err, text);
+  }
+  assert.is(await peers(), before);
+  assert.is((await world.run(['doctor'])).code, 2);
+});
+
+test('a salt file is named in the configuration and not copied', async () => {
+  const file = join(world.folder, 'salt');
+  writeFileSync(file, `${node.groupSalt}\n`);
+  assert.is((await world.run(register('--salt-file', file))).code, 0);
+  const text = readFileSync(world.configPath, 'utf8');
+  assert.not.match(text, node.groupSalt);
+  assert.is(JSON.parse(text).group_salt_file, file);
+  assert.is((await world.run(['doctor'])).code, 0);
+});
+
+test('a peer that the operator registered is taken over with its key', async () => {
+  const { peerId, apiKey } = await node.register('by the operator');
+  const file = join(world.folder, 'key');
+  writeFileSync(file, `${apiKey}\n`);
+  const args = ['register', '--url', node.url, '--peer-id', peerId, '--api-key-file', file, '--game', 'arena'];
+  const before = await peers();
+  assert.is((await world.run(args, salt())).code, 0);
+  assert.is(await peers(), before);
+  assert.is((await world.run(['doctor'])).code, 0);
+});
+
+test('a key that belongs to another peer is found by the doctor', async () => {
+  const [one, two] = [await node.register('one'), await node.register('two')];
+  world.writeConfig({ url: node.url, peerId: one.peerId, apiKey: two.apiKey, groupSalt: node.groupSalt });
+  const { code, out } = await world.run(['doctor']);
+  assert.is(code, 1);
+  assert.match(out, 'the key belongs to another peer');
+});
+
+test('variables replace members of the configuration', async () => {
+  const { peerId, apiKey } = await node.register('by variables');
+  const env = {
+    PTF_PEER_URL: node.url,
+    PTF_PEER_ID: peerId,
+    PTF_PEER_API_KEY: apiKey,
+    PTF_PEER_GROUP_SALT: node.groupSalt,
+    PTF_PEER_GAME_IDS: 'arena',
+    PTF_PEER_STATE_DIR: world.stateDir,
+  };
+  world.writeConfig({ url: 'http://127.0.0.1:9', peerId: 'x', apiKey: 'y', groupSalt: 'another salt of 16 bytes' });
+  assert.is((await world.run(['doctor'], env)).code, 0);
+});
+
+test('a configuration that is at fault is refused with all that is wrong and without a secret', async () => {
+  world.writeConfig({ url: 'nowhere', peerId: '', apiKey: ' secret-key', groupSalt: 'too-short', gameIds: [] });
+  const { code, err } = await world.run(['doctor']);
+  assert.is(code, 2);
+  for (const name of ['PTF_PEER_URL', 'PTF_PEER_ID', 'api_key', 'PTF_PEER_GROUP_SALT', 'PTF_PEER_GAME_IDS']) {
+    assert.match(err, name);
+  }
+  assert.not.match(err, 'secret-key');
+  assert.not.match(err, 'too-short');
+  for (const [text, expected] of [
+    ['{', 'must be JSON'],
+    ['[]', 'JSON object'],
+    ['{"ulr":"x"}', 'unknown members: ulr'],
+  ] as const) {
+    writeFileSync(world.configPath, text);
+    assert.match((await world.run(['doctor'])).err, expected);
+  }
+});
+
+test('wrong usage is one line and exit code 2, and help says what each exit code means', async () => {
+  for (const args of [['nothing'], [], ['sidecar', '--port', 'x'], ['doctor', '--wrong']]) {
+    const { code, err } = await world.run(args);
+    assert.is(code, 2);
+    assert.match(err, /\(wrong_usage\)\n$/);
+  }
+  const help = await world.run(['--help']);
+  assert.is(help.code, 0);
+  assert.match(help.out, 'Exit codes: 0 done, 1 some lines or checks refused, 2 wrong usage');
+});
+
+test.run();

@@ -1,0 +1,335 @@
+/** The sidecar as a process beside a real node: what it answers, what it keeps, and what never leaves the machine. */
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { startTestNode, type TestNode, type TestPeer } from '../../src/testing.js';
+import { runPtf } from '../support/ptf.js';
+import { until } from '../support/until.js';
+import { endChildren, PeerWorld, RecordingProxy, SidecarProcess } from './peer-world.js';
+
+let node: TestNode;
+let proxy: RecordingProxy;
+let peer: TestPeer;
+const worlds: PeerWorld[] = [];
+
+test.before(async () => {
+  node = await startTestNode();
+  proxy = await RecordingProxy.start(() => node.url);
+  peer = (await node.seed({ bad: ['STEAM_0:1:77001'], good: ['angel-77002'] }))[0]!;
+});
+test.after(async () => {
+  endChildren();
+  await proxy.close();
+  await node.close();
+  for (const world of worlds) world.remove();
+});
+
+function newWorld(more: Partial<Parameters<PeerWorld['writeConfig']>[0]> = {}): PeerWorld {
+  const world = new PeerWorld();
+  worlds.push(world);
+  world.writeConfig({ url: proxy.url, ...peer, groupSalt: node.groupSalt, ...more });
+  return world;
+}
+
+async function started(world: PeerWorld, ...args: string[]): Promise<SidecarProcess> {
+  return new SidecarProcess(world, args).listening();
+}
+
+async function live(world: PeerWorld, ...args: string[]): Promise<SidecarProcess> {
+  const sidecar = await started(world, ...args);
+  await until(async () => (await sidecar.call('/v1/status')).body.stream.phase === 'live');
+  return sidecar;
+}
+
+test('a read on a live cache is answered with verdict, score, confidence, source and time, and without a call', async () => {
+  const sidecar = await live(newWorld());
+  const before = proxy.count('/api/v1/trust-scores');
+  const bad = await sidecar.call(`/v1/players/${encodeURIComponent('STEAM_0:1:77001')}`);
+  assert.is(bad.status, 200);
+  const { score, confidence, as_of: asOf, ...rest } = bad.body;
+  assert.equal(rest, {
+    player_id: 'STEAM_0:1:77001',
+    verdict: 'untrusted',
+    known: true,
+    source: 'cache',
+    cause: null,
+    allowed: false,
+    action: 'pass',
+    would: 'restrict',
+  });
+  assert.ok(score < 20 && confidence > 0.4);
+  assert.ok(Math.abs(Date.parse(asOf) - Date.now()) < 60_000);
+  const match = await sidecar.call('/v1/players?ids=STEAM_0:1:77001,angel-77002,nobody,%20,angel-77002');
+  assert.equal(
+    match.body.data.map((one: Record<string, string>) => [one.player_id, one.verdict ?? one.code]),
+    [
+      ['STEAM_0:1:77001', 'untrusted'],
+      ['angel-77002', 'trusted'],
+      ['nobody', 'neutral'],
+      [' ', 'invalid_parameter'],
+      ['angel-77002', 'trusted'],
+    ],
+  );
+  assert.is(proxy.count('/api/v1/trust-scores'), before);
+  await sidecar.kill('SIGTERM');
+});
+
+test('in enforce mode the action is what the policy would do', async () => {
+  const sidecar = await live(newWorld(), '--mode', 'enforce', '--restrict', 'suspicious');
+  const { body } = await sidecar.call('/v1/players/STEAM_0:1:77001');
+  assert.is(body.action, 'restrict');
+  assert.is((await sidecar.call('/v1/players/angel-77002')).body.action, 'pass');
+  await sidecar.kill('SIGTERM');
+});
+
+test('an allowed player is neutral and passes, also after a restart, until taken off the list', async () => {
+  const world = newWorld();
+  const first = await live(world, '--mode', 'enforce');
+  const until2099 = '2099-01-01T00:00:00.000Z';
+  const entry = { player_id: 'STEAM_0:1:77001', until: until2099, note: 'cleared by the league' };
+  assert.equal(await first.call('/v1/allow', 'POST', entry), { status: 201, body: entry });
+  await first.kill('SIGKILL');
+  const second = await live(world, '--mode', 'enforce');
+  const { body } = await second.call('/v1/players/STEAM_0:1:77001');
+  assert.equal([body.verdict, body.allowed, body.action, body.would], ['neutral', true, 'pass', 'restrict']);
+  const off = '/v1/allow/STEAM_0:1:77001';
+  assert.equal((await second.call(off, 'DELETE')).body, { player_id: 'STEAM_0:1:77001', removed: true });
+  assert.equal((await second.call(off, 'DELETE')).body.removed, false);
+  assert.is((await second.call('/v1/players/STEAM_0:1:77001')).body.verdict, 'untrusted');
+  await second.kill('SIGTERM');
+});
+
+test('a report is 202 while the node is away, survives a kill, and arrives once', async () => {
+  const world = newWorld();
+  const first = await live(world);
+  await node.stop();
+  const report = {
+    player_id: 'reported-1',
+    event_type: 'report_cheating',
+    severity: 0.7,
+    event_id: 'match 1: reported-1',
+  };
+  const taken = await first.call('/v1/reports', 'POST', report);
+  assert.is(taken.status, 202);
+  assert.is(taken.body.status, 'spooled');
+  assert.equal((await first.call('/v1/reports', 'POST', report)).body, taken.body);
+  await first.kill('SIGKILL');
+  await node.start();
+  const second = await live(world);
+  await until(async () => (await second.call('/v1/status')).body.spool.pending === 0);
+  assert.is((await node.client(peer).explain('reported-1'))?.event_count, 1);
+  await second.kill('SIGTERM');
+});
+
+test('no raw id, note or name of a report reaches the wire, the disk or the log', async () => {
+  const world = newWorld();
+  const sidecar = await live(world);
+  proxy.sent.length = 0;
+  const secret = 'STEAM_0:1:99887766';
+  await sidecar.call(`/v1/players/${secret}`);
+  await sidecar.call('/v1/reports', 'POST', {
+    player_id: secret,
+    event_type: 'report_spam',
+    severity: 0.1,
+    event_id: `ban-${secret}`,
+  });
+  await sidecar.call('/v1/allow', 'POST', { player_id: secret, until: '2099-01-01T00:00:00Z' });
+  await sidecar.call(`/v1/${secret}`);
+  await until(() => proxy.count('/api/v1/events/batch') > 0);
+  const { err, out } = await sidecar.kill('SIGTERM');
+  for (const [where, text] of Object.entries({ wire: proxy.sent.join('\n'), disk: world.stateText(), err, out })) {
+    assert.not.match(text, /99887766/, where);
+  }
+});
+
+test('a read after the stream is lost is marked as what the node said last, with its age', async () => {
+  const sidecar = await live(newWorld());
+  await sidecar.call('/v1/players/angel-77002');
+  await node.stop();
+  await until(async () => (await sidecar.call('/v1/status')).body.stream.phase === 'connecting');
+  const { body } = await sidecar.call('/v1/players/angel-77002');
+  assert.equal([body.verdict, body.source], ['trusted', 'last-known']);
+  assert.ok(body.cause !== null && body.as_of !== null);
+  await node.start();
+  await sidecar.kill('SIGTERM');
+});
+
+test('every call needs the token, which the sidecar made and keeps from other users', async () => {
+  const world = newWorld();
+  const sidecar = await started(world);
+  assert.is(statSync(join(world.stateDir, 'sidecar', 'token')).mode & 0o777, 0o600);
+  for (const [authorization, code] of [
+    [undefined, 'missing_token'],
+    ['', 'missing_token'],
+    ['Basic abc', 'invalid_token'],
+    ['Bearer wrong', 'invalid_token'],
+  ] as const) {
+    const answer = await fetch(`${sidecar.url}/v1/status`, {
+      headers: authorization === undefined ? {} : { authorization },
+    });
+    assert.is(answer.status, 401);
+    assert.is(answer.headers.get('www-authenticate'), 'Bearer');
+    assert.is(((await answer.json()) as { code: string }).code, code);
+  }
+  await sidecar.kill('SIGTERM');
+});
+
+test('a bad request is refused with a code, the member at fault and what was expected', async () => {
+  const sidecar = await started(newWorld());
+  const report = { player_id: 'p', event_type: 'report_spam', severity: 0.5 };
+  for (const [body, field, text] of [
+    [{ ...report, event_type: 'cheat' }, '/event_type', 'report_cheating'],
+    [{ ...report, severity: 2 }, '/severity', 'from 0 to 1'],
+    [{ ...report, severity: '1' }, '/severity', 'from 0 to 1'],
+    [{ ...report, game_id: 'chess' }, '/game_id', 'arena'],
+    [{ ...report, timestamp: 'yesterday' }, '/timestamp', 'RFC 3339'],
+    [{ ...report, reason: 'x' }, '/reason', 'only'],
+    [{ event_type: 'report_spam', severity: 1 }, '/player_id', 'string'],
+    [{ ...report, event_id: '' }, '/event_id', '1 to 128'],
+    [[], '', 'object'],
+  ] as const) {
+    const { status, body: answer } = await sidecar.call('/v1/reports', 'POST', body);
+    assert.is(status, 400);
+    assert.is(answer.code, 'schema_validation_failed');
+    assert.is(answer.details.field, field);
+    assert.match(answer.error, text);
+  }
+  const codes = async (path: string, method?: string, body?: unknown) => {
+    const answer = await sidecar.call(path, method, body);
+    return [answer.status, answer.body.code];
+  };
+  assert.equal(await codes('/v1/reports', 'POST', { ...report, player_id: ' p' }), [400, 'invalid_parameter']);
+  assert.equal(await codes('/v1/allow', 'POST', { player_id: 'p', until: '2020-01-01T00:00:00Z' }), [
+    400,
+    'invalid_parameter',
+  ]);
+  assert.equal(await codes('/v1/players/%ff'), [400, 'invalid_parameter']);
+  assert.equal(await codes('/v1/players?ids='), [400, 'invalid_parameter']);
+  assert.equal(await codes(`/v1/players?ids=${Array(129).fill('a').join(',')}`), [400, 'invalid_parameter']);
+  assert.equal(await codes('/v1/nothing'), [404, 'route_not_found']);
+  assert.equal(await codes('/v1/reports'), [405, 'method_not_allowed']);
+  assert.equal(await codes('/v1/reports', 'POST', { ...report, player_id: 'p'.repeat(70_000) }), [
+    413,
+    'payload_too_large',
+  ]);
+  await sidecar.kill('SIGTERM');
+});
+
+test('a Unix socket answers, too, is closed to other users, and one left by a kill is taken over', async () => {
+  const world = newWorld();
+  const path = join(world.folder, 'sidecar.sock');
+  await (await started(world, '--socket', path)).kill('SIGKILL');
+  assert.ok(existsSync(path));
+  const sidecar = await started(world, '--socket', path);
+  assert.is(statSync(path).mode & 0o777, 0o600);
+  const token = readFileSync(join(world.stateDir, 'sidecar', 'token'), 'utf8').trim();
+  const status = await new Promise<number>((resolve, reject) => {
+    const headers = { authorization: `Bearer ${token}` };
+    request({ socketPath: path, path: '/v1/status', headers }, ({ statusCode }) => resolve(statusCode!))
+      .on('error', reject)
+      .end();
+  });
+  assert.is(status, 200);
+  await sidecar.kill('SIGTERM');
+});
+
+test('a wrong key is one log line, a problem in the status, and exit code 1 of the doctor', async () => {
+  const world = newWorld({ apiKey: 'ptf_dev_wrong' });
+  const sidecar = await started(world);
+  await sidecar.call('/v1/reports', 'POST', { player_id: 'p', event_type: 'report_spam', severity: 0.5 });
+  await until(async () => (await sidecar.call('/v1/status')).body.problems.length === 2);
+  const { body } = await sidecar.call('/v1/status');
+  assert.is(body.ok, false);
+  assert.equal(
+    body.problems.map((one: Record<string, string>) => [one.part, one.code]),
+    [
+      ['stream', 'invalid_api_key'],
+      ['spool', 'invalid_api_key'],
+    ],
+  );
+  assert.match(body.last_error.text, 'the node does not know this key');
+  assert.is(body.spool.pending, 1);
+  assert.is(body.node.reachable, true);
+  const doctor = await world.run(['doctor']);
+  assert.is(doctor.code, 1);
+  assert.match(doctor.out, /^fail +peer: the node does not know this key.*\(invalid_api_key\)$/m);
+  assert.match(doctor.out, /1 reports wait in the spool sidecar/);
+  const { err } = await sidecar.kill('SIGTERM');
+  assert.is(err.match(/stream: the node does not know this key/g)?.length, 1, err);
+  assert.not.match(err + doctor.out, 'ptf_dev_wrong');
+});
+
+test('a wrong salt is one log line, a problem in the status, and exit code 1 of the doctor', async () => {
+  const world = newWorld({ groupSalt: 'another salt of 16 bytes' });
+  const sidecar = await started(world);
+  await until(async () => (await sidecar.call('/v1/status')).body.problems.length > 0);
+  const { body } = await sidecar.call('/v1/status');
+  assert.equal([body.ok, body.salt.matches, body.last_error.code], [false, false, 'salt_mismatch']);
+  const read = await sidecar.call('/v1/players/STEAM_0:1:77001');
+  assert.equal([read.body.verdict, read.body.source, read.body.cause], ['neutral', 'assumed', 'salt_mismatch']);
+  const doctor = await world.run(['doctor']);
+  assert.is(doctor.code, 1);
+  assert.match(doctor.out, /^fail .*salt: the salt is not that of the group/m);
+  const { err } = await sidecar.kill('SIGTERM');
+  assert.is(err.match(/salt_mismatch/g)?.length, 1, err);
+  assert.not.match(err + doctor.out, 'another salt');
+});
+
+test('a node that does not answer is one log line, a problem in the status, and exit code 3 of the doctor', async () => {
+  const world = newWorld({ url: 'http://127.0.0.1:9' });
+  const sidecar = await started(world);
+  await until(async () => (await sidecar.call('/v1/status')).body.problems.length > 0);
+  const { body } = await sidecar.call('/v1/status');
+  assert.equal([body.ok, body.node.reachable, body.last_error.code], [false, false, 'unreachable']);
+  assert.match(body.last_error.text, 'the node at http://127.0.0.1:9 does not answer');
+  const doctor = await world.run(['doctor']);
+  assert.is(doctor.code, 3);
+  const { err } = await sidecar.kill('SIGTERM');
+  assert.is(err.match(/does not answer/g)?.length, 1, err);
+});
+
+test('a report that the node will never take is a problem in the status, and exit code 1 of the doctor', async () => {
+  const world = newWorld({ gameIds: ['chess'] });
+  const sidecar = await started(world);
+  await sidecar.call('/v1/reports', 'POST', { player_id: 'p', event_type: 'report_spam', severity: 0.5 });
+  await until(async () => (await sidecar.call('/v1/status')).body.spool.set_aside === 1);
+  const { body } = await sidecar.call('/v1/status');
+  assert.is(body.spool.last_set_aside.code, 'game_id_not_registered');
+  assert.is(body.problems[0].part, 'reports');
+  const doctor = await world.run(['doctor']);
+  assert.is(doctor.code, 1);
+  assert.match(doctor.out, /refused 1 reports of the spool sidecar for good, the last for game_id_not_registered/);
+  await sidecar.kill('SIGTERM');
+});
+
+test('a suspended peer is named as such by the status and the doctor', async () => {
+  const suspended = await node.register('suspended');
+  assert.is((await runPtf(['peers', 'suspend', suspended.peerId], join(node.folder, 'data'))).code, 0);
+  const world = newWorld({ ...suspended });
+  const sidecar = await started(world);
+  await until(async () => (await sidecar.call('/v1/status')).body.peer.status === 'suspended');
+  const doctor = await world.run(['doctor']);
+  assert.is(doctor.code, 1);
+  assert.match(doctor.out, `the peer ${suspended.peerId} is suspended`);
+  await sidecar.kill('SIGTERM');
+});
+
+test('a second sidecar on the same folder refuses to start, and the first works on', async () => {
+  const world = newWorld();
+  const first = await started(world);
+  const { code, err } = await world.run(['sidecar', '--port', '0']);
+  assert.is(code, 3);
+  assert.match(err, 'spool_in_use');
+  assert.is((await first.call('/v1/status')).status, 200);
+  await first.kill('SIGTERM');
+});
+
+test('a sidecar listens on loopback only', async () => {
+  const { code, err } = await newWorld().run(['sidecar', '--host', '0.0.0.0']);
+  assert.is(code, 2);
+  assert.match(err, 'loopback');
+});
+
+test.run();

@@ -1,0 +1,235 @@
+/** What holds for all accounts: one id per account whatever its spelling, and never one id for two accounts. */
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { normalizePlayerId } from '../../src/client/ids/normalize.js';
+import { isCanonicalPlayerId, readPlayerId } from '../../src/player-ids/player-id.js';
+
+interface Spelling {
+  readonly text: string;
+  readonly kind?: string;
+  readonly server?: string;
+}
+
+interface Account {
+  /** Differs where two accounts differ. */
+  readonly key: string;
+  readonly kind: string;
+  readonly spellings: readonly Spelling[];
+}
+
+const steamBase = 76561197960265728n;
+
+function mixedCase(text: string, mask: number): string {
+  return Array.from(text, (char, index) => ((mask >> (index % 31)) & 1 ? char.toUpperCase() : char.toLowerCase())).join(
+    '',
+  );
+}
+
+function steamAccount(account: number): Account {
+  const id64 = String(steamBase + BigInt(account));
+  const hex = BigInt(id64).toString(16);
+  const half = `${account & 1}:${Math.floor(account / 2)}`;
+  const forms = [id64, `steam:${id64}`, `STEAM_0:${half}`, `STEAM_1:${half}`, `[U:1:${account}]`, `U:1:${account}`];
+  const addresses = [
+    `https://steamcommunity.com/profiles/${id64}`,
+    `http://steamcommunity.com/profiles/${id64}/games?x`,
+  ];
+  const hexForms = [`steam:${hex}`, `steam:${hex.toUpperCase()}`];
+  return {
+    key: `steam ${account}`,
+    kind: 'steam',
+    spellings: [
+      ...[...forms, ...addresses, ...hexForms].map((text) => ({ text })),
+      { text: String(account), kind: 'steam' },
+      { text: hex, kind: 'steam' },
+      ...forms.map((text) => ({ text, kind: 'Steam' })),
+    ],
+  };
+}
+
+const steam = fc
+  .oneof(
+    fc.integer({ min: 1, max: 2 ** 32 - 1 }),
+    fc.constantFrom(1, 2, 3, 2 ** 31 - 1, 2 ** 31, 2 ** 32 - 2, 2 ** 32 - 1),
+  )
+  .map(steamAccount);
+
+const minecraft = fc.tuple(fc.uuid({ version: 4 }), fc.nat()).map(([uuid, mask]): Account => {
+  const plain = uuid.replaceAll('-', '');
+  // Digits that look like a ProductUserId are told apart by their kind alone.
+  const bare = plain.startsWith('0002') ? [] : [{ text: plain }, { text: mixedCase(plain, mask) }];
+  return {
+    key: `minecraft ${uuid}`,
+    kind: 'minecraft',
+    spellings: [
+      ...bare,
+      { text: uuid },
+      { text: mixedCase(uuid, mask) },
+      { text: plain, kind: 'minecraft' },
+      { text: `minecraft:${plain}` },
+    ],
+  };
+});
+
+const offline = fc.tuple(fc.uuid({ version: 3 }), fc.constantFrom('survival', 'mc.example.net', 'a'), fc.nat()).map(
+  ([uuid, server, mask]): Account => ({
+    key: `offline ${server} ${uuid}`,
+    kind: 'minecraft-offline',
+    spellings: [
+      { text: `minecraft-offline:${server}:${uuid}` },
+      { text: mixedCase(`minecraft-offline:${server}:${uuid.replaceAll('-', '')}`, mask) },
+      { text: uuid, server },
+      { text: uuid, server, kind: 'minecraft' },
+    ],
+  }),
+);
+
+const xbox = fc
+  .tuple(fc.bigInt({ min: 0x0009n << 48n, max: (0x000an << 48n) - 1n }), fc.nat())
+  .map(([xuid, mask]): Account => {
+    const hex = xuid.toString(16).padStart(16, '0');
+    return {
+      key: `xbox ${xuid}`,
+      kind: 'xbox',
+      spellings: [
+        { text: String(xuid) },
+        { text: `xbl:${xuid}` },
+        { text: `XUID:${xuid}` },
+        { text: mixedCase(hex, mask) },
+        { text: `00000000-0000-0000-${hex.slice(0, 4)}-${hex.slice(4)}` },
+        { text: hex, kind: 'xbox' },
+      ],
+    };
+  });
+
+const eos = fc
+  .tuple(fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 28, maxLength: 28 }), fc.nat())
+  .map(
+    ([digits, mask]): Account => ({
+      key: `eos ${digits}`,
+      kind: 'eos',
+      spellings: [
+        { text: `0002${digits}` },
+        { text: mixedCase(`0002${digits}`, mask) },
+        { text: `EOS:0002${digits}` },
+        { text: mixedCase(`0002${digits}`, mask), kind: 'eos' },
+      ],
+    }),
+  );
+
+const opaque = fc
+  .tuple(
+    fc.constantFrom('psn', 'epic', 'ea', 'live', 'ubisoft'),
+    fc.string({ unit: fc.constantFrom(...'abcXYZ019_-.'), minLength: 1, maxLength: 40 }),
+  )
+  .filter(([kind, id]) => readPlayerId(`${kind}:${id}`).ok)
+  .map(
+    ([kind, id]): Account => ({
+      key: `${kind} ${id}`,
+      kind,
+      spellings: [{ text: `${kind}:${id}` }, { text: `${kind.toUpperCase()}:${id}` }, { text: id, kind }],
+    }),
+  );
+
+const account = fc.oneof(steam, minecraft, offline, xbox, eos, opaque);
+const anyText = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 60 }),
+  fc.string({ unit: fc.constantFrom(...'0123456789abcdefABCDEF:-_.[]U STEAM/#'), maxLength: 60 }),
+  account.chain(({ spellings }) => fc.constantFrom(...spellings.map(({ text }) => text))),
+);
+
+function canonical({ text, kind, server }: Spelling): string {
+  return normalizePlayerId(text, { kind, server });
+}
+
+test('all spellings of one account give one id', () => {
+  fc.assert(
+    fc.property(account, ({ spellings, kind }) => {
+      const ids = new Set(spellings.map(canonical));
+      assert.is(ids.size, 1, JSON.stringify([...ids]));
+      assert.ok(isCanonicalPlayerId([...ids][0]!, [kind]));
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test('two accounts never meet in one id', () => {
+  const ids = new Map<string, string>();
+  fc.assert(
+    fc.property(account, ({ spellings, key }) => {
+      for (const spelling of spellings) {
+        const id = canonical(spelling);
+        assert.is(ids.get(id) ?? key, key);
+        ids.set(id, key);
+      }
+    }),
+    { numRuns: 1_000 },
+  );
+  assert.ok(ids.size > 500);
+});
+
+test('accounts that are neighbours stay apart at every edge of the account numbers', () => {
+  const ids = new Set<string>();
+  const edges = [1, 2 ** 31 - 64, 2 ** 32 - 128];
+  for (const edge of edges) {
+    for (let i = 0; i < 128 && edge + i < 2 ** 32; i++) {
+      const [first, ...others] = steamAccount(edge + i).spellings.map(canonical);
+      assert.ok(others.every((id) => id === first));
+      assert.not(ids.has(first!));
+      ids.add(first!);
+    }
+  }
+});
+
+test('a Steam2 or Steam3 number beyond the account numbers is never an id', () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: 2n ** 32n, max: 10n ** 20n - 1n }), (number) => {
+      for (const text of [`[U:1:${number}]`, `U:1:${number}`, `STEAM_0:0:${number}`, `STEAM_1:1:${number}`]) {
+        assert.equal(readPlayerId(text), { ...readPlayerId(text), ok: false });
+      }
+    }),
+  );
+});
+
+test('normalising twice changes nothing, with or without the kind', () => {
+  fc.assert(
+    fc.property(anyText, fc.constantFrom(undefined, 'steam', 'minecraft', 'xbox', 'eos', 'psn'), (text, kind) => {
+      const once = readPlayerId(text, { kind });
+      if (!once.ok) return;
+      assert.equal(readPlayerId(once.id, { kind: once.kind }), once);
+      if (kind === undefined) assert.equal(readPlayerId(once.id), once);
+      if (kind === undefined) assert.equal(readPlayerId(once.id, { kinds: [once.kind] }), once);
+    }),
+    { numRuns: 4_000 },
+  );
+});
+
+test('no text makes it throw anything but a refusal, whatever the hints', () => {
+  const hints = fc.record({
+    kind: fc.option(fc.oneof(fc.constantFrom('steam', 'minecraft', 'xbox', 'eos', 'hwid', 'ip'), fc.string()), {
+      nil: undefined,
+    }),
+    kinds: fc.option(fc.array(fc.constantFrom('steam', 'minecraft', 'xbox', 'eos', 'psn')), { nil: undefined }),
+    server: fc.option(fc.string(), { nil: undefined }),
+  });
+  fc.assert(
+    fc.property(anyText, hints, (text, hint) => {
+      const result = readPlayerId(text, hint);
+      if (!result.ok) assert.match(result.reason, /^[a-z_]+$/);
+      else assert.ok([...result.id].length <= 128);
+    }),
+    { numRuns: 4_000 },
+  );
+});
+
+test('a refusal never holds the id', () => {
+  fc.assert(
+    fc.property(fc.string({ minLength: 6, maxLength: 40, unit: fc.constantFrom(...'0123456789ABCDEF') }), (text) => {
+      const result = readPlayerId(text);
+      if (!result.ok) assert.not(result.text.includes(text));
+    }),
+  );
+});
+
+test.run();

@@ -477,8 +477,8 @@ export const limits = {
   trimEveryMs: 2_000,
   trimEveryBytes: 16 * MiB,
   /** Slots that stay although every living node has them: a node that was away for a moment goes on from there. */
-  slotsKept: 1_000,
-  slotsKeptPressed: 100,
+  slotsRetained: 1_000,
+  slotsRetainedPressed: 100,
   slotsKnownMax: 1_000_000,
   /** Beyond so many bytes in use no node is waited for: half of etcd's default quota is not reached. */
   etcdBytesMax: 512 * MiB,

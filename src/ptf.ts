@@ -161,7 +161,7 @@ async function moveData(direction: 'import' | 'export', dir: string): Promise<Mo
       : outcome.problems.map(({ variable, text }) => `${variable}: ${text}`);
     throw new OperatorError('wrong_usage', problems.join('; '), 2);
   }
-  const { importData, exportData } = await import('./node/cluster-data.js');
+  const { importData, exportData } = await import('./node/cluster/cluster-data.js');
   try {
     return await (direction === 'import' ? importData : exportData)(outcome.config, dir);
   } catch (error) {

@@ -105,7 +105,7 @@ export class LeaderDuties {
     const slowest = Math.min(...nodes.map(({ durable }) => durable), this.#deps.durableSeq());
     const slots = this.#slots;
     const reached = firstAbove(slots, isPressed ? this.#deps.durableSeq() : slowest) - 1;
-    const keep = isPressed ? limits.slotsKeptPressed : limits.slotsKept;
+    const keep = isPressed ? limits.slotsRetainedPressed : limits.slotsRetained;
     // The newest slot stays in any case: the next one refers to it.
     const boundary = Math.min(slots.length - 1, Math.max(reached - keep, firstAbove(slots, upTo)));
     if (boundary <= 0) return;

@@ -36,7 +36,7 @@ import { ownFolder, refuseLiving } from '../store/ownership/owner.js';
 import { thisProcess } from '../store/ownership/process-identity.js';
 import { LmdbSnapshotStore } from '../store/snapshots/lmdb-snapshots.js';
 import { PiscinaPool } from '../workers/pool/pool.js';
-import type { ClusterNode } from './cluster-node.js';
+import type { ClusterNode } from './cluster/cluster-node.js';
 import type { Config } from './config.js';
 import { type Address, openOperation } from './operation.js';
 import { Closers, windDown } from './shutdown.js';
@@ -136,7 +136,7 @@ async function connectCluster(
   ports: Pick<NodePorts, 'log' | 'onFatal'> & { readonly clock: Clock },
   dir: string,
 ): Promise<ClusterNode> {
-  const { ClusterNode } = await import('./cluster-node.js');
+  const { ClusterNode } = await import('./cluster/cluster-node.js');
   await refuseLiving(dir).catch(refuseStart);
   return ClusterNode.connect(config, dir, ports, await lastSeqOfFolder(dir, ports.log)).catch(refuseStart);
 }

@@ -80,7 +80,7 @@ if (why !== undefined) {
     peerId = String(registered.body.peer_id);
     key = String(registered.body.api_key);
   });
-  test.after(() => cluster.end());
+  test.after(() => cluster?.end());
 
   test('one node leads, and each tells its role and how fresh it is', async () => {
     const leader = await cluster.leader();

@@ -1,7 +1,7 @@
 /** Nodes of one group as processes of their own, over three real members of etcd, for tests. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -59,11 +59,12 @@ export class ClusterProcesses {
       GROUP_SALT: salt,
       CLUSTER_SECRET: 'a secret of at least 32 bytes, for tests',
       DATA_DIR: this.dir(node),
-      LOG_LEVEL: 'fatal',
+      LOG_LEVEL: 'info',
       ERASURE_MODE: 'peer',
       ...this.#env,
     };
-    this.#running[node] = spawn(process.execPath, [main], { env, stdio: 'ignore' });
+    const log = openSync(join(this.folder, `n${node}.log`), 'a');
+    this.#running[node] = spawn(process.execPath, [main], { env, stdio: ['ignore', log, log] });
   }
 
   async signal(node: number, signal: NodeJS.Signals): Promise<void> {
@@ -73,8 +74,13 @@ export class ClusterProcesses {
     await gone;
   }
 
-  ready(node: number): Promise<void> {
-    return until(async () => (await this.ask(node, 'GET', '/ready').catch(() => null))?.status === 200);
+  /** Rejects with the end of the node's log where it does not become ready. */
+  async ready(node: number): Promise<void> {
+    const isReady = async () => (await this.ask(node, 'GET', '/ready').catch(() => null))?.status === 200;
+    await until(isReady).catch((error: unknown) => {
+      const said = readFileSync(join(this.folder, `n${node}.log`), 'utf8').slice(-2_000);
+      throw new Error(`node ${node} is not ready: ${said}`, { cause: error });
+    });
   }
 
   /** The node that leads; rejects where none does for long. */

@@ -1,16 +1,16 @@
 /** What a node needs before it can take part in a cluster: its settings, the log in etcd, the mark of its folder. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { MemberStatus } from '../cluster/duties.js';
-import { messageOf } from '../errors.js';
-import { EtcdClient } from '../store/etcd/etcd-client.js';
-import { EtcdKeys } from '../store/etcd/etcd-keys.js';
-import { EtcdLog } from '../store/etcd/etcd-log.js';
-import { SlotCipher } from '../store/etcd/slot-codec.js';
-import { replaceFile } from '../store/files/durable-file.js';
-import { readText } from '../store/files/small-file.js';
-import type { Config } from './config.js';
-import { StartRefusedError } from './startup.js';
+import type { MemberStatus } from '../../cluster/duties.js';
+import { messageOf } from '../../errors.js';
+import { EtcdClient } from '../../store/etcd/etcd-client.js';
+import { EtcdKeys } from '../../store/etcd/etcd-keys.js';
+import { EtcdLog } from '../../store/etcd/etcd-log.js';
+import { SlotCipher } from '../../store/etcd/slot-codec.js';
+import { replaceFile } from '../../store/files/durable-file.js';
+import { readText } from '../../store/files/small-file.js';
+import type { Config } from '../config.js';
+import { StartRefusedError } from '../startup.js';
 
 /** What the operator and every node agreed on, for this node. */
 export interface ClusterSettings {

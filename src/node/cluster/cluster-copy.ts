@@ -9,14 +9,14 @@ import type { ServerResponse } from 'node:http';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { LinkClient } from '../cluster/link-client.js';
-import { LinkRefusedError } from '../cluster/link-server.js';
-import { messageOf } from '../errors.js';
-import type { BackupManifest } from '../group/backup/backup-tasks.js';
-import type { NodeView } from '../group/ports/shared-log.js';
-import { limits } from '../limits.js';
-import { syncPath } from '../store/files/durable-file.js';
-import { backUpInChild, verifyAny } from '../workers/backup/backup-processes.js';
+import type { LinkClient } from '../../cluster/link-client.js';
+import { LinkRefusedError } from '../../cluster/link-server.js';
+import { messageOf } from '../../errors.js';
+import type { BackupManifest } from '../../group/backup/backup-tasks.js';
+import type { NodeView } from '../../group/ports/shared-log.js';
+import { limits } from '../../limits.js';
+import { syncPath } from '../../store/files/durable-file.js';
+import { backUpInChild, verifyAny } from '../../workers/backup/backup-processes.js';
 
 interface CopyFile {
   /** Within the copy, with `/`. */

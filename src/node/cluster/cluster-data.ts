@@ -5,13 +5,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { formationProblems } from '../group/recovery/formation.js';
-import { formationOf } from '../group/recovery/recovery.js';
-import { openLogReader } from '../store/log/lmdb-log.js';
-import { refuseLiving } from '../store/ownership/owner.js';
-import { verifyInChild } from '../workers/verify/verify-runner.js';
+import { formationProblems } from '../../group/recovery/formation.js';
+import { formationOf } from '../../group/recovery/recovery.js';
+import { openLogReader } from '../../store/log/lmdb-log.js';
+import { refuseLiving } from '../../store/ownership/owner.js';
+import { verifyInChild } from '../../workers/verify/verify-runner.js';
+import type { Config } from '../config.js';
 import { openEtcdLog, readMark, writeMark } from './cluster-folder.js';
-import type { Config } from './config.js';
 
 /** It was not done; the message says why. */
 export class MoveRefusedError extends Error {

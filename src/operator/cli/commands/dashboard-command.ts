@@ -1,10 +1,10 @@
 /** `ptf dashboard set-password`: hashes the password and keeps the hash in the data folder, which it makes where
  * there is none, whether or not a node runs. */
 import type { Command } from 'commander';
-import { limits } from '../../limits.js';
-import { hashPassword, passwordFile, passwordProblem } from '../dashboard/sessions/password.js';
-import { OperatorError } from './node-client.js';
-import { examples, type Session } from './session.js';
+import { limits } from '../../../limits.js';
+import { hashPassword, passwordFile, passwordProblem } from '../../dashboard/sessions/password.js';
+import { OperatorError } from '../node-client.js';
+import { examples, type Session } from '../session.js';
 
 export function addDashboard(program: Command, session: Session): void {
   const dashboard = program

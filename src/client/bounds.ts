@@ -29,7 +29,7 @@ export const bounds = {
   nodes: 16,
   /** One attempt at a node while another is left to ask; and one look whether the preferred node is well again. */
   failoverAttemptMs: 2_000,
-  /** How long no answer may be older than what was read before, unless one as new comes: twice the default staleness. */
+  /** How long no answer may be older than what was read before: twice the default staleness of a node. */
   readFloorMs: 10_000,
   /** Below the 5 s after which the node closes a quiet connection. */
   keepAliveMs: 4_000,

@@ -20,7 +20,7 @@ import type {
   SubmitManyOptions,
 } from './read/calls.js';
 import { ScoreReader } from './read/score-reader.js';
-import { type Answer, type Ask, Caller, isRecord, unexpected } from './transport/caller.js';
+import { type Answer, type Ask, Caller, isRecord, notTheContract } from './transport/caller.js';
 import { ReadFloor } from './transport/read-floor.js';
 import { AgeClock, linked, notify, onAbort, pause } from './transport/runtime.js';
 import { namingEach, TrustError, type TrustErrorFacts } from './trust-error.js';
@@ -32,6 +32,7 @@ import {
   type DeliveryResult,
   duplicateOutcome,
   type EventOutcome,
+  expectEvent,
   isAlreadyStored,
   resultsOf,
   type SubmitManyOutcome,
@@ -48,7 +49,6 @@ interface CallNeeds {
   readonly hashes?: boolean;
   readonly deadlineMs?: number;
 }
-
 const withHashes: CallNeeds = { hashes: true };
 
 /**
@@ -61,8 +61,8 @@ const withHashes: CallNeeds = { hashes: true };
  * The first call that sends a hash compares the client's salt with the group's. Where they differ, reads answer neutral
  * values with the cause `salt_mismatch`, and every other call that would send a hash rejects with it.
  *
- * Of several nodes the first is preferred. A call moves on to the next at once where a node fails, and back as soon as the
- * preferred one answers again. An event that a lost answer has the client send twice is stored once.
+ * Of several nodes the first is preferred. A call moves on to the next at once where a node fails, and back as soon as
+ * the preferred one answers again. An event that a lost answer has the client send twice is stored once.
  *
  * Retries wait with full jitter and at least as long as `Retry-After` says. Answers of 4xx are never retried, but for
  * 408 and 429.
@@ -397,13 +397,4 @@ export class TrustClient {
 
 function closed(facts: TrustErrorFacts = {}): TrustError {
   return new TrustError('closed', 'the client is closed', facts);
-}
-
-function notTheContract({ status }: Answer): TrustError {
-  return unexpected({ status }, 'the answer does not hold to the contract');
-}
-
-/** Throws where the answer to a write of one event is not about that event. */
-function expectEvent(answer: Answer, eventId: string): void {
-  if (!isRecord(answer.body) || answer.body.event_id !== eventId) throw notTheContract(answer);
 }

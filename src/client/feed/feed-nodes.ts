@@ -51,7 +51,7 @@ export class FeedNodes {
     this.#current = index;
   }
 
-  /** Resolves with the place of a node that stands before the present one and is ready; rejects once `signal` aborts. */
+  /** The place of a node that stands before the present one, once it is ready. Rejects once `signal` aborts. */
   async betterNode(signal: AbortSignal): Promise<number> {
     for (;;) {
       // Between half and all of it, so that a fleet of game servers does not come back as one.

@@ -134,8 +134,8 @@ export class Caller {
 }
 
 /**
- * While another node is left to ask, an attempt leaves it half of the time. A call that may not be sent twice gets all of
- * its time at the one node that has it.
+ * While another node is left to ask, an attempt leaves it half of the time. A call that may not be sent twice gets all
+ * of its time at the one node that has it.
  */
 function attemptMsOf(ask: Ask, leftMs: number, hasNext: boolean): number {
   const wholeMs = Math.min(ask.attemptMs, leftMs);
@@ -190,6 +190,11 @@ function parse(text: string, response: TransportResponse): unknown {
 /** An answer that is none of the contract's: a proxy's page, a body cut short. */
 export function unexpected(response: Pick<TransportResponse, 'status'>, what: string): TrustError {
   return new TrustError('unexpected_answer', what, { status: response.status, outcomeUnknown: true });
+}
+
+/** The error of an answer of 2xx whose body is not what the contract says. */
+export function notTheContract({ status }: Pick<Answer, 'status'>): TrustError {
+  return unexpected({ status }, 'the answer does not hold to the contract');
 }
 
 /** The error that an answer outside of 2xx stands for. */

@@ -1,16 +1,12 @@
 /**
- * The calls of the service's HTTP interface that the bench makes, over kept-alive connections. Where the node is busy
- * (429, 503) or gone for a moment, a call waits and tries again within a bound.
+ * The calls of the service's HTTP interface that the bench makes, over kept-alive connections. A call is retried within
+ * a bound while the node is busy (429, 503) or does not answer.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Dispatcher, Pool } from 'undici';
+import type { HealthBody } from '../src/contract/health-body.js';
 import type { EventBody } from '../src/contract/request-bodies.js';
-import type {
-  BatchResultBody,
-  HealthBody,
-  MatchScoresBody,
-  RegisteredPeerBody,
-} from '../src/contract/response-bodies.js';
+import type { BatchResultBody, MatchScoresBody, RegisteredPeerBody } from '../src/contract/response-bodies.js';
 
 const retryForMs = 60_000;
 const retryAfterDefaultMs = 100;
@@ -47,13 +43,16 @@ export class ApiClient {
     return this.#call('GET', '/api/v1/health');
   }
 
-  /** Cuts off what is still on its way; calls that wait for a retry fail. */
+  /** Destroys the connections. Calls in flight and calls that wait for a retry reject. */
   close(): Promise<void> {
     this.#closed = true;
     return this.#pool.destroy();
   }
 
-  /** Resolves with the body of a 2xx answer; any other status that no retry cures is an error that quotes the body. */
+  /**
+   * Resolves with the body of a 2xx answer. Rejects with an error that quotes the body on any status that no retry
+   * cures.
+   */
   async #call<T>(method: 'GET' | 'POST', path: string, more: { body?: object; apiKey?: string } = {}): Promise<T> {
     const request: Dispatcher.RequestOptions = {
       method,
@@ -87,7 +86,7 @@ export class ApiClient {
   }
 }
 
-/** In place of a status: the connection failed, so that what became of the request is not known. */
+/** Stands for a failed connection, in place of a status. The outcome of the request is then unknown. */
 const noAnswer = 0;
 
 interface Attempt {
@@ -96,7 +95,7 @@ interface Attempt {
   readonly retryAfterMs: number;
 }
 
-/** Resending is safe: events are idempotent by `event_id`, and a peer registered twice only leaves one idle. */
+/** Resending is safe: events are idempotent by `event_id`, and a peer that is registered twice only leaves one idle. */
 function curable(status: number): boolean {
   return status === noAnswer || status === 429 || status === 503;
 }

@@ -3,15 +3,18 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { namesIn, statOf } from './process-stats.js';
 
-/** Field 19 of a thread's `stat`, counted from the third. */
+/** Field 19 of a thread's `stat`; the fields are counted from the third. */
 const NICE = 16;
-/** Often enough that the rehearsals compile this code. */
+/** Short enough that the rehearsals compile this code. */
 const pollMs = 2;
-/** A thread sleeps for 6 ms at most between two pieces of its work: three looks. */
+/**
+ * Polls without work after which a thread counts as idle. A thread sleeps for at most 6 ms (three polls) within its
+ * work.
+ */
 const stillLooks = 5;
-/** Share of a core below which a thread is idle: a CPU profile wakes each thread a thousand times a second. */
+/** Share of a core below which a thread counts as idle. A CPU profile wakes each thread a thousand times a second. */
 const stillShare = 0.1;
-/** So many quiet looks end the wait for work that is shorter than expected, or over already. */
+/** Idle polls that end the wait for work that is shorter than expected, or already finished. */
 const patientLooks = 250;
 const timeoutMs = 300_000;
 
@@ -20,16 +23,13 @@ const zero = 0x30;
 
 export class Background {
   /**
-   * The `schedstat` of each thread, kept open and read into the same bytes, so that the load has no garbage to
+   * The open `schedstat` file of each thread. All are read into the same buffer, so that the load has no garbage to
    * collect.
    */
   readonly #files: readonly number[];
   readonly #bytes = Buffer.alloc(64);
 
-  /**
-   * Watches the threads of the process `pid` whose priority is below the ordinary one; none where the system has no
-   * `/proc`.
-   */
+  /** Watches the threads of process `pid` whose priority is below normal. Watches none on a system without `/proc`. */
   constructor(pid: number) {
     const folder = `/proc/${pid}/task`;
     this.#files = namesIn(folder)
@@ -41,7 +41,7 @@ export class Background {
     return this.#files.length > 0;
   }
 
-  /** Processor time so far, ms. */
+  /** Returns the processor time so far, in ms. */
   cpuMs(): number {
     let ns = 0;
     for (const file of this.#files) ns += this.#firstNumber(file);
@@ -52,13 +52,15 @@ export class Background {
     for (const file of this.#files) closeSync(file);
   }
 
-  /** Resolves once the threads have used `cpuMs` of processor time and are idle, or are idle for half a second. */
+  /**
+   * Resolves once the threads have used `cpuMs` of processor time and are idle, or have been idle for half a second.
+   */
   async still(cpuMs: number): Promise<void> {
     const giveUpMs = performance.now() + timeoutMs;
     let before = this.cpuMs();
     let beforeAtMs = performance.now();
     for (let looks = 0; looks < (before >= cpuMs ? stillLooks : patientLooks); ) {
-      if (performance.now() > giveUpMs) throw new Error('the threads in the background did not come to rest in time');
+      if (performance.now() > giveUpMs) throw new Error(`the background threads were still busy after ${timeoutMs} ms`);
       await delay(pollMs);
       const now = this.cpuMs();
       const nowAtMs = performance.now();

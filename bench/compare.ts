@@ -1,6 +1,6 @@
 /**
- * Two results of the same scenario beside each other: what changed, and whether by more than the windows differ among
- * themselves. Where more than the node differs, the figures stand without a verdict.
+ * Compares two results of one scenario: the change of each figure, and whether it exceeds the spread of the windows.
+ * Gives no verdict where more than the node differs.
  */
 import { at } from './load/latency.js';
 import { type Figure, faultsOf, type NamedLatencies, plain, type Result, titleOf } from './result.js';
@@ -13,7 +13,7 @@ export function compareFiles(before: string, after: string): string {
 
 export function compare(before: Result, after: Result): string {
   if (before.scenario !== after.scenario) {
-    throw new Error(`a result of ${before.scenario} does not compare with one of ${after.scenario}`);
+    throw new Error(`a result of ${before.scenario} cannot be compared with one of ${after.scenario}`);
   }
   const obstacles = obstaclesOf(before, after);
   const found = pairs(before.figures, after.figures);
@@ -34,19 +34,21 @@ export function compare(before: Result, after: Result): string {
   return [
     `before: ${titleOf(before)}`,
     `after:  ${titleOf(after)}`,
-    ...(obstacles.length === 0 ? [] : ['', ...obstacles, 'So the figures stand without a verdict.', '']),
+    ...(obstacles.length === 0 ? [] : ['', ...obstacles, 'For these reasons no figure gets a verdict.', '']),
     alignColumns([['Figure', 'before', 'after', 'unit', 'change', ''], ...figures]),
     ...(latencies.length === 0 ? [] : ['', alignColumns([['Latency, us', 'before', 'after', 'change'], ...latencies])]),
   ].join('\n');
 }
 
-/** Beside the figures of an open loop stands the rate that it was given: at another one they are no better or worse. */
+/** Suffix of the row that gives the rate of an open loop. Its figures are comparable only at the same rate. */
 const rateOf = ': rate';
 
-/** Of latencies; how far they differ among the windows is not known, so they get no verdict. */
+/**
+ * Percentiles of latencies in the comparison. They get no verdict, because their spread among the windows is unknown.
+ */
 const percentiles = [50, 99];
 
-/** What must be the same for a change to be one of the node. */
+/** Properties that must be equal for a change to be attributed to the node. */
 const place = ['node', 'system', 'cpu', 'cores', 'pinning'] as const;
 
 function obstaclesOf(before: Result, after: Result): string[] {
@@ -62,7 +64,7 @@ function obstaclesOf(before: Result, after: Result): string[] {
   ];
 }
 
-/** By name, in the order of `before`, then what only `after` holds. */
+/** Pairs the entries by name: those of `before` in their order, then those that only `after` has. */
 function pairs<T extends { readonly name: string }>(before: readonly T[], after: readonly T[]) {
   const names = [...new Set([...before, ...after].map(({ name }) => name))];
   const find = (list: readonly T[], name: string) => list.find((one) => one.name === name);
@@ -78,10 +80,10 @@ function changeOf(a = Number.NaN, b = Number.NaN): string {
   return Number.isFinite(change) ? `${change > 0 ? '+' : ''}${change.toFixed(1)} %` : '';
 }
 
-/** Of two against two that mean the same, one pair in three lies apart by chance; of four against four, one in 35. */
+/** With two windows on each side, one pair in three of equal servers differs by chance; with four, one in 35. */
 const windowsMin = 4;
 
-/** Windows that overlap say nothing; so does a figure measured once, or one without a number. */
+/** Overlapping windows allow no verdict; nor does a figure that was measured once or is not a number. */
 function verdictOf(a: Figure, b: Figure): string {
   if (![a.value, b.value, ...a.windows, ...b.windows].every(Number.isFinite)) return 'not measured';
   if (Math.min(a.windows.length, b.windows.length) < windowsMin) return 'few windows';

@@ -1,6 +1,4 @@
-/**
- * Which core does what: the server on core 0, the load on core 1, where the machine has two and `taskset` to say so.
- */
+/** Assigns the server to core 0 and the load to core 1, if the machine has two cores and `taskset`. */
 import { spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
@@ -15,36 +13,33 @@ function canPin(): boolean {
   return pins;
 }
 
-/** Servers started from here on may run on any core. */
+/** Lets servers that are started from now on run on any core. */
 export function leaveUnpinned(): void {
   pins = false;
 }
 
-/** Moves this process, which makes the load, to its core. */
+/** Moves this process, which generates the load, to its core. */
 export function pinLoad(): void {
   if (!canPin()) return;
   loadIsPinned = spawnSync('taskset', ['-a', '-c', '-p', loadCore, String(process.pid)]).status === 0;
 }
 
-/** Whether the load has a core on which no server runs; there it never sleeps (decision 211). */
+/** Returns whether the load has a core without a server. The load never sleeps on such a core (decision 211). */
 export function loadHasCore(): boolean {
   return canPin() && loadIsPinned;
 }
 
-/** The command that runs a server on its core. */
+/** Returns the command that runs a server on its core. */
 export function onServerCore(command: string, args: readonly string[]): [command: string, args: string[]] {
   return canPin() ? ['taskset', ['-c', serverCore, command, ...args]] : [command, [...args]];
 }
 
-/**
- * What a process of Node on its one core is started with, as OPERATING advises for a machine that has no more
- * (decision 177).
- */
+/** Returns the options of Node on a single core, as OPERATING advises for a machine with one core (decision 177). */
 export function oneCoreOptions(): string[] {
   return canPin() ? ['--v8-pool-size=1'] : [];
 }
 
-/** For results: whether and how processes were pinned. */
+/** Describes the pinning of server and load for the result. */
 export function pinning(): string {
   const server = ['server on core', serverCore, ...oneCoreOptions().map((option) => `with ${option}`)].join(' ');
   const load = loadIsPinned ? `core ${loadCore}, awake` : 'any core: taskset could not move it';

@@ -1,4 +1,4 @@
-/** What readers feel of work in the background: quiet windows, and windows that last as long as the work does. */
+/** Measures how background work affects readers: quiet windows against windows that last as long as the work. */
 import { Connection } from './load/connection.js';
 import { connectionsTo } from './load/drive.js';
 import { at } from './load/latency.js';
@@ -20,14 +20,14 @@ import {
 export interface Disturbance {
   readonly what: string;
   /**
-   * Starts the work, and resolves once it is done to a function that tells how long it took, s. That is called after
-   * the window.
+   * Starts the work. Resolves when the work is done, with a function that returns its duration in seconds. That
+   * function is called after the window.
    */
   readonly work: () => Promise<() => Promise<number>>;
-  /** How often the work is done under readers before it is measured. */
+  /** Runs of the work under load before the measurement. */
   readonly rehearsals: number;
   readonly rounds: number;
-  /** A quiet window follows each round, and lasts at least so many times as long as the work did. */
+  /** Length of the quiet window after each round, as a multiple of the duration of the work. */
   readonly restFactor: number;
 }
 
@@ -38,7 +38,7 @@ const rateDefault = 5_000;
 export async function measureDisturbed(run: Run, { target, site }: RunningNode, given: Disturbance) {
   const { what, work, rehearsals, rounds, restFactor } = given;
   const { seconds, rate } = run.options;
-  // The readers keep their connections from window to window, as game servers do.
+  // The readers keep their connections between windows, as game servers do.
   const connections = connectionsTo(target, run.options.connections ?? connectionsDefault);
   run.use({
     async stop() {
@@ -51,7 +51,7 @@ export async function measureDisturbed(run: Run, { target, site }: RunningNode, 
   const all = rehearsals + rounds;
   const progress = startProgress(what, all + 1);
   const quietS = seconds / (rounds + 1);
-  // The warm-up is a closed loop: at the rate that is measured both sides would compile their code for a long time.
+  // Warm up in a closed loop. At the measured rate both sides would take long to compile their code.
   await driveWindow({ ...series, rate: null }, Math.min(warmUpSecondsMax, seconds), run.startedMs);
   const workS: number[] = [];
   const busy: Window[] = [];
@@ -60,7 +60,7 @@ export async function measureDisturbed(run: Run, { target, site }: RunningNode, 
     const ended = new AbortController();
     let driving!: Promise<Window>;
     let took!: () => Promise<number>;
-    // The event that makes the work due comes just before the window, which does not measure it.
+    // Send the event that makes the work due just before the window, which does not measure it.
     const nearly = new Promise<void>((beforeBegin) => {
       const cues = { until: ended.signal, beforeBegin };
       driving = driveWindow(busySeries, longestWorkS, run.startedMs, undefined, cues);
@@ -83,7 +83,7 @@ export async function measureDisturbed(run: Run, { target, site }: RunningNode, 
   report(run.report, ofQuiet);
   report(run.report, ofBusy);
   run.report.figure(what, 's', 'less', workS);
-  // Readers that wait for a free connection in the quiet windows say nothing about the work.
+  // If readers wait for a free connection in the quiet windows, the comparison means nothing.
   const wasQuiet = quiet.every(({ driven }) => driven.unsent === 0);
   const ratio = at(ofBusy.latencies.summary(), 99) / at(ofQuiet.latencies.summary(), 99);
   const p99Ratio = run.report.figure(
@@ -96,8 +96,8 @@ export async function measureDisturbed(run: Run, { target, site }: RunningNode, 
 }
 
 /**
- * Sends `count` events, each once the one before is answered: a batch would hold the node's thread, and readers would
- * wait for it.
+ * Sends `count` events, each after the answer to the one before. A batch would occupy the node's thread and delay the
+ * readers.
  */
 export function sendEvents(node: OwnNode, site: Site, first: number, count: number): Promise<void> {
   const kind = eventKind(site);

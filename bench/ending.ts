@@ -1,6 +1,6 @@
 /**
- * What is left to undo when the bench ends, however it ends: processes to kill, folders to remove. All of it hangs on
- * one listener, so that one that fails keeps no other from its turn.
+ * Cleans up when the bench ends for any reason: kills processes and removes folders. All work runs from one listener,
+ * so that a failure does not prevent the rest.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,9 @@ import { join } from 'node:path';
 const removeTries = 20;
 const removePauseMs = 50;
 
-/** Never notified: waits on it are pauses, for the time in which nothing asynchronous runs any more. */
+/**
+ * Never notified. A wait on this cell is a synchronous pause, for the exit handler, where nothing asynchronous runs.
+ */
 const nobody = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 
 const pending = new Set<() => void>();
@@ -17,11 +19,11 @@ const pending = new Set<() => void>();
 process.on('exit', endAll);
 
 /**
- * Does the work at the end, the newest first, so that a server is killed before its folder goes. The answer takes it
- * back.
+ * Registers work for the end, and returns a function that cancels it. The newest work runs first, so that a server is
+ * killed before its folder is removed.
  */
 export function atEnd(work: () => void): () => void {
-  // A function of its own: the same work may be given twice.
+  // A new function each time, because the same work may be registered twice.
   const own = (): void => work();
   pending.add(own);
   return () => {
@@ -30,9 +32,9 @@ export function atEnd(work: () => void): () => void {
 }
 
 /**
- * From here on Ctrl-C, SIGTERM and a terminal that closes end this process with all that it started. A terminal sends
- * the signal to every process, and npm and the script that started this one send it on: what comes after the first
- * must not cut the end short, so the listeners stay.
+ * Lets Ctrl-C, SIGTERM and a closing terminal end this process with all its children. A terminal sends the signal to
+ * every process, and npm and the script that started this process forward it. The listeners stay, so that a later
+ * signal does not cut the cleanup short.
  */
 export function endBySignals(): void {
   process.on('SIGHUP', () => process.exit(129));
@@ -40,7 +42,7 @@ export function endBySignals(): void {
   process.on('SIGTERM', () => process.exit(143));
 }
 
-/** A folder that goes with the bench, and by `remove` before. */
+/** Creates a folder that is removed by `remove`, or at the end of the bench. */
 export function temporaryFolder(prefix: string): { readonly path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), prefix));
   const forget = atEnd(() => removeFolder(path));
@@ -53,7 +55,7 @@ export function temporaryFolder(prefix: string): { readonly path: string; remove
   };
 }
 
-/** Stops everything for so long: for the end, which cannot wait otherwise. */
+/** Blocks the thread for `ms`. For the exit handler, which cannot await. */
 export function pause(ms: number): void {
   Atomics.wait(nobody, 0, 0, ms);
 }
@@ -70,8 +72,8 @@ function endAll(): void {
 }
 
 /**
- * Tries again where a server that was killed a moment ago wrote one more file; `maxRetries` of `rmSync` would not
- * look for it.
+ * Retries, because a server that was just killed may have written one more file. `maxRetries` of `rmSync` does not
+ * cover this.
  */
 function removeFolder(path: string): void {
   for (let tries = 1; ; tries++) {

@@ -1,4 +1,4 @@
-/** Where and with what a result was measured: stands in every result document. */
+/** Describes the machine and the build of a measurement. Every result document contains it. */
 import { execFileSync } from 'node:child_process';
 import { cpus, release, type as systemName } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -8,16 +8,13 @@ export interface Environment {
   readonly system: string;
   readonly cpu: string;
   readonly cores: number;
-  /**
-   * Of this project, wherever it is run from. Null outside a git checkout of its own; ends in `+` where the tree has
-   * changes.
-   */
+  /** Commit of this project. Null outside its own git checkout; ends in `+` if the tree has changes. */
   readonly commit: string | null;
 }
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** To be asked before a run: what is built then is measured, whatever the checkout becomes meanwhile. */
+/** Returns the environment. Call it before a run, because the checkout may change during the run. */
 export function environment(): Environment {
   const cores = cpus();
   return {
@@ -33,12 +30,12 @@ function commit(): string | null {
   const git = (...args: string[]) =>
     execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
   try {
-    // A checkout around an unpacked project tells nothing of it.
+    // A checkout that contains the unpacked project is not the project's own.
     if (git('rev-parse', '--show-prefix').trim() !== '') return null;
     const changes = git('status', '--porcelain', '--untracked-files=no');
     return `${git('rev-parse', '--short', 'HEAD').trim()}${changes === '' ? '' : '+'}`;
   } catch {
-    // No git, or no checkout: the result stands without it.
+    // Without git or a checkout the result has no commit.
     return null;
   }
 }

@@ -1,31 +1,31 @@
-/** A line chart as SVG: named lines over shared axes, with a legend. */
+/** Draws a line chart as SVG: named lines over shared axes, with a legend. */
 import { greatest, median } from './statistics.js';
 import { escapeHtml } from './tables.js';
 
 export interface Line {
   readonly name: string;
-  /** Which of the colours; absent: by its place among the lines. */
+  /** Index into the palette. Absent: the index of the line. */
   readonly colour?: number;
   readonly points: readonly (readonly [x: number, y: number])[];
-  /** Places of points that nothing joins to the ones before. */
+  /** Indexes of points that start a new piece of the line. */
   readonly breaks?: ReadonlySet<number>;
 }
 
 export interface Axis {
   readonly label: string;
-  /** Where a value lies, in any unit that grows with it. Absent: the value itself. */
+  /** Position of a value in any unit that grows with the value. Absent: the value itself. */
   readonly scale?: (value: number) => number;
   readonly ticks: readonly number[];
   readonly print: (value: number) => string;
-  /** Where the axis ends; absent: at its last tick. */
+  /** End of the axis. Absent: the last tick. */
   readonly end?: number;
-  /** A line is broken where two of its points are more than so many times farther apart than its points mostly are. */
+  /** Breaks a line between points whose distance exceeds this multiple of the line's usual distance. */
   readonly gaps?: number;
 }
 
 /**
- * Seen on white and on black, apart for colour-blind readers (Okabe and Ito, and two more); the seventh is the text's
- * own.
+ * Colours that are visible on white and black and distinct for colour-blind readers (Okabe and Ito, and two more). The
+ * seventh is the colour of the text.
  */
 const palette = [
   '#0072b2',
@@ -76,7 +76,7 @@ export function lineChart(lines: readonly Line[], x: Axis, y: Axis): string {
   return `<div class="wide"><svg width="${size.width}" height="${size.height}" role="img" aria-label="${about}">${shapes}</svg></div>\n<p>${legend.join('\n')}</p>`;
 }
 
-/** A line's points from gap to gap and from break to break, without those that are no number. */
+/** Splits a line at gaps and breaks. Leaves out points that are not numbers. */
 function piecesOf(
   points: Line['points'],
   gaps = Number.POSITIVE_INFINITY,
@@ -102,7 +102,7 @@ function placeOn(
   return (value) => (from + ((scale(value) - low) / (high - low || 1)) * (to - from)).toFixed(1);
 }
 
-/** Round ticks from 0 to at least `max`, about five of them. */
+/** Returns about five round ticks from 0 to at least `max`. */
 export function ticksTo(max: number): number[] {
   if (!(max > 0)) return [0, 1];
   const rough = max / 5;
@@ -111,7 +111,7 @@ export function ticksTo(max: number): number[] {
   return Array.from({ length: Math.ceil(max / step - 1e-9) + 1 }, (_, i) => i * step);
 }
 
-/** Powers of ten around the values, which are above 0. */
+/** Returns the powers of ten around the values, which are positive. */
 export function decades(values: readonly number[]): number[] {
   const least = values.reduce((found, value) => Math.min(found, value), Number.POSITIVE_INFINITY);
   const low = Math.floor(Math.log10(least));

@@ -1,6 +1,6 @@
 /**
- * The bench program: one subcommand per scenario. A new scenario is a file that exports a `Scenario`, and one entry
- * in the list below.
+ * The bench program: one subcommand per scenario. A new scenario is a file that exports a `Scenario`, and one entry in
+ * the list below.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command } from 'commander';
@@ -63,21 +63,21 @@ const program = new Command('bench').description('Measures a node of this servic
 
 program
   .command('list')
-  .description('name every scenario')
+  .description('list all scenarios')
   .action(() => {
     for (const scenario of scenarios) console.log(`${scenario.name.padEnd(12)}${scenario.summary}`);
   });
 
 program
   .command('compare')
-  .description('what changed between two results of one scenario')
+  .description('compare two results of one scenario')
   .argument('<before>', 'a result written with --json')
-  .argument('<after>', 'another one')
+  .argument('<after>', 'a later result')
   .action((before: string, after: string) => console.log(compareFiles(before, after)));
 
 program
   .command('table')
-  .description('the goals of results as a table in Markdown')
+  .description('print the goals of results as a Markdown table')
   .argument('<files...>', 'results written with --json')
   .action((files: readonly string[]) => console.log(goalsTable(files.map(readResult))));
 
@@ -91,8 +91,8 @@ try {
   await program.parseAsync();
 } catch (error) {
   console.error(`bench: ${error instanceof Error ? error.message : String(error)}`);
-  // A server that ended by itself is heard of a moment after the first request that it did not answer.
+  // The exit of a server is reported a moment after the first unanswered request.
   await delay(fallHeardMs);
-  // Ends what a scenario started and could not end itself.
+  // The exit handler ends whatever the scenario started and could not end.
   process.exit(1);
 }

@@ -1,19 +1,19 @@
 /**
- * A control group of the kernel (cgroups(7)) that bounds the memory of a server and of all processes that it starts.
+ * Creates a control group of the kernel (cgroups(7)) that bounds the memory of a server and of all its child processes.
  */
 import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { atEnd } from './ending.js';
 
-/** Where version 1 and version 2 of control groups keep groups, and the file that holds the bound. */
+/** Roots of version 1 and version 2 of control groups, and the file with the bound. */
 const hierarchies = [
   { root: '/sys/fs/cgroup/memory', bound: 'memory.limit_in_bytes' },
   { root: '/sys/fs/cgroup', bound: 'memory.max' },
 ] as const;
 
 /**
- * The file to which a process writes its id to join the new group. Null where the system has no control groups, or
- * does not let this process make one. The group goes when the bench ends.
+ * Returns the file to which a process writes its id to join the new group. Null if the system has no control groups, or
+ * does not let this process create one. The group is removed when the bench ends.
  */
 export function makeMemoryGroup(bytes: number): string | null {
   for (const { root, bound } of hierarchies) {

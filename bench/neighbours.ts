@@ -1,19 +1,19 @@
 /**
- * Detects other tenants on the host of a rented machine. They take the cache that all cores share, which slows
- * everything, and they take the cores themselves for a moment, which stalls whatever ran there.
+ * Detects other tenants on the host of a rented machine. They occupy the cache that all cores share, which slows
+ * everything, and they take cores for short times, which stalls the work there.
  */
 import { readFileSync } from 'node:fs';
 import { mix } from './load/requests.js';
 
 const words = (8 * 1024 * 1024) / Uint32Array.BYTES_PER_ELEMENT;
-/** A line of the cache. */
+/** 32-bit words in a cache line. */
 const wordsPerLine = 16;
 const lines = words / wordsPerLine;
 const rounds = 2;
 
 /**
- * Time of a read that misses the caches of its core and should hit the shared one, ns. Each read in 8 MiB depends on
- * the one before, so that the processor cannot fetch ahead. Takes some 100 ms.
+ * Returns the time of a read that misses the caches of its core and should hit the shared one, ns. Each read in 8 MiB
+ * depends on the one before, so that the processor cannot prefetch. Takes about 100 ms.
  */
 export function sharedCacheReadNs(): number {
   const places = oneCycle();
@@ -23,7 +23,7 @@ export function sharedCacheReadNs(): number {
   return Math.round(((performance.now() - startedMs) * 1e6) / (rounds * lines));
 }
 
-/** The first word of each line holds the place of the next read; the places form one cycle (Sattolo's shuffle). */
+/** Returns reads in one cycle (Sattolo's shuffle): the first word of each line is the index of the next read. */
 function oneCycle(): Uint32Array {
   const order = Uint32Array.from({ length: lines }, (_, line) => line);
   for (let last = lines - 1; last > 0; last--) {
@@ -41,16 +41,16 @@ function walk(places: Uint32Array, times: number): void {
   if (place !== 0) throw new Error('the walk did not end where it began');
 }
 
-/** Beyond these bounds no figure of a run means anything, not even a ratio. */
+/** Above these bounds no figure of a run is valid, not even a ratio. */
 const cacheReadNsMax = 100;
 const shareTakenMax = 0.01;
 
 export const strangersMark = 'NOT ITS OWN MACHINE';
 
-/** The note of a run whose machine was shared; undefined where it was not. */
+/** Returns the note of a run on a shared machine, else undefined. */
 export function strangersNote(cacheReadNs: number, taken = 0): string | undefined {
   if (cacheReadNs <= cacheReadNsMax && taken <= shareTakenMax) return undefined;
-  return `${strangersMark}: neighbours on the host took so much of its shared cache or of its time that no figure here means anything`;
+  return `${strangersMark}: other tenants of the host used so much shared cache or processor time that no figure is valid`;
 }
 
 /** Processor time of all cores since the machine started, in ticks of the kernel. */
@@ -60,7 +60,7 @@ export interface CoreTime {
   readonly taken: number;
 }
 
-/** Null where the system does not tell. */
+/** Returns null if the system has no such figures. */
 export function coreTime(): CoreTime | null {
   try {
     return coreTimeIn(readFileSync('/proc/stat', 'utf8'));
@@ -69,7 +69,7 @@ export function coreTime(): CoreTime | null {
   }
 }
 
-/** From the text of `/proc/stat` (proc_stat(5)): user, nice, system, idle, iowait, irq, softirq, steal. */
+/** Parses the text of `/proc/stat` (proc_stat(5)): user, nice, system, idle, iowait, irq, softirq, steal. */
 export function coreTimeIn(stat: string): CoreTime | null {
   const ticks = /^cpu +(.*)$/m.exec(stat)?.[1]?.split(' ').map(Number) ?? [];
   const [user, nice, system, , , irq, softirq, taken] = ticks;
@@ -77,7 +77,7 @@ export function coreTimeIn(stat: string): CoreTime | null {
   return { worked: user! + nice! + system! + irq! + softirq!, taken };
 }
 
-/** The share of the busy time that the host gave to others; undefined where it is not known. */
+/** Returns the share of the busy time that the host gave to others; undefined if unknown. */
 export function shareTaken(before: CoreTime | null, after: CoreTime | null): number | undefined {
   if (before === null || after === null) return undefined;
   const taken = after.taken - before.taken;

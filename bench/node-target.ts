@@ -15,17 +15,17 @@ export interface FilledOptions {
   readonly players: number;
   readonly peers: number;
   readonly seed: number;
-  /** Share of the events that a snapshot covers; null: none is made. */
+  /** Share of the events that a snapshot covers. Null: no snapshot is written. */
   readonly snapshotAfter: number | null;
-  /** As of a `Population`. */
+  /** See `Population`. */
   readonly everyPair?: boolean;
-  /** Variables of the node on top of those of a bench. */
+  /** Variables of the node in addition to those of a bench. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Joined by the node (`memory-group.ts`). */
+  /** Control group that the node joins (`memory-group.ts`). */
   readonly memoryGroup?: string;
 }
 
-/** A node that does not run, with what its folder holds. */
+/** A stopped node and the contents of its folder. */
 export interface FilledNode {
   readonly node: OwnNode;
   readonly site: Site;
@@ -33,9 +33,9 @@ export interface FilledNode {
   readonly events: number;
 }
 
-/** A node that runs. */
+/** A running node. */
 export interface RunningNode {
-  /** That its folder held at the start. */
+  /** Events in its folder at the start. */
   readonly events: number;
   readonly target: Target;
   readonly site: Site;
@@ -47,10 +47,10 @@ const salt = 'a salt of the bench';
 const settlePollMs = 50;
 const settleTimeoutMs = 300_000;
 
-/** Decay is on, as in service, but so slow that the fixed time of the events means nothing. */
+/** Decay is on, as in service, but so slow that the fixed time of the events has no effect. */
 const settings = { GROUP_SALT: salt, HALF_LIFE_DAYS: '3650', LOG_LEVEL: 'info' };
 
-/** A node that is stopped, with a folder full of events. */
+/** Returns a stopped node with a folder full of events. */
 export async function filledNode(options: FilledOptions): Promise<FilledNode> {
   const { players, peers, seed, snapshotAfter, everyPair = false } = options;
   const node = new OwnNode({ ...settings, ...options.environment }, options.memoryGroup);
@@ -60,14 +60,14 @@ export async function filledNode(options: FilledOptions): Promise<FilledNode> {
   return { node, site: { seed, players, peers: credentials(options) }, salt, events };
 }
 
-/** The same folder for a node with other variables on top of those of a bench. */
+/** Copies the folder for a node with other variables in addition to those of a bench. */
 export function copyOf(filled: FilledNode, environment: Readonly<Record<string, string>>): FilledNode {
   const node = new OwnNode({ ...settings, ...environment });
   cpSync(filled.node.dataDir, node.dataDir, { recursive: true });
   return { ...filled, node };
 }
 
-/** Starts it, and waits for its peer weights. */
+/** Starts the node and waits for its peer weights. */
 export async function startNode(name: string, { node, site, salt, events }: FilledNode): Promise<RunningNode> {
   await node.start();
   await settled(node);
@@ -82,8 +82,8 @@ export async function startNode(name: string, { node, site, salt, events }: Fill
 }
 
 /**
- * Kept alive, and no `fetch`: who asks is the thread that makes the load, which would be late by a millisecond each
- * time.
+ * A kept-alive agent instead of `fetch`: the thread that generates the load asks, and `fetch` would delay it by a
+ * millisecond each time.
  */
 const agent = new Agent({ keepAlive: true, noDelay: true });
 
@@ -93,8 +93,8 @@ export async function health(node: OwnNode): Promise<HealthReply> {
 }
 
 /**
- * Resolves once the peer weights cover every record up to `upTo`, that there was at the call where it is left out, to
- * what the node says then.
+ * Resolves once the peer weights cover every record up to `upTo` (default: the last record at the time of the call),
+ * with the answer of the health check.
  */
 export async function settled(node: OwnNode, upTo?: number): Promise<HealthReply> {
   const last_seq = upTo ?? (await health(node)).last_seq;
@@ -102,12 +102,12 @@ export async function settled(node: OwnNode, upTo?: number): Promise<HealthReply
   for (;;) {
     const reply = await health(node);
     if (reply.weights.based_on_seq >= last_seq) return reply;
-    if (performance.now() > giveUpMs) throw new Error('the peer weights were not computed in time');
+    if (performance.now() > giveUpMs) throw new Error('the peer weights were not computed within the time limit');
     await delay(settlePollMs);
   }
 }
 
-/** Names of the snapshots in the node's folder. */
+/** Returns the names of the snapshots in the node's folder. */
 export function snapshotsOf(node: OwnNode): string[] {
   return readdirSync(node.dataDir)
     .filter((name) => name.startsWith('snapshot-'))

@@ -1,4 +1,4 @@
-/** A node of this service in a process and a temporary folder of its own. */
+/** A node of this service in its own process and temporary folder. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -9,10 +9,10 @@ import { ServerProcess } from './server-process.js';
 import type { LoopSample } from './target.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-/** With ten million players a start takes minutes where other work wants the core as well. */
+/** With ten million players a start takes minutes if other work uses the core too. */
 const healthTimeoutMs = 300_000;
 
-/** Builds what is stale in `dist/`. What the build prints goes to standard error. */
+/** Builds `dist/` if it is stale. The output of the build goes to standard error. */
 export async function buildNode(): Promise<void> {
   await run('scripts/build.mjs', ['--if-stale'], {});
 }
@@ -25,7 +25,7 @@ export class OwnNode {
   #port: number;
 
   /**
-   * `environment` comes on top of the node's settings for a bench. `port`: 0 for a free one. Nothing runs before
+   * `environment` overrides the node's settings for a bench. `port`: 0 for a free one. Nothing runs before
    * `start`.
    */
   constructor(environment: Readonly<Record<string, string>> = {}, memoryGroup?: string, port = 0) {
@@ -57,19 +57,19 @@ export class OwnNode {
     return this.#process?.pid;
   }
 
-  /** Of the running node, oldest first. */
+  /** Samples of the running node, oldest first. */
   get loopSamples(): readonly LoopSample[] {
     return this.#process?.loopSamples ?? [];
   }
 
   /**
-   * Resolves once the node listens and is healthy. A later start keeps the port of the first, so that clients find it
-   * again.
+   * Resolves once the node listens and is healthy. A later start keeps the port of the first, so that clients can
+   * reconnect.
    */
   async start(): Promise<void> {
     this.#process = new ServerProcess({
       script: join(root, 'dist/main.js'),
-      // A folder of its own, where no .env is read.
+      // An empty folder, so that no .env is read.
       cwd: this.#folder.path,
       env: { ...this.#environment, PORT: String(this.#port) },
       memoryGroup: this.#memoryGroup,
@@ -78,24 +78,24 @@ export class OwnNode {
     await healthy(this.url);
   }
 
-  /** Forms the group in the folder, and stops. The port is free for others again: nobody knows it yet. */
+  /** Forms the group in the folder and stops. The next start may choose another port. */
   async form(): Promise<void> {
     await this.start();
     await this.halt();
     this.#port = 0;
   }
 
-  /** Kills the process at once, as a power cut would; the folder stays. */
+  /** Kills the process at once, as a power cut would. The folder stays. */
   async kill(): Promise<void> {
     await this.#process?.end('SIGKILL');
   }
 
-  /** Ends the process as an operator would; the folder stays. */
+  /** Ends the process as an operator would. The folder stays. */
   async halt(): Promise<void> {
     await this.#process?.end('SIGTERM');
   }
 
-  /** Ends the node, and removes its folder. */
+  /** Ends the node and removes its folder. */
   async stop(): Promise<void> {
     await this.halt();
     this.#folder.remove();

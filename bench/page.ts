@@ -1,4 +1,4 @@
-/** A result as one HTML page: goals, figures, latency by percentile, and the courses over the time of the run. */
+/** Renders a result as one HTML page: goals, figures, latency by percentile, and values over the time of the run. */
 import { type Axis, decades, type Line, lineChart, ticksTo } from './line-chart.js';
 import {
   type Course,
@@ -13,9 +13,9 @@ import {
 import { greatest } from './statistics.js';
 import { escapeHtml, page, tableHtml } from './tables.js';
 
-/** Windows of other targets lie between those of one. */
+/** Windows of other targets lie between those of one target. */
 const windowGaps = 3.5;
-/** Points of one window lie a tick of 0.1 s apart, or little more. */
+/** Points of one window are one tick of 0.1 s apart, or slightly more. */
 const sameWindowS = 0.15;
 
 export function resultPage(result: Result): string {
@@ -34,12 +34,12 @@ export function resultPage(result: Result): string {
   ]);
 }
 
-/** The part of a name after its comma has one colour on the whole page; the part before it is a chart. */
+/** Colour of the part of a name after the comma, on the whole page. The part before the comma names the chart. */
 type Colours = ReadonlyMap<string, number>;
 
 /**
- * Series are named `what, server`, and one kind of their requests `what, server: kind`. Others are of a chart
- * together.
+ * Splits the name of a series. Series are named `what, server`, and one kind of their requests `what, server: kind`.
+ * All other series share one chart.
  */
 function partsOf(name: string): { what: string; server: string | null } {
   const [, what, server, kind = ''] = /^([^,]*), (.*?)(: .*)?$/.exec(name) ?? [];
@@ -51,7 +51,7 @@ function coloursOf(names: readonly string[]): Colours {
   return new Map([...servers].map((server, i) => [server, i]));
 }
 
-/** The lines of each chart, by what it is of. */
+/** Groups the lines by chart. */
 function chartsOf<T extends Line>(lines: readonly T[], colours: Colours): [what: string, lines: T[]][] {
   const charts = new Map<string, T[]>();
   for (const line of lines) {
@@ -73,7 +73,7 @@ function heading(what: string): string {
   return what === '' ? '' : `<h3>${escapeHtml(what)}</h3>`;
 }
 
-/** Percentiles spread by their number of nines, microseconds by powers of ten. */
+/** Draws percentiles by their number of nines, and microseconds by powers of ten. */
 function latencyChart(lines: readonly Line[]): string {
   const values = lines.flatMap(({ points }) => points.map(([, us]) => us));
   const nines = (percentile: number) => -Math.log10(1 - percentile / 100);
@@ -92,7 +92,7 @@ function xAxis(lines: readonly Course[]): Axis {
   if (byDecades) return { label: across ?? '', scale: Math.log10, ticks: decades(values), print: plain };
   const ticks = ticksTo(greatest(values));
   if (across !== undefined) return { label: across, ticks, print: plain };
-  // The axis begins where the first measurement does.
+  // Start the axis at the first measurement.
   const first = values.reduce((least, value) => Math.min(least, value), Number.POSITIVE_INFINITY);
   const before = ticks.filter((tick) => tick <= first).length - 1;
   return { label: 'seconds into the run', ticks: ticks.slice(Math.max(0, before)), print: plain, gaps: windowGaps };
@@ -110,8 +110,8 @@ function courseCharts(courses: readonly Course[], colours: Colours): string[] {
 }
 
 /**
- * The courses over time, each broken where another has its turn: of windows of one tick each a line cannot tell by
- * itself that its points lie far apart.
+ * Breaks each course where another one has its turn. Windows of one tick each do not show by themselves that their
+ * points lie far apart.
  */
 function inTurns(courses: readonly Course[]): (Course & Line)[] {
   return courses.map((course) => {

@@ -2,8 +2,8 @@
 import { startProgress } from './progress.js';
 
 /**
- * Runs `work` over the items, at most `inFlight` at a time; results in the order of the items. The first failure ends
- * it.
+ * Runs `work` over the items, at most `inFlight` at a time. Returns the results in the order of the items. The first
+ * failure stops the rest.
  */
 export async function inParallel<T, R>(
   what: string,

@@ -1,23 +1,23 @@
 /**
- * Loaded into a server that is measured (`node --import`): tells the delay of its event loop over file descriptor 3,
- * a line of JSON every 100 ms, and ends the server where the bench was killed. It tells nothing in threads and child
- * processes of the server, which inherit the option.
+ * Loaded into a measured server (`node --import`). Writes the delay of its event loop to file descriptor 3, one line of
+ * JSON every 100 ms, and ends the server if the bench was killed. Does nothing in threads and child processes of the
+ * server, which inherit the option.
  */
 import { writeSync } from 'node:fs';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
 import { type LoopSample, loopSampleMs } from './target.js';
 
-/** The monitor's own timer, which its figures hold. */
+/** Period of the monitor's own timer, which its figures include. */
 const resolutionMs = 1;
 const channel = 3;
 const goneLookMs = 500;
-/** The process that started the server. */
+/** Id of the process that started the server. */
 const bench = Number(process.env.BENCH_PROBE_PARENT);
 
 if (isMainThread) {
   if (process.ppid === bench) watch();
-  // A child of the server, or a server whose bench was killed a moment ago, and may not be known to be gone yet.
+  // A child of the server, or a server whose bench was killed just now and is not yet detected as gone.
   else setInterval(() => runs(bench) || end(), goneLookMs).unref();
 }
 
@@ -35,13 +35,13 @@ function watch(): void {
     try {
       writeSync(channel, `${JSON.stringify(sample)}\n`);
     } catch {
-      // Nobody listens any more: the bench was killed.
+      // The pipe is closed: the bench was killed.
       end();
     }
   }, loopSampleMs).unref();
 }
 
-/** Signal 0 only asks. */
+/** Signal 0 only tests whether the process exists. */
 function runs(pid: number): boolean {
   try {
     return process.kill(pid, 0);

@@ -1,10 +1,13 @@
-/** Processor time and memory of processes and their descendants, from Linux's `/proc`. Zeros on other systems. */
+/**
+ * Reads processor time and memory of processes and their descendants from Linux's `/proc`. Returns zeros on other
+ * systems.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** Clock ticks a second in `/proc/<pid>/stat`: 100 on every Linux that Node runs on. */
 const ticksPerS = 100;
 
-/** User and system time so far of processes and their descendants, s, also of children that ended. */
+/** Returns user and system time so far of processes and their descendants, s. Includes children that ended. */
 export function cpuSOf(pids: readonly number[]): number {
   let ticks = 0;
   for (const pid of withDescendants(pids)) {
@@ -15,17 +18,20 @@ export function cpuSOf(pids: readonly number[]): number {
   return ticks / ticksPerS;
 }
 
-/** Memory of processes and their descendants; shared pages count once. The kernel needs a moment for each process. */
+/**
+ * Returns the memory of processes and their descendants. Shared pages count once. The kernel takes noticeable time for
+ * each process.
+ */
 export function residentMbOf(pids: readonly number[]): number {
   const residentKb = withDescendants(pids).reduce((sum, pid) => sum + residentKbOf(pid), 0);
   return (residentKb * 1024) / 1e6;
 }
 
 /**
- * Its part of the pages in memory, where each page is divided among the processes that map it (Pss,
- * proc_pid_smaps(5)): PostgreSQL's two dozen share their program and its buffers, which would count once for each of
- * them. Node's program is divided as well, with this process and every other server. Where another's pages may not be
- * read, all that it has of its own and of files.
+ * Returns the process's proportional share of memory (Pss, proc_pid_smaps(5)): each page is divided among the processes
+ * that map it. PostgreSQL's two dozen processes share their program and buffers, which would otherwise count for each
+ * of them. Node's program is divided among this process and all servers too. If the pages may not be read, returns all
+ * anonymous and file memory of the process.
  */
 function residentKbOf(pid: number): number {
   const part = /^Pss:\s+(\d+)/m.exec(read(`/proc/${pid}/smaps_rollup`))?.[1];
@@ -35,18 +41,18 @@ function residentKbOf(pid: number): number {
   return kb('RssAnon') + kb('RssFile');
 }
 
-/** Whether the process has not ended yet; a zombie has ended. */
+/** Returns whether the process is running. A zombie has ended. */
 export function isRunning(pid: number | undefined): boolean {
   return !['', 'Z', 'X'].includes(statOf(`/proc/${pid}`)[0]!);
 }
 
-/** Anonymous memory of one process: without mapped files, whose pages the system reclaims at will. */
+/** Returns the anonymous memory of one process, without mapped files, whose pages the system can reclaim. */
 export function anonymousMbOf(pid: number): number {
   const kb = Number(/^RssAnon:\s+(\d+)/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0);
   return (kb * 1024) / 1e6;
 }
 
-/** The most that `readMb` returns, read at a fixed interval. */
+/** The maximum of `readMb`, sampled at a fixed interval. */
 export class PeakMemory {
   #mb = 0;
   readonly #readMb: () => number;
@@ -57,7 +63,7 @@ export class PeakMemory {
     this.#timer = setInterval(() => this.#sample(), everyMs);
   }
 
-  /** The most since the last call, or the start. */
+  /** Returns the maximum since the last call, or since the start. */
   take(): number {
     this.#sample();
     const mb = this.#mb;
@@ -75,7 +81,7 @@ export class PeakMemory {
   }
 }
 
-/** The processes and all of their descendants. */
+/** Returns the processes and all their descendants. */
 export function withDescendants(pids: readonly number[]): number[] {
   const children = childrenByParent();
   const found = [...pids];
@@ -94,15 +100,15 @@ function childrenByParent(): Map<number, number[]> {
 }
 
 /**
- * Fields of the `stat` of a process or a thread from the third on (proc_pid_stat(5)); one that is empty where it
- * ended. The name before them may hold blanks and brackets.
+ * Returns the fields of the `stat` of a process or thread from the third on (proc_pid_stat(5)), or one empty field if
+ * it ended. The name before them may contain blanks and brackets.
  */
 export function statOf(folder: string): string[] {
   const stat = read(`${folder}/stat`);
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
-/** None where there is no such folder. */
+/** Returns no names if the folder does not exist. */
 export function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);

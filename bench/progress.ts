@@ -1,4 +1,4 @@
-/** Progress on standard error: a bar on a terminal, else a line every few seconds. */
+/** Writes progress to standard error: a bar on a terminal, else a line every few seconds. */
 import { writeSync } from 'node:fs';
 import { SingleBar } from 'cli-progress';
 
@@ -30,16 +30,16 @@ export function startProgress(what: string, total: number): Progress {
 }
 
 /**
- * Not through a stream: the load goes through sockets by the same code of Node, which V8 would throw away and compile
- * anew at the sight of another kind.
+ * Writes without a stream. Sockets of the load use the same code of Node, which V8 would deoptimise and recompile for
+ * another kind of stream.
  */
 function writeLine(line: string): void {
   try {
     writeSync(process.stderr.fd, line);
   } catch {
-    // A pipe that is full, or that nobody reads any more.
+    // The pipe is full or closed.
   }
 }
 
-/** Lets work in another process report its progress. */
+/** Reports the progress of work in another process. */
 export type OnProgress = (done: number, total: number) => void;

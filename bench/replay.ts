@@ -1,6 +1,6 @@
 /**
- * Plays a data set into a node through its public interface, as the peers of the set would, reads every player back
- * and judges the scores against the known truth. With `--kill-midway` it also shows that no acknowledged event is lost.
+ * Sends a data set to a node through its public interface, as the peers of the set would, reads every player back and
+ * judges the scores against the known truth. With `--kill-midway` it also checks that no acknowledged event is lost.
  */
 import type { Command } from 'commander';
 import { ApiClient } from './api-client.js';
@@ -33,26 +33,26 @@ type ReplayReport = Awaited<ReturnType<typeof play>>;
 
 export const replay: Scenario = {
   name: 'replay',
-  summary: 'play a data set into a node, read all scores back, judge them against the truth',
+  summary: 'send a data set to a node, read all scores back and judge them against the truth',
   define(command: Command): void {
     command
       .requiredOption('--data <folder>', 'folder of the data sets')
-      .requiredOption('--set <name>', 'data set to play')
+      .requiredOption('--set <name>', 'data set to send')
       .option('--url <address>', 'a running node; without it one is started in a temporary folder')
       .option('--run <id>', 'names this run: the same run on the same node sends the same event and player ids', 'r1')
-      .option('--seed <n>', 'shuffle the batches; without it they go in the order of the peers', wholeNumber(0))
-      .option('--in-flight <n>', 'batches on their way at once', wholeNumber(1), 8)
+      .option('--seed <n>', 'shuffle the batches; by default they are sent in the order of the peers', wholeNumber(0))
+      .option('--in-flight <n>', 'batches in flight at one time', wholeNumber(1), 8)
       .option('--settle <seconds>', 'longest wait for the peer weights before reading', wholeNumber(0), 10)
-      .option('--pretrust', 'make the pre-trusted peers of the set so by the operator command (own node only)')
-      .option('--kill-midway', 'SIGKILL the node amid the sending, restart it, resume (own node only)')
-      .option('--json [file]', 'one JSON document, on standard output or into a file', fileToWrite)
+      .option('--pretrust', 'declare the pre-trusted peers of the set by the operator command (own node only)')
+      .option('--kill-midway', 'SIGKILL the node while batches are sent, restart it and resume (own node only)')
+      .option('--json [file]', 'write one JSON document to standard output or to a file', fileToWrite)
       .action(run);
   },
 };
 
 async function run(options: ReplayOptions): Promise<void> {
   if (options.url !== undefined && (options.pretrust || options.killMidway)) {
-    throw new Error('--pretrust and --kill-midway need a node of their own: leave --url out');
+    throw new Error('--pretrust and --kill-midway need their own node: remove --url');
   }
   const set = loadTrustSet(options.data, options.set);
   if (options.url !== undefined) {
@@ -71,7 +71,8 @@ async function run(options: ReplayOptions): Promise<void> {
 }
 
 /**
- * The calls of a replay retry for a minute, as a restarted node needs it, so a missing node is found out before them.
+ * Checks that a node answers before the replay starts. The calls of a replay retry for a minute, which a restarted node
+ * needs, so they would report a missing node late.
  */
 async function mustAnswer(url: string): Promise<void> {
   let status: number;
@@ -138,7 +139,7 @@ async function sendBatches(
     if (fault !== undefined) sent.first_rejection ??= `${fault.status} ${fault.code ?? ''}`;
     acknowledged++;
     if (!options.killMidway || acknowledged < batches.length / 2) return;
-    // Meanwhile the batches that the kill cut off are resent until the node is back.
+    // Until the node is back, the batches that the kill interrupted are resent.
     restarted ??= restart(node!);
     await restarted;
   });
@@ -146,13 +147,13 @@ async function sendBatches(
 }
 
 async function restart(node: OwnNode): Promise<void> {
-  console.error('killing the node amid the sending');
+  console.error('killing the node while batches are sent');
   await node.kill();
   await node.start();
-  console.error('the node is back');
+  console.error('the node is healthy again');
 }
 
-/** A rejected or a lost event fails the run. */
+/** Prints the report. A rejected or lost event fails the run. */
 function printReport(report: ReplayReport, { json }: ReplayOptions): void {
   const allCounted = report.event_count === report.observations;
   if (report.rejected > 0 || !allCounted) process.exitCode = 1;

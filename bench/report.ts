@@ -1,6 +1,6 @@
 /**
- * Gathers what a scenario finds: figures (each with its windows, so that two results can be compared), goals,
- * latencies and courses over time. At the end they are printed as tables, and written as JSON and as a page.
+ * Collects the results of a scenario: figures (each with its windows, so that two results can be compared), goals,
+ * latencies and values over time. They are printed as tables and written as JSON and as a page.
  */
 import { pinning } from './cores.js';
 import { environment } from './environment.js';
@@ -35,20 +35,23 @@ export class Report {
   readonly #latencies: NamedLatencies[] = [];
   readonly #courses: Course[] = [];
 
-  /** Options that are null were not given. */
+  /** A null option was not given. */
   constructor(scenario: string, options: object) {
     this.#scenario = scenario;
     this.#options = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== null));
     this.#hasOwnLoad = ['rate', 'connections'].some((name) => name in this.#options);
     if (this.#hasOwnLoad)
-      this.note('goals are of the load that each scenario has by itself: none is judged with --rate or --connections');
+      this.note('goals apply to the default load of each scenario: none is judged with --rate or --connections');
   }
 
   note(text: string): void {
     this.#notes.push(text);
   }
 
-  /** Windows that tell nothing (NaN, or a division by a server that answered nothing) are left out. */
+  /**
+   * Adds a figure and returns its value. Windows without a finite value are left out, such as a division by a server
+   * that answered nothing.
+   */
   figure(name: string, unit: string, better: Figure['better'], values: number | readonly number[]): number {
     const windows = typeof values === 'number' ? [] : values.filter((value) => Number.isFinite(value));
     const value = typeof values === 'number' ? values : median(windows);
@@ -57,7 +60,8 @@ export class Report {
   }
 
   /**
-   * A goal that `value` must reach; null, or no number: not measured. So is any goal of a load that the caller chose.
+   * Adds a goal that `value` must reach. The goal counts as not measured if `value` is null or no number, or if the
+   * caller chose the load.
    */
   goal(figure: string, value: number | null, sense: 'at least' | 'at most', bound: number, unit: string): void {
     this.#judge(figure, this.#hasOwnLoad ? null : value, sense, bound, unit);
@@ -70,14 +74,14 @@ export class Report {
     this.#goals.push({ figure, goal, reached: met === null ? null : `${plain(value!)}${unit}`, met });
   }
 
-  /** A goal that is a rule: the run fails where `value` misses it. */
+  /** Adds a goal that fails the run if `value` misses it. */
   rule(figure: string, value: number, sense: 'at least' | 'at most', bound: number, unit: string): void {
     this.#judge(figure, value, sense, bound, unit);
     const { met, goal, reached } = this.#goals.at(-1)!;
     if (met === false) this.fault(`${figure}: ${reached}, and ${goal} is the rule`);
   }
 
-  /** An event that makes the figures worthless. It is printed before them, and the run's exit code is 1. */
+  /** Adds a note that makes the figures invalid. It is printed before them, and the exit code is 1. */
   fault(text: string): void {
     this.note(`FAULT: ${text}`);
     process.exitCode = 1;
@@ -110,15 +114,15 @@ export class Report {
   }
 }
 
-/** The files that a result is written to, and whether it must meet its goals. */
+/** Output files of a result, and whether it must meet its goals. */
 export interface OutputOptions {
   readonly json?: string | undefined;
   readonly html?: string | undefined;
-  /** A goal that is missed, or that was not measured, fails the run. */
+  /** Whether a goal that is missed or was not measured fails the run. */
   readonly strict?: boolean | undefined;
 }
 
-/** Prints a result, writes its files, and with `strict` holds it to its goals. */
+/** Prints a result and writes its files. With `strict`, fails if a goal is not met. */
 export function writeResult(result: Result, { json, html, strict }: OutputOptions): void {
   console.log(resultText(result));
   if (json !== undefined) writeJson(json, result);

@@ -1,12 +1,12 @@
 /**
- * Reads and writes the files of results. A document that is no result is refused by its file's name, with what was
+ * Reads and writes the files of results. Refuses a document that is no result with the file's name and what was
  * expected.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { type Figure, type Result, resultFormat } from './result.js';
 
-/** JSON has no number for what is not finite. */
+/** JSON has no form for numbers that are not finite. */
 type WrittenFigure = Omit<Figure, 'value' | 'windows'> & { value: number | null; windows: (number | null)[] };
 
 const text = { type: 'string' };
@@ -74,16 +74,16 @@ function parsed(file: string): unknown {
 function faultOf(document: unknown): string | null {
   if (typeof document !== 'object' || document === null || Array.isArray(document)) return 'expected an object';
   if ('environment' in document && 'rows' in document && Array.isArray(document.rows)) {
-    return 'it is one of quality, whose rows hold no windows to judge by; its goals stand in its own table';
+    return 'it is a result of quality, whose rows have no windows; its goals are in its own table';
   }
-  if (!('format' in document && document.format === resultFormat)) return `expected its format to be ${resultFormat}`;
+  if (!('format' in document && document.format === resultFormat)) return `expected format ${resultFormat}`;
   if (isResult(document)) return null;
   const { instancePath, params } = isResult.errors![0]!;
   const part = instancePath.split('/')[1] ?? String(params.missingProperty);
-  return `its ${part} are missing, or not as expected`;
+  return `its ${part} are missing or malformed`;
 }
 
-/** Writes a file; the error names the file, which the error of a full disk does not. */
+/** Writes a file. The error contains the file's name, which the error of a full disk lacks. */
 export function writeFile(file: string, content: string): void {
   try {
     writeFileSync(file, content);

@@ -1,4 +1,4 @@
-/** What a result document holds, and its form as text. */
+/** Defines the result document and its text form. */
 import type { Environment } from './environment.js';
 import { at, type LatencySummary } from './load/latency.js';
 import { strangersMark } from './neighbours.js';
@@ -11,14 +11,14 @@ export interface Figure {
   readonly unit: string;
   readonly better: 'more' | 'less';
   readonly value: number;
-  /** The same in each window that `value` is the median of; empty for what was measured once. */
+  /** Value of each window, with `value` as their median; empty for a figure that was measured once. */
   readonly windows: readonly number[];
 }
 
 export interface Goal {
   readonly figure: string;
   readonly goal: string;
-  /** Null where the figure was not measured. */
+  /** Null if the figure was not measured. */
   readonly reached: string | null;
   readonly met: boolean | null;
 }
@@ -27,13 +27,13 @@ export interface NamedLatencies extends LatencySummary {
   readonly name: string;
 }
 
-/** A value over the seconds of a run, or over the axis that `across` names. */
+/** A value over the seconds of a run, or over the axis named by `across`. */
 export interface Course {
   readonly name: string;
   /** Courses of one chart share an axis. */
   readonly chart: string;
   readonly across?: string;
-  /** The axis is logarithmic. */
+  /** Whether the axis is logarithmic. */
   readonly decades?: true;
   readonly points: readonly (readonly [x: number, value: number])[];
 }
@@ -44,9 +44,9 @@ export interface Result {
   readonly started_at: string;
   readonly environment: Environment & {
     readonly pinning: string;
-    /** The longer read of before and after the run (`neighbours.ts`); absent in results of earlier releases. */
+    /** The longer read time of before and after the run (`neighbours.ts`); absent in results of earlier releases. */
     readonly cache_read_ns?: number;
-    /** The share of the cores' busy time that the host gave to others; absent where the system does not tell. */
+    /** Share of the cores' busy time that the host gave to others; absent if the system does not report it. */
     readonly taken_by_host?: number | undefined;
   };
   readonly options: Readonly<Record<string, unknown>>;
@@ -57,7 +57,7 @@ export interface Result {
   readonly courses: readonly Course[];
 }
 
-/** The tables of a result, which the text and the page share; a table without a row is left out. */
+/** Returns the tables of a result, for the text and the page. A table without rows is left out. */
 export function resultTables({
   figures,
   latencies,
@@ -79,15 +79,15 @@ export function resultText(result: Result): string {
   return [titleOf(result), ...faultsOf(result), ...tables.map(tableText), ...remarksOf(result)].join('\n\n');
 }
 
-/** Notes that begin with one of these and a colon make the figures worthless. */
+/** Notes that begin with one of these marks and a colon make the figures invalid. */
 const faultMarks = ['FAULT', strangersMark];
 
-/** The notes that make the figures worthless; they are printed before the figures. */
+/** Returns the notes that make the figures invalid. They are printed before the figures. */
 export function faultsOf({ notes }: Pick<Result, 'notes'>): string[] {
   return notes.filter((note) => faultMarks.includes(markOf(note)));
 }
 
-/** The other notes. */
+/** Returns the other notes. */
 export function remarksOf({ notes }: Pick<Result, 'notes'>): string[] {
   return notes.filter((note) => !faultMarks.includes(markOf(note)));
 }
@@ -105,7 +105,7 @@ export function titleOf(result: Result): string {
   return `${scenario}: ${given.join(', ')}; ${placeOf(result)}${cache}${host}`;
 }
 
-/** The commit that was measured, and the machine. */
+/** Describes the measured commit and the machine. */
 export function placeOf({ environment: e }: Pick<Result, 'environment'>): string {
   return `commit ${e.commit}, Node ${e.node}, ${e.system}, ${e.cpu} x${e.cores}, ${e.pinning}`;
 }
@@ -120,7 +120,7 @@ export function goalCells({ figure, goal, reached, met }: Goal): string[] {
   return [figure, goal, reached ?? '-', met === null ? 'not measured' : met ? 'met' : 'MISSED'];
 }
 
-/** Whether every goal was measured and is met. */
+/** Returns whether every goal was measured and is met. */
 export function meetsGoals({ goals }: Result): boolean {
   return goals.every(({ met }) => met === true);
 }
@@ -134,7 +134,7 @@ function latencyCells(latencies: NamedLatencies): string[] {
   return [name, String(count), ...told.map((percentile) => cell(at(latencies, percentile))), cell(maxUs)];
 }
 
-/** Three digits or more: whole numbers from 100 on, with blanks between thousands. */
+/** Prints three or more digits: whole numbers from 100 on, with blanks between thousands. */
 export function plain(value: number): string {
   if (!Number.isFinite(value)) return '-';
   const size = Math.abs(value);
@@ -142,12 +142,12 @@ export function plain(value: number): string {
   return String(Number(value.toPrecision(3)));
 }
 
-/** The goals of several results as a table in Markdown, with the command that measured each. */
+/** Returns the goals of several results as a Markdown table, with the command that measured each. */
 export function goalsTable(results: readonly Result[]): string {
   const rows = results.flatMap((result) =>
     result.goals.map((goal) => {
       const [figure, wanted, reached, verdict] = goalCells(goal) as [string, string, string, string];
-      // A fault makes the figures worthless, whatever they reach.
+      // A fault makes the figures invalid, whatever their value.
       const [fault] = faultsOf(result);
       return [figure, wanted, reached, fault === undefined ? verdict : markOf(fault), `\`${commandOf(result)}\``];
     }),
@@ -157,7 +157,7 @@ export function goalsTable(results: readonly Result[]): string {
   return `${table}\n\n${[...new Set(places)].join('; ')}.`;
 }
 
-/** With every option, so that it means the same when the defaults change. */
+/** Contains every option, so that its meaning does not change with the defaults. */
 function commandOf({ scenario, options }: Result): string {
   return [scenario, ...Object.entries(options).map(([name, value]) => `--${name} ${String(value)}`)].join(' ');
 }

@@ -1,7 +1,7 @@
 /**
- * One run of a scenario that measures speed: its options, its report and the servers that it started. Every such
- * scenario has the same shape: a name, a summary, a default load, and `measure`, which gets this object. The run
- * stops every server at its end.
+ * One run of a scenario that measures speed: its options, its report and its servers. Every such scenario has the same
+ * shape: a name, a summary, a default load, and `measure`, which gets this object. The run stops every server at its
+ * end.
  */
 import type { Command } from 'commander';
 import { leaveUnpinned, pinLoad } from './cores.js';
@@ -25,11 +25,11 @@ import type { Target } from './target.js';
 import { alternate, type Measured, rates, report, type Series, type TellOptions } from './windows.js';
 
 export interface LoadOptions {
-  /** Seconds of load for each series, all of its windows together. */
+  /** Seconds of load for each series, all windows together. */
   readonly seconds: number;
-  /** Null: the scenario's own number. */
+  /** Null: the scenario's default. */
   readonly connections: number | null;
-  /** Requests a second; null: the scenario's own rate. */
+  /** Requests a second. Null: the scenario's default. */
   readonly rate: number | null;
   readonly players: number;
   readonly peers: number;
@@ -40,19 +40,19 @@ export interface SpeedScenario {
   readonly name: string;
   readonly summary: string;
   readonly players: number;
-  /** 20 where absent. */
+  /** Default 20. */
   readonly peers?: number;
-  /** 10 where absent. */
+  /** Default 10. */
   readonly seconds?: number;
-  /** A long scenario takes `--minutes` in place of `--seconds`, and by default so many. */
+  /** A long scenario takes `--minutes` instead of `--seconds`, with this default. */
   readonly minutes?: number;
-  /** Server and load run on any core. */
+  /** Lets server and load run on any core. */
   readonly unpinned?: true;
-  /** A rejection, or a fault in the report, fails the run. */
+  /** Measures. A rejection, or a fault in the report, fails the run. */
   measure(run: Run): Promise<void>;
 }
 
-/** A series but for its name and its target, which `compare` fills in for each target. */
+/** A series without name and target, which `compare` adds for each target. */
 type Load = Omit<Series, 'name' | 'target'>;
 
 interface Stoppable {
@@ -74,14 +74,14 @@ export class Run {
     return server;
   }
 
-  /** A running node over a folder that is filled with the population of the options. */
+  /** Starts a node over a folder that is filled with the population of the options. */
   async node(given: Partial<FilledOptions> = {}, name = 'node'): Promise<RunningNode> {
     const running = await startNode(name, await filledNode({ ...this.options, snapshotAfter: 1, ...given }));
     this.use(running.target);
     return running;
   }
 
-  /** The node as it runs by default, and a node over the same data whose requests all go through Koa. */
+  /** Starts the node with its default settings, and a node over the same data that answers all requests through Koa. */
   async bothWays(): Promise<[node: RunningNode, allKoa: RunningNode]> {
     const filled = await filledNode({ ...this.options, snapshotAfter: 1 });
     const withoutFastPath = copyOf(filled, { FAST_LANE: 'false' });
@@ -92,7 +92,7 @@ export class Run {
     return [node, allKoa];
   }
 
-  /** The same load on each target, in windows that alternate; the figures are named `what, target`. */
+  /** Measures the same load on each target, in windows that alternate. The figures are named `what, target`. */
   compare(what: string, targets: readonly Target[], load: Load): Promise<Measured[]> {
     return this.alternate(
       what,
@@ -100,7 +100,7 @@ export class Run {
     );
   }
 
-  /** Windows of each series in turn; all of them go into the report. */
+  /** Measures windows of each series in turn and adds all of them to the report. */
   async alternate(
     what: string,
     series: readonly Series[],
@@ -112,8 +112,8 @@ export class Run {
   }
 
   /**
-   * An open loop at the rate of the options, or at `halfLoad`. The rate is a figure, since names must not differ
-   * between runs.
+   * Measures an open loop at the rate of the options, or at half of `halfLoad`. The rate is a figure and not part of a
+   * name, because names must not differ between runs.
    */
   async compareAtHalfLoad(what: string, targets: readonly Target[], halfLoad: number, load: Omit<Load, 'rate'>) {
     const rate = this.options.rate ?? Math.max(1, Math.round(halfLoad / 2));
@@ -122,12 +122,15 @@ export class Run {
     return this.compare(name, targets, { ...load, rate });
   }
 
-  /** The ratio of two rates, window by window. `items`: scores or events of the first one in place of its requests. */
+  /**
+   * Adds the ratio of two rates, window by window. With `items` the first rate counts scores or events instead of
+   * requests.
+   */
   rateRatio(figure: string, of: Measured, to: Measured, items = false): number {
     return this.report.figure(figure, 'x', 'more', ratios(rates(of, items), rates(to)));
   }
 
-  /** Stops every server, also where one fails to stop; the first failure is the error. */
+  /** Stops every server, even if one fails to stop. Rejects with the first failure. */
   async stop(): Promise<void> {
     const outcomes = await Promise.allSettled(this.#stoppables.map((one) => one.stop()));
     const failed = outcomes.find((outcome) => outcome.status === 'rejected');
@@ -143,7 +146,7 @@ type GivenOptions = Partial<LoadOptions> &
     readonly profile?: string;
   };
 
-/** The scenario as a command, with the options that all speed scenarios share. */
+/** Returns the scenario as a command, with the options that all speed scenarios share. */
 export function measured(scenario: SpeedScenario): Scenario {
   const { name, summary, players, peers = 20, seconds = 10, minutes, unpinned } = scenario;
   return {
@@ -151,14 +154,14 @@ export function measured(scenario: SpeedScenario): Scenario {
     summary,
     define(command: Command): void {
       addOutputOptions(command)
-        .option('--connections <n>', "in place of the scenario's own number", connectionCount)
-        .option('--rate <n>', "requests a second of an open loop, in place of the scenario's own", requestRate)
+        .option('--connections <n>', "replaces the scenario's default", connectionCount)
+        .option('--rate <n>', "requests a second of an open loop, replaces the scenario's default", requestRate)
         .option('--players <n>', 'players that have events', wholeNumber(1), players)
         .option('--peers <n>', 'peers that sent them', peerCount, peers)
         .option('--seed <n>', seedMeans, wholeNumber(0), 1)
-        .option('--strict', 'fail where a goal is missed or was not measured');
-      if (minutes === undefined) command.option('--seconds <n>', 'of load for each figure', positive, seconds);
-      else command.option('--minutes <n>', 'how long', positive, minutes);
+        .option('--strict', 'fail if a goal is missed or was not measured');
+      if (minutes === undefined) command.option('--seconds <n>', 'seconds of load for each figure', positive, seconds);
+      else command.option('--minutes <n>', 'minutes of load', positive, minutes);
       if (!unpinned) {
         command
           .option('--no-pin', 'let server and load run on any core')
@@ -171,7 +174,7 @@ export function measured(scenario: SpeedScenario): Scenario {
         if (!unpinned) pinLoad();
         const lasting = given.seconds ?? given.minutes! * 60;
         const own = { ...given, connections: given.connections ?? null, rate: given.rate ?? null };
-        // A profiled server is slower: its result does not compare with that of a plain one.
+        // A profiled server is slower, so its result cannot be compared with an ordinary one.
         const run = new Run(
           { ...own, seconds: lasting },
           new Report(name, { ...own, profile: profile === undefined ? null : true }),

@@ -1,4 +1,4 @@
-/** What a scenario of the bench is, and the option parsers that scenarios share. */
+/** Defines a scenario of the bench, and the option parsers that scenarios share. */
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
@@ -8,25 +8,25 @@ export interface Scenario {
   readonly name: string;
   /** One line for `list` and `--help`. */
   readonly summary: string;
-  /** Adds the scenario's options and its action to the subcommand that `main.ts` made for it. */
+  /** Adds the scenario's options and action to the subcommand that `main.ts` made. */
   define(command: Command): void;
 }
 
-/** What `--seed` promises: see `load/requests.ts`. */
+/** The meaning of `--seed`, see `load/requests.ts`. */
 export const seedMeans = 'the same seed, the same requests in the same order, but for which peer sends each';
 
-/** One generator on one core sends less than a tenth of it. */
+/** One generator on one core sends less than a tenth of this rate. */
 const rateMax = 1_000_000;
 /**
- * To one server there are some 28,000 ports to come from (ip_local_port_range(7)), and those of the window before
- * rest for a minute.
+ * Connections to one server have about 28,000 local ports (ip_local_port_range(7)), and the ports of the last window
+ * are unavailable for a minute.
  */
 const connectionsMax = 10_000;
 
 /** Parses an option that must be a whole number of at least `least`, and at most `most`. */
 export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
   return (text) => {
-    // Of a text of blanks it would make 0.
+    // `Number` would convert blanks to 0.
     const value = text.trim() === '' ? Number.NaN : Number(text);
     if (!Number.isSafeInteger(value) || value < least || value > most) {
       const bounds = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
@@ -58,7 +58,7 @@ export const connectionCount = wholeNumber(1, connectionsMax);
 /** Parses `--peers` of a node's group. */
 export const peerCount = wholeNumber(1, limits.peersMaxCeiling);
 
-/** Adds `--json` and `--html`, and refuses one file for both: the page would take the place of the result. */
+/** Adds `--json` and `--html`. Refuses the same file for both, because the page would overwrite the result. */
 export function addOutputOptions(command: Command): Command {
   return command
     .option('--json <file>', 'write the result as JSON', fileToWrite)
@@ -74,17 +74,19 @@ function realPathOf(path: string): string {
   return existsSync(path) ? realpathSync(path) : join(realpathSync(dirname(resolve(path))), basename(path));
 }
 
-/** Parses an option that names a file to write at the end: a run of minutes must not fail for its path then. */
+/**
+ * Parses an option that names an output file. Checks the path now, so that a run of minutes does not fail at its end.
+ */
 export function fileToWrite(path: string): string {
   mustBeNamed(path);
   mustBeFolder(dirname(resolve(path)));
   const exists = existsSync(path);
-  if (exists && statSync(path).isDirectory()) throw new InvalidArgumentError('it is a folder.');
+  if (exists && statSync(path).isDirectory()) throw new InvalidArgumentError('expected a file, found a folder.');
   mustBeWritable(exists ? path : dirname(resolve(path)));
   return path;
 }
 
-/** Parses an option that names a folder to write into, which is there or can be made where it is to be. */
+/** Parses an option that names an output folder, which exists or can be created. */
 export function folderToWrite(path: string): string {
   mustBeNamed(path);
   const folder = resolve(path);
@@ -95,12 +97,12 @@ export function folderToWrite(path: string): string {
 }
 
 function mustBeNamed(path: string): void {
-  if (path === '') throw new InvalidArgumentError('it is empty.');
+  if (path === '') throw new InvalidArgumentError('expected a path, got an empty text.');
 }
 
 function mustBeFolder(path: string): void {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new InvalidArgumentError(`there is no folder ${path}.`);
+    throw new InvalidArgumentError(`the folder ${path} does not exist.`);
   }
 }
 
@@ -108,6 +110,6 @@ function mustBeWritable(path: string): void {
   try {
     accessSync(path, constants.W_OK);
   } catch {
-    throw new InvalidArgumentError('it cannot be written.');
+    throw new InvalidArgumentError('the path is not writable.');
   }
 }

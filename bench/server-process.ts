@@ -1,6 +1,6 @@
 /**
- * A server in a process of its own, on the server's core, with the probe loaded: started on a free port, found by the
- * line `{"msg":"listening","port":N}` of its log, ended with the bench.
+ * Runs a server in its own process on the server's core, with the probe loaded. The server gets a free port, which is
+ * read from the line `{"msg":"listening","port":N}` of its log. Ends with the bench.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,14 +13,14 @@ import { withDescendants } from './process-stats.js';
 import type { LoopSample } from './target.js';
 
 const startTimeoutMs = 600_000;
-/** A node has 10 s to end by SIGTERM; a little more for the machine. */
+/** A node has 10 s to end by SIGTERM. The rest allows for a slow machine. */
 const stopTimeoutMs = 15_000;
 const lastLinesKept = 20;
 const probe = new URL('./probe.js', import.meta.url).href;
 
 let profiling: readonly string[] = [];
 
-/** Every Node server started from here on writes a CPU profile into the folder when it ends. */
+/** Makes every Node server that starts from now on write a CPU profile into the folder when it ends. */
 export function profileInto(folder: string): void {
   profiling = ['--cpu-prof', `--cpu-prof-dir=${folder}`];
 }
@@ -35,34 +35,34 @@ export interface ServerCommand {
   readonly memoryGroup?: string | undefined;
 }
 
-/** Told at once: whoever asks the server something meanwhile only learns that nobody listens. */
+/** Reports at once, because later requests would only fail with a refused connection. */
 function tellFall(text: string): void {
   console.error(`bench: ${text}`);
   process.exitCode = 1;
 }
 
 export class ServerProcess {
-  /** Since the start, oldest first. */
+  /** Samples since the start, oldest first. */
   readonly loopSamples: LoopSample[] = [];
   readonly #command: ServerCommand;
   readonly #onFall: (text: string) => void;
-  /** Of what it wrote. */
+  /** Last lines of its output. */
   readonly #lastLines: string[] = [];
   #child: ChildProcess | undefined;
   #forget: () => void = () => undefined;
 
-  /** `onFall` is called where it ends by itself after its start, with how it did and its last lines. */
+  /** `onFall` is called if the process ends by itself after its start, with its exit and its last lines. */
   constructor(command: ServerCommand, onFall = tellFall) {
     this.#command = command;
     this.#onFall = onFall;
   }
 
-  /** Undefined while it does not run. */
+  /** Undefined while the process does not run. */
   get pid(): number | undefined {
     return this.#child?.pid;
   }
 
-  /** Resolves to the port once the server says that it listens. */
+  /** Starts the process. Resolves to the port once the server logs that it listens. */
   async start(): Promise<number> {
     const { script, args = [], cwd, env, memoryGroup } = this.#command;
     const options = [...oneCoreOptions(), ...profiling, '--import', probe];
@@ -80,9 +80,9 @@ export class ServerProcess {
     });
     try {
       const port = await listeningPort(child, this.#lastLines);
-      // Once all that it wrote is read.
+      // At `close`, all output has been read.
       child.once('close', (code, signal) => {
-        // Whoever ends it has taken it back before.
+        // A deliberate end has cleared `#child` before.
         if (this.#child !== child) return;
         this.#forget();
         const fall = `the server ${script} on port ${port} ended by itself with ${code ?? signal}`;
@@ -99,13 +99,13 @@ export class ServerProcess {
     const child = this.#child;
     this.#child = undefined;
     if (child === undefined) return;
-    // It may take its time, and until it is gone it is still to be killed when the bench ends.
+    // The process may end slowly. Until then it must be killed if the bench ends.
     await endProcess(child, signal);
     this.#forget();
   }
 }
 
-/** Ends a process that the bench started; one that does not end in time is killed, which is an error. */
+/** Ends a process that the bench started. Kills a process that does not end in time, and rejects. */
 export async function endProcess(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, 'exit');
@@ -119,21 +119,21 @@ export async function endProcess(child: ChildProcess, signal: NodeJS.Signals): P
   patience.abort();
 }
 
-/** While the bench ends. A node that is starting has its folder read by a process of its own. */
+/** Kills the process with its children, for the exit handler. A starting node has a child that reads its folder. */
 function killWithDescendants({ pid }: ChildProcess): void {
   if (pid === undefined) return;
   for (const one of withDescendants([pid])) {
     try {
       process.kill(one, 'SIGKILL');
     } catch {
-      // It ended by itself.
+      // The process ended by itself.
     }
   }
 }
 
 /**
- * The port in the log line `listening`; an error where the process ends or stays silent instead. `last` holds the
- * last lines of the log.
+ * Resolves to the port in the log line `listening`. Rejects if the process ends or does not log the line in time. Fills
+ * `last` with the last lines of the log.
  */
 function listeningPort(child: ChildProcess, last: string[]): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -145,7 +145,7 @@ function listeningPort(child: ChildProcess, last: string[]): Promise<number> {
     child.once('exit', (code, signal) => fail(`ended with ${code ?? signal} before it listened`));
     child.once('error', (error) => fail(`could not be started: ${error.message}`));
     for (const stream of [child.stdout!, child.stderr!]) {
-      // The reader stays for the life of the process: a pipe that nobody empties would stop it.
+      // The reader stays for the life of the process: a full pipe would block the process.
       createInterface({ input: stream }).on('line', (line) => {
         if (last.push(line) > lastLinesKept) last.shift();
         const port = portOf(line);
@@ -163,22 +163,25 @@ function portOf(line: string): number | undefined {
     const entry = JSON.parse(line) as { msg?: unknown; port?: unknown };
     return entry.msg === 'listening' && typeof entry.port === 'number' ? entry.port : undefined;
   } catch {
-    // A line that is not JSON is not the line looked for.
+    // A line that is not JSON is another log line.
     return undefined;
   }
 }
 
-/** The shell joins the group and then becomes the command, so that the group holds every page of the server. */
+/**
+ * Returns a command by which the shell joins the group and then becomes the server, so that every page of the server
+ * counts in the group.
+ */
 function inGroup(group: string, command: string, args: readonly string[]): [command: string, args: string[]] {
   return ['sh', ['-c', 'echo $$ > "$0" && exec "$@"', group, command, ...args]];
 }
 
-/** A port that was free a moment ago, for a server that does not choose one by itself. */
+/** Returns a port that was free just now, for a server that does not choose one by itself. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
   await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port was given');
+  if (address === null || typeof address === 'string') throw new Error('the server has no port');
   return address.port;
 }

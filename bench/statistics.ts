@@ -1,15 +1,15 @@
-/** The statistics of all scenarios: medians, means, ratios, and how well probabilities of "bad" match a known truth. */
+/** The statistics of all scenarios: medians, means, ratios, and the fit of probabilities of "bad" to a known truth. */
 
 export interface Quality {
-  /** Area under the ROC curve, 0 to 1, ties at half; NaN where the truth has one class only. */
+  /** Area under the ROC curve, 0 to 1; ties count half. NaN if the truth has only one class. */
   readonly auc: number;
-  /** Share on the right side of 0.5, where exactly 0.5 counts half. */
+  /** Share on the right side of 0.5; exactly 0.5 counts half. */
   readonly accuracy: number;
   /** Mean squared error. */
   readonly brier: number;
 }
 
-/** Judges `badness[player]`, each in [0,1], on the players that `truth` covers. */
+/** Judges `badness[player]`, each in [0, 1], on the players that `truth` covers. */
 export function quality(badness: ArrayLike<number>, truth: ReadonlyMap<number, 0 | 1>): Quality {
   const labels: (0 | 1)[] = [];
   const scores: number[] = [];
@@ -26,7 +26,10 @@ export function quality(badness: ArrayLike<number>, truth: ReadonlyMap<number, 0
   return { auc: auc(labels, scores), accuracy: right / labels.length, brier: squares / labels.length };
 }
 
-/** Mann-Whitney form of the area under the ROC curve: ranks from 1, tied scores share their mean rank. */
+/**
+ * Returns the area under the ROC curve in its Mann-Whitney form: ranks start at 1, and tied scores share their mean
+ * rank.
+ */
 export function auc(labels: readonly (0 | 1)[], scores: readonly number[]): number {
   const order = scores.map((_, i) => i).sort((i, j) => scores[i]! - scores[j]!);
   let positives = 0;
@@ -47,7 +50,7 @@ export function auc(labels: readonly (0 | 1)[], scores: readonly number[]): numb
   return (rankSum - (positives * (positives + 1)) / 2) / (positives * negatives);
 }
 
-/** Mean distance from the truth over `players`; NaN for none. */
+/** Returns the mean distance from the truth over `players`; NaN for no players. */
 export function meanError(
   badness: ArrayLike<number>,
   truth: ReadonlyMap<number, 0 | 1>,
@@ -65,14 +68,14 @@ export function meanError(
 }
 
 /**
- * Share of bad players whose risk is above that of every good player but the `hits` riskiest ones; NaN without a bad
- * player.
+ * Returns the share of bad players whose risk exceeds that of every good player except the `hits` riskiest ones; NaN
+ * without bad players.
  */
 export function shareCaught(risks: ArrayLike<number>, truth: ReadonlyMap<number, 0 | 1>, hits: number): number {
   return sharesCaught(risks, truth, () => [hits])[0]!;
 }
 
-/** The same for several numbers of good players hit, which `hitsOf` chooses by the number of good players. */
+/** Like `shareCaught` for several numbers of good players hit, which `hitsOf` chooses by the number of good players. */
 export function sharesCaught(
   risks: ArrayLike<number>,
   truth: ReadonlyMap<number, 0 | 1>,
@@ -88,7 +91,7 @@ export function sharesCaught(
   });
 }
 
-/** NaN where one of the values is NaN, which has no place in the order. */
+/** Returns the median; NaN if one of the values is NaN, which has no place in the order. */
 export function median(values: readonly number[]): number {
   if (values.some(Number.isNaN)) return Number.NaN;
   const sorted = [...values].sort((a, b) => a - b);
@@ -96,24 +99,24 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-/** The mean of the values that are numbers; NaN for none. */
+/** Returns the mean of the values that are numbers; NaN for none. */
 export function average(values: readonly number[]): number {
   const numbers = values.filter((value) => !Number.isNaN(value));
   return numbers.reduce((sum, value) => sum + value, 0) / numbers.length;
 }
 
-/** The least of the values that are numbers; NaN for none. */
+/** Returns the minimum of the values that are numbers; NaN for none. */
 export function least(values: readonly number[]): number {
   const numbers = values.filter((value) => !Number.isNaN(value));
   return numbers.length === 0 ? Number.NaN : numbers.reduce((least, value) => Math.min(least, value));
 }
 
-/** The greatest of any number of values: a day of them does not fit into the arguments of `Math.max`. */
+/** Returns the maximum of any number of values. A day of samples does not fit into the arguments of `Math.max`. */
 export function greatest(values: readonly number[]): number {
   return values.reduce((found, value) => Math.max(found, value), Number.NEGATIVE_INFINITY);
 }
 
-/** The ratio of two series, window by window, without those where one of them has nothing to be compared. */
+/** Returns the ratio of two series, window by window, without ratios that are not finite. */
 export function ratios(numerators: readonly number[], denominators: readonly number[]): number[] {
   return numerators.map((value, i) => value / denominators[i]!).filter((ratio) => Number.isFinite(ratio));
 }

@@ -1,4 +1,4 @@
-/** What the log of a node holds, and that it holds the events that the node acknowledged. */
+/** Reads the log of a node, and checks that it contains the events that the node acknowledged. */
 import type { StoredBatch } from '../src/group/ports/log.js';
 import { batchFrom } from '../src/group/recovery/recovery.js';
 import { openLogReader } from '../src/store/log/lmdb-log.js';
@@ -8,14 +8,11 @@ import { acknowledgedBy } from './windows.js';
 
 const piece = { batches: 1_000, bytes: 8 * 1024 * 1024 };
 
-/**
- * Bytes of a node and its replica for an accepted event's id and for a commit, by "What is in memory" in
- * docs/ARCHITECTURE.md.
- */
+/** Memory of a node and its replica for the id of an accepted event and for a commit (`docs/operating/scale.md`). */
 export const bytesPerEvent = 2 * (24 + 6);
 export const bytesPerCommit = 2 * 16;
 
-/** Ends the node, and answers how many acknowledged events its log lacks; any of them is a fault. */
+/** Ends the node. Returns how many acknowledged events its log lacks; each of them is a fault. */
 export async function expectStored({ target, node, events }: RunningNode, to: Report): Promise<number> {
   await node.halt();
   const acknowledged = acknowledgedBy(target);
@@ -26,7 +23,7 @@ export async function expectStored({ target, node, events }: RunningNode, to: Re
   return Math.max(0, acknowledged - stored);
 }
 
-/** Events in the log of a folder that no node uses. */
+/** Returns the number of events in the log of a folder that no node uses. */
 export async function eventsIn(dataDir: string): Promise<number> {
   let events = 0;
   for await (const stored of batchesIn(dataDir)) {
@@ -38,7 +35,7 @@ export async function eventsIn(dataDir: string): Promise<number> {
   return events;
 }
 
-/** The batches of that log, in their order. */
+/** Yields the batches of the log in order. */
 export async function* batchesIn(dataDir: string): AsyncGenerator<StoredBatch> {
   const log = openLogReader(dataDir);
   try {

@@ -1,12 +1,12 @@
 /**
- * Tables and pages of the bench: a table is data, and is written as text, HTML or Markdown. A page needs no script
- * and no other file.
+ * Tables and pages of the bench. A table is data, and is written as text, HTML or Markdown. A page needs no script and
+ * no other file.
  */
 
 export interface Table {
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
-  /** Rows that the page marks, by their places. */
+  /** Whether the page marks the row, by the index of the row. */
   readonly missed?: readonly boolean[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * Windows of load: one drive of one target with what its processes used meanwhile, and series of windows that
- * alternate between targets, so that a machine that slows down slows them all.
+ * Windows of load: one drive of one target, with the resources that its processes used. Series of windows alternate
+ * between targets, so that a machine that slows down slows all of them.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
@@ -16,7 +16,7 @@ import { median } from './statistics.js';
 import { type LoopSample, loopSampleMs, type Target } from './target.js';
 
 export interface Series {
-  /** How its figures are named. */
+  /** Name of the series in its figures. */
   readonly name: string;
   readonly target: Target;
   readonly workload: Workload;
@@ -26,55 +26,55 @@ export interface Series {
 }
 
 export interface Window {
-  /** s into the run. */
+  /** Seconds into the run. */
   readonly startS: number;
   readonly seconds: number;
   readonly driven: Driven;
-  /** Processor time of the server for one answer of any status, late ones too, us; NaN without an answer. */
+  /** Processor time of the server for one answer of any status, late ones included, us; NaN without an answer. */
   readonly cpuUs: number;
   /** Share of one core. */
   readonly cpuShare: number;
   readonly residentMb: number;
-  /** The server's reports about this time; the last ones arrive a moment after the end (`awaitLoopSamples`). */
+  /** The server's samples within this window. The last ones arrive shortly after the end (`awaitLoopSamples`). */
   readonly loop: readonly LoopSample[];
   /** `[s into the run, answers a second]`. */
   readonly course: readonly (readonly [s: number, rate: number])[];
 }
 
-/** Ends a window before its time, and marks the moment before its begin. */
+/** Ends a window early, and marks the time just before its begin. */
 export type Cues = Pick<DriveOptions, 'until' | 'beforeBegin'>;
 
 /** All windows of one series. */
 export interface Measured {
   readonly series: Series;
   readonly windows: readonly Window[];
-  /** Over all windows and kinds. */
+  /** Sum over all windows and kinds. */
   readonly latencies: Latencies;
 }
 
-/** The most windows of each series: more of them show noise better, longer ones have steadier tails. */
+/** The most windows of each series. More windows show noise better; longer windows have steadier tails. */
 const roundsMax = 5;
-/** A shorter window measures its own start: processor time comes in ticks of 10 ms, and a slow server answers late. */
+/** Shorter windows measure their own start: processor time comes in ticks of 10 ms, and a slow server answers late. */
 const windowSecondsMin = 0.4;
 /**
- * A new server compiles its code for so long under load: the node's first 300,000 events take up to half as long
+ * A new server needs this time under load to compile its code: the node's first 300,000 events take up to half as long
  * again.
  */
 export const warmUpSecondsMax = 6;
-/** The load runs for so long before a window, because a server takes some ten ms to accept hundreds of connections. */
+/** Load before each window, because a server takes some ten ms to accept hundreds of connections. */
 const leadMs = 100;
-/** Longest wait for the last report about an event loop. */
+/** Longest wait for the last sample of an event loop. */
 const loopSampleWaitMs = 10_000;
 
 /** Share of a core below which a server waited for the disk, for other processes of the machine, or for the load. */
 const saturatedShare = 0.85;
 
-/** The number of the next request to each server: no request is sent twice. */
+/** The number of the next request to each server, so that no request is sent twice. */
 const nextRequest = new WeakMap<Target, number>();
-/** Events that a target acknowledged, warm-ups and late ones included. */
+/** Events that a target acknowledged, warm-ups and late answers included. */
 const acknowledgedEvents = new WeakMap<Target, number>();
 
-/** `seconds` are for each series, in up to five windows that alternate; the warm-up comes on top. */
+/** Measures each series for `seconds`, in up to five windows that alternate, in addition to the warm-up. */
 export async function alternate(
   what: string,
   series: readonly Series[],
@@ -89,7 +89,7 @@ export async function alternate(
     const windows: Window[][] = series.map(() => []);
     for (let round = 0; round < rounds; round++) {
       const inTurn = [...series.entries()];
-      // There and back, so that no series always follows the same other one.
+      // Reverse every second round, so that no series always follows the same other one.
       if (round % 2 === 1) inTurn.reverse();
       for (const [i, one] of inTurn) {
         windows[i]!.push(await driveWindow(one, seconds / rounds, startedMs, progress));
@@ -122,7 +122,7 @@ export async function driveWindow(
   };
   let [cpuSBefore, begunMs, beginMs, endMs] = [0, 0, 0, 0];
   const prepare = (): void => {
-    // The first collections of a window would copy its new objects, and they are a larger part of a short window.
+    // The first collections of a window would copy its new objects, which matters more in a short window.
     promoteYoung();
     cpuSBefore = cpuSOf(target.pids);
     begunMs = performance.now();
@@ -132,7 +132,8 @@ export async function driveWindow(
     beginMs = Date.now();
     offsetS = (performance.now() - startedMs) / 1000;
   };
-  // Reading the processor time takes a moment in which no answer is noticed, so it waits until all have arrived.
+  // Reading the processor time blocks briefly, and answers in that time would be noticed late. So it is read after all
+  // answers.
   const onOver = (): void => {
     endMs = Date.now();
   };
@@ -173,12 +174,12 @@ export async function driveWindow(
   };
 }
 
-/** The reports that are about any part of this time (ms since 1970). A server reports a stall when it is over. */
+/** Returns the samples that overlap this time (ms since 1970). A server reports a stall when it is over. */
 export function samplesWithin(samples: readonly LoopSample[], beginMs: number, endMs: number): LoopSample[] {
   return samples.filter(({ at }, i) => at > beginMs && (samples[i - 1]?.at ?? at - loopSampleMs) < endMs);
 }
 
-/** Waits until the servers have reported about the end of a window: a stall there belongs to the window. */
+/** Waits until the servers have reported the end of a window, because a stall there belongs to the window. */
 export async function awaitLoopSamples(...targets: readonly Target[]): Promise<void> {
   const nowMs = Date.now();
   const giveUpMs = performance.now() + loopSampleWaitMs;
@@ -186,7 +187,7 @@ export async function awaitLoopSamples(...targets: readonly Target[]): Promise<v
   while (targets.some(isBehind) && performance.now() < giveUpMs) await delay(loopSampleMs / 4);
 }
 
-/** Events that a target acknowledged since it was started. */
+/** Returns the events that a target acknowledged since its start. */
 export function acknowledgedBy(target: Target): number {
   return acknowledgedEvents.get(target) ?? 0;
 }
@@ -199,18 +200,18 @@ function eventsIn({ kinds }: Driven, workload: Workload): number {
   }, 0);
 }
 
-/** The expected answers that arrived within the window. */
+/** Returns the number of expected answers within the window. */
 export function answersOf({ kinds }: Driven): number {
   return kinds.reduce((sum, { answers }) => sum + answers, 0);
 }
 
-/** All answers, late ones too. */
+/** Returns the number of all answers, late ones included. */
 function allAnswersOf({ kinds }: Driven): number {
   const all = kinds.flatMap(({ statuses }) => [...statuses]);
   return all.reduce((sum, [status, count]) => sum + (status === noAnswer ? 0 : count), 0);
 }
 
-/** Answers a second of each window; with `items` scores or events instead. */
+/** Returns the answers a second of each window; with `items`, the scores or events a second. */
 export function rates({ windows }: Measured, items = false): number[] {
   const count = ({ kinds }: Driven) => kinds.reduce((sum, kind) => sum + kind.answers * (items ? kind.items : 1), 0);
   return windows.map(({ driven, seconds }) => count(driven) / seconds);
@@ -224,12 +225,12 @@ function latenciesOf(windows: readonly Window[]): Latencies {
   return Latencies.sum(windows.flatMap(({ driven }) => driven.kinds.map(({ latencies }) => latencies)));
 }
 
-/** The 99th percentile of all kinds together. */
+/** Returns the 99th percentile of all kinds together. */
 export function p99MsOf(window: Window): number {
   return at(latenciesOf([window]).summary(), 99) / 1000;
 }
 
-/** The answers of a series whose status its kind does not expect, such as `503: 12`. */
+/** Lists the answers of a series whose status its kind does not expect, such as `503: 12`. */
 export function unexpected({ windows, series }: Measured): string {
   const found = new Map<string, number>();
   for (const { driven } of windows) {
@@ -245,13 +246,13 @@ export function unexpected({ windows, series }: Measured): string {
 }
 
 export interface TellOptions {
-  /** Unexpected answers are noted, and are no fault of the run. For other projects' servers. */
+  /** Whether unexpected answers are only noted and do not fail the run, for servers of other projects. */
   readonly tolerant?: boolean;
-  /** The unit of the items of one request where it carries several: `scores/s`. */
+  /** Unit of the items of one request with several items, such as `scores/s`. */
   readonly itemUnit?: string;
 }
 
-/** Puts a series into the report: rate, processor time, memory, event loop, latencies and courses. */
+/** Adds a series to the report: rate, processor time, memory, event loop, latencies and values over time. */
 export function report(to: Report, measured: Measured, { itemUnit, tolerant = false }: TellOptions = {}): void {
   const { series, windows } = measured;
   const { name } = series;
@@ -272,12 +273,12 @@ export function report(to: Report, measured: Measured, { itemUnit, tolerant = fa
   reportLatencies(to, measured);
   const wrong = unexpected(measured);
   if (wrong !== '') {
-    const text = `${name}: answers that were not expected: ${wrong}`;
+    const text = `${name}: unexpected answers: ${wrong}`;
     if (tolerant) to.note(text);
     else to.fault(text);
   }
   if (windows.every(({ driven }) => answersOf(driven) === 0)) {
-    // A rate of 0 already says that the answers were late; a server without any answer does not work.
+    // A rate of 0 already shows that the answers were late. A server without any answer does not work.
     if (windows.some(({ driven }) => allAnswersOf(driven) > 0))
       to.note(`${name}: no request was answered within its window`);
     else to.fault(`${name}: no request was answered`);
@@ -306,7 +307,7 @@ function reportLatencies(to: Report, { series, windows, latencies }: Measured): 
   }
 }
 
-/** The samples of each window at the window's place in the run. */
+/** Returns the samples of each window at the window's place in the run. */
 function loopCourse(windows: readonly Window[]): [number, number][] {
   return windows.flatMap(({ loop, startS }) =>
     loop.map(({ at, max }): [number, number] => [startS + (at - loop[0]!.at) / 1000, max]),
@@ -317,23 +318,23 @@ function loopCourse(windows: readonly Window[]): [number, number][] {
 const shareMax = 0.1;
 const lagUsMax = 1000;
 
-/** The note about a load that was late; undefined where it was in time, or has too few requests to tell. */
+/** Returns the note about a late load generator; undefined if it was in time, or has too few requests. */
 export function lagNote(name: string, drives: readonly Pick<Driven, 'kinds' | 'lag'>[]): string | undefined {
   const lag = Latencies.sum(drives.map((drive) => drive.lag));
   const all = Latencies.sum(drives.flatMap(({ kinds }) => kinds.map(({ latencies }) => latencies)));
   const [lagUs, latencyUs] = [at(lag.summary(), 99), at(all.summary(), 99)];
   if (!(lagUs > lagUsMax && lagUs > latencyUs * shareMax)) return undefined;
   const ms = (us: number) => (us / 1000).toFixed(1);
-  return `${name}: the load itself was late, ${ms(lagUs)} ms at the 99th percentile, of ${ms(latencyUs)} ms: these latencies are partly its own`;
+  return `${name}: the load generator was late by ${ms(lagUs)} ms at the 99th percentile, of ${ms(latencyUs)} ms: these latencies include its delay`;
 }
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as NodeJS.GCFunction;
 
 /**
- * Puts everything that is alive where these collections do not look; takes a millisecond. The first one copies what
- * lives, the second promotes it: left to a window that begins, its two first collections would take twice as long as
- * all others (decision 208).
+ * Moves all live objects to the old generation; takes a millisecond. The first collection copies the objects, the
+ * second promotes them. Otherwise the first two collections of a window would take twice as long as all others
+ * (decision 208).
  */
 export function promoteYoung(): void {
   for (let time = 0; time < 2; time++) collect({ type: 'minor' });

@@ -1,7 +1,7 @@
 /**
- * The table of refusals: every stable `code` of the service, the HTTP status it maps to and its default text.
- * Domain code names a code and never a status; the HTTP layer and the operator command look the rest up here.
- * Source: specification section 7, and the contract's table of codes. And what is said of anything that was thrown.
+ * The table of refusals: every stable `code` of the service, its HTTP status and its default text. Domain code uses
+ * codes and never statuses; the HTTP layer and the operator command look up the rest here. Source: specification
+ * section 7, and the contract's table of codes. Also formats thrown values.
  */
 
 export const errors = {
@@ -16,15 +16,19 @@ export const errors = {
   signature_expired: { status: 401, text: 'the signature of the request is outside its time window' },
   signature_replayed: { status: 401, text: 'a request with this signature was taken before; sign each request anew' },
   peer_not_active: { status: 403, text: 'peer not active' },
-  cross_site: { status: 403, text: 'changes are taken from the dashboard itself only' },
+  cross_site: { status: 403, text: 'changes are accepted only from the dashboard itself' },
   registration_closed: { status: 403, text: 'registration is closed; ask the operator of this node' },
   player_not_found: { status: 404, text: 'the player has no events' },
   subject_not_found: { status: 404, text: 'the subject has no events' },
   event_not_found: { status: 404, text: 'no such event of this peer' },
+  dispute_not_found: { status: 404, text: 'no dispute has this id' },
   route_not_found: { status: 404, text: 'no such route' },
-  method_not_allowed: { status: 405, text: 'the route does not take this method' },
+  method_not_allowed: { status: 405, text: 'the route does not accept this method' },
   request_timeout: { status: 408, text: 'the request took too long to arrive' },
-  duplicate_event: { status: 409, text: 'an event with this event_id is stored already' },
+  duplicate_event: { status: 409, text: 'an event with this event_id is already stored' },
+  duplicate_dispute: { status: 409, text: 'this peer already has an open dispute about this subject' },
+  dispute_decided: { status: 409, text: 'the dispute is already decided' },
+  reporter_required: { status: 422, text: 'name the peers whose events become void' },
   payload_too_large: { status: 413, text: 'the body is too large' },
   uri_too_long: { status: 414, text: 'the request target is too long' },
   unsupported_media_type: {
@@ -35,11 +39,13 @@ export const errors = {
   timestamp_in_future: { status: 422, text: 'timestamp is more than 24 hours in the future' },
   peer_id_mismatch: { status: 422, text: 'peer_id differs from the authenticated peer' },
   game_id_not_registered: { status: 422, text: 'game_id is not registered for this peer' },
-  unknown_peer: { status: 422, text: 'peer_id names no peer of this group' },
+  unknown_peer: { status: 422, text: 'peer_id is not a peer of this group' },
+  unknown_origin: { status: 422, text: 'origin is not an origin that the operator declared' },
   unsupported_schema_version: { status: 422, text: 'this major version of the event schema is not supported' },
-  subject_hash_required: { status: 422, text: 'this group takes subject hashes only (high-security mode)' },
-  player_id_not_canonical: { status: 422, text: 'this group takes player ids in their canonical form only' },
+  subject_hash_required: { status: 422, text: 'this group accepts only subject hashes (high-security mode)' },
+  player_id_not_canonical: { status: 422, text: 'this group accepts player ids only in their canonical form' },
   erasure_quota_exceeded: { status: 429, text: 'the daily quota of erasures of this peer is used up' },
+  dispute_quota_exceeded: { status: 429, text: 'the daily quota of disputes of this peer is used up' },
   rate_limited: { status: 429, text: 'too many requests; try again later' },
   headers_too_large: { status: 431, text: 'the header fields are too large' },
   internal_error: { status: 500, text: 'internal error' },
@@ -51,35 +57,36 @@ export const errors = {
 
 export type ErrorCode = keyof typeof errors;
 
-/** One fault of a body: where it is, and what was expected and found there. */
+/** One fault of a body: its place, what was expected and what was found. */
 export interface ViolationDetails {
-  /** JSON pointer of the faulty field; of the missing or unknown field itself where that is the fault. */
+  /** JSON pointer of the faulty field; of the missing or unknown field itself if that is the fault. */
   readonly field: string;
-  /** The keyword of JSON Schema that is violated. */
+  /** The violated keyword of JSON Schema. */
   readonly violation: string;
-  /** The value, or its length, where the keyword is a bound. */
+  /** The value, or its length, if the keyword is a bound. */
   readonly actual?: number;
   readonly limit?: number;
-  /** For people. */
+  /** Text for people. */
   readonly error: string;
 }
 
-/** What `details` holds, for the codes that have any. The contract's schemas describe the same. */
+/** The `details` of the codes that have any. The contract's schemas describe the same. */
 export interface ErrorDetails {
-  /** The first fault, whose text is the refusal's own, and further ones. */
+  /** The first fault, whose text is that of the refusal, and further faults. */
   readonly schema_validation_failed: Omit<ViolationDetails, 'error'> & { readonly more?: readonly ViolationDetails[] };
-  /** Where the characters of an id are at fault. */
+  /** Present if the characters of an id are at fault. */
   readonly invalid_parameter: { readonly parameter: string; readonly violation: 'pattern' };
-  /** Where an `Authorization` field was sent in place of the key's own. */
+  /** Present if an `Authorization` field was sent instead of the key's own. */
   readonly missing_api_key: { readonly expected_header: string; readonly hint: string };
   readonly duplicate_event:
     | { readonly event_id: string; readonly originally_received_at: string; readonly reason?: 'subject_erased' }
     | { readonly event_id: string; readonly owner: 'other' };
+  readonly duplicate_dispute: { readonly dispute_id: string };
   /** The canonical form of each kind of ids that the group takes, in words. */
   readonly player_id_not_canonical: {
     readonly canonical_forms: readonly { readonly kind: string; readonly form: string }[];
   };
-  /** Whose quota is used up, and how many erasures it allows in 24 hours. */
+  /** The exhausted quota, and the erasures that it allows in 24 hours. */
   readonly erasure_quota_exceeded: { readonly quota: 'peer' | 'group'; readonly per_day: number };
   readonly rate_limited: { readonly limit: string; readonly per_s?: number; readonly per_hour?: number };
   readonly internal_error: { readonly request_id: string };
@@ -92,11 +99,11 @@ export interface ErrorDetails {
   };
 }
 
-/** A request that was understood and turned down. Never thrown; a broken invariant throws instead. */
+/** An understood but refused request. Refusals are returned and never thrown; a broken invariant throws instead. */
 export interface Refusal {
   readonly ok: false;
   readonly code: ErrorCode;
-  /** Replaces the default text where a more exact one helps. Holds nothing secret and no player id. */
+  /** Replaces the default text by a more exact one. Contains no secret and no player id. */
   readonly text?: string;
   readonly details?: ErrorDetails[keyof ErrorDetails];
   /** Seconds after which a retry makes sense (429, 503). */
@@ -118,7 +125,7 @@ export function refused(code: ErrorCode, more: Omit<Refusal, 'ok' | 'code'> = {}
   return { ok: false, code, ...more };
 }
 
-/** What to say of anything that was thrown, or that a promise rejected with. */
+/** Returns the message of a thrown value or a rejection. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

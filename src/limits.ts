@@ -1,6 +1,6 @@
 /**
- * Every bound of the service, with its unit in the name. What only says how bytes lie, or how one file goes about its
- * own work, stands in that file. The relations that other parts rely on are asserted at the end, when the module loads.
+ * Every bound of the service, with its unit in the name. Constants of a byte layout or of one file's own work stay in
+ * that file. The relations that other parts rely on are asserted at the end, when the module loads.
  */
 
 const KiB = 1024;
@@ -13,13 +13,13 @@ export const limits = {
   eventBodyBytes: 16 * KiB,
   batchBodyBytes: 1 * MiB,
   batchEventsMax: 500,
-  /** No event of a batch is shorter. */
+  /** Minimum size of an event in a batch. */
   batchEventBytesMin: 128,
   /** URL, header names and header values of one request together. */
   headBytes: 33 * KiB,
   /**
-   * What the HTTP parser accepts: more than `headBytes`, for a clear answer, and less than one read of a socket (64
-   * KiB), which shows what was too long.
+   * Bound of the HTTP parser: more than `headBytes`, so that the node can answer, and less than one read of a socket
+   * (64 KiB), which shows the part that was too long.
    */
   parserHeadBytes: 48 * KiB,
   headerCount: 64,
@@ -30,59 +30,59 @@ export const limits = {
   keepAliveTimeoutMs: 5_000,
   connectionsCheckingIntervalMs: 500,
   /**
-   * How often requests of the public port are looked for that are late: all that one look finds are told of in one
+   * Interval of the check for late requests on the public port. All late requests of one check are reported in one
    * turn.
    */
   lateRequestsLookMs: 100,
-  /** Connections of late callers that are ended in a millisecond, each in some 100 us; more where thousands wait. */
+  /** Late connections that are ended in a millisecond, each in about 100 us; more if thousands wait. */
   connectionsEndedPerMs: 3,
-  /** Turns in which most of those that wait are ended, however many they are. */
+  /** Turns in which most late connections are ended, whatever their number. */
   connectionsEndedTurns: 1_024,
-  /** What a caller still sends behind its last answer is read and dropped for so long, and so much of it. */
+  /** Duration and bytes for which input behind the last answer is read and dropped. */
   lingerMs: 2_000,
   lingerBytes: 16 * MiB,
-  /** What a request that waits behind an answer takes one place for; its body takes more of them. */
+  /** Bytes per place of a request that waits behind an answer; its body takes further places. */
   pipelinedPlaceBytes: 2 * KiB,
   /**
-   * Places of one connection's requests that wait behind an answer; the connection is not read from while they are
-   * taken. Even.
+   * Places of one connection's requests that wait behind an answer. The connection is not read while they are full.
+   * Must be even.
    */
   pipelinedPerConnection: 64,
-  /** Places of all connections together; a connection that brings more ends. */
+  /** Places of all connections together. A connection that exceeds them is ended. */
   pipelinedMax: 65_536,
   /** Bytes that Node reads from a connection at a time. */
   readBytes: 64 * KiB,
-  /** Answers to requests of one read of a socket that are put together; the rest are made once these have left. */
+  /** Answers to the requests of one read that are combined. Further answers wait until these are sent. */
   answersAheadBytes: 64 * KiB,
   /**
-   * A caller that takes nothing of its answers for this long has gone; the largest, a script of the pages, is one piece
-   * of 1.5 MB.
+   * A caller that reads nothing of its answers for this long has gone. The largest answer, a script of the pages, is
+   * one piece of 1.5 MB.
    */
   unreadTimeoutMs: 20_000,
-  /** At a stop, for connections that the system took before and the node did not. */
+  /** Time at a shutdown for connections that the system accepted and the node did not. */
   acceptLastMs: 500,
-  /** What a process needs to start: loading the service alone opens up to 120 at a time. */
+  /** Descriptors that a process needs to start: loading the service alone opens up to 120 at a time. */
   openFilesMin: 256,
   connectionsMaxDefault: 4_096,
   connectionsMaxCeiling: 1_000_000,
-  /** What one address may hold of them. */
+  /** Share of the connections that one address may hold. */
   connectionsAddressShare: 0.5,
-  /** Connections that are looked at for an idle one when there is no room for a new one. */
+  /** Connections that are checked for an idle one when there is no room for a new one. */
   evictionLooks: 1_024,
   /**
-   * Looks at an idle connection that it outlives if it asked for something: a caller that asks now and then keeps its
+   * Checks that an idle connection survives if it made a request, so that a caller with occasional requests keeps its
    * connection longer.
    */
   evictionChances: 8,
-  /** Connections beyond the bound that are told so at a time; further ones are closed without a word. */
+  /** Refused connections that get an answer at a time; further ones are closed without an answer. */
   connectionsRefusedAtOnce: 256,
   /** Kinds that `PLAYER_ID_KINDS` may list. */
   playerIdKindsMax: 16,
   matchIdsMax: 128,
   requestIdLength: 128,
-  /** Faults of one body that are told beside the first. */
+  /** Faults of one body that are reported besides the first. */
   furtherFaultsMax: 8,
-  /** Faulty events of a batch whose further faults are told; of the rest, the first fault each. */
+  /** Faulty events of a batch with all their faults; for the rest only the first fault is reported. */
   batchFaultsExplained: 16,
 
   // Contract strings, in code points
@@ -95,13 +95,15 @@ export const limits = {
   emailLength: 254,
   schemaVersionLength: 64,
   cursorLength: 256,
+  /** Of a listing of own events, which goes on in the chain of each origin that the peer carries. */
+  placesCursorLength: 8_192,
 
   // Pages
-  /** Hours and days as text that are kept for the next answer, of each so many. */
+  /** Cached texts of hours, and of days. */
   timeStringsMax: 1_024,
   pageDefault: 50,
   pageMax: 200,
-  /** Newest events of a player that the public summary covers. */
+  /** Newest events of a player in the public summary. */
   summaryEventsMax: 1_000,
 
   // Event rules
@@ -113,28 +115,31 @@ export const limits = {
   // Peers
   peersMaxDefault: 10_000,
   /**
-   * Places beyond `PEERS_MAX` that the operator alone can give out, so that a flood of registrations does not keep the
-   * operator's peers out.
+   * Places beyond `PEERS_MAX` that only the operator can use, so that a flood of registrations does not exclude the
+   * operator's peers.
    */
   peersReserve: 16,
-  /** Peers that one turn revokes for never having sent an event. */
+  /** Peers that one turn revokes because they never sent an event. */
   purgedAtOnce: 1_000,
   purgeIdleMsMax: 3_650 * DAY_MS,
-  /** A peer's number takes 16 bits in the event id table. */
+  /** A peer's number has 16 bits in the event id table. */
   peersMaxCeiling: 65_535,
   preTrustedWarnAbove: 3,
   preTrustedMax: 64,
-  /** From which age on a group tells newcomers from its other peers; in ms. */
+  /** Age in ms from which a group distinguishes new peers from the others. */
   establishedMs: 3_600_000,
   newPeerDaysMax: 30,
   priorBadShareMin: 0.005,
   priorBadShareMax: 0.3,
-  /** Peers that are listed as one witness with a peer; a flood of clones has thousands. */
+  /** Listed peers of one witness group; a flood of clones has thousands. */
   witnessesListedMax: 100,
-  /** Peers that have metrics of their own. */
+  /** Peers with metrics of their own. */
   metricsPeersMax: 1_000,
   keyBytes: 32,
   keyOverlapMsMax: DAY_MS,
+
+  /** The sliding day of quotas. */
+  quotaWindowMs: DAY_MS,
 
   // Allow list
   /** Players that records of the allow list name, those whose entry is over among them. */
@@ -161,33 +166,55 @@ export const limits = {
   // Erasure
   erasureQuotaPerDay: 100,
   erasureWindowMs: DAY_MS,
-  /** Times of erasures that are remembered per peer; a larger quota is no quota. */
+  /** Times of erasures that are stored per peer; a larger quota is no quota. */
   erasureTimesMax: 10_000,
-  /** Log records that one piece of an erasure rewrites, between turns. */
+  /** Log records that one piece of an erasure rewrites between turns. */
   redactionPieceRecords: 4_096,
   redactionPieceBatches: 256,
   redactionPieceBytes: 4 * MiB,
-  /** Withdrawn events that one series of pieces takes out of the log. */
+  /** Withdrawn events that one series of pieces removes from the log. */
   redactionWithdrawals: 1_024,
-  /** Erased subjects that it takes out along with them. */
+  /** Erased subjects that the same series removes. */
   redactionErasures: 64,
-  /** How often a withdrawal or a submission looks into the log again, where what it read has changed meanwhile. */
+  /** Retries of a withdrawal or a submission whose read of the log became outdated meanwhile. */
   rereadTries: 8,
   /** Players whose erasure waits for the operator. */
   pendingErasuresMax: 10_000,
-  /** Until when an erasure that waits should be decided: what laws give for one. */
+  /** Time within which a pending erasure should be decided, as laws require. */
   erasureDueMs: 2_592_000_000,
-  /** Erasures of a group in a sliding day, in quotas of one peer: fresh keys bring no more. */
+  /** Erasures of a group in a sliding day, in quotas of one peer, so that fresh keys do not raise the limit. */
   groupErasuresFactor: 10,
-  /** From which age on a peer erases players at once whom it alone reported. */
+  /** Age from which a peer erases players at once that only this peer reported. */
   erasureAgeMs: 86_400_000,
   /** Free pages that one commit of a scrub claims, in bytes. */
   scrubPieceBytes: 4 * MiB,
-  /** On a disk with less room no removal is taken up: a piece with its pages, and as much again. */
+  /** Free space below which no removal starts: a piece with its pages, and as much again. */
   removalFreeBytes: 16 * MiB,
   scrubReaderLookMs: 5,
-  /** A reader that stays on old pages for longer, such as a copying tool, puts the scrub off. */
+  /** A reader that uses old pages for longer, such as a copying tool, defers the scrub. */
   scrubReaderWaitMs: 8_000,
+
+  // Origins
+  originNameLength: 64,
+  /** Declared origins, those removed since among them. */
+  originsMax: 256,
+  /** Peers with an origin that they send events of: each takes a number, as a peer does. */
+  carriersMax: 8_192,
+  referenceLength: 128,
+
+  // Disputes
+  disputeTextLength: 500,
+  /** Disputes that wait for the operator, and rejected ones that are still held. */
+  disputesOpenMax: 10_000,
+  disputesRejectedMax: 10_000,
+  /** Disputes of one peer in a sliding day, and those of a group in quotas of one peer. */
+  disputeQuotaPerDay: 50,
+  groupDisputesFactor: 10,
+  /** Peers whose events one decision makes void. */
+  disputeVoidsMax: 64,
+
+  /** Records of the log that an export of one player reads, at most; of a player with more it says so. */
+  exportRecordsMax: 100_000,
 
   // Actor
   mailboxEvents: 8_192,
@@ -197,188 +224,183 @@ export const limits = {
   retryAfterS: 1,
 
   // Admission of events
-  /** While no more events than this wait for a turn, further ones are let in. */
+  /** Further events are admitted while at most this many wait for a turn. */
   eventsAheadAlways: 512,
-  /** Beyond that, work of turns that may wait before an event; a node that has to refuse one is overloaded. */
+  /** Work that may wait before an event beyond that. A node that must refuse an event is overloaded. */
   burstWorkMs: 2_000,
-  /** The same of a node that is overloaded, or half of a commit where that is longer. */
+  /** The same bound in an overload, or half of a commit if that is longer. */
   overloadWorkMs: 2,
-  /** An overload is over once nobody has waited for `overloadRestMs`, or nobody was refused for `overloadEndsMs`. */
+  /** An overload ends once no event has waited for `overloadRestMs`, or none was refused for `overloadEndsMs`. */
   overloadRestMs: 20,
   overloadEndsMs: 1_000,
-  /**
-   * Batches whose bodies are taken in at a time during an overload; one does not count for longer than `arrivingMs`.
-   */
+  /** Batch bodies that are admitted at a time during an overload. A body counts for at most `arrivingMs`. */
   batchesArriving: 32,
   arrivingMs: 100,
-  /** What has arrived of all batches that are on their way in. */
+  /** Received bytes of all batches in flight. */
   arrivingBytes: 128 * MiB,
   /**
-   * How often bodies of batches are looked at, what must have come since the last look, and after how many looks in
-   * vain one ends.
+   * Interval of the check of batch bodies, the minimum of new bytes per check, and the failed checks after which a body
+   * ends.
    */
   arrivingLookMs: 1_000,
   arrivingBytesPerLook: 8 * KiB,
   arrivingSlowLooks: 3,
-  /** Events that were let in count half after each period, for the share of whoever sent them. */
+  /** The share of an event's sender halves with each period. */
   sharePeriodMs: 1_000,
-  /** Callers that are counted one by one for that; those beyond share a count. */
+  /** Callers with a share of their own; callers beyond the bound share one. */
   sharesMax: 65_536,
-  /** A caller below this part of what callers had on average, or below so many events, is let in before others. */
+  /** A caller below this part of the average share, or below so many events, is admitted first. */
   shareFirst: 0.5,
   shareFirstEvents: 1_000,
-  /** Turns of fewer events do not tell what an event takes. */
+  /** Turns with fewer events are not used to estimate the time of an event. */
   eventsTimed: 64,
-  /** Share of the newest turn in what turns are taken to need. */
+  /** Weight of the newest turn in the estimate of turn durations. */
   admissionSmoothing: 0.1,
 
   // Log and state
-  /** Event ids (and so events ever accepted) that one node holds; writes beyond it get 503. */
+  /** Event ids (so events ever accepted) of one node. Writes beyond the bound get 503. */
   eventIdsMax: 200_000_000,
   subjectsMax: 100_000_000,
-  /** Sequence numbers take 48 bits in the tables. */
+  /** Sequence numbers have 48 bits in the tables. */
   seqMax: 2 ** 48 - 1,
   halfLifeDaysMax: 3_650,
   retentionDaysMax: 36_500,
-  /** How often events are looked for that are too old to stay. */
+  /** Interval of the check for events beyond the retention age. */
   retentionLookMs: HOUR_MS,
-  /** Moments of records that one look goes through for their age, so that it holds nobody up. */
+  /** Record times that one check reads, so that it does not block the thread. */
   retentionLookMoments: 100_000,
   halfLifeDaysDefault: 30,
-  /** How far the clock may be ahead of the newest time that was seen before. */
+  /** How far the clock may be ahead of the newest time seen before. */
   clockAheadMs: DAY_MS,
   /** How far the clock may be behind the newest evidence when the half-life changes. */
   halfLifeClockBehindMs: HOUR_MS,
   /** The decay epoch moves once newer evidence would be scaled by more than 2^this. */
   epochHalfLivesMax: 256,
   snapshotsMax: 2,
-  /** Pause after a snapshot that failed. */
+  /** Pause after a failed snapshot. */
   snapshotRetryMs: 60_000,
-  /** Quiet after an erasure before the snapshots that it removed are made up for. */
+  /** Quiet time after an erasure before the removed snapshots are replaced. */
   snapshotAfterErasureMs: 5_000,
-  /** A snapshot that is owed is put off by further erasures for this long, at most. */
+  /** Longest time by which further erasures delay that snapshot. */
   snapshotOwedMs: 60_000,
   snapshotEveryDefault: 100_000,
   /** A block is written by one call, which the kernel does not interrupt: 0.3 ms. */
   snapshotBlockBytes: 256 * KiB,
-  /**
-   * A snapshot at shutdown is skipped when it would take longer than this, or than what other steps left of
-   * `shutdownMs`.
-   */
+  /** A snapshot at shutdown is skipped if it would take longer than this, or than the rest of `shutdownMs`. */
   shutdownSnapshotMs: 5_000,
-  /** Whoever waits for an erasure when the node stops is told to come again after this. */
+  /** Time for erasures that are pending at shutdown. Their callers are then asked to retry. */
   shutdownAnswersMs: 3_000,
-  /** What the pools' workers get to close their files before they are ended. */
+  /** Time for the pools' workers to close their files before they are terminated. */
   shutdownPoolMs: 1_500,
   /**
-   * What workers get to load, where a node is stopped that has hardly started: one that opens its files must not be
-   * ended.
+   * Time for workers to load if a node is stopped right after its start. A worker that opens its files must not be
+   * terminated.
    */
   shutdownLoadMs: 5_000,
-  /** For the last writes, and what no other figure counts. */
+  /** Time for the last writes and for everything without a figure of its own. */
   shutdownLastMs: 500,
   shutdownMs: 10_000,
-  /** A signal so soon after the first is its echo, where npm hands on what the terminal sent to the node already. */
-  signalEchoMs: 200,
   /**
-   * What a node that cannot go on gives its threads to end, before it ends without them, and of that to close their
-   * files.
+   * A signal within this time of the first is its echo: npm forwards the signal that the terminal also sent to the
+   * node.
    */
+  signalEchoMs: 200,
+  /** Time for the threads of a failed node to end before the process exits, and the part of it to close their files. */
   failedExitMs: 500,
   failedPoolMs: 250,
 
   // Disk
-  /** Free space below which writes are refused, in MB (10^6 bytes), where the operator says nothing. */
+  /** Free space below which writes are refused, in MB (10^6 bytes), by default. */
   diskFreeMinMbDefault: 256,
-  /** Free space that a commit begins with: a turn with its pages, and as much again. */
+  /** Free space that a commit requires: a turn with its pages, and as much again. */
   commitFreeBytes: 8 * MiB,
-  /** Disk space that is kept for the commits of a node whose disk is full. */
+  /** Disk space that is reserved for the commits of a node on a full disk. */
   reserveBytes: 2 * MiB,
-  /** With less room than this a disk counts as full. */
+  /** A disk with less free space counts as full. */
   diskFullBytes: 1 * MiB,
   diskLookMs: 1_000,
-  /** Writes are taken again above this many times the watermark. */
+  /** Writes are accepted again above this multiple of the watermark. */
   diskResumeFactor: 1.25,
-  /** An operator has to make room first. */
+  /** The operator must make room first. */
   diskRetryAfterS: 10,
 
   // Check in the background
   checkFirstMs: 10 * 60_000,
-  /** Twice a day, so that every record is read within one, whenever the node was started. */
+  /** Twice a day, so that every record is read within a day, whenever the node was started. */
   checkEveryMs: DAY_MS / 2,
-  /** A check rests this many times as long as it works. */
+  /** A check sleeps this many times as long as it works. */
   checkRestFactor: 9,
 
   // Pools
   replicaQueueMax: 64,
-  /** Of each kind of read. */
+  /** Per class of reads. */
   readersQueueMax: 256,
-  /** A read that has not begun by then is refused: its caller asks again sooner than it would have its turn. */
+  /** A read that has not begun by then is refused: its caller retries sooner than it would have its turn. */
   readerWaitMs: 2_500,
-  /** Pause before work that the pool could not do is asked for again. */
+  /** Pause before work that the pool could not do is requested again. */
   workRetryMs: 1_000,
-  /** A redaction that fails again and again is tried this seldom, at last. */
+  /** Longest pause between attempts at a redaction that keeps failing. */
   redactionRetryMaxMs: 60_000,
   readerThreads: 1,
   /**
-   * What one read of the log takes, and what one takes beside who writes: no page that was freed meanwhile can be used
-   * again.
+   * Bounds of one read of the log, and of one read in parallel with the writer: freed pages cannot be reused during a
+   * read.
    */
   catchUpBatches: 512,
   catchUpBytes: 8 * MiB,
   followBytes: 256 * KiB,
-  /** Events that a start sorts before they go into the tables: 82 bytes each. */
+  /** Events that a start sorts before it inserts them into the tables: 82 bytes each. */
   sortedEvents: 2_500_000,
   /**
-   * Records one listing reads: own events go on with the next page; in the summary each chain has a share for gone
-   * ones.
+   * Records that one listing reads. Own events continue with the next page; in the summary each chain has a share for
+   * removed events.
    */
   walkRecordsMax: 20_000,
-  /** Reads of the log, of two such walks each at most, for the events of one submission that may be repeated. */
+  /** Reads of the log, of at most two such walks each, for the possibly repeated events of one submission. */
   repeatReadsMax: 16,
   readerCacheBatches: 32,
-  /** Players that one count of verdicts looks at; of more, every n-th. */
+  /** Players that one count of verdicts reads; of more, every n-th. */
   verdictRowsMax: 1_048_576,
-  /** Peers that must have contributed before anything is split up by type or side. */
+  /** Minimum of contributing peers before evidence is split by type or side. */
   summaryPeersMin: 3,
 
   // Weights
   weightsIntervalMsDefault: 2_000,
   weightsIntervalMsMin: 50,
   weightsIntervalMsMax: HOUR_MS,
-  /** Weights in force this long are published again, where newer records are behind them. */
+  /** Weights that have been in force this long are published again if newer records exist. */
   weightsRepublishMs: HOUR_MS,
-  /** The next computation starts no sooner than this many times the last one's duration after it. */
+  /** The next computation starts at the earliest this many times the last one's duration after it. */
   weightsRestFactor: 4,
-  /** Weights of peers in one page of their history, and one vector more. */
+  /** Weights of peers in one page of their history, and one more vector. */
   weightsPagePeers: 10_000,
-  /** A computation that takes longer hangs: its worker is replaced. */
+  /** A computation that takes longer is considered hung, and its worker is replaced. */
   weightsTimeoutMs: 120_000,
 
   // Owner of a data folder
   heartbeatMs: 2_000,
-  /** An owner that cannot be looked up (another PID namespace or host) is dead after this much silence. */
+  /** An owner that cannot be identified (another PID namespace or host) counts as dead after this much silence. */
   ownerSilentMs: 7_000,
-  /** `sun_path` of a Unix socket holds 107 bytes and is cut in silence beyond. */
+  /** `sun_path` of a Unix socket has 107 bytes; longer paths are truncated silently. */
   socketPathBytes: 107,
 
   // Dashboard
-  /** How often the plots are sampled and the open pages told. */
+  /** Interval at which the plots are sampled and open pages updated. */
   dashboardBeatMs: 2_000,
   livePagesMax: 32,
-  /** What is kept for a page that does not read; beyond it the page is cut off. */
+  /** Unread bytes of a page; beyond the bound the page is disconnected. */
   livePageBytesMax: 256 * KiB,
-  /** Proxies close what stays silent for long. */
+  /** Proxies close connections that are silent for long. */
   liveHeartbeatMs: 15_000,
-  /** An hour of beats. */
+  /** One hour of samples. */
   paceSamplesMax: 1_800,
-  /** Beats that a rate and a percentile are taken over. */
+  /** Samples of a rate and a percentile. */
   paceWindowSamples: 6,
-  /** A day of samples, or the last hours where weights move all the time. */
+  /** A day of samples, or the last hours if weights change all the time. */
   weightSamplesMax: 1_440,
   weightSampleMs: 60_000,
   weightSampleMsMin: 10_000,
-  /** Verdicts are counted again no sooner than after this, and than this many times what the last count took. */
+  /** Minimum pause between two counts of verdicts, in ms and as a multiple of the duration of the last count. */
   verdictsRestMs: 5_000,
   verdictsRestFactor: 20,
   passwordLengthMin: 12,
@@ -394,45 +416,42 @@ export const limits = {
   // Verdict stream
   streamReadersMax: 2_048,
   streamReadersPerPeer: 1_024,
-  /** What moved less than this since it was told stays untold. */
+  /** Smaller changes since the last published value are not published. */
   streamScoreStep: 1,
   streamConfidenceStep: 0.05,
-  /** Rows of one frame; some 140 bytes each. */
+  /** Rows of one frame, about 140 bytes each. */
   streamFrameRows: 500,
   streamFrameBytes: 128 * KiB,
-  /** Rows that one task of the pool looks at. */
+  /** Rows that one task of the pool reads. */
   streamLookedAtRows: 65_536,
-  /** Rows touched since the last piece that are remembered one by one; beyond it all are looked at. */
+  /** Rows changed since the last piece that are tracked one by one; beyond the bound all rows are read. */
   streamTouchedRows: 65_536,
-  /**
-   * Changes kept in memory for readers that were cut off for a moment, and what of them is sent without asking the
-   * pool.
-   */
+  /** Changes kept in memory for readers with a short disconnection, and how many of them are sent without the pool. */
   streamRingRows: 32_768,
   streamAtOnceRows: 1_000,
-  /** The verdict stream tells changes in intervals in groups of this many active peers or more. */
+  /** Minimum of active peers for publication of changes in intervals. */
   streamIntervalPeersMin: 5,
   streamIntervalMsDefault: 1_000,
   streamIntervalMsMax: 60_000,
-  /** How often changes are looked for; while there are more, the pause between two pieces. */
+  /** Interval of the check for changes, and the pause between two pieces while there are more. */
   streamTickMs: 250,
   streamPaceMs: 20,
-  /** For so long one turn of the event loop writes to readers. */
+  /** Time in which one turn of the event loop writes to readers. */
   streamSliceMs: 4,
-  /** What was told is kept for this long without a reader. */
+  /** How long the feed is kept without a reader. */
   streamLingerMs: 30_000,
   streamHeartbeatMs: 5_000,
-  /** How often readers are looked at: keys that ended, heartbeats. */
+  /** Interval of the check of readers for ended keys and heartbeats. */
   streamBeatMs: 1_000,
-  /** What a reader may leave unread; beyond it it is cut off. */
+  /** Unread bytes of a reader; beyond the bound the reader is disconnected. */
   streamUnreadBytes: 512 * KiB,
-  /** A reader that was told to resume gets this long to read that. */
+  /** Time for a reader to read the request to resume. */
   streamEndMs: 2_000,
   streamRetryMs: 1_000,
 
   // Rate limits
   rateLimitPerSecondMax: 1_000_000,
-  /** Callers that are counted one by one within a second; those beyond share a count. */
+  /** Callers with a count of their own within a second; callers beyond the bound share one. */
   rateLimitCallersMax: 65_536,
 
   // Cluster
@@ -533,13 +552,13 @@ relation(limits.batchEventsMax <= limits.turnEvents, 'a batch fits in one turn')
 relation(limits.turnEvents <= limits.mailboxEvents, 'a turn fits in the mailbox');
 relation(limits.batchBodyBytes <= limits.turnBytes, 'a batch body fits in one turn');
 relation(limits.turnBytes <= limits.mailboxBytes, 'a turn fits in the mailbox in bytes');
-relation(limits.batchEventsMax <= limits.eventsAheadAlways, 'a batch never keeps another one out');
-relation(limits.batchEventsMax <= limits.shareFirstEvents, 'a batch fits in what comes before others');
+relation(limits.batchEventsMax <= limits.eventsAheadAlways, 'a batch never excludes another batch');
+relation(limits.batchEventsMax <= limits.shareFirstEvents, 'a batch fits in the share that is admitted first');
 relation(limits.pipelinedPerConnection % 2 === 0, 'pipelinedPerConnection is even');
 relation(limits.headersTimeoutMs <= limits.requestTimeoutMs, 'headers time out before the request');
 relation(limits.pageDefault <= limits.pageMax, 'pageDefault <= pageMax');
-relation(limits.commitFreeBytes >= 2 * limits.turnBytes, 'a turn fits in what a commit begins with');
-relation(limits.diskFreeMinMbDefault * 1e6 > 2 * limits.mailboxBytes, 'what is accepted fits below the watermark');
+relation(limits.commitFreeBytes >= 2 * limits.turnBytes, 'a turn fits in the free space that a commit requires');
+relation(limits.diskFreeMinMbDefault * 1e6 > 2 * limits.mailboxBytes, 'accepted commands fit below the watermark');
 relation(
   limits.shutdownAnswersMs + limits.shutdownPoolMs + limits.shutdownLastMs <= limits.shutdownSnapshotMs,
   'last answers, connections that end (for all but the time of a snapshot) and the end of the pools fit in the shutdown',

@@ -134,7 +134,7 @@ test('a restore that is killed anywhere is carried on or begun anew, and no node
       cut++;
       const refusal = await startProcess({ DATA_DIR: target }).catch((error: unknown) => error);
       assert.instance(refusal, NotStarted);
-      assert.match(String(refusal), 'did not end; run ptf restore again');
+      assert.match(String(refusal), 'was interrupted; run ptf restore again');
       assert.is((await runPtf(['verify'], target)).code, 1);
       await done(['restore', place, '--replace'], target);
     }

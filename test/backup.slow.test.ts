@@ -166,7 +166,10 @@ test('what the old folder says of erasures is asked for, and doing without it mu
   assert.ok(holds(cut, erased));
 
   const { dir: foreign } = await lived(10);
-  assert.match(await refused(['restore', place, '--replace'], foreign, 'erasures_unknown'), 'they part after record 0');
+  assert.match(
+    await refused(['restore', place, '--replace'], foreign, 'erasures_unknown'),
+    'they differ after record 0',
+  );
 });
 
 test('damage in a backup is found by verify, and no restore begins with it', async () => {

@@ -25,7 +25,7 @@ test('a node that only reads ends once another one owns its folder, and publishe
     await snapshots.remove(lastSeq);
 
     const taken = await takeOver(node.dir);
-    assert.match(String(await rejection(pool.snapshot(lastSeq, ownerEpoch))), 'given up');
+    assert.match(String(await rejection(pool.snapshot(lastSeq, ownerEpoch))), 'the snapshot was aborted');
     assert.equal(snapshots.list(), []);
 
     await until(() => failures.length > 0);

@@ -418,6 +418,56 @@ test('no file name and no declared name uses a retired word of the glossary', ()
   assert.equal(src.flatMap(retiredIn), []);
 });
 
+/** Folders and files with comments in plain English. A folder joins the list once it is clean and never leaves it. */
+const plainEnglish = [
+  'bench/',
+  'src/errors.ts',
+  'src/group/backup/',
+  'src/group/feed/',
+  'src/group/recovery/',
+  'src/group/removal/',
+  'src/http/',
+  'src/limits.ts',
+  'src/store/',
+  'src/validation/',
+  'src/workers/',
+  'test/support/',
+];
+
+/** Starts of sentences that are fragments or hide their subject. */
+const fragment =
+  /(?:^|[.!?] )(?:(?:Of|Told|What|Whatever|Where|Whether or not|Who|Whoever|Whom|Whose|Nobody)\b|The same(?: as\b|[,.;:]|$)|That (?:is|it|of|which|the|a|no)\b|For (?:one|those|what|who|whoever|the same)\b)[^.]*/;
+
+/** The comments of a text, each without its markers and in one line. */
+function commentsOf(text: string): string[] {
+  const joined = text.replace(/(?<=^[ \t]*\/\/[^\n]*)\n[ \t]*\/\/ ?/gm, ' ');
+  return (joined.match(commentOrString) ?? [])
+    .filter((found) => found.startsWith('/'))
+    .map((found) =>
+      found
+        .replace(/^\/\*+|\*\/$|^\/\/|\n[ \t]*\* ?/g, ' ')
+        .replace(/\s+/g, ' ')
+        .trim(),
+    );
+}
+
+function fragmentsIn({ path, text }: Source): string[] {
+  return commentsOf(text).flatMap((comment) => {
+    const found = fragment.exec(comment)?.[0];
+    return found === undefined ? [] : [`${path}: ${found}`];
+  });
+}
+
+test('no comment in a clean folder has a sentence that starts as a fragment', () => {
+  const clean = everything.filter(({ path }) => plainEnglish.some((start) => path.startsWith(start)));
+  for (const start of plainEnglish)
+    assert.ok(
+      clean.some(({ path }) => path.startsWith(start)),
+      `${start} has no file`,
+    );
+  assert.equal(clean.flatMap(fragmentsIn), []);
+});
+
 test('nothing is left for later, left out, or exported by default', () => {
   const marks = new RegExp(`\\b(?:${['TO' + 'DO', 'FIX' + 'ME', 'X'.repeat(3)].join('|')})\\b`);
   assert.equal(
@@ -468,6 +518,14 @@ test('the checks above find what they look for', () => {
   assert.equal(retired('src/a.ts', 'class A {\n  #chance(a: number): void {\n  readonly chances: number;'), [
     'src/a.ts: chance',
   ]);
+
+  const fragments = (text: string): string[] => fragmentsIn({ path: 'a.ts', text });
+  assert.equal(fragments('/** Of the newest. */'), ['a.ts: Of the newest']);
+  assert.equal(fragments('// Reads it.\n// What is read counts.'), ['a.ts: . What is read counts']);
+  assert.equal(fragments("/**\n * Reads a file.\n * Whoever asks\n * waits.\n */ const a = 'What is this';"), [
+    'a.ts: . Whoever asks waits',
+  ]);
+  assert.equal(fragments('// Returns the part\n// Of a file. The same seed gives the same file.\nconst a = 1;'), []);
 
   const found = (pattern: RegExp, text: string): string[] => findInCode([{ path: 'a.ts', text }], pattern);
   assert.equal(found(impure, "const a = 1; /* Date */ const b = 'Date'; // Date"), []);

@@ -1,11 +1,11 @@
-/** A group as it is formed, with the peers of a population and no events: what core measurements start from. */
+/** Makes a group with the peers of a population and no events, as the start of the core measurements. */
 import type { GroupFormed } from '../../src/core/records/records.js';
 import { GroupState } from '../../src/core/state.js';
 import { fixedTimestamp, gameId } from '../load/requests.js';
 import { credentials, type Population } from './population.js';
 
 export const benchSalt = 'a salt of the bench';
-/** ms since 1970: when all of it happens. */
+/** Time of every record of such a group, ms since 1970. */
 export const benchTime = Date.parse(fixedTimestamp);
 
 const audit = { action: 'bench', actor: 'bench', target: 'bench', prev_hash: '', hash: '' };

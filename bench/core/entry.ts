@@ -1,4 +1,4 @@
-/** The process of a task: takes one order over its channel, runs it, sends the result and ends. */
+/** Entry of a task process: reads one order from its channel, runs it, sends the result and exits. */
 import type { OnProgress } from '../progress.js';
 import { fill } from './fill.js';
 import { grow } from './growth.js';

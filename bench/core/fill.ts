@@ -1,7 +1,6 @@
 /**
- * Fills the folder of a node that does not run: registers peers whose keys are known, and appends the events of a
- * population, all by the service's own rules and formats. A million events take seconds, where a node would take the
- * time of its requests.
+ * Fills the folder of a stopped node: registers peers with known keys and appends the events of a population, by the
+ * service's own rules and formats. A million events take seconds, because no request is made.
  */
 import { hash } from 'node:crypto';
 import { pseudonymise } from '../../src/core/hashing/pseudonym.js';
@@ -23,9 +22,9 @@ import { arrivals, countEntries, credentials, lowers, type Population, peerOfEnt
 
 export interface FillTask extends Population {
   readonly dir: string;
-  /** `GROUP_SALT` of the node that formed the folder. */
+  /** `GROUP_SALT` of the node that formed the group. */
   readonly salt: string;
-  /** Share of the events, 0 to 1, that a snapshot covers; null: none is made. */
+  /** Share of the events, 0 to 1, that a snapshot covers. Null: no snapshot is written. */
   readonly snapshotAfter: number | null;
 }
 
@@ -126,11 +125,11 @@ class Filler {
   }
 }
 
-/** Events of a filled folder have other ids than those that the load sends later. */
+/** Seed of the event ids. Differs from the seeds of the load, so that the ids differ too. */
 const fillSeed = 2003;
 const timestampMs = Date.parse(fixedTimestamp);
 
 function demand<T>(outcome: Outcome<T>): T {
-  if (!outcome.ok) throw new Error(`the rules refused what the bench fills in: ${outcome.code}`);
+  if (!outcome.ok) throw new Error(`the rules refused a command that fills the folder: ${outcome.code}`);
   return outcome.value;
 }

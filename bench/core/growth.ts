@@ -1,6 +1,6 @@
 /**
- * Grows a table player by player, in small turns as a node would take them, and watches what it costs: memory, the
- * longest turn (the stall of an event loop), and how long a full collection takes.
+ * Grows a table player by player, in turns as short as those of a node. Measures memory, the longest turn (a stall of
+ * the event loop) and the time of a full garbage collection.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sipKey } from '../../src/core/hashing/siphash.js';
@@ -10,7 +10,10 @@ import type { OnProgress } from '../progress.js';
 import { arrivals, countEntries, type Population, peerOfEntry, writeKey } from './population.js';
 
 export interface GrowthTask extends Population {
-  /** The service's table of players; a Map of objects, as one would write it first; the table of event ids. */
+  /**
+   * `subjects` is the service's table of players, `map` a plain Map of objects, `event-ids` the service's table of
+   * event ids.
+   */
   readonly table: 'subjects' | 'map' | 'event-ids';
 }
 
@@ -23,18 +26,17 @@ export interface GrowthResult {
   readonly stalls: readonly (readonly [insertions: number, ms: number])[];
 }
 
-/** Insertions of one turn: short enough that a turn alone is no stall. */
+/** Insertions of one turn; few enough that a turn alone causes no stall. */
 const turnRows = 256;
 
 interface Table {
-  /** Inserts or updates by a 32-byte key. */
+  /** Inserts or updates the row of a 32-byte key. */
   add(key: Uint8Array, peer: number, number: number): void;
   readonly rows: number;
 }
 
 /**
- * Players of a table that is grown and thrown away first: what a fresh process takes to compile code is no part of
- * growth.
+ * Players of a table that is grown and discarded first, so that growth excludes the time in which V8 compiles the code.
  */
 const warmUpPlayers = 100_000;
 
@@ -86,15 +88,17 @@ function now(): Instant {
 }
 
 /**
- * The time since then, without what other processes of the machine took of it: no more than the processor time of
- * this one.
+ * Returns the time since the instant without the share of other processes: at most the processor time of this process.
  */
 function stallSince({ wallMs, cpuMs }: Instant): number {
   const { wallMs: toWallMs, cpuMs: toCpuMs } = now();
   return Math.min(toWallMs - wallMs, toCpuMs - cpuMs);
 }
 
-/** A full collection, and its time in ms. Freed buffers are counted off behind it, by the next one at the latest. */
+/**
+ * Runs a full collection and returns its time in ms. Freed buffers are subtracted later, by the next collection at the
+ * latest.
+ */
 async function collect(): Promise<number> {
   const startedMs = performance.now();
   globalThis.gc!();
@@ -105,7 +109,7 @@ async function collect(): Promise<number> {
   return tookMs;
 }
 
-/** Objects and typed arrays that are in use. */
+/** Returns the bytes of objects and typed arrays in use. */
 function heldBytes(): number {
   const { heapUsed, arrayBuffers } = process.memoryUsage();
   return heapUsed + arrayBuffers;

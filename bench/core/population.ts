@@ -1,56 +1,53 @@
 /**
- * The drawn group that fills folders and tables: who reported whom how often, the same for the same seed, in no
- * stored form.
+ * Draws the group that fills folders and tables: who reported whom, and how often. The same seed gives the same group;
+ * nothing is stored.
  */
 import { createHash } from 'node:crypto';
 import { type Credentials, mix } from '../load/requests.js';
 
-/** As in the sizing tables; `entriesMax` cuts one player in a thousand. */
+/** As in the sizing tables. `entriesMax` limits one player in a thousand. */
 const entriesMean = 2.3;
 const entriesMax = 12;
 const furtherLog = Math.log(1 - 1 / entriesMean);
 const badPercent = 5;
 const rightPercent = 85;
 
-/** A prime beyond every number of places: steps of it visit each place once, in an order that looks like none. */
+/** A prime above every number of places. Steps of this length visit each place once, in a scattered order. */
 const stride = 2_654_435_761;
 
 export interface Population {
   readonly players: number;
   readonly peers: number;
   readonly seed: number;
-  /** Every peer reported every player, so that no later event makes a pair that there was not. */
+  /** Whether every peer reported every player, so that no later event adds a new pair. */
   readonly everyPair?: boolean;
 }
 
-/** How many peers reported a player: 1 and further ones by chance, 2.3 on average; or all. */
+/** Returns how many peers reported a player: a drawn number from 1 on, 2.3 on average, or all peers. */
 export function entriesOf({ seed, peers, everyPair }: Population, player: number): number {
   if (everyPair) return peers;
   const chance = (mix(seed + 3, player) + 1) / 0x1_0000_0001;
   return Math.min(peers, entriesMax, 1 + Math.floor(Math.log(chance) / furtherLog));
 }
 
-/** The number of the peer behind a player's entry. The entries of one player are of different peers. */
+/** Returns the number of the peer of a player's entry. The entries of one player belong to different peers. */
 export function peerOfEntry({ seed, peers }: Population, player: number, entry: number): number {
   return (mix(seed + 5, player) + entry) % peers;
 }
 
-/** Whether an entry speaks against the player: peers are right in 85 of 100. */
+/** Returns whether an entry lowers trust in the player. A peer is right in 85 of 100 cases. */
 export function lowers({ seed }: Population, player: number, entry: number): boolean {
   const isBad = mix(seed + 7, player) % 100 < badPercent;
   const isRight = mix(seed + 11 + entry, player) % 100 < rightPercent;
   return isBad === isRight;
 }
 
-/** The words of a player's key. */
+/** Writes the words of a player's key. */
 export function writeKey(player: number, words: Uint32Array): void {
   for (let word = 0; word < words.length; word++) words[word] = mix(word, player);
 }
 
-/**
- * Calls back once for each (player, entry), in the order of their arrival: old players and new ones mixed, as in a
- * group that grows.
- */
+/** Yields each (player, entry) once, in the order of arrival. Old and new players alternate, as in a growing group. */
 export function* arrivals(population: Population): Generator<[player: number, entry: number]> {
   const most = population.everyPair ? population.peers : entriesMax;
   const places = population.players * most;
@@ -70,7 +67,7 @@ export function countEntries(population: Population): number {
   return count;
 }
 
-/** The peers of a filled folder, with keys that follow from the seed. */
+/** Returns the peers of a filled folder. Their keys follow from the seed. */
 export function credentials({ peers, seed }: Population): Credentials[] {
   return Array.from({ length: peers }, (_, i) => {
     const digest = createHash('sha256').update(`bench peer ${i} of ${seed}`).digest('hex');

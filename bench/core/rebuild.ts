@@ -1,6 +1,6 @@
 /**
- * From a folder back to a state: by its snapshot and the tail, by the whole log, and beside both the time that the
- * tables alone take.
+ * Measures how long a folder takes to become a state: from snapshot and tail, from the whole log, and, for comparison,
+ * filling the tables alone.
  */
 
 import { TAG_WORDS } from '../../src/core/columns/packed-keys.js';
@@ -21,11 +21,11 @@ export interface RebuildTask {
 export interface RebuildResult {
   readonly records: number;
   readonly players: number;
-  /** Snapshot and tail to state, s. */
+  /** Time from snapshot and tail to state, s. */
   readonly snapshotS: number;
-  /** Whole log to state, s. */
+  /** Time from the whole log to state, s. */
   readonly replayS: number;
-  /** The same players, entries and event ids put into empty tables from the tables of the state, s. */
+  /** Time to insert the same players, entries and event ids into empty tables, s. */
   readonly tablesS: number;
 }
 
@@ -43,7 +43,7 @@ export async function rebuild({ dir, salt }: RebuildTask): Promise<RebuildResult
     const { follower } = recover(log, snapshots, Buffer.from(salt), upTo)!;
     return [follower.state, (performance.now() - startedMs) / 1000];
   };
-  // One state at a time: two of them need not fit into memory.
+  // Build one state at a time, because two may not fit into memory.
   const [, replayS] = timed(new WithoutSnapshots(dir));
   globalThis.gc?.();
   const [state, snapshotS] = timed(new LmdbSnapshotStore(dir));
@@ -51,7 +51,7 @@ export async function rebuild({ dir, salt }: RebuildTask): Promise<RebuildResult
   return { records: upTo, players: state.subjects.size, snapshotS, replayS, tablesS: fillTables(state) };
 }
 
-/** Everything lies ready in columns before the time runs. */
+/** Fills empty tables from columns that are prepared before the time starts. */
 function fillTables(state: GroupState): number {
   const { subjects: from, eventIds } = state;
   const rows = Array.from({ length: from.rows }, (_, row) => row).filter((row) => from.has(row));
@@ -68,7 +68,7 @@ function fillTables(state: GroupState): number {
     const first = from.firstEntry(row);
     for (let e = first; e < first + from.peerCount(row); e++) peers[at++] = from.entries.peer(e);
   }
-  // In the order in which they came, which their places in the table do not show.
+  // Sort the ids by arrival. Their order in the table differs from it.
   const places = new Uint32Array(state.lastSeq + 1);
   let held = 0;
   for (const ids of eventIds.held()) while (ids.next()) places[ids.seq] = 1;

@@ -1,7 +1,4 @@
-/**
- * The computation of peer trust alone, from the tables of a drawn group: what a recompute costs without the node
- * around it.
- */
+/** Measures the computation of peer weights alone, from the tables of a drawn group, without a node around it. */
 
 import { KEY_WORDS } from '../../src/core/columns/packed-keys.js';
 import { trustConstants } from '../../src/core/evidence/trust-constants.js';
@@ -17,7 +14,7 @@ import { benchTime, emptyGroup } from './empty-group.js';
 import { arrivals, countEntries, entriesOf, lowers, type Population, peerOfEntry, writeKey } from './population.js';
 
 export interface RecomputeTask extends Population {
-  /** How the tables lie: as players arrived over time, or as a start from a snapshot lays them out. */
+  /** Layout of the tables: `grown` as players arrived over time, `loaded` as a start from a snapshot lays them out. */
   readonly layout: 'grown' | 'loaded';
   readonly repeat: number;
 }
@@ -33,7 +30,7 @@ export function recompute(task: RecomputeTask, onProgress: OnProgress): Recomput
   const total = countEntries(task);
   const state = drawnGroup(task, (drawn) => onProgress(drawn, total + repeat));
   const groupMb = process.memoryUsage().rss / 1e6;
-  // Kept from one to the next, as a node does.
+  // Reused between computations, as a node does.
   const scratch = new Scratch();
   const times: number[] = [];
   for (let i = 0; i < repeat; i++) {
@@ -47,7 +44,10 @@ export function recompute(task: RecomputeTask, onProgress: OnProgress): Recomput
   return { times, groupMb, peakMb };
 }
 
-/** A group with the entries of the population, of masses from .4 to 1.4; one in ten holds both kinds of evidence. */
+/**
+ * Draws a group with the entries of the population and masses from .4 to 1.4. One entry in ten has both kinds of
+ * evidence.
+ */
 function drawnGroup(population: RecomputeTask, onProgress: (drawn: number) => void): GroupState {
   const state = emptyGroup(population);
   const { subjects } = state;
@@ -68,7 +68,7 @@ function drawnGroup(population: RecomputeTask, onProgress: (drawn: number) => vo
   return state;
 }
 
-/** Rows and empty entries as a start from a snapshot makes them. */
+/** Creates rows and empty entries in the layout of a start from a snapshot. */
 function layOut(subjects: Subjects, population: Population): void {
   const columns = keyColumns(1);
   columns.count = 1;
@@ -82,7 +82,7 @@ function layOut(subjects: Subjects, population: Population): void {
   }
 }
 
-/** All entries of one player after the other. */
+/** Yields the entries player by player. */
 function* inOrder(population: Population): Generator<[player: number, entry: number]> {
   for (let player = 0; player < population.players; player++) {
     for (let entry = 0; entry < entriesOf(population, player); entry++) yield [player, entry];

@@ -1,5 +1,5 @@
 /**
- * What each step of a durable event, of a score read and of a match costs by itself: the budget of the hot requests,
+ * Measures each step of a durable event, of a score read and of a match by itself: the time budget of the hot requests,
  * in nanoseconds.
  */
 import { randomBytes } from 'node:crypto';
@@ -33,7 +33,7 @@ import { credentials, type Population } from './population.js';
 export interface StepsTask extends Population {
   /** Events in one durable commit. */
   readonly batch: number;
-  /** Where they are committed to, an empty folder. */
+  /** Empty folder for the commits. */
   readonly folder: string;
 }
 
@@ -51,7 +51,7 @@ export interface StepsResult {
 const events = 100_000;
 const turns = 5;
 
-/** The least of several rounds, since whatever else the machine does only adds. */
+/** Returns the minimum of several rounds, because other work of the machine can only add time. */
 function cost(name: string, count: number, once: (i: number) => unknown): StepCost {
   let least = Number.POSITIVE_INFINITY;
   for (let turn = 0; turn < turns; turn++) {
@@ -62,7 +62,7 @@ function cost(name: string, count: number, once: (i: number) => unknown): StepCo
   return { name, ns: (least * 1e6) / count };
 }
 
-/** Keeps a step from being optimised away. */
+/** Keeps the results reachable, so that V8 does not optimise the step away. */
 const kept: unknown[] = [];
 
 export async function measureSteps(task: StepsTask, onProgress: OnProgress): Promise<StepsResult> {
@@ -155,7 +155,7 @@ export async function measureSteps(task: StepsTask, onProgress: OnProgress): Pro
   return { write, read, match: matchCost(task, state, moment) };
 }
 
-/** The steps of a match that a single read has not, or not in this form. */
+/** Measures the steps of a match that a single read lacks or does in another form. */
 function matchCost({ players, seed }: StepsTask, state: GroupState, moment: AsOf): StepCost[] {
   const matches = 1000;
   const pseudonyms = new Pseudonyms(benchSalt, 'privacy-first');
@@ -163,7 +163,7 @@ function matchCost({ players, seed }: StepsTask, state: GroupState, moment: AsOf
     const ids = Array.from({ length: matchPlayers }, (_, k) => playerId(mix(seed, i * matchPlayers + k) % players));
     return `ids=${ids.join()}`;
   });
-  // The ids of a query hold until the next is read.
+  // Copy the ids, because they are valid only until the next query is read.
   const idsOf = (i: number) => {
     const ids = readIds(queries[i % matches]!);
     if (!ids.ok) throw new Error(ids.code);
@@ -190,7 +190,7 @@ function matchCost({ players, seed }: StepsTask, state: GroupState, moment: AsOf
   ];
 }
 
-/** Encoding, sealing and the log itself, an event. */
+/** Measures encoding, sealing and the log itself, per event. */
 async function logCost(
   { batch, folder }: StepsTask,
   decided: Parameters<BatchWriter['add']>[0][],

@@ -1,6 +1,6 @@
 /**
- * Runs work on the core itself, without a server around it, in a process of its own: its memory, its pauses and its
- * garbage collector are then the work's alone. `entry.ts` lists the tasks.
+ * Runs a task on the core alone, without a server, in its own process. Memory, pauses and garbage collection are
+ * therefore those of the task. `entry.ts` lists the tasks.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,7 +12,7 @@ import type { TaskMessage, TaskName, TaskOrder, TaskResult } from './entry.js';
 
 const heapMb = 12_288;
 
-/** Runs a task on the server's core; rejects where its process fails. */
+/** Runs a task on the server's core. Rejects if its process fails. */
 export async function runTask<N extends TaskName>(
   name: N,
   task: TaskOrder<N>['task'],

@@ -1,6 +1,6 @@
 /**
- * Sends a data set to a node as the peers of the set would, and reads every player back. What a failure means is for
- * callers to say.
+ * Sends a data set to a node as the peers of the set would, and reads every player back. Callers decide what a failure
+ * means.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -9,18 +9,18 @@ import type { ApiClient, HealthReply, RegisteredPeer, ScoreReply } from '../api-
 import { inParallel } from '../parallel.js';
 import type { TrustSet } from './trust-set.js';
 
-/** The contract's bounds of one batch and of one match read. */
+/** Bounds of one batch and of one match read in the contract. */
 const batchEvents = 500;
 const idsPerRead = 128;
 const gameId = 'replay';
 /**
- * Observations without a time of their own are a second apart from here on. The times lie in the past, and are the
- * same in every run. No two are equal, because a node may take equal events of one time for one.
+ * Time of the first observation without a time; the next ones follow a second apart. The times lie in the past and are
+ * the same in every run. No two are equal, because a node may take equal events of one time for repeats.
  */
 const firstTimestampMs = Date.UTC(2020, 0, 1);
 const settlePollMs = 100;
 
-/** In the order of the set only with one registration at a time. */
+/** Registers the peers of the set. Their ids follow the order of the set only if `inFlight` is 1. */
 export function registerPeers(client: ApiClient, set: TrustSet, inFlight: number): Promise<RegisteredPeer[]> {
   return inParallel('registering peers', set.peers, inFlight, (name) => client.register(`${set.name} ${name}`, gameId));
 }
@@ -30,7 +30,7 @@ export interface Batch {
   readonly events: EventBody[];
 }
 
-/** One batch carries the key of one peer, so the observations of each peer are cut on their own. */
+/** Cuts the observations of each peer into batches. One batch carries the key of one peer. */
 export function makeBatches(set: TrustSet, runId: string, peers: readonly RegisteredPeer[]): Batch[] {
   const batches: Batch[] = [];
   const open = new Map<number, Batch>();
@@ -56,18 +56,18 @@ export function makeBatches(set: TrustSet, runId: string, peers: readonly Regist
   return batches;
 }
 
-/** In the form of a UUIDv4, the same for the same observation of the same run. */
+/** Returns an id in the form of a UUIDv4 that follows from the observation and the run. */
 function eventId(setName: string, runId: string, index: number): string {
   const hex = createHash('sha256').update(`${setName}\n${runId}\n${index}`).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** Sets and runs on one node keep apart. */
+/** Includes set and run, so that sets and runs on one node do not mix. */
 function playerId(set: TrustSet, runId: string, player: number): string {
   return `${set.name}/${runId}/${set.players[player]}`;
 }
 
-/** Waits until the peer weights cover all that was sent, or the time is up. */
+/** Waits until the peer weights cover all sent events, or until the time is up. */
 export async function settled(client: ApiClient, patienceMs: number): Promise<HealthReply> {
   const first = await client.health();
   const giveUpMs = performance.now() + patienceMs;
@@ -79,7 +79,7 @@ export async function settled(client: ApiClient, patienceMs: number): Promise<He
   return health;
 }
 
-/** What the node answers about every player of the set, in the order of the players. */
+/** Returns the node's answer about every player of the set, in the order of the players. */
 export async function readScores(
   client: ApiClient,
   set: TrustSet,

@@ -1,5 +1,5 @@
 /**
- * Reads the data sets of the replay and the quality bench: who reported whom, which way, and the known truth.
+ * Reads the data sets of the replay and the quality bench: who reported whom, in which direction, and the known truth.
  * One set is `NAME.obs.csv.gz` and `NAME.truth.csv.gz`; `sim_meta.json` beside them describes the attack groups.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -15,23 +15,23 @@ export interface Observation {
   readonly polarity: -1 | 1;
   /** 0 to 1. */
   readonly severity: number;
-  /** ms since 1970; null where the set gives none. */
+  /** ms since 1970; null if the set has none. */
   readonly timestampMs: number | null;
 }
 
 export interface TrustSet {
   readonly name: string;
-  /** In order of first appearance, as are `players`. */
+  /** Peers in order of first appearance; `players` has the same order. */
   readonly peers: readonly string[];
   readonly players: readonly string[];
   readonly observations: readonly Observation[];
-  /** Player index to 1 (bad) or 0; may cover some of the players only. */
+  /** Player index to 1 (bad) or 0. May cover only some of the players. */
   readonly truth: ReadonlyMap<number, 0 | 1>;
-  /** Peer indexes. */
+  /** Indexes into `peers`. */
   readonly preTrusted: readonly number[];
-  /** Peer indexes; for scoring only. */
+  /** Indexes into `peers`; used only to judge the scores. */
   readonly adversaries: readonly number[];
-  /** Player indexes that an attack aimed at; for scoring only. */
+  /** Indexes into `players` of the targets of an attack; used only to judge the scores. */
   readonly targets: readonly number[];
 }
 
@@ -41,22 +41,22 @@ interface AttackNotes {
   readonly targets?: readonly string[];
 }
 
-/** The last moment that has a year of four digits, s since 1970. */
+/** The last second with a year of four digits, s since 1970. */
 const secondsMax = 253_402_300_799;
 
 const observationsSuffix = '.obs.csv.gz';
 
-/** The names of the sets in a folder, sorted; an error where it holds none. */
+/** Returns the names of the sets in a folder, sorted. Throws if the folder has none. */
 export function listTrustSets(dir: string): string[] {
   const names = readdirSync(dir)
     .filter((file) => file.endsWith(observationsSuffix))
     .map((file) => file.slice(0, -observationsSuffix.length))
     .sort();
-  if (names.length === 0) throw new Error(`${dir} holds no data set: no file is named NAME${observationsSuffix}`);
+  if (names.length === 0) throw new Error(`${dir} has no data set: no file is named NAME${observationsSuffix}`);
   return names;
 }
 
-/** Loads one set. Throws an error that names the file and the line where a row is not as described. */
+/** Loads one set. Throws an error that names file and line if a row is malformed. */
 export function loadTrustSet(dir: string, name: string): TrustSet {
   const peers = new Names();
   const players = new Names();
@@ -76,7 +76,7 @@ export function loadTrustSet(dir: string, name: string): TrustSet {
       timestampMs,
     });
   }
-  if (observations.length === 0) throw new Error(`${join(dir, `${name}${observationsSuffix}`)} holds no observation`);
+  if (observations.length === 0) throw new Error(`${join(dir, `${name}${observationsSuffix}`)} has no observation`);
 
   const truth = new Map<number, 0 | 1>();
   for (const { fields, fail } of rows(join(dir, `${name}.truth.csv.gz`), 2)) {
@@ -127,14 +127,14 @@ interface Row {
   readonly fail: (what: string) => never;
 }
 
-/** The rows after the header, each with an error that names the file and the line. */
+/** Yields the rows after the header, each with a function that throws an error with file and line. */
 function* rows(file: string, columns: number): Generator<Row> {
   for (const [index, line] of textOf(file).split(/\r?\n/).entries()) {
     if (index === 0 || line === '') continue;
     const fail = (what: string): never => {
       throw new Error(`${file}:${index + 1}: ${what} is not valid`);
     };
-    // The files quote nothing, so a comma always separates.
+    // The files quote nothing, so every comma is a separator.
     const fields = line.split(',');
     if (fields.length !== columns) fail(`a row of ${fields.length} fields`);
     yield { fields, fail };
@@ -146,7 +146,7 @@ function textOf(file: string): string {
   try {
     return gunzipSync(packed).toString('utf8');
   } catch (error) {
-    throw new Error(`${file} is not packed by gzip, or damaged: ${(error as Error).message}`);
+    throw new Error(`${file} is not gzip data, or damaged: ${(error as Error).message}`);
   }
 }
 

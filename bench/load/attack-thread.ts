@@ -1,4 +1,4 @@
-/** The thread behind `startAttack`: an attack from the side of whoever measures, whose event loop it does not share. */
+/** Thread of `startAttack`. Runs an attack outside the event loop of the measuring thread. */
 import { once } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';
 import { type Attack, floodOfBatches, halfBatches, idleConnections } from './attackers.js';
@@ -10,7 +10,7 @@ export interface AttackTask {
   readonly name: AttackName;
   readonly port: number;
   readonly attacker: Credentials;
-  /** Connections. */
+  /** Number of connections. */
   readonly count: number;
 }
 

@@ -1,4 +1,4 @@
-/** An attack in a thread of its own. */
+/** Runs an attack in its own thread. */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { AttackTask } from './attack-thread.js';
@@ -7,7 +7,7 @@ export interface RunningAttack {
   end(): Promise<void>;
 }
 
-/** Resolves once all of its connections are open. */
+/** Resolves once all connections of the attack are open. */
 export async function startAttack(task: AttackTask): Promise<RunningAttack> {
   const thread = new Worker(new URL('./attack-thread.js', import.meta.url), { workerData: task });
   await once(thread, 'message');

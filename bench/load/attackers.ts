@@ -1,6 +1,6 @@
 /**
- * Callers that try to keep the others out, each for as long as it is let: it takes as much room as it can and takes
- * it again whenever it loses it. What they send is bounded by their callers.
+ * Attackers that try to exclude other callers. Each takes as much room as it can and takes it again when it loses it.
+ * The caller bounds how long they run.
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -8,16 +8,16 @@ import { limits } from '../../src/limits.js';
 import { type Credentials, fixedTimestamp, gameId } from './requests.js';
 
 export interface Attack {
-  /** Statuses of the answers that it got. */
+  /** Count of the received answers by status. */
   readonly statuses: ReadonlyMap<number, number>;
-  /** Connections that it opened. */
+  /** Returns the number of connections opened so far. */
   readonly opened: () => number;
-  /** Closes every connection, and resolves once they are closed. */
+  /** Closes every connection. Resolves once all are closed. */
   end(): Promise<void>;
 }
 
 /**
- * Keeps `count` connections open: `begin` is called with each new one, also with the one that replaces a closed one.
+ * Keeps `count` connections open. Calls `begin` with each new connection, including those that replace a closed one.
  */
 export async function keepOpen(
   port: number,
@@ -34,7 +34,7 @@ export async function keepOpen(
     while (!isOver) {
       const socket = await open(port, localAddress).catch(() => undefined);
       first();
-      // The kernel refused it; a moment later it may take one again.
+      // The kernel refused the connection; retry shortly.
       if (socket === undefined) {
         await new Promise((resolve) => setTimeout(resolve, 10));
         continue;
@@ -69,11 +69,11 @@ export async function keepOpen(
 async function open(port: number, localAddress: string): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', localAddress });
   await once(socket, 'connect');
-  // Whatever the other side does to it is no failure of ours.
+  // Errors on the socket are expected during an attack.
   return socket.on('error', () => undefined);
 }
 
-/** Answers of this API are small and begin a chunk. */
+/** Answers of this API are small and start at the beginning of a chunk. */
 function countAnswer(statuses: Map<number, number>, chunk: Buffer): void {
   const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(chunk.subarray(0, 16).toString('latin1'))?.[1]);
   if (!Number.isNaN(status)) statuses.set(status, (statuses.get(status) ?? 0) + 1);
@@ -83,13 +83,13 @@ function batchHead({ apiKey }: Credentials, length: number): string {
   return `POST /api/v1/events/batch HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${apiKey}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
 }
 
-/** The head of a batch as large as may be, and `bytes` of its body. */
+/** Sends the head of a batch of the maximum size, and only `bytes` of its body. */
 export function halfBatches(port: number, caller: Credentials, count: number, bytes = 1): Promise<Attack> {
   const begin = Buffer.from(batchHead(caller, limits.batchBodyBytes) + '{'.padEnd(bytes));
   return keepOpen(port, count, (socket) => socket.write(begin));
 }
 
-/** Full batches of new events, one after the other on each connection. */
+/** Sends full batches of new events, one after the other on each connection. */
 export function floodOfBatches(port: number, caller: Credentials, count: number): Promise<Attack> {
   let batches = 0;
   const mark = '@@@@@@@@';
@@ -105,7 +105,7 @@ export function floodOfBatches(port: number, caller: Credentials, count: number)
   });
 }
 
-/** Verdict streams, read for as long as they last. */
+/** Opens verdict streams and reads them for as long as they last. */
 export function heldStreams(port: number, { apiKey }: Credentials, count: number): Promise<Attack> {
   const request = `GET /api/v1/verdicts/stream HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${apiKey}\r\n\r\n`;
   return keepOpen(port, count, (socket) => {
@@ -117,12 +117,12 @@ export function heldStreams(port: number, { apiKey }: Credentials, count: number
   });
 }
 
-/** Connections that say nothing. */
+/** Opens connections that send nothing. */
 export function idleConnections(port: number, count: number, localAddress?: string): Promise<Attack> {
   return keepOpen(port, count, () => undefined, localAddress);
 }
 
-/** An event as JSON, in ASCII. */
+/** Returns an event as JSON in ASCII. */
 export function attackEvent({ peerId }: Pick<Credentials, 'peerId'>, eventId: string): string {
   return JSON.stringify({
     schema_version: '1.0.0',

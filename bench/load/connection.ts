@@ -1,22 +1,22 @@
 /**
- * One kept-alive HTTP/1.1 connection with one request on its way at a time, written for speed: a request is ready as
- * text or bytes, an answer is a status. Bodies are counted, not kept.
+ * A kept-alive HTTP/1.1 connection with one request in flight, written for speed: a request is prepared text or bytes,
+ * an answer is a status. Bodies are counted and discarded.
  */
 import { connect, type Socket } from 'node:net';
 
-/** In place of a status: the connection ended before the answer was whole. */
+/** Stands for a connection that ended before the answer was complete, in place of a status. */
 export const noAnswer = 0;
 
 const lengthField = /content-length: *(\d+)/i;
 const chunkedField = /transfer-encoding: *chunked/i;
 const closeField = /connection: *close/i;
 const againField = /retry-after: *\d+/i;
-/** A status from here on may ask to try again: looking for it in every answer would cost each of them. */
+/** `Retry-After` is looked up from this status on; looking it up in every answer would slow all of them. */
 const refusedFrom = 400;
 const headEnd = '\r\n\r\n';
 const lastChunk = '0\r\n\r\n';
 
-/** Shared by all connections: what arrives is looked at before the next read. */
+/** Shared by all connections, because received bytes are read before the next read. */
 const readBuffer = Buffer.allocUnsafeSlow(256 * 1024);
 
 enum Phase {
@@ -27,26 +27,26 @@ enum Phase {
 }
 
 export class Connection {
-  /** Called once for each request with the answer's status, or `noAnswer`. It may send the next request at once. */
+  /** Called once per request with the answer's status, or `noAnswer`. May send the next request at once. */
   onAnswer: (connection: Connection, status: number) => void = () => undefined;
-  /** For whoever drives the connection: when the request was due (ms), and its kind. */
+  /** Set by the driver of the connection: when the request was due (ms), and its kind. */
   startedMs = 0;
   kind = 0;
-  /** Whether the last answer said when to try again. */
+  /** Whether the last answer had a `Retry-After`. */
   saysWhenAgain = false;
 
   readonly #host: string;
   readonly #port: number;
   #socket: Socket | undefined;
   #phase = Phase.idle;
-  /** Bytes of the body still to come. */
+  /** Bytes of the body that have not arrived yet. */
   #left = 0;
   #status = noAnswer;
   #closes = false;
-  /** What arrived of a head, or of a chunked body, in pieces. */
+  /** The received part of an incomplete head or chunked body. */
   #pieces = '';
 
-  /** `number` tells it from the other connections of a load. */
+  /** `number` distinguishes the connection from the others of a load. */
   constructor(
     host: string,
     port: number,
@@ -56,7 +56,7 @@ export class Connection {
     this.#port = port;
   }
 
-  /** Connects ahead of the first request, where it is not connected; rejects where nobody listens. */
+  /** Connects before the first request, if not connected. Rejects if nothing listens. */
   open(): Promise<void> {
     if (this.#socket !== undefined) return Promise.resolve();
     return new Promise((resolve, reject) => {
@@ -67,8 +67,8 @@ export class Connection {
   }
 
   /**
-   * Sends a whole request, head and body; a text in latin1. Bytes are not to be changed afterwards. Connects anew
-   * where the server closed.
+   * Sends a whole request, head and body. A text is encoded as latin1; bytes must not change afterwards. Reconnects if
+   * the server closed the connection.
    */
   send(request: string | Uint8Array): void {
     this.#phase = Phase.head;
@@ -100,7 +100,7 @@ export class Connection {
         },
       },
     });
-    // `close` follows every error.
+    // Every error is followed by `close`.
     socket.on('error', () => undefined);
     socket.on('close', () => this.#closed(socket));
     this.#socket = socket;

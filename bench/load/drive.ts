@@ -1,7 +1,6 @@
 /**
- * Drives a server with a workload, from this thread: in a closed loop each connection sends as soon as it is
- * answered; in an open loop requests are due at a fixed rate whatever the server does, and a latency counts from when
- * its request was due.
+ * Drives a server with a workload from this thread. In a closed loop each connection sends its next request when the
+ * last one is answered. In an open loop requests are due at a fixed rate, and a latency counts from the due time.
  */
 import { Connection, noAnswer } from './connection.js';
 import { Latencies } from './latency.js';
@@ -9,29 +8,29 @@ import { Latencies } from './latency.js';
 /** One kind of request. */
 export interface Kind<Request extends string | Uint8Array = string | Uint8Array> {
   readonly name: string;
-  /** The statuses of a success, and of refusals that the scenario provokes. */
+  /** Expected statuses: those of a success, and of refusals that the scenario provokes. */
   readonly expects: readonly number[];
   /**
-   * The request number `i`, head and body: the same for the same number, but for the peer that sends it. The number
-   * of the free connection decides the peer, because a peer has its own connections, as a game server does.
+   * Returns request number `i`, head and body. The same number gives the same request except for its peer. The number
+   * of the free connection selects the peer, because each peer has its own connections, as a game server does.
    */
   request(i: number, connection: number): Request;
-  /** Scores or events in one request, for rates that count these; 1 where absent. */
+  /** Scores or events in one request, for rates that count them; 1 if absent. */
   readonly items?: number;
-  /** Whether its items are events, which an answer acknowledges. */
+  /** Whether the items are events, which an answer acknowledges. */
   readonly stores?: true;
 }
 
 export interface Workload {
   readonly kinds: readonly Kind[];
-  /** Index of the kind of request number `i`. Absent: there is one kind. */
+  /** Returns the index of the kind of request number `i`. Absent: there is one kind. */
   kindAt?(i: number): number;
 }
 
 export interface DriveOptions {
   readonly host: string;
   readonly port: number;
-  /** The number of connections, which the drive opens and closes, or connections of the caller, which stay open. */
+  /** Number of connections, which the drive opens and closes, or connections of the caller, which stay open. */
   readonly connections: number | readonly Connection[];
   readonly seconds: number;
   /** Requests a second; null for a closed loop. */
@@ -40,53 +39,52 @@ export interface DriveOptions {
   /** Number of the first request. */
   readonly first: number;
   /**
-   * The load runs for so long before the time begins, because a server accepts a connection with its first request.
-   * Answers until then count only by their status. 0 where absent.
+   * Load before the measured time, because a server accepts a connection with its first request. Answers in this lead
+   * count only by their status. 0 if absent.
    */
   readonly leadMs?: number;
-  /** A closed loop never sleeps while it waits: for a load with a core of its own. An open loop hardly does anyway. */
+  /** Whether a closed loop polls without sleeping, for a load with its own core. An open loop hardly sleeps anyway. */
   readonly staysAwake?: boolean | undefined;
-  /** Ends the drive before its time. */
+  /** Ends the drive early. */
   readonly until?: AbortSignal | undefined;
   /**
-   * Called a little before the time begins. It may take a moment: with a lead, answers that wait for it arrive before
-   * the time.
+   * Called shortly before the measured time. May block briefly: with a lead, delayed answers arrive before the time.
    */
   readonly beforeBegin?: () => void;
-  /** Called when the time begins, the first requests not yet sent where there is no lead, and when it is over. */
+  /** Called when the measured time begins (without a lead, before the first request), and when it ends. */
   readonly onBegin?: () => void;
   readonly onOver?: () => void;
-  /** Called about every `tickMs` with the answers so far. */
+  /** Called about every `tickMs` with the number of answers so far. */
   readonly onTick?: (secondsIn: number, answers: number) => void;
 }
 
 export interface KindOutcome {
   readonly name: string;
   readonly items: number;
-  /** Answers with an expected status, within the time. */
+  /** Answers with an expected status within the measured time. */
   answers: number;
   readonly latencies: Latencies;
-  /** The latencies of expected refusals. */
+  /** Latencies of expected refusals. */
   readonly refusals: Latencies;
-  /** Answers by status, the expected ones too; `noAnswer` for broken connections. */
+  /** Answers by status, expected ones included; `noAnswer` for broken connections. */
   readonly statuses: Map<number, number>;
-  /** The same, for answers within the time only. */
+  /** Answers by status, within the measured time only. */
   readonly inTime: Map<number, number>;
-  /** Answers of 503 that did not say when to try again. */
+  /** Answers with 503 and without `Retry-After`. */
   withoutRetryAfter: number;
 }
 
 export interface Driven {
-  /** As asked for, or until the drive was ended. */
+  /** Seconds as requested, or until the drive was ended. */
   readonly seconds: number;
   readonly kinds: readonly KindOutcome[];
   /** Requests sent; the next drive starts at `first + sent`. */
   readonly sent: number;
-  /** Answers before `beforeBegin` was called. */
+  /** Answers before the call of `beforeBegin`. */
   readonly early: number;
-  /** Requests that were due but found no free connection until the end: their wait so far counts as their latency. */
+  /** Requests that were due but found no free connection before the end. Their wait so far counts as their latency. */
   readonly unsent: number;
-  /** In an open loop: how late the load itself sent the requests for which a connection was free. */
+  /** Delay of the load generator itself in an open loop: how late it sent requests for which a connection was free. */
   readonly lag: Latencies;
 }
 
@@ -95,15 +93,15 @@ const unavailable = 503;
 /** Statuses from here on are refusals and errors. */
 const refusedFrom = 400;
 /**
- * A timer may be this late, because Node counts in whole ms, so the generator spins when a request is nearer. A
- * larger value would never let it sleep at a few hundred requests a second, on a core that the server may want.
+ * A timer may be this late, because Node counts whole ms, so the generator spins when the next request is nearer. With
+ * a larger value it would never sleep at a few hundred requests a second, on a core that the server may need.
  */
 const spinMs = 1.2;
 /** The longest time without a turn of the event loop, which other work of this process needs. */
 const blindMs = 0.25;
-/** The part of the lead between `beforeBegin` and the time. */
+/** The part of the lead between `beforeBegin` and the measured time. */
 const preparedMs = 10;
-/** How long answers are awaited after the end. They still count by their latency, not by the rate. */
+/** How long answers are awaited after the end. They count by latency and not in the rate. */
 const graceMs = 10_000;
 
 export async function drive(options: DriveOptions): Promise<Driven> {
@@ -115,7 +113,7 @@ export async function drive(options: DriveOptions): Promise<Driven> {
   }
 }
 
-/** Numbered, and not connected yet. */
+/** Creates numbered connections without connecting them. */
 export function connectionsTo({ host, port }: Pick<DriveOptions, 'host' | 'port'>, count: number): Connection[] {
   return Array.from({ length: count }, (_, number) => new Connection(host, port, number));
 }
@@ -136,11 +134,11 @@ class Drive {
   #onWay = 0;
   #answers = 0;
   #isPrepared = false;
-  /** Runs until the time begins. */
+  /** Runs until the measured time begins. */
   #lead: NodeJS.Timeout | undefined;
-  /** Runs until the time is over. */
+  /** Runs until the measured time is over. */
   #end: NodeJS.Timeout | undefined;
-  /** Runs once the time is over. */
+  /** Runs after the measured time. */
   #grace: NodeJS.Timeout | undefined;
   #ended: () => void = () => undefined;
 
@@ -181,7 +179,7 @@ class Drive {
       this.#over();
     };
     this.#options.until?.addEventListener('abort', cut);
-    // It may have come while the connections were made.
+    // The abort may have come while the connections were opened.
     if (this.#options.until?.aborted) cut();
     await ended;
     clearInterval(ticks);
@@ -194,7 +192,7 @@ class Drive {
     return { seconds: drivenS, kinds: this.#outcomes, sent, early, unsent, lag: this.#lag };
   }
 
-  /** Closes the connections, and with them requests that are still not answered. */
+  /** Closes the connections, including those with an unanswered request. */
   close(): void {
     for (const connection of this.#connections) if (this.#endsConnections || connection.busy) connection.close();
   }
@@ -215,7 +213,7 @@ class Drive {
     this.#awaitEnd();
   }
 
-  /** A timer may fire a little early, so it is set again until the time is over. */
+  /** Sets the timer again until the time is over, because a timer may fire slightly early. */
   #awaitEnd(): void {
     const leftMs = this.#endMs - performance.now();
     if (leftMs > 0) this.#end = setTimeout(() => this.#awaitEnd(), Math.ceil(leftMs));
@@ -273,7 +271,7 @@ class Drive {
     this.#answers++;
   }
 
-  /** Every answer of a closed loop sends the next request. */
+  /** Sends the first request on every connection of a closed loop; each answer sends the next one. */
   #fill(): void {
     for (const connection of this.#connections) this.#send(connection, performance.now());
     if (!this.#options.staysAwake) return;
@@ -282,7 +280,7 @@ class Drive {
     stayAwake(sent, isOver);
   }
 
-  /** When request number `i` is due in an open loop. */
+  /** Returns when request number `i` is due in an open loop. */
   #dueMs(i: number): number {
     return this.#firstMs + ((i - this.#options.first) * 1000) / this.#options.rate!;
   }
@@ -296,19 +294,18 @@ class Drive {
     return true;
   }
 
-  /** Sleeps until shortly before a request is due, then spins through the event loop, since a timer is too coarse. */
+  /** Sleeps until shortly before a request is due, then spins through the event loop, because a timer is too coarse. */
   #pace(): void {
     this.#free.push(...this.#connections);
     const step = (): void => {
       if (performance.now() >= this.#endMs) return;
-      // First in, first out, so that no connection rests until the server closes it.
+      // First in, first out, so that no connection idles until the server closes it.
       while (this.#free.length > 0 && this.#sendDue(this.#free[0]!)) this.#free.shift();
       const dueMs = this.#dueMs(this.#next);
       const waitMs = dueMs - performance.now() - spinMs;
       if (waitMs >= 1) setTimeout(step, waitMs);
       else {
-        // While nothing is on its way nothing will arrive, and a turn of the event loop would leave garbage for
-        // nothing.
+        // While no request is in flight, no answer can arrive, and a turn of the event loop would only create garbage.
         const blindUntilMs = Math.min(dueMs, performance.now() + blindMs);
         do idle();
         while (this.#onWay === 0 && performance.now() < blindUntilMs);
@@ -321,7 +318,7 @@ class Drive {
   #countUnsent(): number {
     if (this.#options.rate === null) return 0;
     let unsent = 0;
-    // With a connection free, what was due in the last moment waited for the load itself.
+    // If a connection is free, the requests that fell due last waited for the load generator itself.
     const wasFree = this.#free.length > 0;
     for (let i = this.#next; this.#dueMs(i) < this.#endMs; i++) {
       const waitedMs = this.#endMs - this.#dueMs(i);
@@ -336,7 +333,7 @@ class Drive {
     return unsent;
   }
 
-  /** Counts the requests that are not answered even after the grace. */
+  /** Counts the requests without an answer at the end of the grace time. */
   #countLost(): void {
     for (const connection of this.#connections) {
       if (!connection.busy) continue;
@@ -350,21 +347,21 @@ function countOne(counts: Map<number, number>, status: number): void {
 }
 
 /**
- * Loads of a cell between two turns of the event loop: some 2.5 us that leave no garbage. Each turn and each reading
- * of the clock leaves some, and collecting it makes requests late.
+ * Atomic loads between two turns of the event loop: about 2.5 us without garbage. Each turn and each clock read creates
+ * some, and collecting it delays requests.
  */
 const idleLoads = 500;
 
 const nothing = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 
-/** Passes a moment. */
+/** Busy-waits briefly. */
 function idle(): void {
   for (let load = 0; load < idleLoads; load++) Atomics.load(nothing, 0);
 }
 
 /**
- * Turns through the event loop until it is over. `done` counts what came: in a turn in which something did no time is
- * passed, as more follows most often.
+ * Turns the event loop until `isOver`. `done` counts answers. A turn with an answer does not busy-wait, because more
+ * answers usually follow.
  */
 function stayAwake(done: () => number, isOver: () => boolean): void {
   let before = done();

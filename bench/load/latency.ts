@@ -1,4 +1,4 @@
-/** Latencies in an HDR histogram (3 significant digits), and the points at which they are told. */
+/** Records latencies in an HDR histogram (3 significant digits), and lists the percentiles of the reports. */
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 
 const longestNs = 600e9;
@@ -7,11 +7,11 @@ export interface LatencySummary {
   readonly count: number;
   readonly meanUs: number;
   readonly maxUs: number;
-  /** `[percentile, us]`; a percentile stands only where at least one answer lies beyond it. */
+  /** `[percentile, us]`. A percentile is present only if at least one answer lies beyond it. */
   readonly percentiles: readonly (readonly [percentile: number, us: number])[];
 }
 
-/** Told in tables and drawn: evenly spread over the number of nines. */
+/** Percentiles in tables and plots, evenly spread over the number of nines. */
 const points = [
   1, 5, 10, 20, 30, 40, 50, 60, 70, 75, 80, 85, 90, 92.5, 95, 96, 97, 98, 99, 99.25, 99.5, 99.7, 99.8, 99.9, 99.95,
   99.97, 99.99, 99.995, 99.999,
@@ -20,14 +20,14 @@ const points = [
 export class Latencies {
   readonly #histogram: RecordableHistogram = createHistogram({ lowest: 1, highest: longestNs, figures: 3 });
 
-  /** All of these together. */
+  /** Returns the sum of all parts. */
   static sum(parts: readonly Latencies[]): Latencies {
     const all = new Latencies();
     for (const part of parts) all.add(part);
     return all;
   }
 
-  /** One answer after so many ms. */
+  /** Records one answer after `ms`. */
   record(ms: number): void {
     this.#histogram.record(Math.min(Math.max(1, Math.round(ms * 1e6)), longestNs));
   }
@@ -44,7 +44,8 @@ export class Latencies {
     const { count } = this.#histogram;
     const us = (ns: number) => ns / 1000;
     if (count === 0) return { count, meanUs: 0, maxUs: 0, percentiles: [] };
-    // In thousandths: of 1,000 answers one lies beyond the 99.9th percentile, and arithmetic on 0.1 says a little less.
+    // Computed in thousandths: of 1,000 answers one lies beyond the 99.9th percentile, and floating-point 0.1 would
+    // round below one.
     const told = points.filter(
       (percentile) => percentile <= 50 || count * Math.round((100 - percentile) * 1000) >= 1e5,
     );
@@ -57,7 +58,7 @@ export class Latencies {
   }
 }
 
-/** The latency at a percentile, in us; NaN where too few answers tell it. */
+/** Returns the latency at a percentile, in us; NaN if there are too few answers. */
 export function at(summary: LatencySummary, percentile: number): number {
   return summary.percentiles.find(([p]) => p === percentile)?.[1] ?? Number.NaN;
 }

@@ -1,7 +1,6 @@
 /**
- * Changes sent one by one, to see how soon each is heard. A server that tells in ticks would always be asked just
- * after one by whoever sends the next change when the last was heard, and every change would wait a whole tick: so
- * each comes after a pause by chance.
+ * Sends changes one by one and measures how soon each is received. Each change comes after a random pause: a server
+ * that sends in ticks would otherwise get every change just after a tick, and each would wait a whole tick.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Random, randomFrom } from '../quality/random.js';
@@ -10,20 +9,20 @@ import { Latencies } from './latency.js';
 export interface ProbeOptions {
   readonly count: number;
   readonly seed: number;
-  /** Each pause is from 0 to this. */
+  /** Upper bound of the random pause. */
   readonly pauseMaxMs: number;
-  /** Sends change number `i`, and resolves once it is stored. */
+  /** Sends change number `i`. Resolves once the change is stored. */
   readonly send: (i: number) => Promise<void>;
-  /** Resolves once change number `i` is heard; asked before it is sent. */
+  /** Resolves once change number `i` is received. Called before the change is sent. */
   readonly hears: (i: number) => Promise<void>;
-  /** The clock and its pauses, ms; absent: those of the machine. */
+  /** Clock and pause, in ms. Absent: those of the machine. */
   readonly now?: () => number;
   readonly pause?: (ms: number) => Promise<unknown>;
 }
 
 export interface Heard {
   readonly sinceSent: Latencies;
-  /** What is heard before its answer has arrived counts as heard at once. */
+  /** Latency since the answer to the change. A change that is received before its answer counts with 0. */
   readonly sinceStored: Latencies;
 }
 
@@ -34,7 +33,7 @@ export async function probe(options: ProbeOptions): Promise<Heard> {
   for (let i = 0; i < count; i++) {
     await pause(random() * pauseMaxMs);
     const heardMs = hears(i).then(now);
-    // Where the send fails, nobody asks for it any more.
+    // If the send fails, nothing awaits this promise.
     heardMs.catch(() => undefined);
     const sentMs = now();
     await send(i);

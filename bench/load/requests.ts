@@ -1,7 +1,7 @@
 /**
- * The requests of the service's interface as ready texts or bytes. What they ask for and what they report follows
- * from the seed and the request's number; which peer reports it, from the connection's number, and so from which one
- * is free when the request is due.
+ * Builds the requests of the service's interface as ready texts or bytes. Their content follows from the seed and the
+ * request's number. The peer follows from the connection's number, so from which connection is free when the request is
+ * due.
  */
 import { subjectHash } from '../../src/client/ids/subject.js';
 import { BatchTemplate } from './batch-requests.js';
@@ -12,23 +12,23 @@ export interface Credentials {
   readonly apiKey: string;
 }
 
-/** What the requests are about. */
+/** The players and peers that the requests use. */
 export interface Site {
   readonly seed: number;
-  /** Players that have events. */
+  /** Number of players with events. */
   readonly players: number;
   readonly peers: readonly Credentials[];
 }
 
 /**
- * In the past, so that it is the same in every run; the node of a bench lets evidence decay so slowly that this means
- * nothing.
+ * In the past, so that it is the same in every run. The node of a bench decays evidence so slowly that the age has no
+ * effect.
  */
 export const fixedTimestamp = '2026-01-01T00:00:00.000Z';
 const fixedMs = Date.parse(fixedTimestamp);
 
 /**
- * The timestamp of event number `i`: one of its own, since two events of a peer that say the same are one piece of
+ * Returns the timestamp of event number `i`. Each is unique, because two equal events of a peer count as one piece of
  * evidence.
  */
 export function timestampOf(i: number): string {
@@ -38,7 +38,10 @@ export const gameId = 'bench';
 export const matchPlayers = 50;
 export const batchEvents = 500;
 
-/** Uniform over 32 bits, unsigned (the finaliser of MurmurHash3); for one seed no two numbers give the same. */
+/**
+ * Returns a uniform unsigned number of 32 bits (the finaliser of MurmurHash3). Different numbers of one seed give
+ * different results.
+ */
 export function mix(seed: number, i: number): number {
   let x = (i ^ Math.imul(seed + 1, 0x9e3779b1)) | 0;
   x = Math.imul(x ^ (x >>> 16), 0x85ebca6b);
@@ -49,8 +52,8 @@ export function mix(seed: number, i: number): number {
 const threeDigits = Array.from({ length: 1_000 }, (_, n) => String(n).padStart(3, '0'));
 
 /**
- * A platform's account id, of 17 digits. Not by a number made text at once: V8 keeps thousands of these in case one
- * is wanted again, and each collection of the load would copy some thousand of them.
+ * Returns an account id of a platform, 17 digits. Built from parts, because V8 caches texts of whole numbers, and each
+ * garbage collection of the load would copy thousands of them.
  */
 export function playerId(i: number): string {
   const three = (from: number): string => threeDigits[Math.floor(i / from) % 1_000]!;
@@ -58,8 +61,8 @@ export function playerId(i: number): string {
 }
 
 /**
- * The same players by their subject hashes, as a client that knows the salt sends them: each made once, or the load
- * would be the limit.
+ * Returns the subject hashes of the same players, as a client with the salt sends them. Each is computed once, so that
+ * the load is not the limit.
  */
 export function hashedIds(salt: string): (n: number) => string {
   const hashes: string[] = [];
@@ -73,7 +76,7 @@ function hex(word: number): string {
   return (word + 0x100000000).toString(16).slice(1);
 }
 
-/** In the form of a UUIDv4. */
+/** Returns an id in the form of a UUIDv4. */
 export function eventId(seed: number, i: number): string {
   const a = hex(mix(seed, i));
   const b = hex(mix(seed + 101, i));
@@ -87,12 +90,12 @@ function playerNumber({ seed, players }: Site, i: number): number {
   return mix(seed + 47, i) % players;
 }
 
-/** Whom event number `i` is about. */
+/** Returns the player of event number `i`. */
 export function playerOfEvent(site: Site, i: number): string {
   return playerId(playerNumber(site, i));
 }
 
-/** Event number `i`, as JSON. */
+/** Returns event number `i` as JSON. */
 function eventJson(site: Site, peer: Credentials, i: number): string {
   const { seed } = site;
   const chance = mix(seed + 31, i);
@@ -102,7 +105,7 @@ function eventJson(site: Site, peer: Credentials, i: number): string {
   return `{"schema_version":"1.0.0","event_id":"${eventId(seed, i)}","event_type":"${type}","peer_id":"${peer.peerId}","player_id":"${player}","game_id":"${gameId}","severity":${severity},"timestamp":"${timestampOf(i)}"}`;
 }
 
-/** Whose requests a connection sends. */
+/** Returns the peer of a connection. */
 export function peerOf({ peers }: Site, connection: number): Credentials {
   return peers[connection % peers.length]!;
 }
@@ -111,12 +114,12 @@ export function get(path: string, headers = ''): string {
   return `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n${headers}\r\n`;
 }
 
-/** Bodies are ASCII. */
+/** Returns a POST request. The body must be ASCII. */
 export function post(path: string, headers: string, body: string): string {
   return `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n${headers}content-length: ${body.length}\r\n\r\n${body}`;
 }
 
-/** One player's score. `playerAt`: whom request number `i` asks for. */
+/** Reads the score of one player. `playerAt` gives the player of request number `i`. */
 export function scoreKind(
   { seed, players }: Site,
   playerAt: (i: number) => string = (i) => playerId(mix(seed, i) % players),
@@ -125,8 +128,7 @@ export function scoreKind(
 }
 
 /**
- * The scores of a match of 50 in one call. `idOf`: how player number `n` is named, by its account id or by the hash
- * of it.
+ * Reads the scores of a match of 50 in one call. `idOf` gives the id of player number `n`: an account id or its hash.
  */
 export function matchKind({ seed, players }: Site, idOf: (n: number) => string = playerId): Kind<string> {
   return {
@@ -141,7 +143,7 @@ export function matchKind({ seed, players }: Site, idOf: (n: number) => string =
   };
 }
 
-/** One event. */
+/** Sends one event. */
 export function eventKind(site: Site): Kind<string> {
   return {
     name: 'event',
@@ -154,7 +156,7 @@ export function eventKind(site: Site): Kind<string> {
   };
 }
 
-/** 500 events of one peer in one call. Its events have ids of their own: those of single events are not among them. */
+/** Sends 500 events of one peer in one call. Their ids differ from those of single events. */
 export function batchKind(given: Site, size = batchEvents): Kind<Buffer> {
   const site = { ...given, seed: given.seed + 1009 };
   const templates = new Map<Credentials, BatchTemplate>();
@@ -187,7 +189,7 @@ export function only(kind: Kind): Workload {
   return { kinds: [kind] };
 }
 
-/** Kinds by their share of the requests, which add up to 100. */
+/** Mixes kinds by their share of the requests. The shares add up to 100. */
 export function mixture(seed: number, parts: readonly (readonly [kind: Kind, percent: number])[]): Workload {
   const table = parts.flatMap(([, percent], kind) => new Array<number>(percent).fill(kind));
   return {

@@ -1,19 +1,19 @@
-/** Requests of peers that sign their writes: any kind of request with the digest of its body and a signature. */
+/** Signs the writes of peers: any kind of request, with the digest of its body and a signature. */
 import { createPrivateKey, createPublicKey, hash, type KeyObject, sign } from 'node:crypto';
 import type { Kind } from './drive.js';
 import { type Credentials, mix, peerOf, type Site } from './requests.js';
 
-/** PKCS #8 of an Ed25519 key, but for its 32 bytes (RFC 8410, section 7). */
+/** PKCS #8 of an Ed25519 key without its 32 bytes (RFC 8410, section 7). */
 const pkcs8 = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/** The private key of peer number `n`: the same for the same seed. */
+/** Returns the private key of peer number `n`. The same seed gives the same key. */
 function privateKeyOf(seed: number, n: number): KeyObject {
   const bytes = Buffer.alloc(32);
   for (let at = 0; at < bytes.length; at += 4) bytes.writeUInt32LE(mix(seed + n, at), at);
   return createPrivateKey({ key: Buffer.concat([pkcs8, bytes]), format: 'der', type: 'pkcs8' });
 }
 
-/** What to tell the node of each peer: 32 bytes, base64url. */
+/** Returns the public key of each peer: 32 bytes, base64url. */
 export function publicKeysOf({ seed, peers }: Site): { readonly peerId: string; readonly publicKey: string }[] {
   return peers.map(({ peerId }, n) => {
     const { x } = createPublicKey(privateKeyOf(seed, n)).export({ format: 'jwk' });
@@ -21,7 +21,7 @@ export function publicKeysOf({ seed, peers }: Site): { readonly peerId: string; 
   });
 }
 
-/** The same requests, signed when they are sent. Of a request that is bytes, the head is ASCII. */
+/** Returns a kind that signs each request of `kind` when it is sent. The head of a request in bytes must be ASCII. */
 export function signedKind(kind: Kind, site: Site): Kind {
   const keys = new Map<Credentials, KeyObject>(site.peers.map((peer, n) => [peer, privateKeyOf(site.seed, n)]));
   return {

@@ -1,12 +1,12 @@
 /**
- * A reader of the verdict stream on a bare socket, which looks at as little of it as it can: a thousand of them fit
- * into one process.
+ * Reads the verdict stream on a bare socket and parses as little as possible, so that a thousand readers fit into one
+ * process.
  */
 import { connect, type Socket } from 'node:net';
 
 export class StreamSocket {
   readonly #socket: Socket;
-  /** Resolves once it has caught up. */
+  /** Resolves once the reader has caught up. */
   readonly live: Promise<void>;
   bytes = 0;
   isOpen = true;
@@ -39,11 +39,11 @@ export class StreamSocket {
     this.#socket.on('error', () => undefined);
     this.#socket.on('close', () => {
       this.isOpen = false;
-      reject(new Error('a reader was cut off'));
+      reject(new Error('the server closed the connection of a reader'));
     });
   }
 
-  /** Resolves once this subject hash was told. */
+  /** Resolves once a change of this subject hash is received. */
   hears(subjectHash: string): Promise<void> {
     return new Promise((resolve) => {
       this.#wanted = { text: subjectHash, resolve };

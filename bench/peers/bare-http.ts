@@ -1,10 +1,11 @@
 /**
- * The ceiling: `node:http` alone. A GET gets ready bytes; a POST is read and parsed, nothing is validated or stored.
+ * The ceiling: `node:http` alone. A GET returns ready bytes; a POST is read and parsed, but neither validated nor
+ * stored.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-// A text: node:http sends it with the head in one write, where a buffer would be a second piece.
+// A text, because node:http sends it with the head in one write; a buffer would be a second write.
 const score =
   '{"player_id":"76561190000000001","score":37.52,"confidence":0.4137,"verdict":"suspicious","event_count":3,"updated_at":"2026-01-01T00:00:00.000Z"}';
 

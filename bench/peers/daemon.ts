@@ -1,4 +1,4 @@
-/** A daemon of another project, in a temporary folder of its own, on the server's core; ended with the bench. */
+/** Runs a daemon of another project in its own temporary folder, on the server's core. Ends with the bench. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { chownSync, existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -10,7 +10,7 @@ import { endProcess } from '../server-process.js';
 const startTimeoutMs = 30_000;
 const logKept = 4_000;
 const lastLinesTold = 5;
-/** PostgreSQL gives its processes 5 s when it ends at once, and then kills them. */
+/** At an immediate shutdown PostgreSQL waits 5 s for its processes and then kills them. */
 const endTimeoutMs = 6_000;
 const endPollMs = 10;
 
@@ -19,7 +19,10 @@ export interface Account {
   readonly gid: number;
 }
 
-/** The signals that end a daemon: as its operator would, and at once, but with what it must give back to the system. */
+/**
+ * Signals that end a daemon: `calmly` as its operator would; `atOnce` immediately, while it still frees system
+ * resources.
+ */
 export interface EndSignals {
   readonly calmly: NodeJS.Signals;
   readonly atOnce: NodeJS.Signals;
@@ -36,7 +39,7 @@ export class Daemon {
     this.#signals = signals;
   }
 
-  /** What `start` makes of a new daemon, which is stopped where it fails. */
+  /** Returns the result of `start` with a new daemon. Stops the daemon if `start` fails. */
   static async use<T>(start: (daemon: Daemon) => Promise<T>, signals?: EndSignals): Promise<T> {
     const daemon = new Daemon(signals);
     try {
@@ -55,12 +58,12 @@ export class Daemon {
     return this.#child!.pid!;
   }
 
-  /** Gives the folder to the account under which the daemon runs. */
+  /** Gives the folder to the account of the daemon. */
   give({ uid, gid }: Account): void {
     chownSync(this.dir, uid, gid);
   }
 
-  /** Starts it, and waits until `isReady`; rejects with the last lines that it wrote. */
+  /** Starts the daemon and waits until `isReady`. Rejects with the last lines of its output. */
   async start(
     command: string,
     args: readonly string[],
@@ -86,7 +89,7 @@ export class Daemon {
     }
   }
 
-  /** Ends it, and removes its folder. */
+  /** Ends the daemon and removes its folder. */
   async stop(): Promise<void> {
     try {
       if (this.#child !== undefined) await endProcess(this.#child, this.#signals.calmly);
@@ -96,7 +99,7 @@ export class Daemon {
     }
   }
 
-  /** While the bench ends, when nothing can be awaited. */
+  /** Ends the daemon synchronously, for the exit handler. */
   #endNow(child: ChildProcess): void {
     child.kill(this.#signals.atOnce);
     const giveUpMs = performance.now() + endTimeoutMs;
@@ -109,14 +112,14 @@ export class Daemon {
   }
 }
 
-/** Runs a command to its end; its output, or an error that holds it. */
+/** Runs a command to its end. Returns its output, or throws an error that contains it. */
 export function runTool(command: string, args: readonly string[], account?: Account): string {
   const { status, stdout, stderr, error } = spawnSync(command, args, { encoding: 'utf8', ...account });
   if (error !== undefined || status !== 0) throw new Error(`${command} failed: ${error?.message ?? stderr}`);
   return stdout;
 }
 
-/** The first of these paths that is there. */
+/** Returns the first of these paths that exists. */
 export function firstOf(paths: readonly string[]): string | undefined {
   return paths.find((path) => existsSync(path));
 }

@@ -1,4 +1,4 @@
-/** What both reference services share: the event's schema, the known keys, and the score that they make of two sums. */
+/** Shared parts of both reference services: the event's schema, the known keys, and the score from two sums. */
 import { hash } from 'node:crypto';
 
 export interface EventBody {
@@ -30,7 +30,7 @@ export const eventSchema = {
   },
 };
 
-/** Digests of the keys that may write, from the process's arguments: the same look-up as the service makes. */
+/** Checks a key against the digests of the keys in the process's arguments, by the same look-up as the service. */
 export function keyCheck(keys: readonly string[]): (key: string | string[] | undefined) => boolean {
   const digests = new Set(keys.map((key) => hash('sha256', key)));
   return (key) => typeof key === 'string' && digests.has(hash('sha256', key));

@@ -1,6 +1,6 @@
 /**
- * The same two routes on fastify and PostgreSQL: one prepared statement stores an event once and adds it to its
- * player's sums.
+ * The two routes on fastify and PostgreSQL. One prepared statement stores an event once and adds it to its player's
+ * sums.
  */
 import { fastify } from 'fastify';
 import pg from 'pg';
@@ -8,7 +8,7 @@ import { type EventBody, eventSchema, keyCheck, scoreBody } from './event-schema
 
 const [folder, user, ...keys] = process.argv.slice(2);
 const isKey = keyCheck(keys);
-/** Twice the cores of a small server and some more for those that wait for the disk. */
+/** Twice the cores of a small server, and some more for connections that wait for the disk. */
 const poolSize = 16;
 const pool = new pg.Pool({ host: folder!, user: user!, database: 'postgres', max: poolSize, idleTimeoutMillis: 0 });
 

@@ -1,4 +1,4 @@
-/** The same two routes on fastify and Redis: one script stores an event once and adds it to its player's sums. */
+/** The two routes on fastify and Redis. One script stores an event once and adds it to its player's sums. */
 import { fastify } from 'fastify';
 import { Redis } from 'ioredis';
 import { type EventBody, eventSchema, keyCheck, scoreBody } from './event-schema.js';
@@ -6,7 +6,7 @@ import { type EventBody, eventSchema, keyCheck, scoreBody } from './event-schema
 const [redisPort, ...keys] = process.argv.slice(2);
 const isKey = keyCheck(keys);
 const redis = new Redis(Number(redisPort), '127.0.0.1', {
-  // One socket write for all commands of a turn of the event loop.
+  // Sends all commands of a turn of the event loop in one socket write.
   enableAutoPipelining: true,
   scripts: {
     storeEvent: {

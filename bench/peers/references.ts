@@ -1,6 +1,6 @@
 /**
- * The servers that this service is measured beside, each started by the bench on loopback in a temporary folder, all
- * of it on the server's core. What is not installed is absent, and said to be.
+ * Starts the servers that this service is compared with, on loopback in a temporary folder, on the server's core. A
+ * server that is not installed is reported as absent.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,8 +11,8 @@ import type { Target } from '../target.js';
 import { type Account, Daemon, type EndSignals, firstOf, runTool } from './daemon.js';
 
 /**
- * Null, and a note that says why, where a server is not installed or does not start: the others are measured all the
- * same.
+ * Returns null, with a note that gives the reason, if a server is not installed or does not start. The other servers
+ * are measured anyway.
  */
 export async function startOrNote<T extends Target>(
   name: string,
@@ -35,7 +35,7 @@ export async function startBareHttp(): Promise<Target> {
   return targetOf('bare node:http', port, server, []);
 }
 
-/** Null where Redis is not installed. Every write is synced before it is answered, as this service's are. */
+/** Returns null if Redis is not installed. Every write is synced before its answer, as this service does. */
 export async function startRedis(peers: readonly Credentials[]): Promise<Target | null> {
   const command = firstOf(['/usr/bin/redis-server', '/usr/local/bin/redis-server']);
   if (command === undefined) return null;
@@ -57,12 +57,12 @@ export async function startRedis(peers: readonly Credentials[]): Promise<Target 
 }
 
 /**
- * "Fast" and "immediate" in the words of its manual. SIGTERM would wait for every connection to end, and killed it
- * would leave its shared memory to the system until the next boot.
+ * "Fast" and "immediate" shutdown in its manual. SIGTERM would wait for every connection to end. SIGKILL would leave
+ * its shared memory allocated until the next boot.
  */
 const postgresSignals: EndSignals = { calmly: 'SIGINT', atOnce: 'SIGQUIT' };
 
-/** Null where PostgreSQL is not installed, or runs under root and has no account of its own. */
+/** Returns null if PostgreSQL is not installed, or if this process is root and PostgreSQL has no account. */
 export async function startPostgres(peers: readonly Credentials[]): Promise<Target | null> {
   const versions = '/usr/lib/postgresql';
   const newest = existsSync(versions) ? readdirSync(versions).sort((a, b) => Number(b) - Number(a))[0] : undefined;
@@ -91,15 +91,15 @@ export async function startPostgres(peers: readonly Credentials[]): Promise<Targ
   }, postgresSignals);
 }
 
-/** What only CrowdSec's requests need. */
+/** Credentials that only CrowdSec's requests need. */
 export interface CrowdsecTarget extends Target {
-  /** Of a bouncer, for reads. */
+  /** Key of a bouncer, for reads. */
   readonly apiKey: string;
-  /** Of a machine, for writes. */
+  /** Token of a machine, for writes. */
   readonly token: string;
 }
 
-/** The local API of CrowdSec on its default database, SQLite. Null where it is not installed. */
+/** Starts the local API of CrowdSec on its default database, SQLite. Returns null if it is not installed. */
 export async function startCrowdsec(): Promise<CrowdsecTarget | null> {
   const command = firstOf(['/usr/bin/crowdsec', '/usr/local/bin/crowdsec']);
   const tool = firstOf(['/usr/bin/cscli', '/usr/local/bin/cscli']);
@@ -128,7 +128,7 @@ export async function startCrowdsec(): Promise<CrowdsecTarget | null> {
     const logIn = async (): Promise<string | undefined> => {
       const response = await fetch(`${base}/v1/watchers/login`, {
         method: 'POST',
-        // It refuses names without a version.
+        // CrowdSec refuses user agents without a version.
         headers: { 'content-type': 'application/json', 'user-agent': 'bench/1' },
         body: JSON.stringify({ machine_id: 'bench', password }),
       }).catch(() => undefined);
@@ -213,7 +213,10 @@ function scriptOf(name: string): string {
   return fileURLToPath(new URL(`./${name}.js`, import.meta.url));
 }
 
-/** PostgreSQL refuses root: under root the account that its package made. Undefined: this process's own. */
+/**
+ * Returns the account for PostgreSQL, which refuses root: the account of its package under root, else undefined for
+ * this process's own.
+ */
 function postgresAccount(): Account | null | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const line = readFileSync('/etc/passwd', 'utf8')

@@ -1,6 +1,6 @@
 /**
- * What the groups of the simulator should look like: means over 40 groups of each kind that another implementation
- * (numpy) of the same distributions drew, with the standard deviation of one group.
+ * Expected figures of the simulator's groups: means over 40 groups of each kind, drawn by another implementation
+ * (numpy) of the same distributions, with the standard deviation of one group.
  */
 import type { GroupSize } from './scene.js';
 import type { KindName } from './simulator.js';
@@ -19,7 +19,7 @@ export interface ReferenceGroup {
   readonly majorityAuc: Spread;
 }
 
-/** Groups of each kind that the means are of. */
+/** Number of groups behind each mean. */
 export const referenceGroups = 40;
 
 export const attackReference: Partial<Readonly<Record<KindName, ReferenceGroup>>> = {

@@ -1,11 +1,11 @@
 /**
- * Attacks on a group. Every attack adds the reports of the adversaries to a scene and returns the players it aims at.
- * A lie lowers a good player or raises a bad one. Attempts to break the scoring are in `attempts.ts`.
+ * Attacks on a group. Every attack adds the reports of the adversaries to a scene and returns the targeted players. A
+ * lie lowers a good player or raises a bad one. Attempts to break the scoring are in `attempts.ts`.
  *
- * `stealth`: Sybils that invent nobody, report honestly on more than half of the players, so that each of them agrees
- * with the honest peers, and lie together on as many targets as Sybils that do not hide. `idle` and `invented` do not
- * lie: peers that only registered, and peers that each reported one player of their own, to pull medians over peers.
- * `importList` and `importListAndJudge` do not lie either: they import the list of one honest but careless peer.
+ * `stealth`: Sybils without invented subjects that report honestly on more than half of the players, so that each
+ * agrees with the honest peers, and lie together on as many targets as other Sybils. `idle` and `invented` do not lie:
+ * their peers only registered, or each reported one player of their own, to shift medians over peers. `importList` and
+ * `importListAndJudge` do not lie either: they import the list of one honest but careless peer.
  */
 import { poisson, sample } from './random.js';
 import { attackerSkill, type Scene, type Skill } from './scene.js';
@@ -30,18 +30,15 @@ export type AttackName =
   | 'reportVictims'
   | 'colludeCamouflaged';
 
-/** Returns the players aimed at. */
+/** Returns the targeted players. */
 export type Attack = (scene: Scene, adversaries: readonly number[]) => number[];
 
 const seenShare = 0.35;
-/**
- * Chosen so that the first form of peer trust leaves about a third of the targets judged wrong, as where the goal was
- * set.
- */
+/** Chosen so that the first form of peer trust misjudges about a third of the targets, as when the goal was set. */
 const stealthySeenShare = 0.55;
 const sybilSkill: Skill = { onBad: 0.8, onGood: 0.95 };
 const importedShare = 0.95;
-/** What importers of a list judge themselves, and how well. */
+/** Number and accuracy of the judgements that importers of a list make themselves. */
 const ownJudgements = 400;
 const importerSkill: Skill = { onBad: 0.75, onGood: 0.94 };
 const victimMasses = [0.7, 1, 1.7, 2.5];
@@ -140,7 +137,7 @@ export const attacks: Readonly<Record<AttackName, Attack>> = {
   },
 };
 
-/** Events of severity 1 and one of the rest, which lower the player by `mass` in all. */
+/** Reports events of severity 1 and one of the remainder, which lower the player by `mass` in total. */
 function reportMass(scene: Scene, peer: number, player: number, mass: number): void {
   let left = mass;
   for (; left > 1; left--) scene.report(peer, player, -1, 1);
@@ -148,8 +145,8 @@ function reportMass(scene: Scene, peer: number, player: number, mass: number): v
 }
 
 /**
- * Each importer lowers nearly every player that the second largest peer mostly lowers. Returns the good players among
- * these.
+ * Lets each importer lower nearly every player that the second largest peer mostly lowers. Returns the good players
+ * among them.
  */
 function importList(scene: Scene, importers: readonly number[], judge: boolean): number[] {
   const { random, truth } = scene;
@@ -168,7 +165,7 @@ function importList(scene: Scene, importers: readonly number[], judge: boolean):
   return list.filter((player) => truth.get(player) === 0);
 }
 
-/** The players whom a peer mostly lowers. */
+/** Returns the players that a peer mostly lowers. */
 export function loweredBy(scene: Scene, peer: number): number[] {
   return [...scene.entriesOf(peer)].filter(([, { lowering, raising }]) => lowering > raising).map(([player]) => player);
 }
@@ -204,7 +201,7 @@ export function reportHonestly(
   }
 }
 
-/** Honest on a third of the players, 20 lies on each of the targets. */
+/** Reports a third of the players honestly and lies 20 times on each target. */
 function lieAmidHonesty(scene: Scene, adversary: number, choose: (seen: readonly number[]) => number[]): number[] {
   const seen = seenPlayers(scene, seenShare);
   const targets = choose(seen);
@@ -214,7 +211,8 @@ function lieAmidHonesty(scene: Scene, adversary: number, choose: (seen: readonly
 }
 
 /**
- * Three lies of each on the targets, and perfect agreement on invented subjects, of which `loweredShare` are lowered.
+ * Lets each adversary lie three times on the targets and agree fully on invented subjects, of which `loweredShare` are
+ * lowered.
  */
 function lieTogether(
   scene: Scene,

@@ -1,6 +1,6 @@
 /**
- * Attempts to break the scoring: attacks that know how it works. Each adds the reports of peers that join an honest
- * group, and returns the players it aims at.
+ * Attempts to break the scoring: attacks by adversaries who know the method. Each adds the reports of peers that join
+ * an honest group, and returns the targeted players.
  */
 import { type Attack, loweredBy, part, reportHonestly, seenPlayers, without } from './attacks.js';
 import { sample } from './random.js';
@@ -24,7 +24,7 @@ const victimCount = 150;
 const cliqueSkill: Skill = { onBad: 0.95, onGood: 0.97 };
 
 export const attempts: Readonly<Record<AttemptName, Attack>> = {
-  /** Peers repeat nine tenths of the votes of a list with lies in it, and vote for themselves on the rest. */
+  /** Peers repeat nine tenths of the votes of a list that contains lies, and vote themselves on the rest. */
   noisyClones(scene, clones) {
     const targets = victims(scene);
     const seen = without(seenPlayers(scene, 0.35), targets);
@@ -38,7 +38,7 @@ export const attempts: Readonly<Record<AttemptName, Attack>> = {
     return targets;
   },
 
-  /** Half of what each clone says is the same, lies included; the other half is its own and honest. */
+  /** Half of the votes of each clone are shared, lies included. The other half is its own and honest. */
   halfClones(scene, clones) {
     const targets = victims(scene);
     const shared = without(sample(scene.knownPlayers(), 250, scene.random), targets);
@@ -52,7 +52,7 @@ export const attempts: Readonly<Record<AttemptName, Attack>> = {
     return targets;
   },
 
-  /** Clones report invented players, each its own, so that what they share is a small part of their lists. */
+  /** Each clone reports its own invented players, so that the shared part of their lists is small. */
   paddedClones(scene, clones) {
     const targets = victims(scene);
     for (const clone of clones) {
@@ -64,9 +64,8 @@ export const attempts: Readonly<Record<AttemptName, Attack>> = {
   },
 
   /**
-   * A copier repeats the largest honest peer, so that both count as one witness, and speaks louder than that peer. It
-   * lies on as many of the shared players as clones may differ on, and on players that the honest peer did not
-   * report.
+   * A copier repeats the largest honest peer, so that both count as one witness, with more evidence than that peer. It
+   * lies on as many shared players as clones may differ on, and on players that the honest peer did not report.
    */
   framedClone(scene, [copier]) {
     const framed = scene.entriesOf(scene.peersBySize()[0]!);
@@ -92,7 +91,7 @@ export const attempts: Readonly<Record<AttemptName, Attack>> = {
   },
 
   /**
-   * Peers send thirty `session_clean` about each of half the bad players, and honest ones about a third of the
+   * Peers send thirty `session_clean` about each of half the bad players. Honest peers send it about a third of the
    * others.
    */
   cleanWash(scene, washers) {
@@ -107,7 +106,7 @@ export const attempts: Readonly<Record<AttemptName, Attack>> = {
     return targets;
   },
 
-  /** A peer joins late: forty honest reports, then sixty lies about good players. */
+  /** A peer joins late with forty honest reports, then lies about sixty good players. */
   lateJoiner(scene, [late]) {
     const targets = sample(scene.knownPlayers(0), 60, scene.random);
     reportHonestly(scene, [late!], sample(without(scene.knownPlayers(), targets), 40, scene.random), attackerSkill, 1);
@@ -127,7 +126,7 @@ export const attempts: Readonly<Record<AttemptName, Attack>> = {
     return targets;
   },
 
-  /** Two careless lists that overlap: three peers import the first, three the second, and the others both. */
+  /** Two careless lists overlap: three peers import the first, three the second, and the others both. */
   overlappingLists(scene, importers) {
     const [, first, second] = scene.peersBySize();
     const lists = [loweredBy(scene, first!), loweredBy(scene, second!)] as const;
@@ -139,7 +138,7 @@ export const attempts: Readonly<Record<AttemptName, Attack>> = {
     return both.filter((player) => scene.truth.get(player) === 0);
   },
 
-  /** A peer lies about ever more of the players that it sees, from none to half of them. */
+  /** A peer lies about a growing share of the players that it sees, from none to half. */
   drift(scene, [drifter]) {
     const seen = seenPlayers(scene, 0.35);
     return seen.filter((player, i) => {
@@ -150,7 +149,7 @@ export const attempts: Readonly<Record<AttemptName, Attack>> = {
     });
   },
 
-  /** Peers that judge well and alike, and lie together about a twentieth of the players that they see. */
+  /** Peers judge well and alike, and lie together about a twentieth of the players that they see. */
   clique(scene, members) {
     const seen = seenPlayers(scene, 0.35);
     const targets = part(
@@ -165,7 +164,7 @@ export const attempts: Readonly<Record<AttemptName, Attack>> = {
     return targets;
   },
 
-  /** Fresh peers that each lower twenty of the same forty good players, once. */
+  /** Fresh peers each lower twenty of the same forty good players, once. */
   freshCrowd(scene, peers) {
     const targets = sample(scene.knownPlayers(0), 40, scene.random);
     for (const peer of peers) for (const player of sample(targets, 20, scene.random)) scene.lie(peer, player, 1);
@@ -181,12 +180,12 @@ function votesBad({ random, truth }: Scene, player: number, { onBad, onGood }: S
   return random() < (truth.get(player) === 1 ? onBad : 1 - onGood);
 }
 
-/** Two events of severity 1. */
+/** Sends two events of severity 1. */
 function vote(scene: Scene, peer: number, player: number, bad: boolean): void {
   for (let k = 0; k < 2; k++) scene.report(peer, player, bad ? -1 : 1, 1);
 }
 
-/** The same share of lowering mass, in events of severity 1 at least. */
+/** Repeats the entry's share of lowering mass, with a total mass of at least 1. */
 function repeatEntry(scene: Scene, peer: number, player: number, lowering: number, raising: number): void {
   const scale = Math.max(1, 1 / (lowering + raising));
   for (const [mass, polarity] of [

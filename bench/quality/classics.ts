@@ -1,13 +1,13 @@
 /**
- * The methods that the field offers, on the same evidence as this service: majority, beta reputation (Josang and
- * Ismail 2002), Dawid-Skene (1979), EigenTrust (Kamvar et al. 2003), and an oracle that knows every peer's true error
- * rates. Each returns P(bad) per player. Entries without mass are no votes.
+ * The methods of the field on the same evidence as this service: majority, beta reputation (Josang and Ismail 2002),
+ * Dawid-Skene (1979), EigenTrust (Kamvar et al. 2003), and an oracle that knows every peer's true error rates. Each
+ * returns P(bad) per player. Entries without mass are no votes.
  */
 import { logit } from '../../src/core/evidence/evidence.js';
 import { sigmoid } from '../../src/core/evidence/sigmoid.js';
 import type { EvidenceColumns } from '../../src/core/trust/votes/columns.js';
 
-/** One entry: the share `x` of a peer's mass on a player that lowers trust. */
+/** Visits one entry: `x` is the share of a peer's mass on a player that lowers trust. */
 type VoteVisitor = (player: number, peer: number, x: number) => void;
 
 function forEachVote({ players, offsets, peer, lowering, raising }: EvidenceColumns, visit: VoteVisitor): void {
@@ -19,12 +19,12 @@ function forEachVote({ players, offsets, peer, lowering, raising }: EvidenceColu
   }
 }
 
-/** The mean vote, every peer alike; 0 where nobody voted. */
+/** Returns the mean vote with equal weights; 0 for a player without votes. */
 export function majority(evidence: EvidenceColumns): Float64Array {
   return weightedVote(evidence, new Float64Array(evidence.peers).fill(1), 0, 0);
 }
 
-/** `(b + 1) / (b + g + 2)` over all events. */
+/** Returns `(b + 1) / (b + g + 2)` over all events. */
 export function betaReputation({ players, offsets, lowering, raising }: EvidenceColumns): Float64Array {
   const badness = new Float64Array(players);
   for (let player = 0; player < players; player++) {
@@ -39,7 +39,7 @@ export function betaReputation({ players, offsets, lowering, raising }: Evidence
   return badness;
 }
 
-/** Two-coin maximum likelihood by 50 rounds of EM from the majority, on hard votes, with .01 of smoothing. */
+/** Two-coin maximum likelihood: 50 rounds of EM from the majority, on hard votes, with smoothing of .01. */
 export function dawidSkene(evidence: EvidenceColumns): Float64Array {
   let badness = majority(evidence);
   for (let round = 0; round < 50; round++) {
@@ -78,9 +78,9 @@ function errorRates(evidence: EvidenceColumns, badness: Float64Array, smoothing:
 }
 
 /**
- * The log-odds vote of a judge who knows the true error rates of every peer, counted on the labelled players with
- * half a vote in each cell. A vote of an adversary never speaks for the opposite of what it says: nobody turns known
- * liars around.
+ * Returns the log-odds vote of a judge who knows the true error rates of every peer, counted on the labelled players
+ * with half a vote in each cell. A vote of an adversary never counts for the opposite of its content: known liars are
+ * not inverted.
  */
 export function oracle(
   evidence: EvidenceColumns,
@@ -93,7 +93,7 @@ export function oracle(
     const label = truth.get(player);
     if (label !== undefined) votes[label]![x >= 0.5 ? 1 : 0]![peer]! += 1;
   });
-  /** Log-odds of a bad player, given this vote. */
+  /** Returns the log-odds of a bad player, given this vote. */
   const oddsOf = (vote: 0 | 1) =>
     Float64Array.from({ length: peers }, (_, j) => {
       const shareOf = (label: 0 | 1) => votes[label]![vote]![j]! / (votes[label]![0]![j]! + votes[label]![1]![j]!);
@@ -124,9 +124,9 @@ function logOddsVote(
 }
 
 /**
- * Local trust of two peers is the sum of the products of their votes (-1 to 1) on shared players, where positive;
- * restart at the pre-trusted peers (at all alike where there are none) with .15, 100 rounds; then the vote weighted
- * by global trust.
+ * Local trust of two peers is the sum of the products of their votes (-1 to 1) on shared players, where positive. The
+ * walk restarts at the pre-trusted peers (at all peers if there are none) with .15, for 100 rounds. The result is the
+ * vote weighted by global trust.
  */
 export function eigenTrust(evidence: EvidenceColumns, preTrusted: readonly number[]): Float64Array {
   const { peers } = evidence;
@@ -151,12 +151,12 @@ export function eigenTrust(evidence: EvidenceColumns, preTrusted: readonly numbe
 }
 
 interface LocalTrust {
-  /** Peers that are trusted at all, and the shares of trust, which add up to 1. */
+  /** Peers with positive trust, and their shares of trust, which add up to 1. */
   readonly to: Uint32Array;
   readonly share: Float64Array;
 }
 
-/** Row by row, since most pairs of a large group share no player. */
+/** Computes row by row, because most pairs of a large group share no player. */
 function localTrust(evidence: EvidenceColumns): LocalTrust[] {
   const byPeer: { player: number; vote: number }[][] = Array.from({ length: evidence.peers }, () => []);
   const byPlayer: { peer: number; vote: number }[][] = Array.from({ length: evidence.players }, () => []);
@@ -181,7 +181,7 @@ function localTrust(evidence: EvidenceColumns): LocalTrust[] {
   });
 }
 
-/** `(sum w x + epsilon fallback) / (sum w + epsilon)`; the fallback where both are 0. */
+/** Returns `(sum w x + epsilon fallback) / (sum w + epsilon)`; the fallback if both sums are 0. */
 function weightedVote(
   evidence: EvidenceColumns,
   weight: Float64Array,

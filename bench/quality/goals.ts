@@ -1,6 +1,6 @@
 /**
- * The goals of scoring, each with the figure that the groups reach and the one of the reference on groups held back
- * from it.
+ * The goals of scoring, each with the figure that the groups reach and the figure of the reference implementation on
+ * groups that it had not seen.
  */
 
 import { average, least } from '../statistics.js';
@@ -14,13 +14,13 @@ export interface Goal {
   readonly figure: string;
   readonly goal: string;
   readonly reference: string;
-  /** Null where the rows do not hold what the figure needs. */
+  /** Null if the rows lack the data for the figure. */
   readonly reached: string | null;
-  /** Null where nothing was reached, or where the figure is not of all the kinds that the goal is set for. */
+  /** Null if there is no figure, or if the figure does not cover all kinds of the goal. */
   readonly met: boolean | null;
 }
 
-/** One number of a figure. Without a bound it is shown and not judged. */
+/** One number of a figure. A number without a bound is printed and not judged. */
 interface Part {
   readonly value: number;
   readonly atLeast?: number;
@@ -34,10 +34,10 @@ export interface Population {
   readonly goals: readonly Goal[];
 }
 
-/** Only against the last bits of a number that reaches its bound exactly. */
+/** Tolerance for the last bits of a number that reaches its bound exactly. */
 const slack = 1e-9;
 
-/** Data files and simulated groups apart; a population without a row is left out. */
+/** Judges data files and simulated groups apart. Leaves out a population without rows. */
 export function judgePopulations(rows: readonly Row[]): Population[] {
   return [
     { name: 'data files', of: rows.filter(({ origin }) => origin === 'real' || origin === 'attack file') },
@@ -47,7 +47,7 @@ export function judgePopulations(rows: readonly Row[]): Population[] {
     .map(({ name, of }) => ({ name, goals: judgeGoals(of) }));
 }
 
-/** Rows of one population. */
+/** Judges the rows of one population. */
 export function judgeGoals(rows: readonly Row[]): Goal[] {
   const counted = rows.filter(isCounted);
   const groupsOf = (family: Family) => counted.filter((row) => row.family === family).flatMap((row) => row.judgements);
@@ -142,7 +142,7 @@ function takeoverGoal(rows: readonly Row[]): Goal {
   ]);
 }
 
-/** Real votes, and the kinds of group that the goals were set for. */
+/** Returns whether the row belongs to the real votes or to a kind of group with goals. */
 export function isCounted({ family, kind, origin }: Row): boolean {
   if (family === 'real') return origin === 'real';
   return kind !== null && goalKinds.includes(kind);
@@ -159,7 +159,7 @@ function hasEveryKind(rows: readonly Row[], reportOnly: boolean): boolean {
     .every((kind) => rows.some((row) => row.kind === kind));
 }
 
-/** A mean or a worst case over some of the kinds is another figure than the one that the goal is about. */
+/** Judges only a complete set of kinds. A mean or a worst case over some kinds is not the figure of the goal. */
 function judgedIf(complete: boolean, goal: Goal): Goal {
   return complete ? goal : { ...goal, met: null };
 }
@@ -189,7 +189,7 @@ function holds({ value, atLeast = Number.NEGATIVE_INFINITY, atMost = Number.POSI
 
 type Bounds = Pick<Part, 'atLeast' | 'atMost'>;
 
-/** A share in [0, 1], shown and judged as a percentage. */
+/** A share in [0, 1], printed and judged as a percentage. */
 function percent(share: number, { digits = 1, ...bounds }: Bounds & { digits?: number }): Part {
   return number(share * 100, bounds, digits);
 }

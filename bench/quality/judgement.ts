@@ -1,6 +1,6 @@
 /**
- * Judges one group: reads every player, by the computation alone or through a node, and holds what is read against
- * the truth.
+ * Judges one group: reads every player, by the computation alone or through a node, and compares the scores with the
+ * truth.
  */
 import { peerTrustOf } from '../../src/core/trust/peer-trust.js';
 import type { TrustSet } from '../data/trust-set.js';
@@ -22,18 +22,18 @@ import {
 export interface Judgement {
   readonly methods: FiguresByMethod;
   readonly verdicts: VerdictCounts;
-  /** Good players that a single liar aimed at; null where there is no liar, or more than one. */
+  /** Good players among the targets of a single liar; null if there is no liar, or more than one. */
   readonly victims: VerdictCount | null;
   readonly calibration: readonly CalibrationBin[];
   /** Null for a group that is too large to be probed. */
   readonly promises: Promises | null;
-  /** Null where the group without its attackers was not read. */
+  /** Null if the group without its attackers was not read. */
   readonly damage: Damage | null;
-  /** Null where no node was asked. */
+  /** Null if no node was asked. */
   readonly node: NodeCheck | null;
 }
 
-/** How far the answers of a node are from the computation alone. */
+/** Difference between the answers of a node and the computation alone. */
 export interface NodeCheck {
   /** Largest difference of a score; a node rounds to hundredths. */
   readonly scoreDifference: number;
@@ -42,7 +42,7 @@ export interface NodeCheck {
 
 export interface JudgementOptions {
   readonly http: boolean;
-  /** Whether to read the group without its adversaries as well. */
+  /** Whether to read the group without its adversaries too. */
   readonly damage: boolean;
 }
 
@@ -72,7 +72,7 @@ export async function judge(set: TrustSet, { http, damage }: JudgementOptions): 
   };
 }
 
-/** The verdicts that the same players have where the adversaries say nothing. */
+/** Returns the verdicts of the same players without the reports of the adversaries. */
 function withoutAdversaries(set: TrustSet) {
   const observations = set.observations.filter(({ peer }) => !set.adversaries.includes(peer));
   const evidence = evidenceColumns({ ...set, observations });

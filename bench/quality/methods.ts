@@ -1,4 +1,4 @@
-/** Every method that the quality bench compares, and the figures of each on one group. */
+/** The methods that the quality bench compares, and the figures of each on one group. */
 import type { EvidenceColumns } from '../../src/core/trust/votes/columns.js';
 import type { TrustSet } from '../data/trust-set.js';
 import { average, meanError, type Quality, quality, shareCaught, sharesCaught } from '../statistics.js';
@@ -6,7 +6,10 @@ import { betaReputation, dawidSkene, eigenTrust, majority, oracle } from './clas
 import type { Readings } from './readout.js';
 import { countVerdicts } from './verdicts.js';
 
-/** In the order of the columns. `score` is `(100 - score) / 100`, which is no calibrated probability; `pBad` is. */
+/**
+ * Labels in the order of the columns. `score` is `(100 - score) / 100`, which is no calibrated probability; `pBad` is
+ * one.
+ */
 export const methodLabels = {
   score: 'score',
   pBad: 'P(bad)',
@@ -22,7 +25,7 @@ export type MethodName = keyof typeof methodLabels;
 
 export const methodNames = Object.keys(methodLabels) as MethodName[];
 
-/** What an operator could use instead of this service. The oracle needs the truth. */
+/** Methods that an operator could use instead of this service. The oracle needs the truth. */
 export const classicNames = [
   'majority',
   'beta',
@@ -37,14 +40,14 @@ export const hitShares = [0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.02, 0.03, 
 export interface Measures extends Quality {
   /** Mean distance from the truth over the targets of an attack; NaN without targets. */
   readonly targetError: number;
-  /** Share of the targets on the wrong side of 0.5, where exactly 0.5 counts half; NaN without targets. */
+  /** Share of the targets on the wrong side of 0.5; exactly 0.5 counts half. NaN without targets. */
   readonly targetsWrong: number;
   /**
-   * Share of bad players caught by the threshold that hits as many good players as the verdict `suspicious` or worse
-   * does. For `score` it is the share that the verdict itself catches.
+   * Share of bad players caught by the threshold that hits as many good players as the verdict `suspicious` or worse.
+   * For `score` it is the share that the verdict itself catches.
    */
   readonly caughtAsVerdict: number;
-  /** Share of bad players caught where at most one good player of a thousand is hit. */
+  /** Share of bad players caught if at most one good player of a thousand is hit. */
   readonly caughtAtFewHits: number;
 }
 
@@ -65,7 +68,7 @@ export interface MethodFigures extends Measures {
 
 export type FiguresByMethod = Readonly<Record<MethodName, MethodFigures>>;
 
-/** EigenTrust with pre-trust is the same as without where a group has no pre-trusted peers. */
+/** Measures all methods. Without pre-trusted peers, EigenTrust with pre-trust equals EigenTrust without. */
 export function measureAll(set: TrustSet, evidence: EvidenceColumns, readings: Readings): FiguresByMethod {
   const { truth, targets, preTrusted, adversaries } = set;
   const { caught, hit, bad } = countVerdicts(readings.verdict, truth).suspicious;
@@ -96,7 +99,7 @@ function side(p: number): number {
   return p > 0.5 ? 1 : p < 0.5 ? 0 : 0.5;
 }
 
-/** The mean of every figure over groups; what is NaN in a group is left out there. */
+/** Returns the mean of every figure over the groups. A NaN of a group is left out. */
 export function meanFigures(groups: readonly FiguresByMethod[]): FiguresByMethod {
   const meanOf = (method: MethodName): MethodFigures => ({
     ...(Object.fromEntries(

@@ -1,4 +1,4 @@
-/** The quality figures as one HTML page: plots of calibration and of catches against hits, and every table. */
+/** Renders the quality figures as one HTML page: plots of calibration and of catches against hits, and every table. */
 import { type Line, lineChart } from '../line-chart.js';
 import { average } from '../statistics.js';
 import { escapeHtml, page, type Table, tableHtml } from '../tables.js';
@@ -9,7 +9,7 @@ import { summarise } from './summary.js';
 import { damageTable, goalTables, measureTables, nodeNote, summaryTable, verdictTable } from './tables.js';
 import { sumCalibrations } from './verdicts.js';
 
-/** Places in the palette of line charts. */
+/** Indexes into the palette of line charts. */
 const colours: Readonly<Record<MethodName, number>> = {
   score: 0,
   pBad: 1,
@@ -21,7 +21,7 @@ const colours: Readonly<Record<MethodName, number>> = {
   oracle: 6,
 };
 
-/** The least share of good players hit that the plot of catches shows. */
+/** The smallest share of good players hit in the plot of catches. */
 const hitShareMin = 1e-4;
 
 export function qualityPage(title: string, rows: readonly Row[], populations: readonly Population[]): string {
@@ -37,13 +37,13 @@ export function qualityPage(title: string, rows: readonly Row[], populations: re
   ]);
 }
 
-/** Nothing where no table has a row. */
+/** Renders nothing if no table has a row. */
 function section(heading: string, tables: readonly Table[]): string[] {
   const shown = tables.filter(({ rows }) => rows.length > 0);
   return shown.length === 0 ? [] : [`<h2>${escapeHtml(heading)}</h2>`, ...shown.map(tableHtml)];
 }
 
-/** The groups of one family that goals are judged by. */
+/** Returns the groups of one family that count for goals. */
 function groupsOf(rows: readonly Row[], family: Family) {
   return rows.filter((row) => isCounted(row) && row.family === family).flatMap(({ judgements }) => judgements);
 }
@@ -52,7 +52,7 @@ const percent = (value: number): string => `${Math.round(value * 100)} %`;
 const tenths = Array.from({ length: 11 }, (_, i) => i / 10);
 const fifths = tenths.filter((_, i) => i % 2 === 0);
 
-/** Predicted against actual P(bad) in ten bins, a line per family, and the bins as a table. */
+/** Plots predicted against actual P(bad) in ten bins, one line per family, with a table of the bins. */
 function calibrationPlot(rows: readonly Row[]): string[] {
   const calibrated = families.flatMap((family, colour) => {
     const groups = groupsOf(rows, family);
@@ -94,7 +94,9 @@ function calibrationPlot(rows: readonly Row[]): string[] {
   ];
 }
 
-/** Share of bad players caught against share of good players hit, the mean over the groups of a family. */
+/**
+ * Plots the share of bad players caught against the share of good players hit, as the mean over the groups of a family.
+ */
 function catchPlot(rows: readonly Row[], family: Family): string[] {
   const groups = groupsOf(rows, family);
   if (groups.length === 0) return [];

@@ -1,6 +1,6 @@
 /**
- * The promises about single events and single peers, tried on a group: for each peer, unknown players about whom it
- * alone says one thing. `probesOf` makes these players, `promisesOf` judges how they are read.
+ * Tests the promises about single events and single peers on a group. For each peer, `probesOf` makes unknown players
+ * that only this peer reports, and `promisesOf` judges their scores.
  */
 import type { Verdict } from '../../src/core/vocabulary.js';
 import type { Observation, TrustSet } from '../data/trust-set.js';
@@ -11,22 +11,22 @@ const manyEvents = 1000;
 const probesPerPeer = 3;
 
 export interface Promises {
-  /** Points by which one event moved an unknown player at most. */
+  /** The most points by which one event moved an unknown player. */
   readonly lowered: number;
   readonly raised: number;
-  /** Players that one event took out of `neutral`. */
+  /** Players whose verdict left `neutral` after one event. */
   readonly leftNeutral: number;
   /**
-   * The lowest score after a thousand reports of one peer that is not pre-trusted, and how many players these made
-   * `suspicious` or worse.
+   * The lowest score after a thousand reports of one peer that is not pre-trusted, and the number of players that these
+   * reports made `suspicious` or worse.
    */
   readonly lowestOfMany: number;
   readonly manyLeftNeutral: number;
 }
 
 /**
- * The group's peers on new players, three each in the order of the peers: one event that lowers, one that raises, a
- * thousand that lower. Null for a group of more than 200 peers.
+ * Returns the group's peers with three new players each, in the order of the peers: one lowering event, one raising
+ * event, a thousand lowering events. Null for a group of more than 200 peers.
  */
 export function probesOf(set: TrustSet): TrustSet | null {
   if (set.peers.length > peersMax) return null;
@@ -51,7 +51,7 @@ export function probesOf(set: TrustSet): TrustSet | null {
   };
 }
 
-/** `readings`: of the players of `probesOf(set)`. */
+/** Judges the readings of the players of `probesOf(set)`. */
 export function promisesOf(
   { peers, preTrusted }: TrustSet,
   { score, verdict }: { readonly score: ArrayLike<number>; readonly verdict: readonly Verdict[] },
@@ -73,7 +73,7 @@ export function promisesOf(
   return { lowered, raised, leftNeutral, lowestOfMany, manyLeftNeutral };
 }
 
-/** The worst of each over several groups. */
+/** Returns the worst value of each promise over several groups. */
 export function worstPromises(groups: readonly Promises[]): Promises {
   return groups.reduce((worst, group) => ({
     lowered: Math.max(worst.lowered, group.lowered),

@@ -1,10 +1,10 @@
 /**
  * Seeded random numbers for the bench: the same seed gives the same stream on every machine. The generator is sfc32
- * (Doty-Humphrey, PractRand), its 128 bits of state taken from SHA-256 of the seed's words.
+ * (Doty-Humphrey, PractRand); SHA-256 of the seed's words gives its 128 bits of state.
  */
 import { createHash } from 'node:crypto';
 
-/** A uniform number in [0, 1), of 53 bits. */
+/** Returns a uniform number in [0, 1) with 53 bits. */
 export type Random = () => number;
 
 export function randomFrom(...seed: readonly (number | string)[]): Random {
@@ -28,7 +28,7 @@ export function uniform(random: Random, low: number, high: number): number {
   return low + (high - low) * random();
 }
 
-/** A Poisson count, by Knuth's product of uniforms: for small means only. */
+/** Returns a Poisson count by Knuth's product of uniforms; only for small means. */
 export function poisson(random: Random, mean: number): number {
   const bound = Math.exp(-mean);
   let count = 0;
@@ -36,7 +36,7 @@ export function poisson(random: Random, mean: number): number {
   return count;
 }
 
-/** Fisher-Yates, in place. */
+/** Shuffles in place (Fisher-Yates). */
 export function shuffle<T>(items: T[], random: Random): void {
   for (let i = items.length - 1; i > 0; i--) {
     const j = Math.floor(random() * (i + 1));
@@ -44,25 +44,25 @@ export function shuffle<T>(items: T[], random: Random): void {
   }
 }
 
-/** `count` different items, each set of them as likely as any other. */
+/** Returns `count` different items; all sets of items are equally likely. */
 export function sample<T>(items: readonly T[], count: number, random: Random): T[] {
   const pool = [...items];
   shuffle(pool, random);
   return pool.slice(0, count);
 }
 
-/** An index, each as likely as its part of the weights. */
+/** Returns an index with a probability in proportion to its weight. */
 export function weightedIndex(weights: readonly number[], random: Random): number {
   let rest = random() * weights.reduce((sum, weight) => sum + weight, 0);
   for (let i = 0; i < weights.length; i++) {
     rest -= weights[i]!;
     if (rest < 0) return i;
   }
-  // Rounding can leave a rest of 0 after the last weight.
+  // Rounding can leave a remainder of 0 after the last weight.
   return weights.findLastIndex((weight) => weight > 0);
 }
 
-/** `count` different indexes, drawn one after the other by the weights that are left. */
+/** Returns `count` different indexes, each drawn by the remaining weights. */
 export function weightedSample(weights: readonly number[], count: number, random: Random): number[] {
   const left = [...weights];
   return Array.from({ length: count }, () => {

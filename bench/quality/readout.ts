@@ -1,5 +1,5 @@
 /**
- * From a data set to evidence columns, and from computed peer trust to what every player would read, for tests and the
+ * Converts a data set to evidence columns, and computed peer trust to the readings of every player, for tests and the
  * quality bench.
  */
 
@@ -14,7 +14,10 @@ import type { EvidenceColumns, PeerFacts } from '../../src/core/trust/votes/colu
 import type { Verdict } from '../../src/core/vocabulary.js';
 import type { TrustSet } from '../data/trust-set.js';
 
-/** Evidence of a set without decay: an observation's mass is its severity. Entries of a player are ordered by peer. */
+/**
+ * Returns the evidence of a set without decay: an observation's mass is its severity. The entries of a player are
+ * ordered by peer.
+ */
 export function evidenceColumns(set: TrustSet): EvidenceColumns {
   const sums: Map<number, { b: number; g: number }>[] = set.players.map(() => new Map());
   for (const { player, peer, polarity, severity } of set.observations) {
@@ -39,14 +42,14 @@ export function evidenceColumns(set: TrustSet): EvidenceColumns {
   };
 }
 
-/** The facts of a set: its pre-trusted peers, nobody revoked. */
+/** Returns the facts about the peers of a set: its pre-trusted peers, and no revoked peer. */
 export function peerFacts(set: TrustSet): PeerFacts {
   const preTrusted = new Uint8Array(set.peers.length);
   for (const j of set.preTrusted) preTrusted[j] = 1;
   return { preTrusted, excluded: new Uint8Array(set.peers.length) };
 }
 
-/** Per player. */
+/** Readings by player. */
 export interface Readings {
   /** Calibrated probability of a bad player, in (0, 1). */
   readonly pBad: Float64Array;
@@ -57,7 +60,7 @@ export interface Readings {
   readonly verdict: readonly Verdict[];
 }
 
-/** What every player would read, by the code that answers reads. */
+/** Returns the readings of every player, by the code that answers reads. */
 export function readOut(evidence: EvidenceColumns, facts: PeerFacts, trust: PeerTrust): Readings {
   const { players } = evidence;
   const view = viewOf(evidence, facts, trust);
@@ -80,13 +83,13 @@ export function readOut(evidence: EvidenceColumns, facts: PeerFacts, trust: Peer
   return readings;
 }
 
-/** The columns as a state would hold them, without decay. */
+/** Returns the columns as a view of a state, without decay. */
 function viewOf(evidence: EvidenceColumns, facts: PeerFacts, trust: PeerTrust): EvidenceView {
   const { players, offsets, peer, lowering, raising } = evidence;
   const isGrouped = new Uint8Array(trust.witness.length);
   markGroups({ witness: trust.witness, isGrouped }, isGrouped.length);
   const unused = (): never => {
-    throw new Error('a read does not look at this');
+    throw new Error('a read must not use this part of the view');
   };
   return {
     subjects: {
@@ -103,12 +106,19 @@ function viewOf(evidence: EvidenceColumns, facts: PeerFacts, trust: PeerTrust): 
         lowering: (entry) => lowering[entry]!,
         raising: (entry) => raising[entry]!,
         count: () => 1,
+        isVoid: () => false,
         putVotes: unused,
         isBelow: unused,
         prefetch: unused,
       },
     },
-    peerWeights: { ...trust, ...facts, isGrouped, distance: suspiciousDistance(trust.pi) },
+    peerWeights: {
+      ...trust,
+      ...facts,
+      isGrouped,
+      sender: Uint16Array.from(isGrouped.keys()),
+      distance: suspiciousDistance(trust.pi),
+    },
     epoch: 0,
     halfLifeDays: 0,
   };

@@ -1,5 +1,6 @@
 /**
- * The rows of the quality tables: every data set, every kind of simulated attack, real votes with attackers injected.
+ * Makes the rows of the quality tables: every data set, every kind of simulated attack, and real votes with injected
+ * attackers.
  */
 import { setImmediate as oneTurn } from 'node:timers/promises';
 import { listTrustSets, loadTrustSet, type TrustSet } from '../data/trust-set.js';
@@ -11,7 +12,7 @@ import { inject, injectedKinds, isReportOnly, type KindName, kindNames, kinds, s
 
 export type RowOrigin = 'real' | 'attack file' | 'simulated' | 'injected';
 
-/** Groups whose figures belong together: real votes, groups that report and praise, groups that only report. */
+/** Groups whose figures are summed up together: real votes, groups that report and praise, groups that only report. */
 export type Family = 'real' | 'both-sided' | 'report-only';
 
 export const families: readonly Family[] = ['real', 'both-sided', 'report-only'];
@@ -20,11 +21,11 @@ export interface Row {
   readonly origin: RowOrigin;
   readonly name: string;
   readonly family: Family;
-  /** The kind of attack; null for real votes, and for a file that is of no known kind. */
+  /** The kind of attack; null for real votes, and for a file of an unknown kind. */
   readonly kind: KindName | null;
-  /** For an injected row: the real set whose votes it attacks. */
+  /** The attacked real set of an injected row. */
   readonly base: string | null;
-  /** One of each group. */
+  /** One judgement for each group. */
   readonly judgements: readonly Judgement[];
   /** The mean over the groups. */
   readonly methods: FiguresByMethod;
@@ -46,14 +47,14 @@ interface Job extends Omit<Row, 'judgements' | 'methods'> {
   readonly groups: readonly (() => TrustSet)[];
 }
 
-/** The same options give the same rows. */
+/** Makes the rows. The same options give the same rows. */
 export async function makeRows(options: RowOptions): Promise<Row[]> {
   return judgeJobs([...(await dataJobs(options)), ...simulatedJobs(options)], options.http);
 }
 
 /**
- * The report-only kinds among those asked for, each as it is and with `session_clean` events of its honest peers.
- * Both rows are judged on the players that somebody reported.
+ * Makes each of the chosen report-only kinds twice: unchanged, and with `session_clean` events of its honest peers.
+ * Both rows are judged on the players that some peer reported.
  */
 export async function makeReportsOnlyRows(options: RowOptions): Promise<{ without: Row; with: Row }[]> {
   const reporting = simulatedJobs({ ...options, kinds: options.kinds.filter(isReportOnly) });
@@ -68,13 +69,13 @@ export async function makeReportsOnlyRows(options: RowOptions): Promise<{ withou
   return reporting.map((_, i) => ({ without: rows[i]!, with: rows[reporting.length + i]! }));
 }
 
-/** The truth of `set` about players that `reported` has as well. */
+/** Returns the truth of `set` about the players that `reported` contains too. */
 function truthOfPlayersIn(reported: TrustSet, set: TrustSet): Map<number, 0 | 1> {
   const names = new Set(reported.players);
   return new Map([...set.truth].filter(([player]) => names.has(set.players[player]!)));
 }
 
-/** Between groups the event loop has a turn, so that a signal is handled before the last of them. */
+/** Judges the groups and turns the event loop between them, so that a signal is handled soon. */
 async function judgeJobs(jobs: readonly Job[], http: boolean): Promise<Row[]> {
   const progress = startProgress(
     'judging groups',

@@ -1,6 +1,6 @@
 /**
- * The quality bench: how right this service's scores and verdicts are, on data sets and under attack, beside the
- * methods of the field. It reads players by the computation alone, or through a node with `--http`.
+ * The quality bench: measures how right this service's scores and verdicts are, on data sets and under attack, and
+ * compares them with the methods of the field. Reads players by the computation alone, or through a node with `--http`.
  */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -31,7 +31,7 @@ interface QualityOptions {
   readonly html?: string;
 }
 
-/** Names the first folder of data sets; the second lies beside it. */
+/** Environment variable of the first folder of data sets. The second folder lies beside it. */
 const dataVariable = 'PTF_SHARED_DATA';
 const secondFolder = 'trust-quality-2';
 
@@ -40,7 +40,7 @@ export const quality: Scenario = {
   summary: 'scores and verdicts on data sets and under attack, beside the methods of the field',
   define(command: Command): void {
     addOutputOptions(command)
-      .option('--data <folders...>', `folders of data sets; by default what ${dataVariable} names`)
+      .option('--data <folders...>', `folders of data sets; by default those of ${dataVariable}`)
       .option('--no-data', 'simulated groups only')
       .option('--groups <sets>', `sets of attacks, of ${kindSets.join(',')}`, listOf(kindSets), ['basic', 'new'])
       .option('--kinds <names>', 'attacks by their names, in place of whole sets', listOf(kindNames))
@@ -90,7 +90,7 @@ function titleOf({ seed, seeds, size, http }: RowOptions, where: ReturnType<type
   return `Seeds ${seed} to ${seed + seeds - 1}, ${size.peers} peers, ${size.players} players, read ${read}; commit ${where.commit}, Node ${where.node}, ${where.cpu}.`;
 }
 
-/** The folders asked for, or those that the environment names; none with `--no-data`. */
+/** Returns the given folders, or those of the environment; none with `--no-data`. */
 export function foldersOf(data: readonly string[] | false | undefined, named: string | undefined): readonly string[] {
   if (data === false) return [];
   if (data !== undefined) return data;
@@ -103,7 +103,8 @@ function listOf<T extends string>(known: readonly T[]): (names: string) => T[] {
   return (names) =>
     names.split(',').map((name) => {
       const found = known.find((one) => one === name);
-      if (found === undefined) throw new InvalidArgumentError(`no ${name}; there are ${known.join(', ')}.`);
+      if (found === undefined)
+        throw new InvalidArgumentError(`expected names out of ${known.join(', ')}; got ${name}.`);
       return found;
     });
 }

@@ -1,11 +1,11 @@
 /**
- * A group before anybody attacks it: players, honest peers and what these reported. Honest peers and their reports
- * follow the distributions of the reference simulator, whose figures are in `attack-reference.ts`.
+ * A group before any attack: players, honest peers and their reports. Honest peers and their reports follow the
+ * distributions of the reference simulator, whose figures are in `attack-reference.ts`.
  */
 import type { Observation, TrustSet } from '../data/trust-set.js';
 import { poisson, type Random, uniform, weightedIndex, weightedSample } from './random.js';
 
-/** How well a peer tells bad players from good ones: the share of each that it reports rightly. */
+/** Accuracy of a peer: the shares of bad and good players that it reports rightly. */
 export interface Skill {
   readonly onBad: number;
   readonly onGood: number;
@@ -18,12 +18,12 @@ export interface Entry {
 }
 
 export interface GroupSize {
-  /** Peers without Sybils; single adversaries and colluders are among them. */
+  /** Peers without Sybils; includes single adversaries and colluders. */
   readonly peers: number;
   readonly players: number;
 }
 
-/** How the honest peers of a group report. */
+/** Habits of the honest peers when they report. */
 export interface Habits {
   /** Share of the events of one peer on one player that contradict its vote. */
   readonly contraryEventShare: number;
@@ -50,17 +50,17 @@ const popularityExponent = 0.6;
 const extraEventsMean = 0.8;
 const severityMin = 0.4;
 
-/** A group that attacks change: observations grow as peers report. Players and peers are numbers. */
+/** A group that attacks change. Observations grow as peers report. Players and peers are numbers. */
 export class Scene {
   readonly random: Random;
   readonly habits: Habits;
   readonly observations: Observation[];
-  /** Apart from the others, so that attacks find the same group with them and without. */
+  /** Kept separate, so that attacks find the same group with these events and without them. */
   readonly cleanSessions: Observation[] = [];
   readonly truth: ReadonlyMap<number, 0 | 1>;
   peers: number;
   players: number;
-  /** Whether good votes are ever sent; a report-only group sends none. */
+  /** Share of good votes that are sent; 0 in a report-only group. */
   readonly #raisingShare: number;
 
   constructor(
@@ -82,7 +82,7 @@ export class Scene {
     return Array.from({ length: count }, (_, i) => first + i);
   }
 
-  /** Invented subjects, whose truth nobody knows. */
+  /** Adds invented subjects of unknown truth, and returns their numbers. */
   addPlayers(count: number): number[] {
     const first = this.players;
     this.players += count;
@@ -105,7 +105,7 @@ export class Scene {
     this.cleanSessions.push({ peer, player, polarity: 1, severity: sessionCleanMass, timestampMs: null });
   }
 
-  /** The mass of each player that a peer reported, in the order of its first report. */
+  /** Returns the mass of each player that a peer reported, in the order of its first report. */
   entriesOf(peer: number): Map<number, Entry> {
     const entries = new Map<number, Entry>();
     for (const { player, polarity, severity, peer: by } of this.observations) {
@@ -119,28 +119,28 @@ export class Scene {
     return entries;
   }
 
-  /** The peers that reported most players first. */
+  /** Returns the peers, those with the most reported players first. */
   peersBySize(): number[] {
     const sizes = Array.from({ length: this.peers }, () => new Set<number>());
     for (const { peer, player } of this.observations) sizes[peer]!.add(player);
     return sizes.map((_, peer) => peer).sort((j, k) => sizes[k]!.size - sizes[j]!.size);
   }
 
-  /** Players of known truth that some peer has reported. */
+  /** Returns the players of known truth that some peer has reported. */
   reportedPlayers(): number[] {
     const reported = new Set(this.observations.map(({ player }) => player));
     return [...this.truth.keys()].filter((player) => reported.has(player));
   }
 
-  /** `count` events of full severity against the truth. */
+  /** Reports `count` events of full severity against the truth. */
   lie(peer: number, player: number, count: number): void {
     const polarity = this.truth.get(player) === 0 ? -1 : 1;
     for (let k = 0; k < count; k++) this.report(peer, player, polarity, 1);
   }
 
   /**
-   * One honest peer's events on one player: one vote, and one event or a few, some of them contrary. Only a part of
-   * the good votes is sent. A report-only group sends events that lower trust and no others, but for `session_clean`.
+   * Reports one honest peer's events on one player: one vote, and one or a few events, some of them contrary. Only a
+   * part of the good votes is sent. A report-only group sends only events that lower trust, and `session_clean`.
    */
   reportHonestly(peer: number, player: number, skill: Skill): void {
     const { random, habits } = this;
@@ -159,7 +159,7 @@ export class Scene {
   }
 }
 
-/** An honest group, and its peers with the most players first. */
+/** Makes an honest group. The peers with the most players come first. */
 export function honestScene(
   random: Random,
   peers: number,
@@ -186,7 +186,7 @@ export function honestScene(
   return { scene, popular };
 }
 
-/** The finished group as a data set: players that nobody reported are left out. */
+/** Returns the finished group as a data set. Players without reports are left out. */
 export function toTrustSet(
   scene: Scene,
   roles: Pick<TrustSet, 'name' | 'preTrusted' | 'adversaries'> & { readonly targets: readonly number[] },

@@ -1,9 +1,9 @@
 /**
- * The attack simulator: whole groups under a kind of attack, and real votes with attackers injected. A kind, a seed
- * and a size always give the same group.
+ * The attack simulator: whole groups under a kind of attack, and real votes with injected attackers. A kind, a seed and
+ * a size always give the same group.
  *
- * Injected attackers are new peers in a real set. They attack players whose truth is known, as many and as hard as in a
- * simulated group. The honest votes stay as they are, so the AUC that is lost is the effect of the attack alone.
+ * Injected attackers are new peers in a real set. They attack players of known truth, as many and as strongly as in a
+ * simulated group. The honest votes stay unchanged, so the lost AUC is the effect of the attack alone.
  */
 import type { TrustSet } from '../data/trust-set.js';
 import { type Attack, type AttackName, attacks } from './attacks.js';
@@ -11,7 +11,7 @@ import { type AttemptName, attempts } from './attempts.js';
 import { randomFrom } from './random.js';
 import { type GroupSize, type Habits, honestScene, Scene, toTrustSet, usualHabits } from './scene.js';
 
-/** Sets of kinds that a run can choose. The goals are about `basic` and `new`, the kinds of the reference. */
+/** Sets of kinds that a run can choose. The goals apply to `basic` and `new`, the kinds of the reference. */
 export const kindSets = ['basic', 'new', 'more', 'attempts'] as const;
 
 export type KindSet = (typeof kindSets)[number];
@@ -21,16 +21,16 @@ interface Kind {
   readonly attack: AttackName | AttemptName;
   /** Adversaries among the group's peers. */
   readonly within?: number;
-  /** Adversaries that join on top of the group's peers; `sybilShare`: as that share of all peers. */
+  /** Adversaries that join in addition to the group's peers; `sybilShare` gives them as a share of all peers. */
   readonly joining?: number;
   readonly sybilShare?: number;
-  /** The peers that join are not known as liars: they import what an honest peer says. */
+  /** The joining peers are importers of an honest peer's list, and not known as liars. */
   readonly importers?: true;
   readonly preTrusted?: number;
   readonly reportOnly?: true;
-  /** The group's own size, whatever size is asked for. */
+  /** The group's own size, which overrides the requested size. */
   readonly peers?: number;
-  /** Times as many players as asked for. */
+  /** Factor on the requested number of players. */
   readonly playersFactor?: number;
   readonly habits?: Partial<Habits>;
 }
@@ -141,7 +141,7 @@ export function isReportOnly(name: KindName): boolean {
 
 const everyAttack: Readonly<Record<AttackName | AttemptName, Attack>> = { ...attacks, ...attempts };
 
-/** The most popular honest peers are the pre-trusted ones. `habits` come on top of those of the kind. */
+/** Simulates a group. The most popular honest peers are the pre-trusted ones. `habits` override those of the kind. */
 export function simulate(name: KindName, seed: number, size: GroupSize, habits: Partial<Habits> = {}): TrustSet {
   const kind: Kind = kinds[name];
   const { within = 0, sybilShare = 0, preTrusted = 0, reportOnly = false, playersFactor = 1 } = kind;
@@ -160,7 +160,7 @@ export function simulate(name: KindName, seed: number, size: GroupSize, habits: 
   return toTrustSet(scene, { name, preTrusted: trusted, adversaries: kind.importers ? [] : added, targets });
 }
 
-/** The kinds that make sense on real votes, where nobody is pre-trusted and every player was reported by several. */
+/** The kinds that apply to real votes, where no peer is pre-trusted and every player was reported by several. */
 export const injectedKinds = [
   'invert1',
   'flood1',

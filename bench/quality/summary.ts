@@ -1,17 +1,17 @@
-/** Figures of verdicts over several groups: what the groups of one family reach together, and the worst of them. */
+/** Sums up verdicts over several groups: the figures of one family together, and its worst group. */
 
 import { average, least } from '../statistics.js';
 import type { Judgement } from './judgement.js';
 import { precisionOf, sumEach, type VerdictCount } from './verdicts.js';
 
-/** Shares in [0, 1]; NaN where no group has the figure. Means are over groups, each of which counts alike. */
+/** Shares in [0, 1]; NaN if no group has the figure. Means weigh all groups alike. */
 export interface Summary {
   readonly groups: number;
   readonly aucMean: number;
   readonly aucWorst: number;
-  /** Of all players that read `untrusted` in any group, how many are bad. */
+  /** Share of bad players among all that read `untrusted` in any group. */
   readonly untrustedPrecise: number;
-  /** The worst among groups where at least `enoughUntrusted` players are `untrusted`. */
+  /** The worst value among groups with at least `enoughUntrusted` players that read `untrusted`. */
   readonly untrustedPreciseWorst: number;
   readonly suspiciousPreciseMean: number;
   readonly suspiciousPreciseWorst: number;
@@ -20,7 +20,7 @@ export interface Summary {
   readonly untrustedHit: number;
   readonly suspiciousCaught: number;
   readonly suspiciousHit: number;
-  /** Share of bad players caught where at most one good player of a thousand is hit. */
+  /** Share of bad players caught if at most one good player of a thousand is hit. */
   readonly scoreAtFewHits: number;
   readonly oracleAtFewHits: number;
 }

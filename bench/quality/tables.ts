@@ -1,5 +1,6 @@
 /**
- * The quality tables: verdicts per group and per family, a table per measure with a column per method, and the goals.
+ * Builds the quality tables: verdicts per group and per family, a table per measure with a column per method, and the
+ * goals.
  */
 import { type Table, tableText } from '../tables.js';
 import { type Goal, isCounted, type Population } from './goals.js';
@@ -15,7 +16,7 @@ const thousandths = (value: number): string => (Number.isNaN(value) ? '' : value
 interface Measure {
   readonly key: keyof Measures;
   readonly title: string;
-  /** Empty for what is not known. */
+  /** Prints the value; an empty text if it is unknown. */
   print(value: number): string;
 }
 
@@ -33,7 +34,7 @@ export function rowLabel({ origin, name, judgements }: Row): string {
   return judgements.length > 1 ? `${origin}: ${name} x${judgements.length}` : `${origin}: ${name}`;
 }
 
-/** One table for each measure that some method has on some row. */
+/** Returns one table for each measure that some method has on some row. */
 export function measureTables(rows: readonly Row[]): Table[] {
   return measures.flatMap(({ key, title, print }) => {
     const value = (row: Row, method: MethodName) => row.methods[method][key];
@@ -59,7 +60,7 @@ export function goalTables(populations: readonly Population[]): Table[] {
 
 const caughtAndHit = ['caught', '', 'good hit', '', 'at .1 %: score', 'oracle'];
 
-/** One line for each row; the groups of a kind are counted together. */
+/** Returns one line for each row. The groups of a kind are counted together. */
 export function verdictTable(rows: readonly Row[]): Table {
   const precise = (count: VerdictCount) => `${tenths(precisionOf(count))} (${count.caught + count.hit})`;
   const cells = (row: Row): string[] => {
@@ -112,7 +113,7 @@ function summaryTableOf(groups: readonly (readonly [label: string, rows: readonl
   };
 }
 
-/** The summary of each population and family that has a row; only the groups that goals are judged by. */
+/** Returns the summary of each population and family with rows. Only groups that count for goals are included. */
 export function summaryTable(rows: readonly Row[]): Table {
   const populations = [
     ['data files', ['real', 'attack file']],
@@ -138,7 +139,7 @@ const damageColumns: Readonly<Record<keyof Damage, string>> = {
   badTrusted: 'bad trusted',
 };
 
-/** The verdicts that attempts to break the scoring changed. */
+/** Returns the verdicts that attempts to break the scoring changed. */
 export function damageTable(rows: readonly Row[]): Table {
   return {
     head: ['Changed by the attack', ...Object.values(damageColumns)],
@@ -151,7 +152,7 @@ export function damageTable(rows: readonly Row[]): Table {
   };
 }
 
-/** How far the answers of nodes were from the computation alone; null where no node was asked. */
+/** Returns the largest difference between nodes and the computation alone; null if no node was asked. */
 export function nodeNote(rows: readonly Row[]): string | null {
   const checks = rows.flatMap(({ judgements }) => judgements.flatMap(({ node }) => node ?? []));
   if (checks.length === 0) return null;
@@ -171,7 +172,7 @@ export function printTables(rows: readonly Row[], populations: readonly Populati
   ].join('\n\n');
 }
 
-/** Report-only groups and the same groups with `session_clean`, one line below the other. */
+/** Prints report-only groups and the same groups with `session_clean`, one line below the other. */
 export function printComparison(pairs: readonly { readonly without: Row; readonly with: Row }[]): string {
   const summary = summaryTableOf([
     ['reports only', pairs.map((pair) => pair.without)],

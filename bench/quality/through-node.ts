@@ -1,5 +1,6 @@
 /**
- * Reads a group through the HTTP interface of a node of its own, in the form in which the computation alone is read.
+ * Reads a group through the HTTP interface of its own node, and returns the readings in the form of the computation
+ * alone.
  */
 import type { Verdict } from '../../src/core/vocabulary.js';
 import { ApiClient, type RegisteredPeer, type ScoreReply } from '../api-client.js';
@@ -14,7 +15,7 @@ const inFlight = 8;
 const weightsIntervalMs = 500;
 const settlePatienceMs = 120_000;
 
-/** Per player; a player that the node does not know is neutral. */
+/** Readings by player. A player that the node does not know is neutral. */
 export interface NodeReadings {
   readonly score: Float64Array;
   readonly confidence: Float64Array;
@@ -22,8 +23,8 @@ export interface NodeReadings {
 }
 
 /**
- * What a node answers about the players of the set, and about those of the probes, which are sent once the set is
- * read.
+ * Returns the node's answers about the players of the set and about those of the probes. The probes are sent after the
+ * set is read.
  */
 export async function readThroughNode(
   set: TrustSet,
@@ -34,7 +35,7 @@ export async function readThroughNode(
     await node.start();
     const client = new ApiClient(node.url, inFlight);
     try {
-      // One at a time: of peers that are equal, the one that registered first speaks for its witness.
+      // Register one at a time: among equal peers, the one that registered first represents its witness group.
       const peers = await registerPeers(client, set, 1);
       for (const peer of set.preTrusted) await node.operate('pretrust', 'add', peers[peer]!.peer_id);
       const readings = await sendAndRead(client, set, peers);
@@ -57,7 +58,7 @@ async function sendAndRead(client: ApiClient, set: TrustSet, peers: readonly Reg
   });
   const { weights, last_seq: lastSeq } = await settled(client, settlePatienceMs);
   if (weights.based_on_seq < lastSeq) {
-    throw new Error(`${set.name}: no peer weights of the whole set within ${settlePatienceMs} ms`);
+    throw new Error(`${set.name}: the peer weights did not cover the whole set within ${settlePatienceMs} ms`);
   }
   return readingsOf(await readScores(client, set, runId, inFlight));
 }

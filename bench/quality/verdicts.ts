@@ -1,11 +1,11 @@
 /**
- * How right the verdicts of one group are: how many bad players each catches, how many good ones it hits, what
- * happens to the targets of an attack, and how well the predicted probabilities match what the players are.
+ * Measures the verdicts of one group: bad players caught, good players hit, the effect on the targets of an attack, and
+ * the calibration of the predicted probabilities.
  */
 import type { Verdict } from '../../src/core/vocabulary.js';
 import type { TrustSet } from '../data/trust-set.js';
 
-/** Players with a verdict, or a worse one, among the labelled players of a group. */
+/** Labelled players of a group with a verdict or a worse one. */
 export interface VerdictCount {
   /** Bad players with the verdict, and all bad ones. */
   readonly caught: number;
@@ -28,7 +28,7 @@ export function countVerdicts(verdicts: readonly Verdict[], truth: ReadonlyMap<n
   };
 }
 
-/** Good players among the targets of an attack, and how many of them read `suspicious` or worse. */
+/** Counts the good players among the targets of an attack, and those of them that read `suspicious` or worse. */
 export function countVictims(
   verdicts: readonly Verdict[],
   { truth, targets }: Pick<TrustSet, 'truth' | 'targets'>,
@@ -64,24 +64,27 @@ function isSuspicious(verdict: Verdict): boolean {
   return verdict === 'untrusted' || verdict === 'suspicious';
 }
 
-/** The sum of each figure over several groups. */
+/** Returns the sum of each figure over several groups. */
 export function sumEach<T extends { readonly [K in keyof T]: number }>(parts: readonly T[]): T {
   const keys = Object.keys(parts[0]!) as (keyof T)[];
   return Object.fromEntries(keys.map((key) => [key, parts.reduce((sum, part) => sum + part[key], 0)])) as T;
 }
 
-/** Share of the players with the verdict that are bad; NaN where no player has it. */
+/** Returns the share of bad players among those with the verdict; NaN if no player has it. */
 export function precisionOf({ caught, hit }: VerdictCount): number {
   return caught / (caught + hit);
 }
 
-/** What an attack did to a group, beside the same group without the attackers. Counts of labelled players. */
+/** Effect of an attack on a group, against the same group without the attackers. Counts labelled players. */
 export interface Damage {
   readonly targets: number;
-  /** Good players that are `untrusted`, `suspicious` or worse, only because of the attack. */
+  /** Good players that are `untrusted`, or `suspicious` or worse, only because of the attack. */
   readonly goodUntrusted: number;
   readonly goodSuspicious: number;
-  /** Bad players `suspicious` or worse without the attack, and how many of them the attack makes neutral or better. */
+  /**
+   * Bad players that are `suspicious` or worse without the attack, and those of them that the attack makes neutral or
+   * better.
+   */
   readonly badCaught: number;
   readonly badLost: number;
   /** Bad players that are `trusted` only because of the attack. */

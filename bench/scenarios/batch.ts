@@ -1,4 +1,4 @@
-/** Events in batches of 500, beside the same node taking them one by one. */
+/** Compares events in batches of 500 with single events on the same node. */
 import { batchKind, eventKind, only } from '../load/requests.js';
 import { measured } from '../run.js';
 import { expectStored } from '../stored.js';

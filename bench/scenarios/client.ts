@@ -1,4 +1,4 @@
-/** What a game server sees of the client: a match looked up by call and by cache, and events through the spool. */
+/** Measures the client on a game server: a match looked up by call and by cache, and events through the spool. */
 import { fetchTransport } from '../../src/client/transport/fetch-transport.js';
 import { TrustClient } from '../../src/client/trust-client.js';
 import { EventSpool } from '../../src/client/write/spool/event-spool.js';
@@ -9,9 +9,9 @@ import type { Report } from '../report.js';
 import { measured } from '../run.js';
 
 const roundsMax = 5;
-/** Calls of `add` that wait for their sync at one time. */
+/** Calls of `add` that wait for their sync at the same time. */
 const addsAtOnce = 256;
-/** So long that no read falls back to the cache or to a default. */
+/** Long enough that no read falls back to the cache or to a default. */
 const readBudgetMs = 60_000;
 
 /** Lookups of one window. */
@@ -72,7 +72,7 @@ export const client = measured({
   },
 });
 
-/** Matches one after the other, as a game server starts them. */
+/** Looks up matches one after the other, as a game server starts them. */
 export async function lookUp({ client, source }: LookupOptions, site: Site, seconds: number): Promise<Lookups> {
   const latencies = new Latencies();
   const startedMs = performance.now();
@@ -89,7 +89,7 @@ export async function lookUp({ client, source }: LookupOptions, site: Site, seco
     if (trusts.some((trust) => trust.source !== source)) throw new Error(`a read did not come from the ${source}`);
     latencies.record(doneMs - fromMs);
     beganMs = doneMs;
-    // The cache never waits: without this nothing else of the process, such as the stream, would have its turn.
+    // The cache never waits, so without this pause other work of the process, such as the stream, would never run.
     if (matches % 64 === 0) await new Promise((resolve) => setImmediate(resolve));
   }
   const { user, system } = process.cpuUsage(startedCpu);
@@ -97,7 +97,7 @@ export async function lookUp({ client, source }: LookupOptions, site: Site, seco
   return { latencies, rate, cpuUs: (user + system) / matches };
 }
 
-/** Events added as fast as they are accepted, until all are delivered. */
+/** Adds events as fast as they are accepted, until all are delivered. */
 async function throughSpool(to: TrustClient, seconds: number, report: Report): Promise<void> {
   const folder = temporaryFolder('ptf-bench-spool-');
   const spool = await EventSpool.open({ folder: folder.path, to, whenFull: 'wait' });

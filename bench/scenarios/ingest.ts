@@ -1,5 +1,5 @@
 /**
- * Events one by one, each answered when it is durable: at many connections and at one, beside a server that stores
+ * Measures single events, each answered when it is durable: at many connections and at one, beside a server that stores
  * nothing.
  */
 import { eventKind, only } from '../load/requests.js';

@@ -1,4 +1,4 @@
-/** One call for a whole match, beside single score reads on bare `node:http`. */
+/** Compares one call for a whole match with single score reads on bare `node:http`. */
 import { hashedIds, matchKind, only, scoreKind } from '../load/requests.js';
 import { startBareHttp } from '../peers/references.js';
 import { measured } from '../run.js';
@@ -13,7 +13,7 @@ export const match = measured({
     const bareHttp = run.use(await startBareHttp());
     const { site, salt, target } = ways[0];
     const load = { connections: run.options.connections ?? 64, rate: run.options.rate };
-    // The project's own client sends subject hashes where it knows the group's salt: the node has nothing to hash then.
+    // The project's own client sends subject hashes if it knows the group's salt, so that the node need not hash.
     const byHash = only(matchKind(site, hashedIds(salt)));
     const [bare, hashed, node, allKoa] = (await alternate(
       'match',

@@ -1,6 +1,6 @@
 /**
- * What a player, an event id and their growth cost in memory and in pauses, and what a larger group costs each
- * request.
+ * Measures the memory of a player and of an event id, the pauses while their tables grow, and the cost of a request by
+ * group size.
  */
 import type { GrowthResult } from '../core/growth.js';
 import { runTask } from '../core/tasks.js';
@@ -10,7 +10,7 @@ import { measured, type Run } from '../run.js';
 import { median, ratios } from '../statistics.js';
 
 const fewPlayers = 10_000;
-/** A Map of more players would not fit into every machine that runs this. */
+/** A Map of more players would not fit into every machine that runs this scenario. */
 const mapPlayersMax = 1_000_000;
 const tableNames = { subjects: 'players', map: 'players in a Map of objects', 'event-ids': 'event ids' } as const;
 
@@ -46,14 +46,14 @@ export const memory = measured({
   },
 });
 
-/** 10,000, or a tenth of `players` where that is less, then ten times as many each time, and `players` at last. */
+/** Returns 10,000 (or a tenth of `players` if that is less), ten times as many each time, and finally `players`. */
 function sizesUpTo(players: number): number[] {
   const sizes: number[] = [];
   for (let size = Math.min(fewPlayers, Math.ceil(players / 10)); size < players; size *= 10) sizes.push(size);
   return [...sizes, players];
 }
 
-/** Processor time of a whole request in the largest group, as a ratio to that in the smallest. */
+/** Returns the processor time of a whole request in the largest group, as a ratio to that in the smallest. */
 async function costBySize(run: Run, sizes: readonly number[]): Promise<{ reads: number; events: number }> {
   const nodes: RunningNode[] = [];
   for (const players of sizes) nodes.push(await run.node({ players }, `${players} players`));

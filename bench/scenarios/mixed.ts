@@ -1,6 +1,6 @@
 /**
- * What game servers send on an evening: mostly single scores, some whole matches, some events. Then the same readers
- * while events, a snapshot and a computation of peer weights run together on the one core of the node.
+ * The load of game servers in the evening: mostly single scores, some whole matches, some events. Then measures the
+ * same readers while events, a snapshot and a computation of peer weights run together on the node's single core.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { countEntries } from '../core/population.js';
@@ -19,7 +19,7 @@ import {
   warmUpSecondsMax,
 } from '../windows.js';
 
-/** Requests a second of the readers beside the work in the background. */
+/** Requests a second of the readers beside the background work. */
 const readsPerSecond = 2_000;
 /** Records that the node may write by itself before the events of the load make the snapshot due. */
 const spareRecords = 100;
@@ -47,10 +47,10 @@ export const mixed = measured({
   },
 });
 
-/** The p99 of single scores while everything runs, against the same readers with nothing else to do for the node. */
+/** Measures the p99 of single scores during all background work, against the same readers on an otherwise idle node. */
 async function besideBackgroundWork(run: Run): Promise<void> {
   const readsRate = run.options.rate ?? readsPerSecond;
-  // A tenth of the busy load comes on top of the readers, so that these keep their rate.
+  // The events are a tenth of the busy load, in addition to the readers, so that the readers keep their rate.
   const busyRate = (readsRate * 10) / 9;
   const warmUpS = Math.min(warmUpSecondsMax, run.options.seconds);
   const warmUpEvents = Math.ceil(busyRate * 0.1 * (warmUpS + 1));
@@ -87,7 +87,8 @@ async function besideBackgroundWork(run: Run): Promise<void> {
   try {
     await delay(seconds * 1000);
     while (!(await isDone())) {
-      if (performance.now() > giveUpMs) throw new Error('no snapshot and no peer weights were finished in time');
+      if (performance.now() > giveUpMs)
+        throw new Error('the snapshot and the peer weights were not finished within the time limit');
       await delay(pollMs);
     }
   } finally {

@@ -1,5 +1,5 @@
 /**
- * What one peer gets while another one takes all the room it can: its success and its latency without and with each
+ * Measures success and latency of one peer, alone and beside another peer that takes all the room it can, for each
  * attack.
  */
 import { limits } from '../../src/limits.js';
@@ -13,11 +13,11 @@ import { driveWindow, measuredOf, p99MsOf, unexpected, type Window, warmUpSecond
 const attacks: readonly (readonly [AttackName, number])[] = [
   ['half batches', 140],
   ['flood of batches', 64],
-  // More than the node takes: the attack reopens each connection that the node closes for another one.
+  // More than the node accepts: the attack reopens each connection that the node closes for another one.
   ['idle connections', limits.connectionsMaxDefault + 400],
 ];
 const victimConnections = 64;
-/** Requests a second: little beside what a node can do. */
+/** Requests a second; a small part of a node's capacity. */
 const victimRate = 200;
 const victimBatch = 50;
 
@@ -66,7 +66,7 @@ export const neighbour = measured({
   },
 });
 
-/** Share of the requests that were answered with 200 or 201, late ones too. */
+/** Returns the share of the requests that were answered with 200 or 201, late ones included. */
 function success({ driven }: Window): number {
   const served = driven.kinds.map(({ statuses }) => (statuses.get(200) ?? 0) + (statuses.get(201) ?? 0));
   return served.reduce((sum, count) => sum + count, 0) / driven.sent;

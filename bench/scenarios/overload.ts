@@ -1,6 +1,6 @@
 /**
- * More events than the node can take. The node must go on at its full rate, refuse the rest quickly with
- * `Retry-After`, and keep its memory.
+ * Sends more events than the node can process. The node must continue at its full rate, refuse the rest quickly with
+ * `Retry-After`, and keep its memory within a bound.
  */
 import type { Kind } from '../load/drive.js';
 import { at, type Latencies } from '../load/latency.js';
@@ -11,18 +11,18 @@ import { median } from '../statistics.js';
 import { bytesPerEvent } from '../stored.js';
 import { alternate, awaitLoopSamples, driveWindow, measuredOf, rates, report, type Window } from '../windows.js';
 
-/** Each carries 500 events: together they are several times what the mailbox holds. */
+/** Each connection sends 500 events: together several times the capacity of the mailbox. */
 const manyConnections = 512;
-/** Enough for a calm node, and each in use more often than the node closes idle ones. */
+/** Enough for a calm node, and each is used again before the node closes it as idle. */
 const calmConnections = 64;
-/** In a closed loop: they keep the node busy and its queue short. */
+/** In a closed loop, these connections keep the node busy and its queue short. */
 const fewConnections = 4;
 const overFactor = 4;
 /** Share of its capacity at which a node is calm. */
 const calmShare = 0.25;
 /**
- * Memory that an overload may add to what is stored: a full mailbox (64 MiB, as text and as parsed events), the
- * bodies that arrive, and the garbage of both.
+ * Memory that an overload may add to the stored data: a full mailbox (64 MiB, as text and as parsed events), the bodies
+ * in flight, and the garbage of both.
  */
 const overloadMbMax = 256;
 const unavailable = 503;
@@ -32,7 +32,7 @@ export const overload = measured({
   name: 'overload',
   summary: 'four times as many events as the node can take',
   players: 100_000,
-  // The burst that a calm node takes as the overload begins is more than one in a hundred of ten seconds' answers.
+  // The burst at the start of the overload is more than one in a hundred answers of ten seconds.
   seconds: 30,
   async measure(run) {
     const to = run.report;
@@ -46,11 +46,11 @@ export const overload = measured({
       rate: null,
     };
     const [capacity] = await alternate('capacity', [atCapacity], seconds, run.startedMs);
-    // A node on a busy machine may refuse here, too.
+    // A node on a busy machine may refuse here too.
     report(to, capacity!, { itemUnit: 'events/s', tolerant: true });
     const capacityRate = median(rates(capacity!));
 
-    // Half of the requests are scores: readers are there in an overload, too.
+    // Half of the requests read scores, because readers exist in an overload too.
     const refusable: Kind = { ...batchKind(site), expects: [200, unavailable] };
     const workload = mixture(site.seed, [
       [refusable, 50],

@@ -1,4 +1,4 @@
-/** Reads and durable writes beside what a user would pick instead, and beside bare `node:http`. */
+/** Compares reads and durable writes with the alternatives of a user, and with bare `node:http`. */
 import type { Kind } from '../load/drive.js';
 import { eventKind, mix, only, playerOfEvent, post, type Site, scoreKind } from '../load/requests.js';
 import {
@@ -15,7 +15,7 @@ import { answersOf, driveWindow, type Measured } from '../windows.js';
 
 const readers = 64;
 const writers = 256;
-/** Events that every server takes first: the reads ask for their players. */
+/** Events that every server gets first; the reads ask for their players. */
 const sownEvents = 2_000;
 const sowTriesMax = 60;
 
@@ -69,7 +69,7 @@ export const peers = measured({
   },
 });
 
-/** A server that is not installed or does not start is noted; the others are measured all the same. */
+/** Starts the servers. Notes a server that is not installed or does not start; the others are measured anyway. */
 async function contestants(run: Run): Promise<Contestant[]> {
   const ways = await run.bothWays();
   const { site } = ways[0];
@@ -101,7 +101,7 @@ async function sow(target: Target, write: Kind): Promise<void> {
   }
 }
 
-/** An alert with one decision stands for an event, and the decisions on a value for a score. */
+/** CrowdSec: an alert with one decision stands for an event, the decisions on a value stand for a score. */
 function crowdsecContestant(target: CrowdsecTarget, site: Site): Contestant {
   const agent = 'user-agent: bench/1\r\n';
   const read: Kind = {

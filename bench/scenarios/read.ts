@@ -1,4 +1,4 @@
-/** Score reads: as many as the node answers, and how long one takes at half of what bare `node:http` can do. */
+/** Measures score reads: the throughput of the node, and the latency at half the throughput of bare `node:http`. */
 import { at } from '../load/latency.js';
 import { only, scoreKind } from '../load/requests.js';
 import { startBareHttp } from '../peers/references.js';

@@ -1,4 +1,4 @@
-/** The computation of peer weights: how long it takes by itself and in a node, and what readers feel of it. */
+/** Measures the computation of peer weights: its duration alone and in a node, and its effect on readers. */
 import { limits } from '../../src/limits.js';
 import { Background } from '../background.js';
 import { runTask } from '../core/tasks.js';
@@ -8,18 +8,25 @@ import { measured } from '../run.js';
 import { median } from '../statistics.js';
 
 /**
- * p99 of nine computations rests on 300 reads, and two such runs differ by a quarter. Of ten million players each
- * takes long.
+ * The p99 of nine computations is computed from 300 reads, and two such runs differ by a quarter. Computations of ten
+ * million players take long, so they are fewer.
  */
 const rounds = { least: 9, most: 24, players: 24_000_000 };
-/** V8 compiles code that runs once in a computation until then; loops over more players are compiled sooner. */
+/**
+ * V8 compiles code that runs once per computation within this many runs; loops over more players are compiled sooner.
+ */
 const rehearsals = { least: 5, most: 30, players: 30_000_000 };
 const repeat = 5;
-/** The service waits so many times as long as the last computation took; half of it more is quiet for sure. */
+/**
+ * The service pauses for `weightsRestFactor` times the duration of the last computation. The added half is a safety
+ * margin.
+ */
 const restFactor = limits.weightsRestFactor + 0.5;
-/** Calls of the health route after which a node has compiled it: 0.2 ms of its thread in place of 0.6. */
+/** Calls of the health route after which a node has compiled it: 0.2 ms of its thread instead of 0.6. */
 const healthCalls = 1_000;
-/** Of the processor time that the last computation took: less is other work of the background threads. */
+/**
+ * Share of the processor time of the last computation. Less than this share is other work of the background threads.
+ */
 const likelyShare = 0.5;
 
 export const recompute = measured({
@@ -45,7 +52,7 @@ export const recompute = measured({
     for (let call = 0; call < healthCalls; call++) await health(node);
     let events = 0;
     let workedMs = 0;
-    /** Makes a computation due; resolves once it is done, which the processor time of the background threads tells. */
+    /** Makes a computation due. Resolves once it is done, as shown by the processor time of the background threads. */
     const work = async (): Promise<() => Promise<number>> => {
       await sendEvents(node, site, events++, 1);
       const { last_seq } = await health(node);
@@ -56,10 +63,10 @@ export const recompute = measured({
       return async () => {
         const isDone = (await health(node)).weights.based_on_seq >= last_seq;
         const { weights } = await settled(node, last_seq);
-        // The first time nobody knows how long the threads work: they may have been still before they began.
+        // The duration of the first computation is unknown: the threads may have been idle before it began.
         if (!isDone) endedMs = Date.now();
         workedMs = background.cpuMs() - begunMs;
-        // Counted from when the computation began: the service may have waited first.
+        // Counted from the start of the computation, because the service may have waited first.
         return (endedMs - Date.parse(weights.computed_at!)) / 1000;
       };
     };
@@ -76,7 +83,7 @@ export const recompute = measured({
   },
 });
 
-/** So many computations that they are of `all.players` players together, within the bounds. */
+/** Returns the number of computations that cover `all.players` players together, within the bounds. */
 function timesOf(players: number, all: { least: number; most: number; players: number }): number {
   return Math.min(all.most, Math.max(all.least, Math.floor(all.players / players)));
 }

@@ -1,4 +1,4 @@
-/** How long a node takes to be there again: from a snapshot and the tail behind it, and from the log alone. */
+/** Measures how long a node takes to restart: from a snapshot and the tail behind it, and from the log alone. */
 import { runTask } from '../core/tasks.js';
 import { filledNode } from '../node-target.js';
 import { measured } from '../run.js';

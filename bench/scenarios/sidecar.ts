@@ -1,4 +1,6 @@
-/** What a game server sees of its sidecar: memory of the cached players, reads at a fixed rate, reports on disk. */
+/**
+ * Measures the sidecar as a game server sees it: memory of the cached players, reads at a fixed rate, reports on disk.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -18,7 +20,7 @@ const readConnections = 8;
 const reportConnections = 64;
 const liveTimeoutMs = 60_000;
 const pollMs = 50;
-/** Until what a snapshot left behind is collected. */
+/** Time until the garbage of a snapshot is collected. */
 const settleMs = 3_000;
 
 interface Running {
@@ -108,7 +110,7 @@ export const sidecar = measured({
   },
 });
 
-/** A sidecar with a folder of its own; resolves once it listens. */
+/** Starts a sidecar with its own folder. Resolves once it listens. */
 async function start(run: Run, url: string, salt: string, { peers }: Site): Promise<Running> {
   const folder = temporaryFolder('ptf-bench-sidecar-');
   const { peerId, apiKey } = peers[0]!;
@@ -138,7 +140,8 @@ async function statusWhere(running: Running, holds: (status: Status) => boolean)
   for (;;) {
     const status = await statusOf(running);
     if (holds(status)) return status;
-    if (performance.now() > endsAt) throw new Error(`the sidecar did not get there: ${JSON.stringify(status)}`);
+    if (performance.now() > endsAt)
+      throw new Error(`the sidecar did not reach the expected status: ${JSON.stringify(status)}`);
     await delay(pollMs);
   }
 }

@@ -1,4 +1,4 @@
-/** Durable events whose requests are signed (RFC 9421), one by one and in batches, beside the same unsigned. */
+/** Compares durable events in signed requests (RFC 9421) with unsigned ones, one by one and in batches. */
 
 import { batchKind, eventKind, only } from '../load/requests.js';
 import { publicKeysOf, signedKind } from '../load/signed-requests.js';

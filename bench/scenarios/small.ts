@@ -1,6 +1,6 @@
 /**
- * A small machine: one core and 1 GB for the node, half an hour of matches and events. It shows the latency of a
- * match, the memory that the node takes, and that every acknowledged event is in the log.
+ * Simulates a small machine: one core and 1 GB for the node, half an hour of matches and events. Measures the latency
+ * of a match and the node's memory, and checks that every acknowledged event is in the log.
  */
 import { at } from '../load/latency.js';
 import { eventKind, matchKind, mixture } from '../load/requests.js';
@@ -24,7 +24,7 @@ export const small = measured({
   async measure(run) {
     const to = run.report;
     const group = makeMemoryGroup(memoryBytes);
-    if (group === null) to.note('memory is not bounded: this process may not make a control group on this machine');
+    if (group === null) to.note('memory is not bounded: this process may not create a control group on this machine');
     const node = await run.node({ environment: { MALLOC_ARENA_MAX: '2' }, ...(group && { memoryGroup: group }) });
     const { target, site } = node;
     const series = {

@@ -1,4 +1,4 @@
-/** What readers feel while the node makes a snapshot. */
+/** Measures the effect of a snapshot on readers. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { countEntries } from '../core/population.js';
 import { measureDisturbed, sendEvents } from '../disturbed.js';
@@ -7,7 +7,10 @@ import { measured } from '../run.js';
 
 const pollMs = 20;
 const timeoutMs = 600_000;
-/** Records that the node may write by itself before the events that make the snapshot due, and these events. */
+/**
+ * Records that the node may write by itself before the events that make the snapshot due, and the number of these
+ * events.
+ */
 const spareRecords = 100;
 const lastEvents = 200;
 
@@ -24,7 +27,7 @@ export const snapshot = measured({
       const before = snapshotsOf(node).join();
       await sendEvents(node, site, 0, lastEvents);
       while (snapshotsOf(node).join() === before) {
-        if (performance.now() > startedMs + timeoutMs) throw new Error('no snapshot was made in time');
+        if (performance.now() > startedMs + timeoutMs) throw new Error('no snapshot was made within the time limit');
         await delay(pollMs);
       }
       const tookS = (performance.now() - startedMs) / 1000;

@@ -1,7 +1,7 @@
 /**
- * A node under a mixed load for half an hour, with a snapshot every minute, recomputation, erasures and withdrawals:
- * whether memory, files and the event loop stay as they were. An idle server beside it shows what the machine itself
- * does to event loops.
+ * Runs a node under a mixed load for half an hour, with a snapshot every minute, recomputation, erasures and
+ * withdrawals, and checks that memory, files and the event loop stay stable. An idle server beside it shows the stalls
+ * that the machine itself causes.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -22,11 +22,11 @@ import { lagNote } from '../windows.js';
 const rateDefault = 400;
 const connectionsDefault = 32;
 const sampleEveryMs = 5_000;
-/** Share of the run before which memory may still grow. */
+/** Share of the run during which memory may still grow. */
 const warmUpShare = 1 / 5;
-/** Event loops are late while code is compiled, for so long at most: nothing later is excused. */
+/** Longest time in which late event loops are excused by compilation. No later stall is excused. */
 const compilingMs = 30_000;
-/** An erasure removes all snapshots, and the node makes a new one soon after: so one a minute. */
+/** An erasure removes all snapshots, and the node makes a new one soon after: one a minute. */
 const removals = { erasureEveryMs: 60_000, withdrawalEveryMs: 2_000 };
 const stallMs = 50;
 const idleServer = fileURLToPath(new URL('../peers/bare-http.js', import.meta.url));
@@ -46,7 +46,7 @@ export const soak = measured({
       METRICS_PORT: String(metricsPort),
       ERASURE_QUOTA_PER_DAY: '1000000',
       SNAPSHOT_EVERY: String(Math.ceil(rate * 60)),
-      // As in deploy/: else pools of the C library, one for each thread, take memory in steps.
+      // As in deploy/. Otherwise the C library has a memory pool for each thread, and memory grows in steps.
       MALLOC_ARENA_MAX: '2',
     };
     const idle = new ServerProcess({ script: idleServer, cwd: process.cwd(), env: {} });
@@ -74,7 +74,7 @@ export const soak = measured({
       ]);
       const connections = run.options.connections ?? connectionsDefault;
       const driving = drive({ host: target.host, port: target.port, connections, seconds, rate, workload, first: 0 });
-      // Where one of them fails, the others need not go on to the end.
+      // If one of them fails, the others need not run to the end.
       const driven = await Promise.race([driving, failureOf(sampling), failureOf(removing)]);
       ending.abort();
       await sampling;
@@ -108,7 +108,7 @@ export const soak = measured({
   },
 });
 
-/** Never resolves. */
+/** Rejects if the work fails, and never resolves. */
 async function failureOf(work: Promise<unknown>): Promise<never> {
   await work;
   return new Promise(() => undefined);
@@ -121,7 +121,10 @@ async function repeatUntil(signal: AbortSignal, sample: () => Promise<void>): Pr
   }
 }
 
-/** Growth from the first fifth after the warm-up to the last fifth of the run, less what the state takes by design. */
+/**
+ * Reports the growth from the first fifth after the warm-up to the last fifth of the run, less the growth of the state
+ * by design.
+ */
 function reportMemory(samples: readonly Sample[], seconds: number, to: Report): void {
   const goal = 'growth of anonymous memory after the warm-up, beyond what is by design';
   const part = (from: number, until: number) => samples.filter(({ s }) => s >= from * seconds && s < until * seconds);
@@ -146,7 +149,9 @@ function reportMemory(samples: readonly Sample[], seconds: number, to: Report): 
   to.goal(goal, ((grown('anonymousMb') - stateMb) / middle(early, 'anonymousMb')) * 100, 'at most', 5, ' %');
 }
 
-/** Stalls of the node's event loop, beside those of a server that does nothing: what both have, the machine did. */
+/**
+ * Reports stalls of the node's event loop. Stalls that an idle server has at the same time are caused by the machine.
+ */
 function reportStalls(
   node: readonly LoopSample[],
   idle: readonly LoopSample[],
@@ -178,7 +183,7 @@ function perSecond(samples: readonly LoopSample[], startedAt: number): [number, 
   return [...worst].sort(([a], [b]) => a - b);
 }
 
-/** The size of the log's file against that of the batches in it, both as the node left them. */
+/** Reports the size of the log's file against the size of its batches, both as the node left them. */
 async function reportFile(dataDir: string, to: Report): Promise<void> {
   let liveBytes = 0;
   for await (const { bytes } of batchesIn(dataDir)) liveBytes += bytes.length;

@@ -1,9 +1,9 @@
-/** The budget of the hot requests: what each of their steps costs by itself. */
+/** Measures the time budget of the hot requests: the cost of each step by itself. */
 import { runTask } from '../core/tasks.js';
 import { temporaryFolder } from '../ending.js';
 import { measured } from '../run.js';
 
-/** What 256 connections put into one commit. */
+/** Events of 256 connections in one commit. */
 const batch = 128;
 
 export const steps = measured({

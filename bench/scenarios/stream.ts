@@ -1,6 +1,6 @@
 /**
- * What readers of the verdict stream cost the node: the same load without and with them, their snapshots, and how
- * soon they hear.
+ * Measures the cost of verdict stream readers: the same load without and with them, their snapshots, and the delay of a
+ * change.
  */
 import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -22,14 +22,14 @@ const timeoutMs = 120_000;
 
 export const stream = measured({
   name: 'stream',
-  summary: 'readers of the verdict stream (--connections): what they cost, their snapshots, how soon they hear',
+  summary: 'readers of the verdict stream (--connections): their cost, their snapshots and the delay of a change',
   players: 5_000,
   async measure(run) {
     const to = run.report;
     const count = run.options.connections ?? readersDefault;
     const { target, site, node, salt } = await run.node();
     const rate = run.options.rate ?? rateDefault;
-    /** The share of a core that the node takes for the load. */
+    /** Returns the share of a core that the node uses for the load. */
     const loadShare = async (what: string): Promise<number> => {
       const workload = mixture(site.seed, [
         [scoreKind(site), 80],
@@ -72,13 +72,13 @@ export const stream = measured({
       send: (i) => sendProbe(i, node.url, site.peers[0]!),
       hears(i) {
         const subject = hash('sha256', `player-${probeId(i)}${salt}`, 'hex');
-        return within('a change was not heard', readers[i % readers.length]!.hears(subject));
+        return within('a reader did not receive a change', readers[i % readers.length]!.hears(subject));
       },
     });
     to.latencies('from the send to a reader', sinceSent.summary());
     to.latencies('from 201 to a reader', sinceStored.summary());
     const lost = readers.filter(({ isOpen }) => !isOpen).length;
-    if (lost > 0) to.fault(`${lost} readers were cut off`);
+    if (lost > 0) to.fault(`${lost} readers lost their connection`);
   },
 });
 
@@ -90,12 +90,12 @@ async function sendProbe(i: number, url: string, peer: Credentials): Promise<voi
   const headers = { 'content-type': 'application/json', 'x-peer-api-key': peer.apiKey };
   const request = { method: 'POST', headers, body: attackEvent(peer, probeId(i)) };
   const response = await fetch(`${url}/api/v1/events`, request);
-  // A body that is not read holds its connection.
+  // An unread body would keep its connection busy.
   await response.arrayBuffer();
   if (response.status !== 201) throw new Error(`expected an event to be answered with 201, got ${response.status}`);
 }
 
-/** The result of `work`, or an error where it takes too long. */
+/** Returns the result of `work`, or rejects if it takes too long. */
 function within<T>(failure: string, work: Promise<T>): Promise<T> {
   const late = delay(timeoutMs, undefined, { ref: false }).then((): never => {
     throw new Error(failure);

@@ -1,4 +1,4 @@
-/** Erasures and withdrawals at a low rate beside the load: each of an event or a player that it made itself. */
+/** Sends erasures and withdrawals at a low rate beside the load, each of an event or a player that it made itself. */
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { request } from 'undici';
@@ -7,9 +7,9 @@ import { gameId, type Site, timestampOf } from '../load/requests.js';
 export interface RemovalCounts {
   erasures: number;
   withdrawals: number;
-  /** Answers that were not what was asked for, by what they were. */
+  /** Count of unexpected answers by their kind. */
   readonly odd: Map<string, number>;
-  /** The longest that one took to be answered, ms. */
+  /** The longest time to an answer, ms. */
   longestMs: number;
 }
 
@@ -20,7 +20,7 @@ export interface RemovalRates {
 
 const eventsOfErased = 3;
 
-/** Removes until `signal` ends it; resolves with what was done. */
+/** Sends removals until `signal` aborts. Resolves with the counts. */
 export async function removeAlong(
   url: string,
   site: Site,

@@ -1,5 +1,5 @@
 /**
- * What a soak samples every few seconds, memory, files and load, and which stalls of an event loop are the server's
+ * Defines the periodic samples of a soak (memory, files and load), and which stalls of an event loop are the server's
  * own.
  */
 import { readdirSync, statSync } from 'node:fs';
@@ -9,13 +9,13 @@ import { anonymousMbOf, residentMbOf } from '../process-stats.js';
 import type { LoopSample } from '../target.js';
 
 const MB = 1e6;
-/** Samples of two event loops that lie no further apart are of one moment. */
+/** Samples of two event loops count as simultaneous up to this distance. */
 const sameMomentMs = 250;
 
-/** Each figure of a sample with the chart that draws it over time. */
+/** Chart and name of each figure of a sample. */
 export const charts = {
   residentMb: { chart: 'memory, MB', name: 'resident' },
-  /** Without files: the log and the snapshots are mapped into memory. */
+  /** Memory without files, because the log and the snapshots are mapped into memory. */
   anonymousMb: { chart: 'memory, MB', name: 'resident without files' },
   heapMb: { chart: 'memory, MB', name: 'heap of the main thread' },
   logMb: { chart: 'files, MB', name: 'log' },
@@ -30,7 +30,7 @@ export type SampleField = keyof typeof charts;
 /** `s`: seconds into the soak. */
 export type Sample = Readonly<Record<SampleField | 's', number>>;
 
-/** One sample of the node with the process `pid`, from the outside and from its metrics at `metricsUrl`. */
+/** Samples the node with process `pid`, from the outside and from its metrics at `metricsUrl`. */
 export async function sampleOf(s: number, pid: number, dataDir: string, metricsUrl: string): Promise<Sample> {
   const text = await (await fetch(metricsUrl)).text();
   const figure = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
@@ -48,13 +48,13 @@ export async function sampleOf(s: number, pid: number, dataDir: string, metricsU
   };
 }
 
-/** Size of an LMDB folder; 0 where it was removed meanwhile, as snapshots are. */
+/** Returns the size of an LMDB folder; 0 if it was removed meanwhile, as snapshots are. */
 export function sizeMbOf(folder: string): number {
   return (statSync(join(folder, 'data.mdb'), { throwIfNoEntry: false })?.size ?? 0) / MB;
 }
 
 /**
- * The samples above `stallMs` at whose time an idle server was not half as late. Both lists are in the order of their
+ * Returns the samples above `stallMs` during which an idle server was less than half as late. Both lists are ordered by
  * time.
  */
 export function ownStalls(node: readonly LoopSample[], idle: readonly LoopSample[], stallMs: number): LoopSample[] {

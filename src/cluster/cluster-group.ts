@@ -3,10 +3,11 @@
  * the leader, here or on another node.
  */
 
+import type { DecideDispute } from '../core/commands.js';
 import { subjectHex } from '../core/hashing/pseudonym.js';
 import type { PeerRelation } from '../core/relations.js';
 import type { KeyColumns } from '../core/tables/event-columns.js';
-import type { PeerStatus } from '../core/vocabulary.js';
+import type { DisputeStatus, PeerStatus } from '../core/vocabulary.js';
 import type { Outcome, Refusal } from '../errors.js';
 import type {
   AcceptedEvent,
@@ -128,6 +129,18 @@ export class ClusterGroup implements GroupApi {
     return this.#local.sharedErasures(peer);
   }
 
+  disputedFor(subject: string) {
+    return this.#local.disputedFor(subject);
+  }
+
+  disputes(status?: DisputeStatus) {
+    return this.#local.disputes(status);
+  }
+
+  origins() {
+    return this.#local.origins();
+  }
+
   allowedPlayers() {
     return this.#local.allowedPlayers();
   }
@@ -142,8 +155,8 @@ export class ClusterGroup implements GroupApi {
 
   // Reads that wait
 
-  playerEvents(subject: Uint8Array, caller: PeerView | null, limit: number, before: number | null) {
-    return this.#local.playerEvents(subject, caller, limit, before);
+  playerEvents(subject: Uint8Array, caller: PeerView | null, limit: number, from: readonly number[] | null) {
+    return this.#local.playerEvents(subject, caller, limit, from);
   }
 
   audit(after: number, limit: number) {
@@ -218,6 +231,29 @@ export class ClusterGroup implements GroupApi {
   rotateKey(peerId: string, overlapMs: number, by: string) {
     if (this.#site.isLeader()) return this.#carried(this.#local.rotateKey(peerId, overlapMs, by));
     return this.#ask({ name: 'rotateKey', args: { peerId, overlapMs, by } }, same);
+  }
+
+  dispute(caller: PeerView | null, subject: Uint8Array, text: string, against?: string) {
+    if (this.#site.isLeader()) return this.#local.dispute(caller, subject, text, against);
+    const named = against === undefined ? {} : { against };
+    const args = { caller: caller?.peerId ?? null, subject: subjectHex(subject), text, ...named };
+    return this.#ask({ name: 'dispute', args }, same);
+  }
+
+  changeOrigin(change: 'add' | 'remove', name: string, by: string) {
+    if (this.#site.isLeader()) return this.#carried(this.#local.changeOrigin(change, name, by));
+    return this.#ask({ name: 'changeOrigin', args: { change, name, by } }, same);
+  }
+
+  decideDispute(decision: DecideDispute['decision'], disputeId: string, peerIds: readonly string[], by: string) {
+    if (this.#site.isLeader()) return this.#carried(this.#local.decideDispute(decision, disputeId, peerIds, by));
+    return this.#ask({ name: 'decideDispute', args: { decision, disputeId, peerIds, by } }, same);
+  }
+
+  /** Audited, and so asked of the leader. */
+  exportSubject(subject: Uint8Array, by: string) {
+    if (this.#site.isLeader()) return this.#local.exportSubject(subject, by);
+    return this.#ask({ name: 'exportSubject', args: { subject: subjectHex(subject), by } }, same);
   }
 
   setPublicKey(peerId: string, publicKey: string | null, by: string) {

@@ -1,4 +1,5 @@
 /** What a node asks the leader to decide: each command's arguments as JSON, and how the leader carries it out. */
+import type { DecideDispute } from '../core/commands.js';
 import { subjectBytes, subjectHex } from '../core/hashing/pseudonym.js';
 import type { PeerRelation } from '../core/relations.js';
 import { bytesOf, keyOf } from '../core/tables/event-columns.js';
@@ -7,12 +8,15 @@ import { type Outcome, type Refusal, refused } from '../errors.js';
 import type {
   AcceptedEvent,
   AllowedPlayer,
+  DisputeView,
   Erasure,
   EventSubmission,
   GroupApi,
   IssuedKey,
+  OriginView,
   PeerView,
   Registration,
+  SubjectExport,
 } from '../group/api.js';
 import type { Holder } from '../group/holder.js';
 
@@ -30,6 +34,20 @@ export interface CommandArgs {
   readonly erase: { readonly caller: string | null; readonly subject: string };
   readonly setPeerStatus: { readonly peerId: string; readonly status: PeerStatus; readonly by: string };
   readonly rotateKey: { readonly peerId: string; readonly overlapMs: number; readonly by: string };
+  readonly dispute: {
+    readonly caller: string | null;
+    readonly subject: string;
+    readonly text: string;
+    readonly against?: string;
+  };
+  readonly changeOrigin: { readonly change: 'add' | 'remove'; readonly name: string; readonly by: string };
+  readonly decideDispute: {
+    readonly decision: DecideDispute['decision'];
+    readonly disputeId: string;
+    readonly peerIds: readonly string[];
+    readonly by: string;
+  };
+  readonly exportSubject: { readonly subject: string; readonly by: string };
   readonly setPublicKey: { readonly peerId: string; readonly publicKey: string | null; readonly by: string };
   readonly allowPlayer: {
     readonly subject: string;
@@ -56,6 +74,10 @@ export interface CommandValues {
   readonly erase: Outcome<Erasure>;
   readonly setPeerStatus: Outcome<PeerView>;
   readonly rotateKey: Outcome<IssuedKey>;
+  readonly dispute: Outcome<{ readonly id: string; readonly openedAt: number }>;
+  readonly changeOrigin: Outcome<OriginView>;
+  readonly decideDispute: Outcome<DisputeView>;
+  readonly exportSubject: Outcome<SubjectExport>;
   readonly setPublicKey: Outcome<PeerView>;
   readonly allowPlayer: Outcome<AllowedPlayer>;
   readonly disallowPlayer: Outcome<null>;
@@ -117,6 +139,13 @@ const carriers: { readonly [N in CommandName]: Carrier<N> } = {
   },
   setPeerStatus: (group, { peerId, status, by }) => group.setPeerStatus(peerId, status, by),
   rotateKey: (group, { peerId, overlapMs, by }) => group.rotateKey(peerId, overlapMs, by),
+  async dispute(group, { caller: id, subject, text, against }) {
+    const caller = callerOf(group, id);
+    return isRefusal(caller) ? caller : group.dispute(caller, subjectBytes(subject), text, against);
+  },
+  changeOrigin: (group, { change, name, by }) => group.changeOrigin(change, name, by),
+  decideDispute: (group, { decision, disputeId, peerIds, by }) => group.decideDispute(decision, disputeId, peerIds, by),
+  exportSubject: (group, { subject, by }) => group.exportSubject(subjectBytes(subject), by),
   setPublicKey: (group, { peerId, publicKey, by }) => group.setPublicKey(peerId, publicKey, by),
   allowPlayer: (group, { subject, until, note, by }) => group.allowPlayer(subjectBytes(subject), until, note, by),
   disallowPlayer: (group, { subject, by }) => group.disallowPlayer(subjectBytes(subject), by),

@@ -94,6 +94,13 @@ export const duplicateSchema = {
   ],
 } as const;
 
+export const duplicateDisputeSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['dispute_id'],
+  properties: { dispute_id: { type: 'string', format: 'uuid', description: 'The dispute that is open.' } },
+} as const;
+
 export const canonicalFormsSchema = {
   type: 'object',
   additionalProperties: false,
@@ -160,6 +167,7 @@ const detailsByCode = {
   invalid_parameter: invalidParameterSchema,
   missing_api_key: missingKeySchema,
   duplicate_event: duplicateSchema,
+  duplicate_dispute: duplicateDisputeSchema,
   player_id_not_canonical: canonicalFormsSchema,
   erasure_quota_exceeded: erasureQuotaSchema,
   rate_limited: rateLimitSchema,

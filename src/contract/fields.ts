@@ -1,7 +1,7 @@
 /** The members that several bodies of the contract share, each as one schema. */
 import { eventTypeNames } from '../core/evidence/event-types.js';
 import { limits } from '../limits.js';
-import { eventId, gameId, playerId } from '../validation/identifiers.js';
+import { eventId, gameId, originName, playerId, reference } from '../validation/identifiers.js';
 
 export const dateTime = { type: 'string', format: 'date-time', examples: ['2026-01-02T03:04:05.678Z'] } as const;
 
@@ -36,6 +36,9 @@ export const eventProperties = {
   severity: { type: 'number', minimum: limits.severityMin, maximum: limits.severityMax, examples: [0.8] },
   timestamp: { ...dateTime, description: 'When it happened, in UTC; at most 24 hours ahead.' },
 } as const;
+
+/** Optional, from `schema_version` 1.1.0 on. */
+export const laterEventProperties = { origin: originName, reference } as const;
 
 export const eventFields = [
   'schema_version',

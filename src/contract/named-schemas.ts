@@ -1,5 +1,6 @@
 /** Which schemas get a name of their own in the OpenAPI document. */
 import {
+  duplicateDisputeSchema,
   duplicateSchema,
   errorCodeSchema,
   errorDetailsSchema,
@@ -12,13 +13,14 @@ import {
   violationSchema,
   violationsSchema,
 } from './error-bodies.js';
-import { batchSchema, eventSchema, registrationSchema } from './request-bodies.js';
+import { healthSchema } from './health-body.js';
+import { batchSchema, disputeSchema, eventSchema, registrationSchema } from './request-bodies.js';
 import {
   auditPageSchema,
   batchResultSchema,
   erasureSchema,
-  healthSchema,
   matchScoresSchema,
+  openedDisputeSchema,
   peerListSchema,
   pendingErasureSchema,
   playerEventsSchema,
@@ -55,6 +57,8 @@ export const namedSchemas = {
   PlayerEvents: playerEventsSchema,
   Erasure: erasureSchema,
   PendingErasure: pendingErasureSchema,
+  Dispute: disputeSchema,
+  OpenedDispute: openedDisputeSchema,
   Withdrawal: withdrawalSchema,
   Health: healthSchema,
   StreamHello: helloDataSchema,
@@ -68,6 +72,7 @@ export const namedSchemas = {
   SchemaFaults: violationsSchema,
   InvalidParameterDetails: invalidParameterSchema,
   DuplicateDetails: duplicateSchema,
+  DuplicateDisputeDetails: duplicateDisputeSchema,
   RateLimitDetails: rateLimitSchema,
   InternalErrorDetails: internalErrorSchema,
   UnavailableDetails: unavailableSchema,

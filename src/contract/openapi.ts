@@ -39,6 +39,7 @@ const exampleDetails: Partial<ErrorDetails> & Partial<Record<ErrorCode, object>>
   },
   player_id_not_canonical: { canonical_forms: [{ kind: 'steam', form: 'the decimal SteamID64 of 17 digits' }] },
   rate_limited: { limit: 'address', per_s: 100 },
+  duplicate_dispute: { dispute_id: '3f2b8a51-7c1d-4a8e-9b35-6d0f4e2c1a90' },
   duplicate_event: {
     event_id: '0c4b2d0e-6f0a-4e0b-9c43-5f1a2b3c4d5e',
     originally_received_at: '2026-01-02T03:04:05.678Z',

@@ -24,7 +24,7 @@ export const queryParameters = {
     name: 'cursor',
     required: false,
     description: 'The `next_cursor` of the page before.',
-    schema: { type: 'string', minLength: 1, maxLength: limits.cursorLength },
+    schema: { type: 'string', minLength: 1, maxLength: limits.placesCursorLength },
   },
   explain: {
     name: 'explain',

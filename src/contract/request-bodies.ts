@@ -3,20 +3,26 @@
  * handlers and the OpenAPI document are all made from these objects, so that a change here changes all three.
  */
 import { limits } from '../limits.js';
-import { contactEmail, gameIds, peerName, publicKey } from '../validation/identifiers.js';
+import { contactEmail, disputeText, gameIds, peerName, publicKey } from '../validation/identifiers.js';
 import type { FromSchema } from '../validation/schema.js';
-import { eventFields, eventProperties } from './fields.js';
+import { eventFields, eventProperties, laterEventProperties } from './fields.js';
 
+const signature = { description: 'Reserved: any JSON value, neither validated nor used nor stored.' } as const;
+
+/** From `schema_version` 1.1.0 on. */
 export const eventSchema = {
   type: 'object',
   additionalProperties: false,
   required: eventFields,
-  properties: {
-    ...eventProperties,
-    signature: { description: 'Reserved: any JSON value, neither validated nor used nor stored.' },
-  },
+  properties: { ...eventProperties, ...laterEventProperties, signature },
 } as const;
 export type EventBody = FromSchema<typeof eventSchema>;
+
+/** Before 1.1.0: what came later is an unknown field. */
+export const firstEventSchema = {
+  ...eventSchema,
+  properties: { ...eventProperties, signature },
+} as const;
 
 /**
  * What validates the outside of a batch. Its items are validated one by one, so that a bad one does not fail the rest.
@@ -41,3 +47,19 @@ export const registrationSchema = {
   properties: { peer_name: peerName, game_ids: gameIds, contact_email: contactEmail, public_key: publicKey },
 } as const;
 export type RegistrationBody = FromSchema<typeof registrationSchema>;
+
+export const disputeSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['text'],
+  properties: {
+    text: disputeText,
+    peer_id: {
+      type: 'string',
+      minLength: 1,
+      maxLength: limits.peerIdLength,
+      description: 'The peer whose events are disputed, where the caller knows it; the operator decides.',
+    },
+  },
+} as const;
+export type DisputeBody = FromSchema<typeof disputeSchema>;

@@ -1,11 +1,11 @@
 /** The bodies that the service answers with, as JSON Schemas, with their types beside them: see `request-bodies.ts`. */
 import { eventTypeNames } from '../core/evidence/event-types.js';
-import { environments, identityModes, peerStatuses, pendingReasons, verdicts } from '../core/vocabulary.js';
+import { identityModes, peerStatuses, pendingReasons, verdicts } from '../core/vocabulary.js';
 import { limits } from '../limits.js';
 import { eventId, gameId, playerId } from '../validation/identifiers.js';
 import type { FromSchema } from '../validation/schema.js';
 import { errorCodeSchema, errorDetailsSchema } from './error-bodies.js';
-import { count, dateTime, eventFields, eventProperties, hashHex, nextCursor } from './fields.js';
+import { count, dateTime, eventFields, eventProperties, hashHex, laterEventProperties, nextCursor } from './fields.js';
 
 export const storedEventSchema = {
   type: 'object',
@@ -13,6 +13,13 @@ export const storedEventSchema = {
   required: [...eventFields, 'received_at', 'status'],
   properties: {
     ...eventProperties,
+    ...laterEventProperties,
+    disputed: {
+      type: 'boolean',
+      const: true,
+      description:
+        'Present while somebody disputes what the peer holds about the player, or the operator upheld that: the event then counts for nothing.',
+    },
     game_id: { type: 'string', description: 'As it was when the event was accepted.', examples: gameId.examples },
     received_at: dateTime,
     status: { type: 'string', const: 'accepted' },
@@ -291,6 +298,19 @@ export const playerEventsSchema = {
 } as const;
 export type PlayerEventsBody = FromSchema<typeof playerEventsSchema>;
 
+export const openedDisputeSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['dispute_id', 'subject_hash', 'status', 'opened_at'],
+  properties: {
+    dispute_id: { type: 'string', format: 'uuid' },
+    subject_hash: hashHex,
+    status: { type: 'string', const: 'open' },
+    opened_at: dateTime,
+  },
+} as const;
+export type OpenedDisputeBody = FromSchema<typeof openedDisputeSchema>;
+
 export const erasedEventsSchema = {
   type: 'object',
   additionalProperties: false,
@@ -355,41 +375,6 @@ export const withdrawalSchema = {
   properties: { event_id: eventId, withdrawn_at: dateTime },
 } as const;
 export type WithdrawalBody = FromSchema<typeof withdrawalSchema>;
-
-export const healthSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['status', 'service', 'version', 'environment', 'group_id', 'uptime_s', 'last_seq', 'weights'],
-  properties: {
-    status: { type: 'string', const: 'ok' },
-    service: { type: 'string', const: 'peer-trust-federation' },
-    version: { type: 'string' },
-    environment: { type: 'string', enum: environments },
-    group_id: { type: 'string' },
-    uptime_s: count,
-    last_seq: { ...count, description: 'The newest durable record of the log, raised to two significant digits.' },
-    weights: {
-      type: 'object',
-      additionalProperties: false,
-      required: ['based_on_seq', 'computed_at'],
-      description:
-        'Up to which log record the peer weights have been computed, cut to two significant digits; `last_seq` once they cover every record.',
-      properties: { based_on_seq: count, computed_at: { type: ['string', 'null'], format: 'date-time' } },
-    },
-    cluster: {
-      type: 'object',
-      additionalProperties: false,
-      required: ['role', 'has_leader', 'staleness_ms'],
-      description: 'This node among those of its group; absent where it serves the group alone.',
-      properties: {
-        role: { type: 'string', enum: ['leader', 'follower', 'joining', 'left'] },
-        has_leader: { type: 'boolean', description: 'Whether writes find a leader, as far as this node knows.' },
-        staleness_ms: { ...count, description: 'Since this node knew that it is up to date.' },
-      },
-    },
-  },
-} as const;
-export type HealthBody = FromSchema<typeof healthSchema>;
 
 const address = { type: 'string', description: 'Relative to the address that was asked.' } as const;
 

@@ -5,6 +5,7 @@
 import type { ErrorCode } from '../errors.js';
 import { limits } from '../limits.js';
 import type { FromSchema, Schema } from '../validation/schema.js';
+import { healthSchema } from './health-body.js';
 import { type QueryParameter, queryParameters } from './parameters.js';
 import * as requests from './request-bodies.js';
 import * as responses from './response-bodies.js';
@@ -106,7 +107,7 @@ export const routes = {
     cache: 'none',
     whileNotReady: true,
     query: [],
-    success: { 200: { description: 'Up and writing.', schema: responses.healthSchema } },
+    success: { 200: { description: 'Up and writing.', schema: healthSchema } },
     codes: [],
   },
   getReadiness: {
@@ -118,7 +119,7 @@ export const routes = {
     cache: 'none',
     whileNotReady: true,
     query: [],
-    success: { 200: { description: 'Ready.', schema: responses.healthSchema } },
+    success: { 200: { description: 'Ready.', schema: healthSchema } },
     codes: [],
   },
   registerPeer: {
@@ -179,6 +180,7 @@ export const routes = {
       'subject_hash_required',
       'player_id_not_canonical',
       'timestamp_in_future',
+      'unknown_origin',
       'duplicate_event',
       'overloaded',
     ],
@@ -238,6 +240,28 @@ export const routes = {
       202: { description: 'Noted; the operator confirms it.', schema: responses.pendingErasureSchema },
     },
     codes: [...writeCodes, 'invalid_parameter', 'subject_not_found', 'erasure_quota_exceeded', 'overloaded'],
+  },
+  openDispute: {
+    method: 'POST',
+    path: '/api/v1/subjects/{hash}/disputes',
+    tag: 'Subjects',
+    summary: 'Dispute what is held about a subject; the operator decides',
+    auth: 'required',
+    cache: 'none',
+    whileNotReady: false,
+    body: { schema: requests.disputeSchema, bytesMax: limits.eventBodyBytes },
+    query: [],
+    success: { 201: { description: 'Noted for the operator.', schema: responses.openedDisputeSchema } },
+    codes: [
+      ...keyCodes,
+      ...bodyCodes,
+      'invalid_parameter',
+      'subject_not_found',
+      'unknown_peer',
+      'duplicate_dispute',
+      'dispute_quota_exceeded',
+      'overloaded',
+    ],
   },
   getTrustScore: {
     method: 'GET',

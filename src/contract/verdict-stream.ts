@@ -15,6 +15,12 @@ export const changedPlayerSchema = {
     score: { type: 'number', minimum: 0, maximum: 100 },
     confidence: { type: 'number', minimum: 0, maximum: 1 },
     verdict: { type: 'string', enum: verdicts },
+    disputed: {
+      type: 'boolean',
+      const: true,
+      description:
+        'Only for readers with the key of a peer whose events about the player are disputed, or are void since the operator upheld a dispute.',
+    },
     allowed: {
       type: 'boolean',
       const: true,

@@ -19,6 +19,10 @@ export interface EventSubmission {
   readonly severity: number;
   /** ms since 1970. */
   readonly timestamp: number;
+  /** Name of the origin whose statement the peer passes on; absent: its own. */
+  readonly origin?: string;
+  /** The peer's own note, opaque. */
+  readonly reference?: string;
 }
 
 /** Events to accept, with what was read about those that may repeat earlier ones. */
@@ -121,6 +125,40 @@ export interface RelatePeers {
   readonly peerId: string;
   readonly otherId: string;
   readonly relation: PeerRelation['relation'];
+  readonly by: string;
+}
+
+/** An origin to declare or to remove. */
+export interface ChangeOrigin {
+  readonly change: 'add' | 'remove';
+  readonly name: string;
+  readonly by: string;
+}
+
+export interface OpenDispute {
+  readonly disputeId: string;
+  /** Number of the asking peer, or `NO_KEY`. */
+  readonly caller: number;
+  readonly subject: Uint8Array;
+  readonly text: string;
+  /** Id of the peer whose events are disputed, where the caller names one. */
+  readonly against?: string;
+  readonly by: string;
+}
+
+export interface DecideDispute {
+  readonly disputeId: string;
+  readonly decision: 'uphold' | 'reject' | 'undo';
+  /** To uphold: the peers whose events become void; none: the one that it can only be. */
+  readonly peerIds: readonly string[];
+  readonly by: string;
+}
+
+/** An operator asks for all that is held of a player. */
+export interface ExportSubject {
+  readonly subject: Uint8Array;
+  /** SHA-256(receipt + subject hash), hex: what the audit log keeps. */
+  readonly commitment: string;
   readonly by: string;
 }
 

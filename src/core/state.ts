@@ -4,22 +4,26 @@
  * snapshot's load fills it.
  */
 import { limits } from '../limits.js';
+import { KEY_WORDS } from './columns/packed-keys.js';
 import { NumberColumn, Times } from './columns/times.js';
 import { evidenceAt } from './evidence/decay.js';
 import { isEvidence, revokesLowering } from './evidence/event-types.js';
 import { getOrMake } from './get-or-make.js';
-import { subjectBytes } from './hashing/pseudonym.js';
+import { subjectBytes, subjectHex } from './hashing/pseudonym.js';
 import { sipKey } from './hashing/siphash.js';
 import { auditStart } from './records/audit.js';
 import type {
   AuditPart,
   CarriedSums,
   DecidedEvent,
+  DisputeDecided,
+  DisputeOpened,
   EventTombstone,
   EventWithdrawn,
   GroupFormed,
   LogRecord,
   LoweringRevoked,
+  OriginDeclared,
   RecordType,
   Redacted,
   SubjectErased,
@@ -27,13 +31,15 @@ import type {
 } from './records/records.js';
 import type { PeerRelation } from './relations.js';
 import { AllowList } from './tables/allow-list.js';
+import { Disputes } from './tables/disputes.js';
 import { ErasedEvents } from './tables/erased-events.js';
-import { EventColumns, type EventKeys, keyOf } from './tables/event-columns.js';
+import { bytesOf, EventColumns, type EventKeys, keyOf } from './tables/event-columns.js';
 import { EventIds } from './tables/event-ids.js';
 import { HourlyCounts } from './tables/hourly-counts.js';
 import { IdTags } from './tables/id-tags.js';
+import { Origins } from './tables/origins.js';
 import { noWeights, PeerWeights, type Weights } from './tables/peer-weights.js';
-import { Peers } from './tables/peers.js';
+import { type Peer, Peers } from './tables/peers.js';
 import { RepeatFilter, repeatKey } from './tables/repeat-filter.js';
 import { SortedEvents } from './tables/sorted-events.js';
 import { Subjects } from './tables/subjects.js';
@@ -63,6 +69,8 @@ const touchingPlayers: ReadonlySet<RecordType> = new Set<RecordType>([
   'subject_erased',
   'epoch_moved',
   'half_life_changed',
+  'dispute_opened',
+  'dispute_decided',
 ]);
 
 export class GroupState {
@@ -70,6 +78,8 @@ export class GroupState {
   readonly subjects: Subjects;
   readonly eventIds = new EventIds();
   readonly peers = new Peers();
+  readonly origins = new Origins();
+  readonly disputes = new Disputes();
   readonly times = new Times();
   /** Sequence numbers of all audited records. */
   readonly auditSeqs = new NumberColumn();
@@ -110,6 +120,8 @@ export class GroupState {
   readonly sharedErasures = new Map<number, number>();
   /** Times of the newest erasures, by number of the asking peer (or `NO_KEY`). */
   erasuresBy = new Map<number, number[]>();
+  /** The same of the newest disputes. */
+  disputesBy = new Map<number, number[]>();
   /**
    * The newest record that took evidence back, changed what such a one hides, repeated an event, or made a repeated one
    * count: chains that were read before may lack it. Of this process.
@@ -136,6 +148,16 @@ export class GroupState {
     this.idTags = new IdTags(secret, salt);
   }
 
+  /** How many numbers are given out, to peers, origins and carriers; so the next one. */
+  get numbers(): number {
+    return this.peers.size + this.origins.size;
+  }
+
+  /** The peer that sends what is held under a number: of a carrier its peer. */
+  senderOf(number: number): Peer {
+    return this.peers.at(this.origins.peerOf(number));
+  }
+
   /** Takes in the next record. `at` is the time of its batch. */
   apply(record: LogRecord, at: number): void {
     if (record.type === 'event_accepted') {
@@ -145,7 +167,7 @@ export class GroupState {
       if (revokesLowering(record) || record.repeats) this.revokedSeq = this.lastSeq;
       return;
     }
-    if (touchingPlayers.has(record.type)) this.#sorted?.settle();
+    if (touchingPlayers.has(record.type)) this.#settleSorted();
     const seq = this.#next(at);
     switch (record.type) {
       case 'event_gone':
@@ -164,13 +186,13 @@ export class GroupState {
         break;
       case 'erasure_requested':
         if (record.subject !== null) this.#pend(record.subject, seq);
-        this.#countErasure(record.peer, at);
+        this.#countFor(this.erasuresBy, record.peer, at);
         break;
       case 'shared_erasure_asked':
         this.sharedErasures.set(record.peer, (this.sharedErasures.get(record.peer) ?? 0) + 1);
         break;
       case 'events_erased':
-        for (const event of record.events) this.erasedEvents.add(record.peer, event, seq);
+        for (const event of record.events) this.erasedEvents.add(this.senderOf(record.peer).index, event, seq);
         break;
       case 'redacted':
         this.#redacted(record);
@@ -219,7 +241,7 @@ export class GroupState {
         this.peers.at(record.peer).status = record.status;
         if (record.status === 'revoked') this.preTrusted = this.preTrusted.filter((peer) => peer !== record.peer);
         this.evidenceSeq = seq;
-        this.peerWeights.refreshPeer(this, record.peer);
+        for (const number of this.origins.numbersOf(record.peer)) this.peerWeights.refreshPeer(this, number);
         break;
       case 'peer_key_rotated':
         this.peers.rotate(this.peers.at(record.peer), record.key_digest, record.old_key_until);
@@ -245,8 +267,25 @@ export class GroupState {
         // So that weights are computed anew.
         this.evidenceSeq = seq;
         break;
+      case 'origin_declared':
+        this.#declared(record, at);
+        break;
+      case 'origin_removed':
+        this.origins.at(record.origin)!.declared = false;
+        break;
+      case 'origin_carried':
+        this.origins.carry({ index: record.carrier, peer: record.peer, origin: record.origin });
+        this.peerWeights.refreshPeer(this, record.carrier);
+        break;
+      case 'dispute_opened':
+        this.#disputed(record, seq, at);
+        break;
+      case 'dispute_decided':
+        this.#decided(record, seq, at);
+        break;
       case 'group_formed':
       case 'batches_rewritten':
+      case 'subject_exported':
         break;
     }
     if ('audit' in record) this.#audited(record.audit, seq);
@@ -278,6 +317,30 @@ export class GroupState {
     this.eventIds.insertEvent(events, i, seq);
     const entry = this.subjects.ensureEntryOfEvent(events, i, at, evidenceAt(events.timestamps[i]!, at));
     this.subjects.entries.add(entry, events.masses[i]!, seq);
+    // Of a peer whose events about the player are void, those of another origin are, too.
+    if (this.disputes.upheld > 0) this.#markVoid(subjectHex(bytesOf({ words: events.keys, at: i * KEY_WORDS })));
+  }
+
+  /** Marks the entries of a player whose evidence an upheld dispute takes out of scores, and no others. */
+  #markVoid(subject: string): void {
+    const voided = this.disputes.voidedOf(subject);
+    if (voided.length > 0) this.#markEntries(subject, voided);
+  }
+
+  #markEntries(subject: string, voided: readonly number[]): void {
+    const row = this.subjects.find(subjectBytes(subject));
+    if (row < 0) return;
+    const first = this.subjects.firstEntry(row);
+    for (let entry = first; entry < first + this.subjects.peerCount(row); entry++) {
+      const isVoid = voided.includes(this.origins.peerOf(this.subjects.entries.peer(entry)));
+      this.subjects.entries.setVoid(entry, isVoid);
+    }
+  }
+
+  /** Marks all entries that are void, where tables were filled without a look at disputes. */
+  markAllVoid(): void {
+    if (this.disputes.upheld === 0) return;
+    for (const subject of this.disputes.subjects()) this.#markVoid(subject);
   }
 
   /** So that an event that says the same later is noticed. */
@@ -297,8 +360,14 @@ export class GroupState {
 
   /** Brings everything into the tables, and lets each event to come go there at once. */
   settle(): void {
-    this.#sorted?.settle();
+    this.#settleSorted();
     this.#sorted = null;
+  }
+
+  #settleSorted(): void {
+    if (this.#sorted === null) return;
+    this.#sorted.settle();
+    this.markAllVoid();
   }
 
   /** Reads what look-ups of these events will read. */
@@ -320,9 +389,9 @@ export class GroupState {
     return this.lastSeq;
   }
 
-  #count(peer: number, at: number): void {
-    const sender = this.peers.at(peer);
-    this.hourlyCounts.note(peer, sender.eventCount++, at);
+  #count(number: number, at: number): void {
+    const sender = this.senderOf(number);
+    this.hourlyCounts.note(sender.index, sender.eventCount++, at);
     this.eventCount++;
   }
 
@@ -354,6 +423,37 @@ export class GroupState {
     const { peer, lowering, raising, count, updated_at: updatedAt, evidence_at: evidenceAt } = stated;
     const entry = this.subjects.ensureEntry(subject, peer, { updatedAt, evidenceAt });
     this.subjects.entries.set(entry, peer, lowering, raising, count, seq);
+    if (this.disputes.upheld > 0) this.#markVoid(subjectHex(subject));
+  }
+
+  #declared({ origin, name }: OriginDeclared, at: number): void {
+    const known = this.origins.at(origin);
+    if (known !== undefined) known.declared = true;
+    else {
+      this.origins.add({ index: origin, name, declaredAt: at, declared: true });
+      this.peerWeights.refreshPeer(this, origin);
+    }
+  }
+
+  #disputed(record: DisputeOpened, seq: number, at: number): void {
+    const { dispute_id: id, peer, subject, text, against } = record;
+    this.#countFor(this.disputesBy, peer, at);
+    if (subject === null) return;
+    const open = { status: 'open', decidedAt: null, voids: [], decisions: [] } as const;
+    this.disputes.add({ id, seq, openedAt: at, peer, subject, text, against, ...open });
+  }
+
+  #decided(record: DisputeDecided, seq: number, at: number): void {
+    const dispute = this.disputes.byId(record.dispute_id);
+    if (dispute === undefined) return;
+    const { subject } = dispute;
+    const before = this.disputes.voidedOf(subject);
+    this.disputes.decide(dispute.id, record, seq, at);
+    const voided = this.disputes.voidedOf(subject);
+    if (before.join() === voided.join()) return;
+    this.evidenceSeq = seq;
+    this.#markEntries(subject, voided);
+    this.subjects.touch(subjectBytes(subject), at);
   }
 
   #erased(record: SubjectErased, seq: number, at: number): void {
@@ -361,6 +461,7 @@ export class GroupState {
     this.evidenceSeq = seq;
     this.erasures.set(seq, { subject, heads: subject === null ? [] : this.#headsOf(subject) });
     if (subject !== null) {
+      this.disputes.remove(subject);
       this.subjects.remove(subjectBytes(subject));
       this.pendingErasures.delete(subject);
       this.allowed.erase(subject);
@@ -368,12 +469,16 @@ export class GroupState {
         if (withdrawal.subject === subject) this.withdrawals.set(eventSeq, { ...withdrawal, subject: null });
       }
     }
-    this.#countErasure(record.peer, at);
+    this.#countFor(this.erasuresBy, record.peer, at);
   }
 
-  /** Where the chains of a subject begin, and the records that name it: requests, and entries of the allow list. */
+  /** Where the chains of a subject begin, and the records that name it: requests, disputes, the allow list. */
   #headsOf(subject: string): number[] {
-    const heads = [...(this.pendingErasures.get(subject) ?? []), ...(this.allowed.of(subject)?.seqs ?? [])];
+    const heads = [
+      ...(this.pendingErasures.get(subject) ?? []),
+      ...this.disputes.seqsOf(subject),
+      ...(this.allowed.of(subject)?.seqs ?? []),
+    ];
     const row = this.subjects.find(subjectBytes(subject));
     if (row < 0) return heads;
     const first = this.subjects.firstEntry(row);
@@ -385,13 +490,14 @@ export class GroupState {
     getOrMake(this.pendingErasures, subject, () => []).push(seq);
   }
 
-  #countErasure(peer: number, at: number): void {
+  /** Notes when a peer asked for something that a quota bounds. */
+  #countFor(times: Map<number, number[]>, peer: number, at: number): void {
     if (peer === OPERATOR) return;
     // Not by age: a clock that jumped ahead would make the quota forget what it has to remember once the clock is right
     // again.
-    const recent = (this.erasuresBy.get(peer) ?? []).slice(1 - limits.erasureTimesMax);
+    const recent = (times.get(peer) ?? []).slice(1 - limits.erasureTimesMax);
     recent.push(at);
-    this.erasuresBy.set(peer, recent);
+    times.set(peer, recent);
   }
 
   #redacted(record: Redacted): void {

@@ -24,6 +24,9 @@ export type PendingReason = (typeof pendingReasons)[number];
 export const peerStatuses = ['active', 'suspended', 'revoked'] as const;
 export type PeerStatus = (typeof peerStatuses)[number];
 
+export const disputeStatuses = ['open', 'upheld', 'rejected'] as const;
+export type DisputeStatus = (typeof disputeStatuses)[number];
+
 export const verdicts = ['trusted', 'neutral', 'suspicious', 'untrusted'] as const;
 export type Verdict = (typeof verdicts)[number];
 /** The place of each among `verdicts`. A map: where a name is looked up as a property V8 soon knows too many. */

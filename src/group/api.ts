@@ -3,14 +3,14 @@
  * and views, which are synchronous reads of memory. Nothing above this floor sees state, records, store or pools.
  * Times are in ms since 1970.
  */
-import type { EventSubmission, Registration } from '../core/commands.js';
+import type { DecideDispute, EventSubmission, Registration } from '../core/commands.js';
 import type { EventTypeName } from '../core/evidence/event-types.js';
 import type { PeerRelation, WitnessReason } from '../core/relations.js';
 import type { TrustExplanation, TrustView } from '../core/scoring/score.js';
 import type { Simulation } from '../core/scoring/simulation.js';
 import type { VerdictCounts } from '../core/scoring/verdict-counts.js';
 import type { KeyColumns } from '../core/tables/event-columns.js';
-import type { Environment, IdentityMode, PeerStatus, PendingReason } from '../core/vocabulary.js';
+import type { DisputeStatus, Environment, IdentityMode, PeerStatus, PendingReason } from '../core/vocabulary.js';
 import type { Outcome } from '../errors.js';
 import type { ClusterHealth, ClusterOperations } from './cluster-api.js';
 import type { Holder } from './holder.js';
@@ -46,7 +46,7 @@ export interface GroupHealth {
 
 export interface PeerView {
   /**
-   * The peer's number in this group: dense, from 0, in order of registration. Shown to nobody but within an opaque
+   * The peer's number in this group, ascending in order of registration; origins and carriers take numbers, too. Shown to nobody but within an opaque
    * cursor.
    */
   readonly index: number;
@@ -119,6 +119,11 @@ export interface OwnEvent {
   readonly gameId: string;
   readonly severity: number;
   readonly timestamp: number;
+  /** Absent where the event has none. */
+  readonly origin?: string;
+  readonly reference?: string;
+  /** Present while somebody disputes it, or an upheld dispute takes it out of the score. */
+  readonly disputed?: true;
   readonly receivedAt: number;
 }
 
@@ -136,8 +141,8 @@ export interface PlayerEvents {
   readonly summary: readonly SummaryRow[];
   /** Newest first. */
   readonly own: readonly OwnEvent[];
-  /** Sequence number to continue before, or null at the end. */
-  readonly nextBefore: number | null;
+  /** Records to continue with, one of each chain of the caller's, or null at the end. */
+  readonly next: readonly number[] | null;
 }
 
 /**
@@ -271,6 +276,87 @@ export interface PendingErasure {
   readonly requestedAt: number;
 }
 
+/** An origin as the operator sees it. */
+export interface OriginView {
+  readonly name: string;
+  readonly declaredAt: number;
+  /** False once it was removed. */
+  readonly isDeclared: boolean;
+  /** Peers that carry it, by their ids. */
+  readonly carriers: readonly string[];
+  /** Published weight in [0,1] and what it is made of; that of the best peer that carries it at most. */
+  readonly weight: number;
+  readonly tau: number;
+  readonly a: number;
+  readonly b: number;
+}
+
+/** A dispute as the operator sees it. */
+export interface DisputeView {
+  readonly id: string;
+  readonly openedAt: number;
+  /** The peer that disputes; null where it had no key. */
+  readonly peerId: string | null;
+  /** Subject hash, hex. */
+  readonly subject: string;
+  readonly text: string;
+  /** The peer whose events are disputed, where the dispute names one. */
+  readonly against: string | null;
+  readonly status: DisputeStatus;
+  readonly decidedAt: number | null;
+  /** Peers whose events about the player count for nothing. */
+  readonly voids: readonly string[];
+  /** Peers that hold events about the player. */
+  readonly reporters: readonly string[];
+}
+
+export interface ExportedEvent {
+  readonly seq: number;
+  readonly receivedAt: number;
+  readonly peerId: string;
+  readonly origin: string | null;
+  readonly reference: string | null;
+  readonly schemaVersion: string;
+  readonly eventId: string;
+  readonly eventType: EventTypeName;
+  readonly gameId: string;
+  readonly severity: number;
+  readonly timestamp: number;
+  /** Whether an upheld dispute takes it out of the score. */
+  readonly isVoid: boolean;
+}
+
+/** All that is held of one player. */
+export interface SubjectExport {
+  /** Subject hash, hex. */
+  readonly subject: string;
+  readonly exportedAt: number;
+  /** The audit log keeps SHA-256(receipt + hash). */
+  readonly receipt: string;
+  /** Null where no event is held. */
+  readonly trust: TrustView | null;
+  /** The evidence of each peer, decayed, also of events that left the log by their age. */
+  readonly sums: readonly {
+    readonly peerId: string;
+    readonly origin: string | null;
+    readonly events: number;
+    readonly lowering: number;
+    readonly raising: number;
+    readonly isVoid: boolean;
+  }[];
+  /** Newest first. */
+  readonly events: readonly ExportedEvent[];
+  /** False where there are more events than one export holds. */
+  readonly isComplete: boolean;
+  readonly disputes: readonly DisputeView[];
+  /** Erasures that wait for the operator; of a peer without a key the id is null. */
+  readonly erasureRequests: readonly { readonly requestedAt: number; readonly peerId: string | null }[];
+  /** The entry of the allow list, null for none; `until` in ms since 1970. */
+  readonly allowed: { readonly id: string; readonly until: number; readonly note: string } | null;
+  /** Entries of the audit log that concern the player, though they do not name it. */
+  readonly audit: readonly AuditEntry[];
+}
+
 export interface GroupStatus extends GroupHealth {
   readonly identity: GroupIdentity;
   readonly counts: GroupCounts;
@@ -283,6 +369,8 @@ export interface GroupStatus extends GroupHealth {
   readonly witnesses: { readonly groups: number; readonly peers: number };
   readonly mailbox: { readonly events: number; readonly bytes: number };
   readonly pendingErasures: number;
+  /** Disputes that wait for the operator. */
+  readonly openDisputes: number;
   readonly snapshots: readonly number[];
   readonly ownerEpoch: number;
   /** Null where it could never be looked at. */
@@ -331,6 +419,8 @@ export interface GroupViews {
    * The same of many, all at one moment, in the order of their keys. Of the columns the hashes and rows are filled in.
    */
   trusts(players: KeyColumns): (TrustView | undefined)[];
+  /** Numbers of the peers that are to see their events about a player (hex) as disputed. */
+  disputedFor(subject: string): readonly number[];
   explain(subject: Uint8Array): TrustExplanation | undefined;
   /** At most `limit` of a peer's events that went with erasures, from position `from` on. */
   ownErasures(peer: PeerView, from: number, limit: number): OwnErasures;
@@ -359,8 +449,18 @@ export interface GroupCommands {
     subject: Uint8Array,
     caller: PeerView | null,
     limit: number,
-    before: number | null,
+    from: readonly number[] | null,
   ): Promise<Outcome<PlayerEvents>>;
+  /**
+   * Disputes what is held of a player; `against`: id of the peer whose events are disputed. `caller` null:
+   * authentication is off; the audit names `anonymous`.
+   */
+  dispute(
+    caller: PeerView | null,
+    subject: Uint8Array,
+    text: string,
+    against?: string,
+  ): Promise<Outcome<{ readonly id: string; readonly openedAt: number }>>;
   audit(after: number, limit: number): Promise<Outcome<AuditPage>>;
 }
 
@@ -395,6 +495,20 @@ export interface GroupOperations {
   disallowPlayer(subject: Uint8Array, by: string): Promise<Outcome<null>>;
   /** Subject hashes (hex) whose erasure waits for the operator. */
   pendingErasures(): readonly PendingErasure[];
+  /** All origins that were ever declared, the oldest first. */
+  origins(): readonly OriginView[];
+  changeOrigin(change: 'add' | 'remove', name: string, by: string): Promise<Outcome<OriginView>>;
+  /** The oldest first; of one status alone where that is given. */
+  disputes(status?: DisputeStatus): readonly DisputeView[];
+  /** `peerIds`: to uphold, the peers whose events become void; none: the one that it can only be. */
+  decideDispute(
+    decision: DecideDispute['decision'],
+    disputeId: string,
+    peerIds: readonly string[],
+    by: string,
+  ): Promise<Outcome<DisputeView>>;
+  /** All that is held of a player; audited. Codes: subject_not_found, overloaded. */
+  exportSubject(subject: Uint8Array, by: string): Promise<Outcome<SubjectExport>>;
   /** Erases at once, whatever the mode, and so confirms what is pending for the subject. */
   confirmErasure(subject: Uint8Array, by: string): Promise<Outcome<Erasure>>;
   /** The newest `count` entries; with `before`, of those below that sequence number. */

@@ -1,10 +1,14 @@
 /** The commands that a group's actor takes, and what each answers. */
 import type {
   AllowPlayer,
+  ChangeOrigin,
   ChangePeerStatus,
   ChangePreTrust,
+  DecideDispute,
   DisallowPlayer,
   EraseSubject,
+  ExportSubject,
+  OpenDispute,
   PurgePeers,
   RegisterPeer,
   RelatePeers,
@@ -18,13 +22,27 @@ import type { readAgain } from '../core/rules/decide-removal.js';
 import type { ComputedWeights } from '../core/rules/decide-scale.js';
 import type { PendingReason } from '../core/vocabulary.js';
 import type { Outcome } from '../errors.js';
+import type { Holdings } from './access/holdings.js';
 import type { AcceptedEvent } from './api.js';
+
+/** Where the chain of one pair begins. */
+export interface ChainHead {
+  /** Number under which the evidence is held: of the peer, or of a carrier. */
+  readonly peer: number;
+  /** The peer that sends it. */
+  readonly sender: number;
+  /** Name of the origin; null for what is the peer's own. */
+  readonly origin: string | null;
+  readonly head: number;
+}
 
 /** Where the chains of a subject begin and how much it holds: what a listing walks. */
 export interface Chains {
   readonly total: number;
-  /** Per peer with records: its number and the newest of them. */
-  readonly heads: readonly { readonly peer: number; readonly head: number }[];
+  /** Per pair with records the newest of them. */
+  readonly heads: readonly ChainHead[];
+  /** Of the peers that send them, those that are to see their events as disputed. */
+  readonly disputed: readonly number[];
   /** Events that are withdrawn, though the log may still show them. */
   readonly withdrawn: readonly number[];
   /** The newest record of the state. */
@@ -65,6 +83,10 @@ export type Command =
   | { readonly type: 'configured_pre_trust'; readonly peerIds: readonly string[] }
   | ({ readonly type: 'purge_peers' } & PurgePeers)
   | ({ readonly type: 'relate_peers' } & RelatePeers)
+  | ({ readonly type: 'origin' } & ChangeOrigin)
+  | ({ readonly type: 'open_dispute' } & OpenDispute)
+  | ({ readonly type: 'decide_dispute' } & DecideDispute)
+  | ({ readonly type: 'export_subject' } & ExportSubject)
   | { readonly type: 'scoring' }
   | { readonly type: 'half_life'; readonly days: number }
   | { readonly type: 'locate'; readonly eventId: string }
@@ -87,6 +109,10 @@ export interface Answers {
   configured_pre_trust: Outcome<null>;
   purge_peers: Outcome<readonly string[]>;
   relate_peers: Outcome<null>;
+  origin: Outcome<null>;
+  open_dispute: Outcome<{ readonly openedAt: number }>;
+  decide_dispute: Outcome<null>;
+  export_subject: Outcome<Holdings>;
   scoring: Outcome<null>;
   half_life: Outcome<null>;
   locate: Located;

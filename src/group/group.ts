@@ -3,14 +3,17 @@
  * It holds no rule of its own; what it adds is waiting.
  */
 import { hash } from 'node:crypto';
-import type { EventSubmission, GroupBounds, Registration } from '../core/commands.js';
+import type { DecideDispute, EventSubmission, GroupBounds, Registration } from '../core/commands.js';
 import { subjectHex } from '../core/hashing/pseudonym.js';
 import type { PeerRelation, WitnessPair } from '../core/relations.js';
 import { readAgain } from '../core/rules/decide-removal.js';
 import { groupsOf, WitnessLinks } from '../core/trust/witnesses.js';
-import { NO_KEY, OPERATOR, type PeerStatus } from '../core/vocabulary.js';
+import { type DisputeStatus, NO_KEY, OPERATOR, type PeerStatus } from '../core/vocabulary.js';
 import { granted, type Outcome, type Refusal, refused } from '../errors.js';
 import { DAY_MS, limits } from '../limits.js';
+import { disputeView } from './access/dispute-views.js';
+import { originView } from './access/origin-views.js';
+import { type AskPool, exportOf } from './access/subject-export.js';
 import type { GroupActor } from './actor/actor.js';
 import type { Resolve } from './actor/effects.js';
 import type { GroupLoop } from './actor/loop.js';
@@ -20,18 +23,21 @@ import type {
   AllowedPlayer,
   AuditEntry,
   AuditPage,
+  DisputeView,
   Erasure,
   GroupApi,
   GroupIdentity,
   GroupStatus,
   IssuedKey,
   OnProgress,
+  OriginView,
   PeerSignals,
   PeerView,
   PendingErasure,
   PlayerEvents,
   SimulationQuery,
   SimulationView,
+  SubjectExport,
   VerdictCounts,
   VerifyReport,
   WeightsPage,
@@ -160,21 +166,36 @@ export class Group extends GroupReads implements GroupApi {
     subject: Uint8Array,
     caller: PeerView | null,
     limit: number,
-    before: number | null,
+    from: readonly number[] | null,
   ): Promise<Outcome<PlayerEvents>> {
     const chains = await this.#ask({ type: 'chains', subject });
     if (chains === null) return refused('player_not_found');
     if (isRefusal(chains)) return chains;
-    const { heads, withdrawn, expired, total } = chains;
+    const { heads, withdrawn, expired, total, disputed } = chains;
     const walk = { heads, withdrawn: new Set(withdrawn), expired };
-    const query = { subject, ...walk, caller: caller?.index ?? null, limit, from: before };
+    const query = { subject, ...walk, caller: caller?.index ?? null, limit, from };
     const listed = await this.#pool((pool) => pool.list(query));
     if (!listed.ok) return listed;
     const listing = listed.value;
     if (listing === null) return refused('invalid_parameter', { text: 'cursor is not valid' });
-    const own = caller === null ? [] : listing.own.map((event) => ownEvent(event, caller));
+    const isDisputed = caller !== null && disputed.includes(caller.index);
+    const own = caller === null ? [] : listing.own.map((event) => ownEvent(event, caller, heads, isDisputed));
     const { summarised, summary, next } = listing;
-    return granted({ total, summarised, summary, own, nextBefore: next });
+    return granted({ total, summarised, summary, own, next });
+  }
+
+  async dispute(
+    caller: PeerView | null,
+    subject: Uint8Array,
+    text: string,
+    against?: string,
+  ): Promise<Outcome<{ readonly id: string; readonly openedAt: number }>> {
+    const disputeId = this.#deps.random.uuid();
+    const by = caller === null ? 'anonymous' : caller.peerId;
+    const named = against === undefined ? {} : { against };
+    const command = { disputeId, caller: caller?.index ?? NO_KEY, subject, text, by, ...named };
+    const answer = await this.#ask({ type: 'open_dispute', ...command });
+    return answer.ok ? granted({ id: disputeId, openedAt: answer.value.openedAt }) : answer;
   }
 
   async audit(after: number, limit: number): Promise<Outcome<AuditPage>> {
@@ -194,9 +215,10 @@ export class Group extends GroupReads implements GroupApi {
       newcomers: state.peers.newcomers(this.#deps.clock.now(), DAY_MS),
       halfLifeDays: state.halfLifeDays,
       preTrusted: this.preTrusted(),
-      witnesses: groupsOf(state.weights.witness),
+      witnesses: groupsOf(state.weights.witness, (number) => state.peers.has(number)),
       mailbox: { events: actor.mailbox.events, bytes: actor.mailbox.bytes },
       pendingErasures: state.pendingErasures.size,
+      openDisputes: state.disputes.open,
       snapshots: snapshots.list(),
       ownerEpoch: log.epoch,
       disk: disk.use === null ? null : { ...disk.use, minBytes: disk.minBytes },
@@ -221,8 +243,15 @@ export class Group extends GroupReads implements GroupApi {
       discountedWith,
       oneWitnessWith: this.#linksOf(signals.witnessPairs)
         .of(peer.index, limits.witnessesListedMax)
-        .map(({ peer: other, reason }) => ({ peerId: state.peers.at(other).peerId, reason })),
+        .map(({ peer: other, reason }) => ({ peerId: this.#nameOf(other), reason })),
     };
+  }
+
+  /** The id of a peer, or the name of an origin. */
+  #nameOf(number: number): string {
+    const { peers, origins } = this.running.state;
+    const origin = origins.at(number);
+    return origin === undefined ? peers.at(number).peerId : `origin ${origin.name}`;
   }
 
   #linksOf(pairs: readonly WitnessPair[]): WitnessLinks {
@@ -268,6 +297,45 @@ export class Group extends GroupReads implements GroupApi {
 
   relatePeers(relation: PeerRelation['relation'], peerId: string, otherId: string, by: string): Promise<Outcome<null>> {
     return this.#ask({ type: 'relate_peers', relation, peerId, otherId, by });
+  }
+
+  origins(): readonly OriginView[] {
+    return this.running.state.origins.list.map((origin) => originView(this.running.state, origin));
+  }
+
+  async changeOrigin(change: 'add' | 'remove', name: string, by: string): Promise<Outcome<OriginView>> {
+    const answer = await this.#ask({ type: 'origin', change, name, by });
+    const { state } = this.running;
+    return answer.ok ? granted(originView(state, state.origins.named(name)!)) : answer;
+  }
+
+  disputes(status?: DisputeStatus): readonly DisputeView[] {
+    const { state } = this.running;
+    const all = state.disputes.all();
+    const asked = status === undefined ? all : all.filter((dispute) => dispute.status === status);
+    return asked.map((dispute) => disputeView(state, dispute));
+  }
+
+  async decideDispute(
+    decision: DecideDispute['decision'],
+    disputeId: string,
+    peerIds: readonly string[],
+    by: string,
+  ): Promise<Outcome<DisputeView>> {
+    const answer = await this.#ask({ type: 'decide_dispute', decision, disputeId, peerIds, by });
+    if (!answer.ok) return answer;
+    const { state } = this.running;
+    const dispute = state.disputes.byId(disputeId);
+    // An erasure may have taken it meanwhile.
+    return dispute === undefined ? refused('dispute_not_found') : granted(disputeView(state, dispute));
+  }
+
+  async exportSubject(subject: Uint8Array, by: string): Promise<Outcome<SubjectExport>> {
+    const { receipt, commitment } = this.#receiptFor(subject);
+    const holdings = await this.#ask({ type: 'export_subject', subject, commitment, by });
+    if (!holdings.ok) return holdings;
+    const ask: AskPool = (work) => this.#pool(work);
+    return exportOf(this.running.state, subjectHex(subject), receipt, holdings.value, ask);
   }
 
   allowedPlayers(): readonly AllowedPlayer[] {
@@ -393,8 +461,7 @@ export class Group extends GroupReads implements GroupApi {
   }
 
   async #erase(caller: number, by: string, subject: Uint8Array): Promise<Outcome<Erasure>> {
-    const receipt = Buffer.from(this.#deps.random.bytes(limits.keyBytes)).toString('base64url');
-    const commitment = hash('sha256', receipt + subjectHex(subject), 'hex');
+    const { receipt, commitment } = this.#receiptFor(subject);
     const answer = await this.#ask({ type: 'erase', caller, subject, commitment, by });
     if (!answer.ok) return answer;
     const { events, pending, reason, at } = answer.value;
@@ -405,6 +472,12 @@ export class Group extends GroupReads implements GroupApi {
       erasedAt: at,
       receipt,
     });
+  }
+
+  /** A receipt, and what the audit log keeps of it and the player. */
+  #receiptFor(subject: Uint8Array): { readonly receipt: string; readonly commitment: string } {
+    const receipt = Buffer.from(this.#deps.random.bytes(limits.keyBytes)).toString('base64url');
+    return { receipt, commitment: hash('sha256', receipt + subjectHex(subject), 'hex') };
   }
 
   #newKey(): { readonly apiKey: string; readonly keyDigest: string } {

@@ -1,5 +1,6 @@
 /** What is read of a group from memory, at once: health, counts, peers and scores. */
 
+import { reportersOf } from '../core/rules/decide-dispute.js';
 import { isAllowed, shownTrust } from '../core/scoring/allowed.js';
 import { explanationOf, type TrustExplanation, type TrustView } from '../core/scoring/score.js';
 import type { KeyColumns } from '../core/tables/event-columns.js';
@@ -20,6 +21,7 @@ import type { VerdictFeed } from './feed/change-feed.js';
 import type { Holder } from './holder.js';
 import type { Clock } from './ports/clock.js';
 
+const nobody: readonly number[] = [];
 const closed = { ready: false, writable: false } as const;
 
 export abstract class GroupReads implements GroupViews {
@@ -107,7 +109,7 @@ export abstract class GroupReads implements GroupViews {
   }
 
   peers(from: number, limit: number): PeerView[] {
-    return this.running.state.peers.list.slice(from, from + limit).map((peer) => this.viewOf(peer));
+    return this.running.state.peers.page(from, limit).map((peer) => this.viewOf(peer));
   }
 
   trust(subject: Uint8Array): TrustView | undefined {
@@ -126,6 +128,12 @@ export abstract class GroupReads implements GroupViews {
       trusts[i] = row < 0 ? undefined : shownTrust(state, row, asOf);
     }
     return trusts;
+  }
+
+  disputedFor(subject: string): readonly number[] {
+    const { state } = this.running;
+    if (state.disputes.of(subject).length === 0) return nobody;
+    return reportersOf(state, subject).filter((peer) => state.disputes.concern(subject, peer));
   }
 
   explain(subject: Uint8Array): TrustExplanation | undefined {

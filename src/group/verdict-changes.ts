@@ -8,8 +8,13 @@ export interface ChangeRow {
   /** Hex. */
   readonly subject: string;
   readonly text: string | null;
-  /** Of an erased player: numbers of the peers whose events went with it. */
+  /**
+   * Numbers of the peers whose events went with an erased player; of a player that is disputed and has not moved, those
+   * of the peers that are told.
+   */
   readonly peers?: readonly number[];
+  /** Nobody but these peers is told. */
+  readonly quiet?: true;
 }
 
 /** Up to which record, and up to when (ms since 1970), all has been told. */

@@ -1,4 +1,4 @@
-/** What the HTTP face is given: it opens nothing of its own but its sockets. */
+/** The dependencies of the HTTP interface. Opens nothing itself except its sockets. */
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import type { Pseudonyms } from '../core/hashing/pseudonym.js';
@@ -7,46 +7,46 @@ import type { GroupApi } from '../group/api.js';
 import type { Clock } from '../group/ports/clock.js';
 
 export interface FaceSettings {
-  /** False only for local trials: every endpoint then works without a key. */
+  /** False only for local trials. Then every endpoint works without a key. */
   readonly authEnabled: boolean;
   readonly registrationMode: RegistrationMode;
   readonly requestSigning: RequestSigning;
-  /** Whether `GET /peers` shows the fingerprint of the salt. */
+  /** Whether `GET /peers` contains the fingerprint of the salt. */
   readonly publishSaltCheck: boolean;
-  /** Verifies `service_session` cookies; needed in `session` mode, unused otherwise. */
+  /** Verifies `service_session` cookies. Required in `session` mode, otherwise unused. */
   readonly sessionSecret: Uint8Array | null;
-  /** Connections at a time; for a further one an idle one is closed, and where none is idle it gets 503. */
+  /** Connections at a time. A further one closes an idle one; if none is idle, it gets 503. */
   readonly connectionsMax: number;
-  /** Whether connections from loopback are a proxy's, which may hold all of them. */
+  /** Whether connections from loopback belong to a proxy, which may hold all of them. */
   readonly loopbackIsProxy: boolean;
-  /** Requests of one peer, and of one address, per second; 0: no limit. */
+  /** Requests of one peer, and of one address, per second; 0 means no limit. */
   readonly rateLimitPeerPerS: number;
   readonly rateLimitAddressPerS: number;
-  /** Registrations of one address per hour; 0: no limit. */
+  /** Registrations of one address per hour; 0 means no limit. */
   readonly registrationsPerAddressPerHour: number;
 }
 
 /** The ids and names that callers choose. */
 export type IdName = 'player_id' | 'event_id' | 'game_id' | 'peer_name';
 
-/** Told of every answer on the public port. Labels are route templates and codes, never ids. */
+/** Receives every answer on the public port. Labels are route templates and codes, never ids. */
 export interface RequestObserver {
   /**
-   * `route`: the template, or `none`; `code`: of the refusal, or empty; `ms`: from the head's arrival to the answer, 0
-   * where there is no request that is answered.
+   * `route` is the template, or `none`. `code` is that of the refusal, or empty. `ms` runs from the arrival of the head
+   * to the answer; 0 if no request was answered.
    */
   requestAnswered(route: string, method: string, status: number, code: string, ms: number): void;
-  /** An id or a name was refused for its characters. */
+  /** Called when an id or a name was refused for its characters. */
   idRefused(id: IdName): void;
-  /** Readers of the verdict stream from now on. */
+  /** Sets the number of open readers of the verdict stream. */
   streamReaders(open: number): void;
-  /** So many rows went out to one of them. */
+  /** Counts rows sent to a reader. */
   streamSynced(rows: number): void;
-  /** One is over; `reason`: as it was told, or `left`. */
+  /** Counts a reader that ended. `reason` is the one sent to the reader, or `left`. */
   streamEnded(reason: string): void;
 }
 
-/** What a session's token says, once its signature holds. */
+/** Claims of a verified session token. */
 export interface SessionClaims {
   readonly iss?: string | undefined;
   readonly jti?: string | undefined;
@@ -54,7 +54,7 @@ export interface SessionClaims {
 
 export interface FaceDeps {
   readonly group: GroupApi;
-  /** Whether a session still counts, that is, was not ended where it was opened. */
+  /** Returns whether a session is still valid, that is, not ended where it was opened. */
   readonly sessionHolds: (claims: SessionClaims) => boolean;
   readonly pseudonyms: Pick<Pseudonyms, 'of' | 'ofAll' | 'writeAll' | 'saltCheck'>;
   readonly settings: FaceSettings;

@@ -1,7 +1,6 @@
 /**
- * Who holds how many pieces of something that is bounded in all, such as connections per address. It finds the holder
- * with the most pieces in constant time, so that the holder with the most gives way when there is no room. It decides
- * nothing itself.
+ * Counts the pieces of a bounded resource per holder, such as connections per address. Finds the holder with the most
+ * pieces in constant time, so that this holder yields when there is no room. Decides nothing itself.
  */
 import { getOrMake } from '../core/get-or-make.js';
 
@@ -17,7 +16,7 @@ export class Holdings<H, T> {
     return this.#of.size;
   }
 
-  /** The pieces of a holder, oldest first. */
+  /** Returns the pieces of a holder, oldest first. */
   of(holder: H): ReadonlySet<T> | undefined {
     return this.#of.get(holder);
   }
@@ -27,7 +26,8 @@ export class Holdings<H, T> {
   }
 
   /**
-   * The holder with the most pieces, the one that has held so many for the longest; undefined where nobody holds any.
+   * The holder with the most pieces; among equals, the one that has had so many for the longest. Undefined if there is
+   * no piece.
    */
   get largest(): H | undefined {
     const [holder] = this.#byCount.get(this.#most) ?? [];
@@ -40,7 +40,7 @@ export class Holdings<H, T> {
     this.#move(holder, before, pieces.add(piece).size);
   }
 
-  /** Does nothing where the holder has no such piece. */
+  /** Does nothing if the holder has no such piece. */
   delete(holder: H, piece: T): void {
     const pieces = this.#of.get(holder);
     if (pieces === undefined || !pieces.delete(piece)) return;

@@ -296,7 +296,7 @@ async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
       publishErasures: () => feed.publishErasures(),
       onFatal: (error) => (cluster === null ? onFatal(error) : cluster.loopFailed(error)),
       onFailure,
-      ...(cluster === null ? {} : { leading: false, commitPatienceMs: limits.appendPatienceMs }),
+      ...(cluster === null ? {} : { isOneOfSeveral: true, leading: false, commitPatienceMs: limits.appendPatienceMs }),
     });
   const intervalMs = () =>
     current.loop.state.peers.byStatus().active < limits.streamIntervalPeersMin ? 0 : config.streamIntervalMs;

@@ -1,6 +1,6 @@
 /**
- * The string formats that the schemas name. Each is a pure test of one string; lengths are left to
- * the schemas, except where a pattern needs a bound of its own.
+ * The string formats of the schemas. Each is a pure test of one string. The schemas check lengths, except if a pattern
+ * needs a bound of its own.
  */
 import { DAY_MS } from '../limits.js';
 
@@ -12,7 +12,7 @@ const semanticVersion =
 const email =
   /^[\w.!#$%&'*+/=?^`{|}~-]+@[A-Za-z\d](?:[A-Za-z\d-]{0,61}[A-Za-z\d])?(?:\.[A-Za-z\d](?:[A-Za-z\d-]{0,61}[A-Za-z\d])?)*$/;
 
-/** The newest version that was one: a peer sends the same one with every event. */
+/** The newest valid version. A peer sends the same version with every event. */
 let newestVersion = '';
 
 function isSemanticVersion(text: string): boolean {
@@ -23,17 +23,17 @@ function isSemanticVersion(text: string): boolean {
 }
 
 const minuteMs = 60_000;
-/** What stands at each place of `2026-01-02T03:04:05`: a digit where it is `0`. */
+/** Form of `2026-01-02T03:04:05`; `0` stands for a digit. */
 const dateTimeForm = '0000-00-00T00:00:00';
 
-/** The newest text read: a schema checks what a handler then asks for again. */
+/** Cache of the last text, because a handler parses what the schema has just checked. */
 let readText = '';
 let readMs: number | undefined;
 
 /**
- * Milliseconds since 1970 of an RFC 3339 date-time in UTC, or undefined where the text is not one in the contract's
+ * Returns the milliseconds since 1970 of an RFC 3339 date-time in UTC; undefined if the text violates the contract's
  * strict reading: capital `T` and `Z` (or `+00:00`; `-00:00` means "zone unknown"), at most 9 fraction digits (cut to
- * the millisecond), no second 60. By hand, since it is asked for every event.
+ * the millisecond), no second 60. Hand-written for speed, because every event needs it.
  */
 export function parseUtcDateTime(text: string): number | undefined {
   if (text !== readText) {
@@ -65,7 +65,7 @@ function utcDateTime(text: string): number | undefined {
   return date + (hour * 60 + minute) * minuteMs + second * 1000 + fraction;
 }
 
-/** The digit at a place, or -1. */
+/** Returns the digit at an index, or -1. */
 function digitAt(text: string, at: number): number {
   const digit = text.charCodeAt(at) - 48;
   return digit >= 0 && digit <= 9 ? digit : -1;
@@ -77,10 +77,10 @@ function numberAt(text: string, at: number, digits: number): number {
   return number;
 }
 
-/** Days from 1970 on of a date of the Gregorian calendar, in ms; undefined where there is no such day. */
+/** Returns the ms since 1970 of a date of the Gregorian calendar; undefined if there is no such day. */
 function dateMs(year: number, month: number, day: number): number | undefined {
   if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return undefined;
-  // Years begin in March, so that a leap day is the last of its year; 400 years have 146,097 days.
+  // Years begin in March here, so that a leap day is the last of its year; 400 years have 146,097 days.
   const y = month > 2 ? year : year - 1;
   const era = Math.floor(y / 400);
   const yearOfEra = y - era * 400;

@@ -1,16 +1,16 @@
 /**
- * The ids, names and other texts that callers and operators choose: which characters they may hold, and what to say of
- * one that holds others. The public port and the operator's surface validate with these same schemas.
+ * The ids, names and other texts that callers and operators choose: their permitted characters, and the texts of
+ * violations. The public port and the operator's surface validate with the same schemas.
  */
 import { limits } from '../limits.js';
 
 /**
- * Control characters, invisible ones (zero width, marks of direction) and halves of surrogate pairs: none can be told
- * apart by eye.
+ * Control characters, invisible ones (zero width, marks of direction) and halves of surrogate pairs, which people
+ * cannot see.
  */
 const unseen = '\\p{Cc}\\p{Cf}\\p{Cs}';
 
-/** Any characters but unseen ones and those of `refused`, and no blank at either end. */
+/** Matches any characters except unseen ones and those of `refused`, without a blank at either end. */
 function visiblePattern(refused = ''): string {
   return `^[^\\s${refused}${unseen}](?:[^${refused}${unseen}]*[^\\s${refused}${unseen}])?$`;
 }
@@ -18,10 +18,10 @@ function visiblePattern(refused = ''): string {
 const visible = visiblePattern();
 const visibleWithoutComma = visiblePattern(',');
 
-/** What an operator writes beside ids and names. */
+/** Patterns of texts that an operator writes besides ids and names. */
 export const operatorPatterns = {
   moreThanBlanks: '\\S',
-  /** It goes into the audit log, which people read on terminals. */
+  /** The text goes into the audit log, which people read on terminals. */
   oneLine: '^\\P{Cc}*\\S\\P{Cc}*$',
   subjectHash: '^[0-9A-Fa-f]{64}$',
 } as const;
@@ -54,6 +54,26 @@ export const gameId = {
   examples: ['arena-one'],
 } as const;
 
+export const originName = {
+  type: 'string',
+  minLength: 1,
+  maxLength: limits.originNameLength,
+  pattern: visible,
+  description:
+    'Name of an origin that the operator declared: the source, such as a public ban list, whose statement the event passes on. All that peers pass on of one origin counts as one witness. From `schema_version` 1.1.0 on.',
+  examples: ['public-ban-list'],
+} as const;
+
+export const reference = {
+  type: 'string',
+  minLength: 1,
+  maxLength: limits.referenceLength,
+  pattern: visible,
+  description:
+    "The peer's own note on the event, such as a ticket number: opaque, shown to that peer and the operator alone, and erased with the event. From `schema_version` 1.1.0 on. It must not name the player.",
+  examples: ['ticket-4711'],
+} as const;
+
 export const gameIds = {
   type: 'array',
   minItems: 1,
@@ -69,6 +89,19 @@ export const peerName = {
   pattern: visible,
   description: 'Without control or invisible characters, and without a blank at either end.',
   examples: ['Arena EU 1'],
+} as const;
+
+/** Line breaks are the one kind of control characters that people write on purpose. */
+const prose = '^(?=[^]*\\S)[^\\p{Cs}\\x00-\\x09\\x0B\\x0C\\x0E-\\x1F\\x7F-\\x9F]*$';
+
+export const disputeText = {
+  type: 'string',
+  minLength: 1,
+  maxLength: limits.disputeTextLength,
+  pattern: prose,
+  description:
+    'Why it is disputed, for the operator alone, who erases it with the player. Without control characters but line breaks.',
+  examples: ['The player was on a LAN event that day; see the attached schedule.'],
 } as const;
 
 export const contactEmail = {
@@ -93,35 +126,36 @@ const eventIdText = new RegExp(eventId.pattern, 'u');
 const firstUnseen = new RegExp(`[${unseen}]`, 'u');
 
 /**
- * What is wrong with the characters of an id or a name, as the end of a sentence; undefined where nothing is. `text` is
- * not empty.
+ * Describes the forbidden characters of an id or a name, as the end of a sentence; undefined if there are none. `text`
+ * must not be empty.
  */
 export function characterViolation(text: string): string | undefined {
   if (visibleText.test(text)) return undefined;
   const found = firstUnseen.exec(text)?.[0];
   if (found === undefined) return 'must not begin or end with a blank';
   const point = `U+${found.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`;
-  if (/\p{Cc}/u.test(found)) return `must not hold a control character; found ${point}`;
-  if (/\p{Cf}/u.test(found)) return `must not hold an invisible character; found ${point}`;
-  return `must not hold half of a surrogate pair; found ${point}`;
+  if (/\p{Cc}/u.test(found)) return `must not contain a control character; found ${point}`;
+  if (/\p{Cf}/u.test(found)) return `must not contain an invisible character; found ${point}`;
+  return `must not contain half of a surrogate pair; found ${point}`;
 }
 
-/** Whether a text can be the id of an event. */
+/** Returns whether a text can be the id of an event. */
 export function isEventId(text: string): boolean {
   return text.length <= limits.eventIdLength && eventIdText.test(text);
 }
 
-/** For each pattern above, why it refused a text, as the end of a sentence. */
+/** Texts for violations of the patterns above, as the end of a sentence. */
 export const patternViolations: ReadonlyMap<string, (text: string) => string | undefined> = new Map([
   [visible, characterViolation],
   [
     visibleWithoutComma,
-    (text: string) => characterViolation(text) ?? 'must not hold a comma; each game is an item of its own',
+    (text: string) => characterViolation(text) ?? 'must not contain a comma; each game is a separate item',
   ],
   [
     eventId.pattern,
     (text: string) => characterViolation(text) ?? 'must consist of letters, digits and the characters . _ : -',
   ],
+  [prose, () => 'must be more than blanks, without control characters but line breaks'],
   [publicKey.pattern, () => 'must be an Ed25519 public key: 32 raw bytes in base64url, 43 characters without padding'],
   [operatorPatterns.moreThanBlanks, () => 'must be more than blanks'],
   [operatorPatterns.oneLine, () => 'must be more than blanks, and one line without control characters'],

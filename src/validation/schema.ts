@@ -1,9 +1,9 @@
 /**
- * The part of JSON Schema (2020-12) that this project uses, and the mapping from a schema to the type of what it
- * admits, so that no body is described twice.
+ * The part of JSON Schema (2020-12) that this project uses, and the mapping from a schema to the type of its values, so
+ * that no body is described twice.
  */
 
-/** A schema as the contract writes it. Annotations (`description`, `examples`) are there for the OpenAPI document. */
+/** A schema as the contract defines it. Annotations (`description`, `examples`) serve the OpenAPI document. */
 export interface Schema {
   readonly type?: string | readonly string[];
   readonly const?: unknown;
@@ -43,7 +43,7 @@ type ObjectOf<Properties, Required> = {
   readonly [K in keyof Properties as K extends Required ? never : K]?: FromSchema<Properties[K]>;
 };
 
-/** The type of the values that a schema (declared `as const`) admits; `unknown` where the schema does not say. */
+/** The type of the values that a schema (declared `as const`) admits; `unknown` if the schema leaves it open. */
 export type FromSchema<S> = S extends { readonly const: infer Value }
   ? Value
   : S extends { readonly enum: readonly (infer Value)[] }

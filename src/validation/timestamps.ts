@@ -1,23 +1,23 @@
-/** Tells what somebody wrote in place of an RFC 3339 time in UTC, and which time was probably meant. */
+/** Recognises mistaken forms of an RFC 3339 time in UTC, and suggests the time that was probably meant. */
 import { parseUtcDateTime } from './formats.js';
 
 export interface MistakenTime {
-  /** What was found, such as `a number`. */
+  /** Description of the value, such as `a number`. */
   readonly found: string;
-  /** The time that was probably meant, as the contract writes it; undefined where nothing suggests one. */
+  /** The time that was probably meant, in the contract's form; undefined if nothing suggests one. */
   readonly meant?: string | undefined;
 }
 
-/** Seconds, milliseconds, microseconds and nanoseconds, each as what one of it is in milliseconds. */
+/** Seconds, milliseconds, microseconds and nanoseconds, each in milliseconds. */
 const unitsMs = [1_000, 1, 1e-3, 1e-6];
-/** A number is taken for a time where that lies in this century: no two units give one for the same number. */
+/** A number counts as a time if it lies in this century. No number does in two units. */
 const plausibleFrom = Date.UTC(2000, 0);
 const plausibleTo = Date.UTC(2100, 0);
 
 const dateTime =
   /^(\d{4}-\d\d-\d\d)(?:\s+|[Tt])(\d\d:\d\d)(:\d\d)?(?:[.,](\d{1,9})\d*)?\s*([Zz]|UTC|[+-]\d\d(?::?\d\d)?)?$/;
 
-/** `value` is not a time as the contract wants it. */
+/** `value` is not a time in the contract's form. */
 export function mistakenTime(value: unknown): MistakenTime {
   if (typeof value === 'number') return { found: 'a number', meant: timeOfNumber(value) };
   if (typeof value !== 'string') return { found: 'no time' };
@@ -25,14 +25,14 @@ export function mistakenTime(value: unknown): MistakenTime {
     return { found: 'a number in a string', meant: timeOfNumber(Number(value)) };
   }
   if (/^\d{4}-\d\d-\d\d$/.test(value)) return { found: 'a date without a time' };
-  // Longer than any notation of a time that is worth a look.
+  // Longer texts are no notation of a time.
   const parts = value.length > 64 ? null : dateTime.exec(value.trim());
   if (parts === null) return { found: 'another text' };
   const [, date, minutes, seconds = ':00', fraction, zone] = parts;
   const local = `${date}T${minutes}${seconds}${fraction === undefined ? '' : `.${fraction}`}`;
   if (zone === undefined) return { found: 'a time without a zone', meant: admissible(`${local}Z`) };
   if (!/^[+-]/.test(zone)) return { found: 'another notation', meant: admissible(`${local}Z`) };
-  // `Date.parse` takes 30 February for 2 March.
+  // `Date.parse` reads 30 February as 2 March.
   if (admissible(`${local}Z`) === undefined) return { found: 'a time with an offset' };
   const hours = zone.slice(0, 3);
   const offset = `${hours}:${zone.length > 3 ? zone.slice(-2) : '00'}`;

@@ -1,6 +1,6 @@
 /**
- * Validates bodies against schemas. The first fault ends the validation of a valid-looking body at once; only a body
- * that was refused is searched for further faults, of which a bounded number is told.
+ * Validates bodies against schemas. Validation stops at the first fault. Only a refused body is searched for further
+ * faults, up to a bound.
  */
 import { _, Ajv2020, type Code, type KeywordCxt, type ValidateFunction } from 'ajv/dist/2020.js';
 import { errors, granted, type Outcome, type Refusal, refused, type ViolationDetails } from '../errors.js';
@@ -9,13 +9,14 @@ import { formats } from './formats.js';
 import type { FromSchema, Schema } from './schema.js';
 import { type SchemaViolation, violationText } from './violation-text.js';
 
-// Neither `$data` (a caller's value would steer the check) nor `allErrors` (work without bound for one bad body).
+// Neither `$data`, by which a caller's value would control the check, nor `allErrors`, by which one bad body would
+// cause unbounded work.
 const ajv = new Ajv2020({ verbose: true, formats, allowUnionTypes: true });
 
 /**
- * Lengths are of code points (JSON Schema, section 6.3), which Ajv counts in every string, for each bound. A string has
- * at least half as many as it has UTF-16 units, and no more, so hardly one has to be looked at: that was two thirds of
- * what checking an event took.
+ * Lengths count code points (JSON Schema, section 6.3), which Ajv counts in every string, for each bound. A string has
+ * between half as many and as many code points as UTF-16 units, so few strings need counting. The counting took two
+ * thirds of the check of an event.
  */
 boundLength('maxLength', (units, limit, points) => _`${units} > ${limit} && ${points} > ${limit}`);
 boundLength('minLength', (units, limit, points) => _`${units} < ${limit} * 2 && ${points} < ${limit}`);
@@ -38,8 +39,8 @@ function boundLength(
 }
 
 /**
- * Checks a parsed body: the same value with its type, or `schema_validation_failed` with the first fault, and at most
- * `moreMax` (`limits.furtherFaultsMax` where absent) further ones.
+ * Checks a parsed body. Returns the same value with its type, or `schema_validation_failed` with the first fault and at
+ * most `moreMax` (default `limits.furtherFaultsMax`) further ones.
  */
 export type Validator<Body> = (body: unknown, moreMax?: number) => Outcome<Body>;
 
@@ -65,7 +66,7 @@ function refusalOf(schema: Schema, body: unknown, root: string, moreMax: number)
   });
 }
 
-/** Every fault that a refusal tells of, in words. */
+/** Returns the texts of all faults in a refusal. */
 export function violationTexts({ code, text, details }: Refusal): readonly string[] {
   const more = details !== undefined && 'more' in details ? (details.more ?? []) : [];
   return [text ?? errors[code].text, ...more.map(({ error }) => error)];
@@ -78,8 +79,8 @@ function violationDetails(violation: SchemaViolation, root: string): ViolationDe
 }
 
 /**
- * The faults of a value in the order in which Ajv meets them, at most one for each place. Lazy: whoever takes the first
- * few pays for no more of a large body. A value whose own keywords fail is not searched further.
+ * Yields the faults of a value in Ajv's order, at most one for each place. Lazy, so that the first few faults of a
+ * large body cost little. A value whose own keywords fail is not searched further.
  */
 function* violationsIn(schema: Schema, value: unknown, field: string): Generator<SchemaViolation> {
   const own = ownViolation(schema, value, field);
@@ -112,14 +113,14 @@ function* violationsInFields(schema: Schema, value: object, field: string): Gene
   }
 }
 
-/** RFC 6901, section 3. */
+/** Escapes a token (RFC 6901, section 3). */
 function escapePointer(token: string): string {
   return token.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
 /**
- * Of each schema, what it says about a value itself and not about the parts of it. Compiled when a body is refused for
- * the first time.
+ * Validators of a schema's own keywords, without the parts of the value. Compiled when a body is refused for the first
+ * time.
  */
 const ownValidators = new WeakMap<Schema, ValidateFunction>();
 
@@ -128,7 +129,7 @@ function ownViolation(schema: Schema, value: unknown, field: string): SchemaViol
   if (validate(value)) return undefined;
   const error = validate.errors?.[0];
   if (error === undefined) throw new Error('a schema refused a value without saying why');
-  // An item has another type; the search of the items reports it.
+  // An item has another type. The search of the items reports it.
   if (error.instancePath !== '') return undefined;
   const { keyword, params, data } = error;
   const measure = measures[keyword];
@@ -138,13 +139,13 @@ function ownViolation(schema: Schema, value: unknown, field: string): SchemaViol
 
 function compileOwn(schema: Schema): ValidateFunction {
   const { properties: _properties, required: _required, additionalProperties: _additional, items, ...own } = schema;
-  // Ajv compares items of unknown type by value, and that throws at an object with a field `toString`.
+  // Ajv compares items of unknown type by value, which throws for an object with a field `toString`.
   const validate = ajv.compile(items?.type === undefined ? own : { ...own, items: { type: items.type } });
   ownValidators.set(schema, validate);
   return validate;
 }
 
-/** Keywords that name a bound, and the measure of the value that they bound. */
+/** Keywords with a bound, and the bounded measure of the value. */
 const measures: Readonly<Record<string, (value: unknown) => number>> = {
   minimum: Number,
   maximum: Number,
@@ -155,7 +156,7 @@ const measures: Readonly<Record<string, (value: unknown) => number>> = {
   minProperties: fields,
 };
 
-/** Without a copy of a string that may be as long as a body. */
+/** Counts without copying the string, which may be as long as a body. */
 function codePoints(value: unknown): number {
   if (typeof value !== 'string') return 0;
   let count = value.length;

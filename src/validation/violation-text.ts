@@ -1,6 +1,6 @@
 /**
- * Says in words what a schema expected of a value and what was found instead. Values that may name a player are never
- * repeated: a caller's log would keep them.
+ * Describes what a schema expected of a value and what was found. Values that may name a player are never repeated,
+ * because a caller's log would store them.
  */
 import { patternViolations } from './identifiers.js';
 import type { Schema } from './schema.js';
@@ -8,17 +8,17 @@ import { mistakenTime } from './timestamps.js';
 
 /** One place of a value that its schema refuses. */
 export interface SchemaViolation {
-  /** JSON pointer of the place; of the missing or unknown field itself where that is the fault. */
+  /** JSON pointer of the place; of the missing or unknown field itself if that is the fault. */
   readonly field: string;
-  /** The keyword that is violated. */
+  /** The violated keyword. */
   readonly keyword: string;
-  /** The schema of the place; of the object around it where the field is unknown. */
+  /** The schema of the place; of the surrounding object if the field is unknown. */
   readonly schema: Schema;
-  /** What was found there; undefined where the field is missing. */
+  /** The value found there; undefined if the field is missing. */
   readonly value: unknown;
-  /** What the keyword asks for, where it is a bound. */
+  /** The bound of the keyword, if it is a bound. */
   readonly limit?: number;
-  /** How much of it was found. */
+  /** The measured amount. */
   readonly actual?: number;
 }
 
@@ -51,7 +51,7 @@ function complaint({ keyword, schema, value, limit, actual }: SchemaViolation, r
     case 'maximum':
       return `must be at most ${limit}; got ${actual}`;
     case 'uniqueItems':
-      return 'must not hold the same item twice';
+      return 'must not contain the same item twice';
     default:
       return `must be ${expected(schema)}; got ${found(schema, value)}`;
   }
@@ -61,7 +61,7 @@ function patternText(pattern: string | undefined, value: unknown): string {
   return patternViolations.get(pattern ?? '')?.(String(value)) ?? `must match ${pattern}`;
 }
 
-/** `/game_ids/1` is `game_ids[1]`. A long name is cut: a caller makes up the names of unknown fields. */
+/** Returns `game_ids[1]` for `/game_ids/1`. Cuts a long name, because a caller invents the names of unknown fields. */
 function nameOf(field: string, root: string): string {
   if (field === '') return root;
   const [first = '', ...rest] = field.slice(1, 1 + nameLength).split('/');
@@ -72,7 +72,7 @@ function nameOf(field: string, root: string): string {
 
 const nameLength = 64;
 
-/** What a value must be, as the end of a sentence. */
+/** Returns what a value must be, as the end of a sentence. */
 function expected(schema: Schema): string {
   const { type, format } = schema;
   if (schema.enum !== undefined) return `one of ${schema.enum.join(', ')}`;
@@ -102,7 +102,7 @@ function expectedObject({ required = [] }: Schema): string {
 
 function knownFields({ properties = {} }: Schema): string {
   const names = Object.keys(properties);
-  return names.length === 0 ? 'it takes none' : `known are ${names.join(', ')}`;
+  return names.length === 0 ? 'it has no fields' : `known fields are ${names.join(', ')}`;
 }
 
 function range(min: number | undefined, max: number | undefined, unit: string): string {
@@ -119,7 +119,7 @@ function counted(count: number | undefined, unit: string): string {
   return `${count} ${unit}${count === 1 ? '' : 's'}`;
 }
 
-/** What was found, and what was probably meant where that can be told. */
+/** Returns what was found, and what was probably meant if that is clear. */
 function found(schema: Schema, value: unknown): string {
   if (schema.format === 'date-time') {
     const mistaken = mistakenTime(value);
@@ -131,7 +131,7 @@ function found(schema: Schema, value: unknown): string {
   return isWord && /^[A-Za-z][\w.+-]{0,31}$|^\d[\d.]{0,15}$/.test(value) ? `"${value}"` : kindOf(value);
 }
 
-/** Names with commas between, where a list of them was expected. */
+/** Suggests a list for names separated by commas, if a list was expected. */
 function listMeant(text: string): string {
   const names = text.slice(0, 256).split(',');
   const plain = names.map((name) => name.trim()).filter((name) => /^[\w.:-]{1,32}$/.test(name));

@@ -94,7 +94,7 @@ for (const [signal, code] of [
   });
 }
 
-test('what cannot be undone is told, and keeps nothing else from being undone', async () => {
+test('a failing cleanup is reported and does not prevent the others', async () => {
   const child = script(`import { atEnd, temporaryFolder } from '${ending}';
     temporaryFolder('first-');
     atEnd(() => { throw new Error('not to be undone'); });

@@ -32,13 +32,13 @@ function driven(more: Partial<DriveOptions>, heldAt = -1): Promise<Driven> {
   return drive({ host: '127.0.0.1', port, connections: 8, seconds: 0.3, rate: 100, workload, first: 0, ...more });
 }
 
-test('what the generator held up itself is its lag', async () => {
+test('a delay of the load generator itself counts as lag', async () => {
   // Request 5 is sent as it is built; 6, 10 ms later by the clock of the load, waits for the 50 ms that are left.
   const { maxUs } = (await driven({}, 5)).lag.summary();
   assert.ok(maxUs > 45_000, `${maxUs} us`);
 });
 
-test('what waits for a free connection is no lag, and a closed loop has none', async () => {
+test('a wait for a free connection is no lag, and a closed loop has no lag', async () => {
   answerMs = 20;
   try {
     const { lag, sent } = await driven({ rate: 200, connections: 1 });
@@ -77,7 +77,7 @@ test('a lag is told where it is above 1 ms and a tenth of the latency', () => {
     lagNote('reads', [{ lag: of(lagMs), kinds: [{ latencies: of(latencyMs) }] as unknown as Driven['kinds'] }]);
   assert.is(
     note(2, 10),
-    'reads: the load itself was late, 2.0 ms at the 99th percentile, of 10.0 ms: these latencies are partly its own',
+    'reads: the load generator was late by 2.0 ms at the 99th percentile, of 10.0 ms: these latencies include its delay',
   );
   assert.is(note(0.9, 1), undefined);
   assert.is(note(2, 30), undefined);

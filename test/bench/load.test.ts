@@ -280,7 +280,7 @@ test('a drive tells when it begins and once when its time is over, also where it
   );
 });
 
-test('what is answered in the lead counts by its status only, and the time begins a moment after it was announced', async () => {
+test('answers in the lead count only by status, and the time begins shortly after its announcement', async () => {
   // The first request of a connection is answered late, as where a server has yet to take the connection in.
   const firstAnswerMs = 60;
   const seen = new Set<Socket>();
@@ -314,7 +314,7 @@ test('what is answered in the lead counts by its status only, and the time begin
   );
 });
 
-test('what was due in the last moment while a connection was free waited for the load, not for the server', async () => {
+test('requests due at the end with a free connection waited for the load, not for the server', async () => {
   await withServer(
     (socket) => socket.write(plain),
     async (port) => {

@@ -25,15 +25,15 @@ test('a file that can be written is taken as it is, there or not', () => {
 
 test('a file in no folder, or that is a folder, is refused', () => {
   for (const path of [join(folder, 'missing', 'new.json'), join(folder, 'there.json', 'new.json')]) {
-    assert.throws(() => fileToWrite(path), 'there is no folder');
+    assert.throws(() => fileToWrite(path), 'does not exist');
   }
-  assert.throws(() => fileToWrite(folder), 'it is a folder');
+  assert.throws(() => fileToWrite(folder), 'expected a file, found a folder');
 });
 
 test('a folder to write into is there, or can be made in one that is', () => {
   for (const path of [folder, join(folder, 'profiles')]) assert.is(folderToWrite(path), path);
   for (const path of ['/dev/null/x', join(folder, 'there.json'), join(folder, 'missing', 'profiles')]) {
-    assert.throws(() => folderToWrite(path), 'there is no folder');
+    assert.throws(() => folderToWrite(path), 'does not exist');
   }
 });
 
@@ -63,7 +63,10 @@ test('a run whose result cannot be written does not begin, and ends as for any o
     [replay, '--json'] as const,
   ]) {
     const [code, text] = await refusalOf(scenario, option, missing);
-    assert.match(text, new RegExp(`option '${option} .*argument '${missing}' is invalid. there is no folder`));
+    assert.match(
+      text,
+      new RegExp(`option '${option} .*argument '${missing}' is invalid. the folder .* does not exist`),
+    );
     assert.is(code, (await refusalOf(scenario, '--seed', 'x'))[0]);
   }
 });
@@ -110,8 +113,14 @@ test('more peers than a group can have are refused', async () => {
 });
 
 test('an unknown set or kind of groups is refused, with those that there are', async () => {
-  assert.match((await refusalOf(quality, '--groups', 'basic,old'))[1], 'no old; there are basic, new, more, attempts.');
-  assert.match((await refusalOf(quality, '--kinds', 'nobody'))[1], /no nobody; there are none, invert1, /);
+  assert.match(
+    (await refusalOf(quality, '--groups', 'basic,old'))[1],
+    'expected names out of basic, new, more, attempts; got old.',
+  );
+  assert.match(
+    (await refusalOf(quality, '--kinds', 'nobody'))[1],
+    /expected names out of none, invert1, .*; got nobody/,
+  );
 });
 
 test('data sets come from the folders asked for, or from the two that the environment names, or from none', () => {

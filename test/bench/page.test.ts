@@ -12,7 +12,7 @@ function resultOf(fill: (report: Report) => void): Result {
   return report.result();
 }
 
-test('that the machine was not its own stands before everything that it makes worthless, once', () => {
+test('the note about a shared machine is printed once, before the figures that it makes invalid', () => {
   const result = resultOf((report) => {
     report.goal('reads', 2, 'at least', 1, 'x');
     report.note('a remark');

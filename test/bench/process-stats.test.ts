@@ -34,7 +34,7 @@ test('memory that processes share counts once, not for each of them', async () =
   }
 });
 
-test('what a process started counts with it', async () => {
+test('children of a process count with it', async () => {
   const text = `require('node:child_process').spawn('sleep', ['60']).once('spawn', () => console.log(1))`;
   const child = spawn(process.execPath, ['-e', text]);
   await once(child.stdout, 'data');

@@ -38,7 +38,7 @@ test('a folder without a data set is refused by its name', async () => {
       () => 'none',
       (error: Error) => error.message,
     );
-    assert.is(refusal, `${data} holds no data set: no file is named NAME.obs.csv.gz`);
+    assert.is(refusal, `${data} has no data set: no file is named NAME.obs.csv.gz`);
   } finally {
     rmSync(data, { recursive: true });
   }

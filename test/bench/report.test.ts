@@ -163,7 +163,7 @@ test('a comparison holds the percentiles of latencies, without a verdict', () =>
   assert.match(text, /read, node: p99 +99 +198 +\+100\.0 %$/m);
 });
 
-test('what is no number is none in a file, and no change in a comparison', () => {
+test('a value that is no number is null in a file, and no change in a comparison', () => {
   const result = resultOf((report) => {
     report.figure('once', 'x', 'more', Number.POSITIVE_INFINITY);
     report.figure('window by window', 'x', 'more', [Number.POSITIVE_INFINITY, Number.NaN]);
@@ -177,7 +177,7 @@ test('what is no number is none in a file, and no change in a comparison', () =>
   assert.match(resultText(read), /window by window +- +x *$/m);
 });
 
-test('what is no result is refused by its name, with what was expected', () => {
+test('a document that is no result is refused with its name and what was expected', () => {
   const result = resultOf((report) => {
     report.figure('rate', 'req/s', 'more', [1, 2]);
     report.goal('rate', 2, 'at least', 1, '');
@@ -188,8 +188,8 @@ test('what is no result is refused by its name, with what was expected', () => {
     ['# Bench', /is not JSON: expected a result/],
     ['null', /expected an object/],
     ['[]', /expected an object/],
-    ['{"format":2}', /expected its format to be 1/],
-    ['{"environment":{},"goals":[],"rows":[]}', /one of quality/],
+    ['{"format":2}', /expected format 1/],
+    ['{"environment":{},"goals":[],"rows":[]}', /a result of quality/],
     ...Object.keys(result)
       .filter((part) => !['format', 'courses'].includes(part))
       .map((part) => [without(part), new RegExp(`its ${part} are missing`)] as const),

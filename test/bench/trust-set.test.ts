@@ -65,13 +65,13 @@ sets('a file that is not packed, or damaged, is refused by its name', ({ dir }) 
   const whole = readFileSync(file);
   for (const bytes of [Buffer.from('player,bad\n'), whole.subarray(0, whole.length - 12), Buffer.alloc(0)]) {
     writeFileSync(file, bytes);
-    assert.throws(() => loadTrustSet(dir, 'small'), /small\.truth\.csv\.gz is not packed by gzip, or damaged/);
+    assert.throws(() => loadTrustSet(dir, 'small'), /small\.truth\.csv\.gz is not gzip data, or damaged/);
   }
 });
 
 sets('a set without an observation is refused by its name', ({ dir }) => {
   write(dir, 'small', '', 's1,1\n');
-  assert.throws(() => loadTrustSet(dir, 'small'), /small\.obs\.csv\.gz holds no observation/);
+  assert.throws(() => loadTrustSet(dir, 'small'), /small\.obs\.csv\.gz has no observation/);
 });
 
 sets.run();

@@ -7,7 +7,7 @@ import { promoteYoung } from '../../bench/windows.js';
 const usedBytes = (name: string): number =>
   getHeapSpaceStatistics().find((space) => space.space_name === name)!.space_used_size;
 
-test('what is alive is promoted, so that the next collection of the young generation has nothing to copy', () => {
+test('live objects are promoted, so that the next young collection has nothing to copy', () => {
   promoteYoung();
   const before = usedBytes('old_space');
   const alive = Array.from({ length: 5_000 }, (_, i) => ({ of: i, text: `${i} of a window` }));

@@ -73,7 +73,15 @@ async function askNode(bodies: Bodies): Promise<void> {
     await bodies.asks('getTrustScores', url, '/api/v1/trust-scores', {
       headers: { Accept: 'application/problem+json' },
     });
-    await bodies.asks('eraseSubject', url, `/api/v1/subjects/${await reported(peer)}`, { method: 'DELETE', key });
+    const subject = await reported(peer);
+    const disputed = `/api/v1/subjects/${subject}/disputes`;
+    const dispute = { text: 'not so', peer_id: peer.peerId };
+    bodies.takes('openDispute', dispute);
+    await bodies.asks('openDispute', url, disputed, { key, json: dispute });
+    await bodies.asks('openDispute', url, disputed, { key, json: dispute });
+    await bodies.asks('openDispute', url, disputed, { key, json: { text: '' } });
+    await bodies.asks('listPlayerEvents', url, `/api/v1/players/${subject}/events`, { key });
+    await bodies.asks('eraseSubject', url, `/api/v1/subjects/${subject}`, { method: 'DELETE', key });
   } finally {
     await node.close();
   }
@@ -84,6 +92,7 @@ async function askEvents(bodies: Bodies, peer: PeerClient, other: PeerClient): P
   const event = { ...peer.event({ event_id: 'mine' }), signature: { any: ['value', null] } };
   bodies.takes('submitEvent', event);
   bodies.takes('submitEvent', peer.event());
+  bodies.takes('submitEvent', peer.event({ schema_version: '1.1.0', origin: 'list', reference: 'ticket' }));
   const path = '/api/v1/events';
   await bodies.asks('submitEvent', url, path, { key, json: event });
   await bodies.asks('submitEvent', url, path, { key, json: event });

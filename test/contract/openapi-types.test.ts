@@ -191,6 +191,7 @@ const detailedCodes = [
   'invalid_parameter',
   'missing_api_key',
   'duplicate_event',
+  'duplicate_dispute',
   'rate_limited',
   'internal_error',
   'dependency_unavailable',

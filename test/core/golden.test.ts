@@ -21,8 +21,9 @@ const logs = names.filter((name) => /^log-v\d+(?:-\w+)?\.json$/.test(name));
 const snapshots = names.filter((name) => /^snapshot-v\d+(?:-\w+)?\.json$/.test(name));
 
 test('there are golden files of every version', () => {
-  assert.equal(logs, ['log-v1.json', 'log-v2.json', 'log-v3.json', 'log-v4-people.json', 'log-v4.json']);
+  assert.equal(logs, ['log-v1.json', 'log-v2.json', 'log-v3.json', 'log-v4-people.json', 'log-v4.json', 'log-v5.json']);
   assert.equal(snapshots, [
+    'snapshot-v1-disputes.json',
     'snapshot-v1-people.json',
     'snapshot-v1-retired.json',
     'snapshot-v1-witnesses.json',

@@ -125,6 +125,28 @@ test('the worked examples are what reads answer', () => {
   });
 });
 
+test('the table of what a list comes to, labelled and not, is what reads answer', () => {
+  /** `importers` pass on a list of so many players in a group whose three other peers report others. */
+  const listed = (importers: number, players: number, isLabelled: boolean): string => {
+    const given = new Given(30).peers(3 + importers).origin('list');
+    for (let i = 0; i < 60; i++) for (const peer of [0, 1, 2]) if ((i + peer) % 3) given.event(peer, `other-${i}`);
+    for (let i = 0; i < players; i++) {
+      for (let importer = 3; importer < 3 + importers; importer++) {
+        const labels = isLabelled ? { schemaVersion: '1.1.0', origin: 'list' } : {};
+        given.event(importer, i === 0 ? 'p' : `listed-${i}`, { eventType: 'ban_applied', ...labels });
+      }
+    }
+    given.compute();
+    return read(given);
+  };
+  const row = (importers: number) => [
+    listed(importers, 20, true),
+    listed(importers, 20, false),
+    listed(importers, 40, false),
+  ];
+  holds('origins', { '1 peer': row(1), '3 peers': row(3), '5 peers': row(5), '8 peers': row(8) });
+});
+
 test('the promises about single events and single peers hold for every weight that a peer can have', () => {
   const random = new Random(3);
   for (let draw = 0; draw < 2_000; draw++) {

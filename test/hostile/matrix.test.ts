@@ -137,6 +137,8 @@ const learns: Readonly<Record<OperationId, Row>> = {
   withdrawEvent: [noKey, badKey, inactive, '404 event_not_found', '200 [old id]', '404 event_not_found'],
   // Reported by two: nobody erases the player alone. The hash is the one that was asked for.
   eraseSubject: active('202 [hash]'),
+  // Nobody learns who reported the player, nor what others dispute.
+  openDispute: active('201 [hash]'),
 };
 
 /** The beginning of the verdict stream, up to the first players, or the refusal. */
@@ -174,6 +176,7 @@ async function call(of: Group, id: OperationId, caller: Caller) {
     registerPeer: { peer_name: 'New', game_ids: ['arena'] },
     submitEvent: taken,
     submitEvents: { events: [taken] },
+    openDispute: { text: 'not so' },
   };
   const query = { getTrustScores: `?ids=${about.player}`, listPeers: '?limit=200', listAudit: '?limit=200' };
   const answer = await ask(node.url, path + (query[id as keyof typeof query] ?? ''), {

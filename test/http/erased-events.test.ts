@@ -94,7 +94,7 @@ test('the owner of an erased event is told so in the 409 and in its listing, als
   });
 });
 
-test('nobody learns from a 409 or a listing that an event of another peer was erased', async () => {
+test('neither a 409 nor a listing reveals that an event of another peer was erased', async () => {
   await withGroup(async (group, restart) => {
     const { owner, other, eraser } = group;
     const player = newPlayer();

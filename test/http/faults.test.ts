@@ -100,7 +100,7 @@ test('a fault of ours is 500 with the request id and nothing else, and is logged
   });
 });
 
-test('where there is no room for events, they are refused before their body is parsed', async () => {
+test('events without room are refused before their body is parsed', async () => {
   const notAsked = (): never => {
     throw new Error('the group was asked');
   };

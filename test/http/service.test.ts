@@ -130,7 +130,7 @@ test('an erased subject is gone, its hash is answered in lower case, its event i
   assert.is((await peer.submit({ event_id: 'erased-1' })).status, 409);
 });
 
-test('what is no subject hash is 400', async () => {
+test('an invalid subject hash gets 400', async () => {
   for (const id of ['x', 'ab'.repeat(31), `${'ab'.repeat(31)}zz`, '%ff', 'ab'.repeat(33)]) {
     const { status, body } = await ask(node.url, `/api/v1/subjects/${id}`, { method: 'DELETE', key: peer.key });
     assert.equal([status, body.code], [400, 'invalid_parameter'], id);

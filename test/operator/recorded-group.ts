@@ -1,6 +1,14 @@
 /** A group that notes what it is asked and answers with fixed values, for tests of the socket alone. */
 import { granted } from '../../src/errors.js';
-import type { AuditEntry, GroupApi, PeerView, SimulationView } from '../../src/group/api.js';
+import type {
+  AuditEntry,
+  DisputeView,
+  GroupApi,
+  OriginView,
+  PeerView,
+  SimulationView,
+  SubjectExport,
+} from '../../src/group/api.js';
 
 const none = { trusted: 0, neutral: 0, suspicious: 0, untrusted: 0 };
 
@@ -62,6 +70,41 @@ export function recordedGroup(peers: number, replaced: Partial<GroupApi> = {}): 
   const notAsked = (): never => {
     throw new Error('the operator has no business here');
   };
+  const originView: OriginView = {
+    name: 'public-list',
+    declaredAt: 0,
+    isDeclared: true,
+    carriers: ['peer-0'],
+    weight: 0.4,
+    tau: 1,
+    a: 1.2,
+    b: 0.4,
+  };
+  const disputeView: DisputeView = {
+    id: '00000000-0000-4000-8000-00000000000d',
+    openedAt: 0,
+    peerId: 'peer-1',
+    subject: '5f'.repeat(32),
+    text: 'not him',
+    against: null,
+    status: 'open',
+    decidedAt: null,
+    voids: [],
+    reporters: ['peer-0'],
+  };
+  const subjectExport: SubjectExport = {
+    subject: '5f'.repeat(32),
+    exportedAt: 0,
+    receipt: 'r',
+    trust: null,
+    sums: [],
+    events: [],
+    isComplete: true,
+    disputes: [disputeView],
+    erasureRequests: [],
+    allowed: null,
+    audit: [entry],
+  };
   const answers: GroupApi = {
     identity,
     health: () => health,
@@ -78,6 +121,8 @@ export function recordedGroup(peers: number, replaced: Partial<GroupApi> = {}): 
     peers: (from, limit) => views.slice(from, from + limit),
     trust: notAsked,
     admits: notAsked,
+    disputedFor: notAsked,
+    dispute: notAsked,
     hasRoom: notAsked,
     overloaded: false,
     noteRefusal: () => undefined,
@@ -101,6 +146,7 @@ export function recordedGroup(peers: number, replaced: Partial<GroupApi> = {}): 
       witnesses: { groups: 0, peers: 0 },
       mailbox: { events: 0, bytes: 0 },
       pendingErasures: 0,
+      openDisputes: 0,
       snapshots: [1],
       ownerEpoch: 1,
       disk: { freeBytes: 5e9, minBytes: 256e6, logBytes: 4e6, snapshotsBytes: 2e6 },
@@ -120,6 +166,11 @@ export function recordedGroup(peers: number, replaced: Partial<GroupApi> = {}): 
     allowPlayer: async () => granted({ subject: '5f'.repeat(32), entryId: 'entry', until: 60_000, note: 'note' }),
     disallowPlayer: async () => granted(null),
     pendingErasures: () => [{ subject: '5f'.repeat(32), requestedAt: 0 }],
+    origins: () => [originView],
+    changeOrigin: async () => granted(originView),
+    disputes: () => [disputeView],
+    decideDispute: async () => granted(disputeView),
+    exportSubject: async () => granted(subjectExport),
     confirmErasure: async () => granted({ status: 'erased', reason: null, eventsErased: 3, erasedAt: 0, receipt: 'r' }),
     auditTail: async () => granted({ entries: [entry], nextAfter: null }),
     verdictCounts: notAsked,

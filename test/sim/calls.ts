@@ -15,7 +15,17 @@ import { type Expected, hex } from './oracle.js';
 import { PoolFailure } from './pool.js';
 import { comparePeers, compareTrust } from './reads.js';
 import type { SimNode } from './sim-node.js';
-import { type EventStep, eventId, peerId, type Step, subject } from './steps.js';
+import {
+  disputeId,
+  disputeText,
+  type EventStep,
+  eventId,
+  originName,
+  peerId,
+  referenceOf,
+  type Step,
+  subject,
+} from './steps.js';
 import type { World } from './world.js';
 
 /** A request that waits for its answer. */
@@ -82,6 +92,17 @@ export class Calls {
       case 'relate':
         this.#plain(step, () =>
           this.#group.relatePeers(step.relation, peerId(step.peer), peerId(step.other), 'operator'),
+        );
+        break;
+      case 'origin':
+        this.#plain(step, () => this.#group.changeOrigin(step.change, originName(step.origin), 'operator'));
+        break;
+      case 'dispute':
+        this.#dispute(step);
+        break;
+      case 'decide':
+        this.#plain(step, () =>
+          this.#group.decideDispute(step.decision, disputeId(step.dispute), step.peers.map(peerId), 'operator'),
         );
         break;
       case 'allow':
@@ -212,8 +233,11 @@ export class Calls {
     );
   }
 
-  #submission({ id, type, peer, player, severity, offsetMs, sameAt, fault }: EventStep): EventSubmission {
+  #submission(step: EventStep): EventSubmission {
+    const { id, type, peer, player, severity, offsetMs, sameAt, fault, origin, isReferenced } = step;
     return {
+      ...(origin === undefined ? {} : { origin: originName(origin) }),
+      ...(isReferenced === undefined ? {} : { reference: referenceOf(id) }),
       schemaVersion: fault === 'version' ? '2.0.0' : '1.0.0',
       eventId: eventId(id),
       eventType: type,
@@ -242,8 +266,18 @@ export class Calls {
     this.#ask(JSON.stringify(step), ask, (answer, call) => {
       const expected = this.#expected(call, answer) as Expected | null;
       if (expected === null) return;
+      this.#deps.count(expected.ok ? `${step.do} done` : `${step.do} refused`);
       this.#compare(call, answer, expected.ok ? { ok: true } : expected, () => undefined);
     });
+  }
+
+  #dispute(step: Asked<'dispute'>): void {
+    const { dispute, player } = step;
+    const caller = step.peer === null ? null : this.#view(step.peer);
+    if (caller === undefined) return;
+    const against = step.against === null ? undefined : peerId(step.against);
+    this.#deps.world.nameNext(disputeId(dispute));
+    this.#plain(step, () => this.#group.dispute(caller, subject(player), disputeText(dispute), against));
   }
 
   #withdraw(step: Asked<'withdraw'>): void {
@@ -340,7 +374,7 @@ export class Calls {
     const view = step.peer === null ? null : (this.#view(step.peer) ?? null);
     const bytes = subject(step.player);
     const what = `list player-${step.player} for ${step.peer}${cursor === null ? '' : ` from ${cursor.event.id}`}`;
-    const ask = () => this.#group.playerEvents(bytes, view, step.limit, cursor?.before ?? null);
+    const ask = () => this.#group.playerEvents(bytes, view, step.limit, cursor?.from ?? null);
     this.#ask(what, ask, (answer, call) => {
       if (!answer.ok && answer.code === 'overloaded' && call.full !== true) return;
       if (this.#expected(call, answer) === null) return;
@@ -354,7 +388,7 @@ export class Calls {
       if (from < 0) return;
       if (!answer.ok) throw new Difference('listing', `${what}: ${answer.code}`);
       this.#deps.count('listings');
-      const asked = { what, subject: hex(bytes), caller: view?.index ?? null, limit: step.limit, live: all.live };
+      const asked = { what, subject: hex(bytes), caller: view?.index ?? null, limit: step.limit, ...all };
       const next = compareListing(this.#oracle, { ...asked, events: all.events.slice(from) }, answer.value);
       if (next !== null) this.#list(step, next);
     });

@@ -9,6 +9,11 @@ export interface EventFact {
   readonly kind: 'event';
   readonly id: string;
   readonly peer: number;
+  /** Under which the service holds it: the peer's, or that of the carrier that the peer is of its origin. */
+  readonly number: number;
+  /** Name of the origin, null for the peer's own. */
+  readonly origin: string | null;
+  readonly reference: string | null;
   /** Hex. */
   readonly subject: string;
   readonly type: EventTypeName;
@@ -53,6 +58,7 @@ export interface AllowFact {
 
 export interface PeerFact {
   readonly kind: 'peer';
+  readonly number: number;
   readonly peerId: string;
   readonly peerName: string;
   readonly gameIds: readonly string[];
@@ -87,6 +93,44 @@ export interface RelationFact {
   readonly relation: 'same' | 'independent';
 }
 
+/** An origin was declared, or removed; the first time it gets its number. */
+export interface OriginFact {
+  readonly kind: 'origin';
+  readonly number: number;
+  readonly name: string;
+  readonly isDeclared: boolean;
+}
+
+/** A peer sent the first event of an origin (its number). */
+export interface CarrierFact {
+  readonly kind: 'carrier';
+  readonly number: number;
+  readonly peer: number;
+  readonly origin: number;
+}
+
+export interface DisputeFact {
+  readonly kind: 'dispute';
+  readonly id: string;
+  /** Number of the peer, -1 without a key. */
+  readonly caller: number;
+  readonly subject: string;
+  readonly text: string;
+  readonly against: number | null;
+  readonly at: number;
+}
+
+export interface DecisionFact {
+  readonly kind: 'decision';
+  readonly dispute: DisputeFact;
+  readonly status: 'open' | 'upheld' | 'rejected';
+  /** Peers whose events about the player are void while it is upheld. */
+  readonly voids: readonly number[];
+  readonly at: number;
+  /** Whether it makes something void, or counts it again. */
+  readonly isChange: boolean;
+}
+
 /** Half-life and epoch from here on; what came before is carried over at its worth at `epoch`. */
 export interface ScaleFact {
   readonly kind: 'scale';
@@ -115,6 +159,9 @@ export interface AuditedFact {
   readonly at: number;
 }
 
+/** Facts about one player. */
+export type SubjectFact = EventFact | WithdrawalFact | ErasureFact | DisputeFact | DecisionFact | AllowFact;
+
 export type Fact =
   | EventFact
   | WithdrawalFact
@@ -125,11 +172,13 @@ export type Fact =
   | KeyFact
   | PreTrustFact
   | RelationFact
+  | OriginFact
+  | CarrierFact
+  | DisputeFact
+  | DecisionFact
   | ScaleFact
   | WeightsFact
   | AuditedFact;
-
-type SubjectFact = EventFact | WithdrawalFact | ErasureFact | AllowFact;
 
 export class Facts {
   readonly all: Fact[] = [];
@@ -146,6 +195,14 @@ export class Facts {
   readonly scales: ScaleFact[] = [];
   readonly weights: WeightsFact[] = [];
   readonly audited: AuditedFact[] = [];
+  readonly origins: OriginFact[] = [];
+  readonly carriers: CarrierFact[] = [];
+  readonly disputes: DisputeFact[] = [];
+
+  /** How many numbers are given out; so the next one. */
+  get numbers(): number {
+    return this.peers.length + new Set(this.origins.map(({ name }) => name)).size + this.carriers.length;
+  }
 
   add(fact: Fact): void {
     this.all.push(fact);
@@ -157,6 +214,13 @@ export class Facts {
       case 'withdrawal':
         this.withdrawals.set(fact.event.id, fact);
         this.#listOf(fact.event.subject).push(fact);
+        break;
+      case 'dispute':
+        this.disputes.push(fact);
+        this.#listOf(fact.subject).push(fact);
+        break;
+      case 'decision':
+        this.#listOf(fact.dispute.subject).push(fact);
         break;
       case 'erasure':
         this.erasures.push(fact);
@@ -183,6 +247,13 @@ export class Facts {
           this.withdrawals.delete(fact.event.id);
           this.#listOf(fact.event.subject).pop();
           break;
+        case 'dispute':
+          this.disputes.pop();
+          this.#listOf(fact.subject).pop();
+          break;
+        case 'decision':
+          this.#listOf(fact.dispute.subject).pop();
+          break;
         case 'erasure':
           this.erasures.pop();
           this.#listOf(fact.subject).pop();
@@ -207,6 +278,10 @@ export class Facts {
 
   #column(fact: Exclude<Fact, SubjectFact>): Fact[] {
     switch (fact.kind) {
+      case 'origin':
+        return this.origins;
+      case 'carrier':
+        return this.carriers;
       case 'peer':
         return this.peers;
       case 'status':

@@ -22,6 +22,9 @@ export interface FittedGroup {
   readonly seniority?: readonly number[];
   /** What the operator declared, ordered by peers. */
   readonly relations?: readonly Relation[];
+  /** Numbers of origins, which stand among the peers, and their carriers, whose votes are those of their origins. */
+  readonly origins?: ReadonlySet<number>;
+  readonly carriers?: readonly { readonly number: number; readonly peer: number; readonly origin: number }[];
 }
 
 export interface Relation {
@@ -87,16 +90,51 @@ export function fit(
   const relations = group.relations ?? [];
   const single = clones(votes, group.peers, relations, k);
   const first = logOdds(votes, single, group, k, rounded);
-  const witness = copiedLists(votes, first, single, relations, k);
+  const witness = copiedLists(votes, first, single, relations, group.origins ?? new Set(), k);
   const { tau, a, b, z, pi } = witness.join() === single.join() ? first : logOdds(votes, witness, group, k, rounded);
   const counted = (values: readonly number[]) => values.map((value, j) => (group.revoked.has(j) ? 0 : value));
   const spoke = new Set(votes.map(({ peer }) => peer));
+  for (const { number, peer } of group.carriers ?? []) {
+    // A peer that only carries something is known, and agrees with nobody.
+    if (!group.revoked.has(number) && reported.some((one) => one.peer === number && one.lowering + one.raising > 0))
+      spoke.add(peer);
+  }
   const heard = tau.map((gate, j) => (spoke.has(j) || group.preTrusted.has(j) ? gate : 0));
-  return { tau: counted(heard), a: counted(a), b: counted(b), z: counted(z), witness, pi };
+  return carried({ tau: counted(heard), a: counted(a), b: counted(b), z: counted(z), witness, pi }, group);
 }
 
-function votesOf(reported: readonly Reported[], { revoked }: FittedGroup, k: FitNumbers): Vote[] {
-  return reported
+/** What is carried of an origin counts by the origin's weight, and for no more than the peer that carries it. */
+function carried(fitted: Fitted, { origins = new Set(), carriers = [], revoked }: FittedGroup): Fitted {
+  const { pi } = fitted;
+  const [tau, a, b, z, witness] = [fitted.tau, fitted.a, fitted.b, fitted.z, fitted.witness].map((one) => [...one]);
+  const weight = (j: number) => clip((tau![j]! * (a![j]! + b![j]!)) / 4, 0, 1);
+  const own = tau!.map((_, j) => weight(j));
+  const best = new Map<number, number>();
+  for (const { number, peer, origin } of carriers) {
+    witness![number] = witness![origin]!;
+    if (revoked.has(number)) continue;
+    for (const column of [a!, b!, z!]) column[number] = column[origin]!;
+    const part = own[origin]! <= own[peer]! ? 1 : own[peer]! / own[origin]!;
+    tau![number] = fitted.tau[origin]! * part;
+    best.set(origin, Math.max(best.get(origin) ?? 0, tau![number]!));
+  }
+  for (const origin of origins) tau![origin] = best.get(origin) ?? 0;
+  return { tau: tau!, a: a!, b: b!, z: z!, witness: witness!, pi };
+}
+
+function votesOf(all: readonly Reported[], { revoked, carriers = [] }: FittedGroup, k: FitNumbers): Vote[] {
+  const originOf = new Map(carriers.map(({ number, origin }) => [number, origin]));
+  const heaviest = new Map<string, Reported>();
+  const reported = all.filter((one) => {
+    const origin = originOf.get(one.peer);
+    if (origin === undefined || revoked.has(one.peer)) return origin === undefined;
+    const key = `${one.player} ${origin}`;
+    const other = heaviest.get(key);
+    const isHeavier = other === undefined || one.lowering + one.raising > other.lowering + other.raising;
+    if (isHeavier) heaviest.set(key, { ...one, peer: origin });
+    return false;
+  });
+  return [...reported, ...heaviest.values()]
     .flatMap(({ player, peer, lowering, raising }) => {
       const m = lowering + raising;
       if (m === 0 || revoked.has(peer)) return [];
@@ -160,6 +198,7 @@ function copiedLists(
   fitted: Stage2,
   before: readonly number[],
   relations: readonly Relation[],
+  origins: ReadonlySet<number>,
   k: FitNumbers,
 ): number[] {
   const peers = before.length;
@@ -195,7 +234,9 @@ function copiedLists(
         .filter(({ peer }) => !isNear(j, peer) && !isNear(other, peer));
       const mistakes = [...lists[small]!].filter((player) => {
         const about = rest.filter((vote) => vote.player === player);
-        const clearing = total(about.map(({ peer, n1 }) => fitted.tau[peer]! * n1 * fitted.z[peer]!));
+        const clearing = total(
+          about.map(({ peer, n1 }) => (origins.has(peer) ? 0 : fitted.tau[peer]! * n1 * fitted.z[peer]!)),
+        );
         return clearing > k.listSeen && sigmoid(-(total(about.map(({ l }) => l)) + logit(fitted.pi))) > k.listSure;
       });
       const repeated = mistakes.filter((player) => lists[large]!.has(player)).length;
@@ -229,19 +270,22 @@ interface Agreement {
 function gates(
   votes: readonly Vote[],
   witness: readonly number[],
-  { peers, preTrusted, seniority }: FittedGroup,
+  { peers, preTrusted, seniority, origins = new Set() }: FittedGroup,
   k: FitNumbers,
   rounded: Rounded,
 ): number[] {
   const volume = sumBy(votes, 'peer', peers, ({ n1 }) => n1);
   const senior = witness.map((_, j) => (preTrusted.has(j) ? 1 : (seniority?.[j] ?? 1)));
   // A member of a witness group is a part of a peer, and a newcomer likewise; one that says nothing takes no part.
-  const voters = witness.map((one) => witness.filter((other, l) => other === one && volume[l]! > 0).length);
-  const size = voters.map((count, j) => Math.max(1, count) / senior[j]!);
+  const voters = witness.map(
+    (one) => witness.filter((other, l) => other === one && volume[l]! > 0 && !origins.has(l)).length,
+  );
+  // An origin is judged by peers, and judges nobody.
+  const size = voters.map((count, j) => (origins.has(j) ? Number.POSITIVE_INFINITY : Math.max(1, count) / senior[j]!));
   const anchored = preTrusted.size > 0;
   const agreement = agreements(votes, volume, witness, size, k, rounded);
   const partners = agreement.map((row) => rounded(total(row.map(({ w }) => w))));
-  if (!anchored && partners.filter((mass) => mass > 0).length <= 2) return senior;
+  if (!anchored && partners.filter((mass, j) => mass > 0 && !origins.has(j)).length <= 2) return senior;
   let t: number[] = volume.map((_, j) => (anchored && !preTrusted.has(j) ? 0 : 1));
   for (let round = 1; ; round++) {
     const rho = agreement.map((row) => {
@@ -256,7 +300,7 @@ function gates(
     const ref = Math.max(half, anchored ? k.gateReferenceAnchored : k.gateReference);
     const next = rho.map((value, j) => (preTrusted.has(j) ? 1 : Math.min(1, value / ref)));
     // Peers without evidence are not among those that are judged.
-    const moved = next.map((gate, j) => (volume[j]! > 0 ? Math.abs(gate - t[j]!) : 0));
+    const moved = next.map((gate, j) => (volume[j]! > 0 && !origins.has(j) ? Math.abs(gate - t[j]!) : 0));
     if (Math.max(...moved) < k.gateSettled || round === k.gateRounds) return next.map((gate, j) => gate * senior[j]!);
     t = t.map((gate, j) => (gate + next[j]!) / 2);
   }
@@ -333,7 +377,8 @@ function logOdds(
   rounded: Rounded,
 ): Stage2 {
   const { peers, preTrusted } = group;
-  const tau = gates(votes, witness, group, k, rounded);
+  const gated0 = gates(votes, witness, group, k, rounded);
+  const tau = gated0.map((gate, j) => (group.origins?.has(j) ? 0 : gate));
   const players = votes.reduce((most, { player }) => Math.max(most, player + 1), 0);
   const lead = leads(votes, witness, tau);
   const voice = votes.map(({ peer, n1 }, i) => tau[peer]! * n1 * lead[i]!);
@@ -428,7 +473,7 @@ function logOdds(
     a = fitted.map((odds) => odds.a);
     b = fitted.map((odds) => odds.b);
   }
-  return { tau, a, b, z, pi, l };
+  return { tau: gated0, a, b, z, pi, l };
 }
 
 /**

@@ -42,6 +42,7 @@ interface Staged {
 export interface Listed {
   readonly events: readonly EventFact[];
   readonly live: ReadonlySet<EventFact>;
+  readonly disputed: ReadonlySet<number>;
 }
 
 export class Ledger {
@@ -155,7 +156,13 @@ export class Ledger {
 
   #listing(subject: string): Listed | undefined {
     if (!this.oracle.knows(subject)) return undefined;
-    return { events: this.oracle.eventsOf(subject).reverse(), live: new Set(this.oracle.liveOf(subject).reverse()) };
+    const events = this.oracle.eventsOf(subject).reverse();
+    const peers = new Set(events.map(({ peer }) => peer));
+    return {
+      events,
+      live: new Set(this.oracle.liveOf(subject).reverse()),
+      disputed: new Set([...peers].filter((peer) => this.oracle.isDisputed(subject, peer))),
+    };
   }
 
   durable(): void {
@@ -256,7 +263,7 @@ function isTaken(facts: readonly Fact[], accepted: ReadonlyMap<string, EventAcce
   const first = facts.find((fact) => fact.kind === 'event');
   if (first === undefined) return true;
   const event = accepted.get(first.id);
-  return event !== undefined && event.peer === first.peer && event.timestamp === first.timestamp;
+  return event !== undefined && event.peer === first.number && event.timestamp === first.timestamp;
 }
 
 function isWithdrawal(expected: Expected | Expected[] | undefined): expected is Expected {

@@ -54,11 +54,13 @@ export interface ListingAsked {
   /** All events of the player, newest first, from the cursor on; and those of all that counted. */
   readonly events: readonly EventFact[];
   readonly live: ReadonlySet<EventFact>;
+  /** Peers that were to see their events as disputed then. */
+  readonly disputed: ReadonlySet<number>;
 }
 
 /** The event to go on with, where there is a next page. */
 export interface Cursor {
-  readonly before: number;
+  readonly from: readonly number[];
   readonly event: EventFact;
 }
 
@@ -67,18 +69,20 @@ export interface Cursor {
  * in the listing or not, for the log is read a moment later.
  */
 export function compareListing(oracle: Oracle, asked: ListingAsked, listing: PlayerEvents): Cursor | null {
-  const { what, subject, caller, limit, events, live } = asked;
-  const { total, summarised, summary, own, nextBefore } = listing;
+  const { what, subject, caller, limit, events, live, disputed } = asked;
+  const { total, summarised, summary, own, next } = listing;
   same('listing', `total of ${what}`, total, live.size);
   const wanted = events.filter((event) => live.has(event) && event.peer === caller);
   const found = own.map(({ seq: _, ...event }) => event);
   const isStill = oracle.knows(subject) && [...live].every((event) => oracle.isLive(event) && oracle.isKept(event));
   if (isStill) {
     const newest = [...live].slice(0, oracle.rules.summaryEventsMax);
-    same('listing', `events of ${what}`, found, wanted.slice(0, limit).map(shown));
+    const isDisputed = caller !== null && disputed.has(caller);
+    const expected = wanted.slice(0, limit).map((event) => shown(event, isDisputed));
+    same('listing', `events of ${what}`, found, expected);
     same('listing', `summary of ${what}`, [summarised, sorted(summary)], [newest.length, sorted(summaryOf(newest))]);
-    same('listing', `end of ${what}`, nextBefore === null, wanted.length <= limit);
-    return nextBefore === null ? null : { before: nextBefore, event: wanted[limit]! };
+    same('listing', `end of ${what}`, next === null, wanted.length <= limit);
+    return next === null ? null : { from: next, event: wanted[limit]! };
   }
   const known = new Set(wanted.map(({ id }) => id));
   const extra = found.find(({ eventId }) => !known.has(eventId));
@@ -88,11 +92,11 @@ export function compareListing(oracle: Oracle, asked: ListingAsked, listing: Pla
     .find(
       (event) => oracle.isLive(event) && oracle.isKept(event) && !found.some(({ eventId }) => eventId === event.id),
     );
-  if (missing !== undefined && nextBefore === null) throw new Difference('listing', `${what}: lacks ${missing.id}`);
+  if (missing !== undefined && next === null) throw new Difference('listing', `${what}: lacks ${missing.id}`);
   return null;
 }
 
-function shown(event: EventFact): Omit<OwnEvent, 'seq'> {
+function shown(event: EventFact, isDisputed: boolean): Omit<OwnEvent, 'seq'> {
   return {
     schemaVersion: event.schemaVersion,
     eventId: event.id,
@@ -100,6 +104,9 @@ function shown(event: EventFact): Omit<OwnEvent, 'seq'> {
     gameId: event.gameId,
     severity: event.severity,
     timestamp: event.timestamp,
+    ...(event.origin === null ? {} : { origin: event.origin }),
+    ...(event.reference === null ? {} : { reference: event.reference }),
+    ...(isDisputed ? { disputed: true } : {}),
     receivedAt: event.receivedAt,
   };
 }

@@ -9,14 +9,21 @@ import type { Command } from '../../src/group/commands.js';
 import {
   type AllowFact,
   type AuditedFact,
+  type CarrierFact,
+  type DecisionFact,
+  type DisputeFact,
   type ErasureFact,
   type EventFact,
-  type Fact,
   Facts,
+  type OriginFact,
+  type PeerFact,
   type RelationFact,
+  type SubjectFact,
 } from './facts.js';
 
 const dayMs = 86_400_000;
+/** Of one peer; a group has ten times as many. */
+const disputesPerDay = 50;
 const minuteMs = 60_000;
 /** How far behind the newest evidence a clock may be when the half-life changes: an hour. */
 const halfLifeClockBehindMs = 3_600_000;
@@ -75,7 +82,45 @@ export class Oracle {
   }
 
   peerOf(peerId: string): number {
-    return this.facts.peers.findIndex((peer) => peer.peerId === peerId);
+    return this.facts.peers.find((peer) => peer.peerId === peerId)?.number ?? -1;
+  }
+
+  peer(number: number): PeerFact {
+    return this.facts.peers.find((peer) => peer.number === number)!;
+  }
+
+  /** The newest of what happened to an origin; undefined for one that never was declared. */
+  origin(name: string): OriginFact | undefined {
+    return this.facts.origins.findLast((origin) => origin.name === name);
+  }
+
+  carrier(number: number): CarrierFact | undefined {
+    return this.facts.carriers.find((carrier) => carrier.number === number);
+  }
+
+  /** Disputes about a subject since it was erased last, each with its newest decision. */
+  disputesOf(subject: string): { readonly dispute: DisputeFact; readonly decision: DecisionFact | undefined }[] {
+    const life = this.lifeOf(subject);
+    return life.flatMap((dispute) => {
+      if (dispute.kind !== 'dispute') return [];
+      const decision = life.findLast((fact) => fact.kind === 'decision' && fact.dispute === dispute);
+      return [{ dispute, decision: decision as DecisionFact | undefined }];
+    });
+  }
+
+  /** Peers whose events about a subject count for nothing. */
+  voidedOf(subject: string): Set<number> {
+    const upheld = this.disputesOf(subject).filter(({ decision }) => decision?.status === 'upheld');
+    return new Set(upheld.flatMap(({ decision }) => decision!.voids));
+  }
+
+  /** Whether a peer is to see its events about a subject as disputed. */
+  isDisputed(subject: string, peer: number): boolean {
+    return this.disputesOf(subject).some(({ dispute: { against }, decision }) => {
+      const status = decision?.status ?? 'open';
+      if (status === 'open') return against === null || against === peer;
+      return status === 'upheld' && decision!.voids.includes(peer);
+    });
   }
 
   /** The set in force, without those that were revoked since. */
@@ -84,7 +129,7 @@ export class Oracle {
   }
 
   /** Facts about a subject since it was erased last; empty: nothing is known of it. */
-  lifeOf(subject: string): Fact[] {
+  lifeOf(subject: string): SubjectFact[] {
     const list = this.facts.bySubject.get(subject) ?? [];
     const erased = list.findLastIndex((fact) => fact.kind === 'erasure' && !fact.pending);
     return list.slice(erased + 1);
@@ -152,9 +197,9 @@ export class Oracle {
 
   /** The number of the peer that a key belongs to: the newest key, and the one before it while its time runs. */
   peerOfKey(keyDigest: string, now: number): number {
-    for (let peer = 0; peer < this.facts.peers.length; peer++) {
+    for (const { number: peer, keyDigest: first } of this.facts.peers) {
       const rotations = this.facts.keys.filter((key) => key.peer === peer);
-      const keys = [this.facts.peers[peer]!.keyDigest, ...rotations.map((key) => key.keyDigest)];
+      const keys = [first, ...rotations.map((key) => key.keyDigest)];
       if (keys.at(-1) === keyDigest) return peer;
       const leftMs = (rotations.at(-1)?.oldUntil ?? 0) - now;
       if (keys.at(-2) === keyDigest && leftMs > 0 && leftMs <= dayMs) return peer;
@@ -186,6 +231,14 @@ export class Oracle {
         return { ok: true };
       case 'purge_peers':
         throw new Error('the simulation purges nobody');
+      case 'origin':
+        return this.#changeOrigin(command, now);
+      case 'open_dispute':
+        return this.#dispute(command, now);
+      case 'decide_dispute':
+        return this.#decideDispute(command, now);
+      case 'export_subject':
+        throw new Error('the simulation exports nobody');
       case 'public_key':
         throw new Error('the simulation signs nothing');
       case 'allow':
@@ -213,9 +266,11 @@ export class Oracle {
     if (caller !== null && caller !== peer) return no('peer_id_mismatch');
     if (peer < 0) return no('unknown_peer');
     if (this.statusOf(peer) !== 'active') return no('peer_not_active');
-    if (!this.facts.peers[peer]!.gameIds.includes(event.gameId)) return no('game_id_not_registered');
+    if (!this.peer(peer).gameIds.includes(event.gameId)) return no('game_id_not_registered');
     if (event.subject === null) return no('subject_hash_required');
     if (event.timestamp > now + dayMs) return no('timestamp_in_future');
+    const origin = event.origin === undefined ? null : this.origin(event.origin);
+    if (origin === undefined || origin?.isDeclared === false) return no('unknown_origin');
     const known = this.facts.events.get(event.eventId);
     if (known !== undefined) {
       const event_id = event.eventId;
@@ -226,11 +281,15 @@ export class Oracle {
     const subject = keyHex(event.subject);
     if (this.facts.events.size >= this.rules.eventIdsMax) return no('overloaded');
     if (!this.knows(subject) && this.#isFull) return no('overloaded');
+    const number = origin === null ? peer : this.#carry(peer, origin.number);
     this.#moveEpoch(Math.min(event.timestamp, now));
     this.facts.add({
       kind: 'event',
       id: event.eventId,
       peer,
+      number,
+      origin: event.origin ?? null,
+      reference: event.reference ?? null,
       subject,
       type: event.eventType,
       gameId: event.gameId,
@@ -238,27 +297,35 @@ export class Oracle {
       severity: event.severity,
       timestamp: event.timestamp,
       receivedAt: now,
-      repeats: this.#repeats(peer, subject, event),
+      repeats: this.#repeats(number, subject, event),
       scales: this.facts.scales.length,
     });
     return { ok: true, value: { receivedAt: now } };
+  }
+
+  #carry(peer: number, origin: number): number {
+    const known = this.facts.carriers.find((carrier) => carrier.peer === peer && carrier.origin === origin);
+    if (known !== undefined) return known.number;
+    const number = this.facts.numbers;
+    this.facts.add({ kind: 'carrier', number, peer, origin });
+    return number;
   }
 
   /**
    * Whether an event says what another of its peer says about the player; unknown where that one may have left the log
    * by its age.
    */
-  #repeats(peer: number, subject: string, { eventType, timestamp }: EventSubmission): EventFact['repeats'] {
+  #repeats(number: number, subject: string, { eventType, timestamp }: EventSubmission): EventFact['repeats'] {
     if (eventType === 'ban_lifted') return 'no';
     const same = this.liveOf(subject).filter(
-      (one) => one.peer === peer && one.type === eventType && one.timestamp === timestamp,
+      (one) => one.number === number && one.type === eventType && one.timestamp === timestamp,
     );
     if (same.length === 0) return 'no';
     return same.some((one) => this.isKept(one)) ? 'yes' : 'unknown';
   }
 
   /**
-   * Events of the subject whose evidence counts; null for a peer of whom it is unknown, as something may have left the
+   * Events of the subject whose evidence counts, by number; null for a peer of whom it is unknown, as something may have left the
    * log.
    */
   countedOf(subject: string): Map<number, Set<EventFact> | null> {
@@ -268,11 +335,11 @@ export class Oracle {
     for (const fact of this.lifeOf(subject)) {
       if (fact.kind !== 'event' && fact.kind !== 'withdrawal') continue;
       const event = fact.kind === 'event' ? fact : fact.event;
-      if (!counted.has(event.peer)) counted.set(event.peer, new Set());
-      const counts = counted.get(event.peer);
+      if (!counted.has(event.number)) counted.set(event.number, new Set());
+      const counts = counted.get(event.number);
       if (fact.kind === 'event') {
         came.push(event);
-        if (event.repeats === 'unknown') counted.set(event.peer, null);
+        if (event.repeats === 'unknown') counted.set(event.number, null);
         else if (event.repeats === 'no') counts?.add(event);
         continue;
       }
@@ -283,7 +350,7 @@ export class Oracle {
         (one) =>
           !gone.has(one) &&
           one.repeats !== 'no' &&
-          one.peer === event.peer &&
+          one.number === event.number &&
           one.type === event.type &&
           one.timestamp === event.timestamp,
       );
@@ -303,12 +370,14 @@ export class Oracle {
 
   #register(command: Extract<Command, { type: 'register' }>, now: number): Expected {
     const sent = new Set([...this.facts.events.values()].map(({ peer }) => peer));
-    const taken = this.facts.peers.filter((_, peer) => this.statusOf(peer) !== 'revoked' || sent.has(peer)).length;
+    const isTaken = ({ number }: PeerFact) => this.statusOf(number) !== 'revoked' || sent.has(number);
+    const taken = this.facts.peers.filter(isTaken).length;
     if (taken >= this.rules.peersMax + (command.byOperator ? 16 : 0)) return no('overloaded');
     const { peerId, peerName, gameIds, keyDigest, by } = command;
-    this.facts.add({ kind: 'peer', peerId, peerName, gameIds, keyDigest, at: now });
+    const number = this.facts.numbers;
+    this.facts.add({ kind: 'peer', number, peerId, peerName, gameIds, keyDigest, at: now });
     this.#audit('peer_registered', by, peerId, now);
-    return { ok: true, value: this.facts.peers.length - 1 };
+    return { ok: true, value: number };
   }
 
   #status(peerId: string, status: PeerStatus, by: string, now: number): Expected {
@@ -357,8 +426,69 @@ export class Oracle {
       return { ok: true };
     }
     this.facts.add({ kind: 'relation', first, second, relation });
-    const ids = [first, second].map((one) => this.facts.peers[one]!.peerId);
+    const ids = [first, second].map((one) => this.peer(one).peerId);
     this.#audit(`peers_${relation}`, by, ids.join(' '), now);
+    return { ok: true };
+  }
+
+  #changeOrigin({ change, name, by }: Extract<Command, { type: 'origin' }>, now: number): Expected {
+    const known = this.origin(name);
+    const isDeclared = change === 'add';
+    if (known === undefined && !isDeclared) return no('unknown_origin');
+    if (known?.isDeclared === isDeclared) return { ok: true };
+    this.facts.add({ kind: 'origin', number: known?.number ?? this.facts.numbers, name, isDeclared });
+    this.#audit(isDeclared ? 'origin_added' : 'origin_removed', by, name, now);
+    return { ok: true };
+  }
+
+  #dispute(command: Extract<Command, { type: 'open_dispute' }>, now: number): Expected {
+    const { disputeId: id, caller, text, by } = command;
+    const subject = hex(command.subject);
+    if (!this.knows(subject)) return no('subject_not_found');
+    const against = command.against === undefined ? null : this.peerOf(command.against);
+    if (against !== null && against < 0) return no('unknown_peer');
+    const open = this.disputesOf(subject).find(
+      ({ dispute, decision }) => dispute.caller === caller && (decision?.status ?? 'open') === 'open',
+    );
+    if (open !== undefined) return { ...no('duplicate_dispute'), details: { dispute_id: open.dispute.id } };
+    const recent = this.facts.disputes.filter(({ at }) => at > now - dayMs && at <= now);
+    const { length: used } = recent.filter((dispute) => dispute.caller === caller);
+    if (used >= disputesPerDay || recent.length >= 10 * disputesPerDay) return no('dispute_quota_exceeded');
+    this.facts.add({ kind: 'dispute', id, caller, subject, text, against, at: now });
+    this.#audit('dispute_opened', by, id, now);
+    return { ok: true };
+  }
+
+  #decideDispute(command: Extract<Command, { type: 'decide_dispute' }>, now: number): Expected {
+    const { decision, disputeId, peerIds, by } = command;
+    const dispute = this.facts.disputes.find(({ id }) => id === disputeId);
+    const held = dispute && this.disputesOf(dispute.subject).find((one) => one.dispute === dispute);
+    if (dispute === undefined || held === undefined) return no('dispute_not_found');
+    const isOpen = (held.decision?.status ?? 'open') === 'open';
+    if (isOpen === (decision === 'undo')) return no('dispute_decided');
+    const reporters = [...new Set(this.liveOf(dispute.subject).map(({ peer }) => peer))].sort((p, q) => p - q);
+    let voids: number[] = [];
+    if (decision === 'uphold' && peerIds.length === 0) {
+      const only = dispute.against ?? (reporters.length === 1 ? reporters[0]! : null);
+      if (only === null || !reporters.includes(only)) return no('reporter_required');
+      voids = [only];
+    } else if (decision === 'uphold') {
+      voids = peerIds.map((peerId) => this.peerOf(peerId));
+      if (voids.some((peer) => !reporters.includes(peer))) return no('unknown_peer');
+    }
+    const status = ({ uphold: 'upheld', reject: 'rejected', undo: 'open' } as const)[decision];
+    const before = [...this.voidedOf(dispute.subject)].sort().join();
+    const fact = { kind: 'decision', dispute, status, voids, at: now } as const;
+    this.facts.add({ ...fact, isChange: false });
+    const isChange = [...this.voidedOf(dispute.subject)].sort().join() !== before;
+    this.facts.truncate(this.facts.all.length - 1);
+    this.facts.add({ ...fact, isChange });
+    this.#audit(
+      { uphold: 'dispute_upheld', reject: 'dispute_rejected', undo: 'dispute_undone' }[decision],
+      by,
+      dispute.id,
+      now,
+    );
     return { ok: true };
   }
 
@@ -441,9 +571,7 @@ export class Oracle {
     const isExceeded = used.length >= quota || recent.length >= 10 * quota;
     if (!byOperator && isExceeded) return no('erasure_quota_exceeded');
     const isOwn =
-      caller >= 0 &&
-      this.liveOf(subject).every(({ peer }) => peer === caller) &&
-      now - this.facts.peers[caller]!.at >= dayMs;
+      caller >= 0 && this.liveOf(subject).every(({ peer }) => peer === caller) && now - this.peer(caller).at >= dayMs;
     const pending = !byOperator && (erasureMode === 'operator' || (erasureMode === 'own' && !isOwn));
     const events = pending ? 0 : this.liveOf(subject).length;
     const isShared = caller >= 0 && this.liveOf(subject).some(({ peer }) => peer !== caller);
@@ -482,7 +610,8 @@ export class Oracle {
       const [tau, a, b, z] = [last.tau[peer]!, last.a[peer]!, last.b[peer]!, last.z[peer]!];
       return { tau, a, b, z, witness: last.witness[peer]! };
     }
-    return { tau: this.preTrusted.includes(peer) ? 1 : 0, a: 1.25, b: 0.4, z: 0, witness: peer };
+    const witness = this.carrier(peer)?.origin ?? peer;
+    return { tau: this.preTrusted.includes(peer) ? 1 : 0, a: 1.25, b: 0.4, z: 0, witness };
   }
 
   /** The share of bad players that reads take. */

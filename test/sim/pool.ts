@@ -9,7 +9,7 @@ import type { LogRecord } from '../../src/core/records/records.js';
 import type { Simulation } from '../../src/core/scoring/simulation.js';
 import type { VerdictCounts } from '../../src/core/scoring/verdict-counts.js';
 import type { OnProgress, VerifyReport } from '../../src/group/api.js';
-import { listEvents, readChain, readRecords, readRepeats } from '../../src/group/listing/listing.js';
+import { listEvents, readChain, readPairEvents, readRecords, readRepeats } from '../../src/group/listing/listing.js';
 import type { LogReader } from '../../src/group/ports/log.js';
 import type { RedactionPiece, RedactionWork, WeightsComputed } from '../../src/group/ports/pool.js';
 import {
@@ -19,6 +19,8 @@ import {
   type GroupPool,
   type Listing,
   type ListingQuery,
+  type PairEvents,
+  type PairEventsQuery,
   PoolBusyError,
   type RepeatQuery,
   type SimulationWork,
@@ -118,6 +120,10 @@ export class SimPool implements GroupPool {
 
   list(query: ListingQuery): Promise<Listing | null> {
     return this.#run('reader', 'list', () => listEvents(this.#log, query));
+  }
+
+  pairEvents(query: PairEventsQuery): Promise<PairEvents> {
+    return this.#run('reader', 'pairEvents', () => readPairEvents(this.#log, query));
   }
 
   publishedWeights(after: number, last: number): Promise<WeightsPiece> {

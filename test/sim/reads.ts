@@ -61,8 +61,8 @@ export function comparePeers(group: GroupApi, oracle: Oracle, now: number): void
   for (const { peer } of facts.events.values()) eventCounts.set(peer, (eventCounts.get(peer) ?? 0) + 1);
   const views = group.peers(0, facts.peers.length + 1);
   same('peers', 'number of peers', views.length, facts.peers.length);
-  for (const [index, { peerId, peerName, gameIds, at }] of facts.peers.entries()) {
-    const { tau, a, b, weight, ...found } = views[index]!;
+  for (const [place, { number: index, peerId, peerName, gameIds, at }] of facts.peers.entries()) {
+    const { tau, a, b, weight, ...found } = views[place]!;
     const weights = oracle.weightsOf(index);
     same('weights', `weights of peer ${index}`, [tau, a, b], [weights.tau, weights.a, weights.b]);
     const expectedWeight = Math.min(1, Math.max(0, (weights.tau * (weights.a + weights.b)) / 4));

@@ -43,7 +43,9 @@ const vague = 1e-7;
 
 /** One peer's evidence on one player at a moment; `error`: how far doubles, added up in order, may be from it. */
 export interface Evidence {
+  /** The number under which it is held, and the peer that sent it. */
   readonly peer: number;
+  readonly sender: number;
   readonly lowering: number;
   readonly raising: number;
   readonly error: number;
@@ -134,8 +136,9 @@ export function evidenceOf(oracle: Oracle, subject: string, at: number): Evidenc
   const byPeer = new Map<number, Omit<Mutable<Evidence>, 'peer'>>();
   const counted = oracle.countedOf(subject);
   for (const event of oracle.eventsOf(subject)) {
-    const sums = byPeer.get(event.peer) ?? { lowering: 0, raising: 0, error: 0, isHeld: false, isHeavy: false };
-    byPeer.set(event.peer, sums);
+    const none = { lowering: 0, raising: 0, error: 0, isHeld: false, isHeavy: false };
+    const sums = byPeer.get(event.number) ?? { sender: event.peer, ...none };
+    byPeer.set(event.number, sums);
     const [sign, base] = types[event.type];
     // An event of no severity is worth nothing at any moment, also where the factor is beyond the range of doubles.
     const { lives, isBounded } = livesOf(oracle, event, at);
@@ -145,7 +148,7 @@ export function evidenceOf(oracle: Oracle, subject: string, at: number): Evidenc
     sums.error += isBounded && event.severity > 0 ? Number.POSITIVE_INFINITY : worth * roundingPart + cut;
     sums.isHeavy ||= event.severity > 0;
     const takesBack = event.type === 'ban_lifted' && event.severity > 0;
-    const counts = counted.get(event.peer);
+    const counts = counted.get(event.number);
     if (counts === null) sums.error = Number.POSITIVE_INFINITY;
     if (oracle.facts.withdrawals.has(event.id)) {
       // Of events that left the log meanwhile nothing comes back with the withdrawal of what took them back.
@@ -162,13 +165,13 @@ export function evidenceOf(oracle: Oracle, subject: string, at: number): Evidenc
 }
 
 /** Whether a peer lowered the player before this event of its own, by one that may have left the log. */
-function lowersBefore(oracle: Oracle, { peer, subject, id }: EventFact): boolean {
+function lowersBefore(oracle: Oracle, { number, subject, id }: EventFact): boolean {
   const events = oracle.eventsOf(subject);
   const before = events.slice(
     0,
     events.findIndex((one) => one.id === id),
   );
-  return before.some((one) => one.peer === peer && types[one.type][0] < 0 && !oracle.isKept(one));
+  return before.some((one) => one.number === number && types[one.type][0] < 0 && !oracle.isKept(one));
 }
 
 /** Whether it is too near to nothing to say if it counts as evidence at all. */
@@ -178,12 +181,16 @@ export function isAtEdge({ lowering, raising, error, isHeld, isHeavy }: Evidence
 
 export function trustOf(oracle: Oracle, subject: string, now: number): ExpectedTrust {
   const { preTrusted } = oracle;
-  const shown = { lowering: 0, raising: 0, peers: 0, preTrusted: false };
+  const voided = oracle.voidedOf(subject);
+  const shown = { lowering: 0, raising: 0, preTrusted: false };
+  const senders = new Set<number>();
+  /** By origin what the heaviest of its carriers holds. */
+  const carried = new Map<number, Evidence>();
   const words: Word[] = [];
   let error = 0;
   let isEdge = false;
   for (const evidence of evidenceOf(oracle, subject, momentOf(oracle, subject, now))) {
-    if (oracle.statusOf(evidence.peer) === 'revoked') continue;
+    if (oracle.statusOf(evidence.sender) === 'revoked' || voided.has(evidence.sender)) continue;
     error += evidence.error;
     const m = evidence.lowering + evidence.raising;
     const isPreTrusted = preTrusted.includes(evidence.peer);
@@ -196,11 +203,30 @@ export function trustOf(oracle: Oracle, subject: string, now: number): ExpectedT
     const weights = oracle.weightsOf(evidence.peer);
     const n = (k.saturation * m) / (m + k.half);
     const strength = n > 1 ? 1 + (n - 1) * (k.repeat + (1 - k.repeat) * weights.z) : n;
-    words.push({ ...weights, peer: evidence.peer, m, x: evidence.lowering / m, strength, isPreTrusted });
-    shown.lowering += evidence.lowering;
-    shown.raising += evidence.raising;
-    shown.peers++;
+    const origin = oracle.carrier(evidence.peer)?.origin ?? null;
+    words.push({
+      ...weights,
+      peer: evidence.peer,
+      sender: evidence.sender,
+      isCarried: origin !== null,
+      m,
+      x: evidence.lowering / m,
+      strength,
+      isPreTrusted,
+    });
+    senders.add(evidence.sender);
     shown.preTrusted ||= isPreTrusted;
+    if (origin === null) {
+      shown.lowering += evidence.lowering;
+      shown.raising += evidence.raising;
+      continue;
+    }
+    const heaviest = carried.get(origin);
+    if (heaviest === undefined || m > heaviest.lowering + heaviest.raising) carried.set(origin, evidence);
+  }
+  for (const { lowering, raising } of carried.values()) {
+    shown.lowering += lowering;
+    shown.raising += raising;
   }
   const { score, confidence, witnesses } = judged(words, oracle.prevalence);
   return {
@@ -210,6 +236,7 @@ export function trustOf(oracle: Oracle, subject: string, now: number): ExpectedT
     eventCount: oracle.liveOf(subject).length,
     updatedAt: updatedAt(oracle, subject),
     ...shown,
+    peers: senders.size,
     error: error < vague ? error : null,
     isEdge,
   };
@@ -218,6 +245,9 @@ export function trustOf(oracle: Oracle, subject: string, now: number): ExpectedT
 /** What one peer says of the player: `m` events of which the part `x` lowers, and what that counts for. */
 interface Word {
   readonly peer: number;
+  readonly sender: number;
+  /** Whether the peer passes it on from an origin. */
+  readonly isCarried: boolean;
   readonly m: number;
   readonly x: number;
   readonly strength: number;
@@ -236,12 +266,17 @@ function judged(all: readonly Word[], prevalence: number) {
   const voice = ({ tau, m }: Word) => tau * Math.min(m, 1);
   const sum = (of: readonly Word[], figure: (word: Word) => number) =>
     of.reduce((before, word) => before + figure(word), 0);
-  const speaking = all.filter((word) =>
-    all.every((other) => {
-      if (other.witness !== word.witness || other.peer === word.peer) return true;
-      return voice(word) > voice(other) || (voice(word) === voice(other) && word.peer < other.peer);
-    }),
-  );
+  // The heaviest first: of each witness one speaks, and of each peer where some of them pass on an origin.
+  const isCarried = all.some((word) => word.isCarried);
+  const speaking: Word[] = [];
+  for (const word of [...all].sort((p, q) => voice(q) - voice(p) || p.peer - q.peer)) {
+    const isHeard = speaking.every(
+      ({ witness, sender }) => witness !== word.witness && !(isCarried && sender === word.sender),
+    );
+    if (isHeard) speaking.push(word);
+  }
+  speaking.sort((p, q) => p.peer - q.peer);
+  const speaksItself = (sender: number) => all.some((word) => word.sender === sender && !word.isCarried);
   const heard = sum(speaking, voice);
   const oneSided = 1 - sum(speaking, (word) => voice(word) * word.z) / Math.max(heard, 1e-9);
   const deflate = Math.max(heard, 1) ** (k.correlation + (k.correlationOneSided - k.correlation) * oneSided);
@@ -265,8 +300,10 @@ function judged(all: readonly Word[], prevalence: number) {
   const ell = (trusted + (trusted === 0 ? others : clip(others, -most, most))) / deflate;
   const mass = sum(speaking, ({ tau, m }) => tau * Math.min(m, 3));
   const shift = (ell > 0 ? lower(ell, suspicious, untrusted) : -higher(-ell)) * Math.min(1, 0.5 * mass ** 0.75);
-  const effective = sum(all, (word) => weight(word) * word.strength);
-  const lowering = all.filter((word) => weight(word) > k.witnessWeight && word.x > 0.5);
+  const counted = all.filter((word) => !word.isCarried || (speaking.includes(word) && !speaksItself(word.sender)));
+  const effective = sum(counted, (word) => weight(word) * word.strength);
+  const told = isCarried ? speaking.filter((word) => voice(word) > 0) : all;
+  const lowering = told.filter((word) => weight(word) > k.witnessWeight && word.x > 0.5);
   return {
     score: 50 - clip(shift, -5 * mass ** 1.5, 5 * mass ** 1.5),
     confidence: effective / (effective + k.confidenceHalf),
@@ -294,6 +331,7 @@ function verdictOf(score: number, confidence: number, witnesses: number): Verdic
 function updatedAt(oracle: Oracle, subject: string): number {
   const times = oracle.lifeOf(subject).map((fact) => {
     if (fact.kind === 'event') return fact.receivedAt;
+    if (fact.kind === 'decision') return fact.isChange ? fact.at : 0;
     return fact.kind === 'withdrawal' ? fact.at : 0;
   });
   return Math.floor(Math.max(0, ...times) / hourMs) * hourMs;

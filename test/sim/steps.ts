@@ -23,6 +23,9 @@ export interface EventStep {
   readonly sameAt?: number;
   /** What makes it one to refuse. */
   readonly fault?: 'game' | 'version' | 'subject' | 'peer';
+  /** Number of the origin that it names, and whether it has a reference. */
+  readonly origin?: number;
+  readonly isReferenced?: true;
 }
 
 /** `peer` null: without a key. Numbers name peers (`peer-3`), players (`player-7`) and events (`event-12`). */
@@ -39,6 +42,21 @@ export type Step =
       readonly relation: 'same' | 'independent';
       readonly peer: number;
       readonly other: number;
+    }
+  | { readonly do: 'origin'; readonly change: 'add' | 'remove'; readonly origin: number }
+  /** Numbers name disputes (`dispute-5`). */
+  | {
+      readonly do: 'dispute';
+      readonly dispute: number;
+      readonly peer: number | null;
+      readonly player: number;
+      readonly against: number | null;
+    }
+  | {
+      readonly do: 'decide';
+      readonly decision: 'uphold' | 'reject' | 'undo';
+      readonly dispute: number;
+      readonly peers: readonly number[];
     }
   | { readonly do: 'allow'; readonly player: number; readonly aheadMs: number }
   | { readonly do: 'disallow'; readonly player: number }
@@ -74,6 +92,11 @@ export interface Restart {
 
 export const peerId = (peer: number): string => `peer-${peer}`;
 export const eventId = (event: number): string => `event-${event}-of-the-simulation`;
+export const originName = (origin: number): string => `origin-${origin}`;
+export const disputeId = (dispute: number): string => `dispute-${dispute}`;
+export const disputeText = (dispute: number): string => `words of dispute-${dispute} of the simulation`;
+/** It names the event, so that a search for that finds it. */
+export const referenceOf = (event: number): string => `ticket of ${eventId(event)}`;
 export const subject = (player: number): Buffer => subjectOf(`player-${player}`);
 
 /** Steps that count as operations: what a caller or an operator asks. */
@@ -86,6 +109,9 @@ const operations: ReadonlySet<Step['do']> = new Set([
   'rotate',
   'pre_trust',
   'relate',
+  'origin',
+  'dispute',
+  'decide',
   'allow',
   'disallow',
   'read',
@@ -97,6 +123,9 @@ const operations: ReadonlySet<Step['do']> = new Set([
 export function isOperation(step: Step): boolean {
   return operations.has(step.do);
 }
+
+/** Origins that events name. */
+const origins = 3;
 
 const severities = [1, 1, 1, 0.5, 0.3, 0.7, 1e-3, 0];
 /** Types of events that are drawn to say the same as others. */
@@ -134,6 +163,7 @@ class Draw {
   readonly #profile: Profile;
   #events = 0;
   #peers = 0;
+  #disputes = 0;
   /** Who sent each event first. */
   readonly #senders: number[] = [];
 
@@ -171,7 +201,20 @@ class Draw {
     const { players } = this.#profile;
     const kind = random.below(1000);
     const player = this.#player();
-    if (kind < 520) return this.#submit();
+    if (kind < 492) return this.#submit();
+    if (kind < 500) {
+      const change = random.below(4) === 0 ? 'remove' : 'add';
+      return { do: 'origin', change, origin: random.below(origins) };
+    }
+    if (kind < 510) {
+      const against = random.below(3) === 0 ? this.#peer() : null;
+      return { do: 'dispute', dispute: this.#disputes++, peer: this.#caller(), player, against };
+    }
+    if (kind < 520) {
+      const decision = random.pick(['uphold', 'uphold', 'uphold', 'reject', 'undo'] as const);
+      const peers = decision === 'uphold' && random.below(2) === 0 ? [this.#peer()] : [];
+      return { do: 'decide', decision, dispute: Math.max(0, this.#disputes - 1 - random.below(4)), peers };
+    }
     if (kind < 740) return { do: 'read', player: random.below(40) === 0 ? players + 1 : player };
     if (kind < 810) return this.#withdraw();
     if (kind < 850)
@@ -229,6 +272,12 @@ class Draw {
       severity: random.pick(severities),
       offsetMs: this.#offset(),
     };
+    if (random.below(5) === 0) {
+      const labels = random.below(3) === 0 ? {} : { origin: random.below(origins) };
+      const isReferenced = random.below(2) === 0 ? { isReferenced: true as const } : {};
+      const sameAt = random.below(3) > 0 ? {} : { type: random.pick(sameTypes), sameAt: t0 - random.below(3) * hourMs };
+      return { ...event, ...labels, ...isReferenced, ...sameAt };
+    }
     if (random.below(5) === 0) return { ...event, type: random.pick(sameTypes), sameAt: t0 - random.below(3) * hourMs };
     if (random.below(60) > 0) return event;
     return { ...event, fault: random.pick(['game', 'version', 'subject', 'peer'] as const) };

@@ -1,6 +1,7 @@
 /** Computed weights against the oracle's own fit, on evidence that the oracle added up itself. */
 import { Random } from '../support/random.js';
 import { Difference } from './difference.js';
+import type { PeerFact } from './facts.js';
 import { type FittedGroup, fit, type Reported } from './fit.js';
 import { numbers } from './fit-numbers.js';
 import type { Oracle } from './oracle.js';
@@ -54,13 +55,19 @@ export function checkWeights(oracle: Oracle, computed: Weights & { readonly comp
   ];
   const isSound = bounds.every(({ column, most }) => Array.from(column).every((value) => value >= 0 && value <= most));
   if (!isSound || !(pi > 0 && pi < 1)) throw new Difference('weights', `no weights: ${tau}, ${a}, ${b}, ${z}, ${pi}`);
-  const peers = [...oracle.facts.peers.keys()];
+  const { peers, origins, carriers, numbers: count } = oracle.facts;
+  const isRevoked = (peer: number) => oracle.statusOf(peer) === 'revoked';
   const group = {
-    peers: peers.length,
+    peers: count,
     preTrusted: new Set(oracle.preTrusted),
-    revoked: new Set(peers.filter((peer) => oracle.statusOf(peer) === 'revoked')),
+    revoked: new Set([
+      ...peers.map(({ number }) => number).filter(isRevoked),
+      ...carriers.filter(({ peer }) => isRevoked(peer)).map(({ number }) => number),
+    ]),
     relations: oracle.relations,
     seniority: seniorityOf(oracle, computedAt),
+    origins: new Set(origins.map(({ number }) => number)),
+    carriers,
   };
   const reported = reportedAt(oracle, computedAt);
   return reported === null ? 'in doubt' : compareFit(reported, group, computed);
@@ -70,10 +77,19 @@ export function checkWeights(oracle: Oracle, computed: Weights & { readonly comp
 function seniorityOf(oracle: Oracle, at: number): number[] {
   const { peers, events } = oracle.facts;
   const sent = new Set([...events.values()].map(({ peer }) => peer));
-  const age = peers.map((peer) => Math.max(0, at - peer.at));
-  const old = age.filter((_, peer) => sent.has(peer) && oracle.statusOf(peer) !== 'revoked').sort((p, q) => q - p);
-  const third = old[2] ?? 0;
-  return third < 3_600_000 ? age.map(() => 1) : age.map((one) => Math.min(1, one / Math.min(third, 86_400_000)));
+  const ageOf = (peer: PeerFact) => Math.max(0, at - peer.at);
+  const isRevoked = (peer: number) => oracle.statusOf(peer) === 'revoked';
+  const reporting = peers.filter(({ number }) => sent.has(number) && !isRevoked(number));
+  const third = reporting.map(ageOf).sort((p, q) => q - p)[2] ?? 0;
+  const seniority = new Array<number>(oracle.facts.numbers).fill(0);
+  for (const peer of peers) {
+    seniority[peer.number] = third < 3_600_000 ? 1 : Math.min(1, ageOf(peer) / Math.min(third, 86_400_000));
+  }
+  // An origin is as old as the oldest of the peers that carry it.
+  for (const { peer, origin } of oracle.facts.carriers) {
+    if (!isRevoked(peer)) seniority[origin] = Math.max(seniority[origin]!, seniority[peer]!);
+  }
+  return seniority;
 }
 
 /** All evidence at a moment; null where what may be missing of some of it could move the fit. */
@@ -82,7 +98,9 @@ function reportedAt(oracle: Oracle, now: number): Weighed[] | null {
   for (const [player, subject] of oracle.subjects.entries()) {
     // A clock that was set back makes no evidence larger.
     const at = Math.max(now, newestEvidence(oracle, subject));
+    const voided = oracle.voidedOf(subject);
     for (const evidence of evidenceOf(oracle, subject, at)) {
+      if (voided.has(evidence.sender)) continue;
       const { peer, lowering, raising, error, isHeld, isHeavy } = evidence;
       // A peer whose evidence has faded to nothing still has a vote in the fit, by its share of lowering; where that is
       // in doubt, so is the fit.

@@ -1,7 +1,7 @@
 import type { SnapshotBlock } from '../../src/core/snapshot/snapshot.js';
 import type { SnapshotStore } from '../../src/group/ports/snapshots.js';
 
-/** Copies of a snapshot's blocks, to keep. */
+/** Returns copies of a snapshot's blocks. */
 export function blocksIn(store: Pick<SnapshotStore, 'borrowBlocks'>, seq: number): SnapshotBlock[] {
   return Array.from(store.borrowBlocks(seq), ({ key, bytes }) => ({ key, bytes: new Uint8Array(bytes) }));
 }

@@ -1,4 +1,4 @@
-/** What the drills of backup and restore have in common: folders, runs of the command, and what folders hold. */
+/** Shared parts of the backup and restore drills: folders, runs of the command, and the contents of folders. */
 import { hash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import { type PtfProcess, type PtfRun, runPtf } from './ptf.js';
 
 const root = temporaryFolder();
 
-/** Removes all that the drills made. */
+/** Removes all folders of the drills. */
 export function removeAll(): void {
   rmSync(root, { recursive: true, force: true });
 }
@@ -27,7 +27,7 @@ export function newFolder(): string {
   return dir;
 }
 
-/** Where a backup may go: a folder that is not there yet. */
+/** Returns the path of a new backup, which does not exist yet. */
 export function newPlace(): string {
   return join(root, `backup-${folders++}`);
 }
@@ -52,7 +52,7 @@ export async function refused(args: readonly string[], dir: string, code: string
   return run.err;
 }
 
-/** The digest of the state of a data folder at a record; with no snapshots, what the log alone leads to. */
+/** Returns the digest of the state of a data folder at a record. Without snapshots, only the log is used. */
 export async function digestAt(dir: string, seq?: number, withSnapshots = false): Promise<string> {
   const salt = Buffer.from(readFileSync(join(dir, 'group-salt'), 'utf8').trim());
   const log = openLogReader(dir);
@@ -78,12 +78,12 @@ export function subjectOf(player: string, dir: string): Buffer {
   return hash('sha256', player + readFileSync(join(dir, 'group-salt'), 'utf8').trim(), 'buffer');
 }
 
-/** Waits until the work of a command shows on disk, or is over. */
+/** Waits until the work of a command shows on disk, or the command ends. */
 export async function appears(path: string, { child }: PtfProcess): Promise<void> {
   while (!existsSync(path) && child.exitCode === null) await delay(2);
 }
 
-/** The command and all that works for it, where they still run. */
+/** Kills the command and all of its processes, if they still run. */
 export function killAll({ child }: PtfProcess): void {
   try {
     process.kill(-child.pid!, 'SIGKILL');
@@ -92,7 +92,10 @@ export function killAll({ child }: PtfProcess): void {
   }
 }
 
-/** A stopped node's folder with `count` events and a snapshot of them, and the peer that sent them. */
+/**
+ * Makes the folder of a stopped node with `count` events and a snapshot of them. Returns it with the peer that sent
+ * them.
+ */
 export async function lived(count: number, env: Record<string, string> = {}) {
   const dir = newFolder();
   const node = await startProcess({ DATA_DIR: dir, ...env });

@@ -1,6 +1,6 @@
 /**
- * One record of every type, with unlike values: what formats are tested with. Fixtures are made of these, so they never
- * change.
+ * One record of every type, with distinct values, for tests of formats. Fixtures are made of these records, so they
+ * never change.
  */
 import type { AuditPart, LogRecord } from '../../src/core/records/records.js';
 
@@ -138,6 +138,42 @@ export const everyRecord: readonly LogRecord[] = [
   },
   { type: 'scoring_changed', scoring: 2, audit },
   { type: 'peers_related', first: 0, second: 1, relation: 'same', audit },
+  {
+    type: 'event_accepted',
+    peer: 3,
+    subject: Buffer.from(subject, 'hex'),
+    event_id: 'event-with-reference',
+    id_tag: '\x01\x0223456789',
+    event_type: 5,
+    game: 0,
+    schema_version: '1.1.0',
+    severity: 1,
+    timestamp: 1_700_000_000_000,
+    mass: -0.5,
+    prev: 0,
+    repeats: true,
+    reference: 'Fall № 4711 ☃',
+  },
+  { type: 'origin_declared', origin: 2, name: 'Öffentliche Liste', audit },
+  { type: 'origin_removed', origin: 2, audit },
+  { type: 'origin_carried', carrier: 3, peer: 1, origin: 2 },
+  {
+    type: 'dispute_opened',
+    dispute_id: 'dddddddd-0000-4000-8000-000000000000',
+    peer: 1,
+    subject,
+    text: 'It was\nnot me ☃',
+    against: 0,
+    audit,
+  },
+  {
+    type: 'dispute_decided',
+    dispute_id: 'dddddddd-0000-4000-8000-000000000000',
+    status: 'upheld',
+    voids: [0],
+    audit,
+  },
+  { type: 'subject_exported', audit },
   { type: 'shared_erasure_asked', peer: 0, audit },
   { type: 'player_allowed', subject, id: 'entry', until: 1_700_000_460_000, note: 'appeal upheld ☃', audit },
   { type: 'player_allowance_ended', subject: null, audit },

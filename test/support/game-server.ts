@@ -1,7 +1,7 @@
-/** A peer that sends events to a node over HTTP, and takes some back. */
+/** A peer that sends events to a node over HTTP, and withdraws some. */
 import * as assert from 'uvu/assert';
 
-// A connection that rests for as long as a busy machine likes may be closed just when it is used again.
+// On a busy machine an idle connection may be closed just when it is used again, so each request opens a new one.
 const json = { 'content-type': 'application/json', connection: 'close' };
 
 export interface SentEvent {
@@ -28,12 +28,12 @@ export class GameServer {
     return new GameServer(url, peer_id, api_key);
   }
 
-  /** The same peer, on the node that came after. */
+  /** Returns the same peer on a later node. */
   at(url: string): GameServer {
     return new GameServer(url, this.peerId, this.#headers['x-peer-api-key']!);
   }
 
-  /** The status of each event, as if it had been sent alone. */
+  /** Sends events. Returns the status of each event, as if it had been sent alone. */
   async send(events: readonly SentEvent[]): Promise<number[]> {
     const fixed = { schema_version: '1.0.0', event_type: 'ban_applied', game_id: 'g', severity: 1 };
     const sent = events.map(({ id, player }) => ({
@@ -61,7 +61,7 @@ export class GameServer {
     return (await fetch(path, { method: 'DELETE', headers: this.#headers })).status;
   }
 
-  /** The status of the score, and how many events it is made of. */
+  /** Returns the status of the score, and the number of its events. */
   async score(player: string): Promise<readonly [status: number, events: number | undefined]> {
     const response = await fetch(`${this.url}/api/v1/players/${encodeURIComponent(player)}/trust-score`);
     const { event_count } = (await response.json()) as { event_count?: number };

@@ -1,16 +1,23 @@
-/** Given/when/then for the core: a state built from records, commands decided on it, no clock and no store. */
+/** Given/when/then for the core: a state built from records, and commands decided on it, without clock and store. */
 import { hash } from 'node:crypto';
 import type { SubjectKey } from '../../src/core/columns/packed-keys.js';
 import type { EventSubmission, WithdrawEvent } from '../../src/core/commands.js';
+import { asOfTime } from '../../src/core/evidence/decay.js';
+import { type TrustConstants, trustConstants } from '../../src/core/evidence/trust-constants.js';
 import { auditPart, auditStart } from '../../src/core/records/audit.js';
 import { chainTo } from '../../src/core/records/event-chain.js';
 import type { EventAccepted, GroupFormed, LogRecord } from '../../src/core/records/records.js';
 import { decideEvent } from '../../src/core/rules/decide-event.js';
+import { decideCarrier, decideOrigin } from '../../src/core/rules/decide-origin.js';
 import { decideRegistration } from '../../src/core/rules/decide-peer.js';
 import { decideRevocation, headOfPair } from '../../src/core/rules/decide-removal.js';
 import { decideEpoch } from '../../src/core/rules/decide-scale.js';
+import { type TrustView, trustOf } from '../../src/core/scoring/score.js';
 import { GroupState } from '../../src/core/state.js';
 import { keyOf } from '../../src/core/tables/event-columns.js';
+import { computePeerTrust, type PeerTrust } from '../../src/core/trust/peer-trust.js';
+import { gatherVotes } from '../../src/core/trust/sums/gather.js';
+import { Scratch } from '../../src/core/trust/votes/scratch.js';
 import type { Outcome } from '../../src/errors.js';
 
 /** 2026-01-01T00:00:00Z */
@@ -35,12 +42,12 @@ export function formedRecord(halfLifeDays = 0): GroupFormed {
   };
 }
 
-/** The subject of a short name. */
+/** Returns the subject of a short name. */
 export function subjectOf(name: string): Buffer {
   return hash('sha256', name, 'buffer');
 }
 
-/** The same as an event is submitted under. */
+/** Returns the same subject as the key of an event. */
 export function subjectKeyOf(name: string): SubjectKey {
   return keyOf(subjectOf(name));
 }
@@ -67,7 +74,7 @@ export class Given {
   /** Registers peers named `peer-0`, `peer-1`, … with the games g1 and g2. */
   peers(count: number): this {
     for (let i = 0; i < count; i++) {
-      const index = this.state.peers.size;
+      const index = this.state.numbers;
       const command = {
         peerId: `peer-${index}`,
         peerName: `Peer ${index}`,
@@ -80,10 +87,29 @@ export class Given {
     return this;
   }
 
-  /**
-   * Publishes weights for all peers: those of peers with an open gate of whom nothing two-sided is known, unless told
-   * otherwise.
-   */
+  /** Declares an origin, or removes it. */
+  origin(name: string, change: 'add' | 'remove' = 'add'): this {
+    this.apply(decideOrigin(this.state, { change, name, by: 'test' }, t0).records, t0);
+    return this;
+  }
+
+  /** Computes the weights from all evidence at a time, and publishes them. */
+  compute(at = t0, constants: TrustConstants = trustConstants): PeerTrust {
+    const scratch = new Scratch();
+    const votes = gatherVotes(this.state, at, constants, scratch);
+    const trust = computePeerTrust(votes, constants, scratch, this.state.relations);
+    const { pi, tau, a, b, z, witness } = trust;
+    const based = { based_on_seq: this.state.lastSeq, computed_at: at };
+    this.apply([{ type: 'weights_published', ...based, pi, tau, a, b, z, witness }], at);
+    return trust;
+  }
+
+  /** The score of a player at a time. */
+  trust(player: string, at = t0): TrustView {
+    return trustOf(this.state, this.row(player), asOfTime(this.state, at));
+  }
+
+  /** Publishes weights for all peers. By default all gates are open and no peer has two-sided evidence. */
   weigh(
     more: Partial<Record<'tau' | 'a' | 'b' | 'z' | 'witness', readonly number[]>> & { readonly pi?: number } = {},
   ): this {
@@ -119,14 +145,19 @@ export class Given {
   }
 
   /**
-   * Decides an event of a peer and applies what comes of it; answers the event's sequence number. `repeats`: whether it
-   * repeats another.
+   * Decides an event of a peer and applies the records. Returns the event's sequence number. `repeats`: whether the
+   * event repeats another.
    */
   event(peer: number, player: string, more: Partial<EventSubmission> = {}, now = t0, repeats = false): Outcome<number> {
     const moved = decideEpoch(this.state, now);
     if (moved !== null) this.apply([moved], now);
-    const decided = decideEvent(this.state, peer, this.submission(peer, player, more), now, repeats);
+    const submission = this.submission(peer, player, more);
+    const decided = decideEvent(this.state, peer, submission, now, repeats);
     if (!decided.ok) return decided;
+    const { origin } = submission;
+    const sender = this.state.peers.at(peer);
+    const carried = origin === undefined ? null : decideCarrier(this.state, sender, origin, decided.value.peer);
+    if (carried !== null) this.apply([carried], now);
     this.apply([decided.value], now);
     const seq = this.state.lastSeq;
     const taken = decideRevocation(this.state, decided.value, decided.value.subject);
@@ -134,7 +165,7 @@ export class Given {
     return { ok: true, value: seq };
   }
 
-  /** The withdrawal of the event that is record `eventSeq`, as the group would ask for it. */
+  /** Returns the command that withdraws the event at record `eventSeq`, as the group would build it. */
   withdrawal(caller: number | null, eventSeq: number): WithdrawEvent {
     const read = (seq: number) => this.records[seq - 1]!.record;
     const event = read(eventSeq) as EventAccepted;

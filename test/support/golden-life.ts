@@ -1,6 +1,7 @@
 /**
- * A short life of a group that writes every type of record: what the golden files of a format version are made of. Run
- * by hand (`node build/test/support/golden-life.js`), it writes the files of the version at hand, and replaces none.
+ * A short life of a group that writes every type of record, as the content of the golden files of a format version. Run
+ * by hand (`node build/test/support/golden-life.js`), it writes the missing files of the current version and replaces
+ * none.
  */
 import { existsSync, writeFileSync } from 'node:fs';
 import { argv } from 'node:process';
@@ -12,7 +13,7 @@ import type { Command, Located } from '../../src/group/commands.js';
 import { Machine } from '../group/machine.js';
 import { dayMs, subjectKeyOf, subjectOf, t0 } from './given.js';
 
-/** What a golden file holds: stored bytes in base64, and the digest of the state that they lead to. */
+/** Content of a golden file: stored bytes in base64, and the digest of the resulting state. */
 export interface GoldenLog {
   readonly digest: string;
   readonly batches: readonly string[];
@@ -79,6 +80,22 @@ export async function goldenLife(): Promise<Machine> {
   await submit(0, 'event-ban', 'player 1', 'ban_applied', 1);
   await submit(0, 'event-late', 'player 1', 'ban_lifted', 1);
   await submit(0, 'event-clean', 'player 1', 'session_clean', 1);
+  await ask({ type: 'origin', change: 'add', name: 'list', by: 'test' });
+  for (const [peer, id] of [
+    [0, 'event-carried-0'],
+    [1, 'event-carried-1'],
+  ] as const) {
+    const labels = { schemaVersion: '1.1.0', origin: 'list', reference: `ticket ${peer} ☃` };
+    const fixed = { gameId: 'g1', timestamp: machine.now, severity: 1, eventType: 'ban_applied' } as const;
+    const event = { ...fixed, ...labels, eventId: id, peerId: `peer-${peer}`, subject: subjectKeyOf('player 1') };
+    await ask({ type: 'submit', caller: peer, events: [event] });
+  }
+  await ask({ type: 'origin', change: 'remove', name: 'list', by: 'test' });
+  const subject = subjectOf('player 1');
+  const dispute = { caller: 1, subject, text: 'It was not me ☃', against: 'peer-0', by: 'peer-1' };
+  await ask({ type: 'open_dispute', disputeId: 'dispute-1', ...dispute });
+  await ask({ type: 'decide_dispute', decision: 'uphold', disputeId: 'dispute-1', peerIds: [], by: 'test' });
+  await ask({ type: 'export_subject', subject, commitment: 'commitment', by: 'test' });
   return machine;
 }
 
@@ -88,8 +105,8 @@ async function writeGolden(): Promise<void> {
   const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
   const stored = log.from(0, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
   const files: Record<string, GoldenLog | GoldenSnapshot> = {
-    'log-v4-people.json': { digest, batches: stored.map(({ bytes }) => base64(bytes)) },
-    [`snapshot-v${SNAPSHOT_VERSION}-people.json`]: {
+    'log-v5.json': { digest, batches: stored.map(({ bytes }) => base64(bytes)) },
+    [`snapshot-v${SNAPSHOT_VERSION}-disputes.json`]: {
       digest,
       blocks: Array.from(snapshotBlocks(actor.state), ({ key, bytes }) => ({ key, bytes: base64(bytes) })),
     },

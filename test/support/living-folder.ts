@@ -1,19 +1,19 @@
-/** Reads a folder in which others write meanwhile. */
+/** Reads a folder while others write to it. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A folder that never holds still for one look is none that a test should read. */
+/** A folder that changes during every read is not one that a test should read. */
 const looksMax = 1_000;
 
 export interface LivingFile {
-  /** Below the folder. */
+  /** Path below the folder. */
   readonly name: string;
   readonly bytes: Buffer;
 }
 
 /**
- * Every file under a folder whose name is `wanted`, from one look during which none of them went: a snapshot is renamed
- * when it is whole, and must not be missed under both names.
+ * Returns every file under a folder whose name is `wanted`, from one pass in which no file disappeared. A snapshot is
+ * renamed when it is complete, and must not be missed under both names.
  */
 export function filesOfLiving(dir: string, wanted: (name: string) => boolean = () => true): LivingFile[] {
   for (let look = 1; ; look++) {

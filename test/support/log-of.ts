@@ -1,4 +1,4 @@
-/** A log that holds what it is given: what a damaged disk would answer. */
+/** A log with the given batches, as a damaged disk would return them. */
 import type { LogReader, StoredBatch } from '../../src/group/ports/log.js';
 
 export function logOf(batches: readonly StoredBatch[]): LogReader {

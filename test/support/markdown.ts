@@ -1,6 +1,6 @@
-/** What tests need of a Markdown page: its headings as anchors, its links, its blocks of code. */
+/** Parses Markdown pages for tests: headings as anchors, links, and blocks of code. */
 
-/** The anchors of a page's headings, as GitHub makes them. */
+/** Returns the anchors of a page's headings, as GitHub makes them. */
 export function anchorsOf(page: string): Set<string> {
   const headings = withoutCode(page).matchAll(/^#{1,6} (.+)$/gm);
   return new Set(Array.from(headings, ([, text]) => anchorOf(text!)));
@@ -13,12 +13,12 @@ export function anchorOf(heading: string): string {
     .replaceAll(' ', '-');
 }
 
-/** Targets of the links on a page. */
+/** Returns the targets of the links on a page. */
 export function linksOf(page: string): string[] {
   return Array.from(withoutCode(page).matchAll(/\]\(([^)\s]+)\)/g), ([, target]) => target!);
 }
 
-/** The text of every block of code in one of these languages, its indentation taken off. */
+/** Returns the text of every block of code in one of these languages, without indentation. */
 export function blocksOf(page: string, languages: readonly string[]): string[] {
   const blocks = page.matchAll(/^( *)```(\w*)\n([\s\S]*?)^ *```$/gm);
   return Array.from(blocks)

@@ -1,18 +1,18 @@
-/** The log's port in memory, for the simulation: the same rules as `lmdb-log.ts`, and faults on demand. */
+/** The log's port in memory, for the simulation: the rules of `lmdb-log.ts`, and faults on demand. */
 import type { LogReader, LogWriter, StoredBatch } from '../../src/group/ports/log.js';
 import { OwnerLostError } from '../../src/group/ports/storage-errors.js';
 
-/** What happens to an append: written, refused (nothing written), or written with the answer lost. */
+/** Outcome of an append: written, refused (nothing written), or written with the answer lost. */
 export type AppendFault = 'ok' | 'refuse' | 'lose';
 
-/** What stays when a node dies. Open writers on it one after another; each takes the log from the one before. */
+/** The part that survives when a node dies. Each new writer claims the log from the one before. */
 export class MemoryLog implements LogReader {
   readonly #batches: StoredBatch[] = [];
   #epoch = 0;
   #appends = 0;
   readonly #beforeAppend: (append: number) => AppendFault;
 
-  /** `beforeAppend` gets the number of the append, from 0 and over all owners, and says what becomes of it. */
+  /** `beforeAppend` gets the number of the append, counted from 0 over all owners, and returns its outcome. */
   constructor(beforeAppend: (append: number) => AppendFault = () => 'ok') {
     this.#beforeAppend = beforeAppend;
   }
@@ -44,7 +44,7 @@ export class MemoryLog implements LogReader {
       take(batch);
       lent += 1;
       bytes += batch.bytes.length;
-      // As the next read of a real store would.
+      // Overwrite the bytes, as the next read of a real store would.
       batch.bytes.fill(0);
       if (bytes >= maxBytes) break;
     }
@@ -53,7 +53,7 @@ export class MemoryLog implements LogReader {
 
   async close(): Promise<void> {}
 
-  /** For writers only. */
+  /** Called only by writers. */
   write(epoch: number, batch: StoredBatch | null, rewrites: readonly StoredBatch[]): void {
     if (epoch !== this.#epoch) throw new OwnerLostError('another owner took the log');
     const lastSeq = this.#batches.at(-1)?.firstSeq ?? -1;
@@ -71,11 +71,12 @@ export class MemoryLog implements LogReader {
 
   #indexOf(seq: number): number {
     const index = this.#indexFrom(seq);
-    if (this.#batches[index]?.firstSeq !== seq) throw new Error(`there is no batch at ${seq} to replace`);
+    if (this.#batches[index]?.firstSeq !== seq)
+      throw new Error(`cannot replace the batch at ${seq}: it does not exist`);
     return index;
   }
 
-  /** Index of the first batch at or above `seq`. */
+  /** Returns the index of the first batch at or above `seq`. */
   #indexFrom(seq: number): number {
     let low = 0;
     let high = this.#batches.length;
@@ -92,7 +93,7 @@ export class MemoryLogWriter implements LogWriter {
   readonly epoch: number;
   readonly #log: MemoryLog;
 
-  /** Made by `MemoryLog.claim`. */
+  /** Created by `MemoryLog.claim`. */
   constructor(log: MemoryLog, epoch: number) {
     this.#log = log;
     this.epoch = epoch;

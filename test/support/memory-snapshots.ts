@@ -47,26 +47,26 @@ export class MemorySnapshotStore implements SnapshotStore {
     this.#damaged.add(seq);
   }
 
-  /** Changes the content of a snapshot under checksums that hold, as a fault in what wrote it would. */
+  /** Changes the content of a snapshot under valid checksums, as a fault in its writer would. */
   alter(seq: number): void {
     const last = this.#snapshot(seq).blocks.at(-1)!;
     last.bytes[last.bytes.length - 10]! ^= 1;
     this.#altered.add(seq);
   }
 
-  /** Whether nothing of a snapshot was damaged or altered. */
+  /** Returns whether a snapshot was neither damaged nor altered. */
   holds(seq: number): boolean {
     return !this.#damaged.has(seq) && !this.#altered.has(seq);
   }
 
-  /** The blocks as they are stored, damaged or not. */
+  /** Returns the blocks as stored, damaged or not. */
   stored(seq: number): readonly SnapshotBlock[] {
     return this.#snapshot(seq).blocks;
   }
 
   #snapshot(seq: number): MemorySnapshot {
     const snapshot = this.#snapshots.get(seq);
-    if (snapshot === undefined) throw new DamagedError(`snapshot ${seq}: there is none`);
+    if (snapshot === undefined) throw new DamagedError(`snapshot ${seq}: does not exist`);
     return snapshot;
   }
 }

@@ -1,10 +1,9 @@
-/** What a process holds of the machine's memory. */
+/** Measures the memory of a process. */
 import { readFileSync } from 'node:fs';
 
 /**
- * Resident MiB of a process that are its own; undefined where the machine does not tell (anything but Linux). Pages of
- * files are not counted: LMDB maps the log once per thread that reads it, and the system takes such pages back when it
- * likes.
+ * Returns the anonymous resident memory of a process in MiB; undefined on systems other than Linux. Excludes pages of
+ * files: LMDB maps the log once per reading thread, and the system can reclaim such pages.
  */
 export function residentMiB(pid: number | undefined): number | undefined {
   try {

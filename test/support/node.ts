@@ -1,4 +1,4 @@
-/** A real node for tests: its own temporary folder, a free port, in this process or as a process of its own. */
+/** A real node for tests with its own temporary folder and a free port, in this process or in another one. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,13 +16,13 @@ export interface TestNode {
   readonly dashboardUrl: string | null;
   readonly dir: string;
   readonly group: GroupApi;
-  /** Stops the node; the folder goes unless it was given. */
+  /** Stops the node. Removes the folder unless it was given. */
   close(): Promise<void>;
 }
 
 /**
- * A node with the given variables over the defaults of development. `DATA_DIR` keeps a folder from run to run; `ports`
- * replace those of a real process.
+ * Starts a node with the given variables over the defaults of development. `DATA_DIR` keeps a folder between runs;
+ * `ports` replace those of a real process.
  */
 export async function startTestNode(
   overrides: Record<string, string> = {},
@@ -55,9 +55,7 @@ export async function startTestNode(
   };
 }
 
-/**
- * Resolves once peer weights take account of all that was accepted: until something more is, no score moves by itself.
- */
+/** Resolves once peer weights cover everything accepted. Until more is accepted, no score changes by itself. */
 export function weightsSettled({ group }: TestNode): Promise<void> {
   return until(() => {
     const { lastSeq, weights } = group.health();
@@ -66,9 +64,9 @@ export function weightsSettled({ group }: TestNode): Promise<void> {
 }
 
 /**
- * A node on which nothing moves but by what a test does, so that answers of different moments can be compared: its one
- * computation of weights for an hour, which the first event of all begins, is over. That event is of a peer that is
- * nobody else's concern.
+ * Starts a node whose state changes only by the test, so that answers at different times can be compared. Its only
+ * computation of weights within an hour, started by the first event, is over. That event belongs to a peer that no test
+ * uses.
  */
 export async function startStillNode(
   overrides: Record<string, string> = {},

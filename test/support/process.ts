@@ -1,7 +1,4 @@
-/**
- * A node as a process of its own, for what only a process can do: be killed, be refused, hold a lock. Runs
- * `dist/main.js`.
- */
+/** A node in its own process, for tests that kill it, expect a refused start, or hold a lock. Runs `dist/main.js`. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
@@ -18,7 +15,7 @@ export interface NodeProcess {
   /** Resolves with the exit code or the signal's name. */
   readonly ended: Promise<number | string | null>;
   output(): string;
-  /** What it wrote since this was last asked: all that it wrote becomes too long to be read again and again. */
+  /** Returns the output since the last call, because the whole output becomes too long to be read repeatedly. */
   takeUnread(): string;
   kill(signal: NodeJS.Signals): Promise<number | string | null>;
 }
@@ -27,7 +24,7 @@ export function temporaryFolder(): string {
   return mkdtempSync(join(tmpdir(), 'ptf-process-'));
 }
 
-/** The node refused to start: its exit code and what it said. */
+/** The node refused to start. Contains its exit code and output. */
 export class NotStarted extends Error {
   readonly exit: number | string | null;
   readonly output: string;
@@ -41,12 +38,12 @@ export class NotStarted extends Error {
 
 const running = new Set<ChildProcess>();
 
-/** Kills what a failed test left behind: call it after the last test. */
+/** Kills the processes that a failed test left behind. Call it after the last test. */
 export function endAll(): void {
   for (const child of running) child.kill('SIGKILL');
 }
 
-/** Starts a node and resolves once it listens; rejects with `NotStarted` where it ends before. */
+/** Starts a node and resolves once it listens. Rejects with `NotStarted` if it ends before. */
 export async function startProcess(env: Record<string, string>, wrapper: readonly string[] = []): Promise<NodeProcess> {
   const [command = process.execPath, ...before] = wrapper;
   const args = wrapper.length === 0 ? [mainEntry] : [...before, process.execPath, mainEntry];
@@ -88,7 +85,7 @@ export async function startProcess(env: Record<string, string>, wrapper: readonl
       return text;
     },
     async kill(signal) {
-      // The node itself, whatever wraps it.
+      // Signal the node itself, even under a wrapper.
       process.kill(pid, signal);
       return ended;
     },
@@ -96,8 +93,8 @@ export async function startProcess(env: Record<string, string>, wrapper: readonl
 }
 
 /**
- * Resolves once a node that holds events has computed weights, and so has loaded its replica. That is a thread of the
- * lowest priority: on a busy machine loading alone may take it longer than a stop gives it for the last snapshot.
+ * Resolves once a node with events has computed weights, and so has loaded its replica. The replica is a thread of the
+ * lowest priority: on a busy machine its loading alone may exceed the time for a last snapshot at a shutdown.
  */
 export function replicaLoaded({ url }: NodeProcess): Promise<void> {
   return until(async () => {

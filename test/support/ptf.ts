@@ -1,4 +1,4 @@
-/** The operator command as a process of its own, as an operator runs it. */
+/** Runs the operator command in its own process, as an operator does. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -16,7 +16,9 @@ export interface PtfProcess {
   readonly ended: Promise<PtfRun>;
 }
 
-/** Begins a run on the data folder `dir`; it leads a process group, so that all of it can be killed together. */
+/**
+ * Starts a run on the data folder `dir`. Leads a process group, so that all of its processes can be killed together.
+ */
 export function beginPtf(args: readonly string[], dir: string): PtfProcess {
   const child = spawn(process.execPath, [ptfEntry, '--data-dir', dir, ...args], {
     cwd: '/',

@@ -1,4 +1,4 @@
-/** Seeded chance for tests: the same seed draws the same numbers (mulberry32, T. Ettinger). */
+/** Seeded random numbers for tests: the same seed gives the same numbers (mulberry32, T. Ettinger). */
 export class Random {
   #state: number;
 
@@ -6,7 +6,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** In [0, 1). */
+  /** Returns a number in [0, 1). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let t = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
@@ -14,7 +14,7 @@ export class Random {
     return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
   }
 
-  /** A whole number from 0 to below `n`. */
+  /** Returns an integer from 0 to below `n`. */
   below(n: number): number {
     return Math.floor(this.next() * n);
   }

@@ -1,7 +1,6 @@
 /**
- * A reader of the verdict stream that knows nothing but its wire form (docs/decisions/0160-verdict-stream-wire.md): it
- * keeps a table of players as the page says, holds every frame to its schema and its bounds, and resumes from the last
- * id.
+ * A reader of the verdict stream that knows only its wire form (docs/decisions/0160-verdict-stream-wire.md). Keeps a
+ * table of players as the page says, checks every frame against its schema and bounds, and resumes from the last id.
  */
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { Agent, request } from 'undici';
@@ -35,12 +34,12 @@ class FormError extends Error {}
 export class StreamReader {
   readonly table = new Map<string, Told>();
   readonly frames: Frame[] = [];
-  /** What came, by kind of event, over all connections. */
+  /** Received frames by kind, over all connections. */
   readonly counts = new Map<string, number>();
   lastEventId = '';
-  /** A frame that did not hold to its form. */
+  /** The first frame that violated its form. */
   fault: Error | undefined;
-  /** Frames are kept only where a test looks at them. */
+  /** Whether frames are kept, for tests that read them. */
   readonly #keepFrames: boolean;
   readonly #key: string;
   readonly #agent = new Agent();
@@ -54,12 +53,12 @@ export class StreamReader {
     this.#keepFrames = keepFrames;
   }
 
-  /** The log record up to which everything was told. */
+  /** The log record up to which everything was published. */
   get seq(): number {
     return Number(this.lastEventId.split('-')[0] ?? 0);
   }
 
-  /** Connects, and resolves with the status once the head is there. */
+  /** Connects. Resolves with the status once the head has arrived. */
   async connect(url: string): Promise<number> {
     this.#abort = new AbortController();
     this.#named = null;
@@ -78,18 +77,18 @@ export class StreamReader {
     assert.is(headers['content-type'], 'text/event-stream; charset=utf-8');
     assert.is(headers['cache-control'], 'private, no-store');
     this.#reading = this.#read(body).catch((error: unknown) => {
-      // A connection may break at any byte; a frame may not break its form.
+      // A connection may break at any byte. A frame must not break its form.
       if (error instanceof FormError || error instanceof assert.Assertion) this.fault = error;
     });
     return 200;
   }
 
-  /** Resolves when the connection is over, whoever ended it. */
+  /** Resolves when the connection is over, whichever side ended it. */
   get over(): Promise<void> {
     return this.#reading;
   }
 
-  /** Leaves in the middle of whatever is under way. */
+  /** Disconnects at once, whatever is in progress. */
   async cut(): Promise<void> {
     this.#abort.abort();
     await this.#reading;
@@ -101,7 +100,7 @@ export class StreamReader {
     if (this.fault !== undefined) throw this.fault;
   }
 
-  /** Resolves with the next frame for which `holds`. */
+  /** Resolves with the next frame for which `holds` returns true. */
   next(holds: (frame: Frame) => boolean): Promise<void> {
     return new Promise((resolve) => this.#waiting.push({ holds, resolve }));
   }
@@ -152,7 +151,10 @@ export class StreamReader {
   }
 }
 
-/** Where a table is not what the node answers: verdicts exactly, numbers within the step that may stay untold. */
+/**
+ * Lists the differences between a table and the node's answers: verdicts must be equal, numbers within the step that
+ * may stay unpublished.
+ */
 export async function differences(
   url: string,
   key: string,

@@ -1,16 +1,16 @@
-/** Takes the data folder of a node that runs, as another machine does of one that is paused. */
+/** Takes over the data folder of a running node, as another machine does when the node is paused. */
 import type { LmdbLogWriter } from '../../src/store/log/lmdb-log-writer.js';
 import { claimFolder } from '../../src/store/ownership/owner.js';
 import { thisProcess } from '../../src/store/ownership/process-identity.js';
 import { until } from './until.js';
 
-/** From where the node's process cannot be looked up, and patient for less than a heartbeat. */
+/** The node's process cannot be identified from this namespace. The times are shorter than a heartbeat. */
 const elsewhere = { ...thisProcess(), pid: 1, pidNamespace: 'pid:[1]' };
 const impatient = { heartbeatMs: 100, ownerSilentMs: 200 };
 
 export async function takeOver(dir: string): Promise<LmdbLogWriter> {
   let taken: LmdbLogWriter | undefined;
-  // Where a beat of the node falls into so short a silence it lives, and the next try comes.
+  // A heartbeat within this short silence shows that the node is alive; try again.
   await until(async () => {
     taken = await claimFolder(dir, elsewhere, impatient).catch(() => undefined);
     return taken !== undefined;

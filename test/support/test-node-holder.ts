@@ -1,4 +1,7 @@
-/** A test that dies: starts a test node in the folder of its argument, says where it is, and waits to be ended. */
+/**
+ * Entry of a process that a test kills: starts a test node in the folder of its argument, prints where it is, and
+ * waits.
+ */
 import { argv, stdout } from 'node:process';
 import { startTestNode } from '../../src/testing.js';
 

@@ -1,28 +1,28 @@
-/** What a traced process asked of the system, in order: reads the output of `strace -f -yy -xx`. */
+/** Reads the system calls of a traced process, in order, from the output of `strace -f -yy -xx`. */
 import { spawnSync } from 'node:child_process';
 
-/** One call that ended well. `begin` and `end` are places in the order of the trace. */
+/** One successful call. `begin` and `end` are positions in the trace. */
 export interface TracedCall {
   readonly name: string;
   readonly begin: number;
   readonly end: number;
-  /** Of the descriptor that it is about, or that it returned; -1 where it is about none. */
+  /** The descriptor that the call uses or returned; -1 if there is none. */
   readonly fd: number;
-  /** What that descriptor is: a path, or what a socket is connected to. */
+  /** The path of the descriptor, or the peer of a socket. */
   readonly of: string;
-  /** Its arguments as strace writes them. */
+  /** Arguments as strace prints them. */
   readonly args: string;
   readonly result: number;
 }
 
-/** Whether strace is here, and may trace. */
+/** Returns whether strace is installed and permitted. */
 export function canTrace(): boolean {
   return spawnSync('strace', ['-o', '/dev/null', 'true']).status === 0;
 }
 
 /**
- * In front of a command: traces these calls, with all bytes that they write, into the file `output`. Each of `slow`
- * takes 3 ms longer, so that who does not wait for it is seen.
+ * Returns the prefix of a command that traces these calls, with all bytes that they write, into the file `output`. Each
+ * call of `slow` takes 3 ms longer, so that code that does not wait for it is detected.
  */
 export function tracing(calls: readonly string[], slow: readonly string[], output: string): string[] {
   const options = ['-f', '-yy', '-xx', '-v', '-s', '1000000', '-o', output];
@@ -34,7 +34,7 @@ const descriptor = /^(\d+)<(.*?)>(?:,|$)/;
 const cut = ' <unfinished ...>';
 const goesOn = /^<\.\.\. \w+ resumed>(.*)$/;
 
-/** Calls that failed, or that the end of the process cut off, are left out. */
+/** Leaves out calls that failed, or that the end of the process interrupted. */
 export function tracedCalls(trace: string): TracedCall[] {
   const calls: TracedCall[] = [];
   const begun = new Map<string, { readonly begin: number; readonly text: string }>();
@@ -55,7 +55,7 @@ export function tracedCalls(trace: string): TracedCall[] {
   return calls;
 }
 
-/** Bytes as `-xx` writes them. */
+/** Returns bytes as `-xx` prints them. */
 export function escaped(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('hex').replace(/../g, '\\x$&');
 }

@@ -1,14 +1,14 @@
-/** The one way in which tests wait for what a node does by itself. */
+/** The only way in which tests wait for a node's own actions. */
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Far longer than anything takes on a busy machine: whoever waits for so long waits for what never comes. */
+/** Far longer than any action takes on a busy machine, so a wait of this length would never end. */
 const waitMs = 120_000;
 
-/** Resolves once `condition` holds; rejects where it never does. */
+/** Resolves once `condition` is true. Rejects if it stays false. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   const end = performance.now() + waitMs;
   while (!(await condition())) {
-    if (performance.now() > end) throw new Error(`it did not happen in ${waitMs} ms: ${condition}`);
+    if (performance.now() > end) throw new Error(`the condition was still false after ${waitMs} ms: ${condition}`);
     await delay(10);
   }
 }

@@ -1,4 +1,4 @@
-/** Verifies a store in one go, as the process of its own does step by step. */
+/** Verifies a store in one call, as the verifying process does step by step. */
 import type { OnProgress, VerifyReport } from '../../src/group/api.js';
 import type { LogReader } from '../../src/group/ports/log.js';
 import type { SnapshotStore } from '../../src/group/ports/snapshots.js';

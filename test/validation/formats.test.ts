@@ -29,7 +29,7 @@ test('leap days exist in leap years only', () => {
   assert.is(parseUtcDateTime('2026-02-29T00:00:00Z'), undefined);
 });
 
-test('what is not RFC 3339 in UTC is refused', () => {
+test('a time that is not RFC 3339 in UTC is refused', () => {
   const refused = [
     '',
     '2026-01-02',

@@ -4,8 +4,8 @@ import { characterViolation, gameId, isEventId, peerName, playerId } from '../..
 import { validatorOf } from '../../src/validation/validator.js';
 
 const blank = 'must not begin or end with a blank';
-const control = 'must not hold a control character; found ';
-const invisible = 'must not hold an invisible character; found ';
+const control = 'must not contain a control character; found ';
+const invisible = 'must not contain an invisible character; found ';
 
 const faults: readonly (readonly [text: string, fault: string])[] = [
   [' ', blank],
@@ -24,8 +24,8 @@ const faults: readonly (readonly [text: string, fault: string])[] = [
   ['\ufeffa', `${invisible}U+FEFF`],
   ['a\u00adb', `${invisible}U+00AD`],
   ['a\u{e0041}b', `${invisible}U+E0041`],
-  ['a\ud83d', 'must not hold half of a surrogate pair; found U+D83D'],
-  ['\ude00\ud83d', 'must not hold half of a surrogate pair; found U+DE00'],
+  ['a\ud83d', 'must not contain half of a surrogate pair; found U+D83D'],
+  ['\ude00\ud83d', 'must not contain half of a surrogate pair; found U+DE00'],
 ];
 
 test('an id with a blank at an end, or a control or an invisible character, is refused with the reason', () => {
@@ -54,7 +54,7 @@ test('blanks inside, letters of every script and emoji of one code point are tak
 
 test('a game id holds no comma, a player id and a name may', () => {
   const outcome = validatorOf(gameId, 'game_id')('arena, chess');
-  assert.is(outcome.ok || outcome.text, 'game_id must not hold a comma; each game is an item of its own');
+  assert.is(outcome.ok || outcome.text, 'game_id must not contain a comma; each game is a separate item');
   for (const schema of [playerId, peerName]) assert.ok(validatorOf(schema)('a, b').ok);
 });
 

@@ -197,14 +197,14 @@ test('each fault says in words what was expected and what was found', () => {
     [{ player_id: '' }, 'player_id must have at least 1 character; got 0'],
     [{ player_id: 'x'.repeat(129) }, 'player_id must have at most 128 characters; got 129'],
     [{ player_id: ['a'] }, 'player_id must be a string of 1 to 128 characters; got an array'],
-    [{ player_id: 'a\u0000b' }, 'player_id must not hold a control character; found U+0000'],
+    [{ player_id: 'a\u0000b' }, 'player_id must not contain a control character; found U+0000'],
     [{ event_id: 'a/b' }, 'event_id must consist of letters, digits and the characters . _ : -'],
-    [{ game_id: 'arena, chess' }, 'game_id must not hold a comma; each game is an item of its own'],
+    [{ game_id: 'arena, chess' }, 'game_id must not contain a comma; each game is a separate item'],
     [{ schema_version: '1.0' }, 'schema_version must be a semantic version, e.g. 1.0.0; got "1.0"'],
     [{ schema_version: 1 }, 'schema_version must be a semantic version, e.g. 1.0.0; got a number'],
     [
       { eventType: 'x' },
-      `eventType is not a field of the body; known are ${Object.keys(eventSchema.properties).join(', ')}`,
+      `eventType is not a field of the body; known fields are ${Object.keys(eventSchema.properties).join(', ')}`,
     ],
   ];
   for (const [more, text] of told) {
@@ -212,7 +212,7 @@ test('each fault says in words what was expected and what was found', () => {
     assert.equal(textsOf(event, body), [text]);
   }
   assert.equal(textsOf(registration, { peer_name: 'a', game_ids: ['a', 'a'] }), [
-    'game_ids must not hold the same item twice',
+    'game_ids must not contain the same item twice',
   ]);
   assert.equal(textsOf(registration, { peer_name: 'a', game_ids: [] }), ['game_ids must have at least 1 item; got 0']);
   assert.equal(textsOf(registration, { peer_name: 'a', game_ids: ['a', ' b'] }), [
@@ -262,7 +262,7 @@ test('further faults of the same body follow the first, at most eight', () => {
       {
         field: '/extra',
         violation: 'additionalProperties',
-        error: `extra is not a field of the body; known are ${Object.keys(eventSchema.properties).join(', ')}`,
+        error: `extra is not a field of the body; known fields are ${Object.keys(eventSchema.properties).join(', ')}`,
       },
       { field: '/event_type', violation: 'enum', error: `event_type must be one of ${eventTypes}; got "cheat"` },
       {

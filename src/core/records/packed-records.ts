@@ -14,28 +14,43 @@ const TOMBSTONE_BYTES = 22;
 const CARRIED_SUMS_HEAD_BYTES = 12;
 const CARRIED_SUMS_BYTES = 80;
 
-/** An event carries the tag of its id from version 2 on, and is one that repeats another in version 3. */
+/**
+ * An event carries the tag of its id from version 2 on, is one that repeats another in version 3, and has a reference in
+ * version 4, where a byte of flags says whether it repeats another.
+ */
 const TAGGED = 2;
 const REPEATED = 3;
+const REFERENCED = 4;
 
-export function eventVersion({ repeats }: DecidedEvent, isTagged: boolean): number {
+/** Behind the head of a referenced event: a byte of flags, and the length of the reference as 16 bits. */
+const FLAGS_AT = EVENT_HEAD;
+const REFERENCE_LENGTH_AT = EVENT_HEAD + 1;
+const REFERENCED_HEAD = EVENT_HEAD + 3;
+const REPEATS = 1;
+
+export function eventVersion({ repeats, reference }: DecidedEvent, isTagged: boolean): number {
+  if (!isTagged && reference !== undefined) throw new Error('records: an event without a tag has no reference');
   if (!isTagged) return 1;
+  if (reference !== undefined) return REFERENCED;
   return repeats === undefined ? TAGGED : REPEATED;
 }
 
 /** Whether the event at byte `at` carries the tag of its id. */
 export function hasTag(bytes: Uint8Array, at: number): boolean {
-  return bytes[at + 1] === TAGGED || isRepeated(bytes, at);
+  const version = bytes[at + 1]!;
+  return version >= TAGGED && version <= REFERENCED;
 }
 
 /** Whether the event at byte `at` repeats another. */
 export function isRepeated(bytes: Uint8Array, at: number): boolean {
-  return bytes[at + 1] === REPEATED;
+  const version = bytes[at + 1]!;
+  return version === REPEATED || (version === REFERENCED && (bytes[at + FLAGS_AT]! & REPEATS) !== 0);
 }
 
 /** Bytes that `writeEvent` takes. */
-export function eventBytes({ event_id, schema_version }: DecidedEvent, isTagged: boolean): number {
-  return headOf(isTagged) + event_id.length + schema_version.length;
+export function eventBytes({ event_id, schema_version, reference }: DecidedEvent, isTagged: boolean): number {
+  const bytes = headOf(isTagged) + event_id.length + schema_version.length;
+  return reference === undefined ? bytes : bytes + REFERENCED_HEAD - EVENT_HEAD + Buffer.byteLength(reference);
 }
 
 function headOf(isTagged: boolean): number {
@@ -44,7 +59,7 @@ function headOf(isTagged: boolean): number {
 
 /**
  * Writes an event at byte `at`; `view` is of the same bytes. The tag's bytes come last of the head, so that a record
- * without them differs by their absence alone.
+ * without them differs by their absence alone. Only a tagged event has a reference.
  */
 export function writeEvent(
   event: DecidedEvent,
@@ -65,7 +80,19 @@ export function writeEvent(
   encodeKey(columns.keys, i * KEY_WORDS, view, at + 40);
   view.setUint32(at + 72, event.schema_version.length, true);
   if (isTagged) encodeTag(columns.tags, i * TAG_WORDS, view, at + UNTAGGED_HEAD);
+  if (event.reference !== undefined) {
+    writeReferenced(event, event.reference, bytes, at);
+    return;
+  }
   writeLatin1(event.schema_version, bytes, writeLatin1(event.event_id, bytes, at + headOf(isTagged)));
+}
+
+/** The reference comes last, so that what stands before it is read as in any other event. */
+function writeReferenced(event: DecidedEvent, reference: string, bytes: Buffer, at: number): void {
+  const from = writeLatin1(event.schema_version, bytes, writeLatin1(event.event_id, bytes, at + REFERENCED_HEAD));
+  const length = bytes.write(reference, from, 'utf8');
+  bytes[at + FLAGS_AT] = event.repeats === undefined ? 0 : REPEATS;
+  bytes.writeUInt16LE(length, at + REFERENCE_LENGTH_AT);
 }
 
 /** By hand: a call of `write` takes three times as long for so short a text. Returns where it ends. */
@@ -75,8 +102,10 @@ function writeLatin1(text: string, bytes: Buffer, at: number): number {
 }
 
 export function decodeEvent(bytes: Buffer, eventType: EventTypeId, isTagged: boolean): EventAccepted {
-  const head = headOf(isTagged);
+  const isReferenced = bytes[1] === REFERENCED;
+  const head = isReferenced ? REFERENCED_HEAD : headOf(isTagged);
   const idEnd = head + bytes[3]!;
+  const versionEnd = idEnd + bytes.readUInt32LE(72);
   return {
     type: 'event_accepted',
     event_type: eventType,
@@ -89,7 +118,11 @@ export function decodeEvent(bytes: Buffer, eventType: EventTypeId, isTagged: boo
     subject: bytes.subarray(40, 72),
     id_tag: isTagged ? bytes.toString('latin1', UNTAGGED_HEAD, EVENT_HEAD) : null,
     event_id: bytes.toString('latin1', head, idEnd),
-    schema_version: bytes.toString('latin1', idEnd, idEnd + bytes.readUInt32LE(72)),
+    schema_version: bytes.toString('latin1', idEnd, versionEnd),
+    ...(isRepeated(bytes, 0) ? { repeats: true as const } : {}),
+    ...(isReferenced
+      ? { reference: bytes.toString('utf8', versionEnd, versionEnd + bytes.readUInt16LE(REFERENCE_LENGTH_AT)) }
+      : {}),
   };
 }
 

@@ -18,7 +18,6 @@ import {
   eventBytes,
   eventVersion,
   hasTag,
-  isRepeated,
   writeEvent,
 } from './packed-records.js';
 import type { DecidedEvent, EventAccepted, LogRecord, RecordType } from './records.js';
@@ -46,6 +45,12 @@ const typeIds: Record<RecordType, number> = {
   peers_related: 19,
   evidence_taken_back: 20,
   events_erased: 21,
+  origin_declared: 22,
+  origin_removed: 23,
+  origin_carried: 24,
+  dispute_opened: 25,
+  dispute_decided: 26,
+  subject_exported: 27,
   peer_public_key_set: 30,
   player_allowed: 31,
   player_allowance_ended: 32,
@@ -127,8 +132,7 @@ export function decodeRecord(bytes: Buffer): LogRecord {
 function decodeKnownEvent(bytes: Buffer, isTagged: boolean): EventAccepted {
   const eventType = bytes[EVENT_TYPE_AT]!;
   if (isEventTypeId(eventType)) {
-    const event = decodeEvent(bytes, eventType, isTagged);
-    return isRepeated(bytes, 0) ? { ...event, repeats: true } : event;
+    return decodeEvent(bytes, eventType, isTagged);
   }
   throw new UnknownRecordError(`event of type ${eventType} was written by a newer release`);
 }

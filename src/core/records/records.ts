@@ -6,7 +6,7 @@
 import type { IdTag } from '../columns/packed-keys.js';
 import type { EventTypeId } from '../evidence/event-types.js';
 import type { PeerRelation } from '../relations.js';
-import type { Environment, IdentityMode, PeerStatus } from '../vocabulary.js';
+import type { DisputeStatus, Environment, IdentityMode, PeerStatus } from '../vocabulary.js';
 
 /** The part of a record that the audit log shows, chained by its hashes. */
 export interface AuditPart {
@@ -104,6 +104,7 @@ export interface EpochMoved {
 /** A trust event as accepted. Its `received_at` is the time of its batch. */
 export interface EventAccepted {
   readonly type: 'event_accepted';
+  /** Number of the peer, or of the carrier where the event has an origin. */
   readonly peer: number;
   readonly subject: Uint8Array;
   readonly event_id: string;
@@ -123,6 +124,8 @@ export interface EventAccepted {
    * evidence.
    */
   readonly repeats?: true;
+  /** The peer's own note on the event, such as the number of a ticket. */
+  readonly reference?: string;
   /** Previous record of the same (subject, peer), 0 for none. */
   readonly prev: number;
 }
@@ -291,6 +294,63 @@ export interface PeersRelated extends PeerRelation {
   readonly audit: AuditPart;
 }
 
+/** The operator declared an origin, or declares one again that was removed. */
+export interface OriginDeclared {
+  readonly type: 'origin_declared';
+  /** Its number: the next one where it is new. */
+  readonly origin: number;
+  readonly name: string;
+  readonly audit: AuditPart;
+}
+
+/** No further events of an origin are taken; those that are held stay. */
+export interface OriginRemoved {
+  readonly type: 'origin_removed';
+  readonly origin: number;
+  readonly audit: AuditPart;
+}
+
+/** A peer sends its first event of an origin: from here on that evidence has the number `carrier`. */
+export interface OriginCarried {
+  readonly type: 'origin_carried';
+  readonly carrier: number;
+  readonly peer: number;
+  readonly origin: number;
+}
+
+/** A peer disputes what is held of a player. */
+export interface DisputeOpened {
+  readonly type: 'dispute_opened';
+  readonly dispute_id: string;
+  /** Peer that disputes, or `NO_KEY`. */
+  readonly peer: number;
+  /** Hex; null once the subject was erased, and the text is empty then. */
+  readonly subject: string | null;
+  /** For the operator alone. */
+  readonly text: string;
+  /** The peer whose events are disputed, where the dispute names one. */
+  readonly against: number | null;
+  readonly audit: AuditPart;
+}
+
+/**
+ * What the operator decided about a dispute; `open` undoes a decision. `voids`: the peers whose events about the player
+ * count for nothing while the dispute is upheld.
+ */
+export interface DisputeDecided {
+  readonly type: 'dispute_decided';
+  readonly dispute_id: string;
+  readonly status: DisputeStatus;
+  readonly voids: readonly number[];
+  readonly audit: AuditPart;
+}
+
+/** All that is held of a player was handed to the operator. */
+export interface SubjectExported {
+  readonly type: 'subject_exported';
+  readonly audit: AuditPart;
+}
+
 /** From here on scores follow another version of scoring. */
 export interface ScoringChanged {
   readonly type: 'scoring_changed';
@@ -323,6 +383,12 @@ export type LogRecord =
   | EventsExpired
   | WeightsPublished
   | ScoringChanged
-  | PeersRelated;
+  | PeersRelated
+  | OriginDeclared
+  | OriginRemoved
+  | OriginCarried
+  | DisputeOpened
+  | DisputeDecided
+  | SubjectExported;
 
 export type RecordType = LogRecord['type'];

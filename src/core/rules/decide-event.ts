@@ -12,6 +12,7 @@ import type { DecidedEvent, EventAccepted } from '../records/records.js';
 import type { GroupState } from '../state.js';
 import { bytesOf, EventColumns, type EventKeys } from '../tables/event-columns.js';
 import type { Peer } from '../tables/peers.js';
+import { numberFor } from './decide-origin.js';
 
 /** Of one event that was not looked up, reused from call to call. */
 const single = new EventColumns(1);
@@ -37,7 +38,8 @@ export function decideEvent(
  * One trust event, checked in the order of the contract. `caller` null: authentication is off, and `peerId` names the
  * peer. `keys` are what it is looked up by; `repeats`: whether an earlier event says the same (`decide-repeat.ts`).
  * Codes: unsupported_schema_version, peer_id_mismatch, unknown_peer, peer_not_active, game_id_not_registered,
- * subject_hash_required or player_id_not_canonical, timestamp_in_future, duplicate_event, overloaded.
+ * subject_hash_required or player_id_not_canonical, timestamp_in_future, unknown_origin, duplicate_event, overloaded. An
+ * event of an origin that its peer did not carry before has the next number as its peer's: `decideCarrier` makes the record that gives it out.
  */
 export function decideByKeys(
   state: GroupState,
@@ -56,17 +58,20 @@ export function decideByKeys(
   if (game < 0) return refused('game_id_not_registered');
   if (subject === null) return refused(refusalOfRawIds(state.formed.identity_mode));
   if (timestamp - now > limits.futureMs) return refused('timestamp_in_future');
+  const number = numberFor(state, peer, submission.origin);
+  if (!number.ok && number.code === 'unknown_origin') return number;
   const { columns, i } = keys;
   const known = state.eventIds.seqOfEvent(columns, i);
   if (known > 0) return duplicate(state, peer, eventId, keys, known);
+  if (!number.ok) return number;
   if (state.eventIds.full) return refused('overloaded');
   const type = eventTypeNamed(submission.eventType);
   const row = state.subjects.findOfEvent(columns, i);
   if (row < 0 && state.subjects.full) return refused('overloaded');
-  const entry = row < 0 ? -1 : state.subjects.findEntry(row, peer.index);
+  const entry = row < 0 ? -1 : state.subjects.findEntry(row, number.value);
   const decided: DecidedEvent = {
     type: 'event_accepted',
-    peer: peer.index,
+    peer: number.value,
     event_id: eventId,
     event_type: type.id,
     game,
@@ -76,7 +81,9 @@ export function decideByKeys(
     mass: type.sign * type.baseWeight * severity * scaleAt(evidenceAt(timestamp, now), state.epoch, state.halfLifeDays),
     prev: entry < 0 ? 0 : state.subjects.entries.head(entry),
   };
-  return granted(repeats ? { ...decided, repeats } : decided);
+  const { reference } = submission;
+  const noted = reference === undefined ? decided : { ...decided, reference };
+  return granted(repeats ? { ...noted, repeats } : noted);
 }
 
 /** By hand: `Number` of a part of the text takes ten times as long. */
@@ -96,7 +103,7 @@ export function actingPeer(state: GroupState, caller: number | null, peerId: str
 }
 
 function duplicate(state: GroupState, peer: Peer, eventId: string, { columns, i }: EventKeys, seq: number): Refusal {
-  if (state.eventIds.peerOfEvent(columns, i) !== peer.index) {
+  if (state.origins.peerOf(state.eventIds.peerOfEvent(columns, i)) !== peer.index) {
     return refused('duplicate_event', { details: { event_id: eventId, owner: 'other' } });
   }
   const details = {

@@ -15,6 +15,7 @@ import { audited, type Decision, refuse } from '../decision.js';
 import { auditPart } from '../records/audit.js';
 import type { LogRecord } from '../records/records.js';
 import type { GroupState } from '../state.js';
+import { hasNoNumber } from './decide-origin.js';
 
 /** A new peer; its number is the answer. Codes: overloaded. */
 export function decideRegistration(
@@ -25,10 +26,10 @@ export function decideRegistration(
 ): Decision<number> {
   const places = bounds.peersMax + (command.byOperator ? limits.peersReserve : 0);
   // A number is never given out again.
-  if (state.peers.count >= places || state.peers.size >= limits.peersMaxCeiling) {
+  if (state.peers.count >= places || hasNoNumber(state)) {
     return refuse('overloaded', { text: 'this group holds as many peers as it may' });
   }
-  const index = state.peers.size;
+  const index = state.numbers;
   const audit = audited(state, now, { action: 'peer_registered', actor: command.by, target: command.peerId });
   const record: LogRecord = {
     type: 'peer_registered',

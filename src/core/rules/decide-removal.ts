@@ -19,6 +19,7 @@ import type {
 } from '../records/records.js';
 import type { GroupState } from '../state.js';
 import { OPERATOR, type PendingReason } from '../vocabulary.js';
+import { quotaWaitsMs } from './quota.js';
 
 /**
  * The answer to a withdrawal whose event was located before something was taken out of the log, or whose pair may have
@@ -38,7 +39,7 @@ export function decideWithdrawal(
   if (command.asOf !== state.redacted) return readAgain;
   const { event, eventSeq } = command;
   const missing = refuse('event_not_found');
-  if (command.caller !== null && command.caller !== event.peer) return missing;
+  if (command.caller !== null && command.caller !== state.origins.peerOf(event.peer)) return missing;
   const row = state.subjects.find(event.subject);
   const entry = row < 0 ? -1 : state.subjects.findEntry(row, event.peer);
   if (entry < 0 || eventSeq <= state.retired.seq || isRevoked(state, eventSeq, event)) return missing;
@@ -190,8 +191,9 @@ export function decideErasure(
   const isNamed = state.pendingErasures.has(subject) || state.allowed.of(subject) !== undefined;
   if (row < 0 && !(byOperator && isNamed)) return refuse('subject_not_found');
   if (!byOperator) {
-    const { own, group } = quotaWaitsMs(state, bounds, command.caller, now);
     const { erasureQuotaPerDay: quota } = bounds;
+    const { groupErasuresFactor: groupFactor } = limits;
+    const { own, group } = quotaWaitsMs(state.erasuresBy, command.caller, { quota, groupFactor }, now);
     if (own > 0 || group > 0) {
       return refuse('erasure_quota_exceeded', {
         retryAfterS: Math.ceil(Math.max(own, group) / 1000),
@@ -253,7 +255,7 @@ function isOwn(state: GroupState, caller: number, row: number): boolean {
   const { entries } = state.subjects;
   const first = state.subjects.firstEntry(row);
   for (let entry = first; entry < first + state.subjects.peerCount(row); entry++) {
-    if (entries.count(entry) > 0 && entries.peer(entry) !== caller) return false;
+    if (entries.count(entry) > 0 && state.origins.peerOf(entries.peer(entry)) !== caller) return false;
   }
   return true;
 }
@@ -292,26 +294,4 @@ function eventsOf(state: GroupState, row: number): number {
   let events = 0;
   for (let i = 0; i < state.subjects.peerCount(row); i++) events += state.subjects.entries.count(first + i);
   return events;
-}
-
-/** ms until the caller may erase again, by its own quota and by that of the group; 0: now. */
-function quotaWaitsMs(
-  state: GroupState,
-  bounds: GroupBounds,
-  caller: number,
-  now: number,
-): { readonly own: number; readonly group: number } {
-  const { erasureQuotaPerDay } = bounds;
-  const own = waitMs(state.erasuresBy.get(caller) ?? [], erasureQuotaPerDay, now);
-  const all = [...state.erasuresBy.values()].flat().sort((p, q) => p - q);
-  return { own, group: waitMs(all, erasureQuotaPerDay * limits.groupErasuresFactor, now) };
-}
-
-/** ms until fewer than `quota` of these times lie within the window; they are in order. */
-function waitMs(times: readonly number[], quota: number, now: number): number {
-  // A time that has not come was noted before the clock was set back.
-  const recent = times.filter((at) => at > now - limits.erasureWindowMs && at <= now);
-  if (recent.length < quota) return 0;
-  const frees = recent[recent.length - quota] ?? now;
-  return Math.max(1, frees + limits.erasureWindowMs - now);
 }

@@ -1,5 +1,5 @@
 /**
- * Whether an event repeats an earlier one: same peer, player, type and timestamp. The state knows only which events
+ * Whether an event repeats an earlier one: same peer, origin, player, type and timestamp. The state knows only which events
  * may; whether one does is read in the log and comes back with the command. Rules only, nothing is read here.
  */
 
@@ -9,6 +9,7 @@ import { eventTypeNamed, isEvidence } from '../evidence/event-types.js';
 import type { GroupState } from '../state.js';
 import type { EventKeys } from '../tables/event-columns.js';
 import { actingPeer } from './decide-event.js';
+import { numberFor } from './decide-origin.js';
 
 /** What the log says of the events of a command, as far as the command brings it. */
 export interface Repeats {
@@ -60,20 +61,25 @@ function hashOf(state: GroupState, caller: number | null, event: EventSubmission
   const peer = actingPeer(state, caller, event.peerId);
   const { id } = eventTypeNamed(event.eventType);
   if (!peer.ok || event.subject === null || !isEvidence(id)) return 0;
-  return state.repeats.hashOf(columns.hashes[i]!, peer.value.index, id, event.timestamp);
+  const number = numberFor(state, peer.value, event.origin);
+  // Of a carrier that is not there yet nothing is held.
+  if (!number.ok || number.value >= state.numbers) return 0;
+  return state.repeats.hashOf(columns.hashes[i]!, number.value, id, event.timestamp);
 }
 
-/** The newest record of the event's peer and player, 0 for none. */
-function headOf(state: GroupState, { peerId }: EventSubmission, { columns, i }: EventKeys): number {
+/** The newest record of the event's peer, or carrier, and player, 0 for none. */
+function headOf(state: GroupState, { peerId, origin }: EventSubmission, { columns, i }: EventKeys): number {
   const { subjects } = state;
   const row = subjects.findOfEvent(columns, i);
-  const entry = row < 0 ? -1 : subjects.findEntry(row, state.peers.byId(peerId)!.index);
+  const number = numberFor(state, state.peers.byId(peerId)!, origin);
+  const entry = row < 0 || !number.ok ? -1 : subjects.findEntry(row, number.value);
   return entry < 0 ? 0 : subjects.entries.head(entry);
 }
 
 function saysTheSame(one: EventSubmission, other: EventSubmission): boolean {
   return (
     one.peerId === other.peerId &&
+    one.origin === other.origin &&
     one.eventType === other.eventType &&
     one.timestamp === other.timestamp &&
     one.subject !== null &&

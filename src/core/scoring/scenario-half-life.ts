@@ -146,12 +146,14 @@ export class ScenarioHalfLife {
         peer: (entry) => entries.peer(entry),
         isBelow: (mix, first, count, own, pairs) => entries.isBelow(mix, first, count, own, pairs),
         count: (entry) => entries.count(entry),
+        isVoid: (entry) => entries.isVoid(entry),
         lowering,
         raising,
         putVotes: (first, count, worths, at, votes, to) => {
           const decayFactor = worths[at]!;
           let put = to;
           for (let entry = first; entry < first + count; entry++) {
+            if (entries.isVoid(entry)) continue;
             const b = decayed(lowering(entry), decayFactor);
             put = putVote(votes, put, entries.peer(entry), b, decayed(raising(entry), decayFactor));
           }

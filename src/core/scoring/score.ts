@@ -8,6 +8,7 @@ import { saturate, strength, unit } from '../evidence/evidence.js';
 import { trustConstants as k } from '../evidence/trust-constants.js';
 import type { GroupState } from '../state.js';
 import type { EvidenceView, PeerColumns } from '../tables/evidence-view.js';
+import { CARRIES } from '../tables/peer-weights.js';
 import type { Verdict } from '../vocabulary.js';
 
 /** A player's score at a moment. Unrounded. */
@@ -76,6 +77,8 @@ class Voices {
   voice = new Float64Array(ENTRIES_AT_FIRST);
   pull = new Float64Array(ENTRIES_AT_FIRST);
   mass = new Float64Array(ENTRIES_AT_FIRST);
+  /** `w n`: what confidence is made of. */
+  effective = new Float64Array(ENTRIES_AT_FIRST);
   /**
    * What they come to: log-odds of a bad player before the prior, those at which the player is suspicious, and the part
    * of one-sided voices.
@@ -83,16 +86,21 @@ class Voices {
   logOdds = 0;
   suspicious = 0;
   oneSided = 0;
+  /** Whether some of them carry an origin. */
+  isCarried = false;
   #speakers = new Int32Array(0);
+  #senders = new Int32Array(0);
 
   begin(most: number): void {
     this.count = 0;
+    this.isCarried = false;
     if (most <= this.peer.length) return;
     this.peer = new Uint16Array(2 * most);
     this.x = new Float64Array(2 * most);
     this.voice = new Float64Array(2 * most);
     this.pull = new Float64Array(2 * most);
     this.mass = new Float64Array(2 * most);
+    this.effective = new Float64Array(2 * most);
   }
 
   /** Of each witness the heaviest vote speaks; of equal ones that of the peer that registered first. */
@@ -105,12 +113,44 @@ class Voices {
       const isHeard = f === NO_PEERS || voice[e]! > voice[f]!;
       if (isHeard) speakers[named] = e;
       const silent = isHeard ? f : e;
-      if (silent === NO_PEERS) continue;
-      voice[silent] = 0;
-      this.pull[silent] = 0;
-      this.mass[silent] = 0;
+      if (silent !== NO_PEERS) this.#silence(silent);
     }
     this.#forget(witness);
+  }
+
+  /**
+   * The same where some of them carry an origin: of each witness one vote speaks, and of each peer one vote, be it its
+   * own or one that it carries; the heaviest first. So nobody gains a second voice by putting an origin to its word.
+   * Returns what origins add to the sum of `w n`: those that speak through a peer with no vote of its own.
+   */
+  oneVoicePerSender({ witness, sender, isGrouped }: PeerColumns): number {
+    const { count, peer, voice, effective } = this;
+    const speakers = this.#speakersOf(witness);
+    if (this.#senders.length < sender.length) this.#senders = new Int32Array(sender.length).fill(NO_PEERS);
+    const senders = this.#senders;
+    const heaviestFirst = Array.from({ length: count }, (_, e) => e).sort((e, f) => voice[f]! - voice[e]! || e - f);
+    for (const e of heaviestFirst) {
+      const w = witness[peer[e]!]!;
+      const s = sender[peer[e]!]!;
+      if (speakers[w] === NO_PEERS && senders[s] === NO_PEERS) {
+        speakers[w] = e;
+        senders[s] = e;
+      } else this.#silence(e);
+    }
+    for (let e = 0; e < count; e++) if (isGrouped[peer[e]!] !== CARRIES) senders[peer[e]!] = NO_PEERS;
+    let added = 0;
+    for (let e = 0; e < count; e++) {
+      if (isGrouped[peer[e]!] === CARRIES && senders[sender[peer[e]!]!] === e) added += effective[e]!;
+    }
+    for (let e = 0; e < count; e++) senders[sender[peer[e]!]!] = NO_PEERS;
+    this.#forget(witness);
+    return added;
+  }
+
+  #silence(e: number): void {
+    this.voice[e] = 0;
+    this.pull[e] = 0;
+    this.mass[e] = 0;
   }
 
   /**
@@ -123,6 +163,7 @@ class Voices {
     let found = 0;
     for (let e = 0; e < count; e++) {
       const j = peer[e]!;
+      if (this.isCarried && this.voice[e] === 0) continue;
       if (!(x[e]! > above && weight[j]! > k.witnessWeightMin) || speakers[witness[j]!] !== NO_PEERS) continue;
       speakers[witness[j]!] = e;
       found++;
@@ -180,13 +221,14 @@ function hear(state: EvidenceView, row: number, asOf: AsOf): { readonly confiden
   let at = 0;
   let effective = 0;
   let grouped = 0;
+  let carried = 0;
   let events = 0;
   for (let entry = first; entry < end; entry++) {
     events += entries.count(entry);
     const peer = entries.peer(entry);
     const lowering = decayed(entries.lowering(entry), decayFactor);
     const m = lowering + decayed(entries.raising(entry), decayFactor);
-    if (!(m > 0) || excluded[peer] === 1) continue;
+    if (!(m > 0) || excluded[peer] === 1 || entries.isVoid(entry)) continue;
     const n = strength(saturate(m), z[peer]!);
     const t = tau[peer]!;
     voices.peer[at] = peer;
@@ -194,12 +236,17 @@ function hear(state: EvidenceView, row: number, asOf: AsOf): { readonly confiden
     voices.voice[at] = t * unit(m);
     voices.pull[at] = t * n;
     voices.mass[at] = t * Math.min(m, k.massOfPeerMax);
-    effective += weight[peer]! * n;
-    grouped += isGrouped[peer]!;
+    voices.effective[at] = weight[peer]! * n;
+    const group = isGrouped[peer]!;
+    if (group === CARRIES) carried++;
+    else effective += voices.effective[at]!;
+    grouped += group;
     at++;
   }
   voices.count = at;
-  if (grouped > 1) voices.oneVoiceEach(witness);
+  voices.isCarried = carried > 0;
+  if (carried > 0) effective += voices.oneVoicePerSender(peerWeights);
+  else if (grouped > 1) voices.oneVoiceEach(witness);
   return { confidence: effective / (effective + k.confidenceHalf), events };
 }
 
@@ -293,20 +340,34 @@ export function explanationOf(state: GroupState, row: number, asOf: AsOf): Trust
   const { preTrusted, excluded, weight, witness } = peerWeights;
   const decayFactor = decayFactorFor(state, subjects.evidenceAt(row), asOf);
   const first = subjects.firstEntry(row);
-  const sums = { lowering: 0, raising: 0, peers: 0, preTrusted: false };
+  const sums = { lowering: 0, raising: 0, preTrusted: false };
+  const peers = new Set<number>();
+  /** By origin, the heaviest of what its carriers hold. */
+  const carried = new Map<number, { readonly b: number; readonly g: number }>();
   for (let entry = first; entry < first + subjects.peerCount(row); entry++) {
     const b = decayed(subjects.entries.lowering(entry), decayFactor);
     const g = decayed(subjects.entries.raising(entry), decayFactor);
     const peer = subjects.entries.peer(entry);
-    if (!(b + g > 0) || excluded[peer] === 1) continue;
+    if (!(b + g > 0) || excluded[peer] === 1 || subjects.entries.isVoid(entry)) continue;
+    peers.add(state.origins.peerOf(peer));
+    if (preTrusted[peer] === 1) sums.preTrusted = true;
+    const origin = state.origins.carrierAt(peer)?.origin;
+    if (origin === undefined) {
+      sums.lowering += b;
+      sums.raising += g;
+      continue;
+    }
+    const heaviest = carried.get(origin);
+    if (heaviest === undefined || b + g > heaviest.b + heaviest.g) carried.set(origin, { b, g });
+  }
+  for (const { b, g } of carried.values()) {
     sums.lowering += b;
     sums.raising += g;
-    sums.peers++;
-    if (preTrusted[peer] === 1) sums.preTrusted = true;
   }
   const logOdds = logOddsOf(state, row, asOf);
   return {
     ...sums,
+    peers: peers.size,
     witnesses: voices.witnesses(weight, witness, -1),
     loweringWitnesses: voices.witnesses(weight, witness, LOWERS),
     oneSided: voices.oneSided,

@@ -118,25 +118,26 @@ function viewed(
   const { subjects, epoch, halfLifeDays } = sums;
   const peerWeights = peersAssumed(state, scenario);
   const scratch = new Scratch();
-  const view = { subjects, epoch, halfLifeDays, peerWeights, peers: state.peers };
+  const { peers, origins, numbers } = state;
+  const view = { subjects, epoch, halfLifeDays, peerWeights, peers, origins, numbers };
   const votes = gatherVotes(view, at, constants, scratch);
   const { tau, a, b, z, weight, witness, pi } = computePeerTrust(votes, constants, scratch, state.relations);
   const isGrouped = new Uint8Array(witness.length);
-  markGroups({ witness, isGrouped }, witness.length);
+  markGroups({ witness, isGrouped }, witness.length, origins.carriers);
   const computed = { tau, a, b, z, weight, witness, isGrouped, distance: suspiciousDistance(pi) };
   return { subjects, epoch, halfLifeDays, peerWeights: { ...peerWeights, ...computed } };
 }
 
-function peersAssumed({ peers, peerWeights }: GroupState, { preTrusted, without }: Scenario): PeerColumns {
-  const excluded = peerWeights.excluded.slice(0, peers.size);
-  const trusted = peerWeights.preTrusted.slice(0, peers.size);
-  for (const peer of without) excluded[peer] = 1;
+function peersAssumed({ origins, numbers, peerWeights }: GroupState, { preTrusted, without }: Scenario): PeerColumns {
+  const excluded = peerWeights.excluded.slice(0, numbers);
+  const trusted = peerWeights.preTrusted.slice(0, numbers);
+  for (const peer of without) for (const number of origins.numbersOf(peer)) excluded[number] = 1;
   if (preTrusted !== null) {
     trusted.fill(0);
     for (const peer of preTrusted) trusted[peer] = 1;
   }
   // As with one that is revoked: it leaves the set.
-  for (let peer = 0; peer < peers.size; peer++) if (excluded[peer] === 1) trusted[peer] = 0;
+  for (let number = 0; number < numbers; number++) if (excluded[number] === 1) trusted[number] = 0;
   return { ...peerWeights, preTrusted: trusted, excluded };
 }
 

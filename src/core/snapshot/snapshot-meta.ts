@@ -4,7 +4,9 @@ import type { GroupFormed } from '../records/records.js';
 import type { PeerRelation } from '../relations.js';
 import { GroupState, type OpenErasure, type OpenWithdrawal } from '../state.js';
 import type { AllowedSubject } from '../tables/allow-list.js';
+import type { Dispute } from '../tables/disputes.js';
 import type { HourlyCount } from '../tables/hourly-counts.js';
+import type { Carrier, Origin } from '../tables/origins.js';
 import type { Weights } from '../tables/peer-weights.js';
 import type { Peer } from '../tables/peers.js';
 
@@ -30,6 +32,13 @@ export interface SnapshotMeta {
     readonly z?: readonly number[];
     readonly witness?: readonly number[];
   };
+  /** Absent where no origin was ever declared. */
+  readonly origins?: readonly Origin[];
+  readonly carriers?: readonly Carrier[];
+  /** Absent where nothing was ever disputed. Those of a dropped one are the records that hold their texts. */
+  readonly disputes?: readonly Dispute[];
+  readonly droppedDisputes?: readonly (readonly [subject: string, seqs: readonly number[]])[];
+  readonly disputesBy?: readonly (readonly [peer: number, times: readonly number[]])[];
   /** Absent where nothing was declared. */
   readonly relations?: readonly PeerRelation[];
   /** Absent while the group uses the version of scoring that it was formed with. */
@@ -73,6 +82,8 @@ export function metaOf(state: GroupState): SnapshotMeta {
     preTrusted: state.preTrusted,
     preTrustConfigured: state.preTrustConfigured,
     weights: weightsOf(weights),
+    ...originsOf(state),
+    ...disputesOf(state),
     ...(state.relations.length === 0 ? {} : { relations: state.relations }),
     ...(state.scoring.seq <= 1 ? {} : { scoring: state.scoring }),
     auditHead: state.auditHead,
@@ -89,6 +100,19 @@ export function metaOf(state: GroupState): SnapshotMeta {
   };
 }
 
+function originsOf({ origins: { list: origins, carriers } }: GroupState): Partial<SnapshotMeta> {
+  return origins.length === 0 ? {} : { origins, carriers };
+}
+
+function disputesOf({ disputes, disputesBy }: GroupState): Partial<SnapshotMeta> {
+  const dropped = disputes.dropped;
+  return {
+    ...(disputes.size === 0 ? {} : { disputes: disputes.all() }),
+    ...(dropped.length === 0 ? {} : { droppedDisputes: [...dropped].sort(([a], [b]) => (a < b ? -1 : 1)) }),
+    ...(disputesBy.size === 0 ? {} : { disputesBy: [...disputesBy].sort(([a], [b]) => a - b) }),
+  };
+}
+
 function weightsOf({ basedOnSeq, computedAt, pi, tau, a, b, z, witness }: Weights): SnapshotMeta['weights'] {
   const columns = { tau: [...tau], a: [...a], b: [...b] };
   const witnesses = z === null || witness === null ? {} : { z: [...z], witness: [...witness] };
@@ -99,6 +123,11 @@ function weightsOf({ basedOnSeq, computedAt, pi, tau, a, b, z, witness }: Weight
 export function stateFrom(meta: SnapshotMeta, salt: Uint8Array): GroupState {
   const state = new GroupState(meta.formed, salt);
   for (const peer of meta.peers) state.peers.add({ ...peer });
+  for (const origin of meta.origins ?? []) state.origins.add({ ...origin });
+  for (const carrier of meta.carriers ?? []) state.origins.carry(carrier);
+  for (const dispute of meta.disputes ?? []) state.disputes.add(dispute);
+  for (const [subject, seqs] of meta.droppedDisputes ?? []) state.disputes.restoreDropped(subject, seqs);
+  state.disputesBy = new Map((meta.disputesBy ?? []).map(([peer, times]) => [peer, [...times]]));
   state.lastSeq = meta.lastSeq;
   state.lastAt = meta.lastAt;
   state.evidenceSeq = meta.evidenceSeq;

@@ -213,6 +213,7 @@ export function loadSnapshot(blocks: Iterable<SnapshotBlock>, salt: Uint8Array):
   if (state.repeats.size !== repeats.count || state.repeats.sum !== repeats.sum) {
     throw new Error('snapshot: repeat blocks are missing or damaged');
   }
+  state.markAllVoid();
   return state;
 }
 

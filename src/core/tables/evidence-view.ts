@@ -11,11 +11,11 @@ export type EvidenceSubjects = Pick<
 > & {
   readonly entries: Pick<
     PeerEntries,
-    'peer' | 'count' | 'lowering' | 'raising' | 'putVotes' | 'isBelow' | 'prefetch' | 'size'
+    'peer' | 'count' | 'isVoid' | 'lowering' | 'raising' | 'putVotes' | 'isBelow' | 'prefetch' | 'size'
   >;
 };
 
-/** What each peer counts for on reads, by its number. */
+/** What each peer, and each carrier of an origin, counts for on reads, by its number. */
 export interface PeerColumns {
   /** The gate, in [0, 1]. */
   readonly tau: Float64Array;
@@ -26,9 +26,11 @@ export interface PeerColumns {
   readonly z: Float64Array;
   /** `clip(tau (A + B) / 4, 0, 1)`. */
   readonly weight: Float64Array;
-  /** The lowest peer of its witness group, and 1 where the group has others. */
+  /** The lowest peer of its witness group; 1 where the group has others, `CARRIES` for a carrier. */
   readonly witness: Uint16Array;
   readonly isGrouped: Uint8Array;
+  /** The peer that sends it: of a carrier its peer, else the number itself. */
+  readonly sender: Uint16Array;
   /** 1 for a pre-trusted peer. */
   readonly preTrusted: Uint8Array;
   /** 1 for a revoked peer, whose evidence counts for nothing. */

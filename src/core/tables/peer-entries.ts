@@ -8,8 +8,9 @@
  * | 0-1   | Float64 | 8     | lowering: sum of lowering mass, scaled forward to the decay epoch                    |
  * | 2-3   | Float64 | 8     | raising: sum of raising mass, scaled likewise                                        |
  * | 4, 5  | 48 bits | 6     | head: sequence number of the pair's newest record, its high bits in the low half of 5 |
- * | 5     | Uint16  | 2     | the peer's number, in the high half                                                  |
- * | 6     | Uint32  | 4     | count: events held for the pair (accepted and not withdrawn)                         |
+ * | 5     | Uint16  | 2     | the number of the peer, or of the carrier of an origin, in the high half             |
+ * | 6     | 31 bits | 4     | count: events held for the pair (accepted and not withdrawn)                         |
+ * | 6     | 1 bit   |       | void: an upheld dispute takes the pair's evidence out of scores; the highest bit      |
  */
 
 import { Segment } from '../columns/segment.js';
@@ -43,6 +44,8 @@ const RAISING_AT = 8;
 const HEAD = 4;
 const PEER = 5;
 const COUNT = 6;
+const VOID_BIT = 31;
+const COUNT_MASK = 0x7fffffff;
 const WORD = 0x1_0000_0000;
 
 function classOf(count: number): number {
@@ -116,7 +119,19 @@ export class PeerEntries {
   }
 
   count(entry: number): number {
-    return this.#segments[entry >>> SEGMENT_BITS]!.words[(entry & SEGMENT_MASK) * WORDS + COUNT]!;
+    return this.#segments[entry >>> SEGMENT_BITS]!.words[(entry & SEGMENT_MASK) * WORDS + COUNT]! & COUNT_MASK;
+  }
+
+  /** Whether an upheld dispute takes the evidence out of scores; the sums stay as they are. */
+  isVoid(entry: number): boolean {
+    return this.#segments[entry >>> SEGMENT_BITS]!.words[(entry & SEGMENT_MASK) * WORDS + COUNT]! >>> VOID_BIT === 1;
+  }
+
+  /** Takes an entry's evidence out of scores, or brings it back. `set` brings it back, too. */
+  setVoid(entry: number, isVoid: boolean): void {
+    const { words } = this.#segments[entry >>> SEGMENT_BITS]!;
+    const at = (entry & SEGMENT_MASK) * WORDS + COUNT;
+    words[at] = ((words[at]! & COUNT_MASK) | (isVoid ? 1 << VOID_BIT : 0)) >>> 0;
   }
 
   peer(entry: number): number {
@@ -134,7 +149,7 @@ export class PeerEntries {
     doubles[double + 1] = view.getFloat64(at * 4 + RAISING_AT, true);
     doubles[double + 2] = headAt(words, at);
     numbers[word] = words[at + PEER]! >>> 16;
-    numbers[word + 1] = words[at + COUNT]!;
+    numbers[word + 1] = words[at + COUNT]! & COUNT_MASK;
   }
 
   /**
@@ -147,8 +162,10 @@ export class PeerEntries {
     const from = (first & SEGMENT_MASK) * WORDS;
     let end = to;
     for (let word = from; word < from + count * WORDS; word += WORDS) {
-      const lowering = decayed(view.getFloat64(word * 4, true), decayFactor);
-      const raising = decayed(view.getFloat64(word * 4 + RAISING_AT, true), decayFactor);
+      // Without a branch: 0 for a void entry, whose vote then has no mass and is none.
+      const counts = 1 - (words[word + COUNT]! >>> VOID_BIT);
+      const lowering = counts * decayed(view.getFloat64(word * 4, true), decayFactor);
+      const raising = counts * decayed(view.getFloat64(word * 4 + RAISING_AT, true), decayFactor);
       end = putVote(votes, end, words[word + PEER]! >>> 16, lowering, raising);
     }
     return end;

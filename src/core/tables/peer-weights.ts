@@ -5,6 +5,7 @@
 import { logit } from '../evidence/evidence.js';
 import { trustConstants as k } from '../evidence/trust-constants.js';
 import type { PeerColumns } from './evidence-view.js';
+import type { Origins } from './origins.js';
 import type { Peers } from './peers.js';
 
 /** Weights as a record published them, by number of the peer. */
@@ -55,7 +56,10 @@ export function suspiciousDistance(pi: number): number {
 interface WeightsSource {
   readonly weights: Weights;
   readonly preTrusted: readonly number[];
-  readonly peers: Pick<Peers, 'list' | 'at'>;
+  readonly peers: Pick<Peers, 'has' | 'at'>;
+  readonly origins: Pick<Origins, 'carriers' | 'carrierAt'>;
+  /** Of peers, origins and carriers together. */
+  readonly numbers: number;
 }
 
 const PEERS_AT_FIRST = 64;
@@ -68,6 +72,7 @@ export class PeerWeights implements PeerColumns {
   weight = new Float64Array(PEERS_AT_FIRST);
   witness = new Uint16Array(PEERS_AT_FIRST);
   isGrouped = new Uint8Array(PEERS_AT_FIRST);
+  sender = new Uint16Array(PEERS_AT_FIRST);
   preTrusted = new Uint8Array(PEERS_AT_FIRST);
   excluded = new Uint8Array(PEERS_AT_FIRST);
   distance = suspiciousDistance(k.badSharePrior);
@@ -76,14 +81,15 @@ export class PeerWeights implements PeerColumns {
   refresh(source: WeightsSource): void {
     const { z, witness, pi } = source.weights;
     this.distance = suspiciousDistance(z === null ? k.badSharePrior : pi);
-    for (const { index } of source.peers.list) this.refreshPeer(source, index);
+    for (let number = 0; number < source.numbers; number++) this.refreshPeer(source, number);
     this.isGrouped.fill(0);
-    markGroups(this, witness?.length ?? 0);
+    markGroups(this, witness?.length ?? 0, source.origins.carriers);
   }
 
-  /** The same of one, whose witness group stays as it is. */
+  /** The same of one peer, origin or carrier, whose witness group stays as it is. */
   refreshPeer(source: WeightsSource, peer: number): void {
     if (peer >= this.tau.length) this.#grow();
+    const carrier = source.origins.carrierAt(peer);
     const { weights, preTrusted } = source;
     const known = peer < weights.tau.length;
     const isPreTrusted = preTrusted.includes(peer);
@@ -96,9 +102,14 @@ export class PeerWeights implements PeerColumns {
     this.b[peer] = b;
     this.z[peer] = known ? (weights.z?.[peer] ?? 0) : 0;
     this.weight[peer] = weightOf(tau, a, b);
-    this.witness[peer] = known ? (weights.witness?.[peer] ?? peer) : peer;
+    const alone = carrier?.origin ?? peer;
+    this.witness[peer] = known ? (weights.witness?.[peer] ?? alone) : alone;
+    if (carrier !== undefined) this.isGrouped[peer] = CARRIES;
     this.preTrusted[peer] = isPreTrusted ? 1 : 0;
-    this.excluded[peer] = source.peers.at(peer).status === 'revoked' ? 1 : 0;
+    const sender = carrier?.peer ?? peer;
+    this.sender[peer] = sender;
+    // Nothing is held under the number of an origin itself.
+    this.excluded[peer] = source.peers.has(sender) && source.peers.at(sender).status === 'revoked' ? 1 : 0;
   }
 
   #grow(): void {
@@ -117,21 +128,33 @@ export class PeerWeights implements PeerColumns {
     this.b = doubles(this.b);
     this.z = doubles(this.z);
     this.weight = doubles(this.weight);
-    const numbers = new Uint16Array(this.witness.length * 2);
-    numbers.set(this.witness);
-    this.witness = numbers;
+    const numbers = (old: Uint16Array<ArrayBuffer>) => {
+      const grown = new Uint16Array(old.length * 2);
+      grown.set(old);
+      return grown;
+    };
+    this.witness = numbers(this.witness);
+    this.sender = numbers(this.sender);
     this.isGrouped = bytes(this.isGrouped);
     this.preTrusted = bytes(this.preTrusted);
     this.excluded = bytes(this.excluded);
   }
 }
 
-/** Marks the first `count` peers that share their witness with another. */
-export function markGroups({ witness, isGrouped }: Pick<PeerColumns, 'witness' | 'isGrouped'>, count: number): void {
+/** What `isGrouped` says of a carrier, which is one witness with all other carriers of its origin. */
+export const CARRIES = 2;
+
+/** Marks the first `count` peers that share their witness with another, and all carriers. */
+export function markGroups(
+  { witness, isGrouped }: Pick<PeerColumns, 'witness' | 'isGrouped'>,
+  count: number,
+  carriers: Origins['carriers'] = [],
+): void {
   for (let peer = 0; peer < count; peer++) {
     const named = witness[peer]!;
     if (named === peer) continue;
     isGrouped[peer] = 1;
     isGrouped[named] = 1;
   }
+  for (const { index } of carriers) isGrouped[index] = CARRIES;
 }

@@ -6,6 +6,7 @@ import { limits } from '../../limits.js';
 import type { PeerStatus } from '../vocabulary.js';
 
 export interface Peer {
+  /** Origins and their carriers take numbers, too: see `Origins`. */
   readonly index: number;
   readonly peerId: string;
   readonly peerName: string;
@@ -32,7 +33,10 @@ const SENIORS_MIN = 3;
 const FOUND_BY = 16;
 
 export class Peers {
+  /** In the order of registration, which is that of their numbers. */
   readonly list: Peer[] = [];
+  /** Without a peer where an origin or a carrier has the number. */
+  readonly #byNumber: (Peer | undefined)[] = [];
   readonly #byId = new Map<string, Peer>();
   /**
    * By the first digits of a key's digest: how long a look-up takes may tell how much of a key is right. The whole
@@ -52,17 +56,19 @@ export class Peers {
   }
 
   /**
-   * How far each peer counts for its age at a moment, in [0, 1]: in full from `newPeerMs` on. A group that is younger
-   * itself takes the age of its third peer for that; one in which fewer than three peers have reported for an hour
-   * knows no newcomers.
+   * How far each peer counts for its age at a moment, by number, in [0, 1]: in full from `newPeerMs` on. A group that is
+   * younger itself takes the age of its third peer for that; one in which fewer than three peers have reported for an
+   * hour knows no newcomers. `numbers`: how many there are; those that are no peers' get 0.
    */
-  seniority(at: number, newPeerMs: number): Float64Array {
+  seniority(at: number, newPeerMs: number, numbers: number = this.size): Float64Array {
     const ageOf = ({ registeredAt }: Peer) => Math.max(0, at - registeredAt);
     const reporting = this.list.filter(({ eventCount, status }) => eventCount > 0 && status !== 'revoked');
     const third = reporting.map(ageOf).sort((p, q) => q - p)[SENIORS_MIN - 1] ?? 0;
     const fullMs = Math.min(newPeerMs, third);
     const knowsNewcomers = third >= limits.establishedMs && fullMs > 0;
-    return Float64Array.from(this.list, (peer) => (knowsNewcomers ? Math.min(1, ageOf(peer) / fullMs) : 1));
+    const seniority = new Float64Array(numbers);
+    for (const peer of this.list) seniority[peer.index] = knowsNewcomers ? Math.min(1, ageOf(peer) / fullMs) : 1;
+    return seniority;
   }
 
   /** Peers that registered within so many ms before a moment, and those of them that have reported. */
@@ -77,9 +83,22 @@ export class Peers {
   }
 
   at(index: number): Peer {
-    const peer = this.list[index];
+    const peer = this.#byNumber[index];
     if (peer === undefined) throw new Error(`peers: there is no peer number ${index}`);
     return peer;
+  }
+
+  /** Whether a number is a peer's. */
+  has(index: number): boolean {
+    return this.#byNumber[index] !== undefined;
+  }
+
+  /** At most `limit` peers from number `from` on. */
+  page(from: number, limit: number): Peer[] {
+    // No number is below the peer's place in the list.
+    let start = Math.min(from, this.size);
+    while (start > 0 && this.list[start - 1]!.index >= from) start--;
+    return this.list.slice(start, start + limit);
   }
 
   byId(peerId: string): Peer | undefined {
@@ -97,8 +116,9 @@ export class Peers {
   }
 
   add(peer: Peer): void {
-    if (peer.index !== this.list.length) throw new Error(`peers: number ${peer.index} is out of order`);
+    if (peer.index < this.#byNumber.length) throw new Error(`peers: number ${peer.index} is out of order`);
     this.list.push(peer);
+    this.#byNumber[peer.index] = peer;
     this.#byId.set(peer.peerId, peer);
     this.#findBy(peer.keyDigest, peer);
     if (peer.oldKeyDigest !== null) this.#findBy(peer.oldKeyDigest, peer);

@@ -138,6 +138,13 @@ export class Subjects implements KeyedRows {
     return sipHash(this.#key, keys, from, KEY_WORDS);
   }
 
+  /** Moves the time of a subject's newest change forward to `at`, in ms since 1970. */
+  touch(subject: Uint8Array, at: number): void {
+    const row = this.find(subject);
+    if (row < 0) return;
+    touch(this.#segments[row >>> SEGMENT_BITS]!, (row & SEGMENT_MASK) * WORDS, hourOf(at), this.evidenceAt(row));
+  }
+
   /** Number of the subject's peer entries, and where they begin. */
   peerCount(row: number): number {
     return this.#segments[row >>> SEGMENT_BITS]!.words[(row & SEGMENT_MASK) * WORDS + PEERS]! & PEERS_MASK;

@@ -15,29 +15,31 @@ export interface Gate {
 }
 
 /**
- * `preTrusted`: one byte per peer; `seniority`, in [0, 1]: how far each counts for its age. Peers without votes move
- * nothing.
+ * `preTrusted` and `isOrigin`: one byte per peer; `seniority`, in [0, 1]: how far each counts for its age. Peers without
+ * votes move nothing. Peers vouch for an origin as for each other; an origin vouches for nobody, so that what is carried
+ * of it adds nothing to the agreement of any peer.
  */
 export function openGates(
   votes: VoteSums,
   preTrusted: Uint8Array,
   witnesses: Witnesses,
   seniority: Float64Array,
+  isOrigin: Uint8Array,
   c: TrustConstants,
 ): Gate {
   const hasPreTrusted = preTrusted.includes(1);
   // As how much of a peer each counts: the members of a witness group that say anything are one together.
-  const heard = votersOf(votes, witnesses);
-  const parts = seniority.map((part, j) => part / Math.max(1, heard[witnesses.numbers[j]!]!));
+  const heard = votersOf(votes, witnesses, isOrigin);
+  const parts = seniority.map((part, j) => (isOrigin[j] === 1 ? 0 : part / Math.max(1, heard[witnesses.numbers[j]!]!)));
   const pairs = new PairList(centres(votes, parts, c), witnesses, preTrusted, c);
   votes.showPairs(pairs);
   const otherMass = sumOfWeights(pairs, parts);
-  const sharing = otherMass.reduce((count, mass) => count + (mass > 0 ? 1 : 0), 0);
+  const sharing = otherMass.reduce((count, mass, j) => count + (mass > 0 && isOrigin[j] === 0 ? 1 : 0), 0);
   // Two peers that differ: nothing tells which of them is right.
   const isUngated = sharing <= c.ungatedPeersMax && !hasPreTrusted;
   const gates = isUngated
     ? new Float64Array(votes.peers).fill(1)
-    : settle(votes, pairs, otherMass, parts, preTrusted, hasPreTrusted, c);
+    : settle(votes, pairs, otherMass, parts, preTrusted, hasPreTrusted, isOrigin, c);
   return { tau: gates.map((gate, j) => gate * seniority[j]!), pairs };
 }
 
@@ -45,9 +47,9 @@ export function openGates(
  * Peers with votes, by the number of their witness: one that was revoked, or has not reported, takes nothing from the
  * others of its group.
  */
-function votersOf({ peers, volume }: VoteSums, { numbers }: Witnesses): Uint32Array {
+function votersOf({ peers, volume }: VoteSums, { numbers }: Witnesses, isOrigin: Uint8Array): Uint32Array {
   const voters = new Uint32Array(peers);
-  for (let j = 0; j < peers; j++) voters[numbers[j]!]! += +(volume[j]! > 0);
+  for (let j = 0; j < peers; j++) voters[numbers[j]!]! += +(volume[j]! > 0 && isOrigin[j] === 0);
   return voters;
 }
 
@@ -89,6 +91,7 @@ function settle(
   parts: Float64Array,
   preTrusted: Uint8Array,
   hasPreTrusted: boolean,
+  isOrigin: Uint8Array,
   c: TrustConstants,
 ): Float64Array {
   let trust = hasPreTrusted ? Float64Array.from(preTrusted) : new Float64Array(votes.peers).fill(1);
@@ -97,7 +100,7 @@ function settle(
     const reference = gateReference(rho, otherMass, parts, hasPreTrusted, c);
     const next = rho.map((value, j) => (preTrusted[j] === 1 ? 1 : Math.min(1, value / reference)));
     const change = next.reduce(
-      (most, t, j) => (votes.volume[j]! > 0 ? Math.max(most, Math.abs(t - trust[j]!)) : most),
+      (most, t, j) => (votes.volume[j]! > 0 && isOrigin[j] === 0 ? Math.max(most, Math.abs(t - trust[j]!)) : most),
       0,
     );
     if (change < c.gateSettled || round === c.gateRoundsMax) return next;

@@ -9,6 +9,7 @@ import { weightOf } from '../tables/peer-weights.js';
 import { joinCopiedLists } from './copied-lists.js';
 import { openGates } from './gate.js';
 import { fitLogOdds } from './log-odds.js';
+import { weighCarriers } from './origin-weights.js';
 import type { Pairs } from './pair-list.js';
 import type { GroupVotes } from './sums/gather.js';
 import { VoteSums } from './sums/vote-sums.js';
@@ -28,7 +29,7 @@ export interface DiscountedPair {
 }
 
 /**
- * Per peer in the order of its number. A peer that is excluded has 0 in every column of numbers, and is its own
+ * Per peer in the order of its number; origins and carriers have numbers, too. A peer that is excluded has 0 in every column of numbers, and is its own
  * witness.
  */
 export interface PeerTrust {
@@ -42,7 +43,7 @@ export interface PeerTrust {
   readonly z: Float64Array;
   /** The published weight `w = clip(tau (A + B) / 4, 0, 1)`. */
   readonly weight: Float64Array;
-  /** The lowest peer of its witness group; itself, where it is alone. */
+  /** The lowest peer of its witness group; itself, where it is alone. Of a carrier that of its origin. */
   readonly witness: Uint16Array;
   /** The group's share of bad players, in (0, 1). */
   readonly pi: number;
@@ -68,30 +69,41 @@ export function computePeerTrust(
   const seniority = Float64Array.from(preTrusted, (flag, j) => (flag === 1 ? 1 : (facts.seniority?.[j] ?? 1)));
   const witnesses = new Witnesses(facts.excluded.length, relations);
   joinClones(witnesses, sums, constants);
+  const isOrigin = new Uint8Array(preTrusted.length);
+  for (const origin of facts.origins?.origins ?? []) isOrigin[origin] = 1;
   const fit = () => {
-    const gate = openGates(sums, preTrusted, witnesses, seniority, constants);
-    return { gate, odds: fitLogOdds(judged, sums, gate.tau, witnesses, preTrusted, constants, scratch) };
+    const gate = openGates(sums, preTrusted, witnesses, seniority, isOrigin, constants);
+    // An origin is judged by peers and judges nobody.
+    const heard = gate.tau.map((t, j) => (isOrigin[j] === 1 ? 0 : t));
+    return { gate, heard, odds: fitLogOdds(judged, sums, heard, witnesses, preTrusted, constants, scratch) };
   };
-  let { gate, odds } = fit();
+  let { gate, heard, odds } = fit();
   const found = witnesses.pairs.length;
-  joinCopiedLists(witnesses, judged, part, sums, gate.tau, odds, constants, scratch.yieldCore);
-  if (witnesses.pairs.length > found) ({ gate, odds } = fit());
+  joinCopiedLists(witnesses, judged, part, sums, heard, odds, constants, scratch.yieldCore);
+  if (witnesses.pairs.length > found) ({ gate, heard, odds } = fit());
   const counted = (values: Float64Array) => values.map((value, j) => (facts.excluded[j] === 0 ? value : 0));
-  // Of a peer without votes nothing is known: its first ones count once they were looked at.
-  const tau = counted(gate.tau).map((t, j) => (sums.volume[j]! > 0 || preTrusted[j] === 1 ? t : 0));
+  // Of a peer without votes nothing is known: its first ones count once they were looked at. One that only carries an
+  // origin is known, and agrees with nobody.
+  const isKnown = (j: number) => sums.volume[j]! > 0 || preTrusted[j] === 1 || facts.origins?.carries[j] === 1;
+  const tau = counted(gate.tau).map((t, j) => (isKnown(j) ? t : 0));
   const a = counted(odds.a);
   const b = counted(odds.b);
   const weight = tau.map((t, j) => weightOf(t, a[j]!, b[j]!, constants.weightReference));
+  const z = counted(odds.z);
+  const witness = witnesses.numbers;
+  if (facts.origins !== undefined) {
+    weighCarriers({ tau, a, b, z, weight, witness }, facts.origins, facts.excluded, constants);
+  }
   return {
     tau,
     a,
     b,
-    z: counted(odds.z),
+    z,
     weight,
-    witness: witnesses.numbers,
+    witness,
     pi: odds.pi,
     witnessPairs: witnesses.pairs,
-    pairs: discountedPairs(gate.pairs, tau, constants),
+    pairs: discountedPairs(gate.pairs, tau, isOrigin, constants),
   };
 }
 
@@ -121,11 +133,13 @@ interface Candidate {
 function discountedPairs(
   pairs: Pairs,
   tau: Float64Array,
+  isOrigin: Uint8Array,
   { pairReportedHalf, pairsReportedMax }: TrustConstants,
 ): DiscountedPair[] {
   let found: Candidate[] = [];
   let floor = 0;
   for (let pair = 0; pair < pairs.count; pair++) {
+    if ((isOrigin[pairs.first[pair]!]! | isOrigin[pairs.second[pair]!]!) === 1) continue;
     const gate = Math.max(tau[pairs.first[pair]!]!, tau[pairs.second[pair]!]!);
     const n = pairs.shared[pair]!;
     const strength = (pairs.weight[pair]! * pairs.agreement[pair]! * (1 - gate) * n) / (n + pairReportedHalf);

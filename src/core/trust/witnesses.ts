@@ -114,15 +114,16 @@ export class WitnessLinks {
 
 /**
  * How many witness groups of two peers or more there are, and how many peers are in them; `witness`: per peer the
- * lowest of its group.
+ * lowest of its group. `isPeer`: of origins and carriers, which have numbers as well, none is counted.
  */
-export function groupsOf(witness: Uint16Array | null): { readonly groups: number; readonly peers: number } {
-  const names = new Set<number>();
-  let joined = 0;
-  witness?.forEach((named, peer) => {
-    if (named === peer) return;
-    names.add(named);
-    joined++;
+export function groupsOf(
+  witness: Uint16Array | null,
+  isPeer: (number: number) => boolean,
+): { readonly groups: number; readonly peers: number } {
+  const members = new Map<number, number>();
+  witness?.forEach((named, number) => {
+    if (isPeer(number)) members.set(named, (members.get(named) ?? 0) + 1);
   });
-  return { groups: names.size, peers: names.size + joined };
+  const groups = [...members.values()].filter((count) => count > 1);
+  return { groups: groups.length, peers: groups.reduce((sum, count) => sum + count, 0) };
 }

@@ -49,6 +49,8 @@ export interface LoopDeps {
   readonly weightsIntervalMs: number;
   /** Resolves once readers of the verdict stream were told of every durable erasure. */
   readonly publishErasures: () => Promise<void>;
+  /** Set where several nodes lead by turns, each with a clock of its own. */
+  readonly isOneOfSeveral?: true;
   /** Whether this node decides; absent: it does. `lead` and `follow` change that. */
   readonly leading?: boolean;
   /** After so many ms nobody waits for a commit any more, whose outcome then stays unknown; absent: all wait. */
@@ -332,10 +334,12 @@ export class GroupLoop {
   }
 
   #takeTurn(): readonly Effect<Resolve>[] {
-    const { timers, clock, nonces } = this.#deps;
+    const { timers, clock, nonces, isOneOfSeveral } = this.#deps;
     const before = this.actor.mailbox.events;
     const started = timers.elapsed();
-    const effects = this.actor.takeTurn(clock.now(), nonces.next());
+    // The leader before may have had a clock that was ahead: no event is received before an earlier one.
+    const now = isOneOfSeveral === true ? Math.max(clock.now(), this.state.lastAt) : clock.now();
+    const effects = this.actor.takeTurn(now, nonces.next());
     this.#admission.turnTaken(before - this.actor.mailbox.events, timers.elapsed() - started);
     return effects;
   }

@@ -5,11 +5,13 @@ import type { Decision } from '../../core/decision.js';
 import { evidenceAt } from '../../core/evidence/decay.js';
 import type { EventTypeId } from '../../core/evidence/event-types.js';
 import { revokesLowering } from '../../core/evidence/event-types.js';
-import { subjectHex } from '../../core/hashing/pseudonym.js';
 import type { BatchWriter } from '../../core/records/batch.js';
 import type { DecidedEvent, LogRecord } from '../../core/records/records.js';
 import { decideAllowed, decideDisallowed } from '../../core/rules/decide-allowed.js';
+import { decideDispute, decideDisputeOpened } from '../../core/rules/decide-dispute.js';
 import { decideByKeys } from '../../core/rules/decide-event.js';
+import { decideExport } from '../../core/rules/decide-export.js';
+import { decideCarrier, decideOrigin } from '../../core/rules/decide-origin.js';
 import {
   decideConfiguredPreTrust,
   decideKeyRotation,
@@ -26,8 +28,9 @@ import { decideEpoch, decideHalfLife, decideScoring, decideWeights } from '../..
 import type { GroupState } from '../../core/state.js';
 import { bytesOf, type EventKeys } from '../../core/tables/event-columns.js';
 import { granted, type Outcome } from '../../errors.js';
+import { chainsOf, holdingsOf } from '../access/holdings.js';
 import type { AcceptedEvent } from '../api.js';
-import type { Answer, Answers, Chains, Command } from '../commands.js';
+import type { Answer, Answers, Command } from '../commands.js';
 import type { DecidedEvents, Effect } from './effects.js';
 import type { Envelope } from './mailbox.js';
 import type { Prefetch } from './prefetch.js';
@@ -123,6 +126,16 @@ export class Turn<T> {
         return this.#decide(decidePurge(state, command, this.#now));
       case 'relate_peers':
         return this.#decide(decideRelation(state, command, this.#now));
+      case 'origin':
+        return this.#decide(decideOrigin(state, command, this.#now));
+      case 'open_dispute':
+        return this.#disputed(this.#decide(decideDisputeOpened(state, command, this.#now)));
+      case 'decide_dispute':
+        return this.#decide(decideDispute(state, command, this.#now));
+      case 'export_subject': {
+        const outcome = this.#decide(decideExport(state, command, this.#now));
+        return outcome.ok ? granted(holdingsOf(state, command.subject)) : outcome;
+      }
       case 'scoring':
         return this.#decide(decideScoring(state, this.#now));
       case 'half_life':
@@ -139,6 +152,10 @@ export class Turn<T> {
   #decide<A>(decision: Decision<A>): Outcome<A> {
     for (const record of decision.records) this.record(record);
     return decision.outcome;
+  }
+
+  #disputed(outcome: Outcome<null>): Answers['open_dispute'] {
+    return outcome.ok ? granted({ openedAt: this.#now }) : outcome;
   }
 
   /** All events of a command in their order, or none where the log must be read first. */
@@ -168,6 +185,11 @@ export class Turn<T> {
     const state = this.#state;
     const submission = events[i]!;
     let decided = decideByKeys(state, caller, submission, this.#now, keys, repeats);
+    const { origin } = submission;
+    if (decided.ok && origin !== undefined) {
+      const carried = decideCarrier(state, state.peers.byId(submission.peerId)!, origin, decided.value.peer);
+      if (carried !== null) this.record(carried);
+    }
     const moved = decided.ok ? decideEpoch(state, evidenceAt(submission.timestamp, this.#now)) : null;
     if (moved !== null) {
       this.record(moved);
@@ -218,26 +240,4 @@ export class Turn<T> {
     if (outcome.ok && !outcome.value.pending) this.removals.push({ token, answer, seq, erasure: seq });
     else this.effects.push({ type: 'answer', token, answer });
   }
-}
-
-function chainsOf(state: GroupState, subject: Uint8Array): Chains | null {
-  const row = state.subjects.find(subject);
-  if (row < 0) return null;
-  const { entries } = state.subjects;
-  const first = state.subjects.firstEntry(row);
-  const heads: { peer: number; head: number }[] = [];
-  let total = 0;
-  for (let entry = first; entry < first + state.subjects.peerCount(row); entry++) {
-    total += entries.count(entry);
-    heads.push({ peer: entries.peer(entry), head: entries.head(entry) });
-  }
-  return { total, heads, withdrawn: withdrawnOf(state, subject), asOf: state.lastSeq, expired: state.retired.seq };
-}
-
-/** Events of the subject that are withdrawn, though the log may still show them. */
-function withdrawnOf(state: GroupState, subject: Uint8Array): number[] {
-  const withdrawn: number[] = [];
-  const hex = subjectHex(subject);
-  for (const [eventSeq, withdrawal] of state.withdrawals) if (withdrawal.subject === hex) withdrawn.push(eventSeq);
-  return withdrawn;
 }

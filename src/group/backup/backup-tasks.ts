@@ -1,14 +1,14 @@
-/** What backup and restore are asked for and what they say, whoever carries them out. */
+/** The tasks and results of backup and restore, independent of the process that runs them. */
 
 export interface BackupTask {
   readonly dataDir: string;
-  /** Where the backup goes: empty, or not there yet. */
+  /** Folder of the backup: empty, or not yet created. */
   readonly dir: string;
-  /** The release that makes it. */
+  /** The release that makes the backup. */
   readonly version: string;
 }
 
-/** What a complete backup says of itself, in `backup.json`. */
+/** The description of a complete backup, in `backup.json`. */
 export interface BackupManifest {
   readonly format: number;
   /** ISO 8601 in UTC. */
@@ -16,7 +16,7 @@ export interface BackupManifest {
   readonly version: string;
   readonly group_id: string;
   readonly environment: string;
-  /** The log holds every record up to this one, and none after it. */
+  /** The log contains every record up to this one, and none behind it. */
   readonly last_seq: number;
   /** Chain value (hex) of its newest batch. */
   readonly chain: string;
@@ -30,14 +30,14 @@ export interface BackupManifest {
 }
 
 export interface RestoreTask {
-  /** The backup, which was verified. */
+  /** The verified backup. */
   readonly dir: string;
   readonly dataDir: string;
-  /** Whether what `dataDir` holds may step aside. */
+  /** Whether the contents of `dataDir` may be moved aside. */
   readonly replace: boolean;
-  /** The folder that knows what was erased after the backup; null: `dataDir` itself, where it holds a store. */
+  /** The folder whose log lists the erasures after the backup; null: `dataDir` itself, if it has a store. */
   readonly erasuresFrom: string | null;
-  /** Nothing is erased again, whatever the old folder knows. */
+  /** Whether to skip the erasures that the old folder lists. */
   readonly withoutErasures: boolean;
 }
 
@@ -46,28 +46,28 @@ export interface RestoreReport {
   /** The newest record of the backup, and of the restored log. */
   readonly backup_seq: number;
   readonly last_seq: number;
-  /** Folder that told what was erased after the backup; null: none did. */
+  /** Folder whose log listed the erasures after the backup; null if there was none. */
   readonly erasures_from: string | null;
-  /** Erasures, requests for one, and withdrawals newer than the backup that were carried over. */
+  /** Erasures, requests for one, and withdrawals newer than the backup that were applied again. */
   readonly erasures: number;
   readonly requests: number;
   readonly withdrawals: number;
-  /** Events newer than the backup, which are gone. */
+  /** Lost events, which are newer than the backup. */
   readonly events_lost: number;
-  /** Acts of peers and operators newer than the backup, which did not happen in the restored log. */
+  /** Lost actions of peers and operators, which are newer than the backup and missing in the restored log. */
   readonly acts_lost: readonly {
     readonly at: string;
     readonly action: string;
     readonly actor: string;
     readonly target: string;
   }[];
-  /** Folder within the data folder where its old content went; null: it held none. */
+  /** Folder within the data folder that received its previous contents; null if it was empty. */
   readonly replaced: string | null;
-  /** Whether an earlier restore, cut short, was carried to its end; nothing else was done then. */
+  /** Whether this run completed an interrupted restore; then it did nothing else. */
   readonly resumed: boolean;
 }
 
-/** It was not done, and why: a stable code, and words for a person. */
+/** The work was not done. Contains a stable code and a text for people. */
 export interface CopyRefusal {
   readonly ok: false;
   readonly code: CopyCode;
@@ -88,7 +88,7 @@ export type CopyCode =
 
 export type CopyOutcome<T> = { readonly ok: true; readonly value: T } | CopyRefusal;
 
-/** Where the work stands, for a person who waits. */
+/** Progress for a person who waits. */
 export interface CopyStatus {
   readonly phase: 'checking the backup' | 'copying' | 'verifying';
   readonly done: number;

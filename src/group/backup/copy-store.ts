@@ -1,7 +1,6 @@
 /**
- * Copies a log that its owner goes on writing, and ends with the log as it stood at one record. Batches that an erasure
- * rewrites meanwhile are read again, so that no copy holds half of an erasure and no byte that had left the log by
- * then.
+ * Copies a log while its owner writes, and ends with the log as of one record. Batches that an erasure rewrites
+ * meanwhile are read again, so that the backup has no half of an erasure and no byte that had left the log by then.
  */
 import { type Batch, chainStart } from '../../core/records/batch.js';
 import type { LogRecord } from '../../core/records/records.js';
@@ -11,28 +10,30 @@ import { DamagedError } from '../ports/storage-errors.js';
 import { batchFrom, lastSeqOf } from '../recovery/recovery.js';
 import { RewrittenBatches } from '../recovery/rewritten.js';
 
-/** Where a copy goes. Each call is one transaction. */
+/** Destination of a copy. Each call is one transaction. */
 export interface LogSink {
-  /** Batches after all that it holds, in order. */
+  /** Appends batches in order. */
   add(batches: readonly StoredBatch[]): Promise<void>;
-  /** Other content for batches that it holds. */
+  /** Replaces the content of existing batches. */
   replace(batches: readonly StoredBatch[]): Promise<void>;
 }
 
 export interface CopiedLog {
   readonly lastSeq: number;
   readonly chain: Uint8Array;
-  /** The newest record that took a subject out of the state, 0 for none: an older snapshot still holds it. */
+  /**
+   * The newest record that removed a subject from the state, 0 for none. An older snapshot still contains the subject.
+   */
   readonly erasedSeq: number;
 }
 
-/** Told after each step of a copy: records done, of how many. Throws to end the copy. */
+/** Called after each step with the copied records and their total. Throws to end the copy. */
 export type CopyProgress = (done: number, total: number) => void;
 
-/** Times that the copy goes on to where the log ends meanwhile: the second stretch is short. */
+/** How often the copy continues to the current end of the log. The second stretch is short. */
 const STRETCHES = 2;
 
-/** Throws `DamagedError` where the log does not hold together, whatever it threw where `progress` did. */
+/** Copies the log. Throws `DamagedError` if the log is not intact, and whatever `progress` throws. */
 export async function copyLog(source: LogReader, sink: LogSink, progress: CopyProgress): Promise<CopiedLog> {
   const copy = new Copy(source, sink);
   for (let stretch = 0; stretch < STRETCHES; stretch++) {
@@ -58,12 +59,12 @@ class Copy {
     this.#sink = sink;
   }
 
-  /** Whether every rewritten batch is as the copied records say: the copy is the log as of `lastSeq`. */
+  /** Whether every rewritten batch matches the copied records, so that the copy is the log as of `lastSeq`. */
   get isWhole(): boolean {
     return this.#rewritten.areAccountedFor;
   }
 
-  /** Copies what comes next, and once more what that says was rewritten. */
+  /** Copies the next batches, and again the batches that they state as rewritten. */
   async step(): Promise<void> {
     const stored = this.#source.from(this.lastSeq + 1, limits.catchUpBatches, limits.catchUpBytes);
     if (stored.length === 0) {
@@ -77,7 +78,7 @@ class Copy {
 
   #copyBatch(batch: Batch): void {
     const at = `log batch at record ${this.lastSeq + 1}`;
-    if (!batch.follows(this.chain, this.lastSeq)) throw new DamagedError(`${at}: does not follow the one before`);
+    if (!batch.follows(this.chain, this.lastSeq)) throw new DamagedError(`${at}: does not follow the batch before it`);
     this.#rewritten.add(batch);
     let seq = batch.firstSeq;
     for (const record of batch) this.#note(record, seq++);

@@ -1,6 +1,7 @@
 /**
- * Brings a log back from a backup, without what left the log that it replaces: records that are tombstones there are
- * written as tombstones, and what was taken back after the backup is taken back again, in its order and at its time.
+ * Restores a log from a backup without what left the log that it replaces. Records that are tombstones there are
+ * written as tombstones. Erasures and withdrawals after the backup are applied again, in their order and at their
+ * times.
  */
 
 import { Bits } from '../../core/bits.js';
@@ -27,12 +28,12 @@ import { DamagedError } from '../ports/storage-errors.js';
 import { batchFrom, lastSeqOf } from '../recovery/recovery.js';
 import type { CopyProgress, LogSink } from './copy-store.js';
 
-/** The log that is to be replaced is not one that went on from the backup: what was erased there cannot be told. */
+/** The replaced log does not continue the log of the backup, so its erasures cannot be applied. */
 export class ForeignLogError extends Error {
   override readonly name = 'ForeignLogError';
 }
 
-/** An audited fact of the old log, newer than the backup, that is not repeated. */
+/** An audited action of the old log, newer than the backup, that is not applied again. */
 export interface LostFact {
   readonly at: number;
   readonly action: string;
@@ -43,13 +44,13 @@ export interface LostFact {
 export interface RestoredLog {
   readonly lastSeq: number;
   readonly chain: Uint8Array;
-  /** Whether anything left the log: a snapshot of the backup may still hold it. */
+  /** Whether anything left the log. A snapshot of the backup may still contain it. */
   readonly changed: boolean;
-  /** Taken back again: erasures, requests for one, and withdrawals of events that the backup holds. */
+  /** Applied again: erasures, requests for one, and withdrawals of events in the backup. */
   readonly erasures: number;
   readonly requests: number;
   readonly withdrawals: number;
-  /** Events and audited facts that are newer than the backup, and are not repeated. */
+  /** Events and audited actions that are newer than the backup, and are not applied again. */
   readonly lostEvents: number;
   readonly lostFacts: readonly LostFact[];
 }
@@ -57,10 +58,11 @@ export interface RestoredLog {
 export interface RestoreDeps {
   readonly backup: LogReader;
   /**
-   * The state at the end of the backup; it is changed. Asked for once, and only where something is taken back again.
+   * Returns the state at the end of the backup, which the restore changes. Called at most once, and only if something
+   * is applied again.
    */
   readonly stateOfBackup: () => GroupState;
-  /** The log that is replaced; null where there is none. */
+  /** The replaced log; null if there is none. */
   readonly old: LogReader | null;
   readonly sink: Pick<LogSink, 'add'>;
   readonly nonce: () => Uint8Array;
@@ -68,8 +70,8 @@ export interface RestoreDeps {
 }
 
 /**
- * Throws `ForeignLogError` where `old` did not go on from the backup, `DamagedError` where a log does not hold
- * together.
+ * Restores the log. Throws `ForeignLogError` if `old` does not continue the backup, and `DamagedError` if a log is not
+ * intact.
  */
 export async function restoreLog(deps: RestoreDeps): Promise<RestoredLog> {
   const restore = new Restore(deps);
@@ -82,7 +84,7 @@ class Restore {
   readonly #deps: RestoreDeps;
   readonly #old: Iterator<Batch>;
   readonly #found = { erasures: 0, requests: 0, withdrawals: 0, lostEvents: 0, lostFacts: [] as LostFact[] };
-  /** Batches that were written without what left them. */
+  /** Batches that were written without removed records. */
   readonly #rewritten: (readonly [firstSeq: number, digest: string])[] = [];
   readonly #waiting: StoredBatch[] = [];
   #waitingBytes = 0;
@@ -95,9 +97,9 @@ class Restore {
    * between.
    */
   readonly #erasedSeqs = new Bits();
-  /** What was written here into the chains of pairs, by its record. */
+  /** Records that this restore wrote into the chains of pairs, by number. */
   readonly #written = new Map<number, LogRecord>();
-  /** Where the backup ends. */
+  /** Last record of the backup. */
   #backupSeq = 0;
 
   constructor(deps: RestoreDeps) {
@@ -105,7 +107,7 @@ class Restore {
     this.#old = deps.old === null ? ([] as Batch[]).values() : batchesOf(deps.old);
   }
 
-  /** All of the backup, each batch as the old log holds it now. */
+  /** Copies the whole backup, each batch without what the old log has removed from it. */
   async copy(): Promise<void> {
     const { backup, old, progress } = this.#deps;
     this.#backupSeq = lastSeqOf(backup);
@@ -117,7 +119,7 @@ class Restore {
     }
   }
 
-  /** What the old log took back after the backup. */
+  /** Applies the removals of the old log after the backup. */
   async withdraw(): Promise<void> {
     for (let from = 0; from < this.#rewritten.length; from += limits.redactionPieceBatches) {
       const batches = this.#rewritten.slice(from, from + limits.redactionPieceBatches);
@@ -137,16 +139,14 @@ class Restore {
   }
 
   /**
-   * A batch without what the old log's holds no more. An old log that ends before the backup tells nothing that it does
-   * not.
+   * Returns a batch without what the old log has removed from it. An old log that ends before the backup removes
+   * nothing.
    */
   #asLeft(batch: Batch): Batch {
     const old = this.#nextOld();
     if (old === undefined) return batch;
     if (old.firstSeq !== batch.firstSeq || Buffer.compare(old.chain, batch.chain) !== 0) {
-      throw new ForeignLogError(
-        `the old log is not what the backup was made of: they part after record ${this.#lastSeq}`,
-      );
+      throw new ForeignLogError(`the old log is not the log of the backup: they differ after record ${this.#lastSeq}`);
     }
     if (Buffer.compare(old.bytes, batch.bytes) === 0) return batch;
     const erased = new Map<number, LogRecord>();
@@ -162,12 +162,15 @@ class Restore {
       const next = this.#old.next();
       return next.done === true ? undefined : next.value;
     } catch (error) {
-      if (error instanceof DamagedError) throw new ForeignLogError(`the old log does not hold: ${error.message}`);
+      if (error instanceof DamagedError) throw new ForeignLogError(`the old log is damaged: ${error.message}`);
       throw error;
     }
   }
 
-  /** What a record of the old log, newer than the backup, leads to here. Applied at once. */
+  /**
+   * Returns the records that follow here from a record of the old log that is newer than the backup. They are applied
+   * at once.
+   */
   #again(record: LogRecord, seq: number, at: number): LogRecord[] {
     const goesOn =
       'prev' in record &&
@@ -199,23 +202,23 @@ class Restore {
     }
   }
 
-  /** The same record after the audit entries that are here; a peer that is not known here is bound by no quota. */
+  /** Returns the same record after the audit entries of this log. A peer that this log does not know has no quota. */
   #reissued<R extends SubjectErased | ErasureRequested>(record: R, at: number): R {
     const state = this.#stateNow();
-    const peer = record.peer < state.peers.size ? record.peer : OPERATOR;
+    const peer = state.peers.has(record.peer) ? record.peer : OPERATOR;
     const { action, actor, target } = record.audit;
     return this.#applied({ ...record, peer, audit: audited(state, at, { action, actor, target }) }, at);
   }
 
-  /** Of the events that left the old log with an erasure, those that the backup holds: it has their tombstones now. */
+  /** Returns the events that left the old log with an erasure and are in the backup, which now has their tombstones. */
   #erased(record: EventsErased, at: number): LogRecord[] {
     const events = record.events.filter((seq) => seq <= this.#backupSeq);
     return events.length === 0 ? [] : [this.#applied({ ...record, events }, at)];
   }
 
-  /** The withdrawal of an event that the backup holds, with the sums that it leaves here. */
+  /** Returns the withdrawal of an event in the backup, with the sums that result here. */
   #withdrawn({ subject, event_seq: eventSeq }: EventWithdrawn, at: number): LogRecord[] {
-    // A subject that was erased afterwards is gone from here already.
+    // A subject that was erased afterwards is already removed here.
     if (subject === null || eventSeq > this.#backupSeq) return [];
     const event = new RecordReader(this.#deps.backup).read(eventSeq).record;
     if (event.type !== 'event_accepted') return [];
@@ -232,7 +235,7 @@ class Restore {
   }
 
   /**
-   * The chain of an event's pair as a withdrawal must know it, from the backup and from what was written here since.
+   * Returns the chain of an event's pair, as a withdrawal needs it, from the backup and from the records written since.
    */
   #chainTo({ subject, peer }: EventAccepted, eventSeq: number): ChainLink[] {
     const state = this.#stateNow();
@@ -241,7 +244,7 @@ class Restore {
     return chainTo(read, headOfPair(state, subject, peer), eventSeq, state.retired.seq, limits.walkRecordsMax);
   }
 
-  /** Tombstones of events that left by their age: the sums of their pair are kept as they are here. */
+  /** Returns the current sums of a pair for tombstones of events that left by their age. */
   #carriedSums({ subject, peer }: CarriedSums, at: number): LogRecord[] {
     const sums = subject === null ? null : carriedSums(this.#stateNow(), subject, peer);
     return sums === null ? [] : [this.#applied(sums, at)];
@@ -258,11 +261,11 @@ class Restore {
     this.#found.lostFacts.push({ at, action, actor, target });
   }
 
-  /** The state that the log written so far leads to, but for what is erased. */
+  /** Returns the state that the log written so far leads to, without the erased records. */
   #stateNow(): GroupState {
     if (this.#state === null) {
       this.#state = this.#deps.stateOfBackup();
-      // Records that changed nothing in it.
+      // Skip the records that changed nothing in it.
       this.#state.passOver(this.#lastSeq);
     }
     return this.#state;
@@ -294,12 +297,12 @@ class Restore {
   }
 }
 
-/** What withdrawal, erasure or the end of either left of a record. */
+/** Returns whether a record is what a withdrawal, an erasure or an expiry left behind. */
 function isErased(record: LogRecord): boolean {
   return record.type === 'event_gone' || ('subject' in record && record.subject === null);
 }
 
-/** The log from its first record on, each batch checked and right after the one before. */
+/** Yields the log from its first record on. Checks that each batch follows the one before. */
 function* batchesOf(log: LogReader): Generator<Batch, undefined> {
   let seq = 0;
   let chain: Uint8Array = chainStart;

@@ -1,8 +1,8 @@
 /**
- * What feeds the verdict stream: as long as somebody reads, the replica is asked again and again what there is to tell
- * of the durable log. In a group of several peers it is asked at whole intervals only, so that the moment of a change
- * does not tell whose event it was. Here stand only the newest changes, to resume from; the rest is walked in the pool,
- * a piece at a time.
+ * Source of the verdict stream. While there are readers, it repeatedly asks the replica for the changes of the durable
+ * log. In a group of several peers it asks only at whole intervals, so that the time of a change does not reveal whose
+ * event caused it. Only the newest changes stay in memory, for readers that resume; the rest is walked in the pool, one
+ * piece at a time.
  */
 
 import { limits } from '../../limits.js';
@@ -19,9 +19,9 @@ export interface FeedDeps {
   readonly timers: Timers;
   readonly random: RandomSource;
   readonly durableSeq: () => number;
-  /** The interval, in ms; 0: changes are told as they come. */
+  /** Returns the interval in ms; 0 publishes changes as they come. */
   readonly intervalMs: () => number;
-  /** Something failed that will be tried again. */
+  /** Reports a failure that will be retried. */
   readonly onFailure: (what: string, error: unknown) => void;
 }
 
@@ -29,26 +29,26 @@ export class VerdictFeed implements VerdictChanges {
   readonly #deps: FeedDeps;
   readonly #ring = new ChangeRing(limits.streamRingRows);
   readonly #listeners = new Set<FeedListener>();
-  /** Walks under way that others may share, and the end of their line: the pool gets one at a time. */
+  /** Walks in progress that others may share, and the last of their queue, because the pool gets one at a time. */
   readonly #walks = new Map<string, Promise<ChangeWalk | null>>();
   #line: Promise<unknown> = Promise.resolve();
-  /** Null while nobody reads. */
+  /** Null while there are no readers. */
   #generation: string | null = null;
   #isBegun = false;
   #mark: FeedPosition | null = null;
   #erasedAt = 0;
-  /** What is told within the interval `#interval`: nothing that is newer. */
+  /** Upper bound of what the interval `#interval` publishes. */
   #reach = { upTo: -1, asOf: 0 };
   #interval = -1;
-  /** What the newest piece was asked for, and whether it left something. */
+  /** State as of which the newest piece was requested, and whether more is left. */
   #askedSeq = -1;
   #askedAt = -1;
   #more = true;
   #asking: Promise<boolean> | null = null;
-  /** Resolves when listeners have what was told last. */
+  /** Resolves when the listeners have the last published changes. */
   #heard: Promise<unknown> = Promise.resolve();
   #cancel: () => void = () => undefined;
-  /** By `timers.elapsed()`. */
+  /** Time by `timers.elapsed()`. */
   #unreadSince = 0;
   #closed = false;
 
@@ -64,7 +64,7 @@ export class VerdictFeed implements VerdictChanges {
     return this.#erasedAt;
   }
 
-  /** Players of which changes are kept here. */
+  /** Number of players with changes in memory. */
   get rows(): number {
     return this.#ring.size;
   }
@@ -89,7 +89,7 @@ export class VerdictFeed implements VerdictChanges {
     const walk = this.#line
       .then(() => this.#deps.pool.walkChanges({ generation, from, since }))
       .catch((error: unknown) => {
-        if (!this.#closed) this.#deps.onFailure('telling a reader what it missed', error);
+        if (!this.#closed) this.#deps.onFailure('sending missed changes to a reader', error);
         return null;
       })
       .finally(() => this.#walks.delete(key));
@@ -98,7 +98,7 @@ export class VerdictFeed implements VerdictChanges {
     return walk;
   }
 
-  /** Resolves once every erasure that is durable was told, and nothing here names an erased player. */
+  /** Resolves once every durable erasure is published and no change in memory names an erased player. */
   async publishErasures(): Promise<void> {
     while (this.#generation !== null && !this.#closed) {
       if (this.#asking !== null) await this.#asking;
@@ -106,7 +106,7 @@ export class VerdictFeed implements VerdictChanges {
     }
   }
 
-  /** Asks for nothing more. */
+  /** Stops all requests to the replica. */
   close(): void {
     this.#closed = true;
     this.#cancel();
@@ -138,21 +138,21 @@ export class VerdictFeed implements VerdictChanges {
       await (this.#asking ?? this.#askIfMoved());
       await this.#heard;
     } catch (error) {
-      if (!this.#closed) this.#deps.onFailure('telling readers of the stream', error);
+      if (!this.#closed) this.#deps.onFailure('publishing changes to readers of the stream', error);
       this.#plan(limits.workRetryMs);
       return;
     }
     this.#plan(this.#more ? limits.streamPaceMs : this.#pauseMs);
   }
 
-  /** ms until there may be something to tell: until the next interval begins. */
+  /** ms until there may be changes to publish: until the next interval begins. */
   get #pauseMs(): number {
     const intervalMs = this.#deps.intervalMs();
     if (intervalMs === 0) return limits.streamTickMs;
     return Math.max(limits.streamPaceMs, intervalMs - (this.#deps.timers.elapsed() % intervalMs));
   }
 
-  /** What may be told now: all that is durable, or that was when this interval was first looked at. */
+  /** Returns what may be published now: everything durable, or what was durable at the first check of this interval. */
   #reached(): { readonly upTo: number; readonly asOf: number } {
     const { clock, durableSeq, intervalMs, timers } = this.#deps;
     const ms = intervalMs();
@@ -169,7 +169,10 @@ export class VerdictFeed implements VerdictChanges {
     else this.#mark = { ...this.#mark, asOf };
   }
 
-  /** One piece; true where erased players are still to be told. `erasedOnly`: these alone, at once. */
+  /**
+   * Publishes one piece. Resolves to true if erased players remain to be published. `erasedOnly` publishes only those,
+   * at once.
+   */
   #ask(erasedOnly: boolean): Promise<boolean> {
     const asking = this.#askPiece(erasedOnly).finally(() => {
       this.#asking = null;
@@ -191,11 +194,10 @@ export class VerdictFeed implements VerdictChanges {
       more,
       moreErased,
     } = await pool.publishChanges({ generation, upTo, at, asOf, erasedOnly });
-    // Nobody read any more, and what was told is forgotten; erasures are asked for once more where somebody reads
-    // again.
+    // All readers have left, and the table was cleared. Erasures are requested again once there are readers.
     if (generation !== this.#generation) return true;
     if (isFirst && this.#isBegun) {
-      // The replica was replaced, and with it went what it had told.
+      // The replica was replaced, and its table was lost with it.
       this.#begin();
       for (const listener of this.#listeners) listener.forgotten();
       return false;
@@ -210,7 +212,7 @@ export class VerdictFeed implements VerdictChanges {
     const isWhole = !erasedOnly && this.#mark === null && publishedUpTo !== null;
     if (erasedOnly) this.#mark = this.#mark && { ...this.#mark, position };
     else if (publishedUpTo !== null) this.#mark = { generation, position, ...publishedUpTo };
-    // Before that nobody has a position to resume from.
+    // Before the first mark no reader has a position to resume from.
     if (this.#mark === null) this.#ring.clear(position);
     else this.#ring.add(position, rows);
     if (rows.length > 0 || isWhole) {
@@ -224,7 +226,7 @@ export class VerdictFeed implements VerdictChanges {
     this.#mark = null;
     this.#ring.clear(0);
     await this.#deps.pool.endFeed().catch((error: unknown) => {
-      if (!this.#closed) this.#deps.onFailure('forgetting what the stream told', error);
+      if (!this.#closed) this.#deps.onFailure('clearing the table of the stream', error);
     });
   }
 }

@@ -1,23 +1,23 @@
 /**
- * The newest changes that the verdict stream told, the last of each player only, so that a reader that was cut off for
- * a moment resumes from memory. Bounded in rows; an erased player leaves it at once.
+ * The newest published changes, only the last of each player, so that a reader with a short disconnection resumes from
+ * memory. Bounded in rows. An erased player is removed at once.
  */
 import type { ChangeRow } from '../verdict-changes.js';
 
 export class ChangeRing {
   readonly #rowsMax: number;
   /**
-   * By place, which is the ordinal of a change modulo the ring's size; empty where a newer change of the player took
-   * over.
+   * Rows by place, which is the ordinal of a change modulo the ring's size. Empty if a newer change of the player
+   * replaced it.
    */
   readonly #rows: string[];
   readonly #subjects: string[];
   readonly #positions: Float64Array;
-  /** Ordinals of the newest change of each player. */
+  /** Ordinal of the newest change of each player. */
   readonly #newest = new Map<string, number>();
   #first = 0;
   #next = 0;
-  /** Everything told after this position is here. */
+  /** All changes after this position are in the ring. */
   #from = 0;
 
   constructor(rowsMax: number) {
@@ -27,12 +27,12 @@ export class ChangeRing {
     this.#positions = new Float64Array(rowsMax);
   }
 
-  /** Players that it holds a change of. */
+  /** Number of players with a change in the ring. */
   get size(): number {
     return this.#newest.size;
   }
 
-  /** What was told at a position, not below any before. An erased player is taken out, and not noted. */
+  /** Adds changes at a position that is not below earlier ones. Removes an erased player and does not add it. */
   add(position: number, rows: readonly ChangeRow[]): void {
     for (const { subject, text } of rows) {
       this.#drop(this.#newest.get(subject));
@@ -40,7 +40,9 @@ export class ChangeRing {
     }
   }
 
-  /** Rows as JSON of all that was told after `position`, oldest first; null where that reaches too far back. */
+  /**
+   * Returns the JSON rows of all changes after `position`, oldest first; null if the ring does not reach back that far.
+   */
   after(position: number): string[] | null {
     if (position < this.#from) return null;
     const texts: string[] = [];
@@ -51,7 +53,7 @@ export class ChangeRing {
     return texts;
   }
 
-  /** Forgets everything: what is told after `position` is held from here on. */
+  /** Clears the ring, which has all changes after `position` from now on. */
   clear(position: number): void {
     this.#newest.clear();
     this.#rows.fill('');
@@ -84,7 +86,7 @@ export class ChangeRing {
     this.#subjects[place] = '';
   }
 
-  /** The first ordinal told after a position. */
+  /** Returns the first ordinal after a position. */
   #firstBehind(position: number): number {
     let low = this.#first;
     let high = this.#next;

@@ -1,7 +1,6 @@
 /**
- * What readers of the verdict stream were told last of each player, and what there is to tell since: columns by the row
- * of a state that the table follows record by record. It tells values, not happenings, so a player that moved twice is
- * told once.
+ * The last published values of each player and the changes since: columns by the row of a state, updated record by
+ * record. Publishes values and not events, so a player that changed twice is published once.
  */
 
 import { KEY_WORDS } from '../../core/columns/packed-keys.js';
@@ -15,13 +14,13 @@ import type { EventColumns } from '../../core/tables/event-columns.js';
 import { verdictNumbers, verdicts } from '../../core/vocabulary.js';
 import type { ChangePiece, ChangeRow, ChangesUpTo, ChangeWalk } from '../verdict-changes.js';
 
-/** What moves enough to be told: hundredths of a score, ten-thousandths of a confidence. */
+/** Minimum changes that are published: hundredths of a score, ten-thousandths of a confidence. */
 export interface ChangeSteps {
   readonly score: number;
   readonly confidence: number;
 }
 
-/** What one call does at most: rows told, rows looked at, and touched rows that are remembered one by one. */
+/** Bounds of one call: rows published, rows read, and changed rows that are tracked one by one. */
 export interface ChangeBounds {
   readonly rowsMax: number;
   readonly lookedAtMax: number;
@@ -33,7 +32,7 @@ interface Sweep extends ChangesUpTo {
   readonly end: number;
 }
 
-/** Touched rows that are still to be looked at until all that was known at its beginning is told. */
+/** Changed rows that remain to be read until all changes known at its beginning are published. */
 interface Lap extends ChangesUpTo {
   left: number;
 }
@@ -44,18 +43,21 @@ export class ChangeTable {
   readonly #state: GroupState;
   readonly #steps: ChangeSteps;
   readonly #bounds: ChangeBounds;
-  /** By row: in hundredths and ten-thousandths; the position at which it was told, 0 for never. */
+  /** Columns by row: values in hundredths and ten-thousandths; the position of publication, 0 for never. */
   #score = new Uint16Array(0);
   #confidence = new Uint16Array(0);
   /** The number of the verdict, with `ALLOWED` added for a player on the allow list. */
   #verdict = new Uint8Array(0);
   #publishedAt = new Uint32Array(0);
   #position = 0;
-  /** Rows that a record touched since they were looked at. */
+  /** Rows that a record changed since they were last read. */
   readonly #touched = new Set<number>();
+  /** Of these, rows of players of whom somebody disputes what is held, or the operator decided that. */
+  readonly #disputed = new Set<number>();
   #erased: ChangeRow[] = [];
   /**
-   * A look at all rows: under way; and due, since weights, peers or the moment moved, or too many rows were touched.
+   * A sweep over all rows: the one in progress, and whether another is due, because weights, peers or the time changed,
+   * or too many rows were changed.
    */
   #sweep: Sweep | null = null;
   #sweepDue = true;
@@ -69,18 +71,19 @@ export class ChangeTable {
     this.#bounds = bounds;
   }
 
-  /** To be called before the state takes in a record: an erased player is known only until then. */
+  /** Call before the state applies the record, because an erased player is known only until then. */
   before(record: LogRecord): void {
     if (record.type !== 'subject_erased' || record.subject === null) return;
     const row = this.#state.subjects.find(subjectBytes(record.subject));
     if (row < 0) return;
     this.#touched.delete(row);
+    this.#disputed.delete(row);
     if (!this.#isPublished(row)) return;
     this.#publishedAt[row] = 0;
     this.#erased.push({ subject: record.subject, text: null, peers: this.#reportersOf(row) });
   }
 
-  /** To be called after the state took it in. */
+  /** Call after the state has applied the record. */
   after(record: LogRecord): void {
     switch (record.type) {
       case 'event_accepted':
@@ -92,6 +95,14 @@ export class ChangeTable {
       case 'player_allowance_ended':
         if (record.subject !== null) this.#touch(this.#state.subjects.find(subjectBytes(record.subject)));
         break;
+      case 'dispute_opened':
+        if (record.subject !== null) this.#dispute(record.subject);
+        break;
+      case 'dispute_decided': {
+        const dispute = this.#state.disputes.byId(record.dispute_id);
+        if (dispute !== undefined) this.#dispute(dispute.subject);
+        break;
+      }
       case 'weights_published':
       case 'scoring_changed':
       case 'pre_trust_set':
@@ -102,15 +113,15 @@ export class ChangeTable {
     }
   }
 
-  /** The same for all of these events. */
+  /** Handles many events at once. */
   afterEvents({ keys, count }: EventColumns): void {
     for (let i = 0; i < count; i++) this.#touch(this.#state.subjects.findFrom(keys, i * KEY_WORDS));
   }
 
   /**
-   * Tells the next piece, once all players were looked at for the first time: until then nobody holds anything that
-   * could change, and a walk tells them. Values are as reads see them at `asOf`, of a state that holds all up to `asOf`
-   * (ms since 1970).
+   * Publishes the next piece, once all players were read for the first time. Until then readers have no values that
+   * could change, and a walk sends them. Values are as reads see them at `asOf`, in a state that contains everything up
+   * to `upToAt` (ms since 1970).
    */
   next(asOf: AsOf, upToAt: number): ChangePiece {
     if (asOf.at !== this.#asOfAt) {
@@ -129,14 +140,14 @@ export class ChangeTable {
     return { position: this.#position, rows, upTo: this.#upTo, more, moreErased };
   }
 
-  /** Tells erased players alone, which never wait for the rest. */
+  /** Publishes only erased players, which never wait for other changes. */
   nextErased(): ChangePiece {
     const rows = this.#erased.splice(0, this.#bounds.rowsMax);
     if (rows.length > 0) this.#position++;
     return { position: this.#position, rows, upTo: this.#upTo, more: true, moreErased: this.#erased.length > 0 };
   }
 
-  /** What was told after position `since`, from row `from` on. */
+  /** Returns the rows published after position `since`, from row `from` on. */
   walk(from: number, since: number): ChangeWalk {
     const { rowsMax, lookedAtMax } = this.#bounds;
     const end = Math.min(this.#state.subjects.rows, this.#publishedAt.length, from + lookedAtMax);
@@ -149,15 +160,22 @@ export class ChangeTable {
     return { position: this.#position, count: rowTexts.length, text: rowTexts.join(','), next: isAtEnd ? null : row };
   }
 
-  /** Numbers of the peers that hold events of a player; one that withdrew all of its own loses nothing. */
+  /** Returns the numbers of the peers with events of a player. A peer that withdrew all of its events loses nothing. */
   #reportersOf(row: number): number[] {
     const { subjects } = this.#state;
     const first = subjects.firstEntry(row);
-    const peers: number[] = [];
+    const peers = new Set<number>();
     for (let entry = first; entry < first + subjects.peerCount(row); entry++) {
-      if (subjects.entries.count(entry) > 0) peers.push(subjects.entries.peer(entry));
+      if (subjects.entries.count(entry) > 0) peers.add(this.#state.origins.peerOf(subjects.entries.peer(entry)));
     }
-    return peers;
+    return [...peers];
+  }
+
+  #dispute(subject: string): void {
+    const row = this.#state.subjects.find(subjectBytes(subject));
+    if (row < 0) return;
+    this.#disputed.add(row);
+    this.#touch(row);
   }
 
   /** `row` below 0: there is no such player. */
@@ -168,8 +186,8 @@ export class ChangeTable {
   }
 
   /**
-   * In the order in which they were touched. A look at all rows that waits gets its share of the piece, however many
-   * they are.
+   * Reads changed rows in the order of their change. A pending sweep gets its share of the piece, however many they
+   * are.
    */
   #lookAtTouched(asOf: AsOf, upToAt: number, position: number, rows: ChangeRow[]): void {
     const isSweeping = this.#sweep !== null || this.#sweepDue;
@@ -186,33 +204,33 @@ export class ChangeTable {
     this.#lap = null;
   }
 
-  /** All that was known then is told, but for erased players that wait. */
+  /** Marks everything known then as published, unless erased players wait. */
   #reached({ seq, asOf: upToAt }: ChangesUpTo): void {
     if (this.#erased.length > 0 || seq < (this.#upTo?.seq ?? 0)) return;
     this.#upTo = { seq, asOf: upToAt };
   }
 
-  /** Goes on with the look at all rows; true where there is nothing left to look at. */
+  /** Continues the sweep. Returns true if no rows are left to read. */
   #sweepOn(asOf: AsOf, upToAt: number, position: number, rows: ChangeRow[]): boolean {
     const { subjects, lastSeq } = this.#state;
     if (this.#sweep === null) {
       if (!this.#sweepDue) return true;
       this.#sweepDue = false;
       this.#sweep = { next: 0, end: subjects.rows, seq: lastSeq, asOf: upToAt };
-      // Rows touched too many to remember are in this one.
+      // This sweep includes rows that were too many to track.
       this.#lap = null;
     }
     const sweep = this.#sweep;
     const end = Math.min(sweep.end, sweep.next + this.#bounds.lookedAtMax);
     while (sweep.next < end && rows.length < this.#bounds.rowsMax) this.#look(sweep.next++, asOf, position, rows);
     if (sweep.next < sweep.end) return false;
-    // Every row was looked at since the sweep began, so all that was known then is told, whatever came later.
+    // Every row was read since the sweep began, so everything known then is published, whatever came later.
     this.#reached(sweep);
     this.#sweep = null;
     return !this.#sweepDue;
   }
 
-  /** Tells a row where it is new or has moved enough. */
+  /** Publishes a row that is new or has changed enough. */
   #look(row: number, asOf: AsOf, position: number, rows: ChangeRow[]): void {
     const { subjects } = this.#state;
     if (!subjects.has(row)) return;
@@ -220,18 +238,28 @@ export class ChangeTable {
     const score = wholeScore(view);
     const confidence = wholeConfidence(view);
     const verdict = verdictNumbers.get(view.verdict)! | (view.allowed === undefined ? 0 : ALLOWED);
+    const isDisputed = this.#disputed.delete(row);
     if (this.#isPublished(row) && this.#verdict[row] === verdict) {
       const isNear =
         Math.abs(score - this.#score[row]!) < this.#steps.score &&
         Math.abs(confidence - this.#confidence[row]!) < this.#steps.confidence;
-      if (isNear) return;
+      if (isNear && !isDisputed) return;
+      if (isNear) {
+        // Told as it was told last, to those alone who are to see it as disputed.
+        if (this.#upTo !== null) rows.push({ ...this.#rowOf(row), peers: this.#reportersOf(row), quiet: true });
+        return;
+      }
     }
     if (row >= this.#publishedAt.length) this.#grow();
     this.#score[row] = score;
     this.#confidence[row] = confidence;
     this.#verdict[row] = verdict;
     this.#publishedAt[row] = position;
-    if (this.#upTo !== null) rows.push({ subject: subjectHex(subjects.keyOf(row)), text: this.#textOf(row) });
+    if (this.#upTo !== null) rows.push(this.#rowOf(row));
+  }
+
+  #rowOf(row: number): ChangeRow {
+    return { subject: subjectHex(this.#state.subjects.keyOf(row)), text: this.#textOf(row) };
   }
 
   #isPublished(row: number): boolean {
@@ -239,8 +267,8 @@ export class ChangeTable {
   }
 
   /**
-   * The contract's JSON, since a walk crosses from the replica as one string: to make it in the node's thread would
-   * hold up requests.
+   * Returns the contract's JSON. A walk crosses from the replica as one string, because building it in the node's
+   * thread would delay requests.
    */
   #textOf(row: number): string {
     const subject = subjectHex(this.#state.subjects.keyOf(row));
@@ -251,7 +279,7 @@ export class ChangeTable {
     return `{"subject_hash":"${subject}","score":${score},"confidence":${confidence},"verdict":"${verdict}"${allowed}}`;
   }
 
-  /** Room for all rows that there are, and half as many again. */
+  /** Makes room for all rows and half as many again. */
   #grow(): void {
     const length = Math.ceil(this.#state.subjects.rows * 1.5);
     const grown = <T extends Uint8Array | Uint16Array | Uint32Array>(to: T, from: T): T => {

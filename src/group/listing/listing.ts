@@ -10,8 +10,17 @@ import { type ChainLink, chainTo } from '../../core/records/event-chain.js';
 import type { EventAccepted, LogRecord } from '../../core/records/records.js';
 import { DAY_MS, limits } from '../../limits.js';
 import type { OwnEvent, PeerView, SummaryRow } from '../api.js';
+import type { ChainHead } from '../commands.js';
 import type { LogReader } from '../ports/log.js';
-import type { ChainQuery, ListedEvent, Listing, ListingQuery, RepeatQuery } from '../ports/pool.js';
+import type {
+  ChainQuery,
+  ListedEvent,
+  Listing,
+  ListingQuery,
+  PairEvents,
+  PairEventsQuery,
+  RepeatQuery,
+} from '../ports/pool.js';
 import { DamagedError } from '../ports/storage-errors.js';
 import { batchFrom } from '../recovery/recovery.js';
 
@@ -108,33 +117,54 @@ export function listEvents(log: LogReader, query: ListingQuery): Listing | null 
   const own = query.caller === null ? { events: [], next: null } : ownEvents(reader, query, query.caller);
   if (own === null) return null;
   const newest = newestEvents(reader, query);
-  const peers = new Set(newest.map(({ event }) => event.peer)).size;
+  const senders = new Map(query.heads.map(({ peer, sender }) => [peer, sender]));
+  const peers = new Set(newest.map(({ event }) => senders.get(event.peer))).size;
   return { summarised: newest.length, summary: summaryOf(newest, peers), own: own.events, next: own.next };
 }
 
-/** The caller's chain from `query.from` on, a page of it. */
+/** A page of the caller's chains, of which it has one for what is its own and one for each origin that it carries. */
 function ownEvents(
   reader: RecordReader,
   query: ListingQuery,
   caller: number,
-): { readonly events: ListedEvent[]; readonly next: number | null } | null {
+): { readonly events: ListedEvent[]; readonly next: readonly number[] | null } | null {
   const events: ListedEvent[] = [];
-  const head = query.heads.find(({ peer }) => peer === caller)?.head ?? 0;
-  let seq = query.from ?? head;
-  if (seq > head) return null;
-  for (let steps = 0; seq > query.expired && steps < limits.walkRecordsMax; steps++) {
+  const own = query.heads.filter(({ sender }) => sender === caller);
+  const chains = query.from === null ? own.map(({ head }) => head) : [...query.from];
+  const isOwn = (number: number) => own.some(({ peer }) => peer === number);
+  const newest = Math.max(0, ...own.map(({ head }) => head));
+  const goOn = () => chains.filter((seq) => seq > query.expired);
+  if (chains.some((seq) => seq > newest)) return null;
+  for (let steps = 0; steps < limits.walkRecordsMax; steps++) {
+    const seq = Math.max(0, ...chains);
+    if (seq <= query.expired) return { events, next: null };
     const { record, at } = reader.read(seq);
-    if (!('prev' in record) || record.peer !== caller) return null;
+    if (!('prev' in record) || !isOwn(record.peer)) return null;
     if (record.type === 'event_accepted') {
       if (!sameBytes(record.subject, query.subject)) return null;
       if (!query.withdrawn.has(seq)) {
-        if (events.length === query.limit) return { events, next: seq };
+        if (events.length === query.limit) return { events, next: goOn() };
         events.push(listed(seq, at, record));
       }
     }
-    seq = record.prev;
+    chains[chains.indexOf(seq)] = record.prev;
   }
-  return { events, next: seq > query.expired ? seq : null };
+  const next = goOn();
+  return { events, next: next.length === 0 ? null : next };
+}
+
+/** The events of one pair, the newest first, as far as `limits.walkRecordsMax` records reach. */
+export function readPairEvents(log: LogReader, { head, expired }: PairEventsQuery): PairEvents {
+  const reader = new RecordReader(log);
+  const events: ListedEvent[] = [];
+  let seq = head;
+  let read = 0;
+  for (; seq > expired && read < limits.walkRecordsMax; read++) {
+    const { record, at } = reader.read(seq);
+    if (record.type === 'event_accepted') events.push(listed(seq, at, record));
+    seq = 'prev' in record ? record.prev : 0;
+  }
+  return { events, read, next: seq > expired ? seq : null };
 }
 
 /**
@@ -211,7 +241,13 @@ export function isoWeek(at: number): string {
 }
 
 /** An event as its own peer sees it. */
-export function ownEvent({ seq, receivedAt, event }: ListedEvent, peer: PeerView): OwnEvent {
+export function ownEvent(
+  { seq, receivedAt, event }: ListedEvent,
+  peer: PeerView,
+  heads: readonly ChainHead[],
+  isDisputed: boolean,
+): OwnEvent {
+  const origin = heads.find((head) => head.peer === event.peer)?.origin ?? null;
   return {
     seq,
     schemaVersion: event.schema_version,
@@ -220,6 +256,9 @@ export function ownEvent({ seq, receivedAt, event }: ListedEvent, peer: PeerView
     gameId: peer.gameIds[event.game]!,
     severity: event.severity,
     timestamp: event.timestamp,
+    ...(origin === null ? {} : { origin }),
+    ...(event.reference === undefined ? {} : { reference: event.reference }),
+    ...(isDisputed ? { disputed: true as const } : {}),
     receivedAt,
   };
 }

@@ -8,6 +8,7 @@ import type { Scenario, Simulation } from '../../core/scoring/simulation.js';
 import type { VerdictCounts } from '../../core/scoring/verdict-counts.js';
 import type { DiscountedPair } from '../../core/trust/peer-trust.js';
 import type { OnProgress, SummaryRow, VerifyReport } from '../api.js';
+import type { ChainHead } from '../commands.js';
 import type { ChangePiece, ChangeWalk } from '../verdict-changes.js';
 import type { StoredBatch } from './log.js';
 
@@ -27,8 +28,8 @@ export interface RepeatQuery {
 
 export interface ListingQuery {
   readonly subject: Uint8Array;
-  /** Per peer that reported the player: its number and its newest record. */
-  readonly heads: readonly { readonly peer: number; readonly head: number }[];
+  /** Where the chains of the player begin. */
+  readonly heads: readonly ChainHead[];
   /** Events that are withdrawn, though the log may still show them. */
   readonly withdrawn: ReadonlySet<number>;
   /** Up to this record no event is in the log any more: no chain is followed so far back. */
@@ -36,8 +37,8 @@ export interface ListingQuery {
   /** Number of the caller's peer, or null: no own events are listed. */
   readonly caller: number | null;
   readonly limit: number;
-  /** Sequence number of the own event to go on with, or null: from the newest. */
-  readonly from: number | null;
+  /** Records to go on with, one of each chain of the caller's that has more; null: from the newest. */
+  readonly from: readonly number[] | null;
 }
 
 /** One of the caller's events; its game is a position in the peer's list. */
@@ -51,7 +52,21 @@ export interface Listing {
   readonly summarised: number;
   readonly summary: readonly SummaryRow[];
   readonly own: readonly ListedEvent[];
-  /** Own event to go on with, or null at the end. */
+  /** Records to go on with, of each chain of the caller's that has more; null at the end. */
+  readonly next: readonly number[] | null;
+}
+
+/** The events of one pair from record `head` on down. */
+export interface PairEventsQuery {
+  readonly head: number;
+  readonly expired: number;
+}
+
+export interface PairEvents {
+  readonly events: readonly ListedEvent[];
+  /** Records that were read for them. */
+  readonly read: number;
+  /** The record to go on with, or null at the end. */
   readonly next: number | null;
 }
 
@@ -208,6 +223,8 @@ export interface GroupPool {
   /** Forgets what was told. */
   endFeed(): Promise<void>;
   list(query: ListingQuery): Promise<Listing | null>;
+  /** The events of one pair, as far as one piece reaches. */
+  pairEvents(query: PairEventsQuery): Promise<PairEvents>;
   /** Peer weights published after record `after`, up to record `last`, as far as one piece reaches. */
   publishedWeights(after: number, last: number): Promise<WeightsPiece>;
   /** The records with these sequence numbers, each with the time of its batch. */

@@ -1,6 +1,6 @@
 /**
- * Digests by numbers that mostly come in order, in 24 bytes each: a map would take five times as much, and end at
- * 16,777,216. Sorted rows in runs of one size:
+ * Digests by numbers that mostly come in order, in 24 bytes each. A map would take five times as much, and is limited
+ * to 16,777,216 entries. Sorted rows in runs of one size:
  *
  * | at | type | meaning                        |
  * |----|------|--------------------------------|
@@ -9,10 +9,10 @@
  */
 const DIGEST_AT = 8;
 const ROW_BYTES = 24;
-/** Bytes to move for a row in the middle are few, runs to search are few. */
+/** A balance: an insertion in the middle moves few bytes, and there are few runs to search. */
 const RUN_ROWS = 512;
 
-/** Half a digest: other content with the same half is as hard to find as a key of 128 bits. */
+/** Half a digest: a collision is as hard to find as a key of 128 bits. */
 const HEX_DIGITS = (ROW_BYTES - DIGEST_AT) * 2;
 
 class Run {
@@ -23,7 +23,7 @@ class Run {
     return this.rows.readDoubleLE(row * ROW_BYTES);
   }
 
-  /** The first row at or above `seq`. */
+  /** Returns the first row at or above `seq`. */
   rowFrom(seq: number): number {
     return firstWhere(this.count, (row) => this.seq(row) >= seq);
   }
@@ -34,7 +34,7 @@ class Run {
     this.count += to - row;
   }
 
-  /** The upper half of the rows, which are here no longer. */
+  /** Removes the upper half of the rows and returns it. */
   split(): Run {
     const upper = new Run();
     const from = this.count >> 1;
@@ -45,7 +45,10 @@ class Run {
   }
 }
 
-/** The first of `count` places where `holds`, which goes on to hold behind it; `count` for none. */
+/**
+ * Returns the first of `count` places for which `holds` is true; `holds` must stay true behind it. Returns `count` for
+ * none.
+ */
 function firstWhere(count: number, holds: (at: number) => boolean): number {
   let low = 0;
   let high = count;
@@ -58,10 +61,10 @@ function firstWhere(count: number, holds: (at: number) => boolean): number {
 }
 
 export class DigestTable {
-  /** None is empty. */
+  /** No run is empty. */
   readonly #runs: Run[] = [];
 
-  /** The least number, undefined where there is none. */
+  /** The smallest number; undefined if the table is empty. */
   get first(): number | undefined {
     return this.#runs[0]?.seq(0);
   }
@@ -71,7 +74,7 @@ export class DigestTable {
     return run !== undefined && isAt(run, run.rowFrom(seq), seq);
   }
 
-  /** Whether `seq` is there with `digest` (hex). */
+  /** Returns whether `seq` is present with `digest` (hex). */
   holds(seq: number, digest: string): boolean {
     const run = this.#runs[this.#runOf(seq)];
     if (run === undefined) return false;
@@ -82,7 +85,7 @@ export class DigestTable {
     );
   }
 
-  /** `digest`: of SHA-256, hex. */
+  /** `digest` is SHA-256 in hex. */
   set(seq: number, digest: string): void {
     const run = this.#withRoom(seq);
     const row = run.rowFrom(seq);
@@ -101,7 +104,7 @@ export class DigestTable {
     if (run.count === 0) this.#runs.splice(index, 1);
   }
 
-  /** Where the run is that `seq` belongs to: the last that begins at or below it, or else the first. */
+  /** Returns the index of the run of `seq`: the last run that begins at or below it, or else the first. */
   #runOf(seq: number): number {
     return Math.max(0, firstWhere(this.#runs.length, (i) => this.#runs[i]!.seq(0) > seq) - 1);
   }
@@ -111,7 +114,7 @@ export class DigestTable {
     const run = this.#runs[index];
     if (run !== undefined && run.count < RUN_ROWS) return run;
     const isBehindAll = run === undefined || (index === this.#runs.length - 1 && run.seq(run.count - 1) < seq);
-    // What comes in order leaves full runs behind.
+    // Numbers in order leave full runs behind.
     const next = isBehindAll ? new Run() : run.split();
     this.#runs.splice(index + 1, 0, next);
     return isBehindAll || next.seq(0) <= seq ? next : run;

@@ -1,4 +1,4 @@
-/** How a data folder becomes a group's, in its first record, and whether a folder is the group that is asked for. */
+/** Forms a group in an empty data folder by its first record, and compares a folder's group with the configured one. */
 import { hash } from 'node:crypto';
 import { auditPart, auditStart } from '../../core/records/audit.js';
 import { BatchWriter, chainStart, NONCE_BYTES } from '../../core/records/batch.js';
@@ -22,7 +22,7 @@ export interface Formation {
   readonly salt: Uint8Array;
 }
 
-/** Writes the first record of an empty log: what the folder is, forever. */
+/** Writes the first record of an empty log, which defines the group permanently. */
 export async function formGroup(
   { identity, halfLifeDays, salt }: Formation,
   writer: LogWriter,
@@ -57,7 +57,7 @@ function kindsText(kinds: readonly string[] | undefined): string {
   return kinds === undefined ? 'unset' : kinds.join(',');
 }
 
-/** In what the group that is asked for is another than the one that was formed; empty where it is the same. */
+/** Lists the differences between the configured group and the formed one; empty if there are none. */
 export function formationProblems({ identity, salt }: Omit<Formation, 'halfLifeDays'>, formed: GroupFormed): string[] {
   const problems: string[] = [];
   const differs = (variable: string, was: string, is: string) => {

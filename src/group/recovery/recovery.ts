@@ -1,6 +1,6 @@
 /**
- * From disk to state: the newest snapshot that holds, then the tail of the log; else the snapshot before, else the
- * whole log. Also what the replica follows the log with, so that live recovery and replica are one code.
+ * Recovers the state from disk: from the newest intact snapshot and the tail of the log, else from an older snapshot,
+ * else from the whole log. The replica follows the log by the same code.
  */
 
 import { Bits } from '../../core/bits.js';
@@ -21,13 +21,13 @@ import { DamagedError } from '../ports/storage-errors.js';
 export class Follower {
   readonly state: GroupState;
   chain: Uint8Array;
-  /** What readers of the verdict stream were told, where there are any. */
+  /** Table of published changes, while the verdict stream has readers. */
   changes: ChangeTable | null = null;
   readonly #events = new EventColumns();
-  /** Where it began, and whether any sums were kept by then. */
+  /** The record at which it began, and whether the state then had carried sums. */
   readonly #begunAt: number;
   readonly #carryingBefore: boolean;
-  /** Records since then that keep a pair's sums, counted from there. */
+  /** Records since then that carry a pair's sums, counted from `#begunAt`. */
   readonly #carrying = new Bits();
 
   constructor(state: GroupState, chain: Uint8Array) {
@@ -37,13 +37,13 @@ export class Follower {
     this.#carryingBefore = state.retired.seq > 0;
   }
 
-  /** Whether a record of this log keeps a pair's sums; undefined where only the log can tell. */
+  /** Returns whether a record of this log carries a pair's sums; undefined if only the log can tell. */
   carriesSums(seq: number): boolean | undefined {
     if (seq > this.#begunAt) return this.#carrying.has(seq - this.#begunAt);
     return this.#carryingBefore ? undefined : false;
   }
 
-  /** The same as `catchUp`, for many records at once; nobody may look at the state meanwhile, nor after it throws. */
+  /** Like `catchUp` for many records at once. The state must not be read meanwhile, nor after an error. */
   replay(log: LogReader, upTo: number): void {
     this.state.sortEvents(upTo - this.state.lastSeq);
     this.#read(log, upTo, limits.catchUpBytes);
@@ -51,8 +51,8 @@ export class Follower {
   }
 
   /**
-   * Applies the log up to record `upTo`, which must end a batch. Throws `DamagedError` where the log does not go on as
-   * chained.
+   * Applies the log up to record `upTo`, which must end a batch. Throws `DamagedError` if the chain of the log is
+   * broken.
    */
   catchUp(log: LogReader, upTo: number): void {
     this.#read(log, upTo, limits.followBytes);
@@ -64,7 +64,7 @@ export class Follower {
       const borrowed = log.borrow(lastSeq + 1, limits.catchUpBatches, bytes, (stored) => {
         if (this.state.lastSeq < upTo) this.follow(batchFrom(stored));
       });
-      if (borrowed === 0) throw new DamagedError(`the log ends at record ${lastSeq}, not ${upTo}`);
+      if (borrowed === 0) throw new DamagedError(`the log ends at record ${lastSeq}; expected record ${upTo}`);
     }
   }
 
@@ -94,11 +94,14 @@ export class Follower {
   }
 }
 
-/** A batch as it was stored, with its place named where it is damaged, or stands under another number than its own. */
+/**
+ * Returns a stored batch. Throws an error with its record number if it is damaged, or stored under another number than
+ * its own.
+ */
 export function batchFrom({ firstSeq, bytes }: StoredBatch): Batch {
   const batch = wholeBatch(bytes, firstSeq);
   if (batch.firstSeq === firstSeq) return batch;
-  throw new DamagedError(`log batch at record ${firstSeq}: it is the one at ${batch.firstSeq}`);
+  throw new DamagedError(`log batch at record ${firstSeq}: found the batch of record ${batch.firstSeq}`);
 }
 
 function wholeBatch(bytes: Uint8Array, firstSeq: number): Batch {
@@ -109,15 +112,15 @@ function wholeBatch(bytes: Uint8Array, firstSeq: number): Batch {
   }
 }
 
-/** The last sequence number of a log, 0 where it is empty. */
+/** Returns the last sequence number of a log, 0 if it is empty. */
 export function lastSeqOf(log: LogReader): number {
   const last = log.last();
   return last === undefined ? 0 : batchFrom(last).lastSeq;
 }
 
 /**
- * Throws `DamagedError` where the log ends before a record that it held when it was verified. Pages that LMDB takes for
- * free are met by the first commit only, and where their list is damaged that commit may have overwritten others.
+ * Throws `DamagedError` if the log ends before a record that it contained when it was verified. Only the first commit
+ * uses pages that LMDB lists as free. If their list is damaged, that commit may have overwritten other pages.
  */
 export function mustReach(log: LogReader, seq: number): void {
   const lastSeq = lastSeqOf(log);
@@ -129,15 +132,15 @@ export function mustReach(log: LogReader, seq: number): void {
 
 export interface Recovered {
   readonly follower: Follower;
-  /** The snapshot that it started from, 0 for the whole log. */
+  /** The snapshot at the start of the recovery, 0 for the whole log. */
   readonly snapshotSeq: number;
-  /** Snapshots that could not be used, and why. */
+  /** Snapshots that could not be used, with the reasons. */
   readonly problems: readonly string[];
 }
 
 /**
- * The state of a folder up to record `upTo`; null for an empty log. Throws `DamagedError` where neither a snapshot nor
- * the whole log leads there.
+ * Recovers the state of a folder up to record `upTo`; null for an empty log. Throws `DamagedError` if neither a
+ * snapshot nor the whole log leads there.
  */
 export function recover(log: LogReader, snapshots: SnapshotStore, salt: Uint8Array, upTo: number): Recovered | null {
   if (upTo === 0) return null;
@@ -164,25 +167,27 @@ function fromSnapshot(snapshots: SnapshotStore, seq: number, salt: Uint8Array, p
   }
 }
 
-/** The header of a snapshot of this release's format. */
+/** Returns the header of a snapshot. Throws if it does not have this release's format. */
 export function headerOf(snapshots: SnapshotStore, seq: number): SnapshotHeader {
   const header = snapshots.readHeader(seq);
   if (header.version === SNAPSHOT_VERSION) return header;
-  throw new DamagedError(`has the format ${header.version}`);
+  throw new DamagedError(`has format ${header.version}; expected format ${SNAPSHOT_VERSION}`);
 }
 
-/** The state of one snapshot. Throws where it is not whole, or its content is not what its header says. */
+/**
+ * Returns the state of one snapshot. Throws if the snapshot is incomplete, or if its content differs from its header.
+ */
 export function snapshotAt(snapshots: SnapshotStore, seq: number, salt: Uint8Array): Follower {
   const header = headerOf(snapshots, seq);
   const state = loadSnapshot(snapshots.borrowBlocks(seq), salt);
-  if (state.lastSeq !== seq) throw new DamagedError(`holds the state at record ${state.lastSeq}`);
+  if (state.lastSeq !== seq) throw new DamagedError(`contains the state at record ${state.lastSeq}`);
   if (stateDigest(state) !== header.digest) {
     throw new DamagedError('its content does not have the digest of its header');
   }
   return new Follower(state, Buffer.from(header.chain, 'hex'));
 }
 
-/** The first record: what the group is. Throws `DamagedError` where the log does not start with it. */
+/** Returns the first record, which defines the group. Throws `DamagedError` if the log does not start with it. */
 export function formationOf(log: LogReader): GroupFormed {
   const stored = log.from(1, 1, 1)[0];
   if (stored === undefined || stored.firstSeq !== 1) throw new DamagedError('the log does not start at record 1');
@@ -191,7 +196,7 @@ export function formationOf(log: LogReader): GroupFormed {
   return first;
 }
 
-/** The state before the second record. */
+/** Returns the state before the second record. */
 function fromStart(log: LogReader, salt: Uint8Array): Follower {
   return new Follower(new GroupState(formationOf(log), salt), chainStart);
 }

@@ -1,7 +1,7 @@
 /**
- * Rewritten batches of a log that is walked from its begin, and the records that account for them. Such a record stands
- * behind the batches that it names, under retention by all its days: what waits for one is kept in few bytes, and no
- * longer than until then.
+ * Tracks the rewritten batches of a log that is walked from its beginning, and the records that account for them. Such
+ * a record follows the batches that it names (under retention, days later), so each entry takes few bytes and is
+ * removed as soon as its record is read.
  */
 import type { Batch } from '../../core/records/batch.js';
 import type { BatchesRewritten } from '../../core/records/records.js';
@@ -11,32 +11,35 @@ import { DigestTable } from './digest-table.js';
 import { batchFrom } from './recovery.js';
 
 export class RewrittenBatches {
-  /** Batches that were read with content which only a record further on states. */
+  /** Batches with content that only a later record states. */
   readonly #expected = new DigestTable();
-  /** What the records read last state of batches that were read with other content, or were accounted for. */
+  /** The last stated content of batches that had other content when they were read, or were already accounted for. */
   readonly #stated = new Map<number, string>();
 
-  /** A batch as it was read. Throws `DamagedError` where it says that it has its first content, and has not. */
+  /**
+   * Adds a batch as it was read. Throws `DamagedError` if it is not marked as rewritten but differs from its first
+   * content.
+   */
   add(batch: Batch): void {
     if (batch.rewritten) this.#expected.set(batch.firstSeq, batch.digestNow());
     else if (!batch.contentHolds()) {
-      throw new DamagedError(`log batch at record ${batch.firstSeq}: content is not what was first written`);
+      throw new DamagedError(`log batch at record ${batch.firstSeq}: the content differs from what was first written`);
     }
   }
 
-  /** `after`: what is said of batches up to this record is passed over, since the walk began after them. */
+  /** Notes a record. Batches up to record `after` are ignored, because the walk began behind them. */
   note({ batches }: BatchesRewritten, after = 0): void {
     for (const [firstSeq, digest] of batches) {
       if (firstSeq <= after) continue;
-      // Content that is ahead was written later than what an earlier record states, so it stays.
+      // Such content was written later than the content that an earlier record states, so its entry stays.
       if (!this.#expected.has(firstSeq)) this.#stated.set(firstSeq, digest);
       else if (this.#expected.holds(firstSeq, digest)) this.#expected.delete(firstSeq);
     }
   }
 
   /**
-   * Reads the batches again that were rewritten where the walk had passed, as the records say that came since; never
-   * amid a `borrow`.
+   * Reads batches again that were rewritten behind the walk, according to records read since. Must not run during a
+   * `borrow`.
    */
   *again(log: LogReader): Generator<StoredBatch> {
     for (const [firstSeq, digest] of this.#stated) {
@@ -49,18 +52,18 @@ export class RewrittenBatches {
     this.#stated.clear();
   }
 
-  /** Whether every batch is as the records read so far say. */
+  /** Whether every batch matches the records read so far. */
   get areAccountedFor(): boolean {
     return this.#expected.first === undefined;
   }
 
   /**
-   * For the end of the log: content and the record that states it are written together, so whoever has read the one
-   * finds the other. Throws `DamagedError` where a batch is left.
+   * Call at the end of the log. Content and the record that states it are written together, so a reader of one finds
+   * the other. Throws `DamagedError` if a batch is not accounted for.
    */
   mustBeAccountedFor(): void {
     const { first } = this.#expected;
     if (first === undefined) return;
-    throw new DamagedError(`log batch at record ${first}: rewritten content that no record accounts for`);
+    throw new DamagedError(`log batch at record ${first}: no record accounts for its rewritten content`);
   }
 }

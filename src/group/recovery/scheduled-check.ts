@@ -1,14 +1,15 @@
 /**
- * The check in the background: the whole log and all snapshots against their checksums and chain, over and over, so
- * that damage to what nobody reads is found while there is a backup to mend it from. It changes nothing, and holds the
- * last finding.
+ * The background check: repeatedly verifies the whole log and all snapshots against their checksums and chain, so that
+ * damage to unread data is found while a backup still exists. Changes nothing, and keeps the last finding.
  */
 import { limits } from '../../limits.js';
 import type { CheckStatus, VerifyReport } from '../api.js';
 import type { Clock, Timers } from '../ports/clock.js';
 import type { GroupPool } from '../ports/pool.js';
 
-/** When checks begin, in ms: the first after a start, and each further one after the beginning of the one before. */
+/**
+ * Start times of checks, in ms: of the first after a start, and of each further one after the start of the one before.
+ */
 export interface CheckTimes {
   readonly checkFirstMs: number;
   readonly checkEveryMs: number;
@@ -19,7 +20,7 @@ export interface CheckDeps {
   readonly timers: Timers;
   readonly clock: Clock;
   readonly onReport: (report: VerifyReport) => void;
-  /** A check could not be carried through; the next is as far away as after one that was. */
+  /** Reports a check that could not be completed. The next check is scheduled as after a completed one. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -40,12 +41,12 @@ export class BackgroundCheck {
     return this.#status;
   }
 
-  /** The first check comes after a while: a start has work of its own, and has verified what it read. */
+  /** Starts the schedule. The first check is delayed, because a start is busy and has verified what it read. */
   start(): void {
     this.#plan(this.#times.checkFirstMs);
   }
 
-  /** Ends the check under way. */
+  /** Aborts the check in progress. */
   async stop(): Promise<void> {
     this.#cancel();
     this.#ending.abort();

@@ -1,6 +1,6 @@
 /**
  * Verifies a store without changing anything: snapshots against their checksums and digest, the log against its
- * checksums, chain, rewritten content and audit chain. Runs in a process of its own, since a damaged file can kill its
+ * checksums, chain, rewritten content and audit chain. Runs in its own process, because a damaged file can kill its
  * reader.
  */
 import { createHash } from 'node:crypto';
@@ -19,13 +19,13 @@ import { batchFrom, headerOf, snapshotAt } from './recovery.js';
 import { RewrittenBatches } from './rewritten.js';
 
 /**
- * `start`: the newest snapshot that is whole, and the log behind it, as a start reads; `full`: all snapshots, loaded
- * and held against their digests, and the log from its first record; `background`: the same, but of snapshots, as in
- * `start`, only that they are whole, so that no state takes memory or time.
+ * `start`: the newest complete snapshot, and the log behind it, as a start reads them. `full`: all snapshots, loaded
+ * and compared with their digests, and the log from its first record. `background`: like `full`, but snapshots are only
+ * checked for completeness, so that no state takes memory or time.
  */
 export type VerifyMode = 'start' | 'full' | 'background';
 
-/** What the log must reach at least. */
+/** The head that the log must reach at least. */
 export interface ExpectedHead {
   /** Sequence number of a durable record. */
   readonly lastSeq: number;
@@ -33,7 +33,7 @@ export interface ExpectedHead {
   readonly chain: string;
 }
 
-/** Where the walk over the log stands. */
+/** Position of the walk over the log. */
 interface Position {
   seq: number;
   chain: Uint8Array;
@@ -42,7 +42,7 @@ interface Position {
 
 const noSalt = new Uint8Array(0);
 
-/** Verifies in steps, each a bounded read, and yields how far it has come in the log; its return is the report. */
+/** Verifies in steps, each a bounded read. Yields the progress in the log and returns the report. */
 export function* verifySteps(
   log: LogReader,
   snapshots: SnapshotStore,
@@ -51,8 +51,8 @@ export function* verifySteps(
 ): Generator<[done: number, total: number], VerifyReport> {
   const report = yield* stepsBy(mode === 'full' ? verifyContent : verifyBlocks, log, snapshots, expected, mode);
   if (report.ok || mode !== 'start') return report;
-  // Before a start is refused: what does not fit may be the content of a snapshot that is whole, which a start passes
-  // over.
+  // Check the content before a start is refused: the mismatch may be in the content of a complete snapshot, which a
+  // start skips.
   return yield* stepsBy(verifyContent, log, snapshots, expected, mode);
 }
 
@@ -79,7 +79,7 @@ function* stepsBy(
   const walk = new Walk(mode === 'start' && from !== null ? from : start);
   const faults = yield* walk.over(log, expected);
   if (mode === 'start' && from !== null && !endsAt(log, from)) {
-    faults.push(`the log does not hold record ${from.seq}, with which snapshot ${from.seq} ends`);
+    faults.push(`the log has no record ${from.seq}, the last one of snapshot ${from.seq}`);
   }
   const newest = images.find((image) => image.ok);
   if (newest !== undefined && newest.seq > walk.lastSeq) {
@@ -99,7 +99,10 @@ function* stepsBy(
   };
 }
 
-/** Whether a batch of the log ends at a position. A log that lost all of its batches looks like one that ends there. */
+/**
+ * Returns whether a batch of the log ends at a position. A log that lost all of its batches looks like one that ends
+ * there.
+ */
 function endsAt(log: LogReader, { seq, chain }: Position): boolean {
   try {
     const stored = log.at(seq);
@@ -111,7 +114,7 @@ function endsAt(log: LogReader, { seq, chain }: Position): boolean {
   }
 }
 
-/** Where the log goes on after a snapshot that is what its digest says, or why it is not. */
+/** Returns where the log continues after a snapshot that matches its digest, or the fault of the snapshot. */
 function verifyContent(snapshots: SnapshotStore, seq: number): Position | { readonly fault: string } {
   try {
     const { state, chain } = snapshotAt(snapshots, seq, noSalt);
@@ -122,14 +125,15 @@ function verifyContent(snapshots: SnapshotStore, seq: number): Position | { read
 }
 
 /**
- * The same after one of which every block is what was written: whoever loads it finds what is wrong with its content.
+ * Returns where the log continues after a snapshot with intact blocks, or its fault. Does not check the content; a
+ * start that loads it does.
  */
 function verifyBlocks(snapshots: SnapshotStore, seq: number): Position | { readonly fault: string } {
   try {
     const { chain } = headerOf(snapshots, seq);
     let meta: SnapshotMeta | null = null;
     for (const block of snapshots.borrowBlocks(seq)) meta ??= metaIn(block);
-    if (meta?.lastSeq !== seq) throw new DamagedError(`holds the state at record ${meta?.lastSeq}`);
+    if (meta?.lastSeq !== seq) throw new DamagedError(`contains the state at record ${meta?.lastSeq}`);
     return { seq, chain: Buffer.from(chain, 'hex'), audit: meta.auditHead };
   } catch (error) {
     return { fault: messageOf(error) };
@@ -155,7 +159,7 @@ class Walk {
     return this.#position.seq;
   }
 
-  /** Of all that was read. Asked for once. */
+  /** Returns the digest of all that was read. May be called once. */
   digest(): string {
     return this.#bytes.digest('hex');
   }
@@ -166,7 +170,7 @@ class Walk {
       this.#rewritten.mustBeAccountedFor();
       if (expected !== null && expected.lastSeq > this.lastSeq) {
         throw new DamagedError(
-          `the log ends at record ${this.lastSeq}, though record ${expected.lastSeq} was written, says head.json`,
+          `the log ends at record ${this.lastSeq}; head.json says that record ${expected.lastSeq} was written`,
         );
       }
       return [];
@@ -190,10 +194,10 @@ class Walk {
   #batch(batch: Batch, expected: ExpectedHead | null): void {
     const at = `log batch at record ${this.lastSeq + 1}`;
     if (!batch.follows(this.#position.chain, this.lastSeq))
-      throw new DamagedError(`${at}: does not follow the one before`);
+      throw new DamagedError(`${at}: does not follow the batch before it`);
     this.#rewritten.add(batch);
     for (let seq = batch.firstSeq; seq <= batch.lastSeq; seq++) {
-      // Of an event the walk wants nothing that the digest of its batch has not said.
+      // The digest of the batch already covers its events, so the walk does not decode them.
       if (!batch.holdsEvent(seq)) this.#record(batch.record(seq), seq, batch.at);
     }
     this.records += batch.count;
@@ -202,7 +206,7 @@ class Walk {
     this.#position.seq = batch.lastSeq;
     this.#position.chain = batch.chain;
     if (expected?.lastSeq === batch.lastSeq && Buffer.from(batch.chain).toString('hex') !== expected.chain) {
-      throw new DamagedError(`${at}: another log than the one of which head.json tells`);
+      throw new DamagedError(`${at}: head.json belongs to another log`);
     }
   }
 

@@ -1,6 +1,6 @@
 /**
- * Taking an erased subject or a withdrawn event out of the log: walks the chains backwards and rewrites the batches on
- * the way, one bounded piece at a time. Reads only; the actor commits what comes back.
+ * Removes an erased subject or a withdrawn event from the log: walks the chains backwards and rewrites the batches on
+ * the way, one bounded piece at a time. Only reads; the actor commits the result.
  */
 
 import type { IdTag } from '../../core/columns/packed-keys.js';
@@ -13,13 +13,13 @@ import type { RemovalPiece, RemovalWork, Rewritten } from '../ports/pool.js';
 import { DamagedError } from '../ports/storage-errors.js';
 import { batchFrom } from '../recovery/recovery.js';
 
-/** A batch, and what is to stand in it in place of records. */
+/** A batch, and the replacements of its records. */
 interface Held {
   readonly batch: Batch;
   readonly records: Map<number, LogRecord>;
 }
 
-/** Records to replace, grouped by the batch that holds them. */
+/** Records to replace, grouped by their batch. */
 class Replacements {
   readonly #log: LogReader;
   readonly #batches: Held[] = [];
@@ -52,11 +52,11 @@ class Replacements {
   }
 
   #holding(seq: number): Held {
-    // Each look into the log copies a whole batch, and a chain goes through one again and again.
+    // Each read of the log copies a whole batch, and a chain passes through the same batch repeatedly.
     const known = this.#batches.find(({ batch }) => batch.holds(seq));
     if (known !== undefined) return known;
     const stored = this.#log.at(seq);
-    if (stored === undefined) throw new DamagedError(`the log holds no record ${seq}`);
+    if (stored === undefined) throw new DamagedError(`the log has no record ${seq}`);
     const held = { batch: batchFrom(stored), records: new Map<number, LogRecord>() };
     this.#batches.push(held);
     this.#bytes += stored.bytes.length;
@@ -64,7 +64,7 @@ class Replacements {
   }
 }
 
-/** One piece of the work, within the bounds of a piece. Throws where the log does not hold what the chains promise. */
+/** Does one piece of the work, within the bounds of a piece. Throws if the log lacks a record of a chain. */
 export function redactPiece(log: LogReader, work: RemovalWork, tagOf: (eventId: string) => IdTag): RemovalPiece {
   const replacements = new Replacements(log);
   const events = [...work.events];
@@ -83,7 +83,7 @@ export function redactPiece(log: LogReader, work: RemovalWork, tagOf: (eventId: 
     if (record.type === 'event_accepted') getOrMake(erased, record.peer, () => []).push(seq);
     if ('prev' in record && record.prev > 0) chains.push(record.prev);
   }
-  // `subject_erased` keeps the subject until its chains are walked: a crash must find it there.
+  // `subject_erased` keeps the subject until its chains are walked, so that the work can continue after a crash.
   const asking = [...work.erasures];
   while (chains.length === 0 && asking.length > 0 && !replacements.full) forget(replacements, asking.pop()!);
   const isLast = events.length === 0 && chains.length === 0 && asking.length === 0;
@@ -118,7 +118,7 @@ export function replacementOf(record: LogRecord, tagOf: (eventId: string) => IdT
   return blanked(record, tagOf) ?? record;
 }
 
-/** What stays of a record of an erased subject; null where nothing of it has to go. */
+/** Returns the rest of a record of an erased subject; null if nothing of the record must be removed. */
 export function blanked(record: LogRecord, tagOf: (eventId: string) => IdTag): LogRecord | null {
   switch (record.type) {
     case 'event_accepted':
@@ -133,6 +133,8 @@ export function blanked(record: LogRecord, tagOf: (eventId: string) => IdTag): L
     case 'erasure_requested':
     case 'player_allowance_ended':
       return { ...record, subject: null };
+    case 'dispute_opened':
+      return { ...record, subject: null, text: '' };
     case 'player_allowed':
       return { ...record, subject: null, note: null };
     default:

@@ -1,18 +1,18 @@
 /**
- * Takes erased subjects and withdrawn events out of the log, one job at a time, each with some of both, the oldest
+ * Removes erased subjects and withdrawn events from the log, one job at a time, each with some of both, the oldest
  * first:
  *
  *   piece walked -> piece committed -> ... -> last piece walked -> (snapshots removed) -> committed -> free space
  *   overwritten -> recorded as done
  *
- * Snapshots go late, since they are the way around a batch that is damaged; but before the piece is committed with
- * which the log forgets whom it was asked to erase, as a snapshot would bring the player back. A job that fails waits,
- * while others go on, until it may be tried again, and is split in two where it fails again: one damaged batch holds up
- * what names it, and nothing else.
+ * Snapshots are removed late, because a start uses them to skip a damaged batch. They must be removed before the commit
+ * of the piece with which the log forgets the erased subject, because a snapshot would restore the player. A failed job
+ * waits for its retry while others continue, and is split in two if it fails again, so that a damaged batch delays only
+ * the removals that need it.
  *
- * Events that are too old leave in jobs of one piece each, so that an erasure never waits for long, and one more for
- * the free space. Part of the actor: no promises and no I/O. What is not recorded as done is taken up again after a
- * restart.
+ * Events beyond the retention age leave in jobs of one piece each, so that an erasure never waits long, and one more
+ * job for the free space. Part of the actor: no promises and no I/O. Work that is not recorded as done is resumed after
+ * a restart.
  */
 
 import type { LogRecord } from '../../core/records/records.js';
@@ -21,19 +21,19 @@ import type { GroupState } from '../../core/state.js';
 import { limits } from '../../limits.js';
 import type { RedactionPiece, RedactionWork, RemovalPiece, RemovalWork, RetentionPiece } from '../ports/pool.js';
 
-/** What a step asks for; `drop_snapshots` and `scrub` are told back to the redactor when they are done. */
+/** The action that a step requests. The caller reports to the redactor when `drop_snapshots` and `scrub` are done. */
 export type RedactorStep =
   | { readonly type: 'drop_snapshots' }
   | { readonly type: 'redact'; readonly work: RedactionWork }
   | { readonly type: 'scrub' };
 
-/** Events received before `before` are to leave, as of `now`; both in ms since 1970. */
+/** Events received before `before` must leave, as of `now`; both in ms since 1970. */
 export interface AgeBound {
   readonly before: number;
   readonly now: number;
 }
 
-/** `subject_erased` records, and withdrawn events. */
+/** Numbers of `subject_erased` records and of withdrawn events. */
 interface Removals {
   readonly erasures: readonly number[];
   readonly withdrawals: readonly number[];
@@ -41,16 +41,16 @@ interface Removals {
 
 interface RemovalJob extends Removals {
   readonly type: 'removal';
-  /** What is still to be walked; null: nothing. */
+  /** The work that remains to be walked; null if there is none. */
   work: RemovalWork | null;
-  /** Failed before. */
+  /** Whether the job has failed before. */
   readonly retried?: true;
-  /** Snapshots were removed for it. */
+  /** Whether snapshots were removed for the job. */
   withoutSnapshots?: true;
   waitsFor: 'snapshots' | 'piece' | 'commit' | 'scrub' | 'record';
 }
 
-/** One piece of what leaves by its age, or the free space after the last one. */
+/** One piece of the events that leave by their age, or the free space after the last one. */
 interface RetentionJob {
   readonly type: 'retirement';
   waitsFor: 'piece' | 'commit' | 'scrub' | 'record';
@@ -62,20 +62,20 @@ export class Redactor {
   readonly #state: GroupState;
   #job: Job | null = null;
   #piece: RedactionPiece | null = null;
-  /** What is to leave the log by its age, while some of it may still be there. */
+  /** Bound of the events that must leave the log by their age, while some of them may still be there. */
   #retention: (AgeBound & { readonly upTo: number }) | null = null;
-  /** The record up to which that is known to be so. */
+  /** The last record known to be beyond the bound. */
   #expireUpTo = 0;
   /**
-   * Whether a job may take events out by their age; one under way goes on while `mayRemove` is set. What that frees is
-   * used again, but the file only grows by it: by the sums that are kept, and to overwrite what is free.
+   * Whether a job may remove events by their age. A job in progress continues while `mayRemove` is set. The freed space
+   * is reused, but the removal itself grows the file: by the carried sums, and by overwriting free pages.
    */
   mayExpire = true;
-  /** Whether erasures and withdrawals may be taken up, and a piece of any job be committed. */
+  /** Whether erasures and withdrawals may start, and a piece of any job be committed. */
   mayRemove = true;
-  /** The last job was one by age: the next is another kind, where there is one. */
+  /** Whether the last job was one by age. The next one is of another kind, if there is any. */
   #expiredLast = false;
-  /** What failed, the longest ago first, and whether it may be tried again. */
+  /** Failed removals, the earliest failure first, and whether they may be retried. */
   #failed: Removals[] = [];
   #mayRetry = true;
 
@@ -83,7 +83,7 @@ export class Redactor {
     this.#state = state;
   }
 
-  /** Whether the next turn has something to write for it. */
+  /** Whether the redactor has a record for the next turn. */
   get hasRecord(): boolean {
     if (!this.mayRemove) return false;
     return this.#job?.waitsFor === 'record' || (this.#job?.waitsFor === 'commit' && this.#piece !== null);
@@ -94,13 +94,13 @@ export class Redactor {
     return this.#job !== null;
   }
 
-  /** Whether the job under way needs that there are no snapshots. What is made before, that job removes, too. */
+  /** Whether the job in progress requires that no snapshots exist. It also removes those made before. */
   get erasing(): boolean {
     const job = this.#job;
     return job?.type === 'removal' && (job.waitsFor === 'snapshots' || job.withoutSnapshots === true);
   }
 
-  /** Takes up the next job where none is under way. Only what is durable is worked on. */
+  /** Starts the next job if none is in progress. Only durable records are processed. */
   start(durableSeq: number): RedactorStep[] {
     if (this.#job !== null) return [];
     const isTurnOfAge = !this.#expiredLast;
@@ -110,13 +110,13 @@ export class Redactor {
     );
   }
 
-  /** Of the records up to `durableSeq` the events that are so old are to leave. */
+  /** Sets the age bound for the events among the records up to `durableSeq`. */
   expireBefore(bound: AgeBound, durableSeq: number): void {
-    // What the work itself writes is never part of it, wherever the clock stands.
+    // Records of the redaction itself are never included, whatever the clock says.
     this.#retention = { ...bound, upTo: durableSeq };
   }
 
-  /** The oldest events, or the free space after the last of them; null where nothing is too old. */
+  /** Starts the oldest events, or the free space after the last of them; null if no event is too old. */
   #expire(durableSeq: number): RedactorStep[] | null {
     if (!this.mayExpire) return null;
     const { retired } = this.#state;
@@ -153,7 +153,7 @@ export class Redactor {
   #begin({ erasures, withdrawals }: Removals, more: { retried?: true } = {}): RedactorStep[] {
     const chains = erasures.flatMap((seq) => {
       const { subject, heads } = this.#state.erasures.get(seq)!;
-      // Where the subject is out of the records already, a crash came before the scrub.
+      // If the records no longer contain the subject, a crash preceded the scrub.
       return subject === null ? [] : heads;
     });
     const work = { type: 'removal', events: withdrawals, chains, erasures } as const;
@@ -180,8 +180,8 @@ export class Redactor {
   }
 
   /**
-   * A piece came back from the pool. The next turn writes it; one that forgets who was to be erased, once no snapshot
-   * is left.
+   * Handles a piece from the pool. The next turn writes it. A piece that forgets an erased subject waits until no
+   * snapshot is left.
    */
   redacted(piece: RedactionPiece): RedactorStep[] {
     const job = this.#expect('piece');
@@ -195,7 +195,7 @@ export class Redactor {
     const forgets = (piece.remaining?.erasures.length ?? 0) < job.work!.erasures.length;
     job.work = piece.remaining;
     job.waitsFor = forgets && !job.withoutSnapshots ? 'snapshots' : 'commit';
-    // All of it was taken out before, by a try that failed further on.
+    // An earlier attempt, which failed later on, has already removed all of it.
     if (job.waitsFor === 'commit' && piece.rewrites.length === 0) return this.#walk(job);
     this.#piece = piece;
     return job.waitsFor === 'snapshots' ? [{ type: 'drop_snapshots' }] : [];
@@ -209,8 +209,8 @@ export class Redactor {
   }
 
   /**
-   * The pool could not do its work. Others go on; it may be tried again once `again` says so, split in two where that
-   * was a second try. What leaves by its age waits for the next `expireBefore`.
+   * Handles a failure of the pool. Other jobs continue. The failed job may be retried after `again`, split in two if
+   * this was its second attempt. Events that leave by their age wait for the next `expireBefore`.
    */
   failed(durableSeq: number): RedactorStep[] {
     const job = this.#expect('piece');
@@ -229,13 +229,13 @@ export class Redactor {
     this.#expireUpTo = 0;
   }
 
-  /** What failed may be tried again. */
+  /** Permits a retry of failed jobs. */
   again(durableSeq: number): RedactorStep[] {
     this.#mayRetry = true;
     return this.start(durableSeq);
   }
 
-  /** What the turn that begins has to write, with the batches to replace in its transaction. */
+  /** Returns the records of the next turn, with the batches to replace in its transaction. */
   next(): { readonly records: readonly LogRecord[]; readonly piece: RedactionPiece | null } {
     const piece = this.#piece;
     this.#piece = null;
@@ -252,12 +252,12 @@ export class Redactor {
     return { type: 'redacted', erasures, withdrawals };
   }
 
-  /** What is recorded with a piece beside the batches that it rewrites. */
+  /** Returns the records of a piece, besides the batches that it rewrites. */
   #toSay(piece: RedactionPiece): LogRecord[] {
     return piece.type === 'removal' ? this.#erased(piece) : this.#expired(piece);
   }
 
-  /** The events that leave with an erasure, without those that their peer had withdrawn before. */
+  /** Returns the events that leave with an erasure, without those that their peer had withdrawn before. */
   #erased({ erased }: RemovalPiece): LogRecord[] {
     return [...erased].flatMap(([peer, seqs]): LogRecord[] => {
       const events = seqs.filter((seq) => !this.#state.withdrawals.has(seq));
@@ -265,15 +265,15 @@ export class Redactor {
     });
   }
 
-  /** The sums of the pairs whose records a piece takes out, as they are now. */
+  /** Returns the current sums of the pairs whose records a piece removes. */
   #expired(piece: RetentionPiece): LogRecord[] {
-    // What took nothing out leaves nothing behind in free space.
+    // If nothing was removed, the free space has no removed bytes.
     const done = piece.rewrites.length === 0 && !this.#state.retired.open;
     const carried = piece.pairs.flatMap(({ subject, peer }) => carriedSums(this.#state, subject, peer) ?? []);
     return [...carried, { type: 'events_retired', up_to: piece.upTo, done }];
   }
 
-  /** A turn is durable. */
+  /** Handles a durable turn. */
   committed(): RedactorStep[] {
     const job = this.#job;
     if (job?.waitsFor !== 'commit' || this.#piece !== null) return [];
@@ -282,12 +282,12 @@ export class Redactor {
     return [];
   }
 
-  /** The log's free space is overwritten; the next turn records it. */
+  /** Handles the end of a scrub. The next turn records it. */
   scrubbed(): void {
     this.#expect('scrub').waitsFor = 'record';
   }
 
-  /** The next piece, or the scrub after the last one. */
+  /** Returns the next piece, or the scrub after the last one. */
   #walk(job: RemovalJob): RedactorStep[] {
     job.waitsFor = job.work === null ? 'scrub' : 'piece';
     return job.work === null ? [{ type: 'scrub' }] : [{ type: 'redact', work: job.work }];
@@ -300,10 +300,10 @@ export class Redactor {
 }
 
 function notWaiting(waitsFor: Job['waitsFor']): Error {
-  return new Error(`redactor: nothing waits for ${waitsFor}`);
+  return new Error(`redactor: no job waits for ${waitsFor}`);
 }
 
-/** Smaller ones, so that what fails is met alone in the end; one alone stays as it is. */
+/** Splits removals, so that a failing one is finally alone. A single one stays as it is. */
 function halvesOf({ erasures, withdrawals }: Removals): Removals[] {
   return [
     ...halves(erasures).map((half) => ({ erasures: half, withdrawals: [] })),

@@ -1,6 +1,6 @@
 /**
- * Taking events out of the log by their age, batch by batch from the oldest on. What the pairs hold stays: the turn
- * that commits a piece keeps the sums of every pair that the piece names, so the log stays the whole truth. Reads only.
+ * Removes events from the log by their age, batch by batch from the oldest on. The evidence of the pairs stays: the
+ * turn that commits a piece carries the sums of every pair of the piece, so the log remains complete. Only reads.
  */
 
 import type { IdTag } from '../../core/columns/packed-keys.js';
@@ -14,13 +14,13 @@ import type { RedactionPiece, RedactionWork, RetentionPiece, RetentionWork } fro
 import { batchFrom, type Follower } from '../recovery/recovery.js';
 import { blanked, redactPiece, rewrittenBy } from './redaction.js';
 
-/** One piece of any redaction. Where nothing leaves by its age the follower only tells tags, and may lag the log. */
+/** Does one piece of any redaction. For a removal the follower only computes tags, and may lag behind the log. */
 export function removeExpired(log: LogReader, work: RedactionWork, follower: Follower): RedactionPiece {
   const tagOf = (eventId: string) => follower.state.idTags.of(eventId);
   return work.type === 'removal' ? redactPiece(log, work, tagOf) : retentionPiece(log, work, tagOf, follower);
 }
 
-/** One piece, of one batch at least. */
+/** Does one piece of at least one batch. */
 function retentionPiece(
   log: LogReader,
   { after, upTo }: RetentionWork,
@@ -41,7 +41,7 @@ function retentionPiece(
       const pair = pairOf(record);
       if (pair === null) continue;
       const head = headOfPair(follower.state, pair.subject, pair.peer);
-      // The sums of a pair at rest are kept where they are.
+      // The newest sums of an idle pair stay where they are.
       if (record.type === 'evidence_kept' && head === seq) continue;
       replaced.set(seq, blanked(record, tagOf)!);
       const key = `${pair.peer} ${Buffer.from(pair.subject).toString('latin1')}`;
@@ -56,14 +56,17 @@ function retentionPiece(
   return { type: 'retirement', ...rewrittenBy(rewritten), upTo: end, pairs: [...pairs.values()] };
 }
 
-/** Whether a record states sums. Not a withdrawal: a restore repeats only those of events that the backup holds. */
+/**
+ * Returns whether a record carries sums. A withdrawal does not count, because a restore repeats only withdrawals of
+ * events in the backup.
+ */
 function carriesSums(record: LogRecord): boolean {
   return record.type === 'evidence_kept' && record.subject !== null;
 }
 
 /**
- * Whose sums leave with a record; the subject as a copy, since a view would take its whole batch along. Null where a
- * record stays: a withdrawal states sums only, and a restore has to find it.
+ * Returns the pair whose sums leave with a record. The subject is a copy, because a view would keep its whole batch in
+ * memory. Null if the record stays: a withdrawal only states sums, and a restore needs it.
  */
 function pairOf(record: LogRecord): { readonly subject: Uint8Array; readonly peer: number } | null {
   switch (record.type) {

@@ -22,6 +22,7 @@ export function scenarioOf({ peers }: GroupState, query: SimulationQuery): Outco
 export function simulationView({ peers }: GroupState, simulation: Simulation, rowsMax: number): SimulationView {
   const { weightsBefore, weightsAfter, ...rest } = simulation;
   const moved = [...weightsBefore.keys()]
+    .filter((number) => peers.has(number))
     .map((peer) => ({ peer, before: weightsBefore[peer]!, after: weightsAfter[peer]! }))
     .filter(({ before, after }) => Math.abs(after - before) > k.publishStep)
     .sort((p, q) => Math.abs(q.after - q.before) - Math.abs(p.after - p.before) || p.peer - q.peer)

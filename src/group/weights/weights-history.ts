@@ -31,8 +31,10 @@ export function readWeights(log: LogReader, after: number, last: number): Weight
 /** A record of weights with its peers by their ids. */
 export function publishedWeights({ peers }: GroupState, one: WeightsPiece['published'][number]): PublishedWeights {
   const { based_on_seq: basedOnSeq, computed_at: computedAt, pi, tau, a, b } = one.record;
-  const named = Array.from(tau, (gate, peer) => {
-    const odds = { a: a[peer]!, b: b[peer]! };
+  // Origins and carriers have numbers, too.
+  const numbers = Array.from(tau.keys()).filter((number) => peers.has(number));
+  const named = numbers.map((peer) => {
+    const [gate, odds] = [tau[peer]!, { a: a[peer]!, b: b[peer]! }];
     return { peerId: peers.at(peer).peerId, weight: weightOf(gate, odds.a, odds.b), tau: gate, ...odds };
   });
   return { seq: one.seq, at: one.at, basedOnSeq, computedAt, pi, peers: named };

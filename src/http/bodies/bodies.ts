@@ -1,6 +1,6 @@
 /**
- * Response bodies from views of the group: rounding, cutting and naming, each a pure function. Bodies of scores are
- * written in `score-json.ts`. No body is written in two places.
+ * Builds response bodies from views of the group: rounding, cutting and naming, each a pure function. `score-json.ts`
+ * writes the bodies of scores. No body is written in two places.
  */
 
 import type {
@@ -19,15 +19,12 @@ import type { OwnEvent, PeerView, SummaryRow, TrustExplanation, TrustView } from
 import { DAY_MS, HOUR_MS, limits } from '../../limits.js';
 import type { FromSchema } from '../../validation/schema.js';
 
-/**
- * Days as text by their number since 1970: most times are of the same few, such as those of a turn and of a game's
- * backlog.
- */
+/** Day texts by days since 1970. Most times share a few days, such as those of a turn and of a game's backlog. */
 const dayStrings = new Map<number, string>();
 const twoDigits = Array.from({ length: 100 }, (_, n) => String(n).padStart(2, '0'));
 const threeDigits = Array.from({ length: 1000 }, (_, n) => String(n).padStart(3, '0'));
 
-/** `2026-01-02T03:04:05.678Z`; what `toISOString` gives, in a fifth of the time. `ms`: a whole number. */
+/** Returns `2026-01-02T03:04:05.678Z`, like `toISOString` in a fifth of the time. `ms` must be an integer. */
 export function timeText(ms: number): string {
   const days = Math.floor(ms / DAY_MS);
   const day = dayText(days);
@@ -37,36 +34,36 @@ export function timeText(ms: number): string {
   return `${day}${twoDigits[Math.floor(minutes / 60)]}:${twoDigits[minutes % 60]}:${twoDigits[seconds % 60]}.${threeDigits[rest % 1000]}Z`;
 }
 
-/** `2026-01-02T`. */
+/** Returns `2026-01-02T`. */
 export function dayText(days: number): string {
   const known = dayStrings.get(days);
   if (known !== undefined) return known;
-  // Few days are asked for, again and again; so a map that is full may begin anew.
+  // Few days are requested repeatedly, so a full map may start again.
   if (dayStrings.size >= limits.timeStringsMax) dayStrings.clear();
   const text = new Date(days * DAY_MS).toISOString().slice(0, -13);
   dayStrings.set(days, text);
   return text;
 }
 
-/** Rounded to `decimals`, never `-0`. */
+/** Rounds to `decimals`. Never returns `-0`. */
 export function rounded(value: number, decimals: number): number {
   const unit = 10 ** decimals;
   return Math.round(value * unit) / unit + 0;
 }
 
-/** Cut to two significant digits, so that a counter that moves by one does not tell who caused it. */
+/** Cuts to two significant digits, so that a counter that moves by one does not reveal who caused it. */
 export function cutCount(count: number): number {
   const unit = unitOf(count);
   return Math.floor(count / unit) * unit;
 }
 
-/** Raised to two significant digits. */
+/** Rounds up to two significant digits. */
 export function raisedCount(count: number): number {
   const unit = unitOf(count);
   return Math.ceil(count / unit) * unit;
 }
 
-/** The worth of the second significant digit. */
+/** Returns the value of the second significant digit. */
 function unitOf(count: number): number {
   let unit = 1;
   while (count / unit >= 100) unit *= 10;
@@ -92,7 +89,7 @@ export function explanationBody(verdict: Verdict, explanation: TrustExplanation)
   };
 }
 
-/** The hour only, in hours since 1970: a finer time would tell which peer's report moved the score. */
+/** Returns the hour, in hours since 1970. A finer time would reveal which peer's report moved the score. */
 export function updatedHour({ updatedAt }: TrustView): number {
   return Math.floor(updatedAt / HOUR_MS);
 }
@@ -101,15 +98,15 @@ function updatedText(view: TrustView): string {
   return timeText(updatedHour(view) * HOUR_MS);
 }
 
-/** Characters that stand for themselves in JSON, a byte each. */
+/** Characters that JSON writes unescaped, one byte each. */
 export const plainText = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
-/** A string as JSON of ASCII alone, so that bodies written by template have one byte for each character. */
+/** Returns a string as ASCII-only JSON, so that bodies written by template have one byte for each character. */
 export function quoted(text: string): string {
   return plainText.test(text) ? `"${text}"` : asciiJson(text);
 }
 
-/** A value as JSON of ASCII alone. */
+/** Returns a value as ASCII-only JSON. */
 export function asciiJson(value: unknown): string {
   return JSON.stringify(value).replace(
     /[\u007f-\uffff]/g,
@@ -127,7 +124,7 @@ export function verdictBody(playerId: string, view: TrustView): VerdictBody {
   };
 }
 
-/** An event as stored. `peerId` and `playerId` are the caller's own words for itself and the player. */
+/** Returns an event as stored. `peerId` and `playerId` are the caller's own names for itself and the player. */
 export function storedEventBody(
   peerId: string,
   playerId: string,
@@ -143,6 +140,9 @@ export function storedEventBody(
     game_id: event.gameId,
     severity: event.severity,
     timestamp: timeText(event.timestamp),
+    ...(event.origin === undefined ? {} : { origin: event.origin }),
+    ...(event.reference === undefined ? {} : { reference: event.reference }),
+    ...(event.disputed === undefined ? {} : { disputed: event.disputed }),
     received_at: timeText(receivedAt),
     status: 'accepted',
   };
@@ -150,9 +150,9 @@ export function storedEventBody(
 
 type BatchEntry = BatchResultBody['results'][number];
 
-/** What became of one event of a batch, as JSON of ASCII alone. `eventId`: as sent; null where it was no string. */
+/** Returns the outcome of one event of a batch as ASCII-only JSON. `eventId` is as sent; null if it was no string. */
 export function batchEntryText(eventId: string | null, outcome: Outcome<unknown>): string {
-  // Its id has passed the schema, whose characters stand for themselves.
+  // The id has passed the schema, whose characters need no escapes.
   if (outcome.ok) return `{"event_id":"${eventId}","status":201}`;
   const { code, text, details } = outcome;
   const entry: BatchEntry = {
@@ -165,7 +165,7 @@ export function batchEntryText(eventId: string | null, outcome: Outcome<unknown>
   return asciiJson(entry);
 }
 
-/** `BatchResultBody` as JSON of ASCII alone; `results` are such texts, in the order sent. */
+/** Returns `BatchResultBody` as ASCII-only JSON. `results` are JSON texts in the order sent. */
 export function batchResultText(counts: Omit<BatchResultBody, 'results'>, results: readonly string[]): string {
   const { accepted, duplicates, rejected } = counts;
   return `{"accepted":${accepted},"duplicates":${duplicates},"rejected":${rejected},"results":[${results.join(',')}]}`;
@@ -175,7 +175,7 @@ export function summaryRowBody(row: SummaryRow): PlayerEventsBody['summary'][num
   return { event_type: row.eventType, ...(row.week === undefined ? {} : { week: row.week }), count: row.count };
 }
 
-/** `delayedCount`: the peer's events as active peers may know them; null for a caller that is none, who sees less. */
+/** `delayedCount` is the peer's event count as active peers may see it; null for any other caller, who sees less. */
 export function peerBody(peer: PeerView, delayedCount: number | null): PeerListBody['data'][number] {
   return {
     peer_id: peer.peerId,

@@ -1,10 +1,10 @@
 /**
- * The size of parsed JSON as it would be written without blanks, in UTF-8. Never by recursion, which `JSON.stringify`
- * measures by: the parser reads values that are nested deeper than the stack can follow.
+ * Measures parsed JSON as UTF-8 without blanks. Does not recurse as `JSON.stringify` does, because the parser
+ * accepts values that are nested deeper than the stack.
  */
 import { plainText } from './bodies.js';
 
-/** Whether `value`, which `JSON.parse` made, takes `bytesMax` bytes at most; nothing beyond them is looked at. */
+/** Returns whether `value`, from `JSON.parse`, needs at most `bytesMax` bytes. Stops at the bound. */
 export function isJsonWithin(value: unknown, bytesMax: number): boolean {
   const waiting: unknown[] = [value];
   let bytes = 0;
@@ -23,7 +23,7 @@ export function isJsonWithin(value: unknown, bytesMax: number): boolean {
   return bytes <= bytesMax;
 }
 
-/** What is plain is not written out only to be measured, which would take as long again as the parsing. */
+/** Measures plain scalars without encoding them, which would take as long as the parsing. */
 function writtenBytes(scalar: unknown): number {
   if (typeof scalar === 'string' && plainText.test(scalar)) return scalar.length + '""'.length;
   if (scalar === null || typeof scalar === 'boolean' || Number.isFinite(scalar)) return String(scalar).length;

@@ -1,6 +1,6 @@
 /**
- * Writes the bodies of score answers as JSON of ASCII alone, and is the only place that does. It writes bytes into one
- * buffer: a match of 50 players takes 4 us this way, and 18 to 24 us by template or by `JSON.stringify`.
+ * Writes the bodies of score answers as ASCII-only JSON. No other file writes them. Writes bytes into one buffer: a
+ * match of 50 players takes 4 us this way, and 18 to 24 us by template or by `JSON.stringify`.
  */
 
 import type { ByteStrings } from '../../core/columns/byte-strings.js';
@@ -13,8 +13,8 @@ import { asciiJson, dayText, type ExplanationBody, quoted, updatedHour } from '.
 import { ScoreTag } from './score-tag.js';
 
 /**
- * A constant part, as two doubles: two writes, whatever its length. ASCII never makes what a double might not keep, a
- * NaN.
+ * A constant part as two doubles, so that it takes two writes whatever its length. ASCII never encodes a NaN, whose
+ * bits a double might not keep.
  */
 interface Part {
   readonly first: number;
@@ -24,7 +24,7 @@ interface Part {
 
 const PART_BYTES = 16;
 
-/** `text`: ASCII, up to 16 characters. */
+/** `text` must be ASCII of up to 16 characters. */
 function part(text: string): Part {
   const padded = Buffer.from(text.padEnd(PART_BYTES));
   if (padded.length > PART_BYTES) throw new Error(`score text: ${text} is too long for a part`);
@@ -47,29 +47,29 @@ const parts = {
 };
 const verdictParts = verdicts.map(part);
 
-/** Days by their number since 1970, one of them in each place. */
+/** Cached days; each day since 1970 has one place that it shares with others. */
 const cachedDays = Array.from({ length: limits.timeStringsMax }, () => ({ day: -1, text: part('') }));
 
-/**
- * A row with an id all of whose characters are written as two units of `\ud83d` each, and the longest of everything
- * else.
- */
+/** Bytes of a row with the longest id (each character as two units of `\ud83d` form) and the longest other values. */
 const ROW_BYTES = limits.playerIdLength * 12 + 256;
 const bytes = Buffer.alloc(limits.matchIdsMax * ROW_BYTES);
 const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/** `TrustScoreBody` of one player. The tag takes in what the body shows. */
+/** Returns `TrustScoreBody` of one player, and adds the values of the body to the tag. */
 export function scoreJson(playerId: string, trust: TrustView, tag: ScoreTag): string {
   return textUpTo(writeTrust(writeId(write(0, parts.playerId), playerId), trust, tag));
 }
 
-/** `TrustScoreBody` with its explanation. */
+/** Returns `TrustScoreBody` with its explanation. */
 export function explainedScoreJson(playerId: string, trust: TrustView, explain: ExplanationBody): string {
   const json = scoreJson(playerId, trust, new ScoreTag());
   return `${json.slice(0, -1)},"explain":${asciiJson(explain)}}`;
 }
 
-/** `MatchScoresBody`: each player known or not, in the order of the ids. The tag takes in what the body shows. */
+/**
+ * Returns `MatchScoresBody`, with each player known or not, in the order of the ids. Adds the values of the body to the
+ * tag.
+ */
 export function scoresJson(ids: MatchIds, trusts: readonly (TrustView | undefined)[], tag: ScoreTag): string {
   const { texts, isPlain } = ids;
   let at = write(0, parts.rows);
@@ -87,7 +87,7 @@ function textUpTo(end: number): string {
   return bytes.toString('latin1', 0, end);
 }
 
-/** What stands behind the id. This and all that follow write from `at` on and return where they ended. */
+/** Writes the part after the id. This function and all below write from `at` on and return the end. */
 function writeTrust(at: number, trust: TrustView, tag: ScoreTag): number {
   const score = wholeScore(trust);
   const confidence = wholeConfidence(trust);
@@ -116,8 +116,8 @@ function write(at: number, { first, second, length }: Part): number {
 }
 
 /**
- * Within quotes, as all of it may stand. What lies behind it is UTF-8 as well, of which no eight bytes are a NaN
- * either.
+ * Copies an id between quotes; it needs no escapes. The bytes behind the id are UTF-8 too, and no eight bytes of UTF-8
+ * are a NaN.
  */
 function copyId(at: number, texts: ByteStrings, i: number): number {
   const from = texts.start(i);
@@ -128,7 +128,7 @@ function copyId(at: number, texts: ByteStrings, i: number): number {
   return at + length + 2;
 }
 
-/** Within quotes. */
+/** Writes an id between quotes. */
 function writeId(at: number, playerId: string): number {
   bytes[at] = 0x22;
   for (let i = 0; i < playerId.length; i++) {
@@ -143,7 +143,7 @@ function writeId(at: number, playerId: string): number {
 }
 
 function writeTwoDigits(at: number, n: number): number {
-  // A tenth, exactly, up to 178.
+  // An exact division by ten, up to 178.
   const tens = (n * 205) >>> 11;
   bytes[at] = 0x30 + tens;
   bytes[at + 1] = 0x30 + n - tens * 10;
@@ -157,7 +157,7 @@ function writeWhole(at: number, n: number): number {
   return at + 1;
 }
 
-/** `n / 100`, as JavaScript writes it: no zeros at its end. */
+/** Writes `n / 100` as JavaScript prints it, without trailing zeros. */
 function writeHundredths(at: number, n: number): number {
   const whole = Math.floor(n / SCORE_UNIT);
   const rest = n - whole * SCORE_UNIT;
@@ -167,7 +167,7 @@ function writeHundredths(at: number, n: number): number {
   return withoutZeros(writeTwoDigits(end + 1, rest));
 }
 
-/** `n / 10000`, likewise; up to 1. */
+/** Writes `n / 10000` as JavaScript prints it; `n / 10000` is at most 1. */
 function writeTenThousandths(at: number, n: number): number {
   if (n === 0 || n === CONFIDENCE_UNIT) return writeWhole(at, n / CONFIDENCE_UNIT);
   const hundredths = Math.floor(n / 100);
@@ -176,14 +176,14 @@ function writeTenThousandths(at: number, n: number): number {
   return withoutZeros(writeTwoDigits(writeTwoDigits(at + 2, hundredths), n - hundredths * 100));
 }
 
-/** Where digits behind a point, not all of them 0, end without zeros at their end. */
+/** Returns the end of digits behind a point (not all 0) without trailing zeros. */
 function withoutZeros(end: number): number {
   let last = end;
   while (bytes[last - 1] === 0x30) last--;
   return last;
 }
 
-/** `hour`: since 1970. */
+/** `hour` counts since 1970. */
 function writeHour(at: number, hour: number): number {
   const day = Math.floor(hour / 24);
   return write(writeTwoDigits(write(at, dayPart(day)), hour - day * 24), parts.hourEnd);

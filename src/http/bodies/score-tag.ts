@@ -1,48 +1,48 @@
 /**
- * Entity tag of an answer that holds scores. It is computed from the figures of each player, since the address names
- * the players; a digest of the body took a twentieth of a read and a tenth of a match. A new member of these bodies
- * must enter the tag too: otherwise a caller that keeps the old body would never receive the new one.
+ * The entity tag of an answer with scores. It is computed from the figures of each player, because the URL names the
+ * players; a digest of the body took a twentieth of a read and a tenth of a match. A new member of these bodies must
+ * enter the tag too; otherwise a caller that cached the old body would never receive the new one.
  */
 import { CONFIDENCE_UNIT } from '../../core/scoring/score.js';
 import { verdicts } from '../../core/vocabulary.js';
 
-/** Stands for a player that is not known. */
+/** Stands for an unknown player. */
 const UNKNOWN = -1;
 
-/** A confidence as shown is one of so many, and so is a score. */
+/** Number of distinct published confidences, and of distinct scores. */
 const FIGURES = CONFIDENCE_UNIT + 1;
 
-/** Of base64url. */
+/** Alphabet of base64url. */
 const digits = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_');
 
-/** The code of the digit that the lowest six bits make. */
+/** Returns the character code of the digit for the lowest six bits. */
 function digit(bits: number): number {
   return digits[bits & 63]!;
 }
 
 export class ScoreTag {
-  // Two sums in the manner of murmur3's last step, each with constants of its own: any one figure that differs gives
-  // another tag, several do but for one case in 2 ** 64.
+  // Two sums like the final step of murmur3, with different constants. A difference in one figure always changes the
+  // tag; differences in several do, except for one case in 2 ** 64.
   #a = 0x2545f491;
   #b = 0x4f6cdd1d;
 
   /**
-   * Takes in what is shown of the next player: score and confidence as whole numbers of their units, the number of the
+   * Adds the published figures of the next player: score and confidence in their smallest units, the number of the
    * verdict, the hour of the newest change, since 1970, and whether the player is on the allow list.
    */
   add(score: number, confidence: number, verdict: number, eventCount: number, hour: number, isAllowed = false): void {
-    // 29 bits: 10,001 scores, as many confidences, four verdicts. An allowed player has another hour than any other.
+    // 29 bits: 10,001 scores, 10,001 confidences, four verdicts. An allowed player has another hour than any other.
     this.#mix((score * FIGURES + confidence) * verdicts.length + verdict, eventCount, isAllowed ? ~hour : hour);
   }
 
-  /** Takes in that the next player is not known. */
+  /** Adds an unknown player. */
   addUnknown(): void {
     this.#mix(UNKNOWN, 0, 0);
   }
 
   get text(): string {
     const [a, b] = [this.#a, this.#b];
-    // All 64 bits, six at a time: a third of the time of two numbers as text.
+    // All 64 bits, six at a time; this takes a third of the time of formatting two numbers.
     return String.fromCharCode(
       digit(a >>> 26),
       digit(a >>> 20),
@@ -64,7 +64,7 @@ export class ScoreTag {
   }
 }
 
-/** Each step can be undone, so that no two values of one figure end the same. */
+/** Each step is invertible, so that two different values of one figure give different results. */
 function mixed(sum: number, first: number, second: number, third: number, odd: number, other: number): number {
   const one = Math.imul(sum ^ first, odd);
   const two = Math.imul(one ^ (one >>> 15) ^ second, other);

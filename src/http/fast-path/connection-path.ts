@@ -1,6 +1,6 @@
 /**
- * Answers requests of the fast routes on the connection itself, in front of node:http. At the first byte of any other
- * request it hands the connection to node:http for good.
+ * Answers requests of the fast routes on the connection itself, in front of node:http. The first byte of any other
+ * request passes the connection to node:http permanently.
  */
 import { isAscii } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -22,7 +22,7 @@ import { HeadParser, type ParsedHead } from './head-parser.js';
 const KEEP = `Connection: keep-alive\r\nKeep-Alive: timeout=${limits.keepAliveTimeoutMs / 1000}\r\n`;
 const CLOSE = 'Connection: close\r\n';
 
-/** The connections of the fast path. */
+/** Creates the connections of the fast path. */
 export function createConnectionPath(
   routeOf: FastRoutes,
   deps: Pick<FaceDeps, 'metrics' | 'log'>,
@@ -41,7 +41,7 @@ export function createConnectionPath(
   };
 }
 
-/** What all connections have in common. */
+/** State shared by all connections. */
 interface Shared {
   readonly routeOf: FastRoutes;
   readonly deps: Pick<FaceDeps, 'metrics' | 'log'>;
@@ -50,8 +50,8 @@ interface Shared {
 }
 
 /**
- * The parts of a request that its answer needs. They hold no part of the bytes that were read: all of those would be
- * kept while the answer is awaited.
+ * The parts of a request that its answer needs. They must not reference the bytes of the read, which would stay in
+ * memory while the answer is pending.
  */
 interface Asked {
   readonly method: ParsedHead['method'];
@@ -60,30 +60,30 @@ interface Asked {
   readonly startedAt: number;
 }
 
-/** One request as it was read. */
+/** One parsed request. */
 interface Arrival {
   readonly asked: Asked;
   readonly incoming: Incoming;
-  /** Where the next one begins. */
+  /** Offset of the next request. */
   readonly end: number;
 }
 
-/** One connection: its requests are answered one by one, in their order. */
+/** One connection. Its requests are answered one by one, in order. */
 class FastConnection {
   readonly #socket: Socket;
   readonly #fallBack: (rest: Buffer) => void;
   readonly #shared: Shared;
   readonly #heads = new HeadParser();
-  /** What arrived while an answer was awaited. */
+  /** Chunks that arrived while an answer was pending. */
   readonly #waiting: Buffer[] = [];
   #awaiting = false;
   #answered = false;
   #ended = false;
-  /** The connection is node:http's from here on. */
+  /** Whether the connection now belongs to node:http. */
   #left = false;
-  /** Whether what is to be sent has one byte per character, which is written in half the time. */
+  /** Whether the pending output is ASCII, which is written in half the time. */
   #isAscii = true;
-  /** The answer being sent is the last one. */
+  /** Whether the current answer is the last one. */
   #closing = false;
   /** Cached exchange for the newest fields: most connections repeat them with every request. */
   #exchangeHeaders: IncomingHttpHeaders | undefined;
@@ -128,8 +128,8 @@ class FastConnection {
   readonly #onTimeout = (): void => {
     // A caller that reads slowly has its own bound (`ConnectionGuard`).
     if (this.#awaiting || this.#socket.writableLength > 0) return;
-    // As node:http does: a connection that never asked is told why it ends, one that rests between requests is just
-    // closed.
+    // As node:http does: a connection without any request gets an answer; a connection that is idle between requests is
+    // only closed.
     if (this.#answered || this.#ended) closeGently(this.#socket);
     else answerRaw(this.#shared.deps, this.#socket, 'request_timeout');
   };
@@ -143,7 +143,7 @@ class FastConnection {
     this.#waiting.length = 0;
   };
 
-  /** Takes up what arrived meanwhile, as long as nothing has to be waited for. */
+  /** Processes waiting chunks until an answer is pending. */
   #goOn(): void {
     while (!this.#left && !this.#awaiting && !this.#socket.writableNeedDrain) {
       const next = this.#waiting.shift();
@@ -157,11 +157,11 @@ class FastConnection {
   }
 
   /**
-   * Answers the requests of a chunk, up to one whose answer has to be waited for, or to as many answers as may wait for
-   * the caller.
+   * Answers the requests of a chunk, up to a request with a pending answer, or until the output of the connection is
+   * full.
    */
   #onChunk(chunk: Buffer): void {
-    // The last answer is out: nobody would learn what became of this.
+    // After the last answer the caller would never see the outcome of further requests.
     if (!this.#socket.writable) return;
     const startedAt = performance.now();
     const text = chunk.toString('latin1');
@@ -219,7 +219,7 @@ class FastConnection {
     };
   }
 
-  /** A new request id for each request, where the caller gave none. */
+  /** Returns the exchange of the header block. Each request without an id gets a new one. */
   #exchangeOf(headers: IncomingHttpHeaders): Exchange {
     if (this.#exchange === undefined || this.#exchangeHeaders !== headers) {
       this.#exchangeHeaders = headers;
@@ -279,7 +279,7 @@ class FastConnection {
     else this.#socket.write(text, encoding);
   }
 
-  /** Nothing of `rest` was looked at as far as node:http is concerned. */
+  /** Passes the connection to node:http, with all of `rest` still unread for node:http. */
   #leave(rest: Buffer): void {
     const socket = this.#socket;
     socket.setTimeout(0);
@@ -293,7 +293,7 @@ class FastConnection {
   }
 }
 
-/** The text at hand will do where a character is a byte: half a microsecond of an event is saved. */
+/** Uses the available text if every character is one byte, which saves half a microsecond per event. */
 function bodyOf(bytes: Buffer, text: string, { end, contentLength }: ParsedHead): string | undefined {
   return isAscii(bytes) ? text.slice(end, end + contentLength) : bodyText(bytes);
 }
@@ -301,7 +301,7 @@ function bodyOf(bytes: Buffer, text: string, { end, contentLength }: ParsedHead)
 let dateSecond = 0;
 let dateText = '';
 
-/** RFC 9110, section 6.6.1: the wall clock, whatever the group's clock is. */
+/** Returns the date field from the wall clock (RFC 9110, section 6.6.1), not from the group's clock. */
 function httpDate(): string {
   const second = Math.floor(Date.now() / 1000);
   if (second !== dateSecond) {

@@ -1,6 +1,6 @@
 /**
  * The routes of the fast path: one score, the scores of a match, one event, a batch of events. A body must be plain
- * JSON of a stated, admissible length; Koa answers every other request.
+ * JSON with a declared, admissible length. Koa answers every other request.
  */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -14,7 +14,7 @@ export interface FastRoute {
   readonly captures: readonly string[];
 }
 
-/** The fast route of a request, or undefined where it has none. `path` is not decoded. */
+/** Returns the fast route of a request; undefined if it has none. `path` is not decoded. */
 export type FastRoutes = (method: string, path: string, headers: IncomingHttpHeaders) => FastRoute | undefined;
 
 const playersPath = '/api/v1/players/';
@@ -48,14 +48,14 @@ function hasPlainBody(headers: IncomingHttpHeaders, { endpoint }: FastRoute): bo
   );
 }
 
-/** The text of a body, or undefined where it is not UTF-8. */
+/** Returns the text of a body; undefined if it is not UTF-8. */
 export function bodyText(bytes: Buffer): string | undefined {
   const text = bytes.toString();
-  // Decoding replaces what is not UTF-8; only where its mark appears are the bytes worth a second look.
+  // Decoding replaces invalid UTF-8 by this mark. Only bodies with the mark need a check of the bytes.
   return text.includes('\uFFFD') && !isUtf8(bytes) ? undefined : text;
 }
 
-/** The value of a JSON body, or `malformed_json`. */
+/** Returns the value of a JSON body, or `malformed_json`. */
 export function parseJson(text: string | undefined): Outcome<unknown> {
   if (text === undefined) return refused('malformed_json');
   try {

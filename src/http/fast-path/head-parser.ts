@@ -1,7 +1,6 @@
 /**
- * Reads the head of a request from the bytes of a connection, where it is of the plainest form of HTTP/1.1 (RFC 9112):
- * what a game server's client sends all day. Anything else is not refused here but left to node:http, which knows the
- * whole of HTTP.
+ * Parses the head of a request from the bytes of a connection if it has the plainest form of HTTP/1.1 (RFC 9112), as
+ * game servers send it. All other heads are left to node:http and not refused here.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { limits } from '../../limits.js';
@@ -11,20 +10,20 @@ export interface ParsedHead {
   /** The request target as sent. */
   readonly url: string;
   /**
-   * The fields by lower-case name, each named once. One and the same object for a connection that sends the same fields
-   * again, but for the length of the body, which is that of its newest head.
+   * The fields by lower-case name, each at most once. A connection that repeats its fields gets the same object; only
+   * the content length is that of the newest head.
    */
   readonly headers: IncomingHttpHeaders;
-  /** Bytes of the body; 0 where the request has none. */
+  /** Bytes of the body; 0 for a request without one. */
   readonly contentLength: number;
-  /** Where the body begins. */
+  /** Offset of the body. */
   readonly end: number;
 }
 
 const PROTOCOL = ' HTTP/1.1\r\n';
 const HEAD_END = '\r\n\r\n';
 
-/** Each stands in a head only for a reason that node:http is to look at, whatever its value. */
+/** Fields that node:http must process, whatever their value. */
 const notPlain = new Set([
   'transfer-encoding',
   'content-encoding',
@@ -36,24 +35,24 @@ const notPlain = new Set([
 ]);
 
 /**
- * A field line: a token, a colon, printable ASCII without spaces around it that matter. What RFC 9110 allows beyond
- * (folded lines, other bytes) is not plain. Spaces can be read in one way only: of two ways a line of spaces would try
- * every mixture.
+ * A field line: a token, a colon, printable ASCII with optional surrounding blanks. Other forms of RFC 9110 (folded
+ * lines, other bytes) are not plain. The pattern matches blanks in one way only, because two ways would backtrack over
+ * every combination.
  */
 const fieldLine = /([!#$%&'*+.^_`|~\dA-Za-z-]+):[ \t]*(?:([\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?)[ \t]*)?\r\n/y;
 
-/** A body that more digits are needed for is larger than any. */
+/** A body whose length needs more digits exceeds every bound. */
 const lengthDigitsMax = String(limits.batchBodyBytes).length;
 /**
- * A length in its plainest line: node:http takes some blanks around the digits and refuses others, so any more are left
- * to it.
+ * A content length in its plainest form. node:http accepts some blanks around the digits and refuses others, so other
+ * forms are left to it.
  */
 const plainLength = new RegExp(`(?:^|\\r\\n)content-length: ?\\d{1,${lengthDigitsMax}}\\r\\n`, 'i');
 
-/** Where the value of a length begins. */
+/** Finds the start of the value of a content length. */
 const lengthField = /(?:^|\r\n)content-length: ?/i;
 
-/** Fields as they stand in a head: in two parts, with the length of the body between them where there is one. */
+/** The text of a header block, split at the value of the content length if there is one. */
 interface KnownFields {
   readonly before: string;
   readonly after: string;
@@ -62,13 +61,12 @@ interface KnownFields {
 }
 
 /**
- * Remembers the newest fields of one connection: most clients send the same ones with every request, but for the
- * length.
+ * Caches the newest header block of one connection. Most clients repeat it with every request, except for the length.
  */
 export class HeadParser {
   #known: KnownFields | undefined;
 
-  /** The head that begins at `at`, or undefined where it is not whole or not plain. `text`: bytes as latin1. */
+  /** Returns the head at `at`; undefined if it is incomplete or not plain. `text` is the bytes as latin1. */
   read(text: string, at: number): ParsedHead | undefined {
     const method = text.startsWith('GET /', at) ? 'GET' : text.startsWith('POST /', at) ? 'POST' : undefined;
     if (method === undefined) return undefined;
@@ -84,7 +82,7 @@ export class HeadParser {
     return { method, url: text.slice(urlAt, urlEnd), headers, contentLength, end };
   }
 
-  /** Where the head ends, if its fields are the known ones. */
+  /** Returns the end of the head if its fields are the cached ones. */
   #endOfKnown(text: string, at: number): number | undefined {
     const known = this.#known;
     if (known === undefined) return undefined;
@@ -101,12 +99,13 @@ export class HeadParser {
     return end;
   }
 
-  /** Reads fields that are other ones than before, and gives where they end. */
+  /** Parses and caches new fields. Returns the end of the head. */
   #learn(text: string, at: number): number | undefined {
     this.#known = undefined;
     const end = text.indexOf(HEAD_END, at) + HEAD_END.length;
     if (end < HEAD_END.length || end - at > limits.fastPathHeadBytes) return undefined;
-    // A copy: parts of `text` would keep all that was read with it, bodies too, for as long as the connection lives.
+    // Copy the fields: a substring would keep the whole read in memory, bodies included, as long as the connection
+    // lives.
     const fields = Buffer.from(text.slice(at, end), 'latin1').toString('latin1');
     const headers = headersOf(fields);
     if (headers === undefined) return undefined;
@@ -124,7 +123,7 @@ function isDigit(text: string, at: number): boolean {
   return code >= 48 && code <= 57;
 }
 
-/** The fields of a head that ends in an empty line, or undefined where they are not plain. */
+/** Returns the fields of a head that ends in an empty line; undefined if they are not plain. */
 function headersOf(text: string): Record<string, string> | undefined {
   const headers: Record<string, string> = {};
   let count = 0;

@@ -1,6 +1,6 @@
 /**
- * Answers requests of the fast routes that node:http has parsed, on connections that the connection path has handed
- * over. It finds the route and reads the body. Koa gets every other request untouched.
+ * Answers requests of the fast routes that node:http has parsed, on connections that left the connection path. Finds
+ * the route and reads the body. Koa gets every other request unchanged.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Outcome, type Refusal, refused } from '../../errors.js';
@@ -14,7 +14,7 @@ import type { FastPath } from '../server/fast-path-port.js';
 import type { BodyCheck } from '../signing/content-digest.js';
 import { bodyText, type FastRoute, type FastRoutes, parseJson } from './fast-routes.js';
 
-/** Answers a request, or returns false and has touched nothing. */
+/** Answers a request, or returns false without any effect. */
 export function createRequestPath(
   routeOf: FastRoutes,
   deps: Pick<FaceDeps, 'metrics' | 'log'>,
@@ -65,9 +65,9 @@ interface Answering {
 }
 
 /**
- * The parsed body, its fault, or `malformed_json`: also where it breaks off or comes too late, since neither is a fault
- * of ours. Nothing of it is kept: the request stays with its connection until the next one, and with it its listeners
- * and what they hold.
+ * Resolves to the parsed body, its refusal, or `malformed_json`, also for a body that ends early or arrives too late:
+ * neither is an error of the node. Must not keep the body in memory: the request, its listeners and their references
+ * live until the next request of the connection.
  */
 function readJson(
   request: IncomingMessage,
@@ -78,7 +78,7 @@ function readJson(
 ): Promise<Outcome<unknown>> {
   return new Promise((resolve) => {
     let chunks: Buffer[] = [];
-    // Not `resolve` itself, which holds the promise, and the promise what was read.
+    // A wrapper instead of `resolve`, which would reference the promise and so the body.
     let pending: typeof resolve | undefined = resolve;
     const takeChunks = (): Buffer[] => {
       const received = chunks;

@@ -1,6 +1,6 @@
 /**
- * The description of the API: as a document, and as a page made of the installed swagger-ui-dist, with nothing from
- * outside.
+ * Serves the description of the API: as a document, and as a page made of the installed swagger-ui-dist, without
+ * external resources.
  */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -11,7 +11,7 @@ import { refused } from '../../errors.js';
 import { ok, refusalReply } from '../request/reply.js';
 import type { ApiReply, ApiRequest, Handlers } from '../request/request.js';
 
-/** Swagger UI sets styles on its elements, which is the one thing it needs beyond its own files. */
+/** Swagger UI sets inline styles on its elements, so the policy permits them. */
 const pagePolicy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -32,7 +32,7 @@ const page = `<!doctype html>
 </html>
 `;
 
-/** Addresses are relative to the page, so that it also works behind a proxy's path prefix. */
+/** URLs are relative to the page, so that it also works behind a proxy's path prefix. */
 const startScript = `SwaggerUIBundle({
   url: new URL('api/v1/openapi.json', document.baseURI).href,
   dom_id: '#swagger-ui',
@@ -41,7 +41,7 @@ const startScript = `SwaggerUIBundle({
 });
 `;
 
-/** The files of swagger-ui-dist that the page uses; nothing else of the folder is served. */
+/** The files of swagger-ui-dist that the page uses. No other file of the folder is served. */
 const installed: ReadonlyMap<string, string> = new Map([
   ['swagger-ui.css', 'text/css; charset=utf-8'],
   ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
@@ -71,7 +71,7 @@ export function docsHandlers(version: string): DocsHandlers {
   const description30 = json(openApi30Document(document));
   const pageReply = text('text/html; charset=utf-8', page);
   const startReply = text('text/javascript; charset=utf-8', startScript);
-  /** Each file is read once, at its first request; again where that failed. */
+  /** Files by name. Each is read at its first request, and again if that failed. */
   const assets = new Map<string, Promise<Buffer>>();
 
   async function getDocsAsset({ params }: ApiRequest<undefined>): Promise<ApiReply> {

@@ -1,6 +1,10 @@
-/** Events in: one, many, and withdrawn. The group decides what an event means; here it is read and its answer told. */
+/**
+ * Handlers for events: one event, a batch, and a withdrawal. They translate requests and answers; the group decides
+ * what an event means.
+ */
 
-import { type BatchEnvelope, type EventBody, eventSchema } from '../../contract/request-bodies.js';
+import { eventValidator } from '../../contract/event-validator.js';
+import type { BatchEnvelope, EventBody } from '../../contract/request-bodies.js';
 import type { WithdrawalBody } from '../../contract/response-bodies.js';
 import { ByteStrings } from '../../core/columns/byte-strings.js';
 import { KEY_WORDS, type SubjectKey } from '../../core/columns/packed-keys.js';
@@ -9,7 +13,6 @@ import { errors, type Outcome, type Refusal, refused } from '../../errors.js';
 import type { AcceptedEvent, EventSubmission } from '../../group/api.js';
 import { limits } from '../../limits.js';
 import { parseUtcDateTime } from '../../validation/formats.js';
-import { validatorOf } from '../../validation/validator.js';
 import { batchEntryText, batchResultText, storedEventBody, timeText } from '../bodies/bodies.js';
 import { isJsonWithin } from '../bodies/json-size.js';
 import type { FaceDeps } from '../deps.js';
@@ -24,9 +27,9 @@ type EventHandlers = Pick<Handlers, 'submitEvent' | 'submitEvents' | 'withdrawEv
 
 type EventDeps = Pick<FaceDeps, 'group' | 'pseudonyms' | 'metrics'>;
 
-const validateEvent = validatorOf(eventSchema, 'the event');
+const validateEvent = eventValidator('the event');
 
-/** Of a batch, reused from one to the next. */
+/** Subject hashes of one batch, reused between batches. */
 const playerIds = new ByteStrings();
 
 export function eventHandlers({ group, pseudonyms, metrics }: EventDeps): EventHandlers {
@@ -38,7 +41,7 @@ export function eventHandlers({ group, pseudonyms, metrics }: EventDeps): EventH
   function submissionOf(event: EventBody, subject: SubjectKey | null): EventSubmission {
     const timestamp = parseUtcDateTime(event.timestamp);
     if (timestamp === undefined) throw new Error('the schema admitted a timestamp that does not parse');
-    return {
+    const submission: EventSubmission = {
       schemaVersion: event.schema_version,
       eventId: event.event_id,
       eventType: event.event_type,
@@ -47,6 +50,13 @@ export function eventHandlers({ group, pseudonyms, metrics }: EventDeps): EventH
       gameId: event.game_id,
       severity: event.severity,
       timestamp,
+    };
+    const { origin, reference } = event;
+    if (origin === undefined && reference === undefined) return submission;
+    return {
+      ...submission,
+      ...(origin === undefined ? {} : { origin }),
+      ...(reference === undefined ? {} : { reference }),
     };
   }
 
@@ -58,7 +68,7 @@ export function eventHandlers({ group, pseudonyms, metrics }: EventDeps): EventH
     return events.map((event, i) => submissionOf(event, { words, at: i * KEY_WORDS }));
   }
 
-  /** Null where the group does not take the raw id that the peer sent. */
+  /** Returns null if the group does not accept the raw id that the peer sent. */
   function subjectOf(event: EventBody): SubjectKey | null {
     const subject = pseudonyms.of(event.player_id);
     return subject === null ? null : keyOf(subject);
@@ -75,13 +85,16 @@ export function eventHandlers({ group, pseudonyms, metrics }: EventDeps): EventH
     });
   }
 
-  /** What waits for the commit keeps nothing of the body but ids: the collector of garbage copies what is kept. */
+  /**
+   * Submits a batch. While the commit is pending, only ids are kept and nothing else of the body, because the garbage
+   * collector copies what is kept.
+   */
   function submitEvents({ body, caller, remote }: ApiRequest<BatchEnvelope>): Promise<ApiReply> {
     const ids: (string | null)[] = [];
     const refusals = new Map<number, Refusal>();
     const events: EventBody[] = [];
     for (const [place, item] of body.events.entries()) {
-      // A batch of nothing but faulty events must not be answered with many times its own length.
+      // The answer to a batch of faulty events only must not be many times as long as the batch.
       const checked = checkedItem(item, refusals.size < limits.batchFaultsExplained ? limits.furtherFaultsMax : 0);
       if (checked.ok) {
         ids.push(checked.value.event_id);
@@ -110,8 +123,8 @@ export function eventHandlers({ group, pseudonyms, metrics }: EventDeps): EventH
 }
 
 /**
- * An event of a batch is checked as it would be alone, its size included. All but the signature is bounded by the
- * schema: what that admits is not measured.
+ * Checks an event of a batch as if it were alone, its size included. The schema bounds all fields except the signature,
+ * so an event without a signature is not measured.
  */
 function checkedItem(item: unknown, moreMax: number): Outcome<EventBody> {
   const checked = validateEvent(item, moreMax);
@@ -120,8 +133,8 @@ function checkedItem(item: unknown, moreMax: number): Outcome<EventBody> {
 }
 
 /**
- * `ids` of all events of a batch, null where one has none; `faults`, by their places, of those that were not even
- * submitted.
+ * `ids` contains the ids of all events of a batch, null for an event without one. `refusals` contains, by place, the
+ * events that were not submitted.
  */
 function batchReply(
   ids: readonly (string | null)[],
@@ -146,7 +159,8 @@ function batchReply(
 }
 
 /**
- * A batch is admitted whole: where the node could take none of it, the caller is to send it again, not to read results.
+ * Returns the refusal of a whole batch. If the node could accept none of it, the caller must send it again, and needs
+ * no results.
  */
 function wholeRefusal(outcomes: readonly Outcome<AcceptedEvent>[]): Refusal | undefined {
   const [first] = outcomes;

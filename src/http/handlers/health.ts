@@ -1,6 +1,6 @@
-/** Health and readiness: one body, for people and for probes. */
+/** Serves health and readiness, with one body for people and for probes. */
 
-import type { HealthBody } from '../../contract/response-bodies.js';
+import type { HealthBody } from '../../contract/health-body.js';
 import { refused } from '../../errors.js';
 import { cutCount, raisedCount, timeText } from '../bodies/bodies.js';
 import type { FaceDeps } from '../deps.js';
@@ -11,7 +11,7 @@ export function healthHandlers({
   group,
   version,
 }: Pick<FaceDeps, 'group' | 'version'>): Pick<Handlers, 'getHealth' | 'getReadiness'> {
-  // A process's age does not follow a wall clock that is set.
+  // The uptime does not depend on the wall clock, which may be set.
   const startedMs = performance.now();
 
   function health(): ApiReply {
@@ -22,8 +22,8 @@ export function healthHandlers({
       const details = cluster === null ? { reason } : { reason: cluster.reason ?? reason, role: cluster.role };
       return refusalReply(refused('dependency_unavailable', { details }));
     }
-    // An exact number would tell everybody when an event came. One is raised and the other cut, so that weights that
-    // lag still show as lagging.
+    // An exact number would reveal when an event came. One number is rounded up and the other down, so that lagging
+    // weights still show as lagging.
     const roundedSeq = raisedCount(lastSeq);
     const isCovered = weights.basedOnSeq >= lastSeq;
     return ok({

@@ -1,4 +1,4 @@
-/** Registration and the list of peers. */
+/** Handlers for registration and the list of peers. */
 
 import type { RegistrationBody } from '../../contract/request-bodies.js';
 import type { PeerListBody, RegisteredPeerBody } from '../../contract/response-bodies.js';
@@ -22,7 +22,7 @@ export function peerHandlers({ group, settings, pseudonyms }: Deps): PeerHandler
       ...(body.contact_email === undefined ? {} : { contactEmail: body.contact_email }),
       ...(body.public_key === undefined ? {} : { publicKey: body.public_key }),
     };
-    // The audit names how a peer came in, never who sat behind the session.
+    // The audit records how a peer registered, never who owned the session.
     const outcome = await group.register(
       registration,
       settings.registrationMode === 'session' ? 'session' : 'anonymous',
@@ -45,7 +45,7 @@ export function peerHandlers({ group, settings, pseudonyms }: Deps): PeerHandler
     if (!limit.ok) return refusalReply(limit);
     const from = readCursor(query, 'peers');
     if (!from.ok) return refusalReply(from);
-    // One more than asked for, to know whether there is a next page.
+    // Read one more than requested, to learn whether there is a next page.
     const peers = group.peers(from.value ?? 0, limit.value + 1);
     const next = peers[limit.value];
     const counts = group.counts();

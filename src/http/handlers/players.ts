@@ -1,4 +1,4 @@
-/** Reads about players: scores, verdicts and events. All but the listing come from memory without waiting. */
+/** Handlers for reads about players: scores, verdicts and events. All except the listing read memory synchronously. */
 
 import type { PlayerEventsBody } from '../../contract/response-bodies.js';
 import { keyColumns } from '../../core/tables/event-columns.js';
@@ -9,8 +9,8 @@ import { explanationBody, storedEventBody, summaryRowBody, verdictBody } from '.
 import { explainedScoreJson, scoreJson, scoresJson } from '../bodies/score-json.js';
 import { ScoreTag } from '../bodies/score-tag.js';
 import type { FaceDeps } from '../deps.js';
-import { encodeCursor } from '../request/cursor.js';
-import { readCursor, readExplain, readIds, readLimit, readPlayerId } from '../request/parameters.js';
+import { encodePlaces } from '../request/cursor.js';
+import { readExplain, readIds, readLimit, readPlaces, readPlayerId } from '../request/parameters.js';
 import { rawIdRefusal } from '../request/raw-ids.js';
 import { ok, okJson, refusalReply } from '../request/reply.js';
 import type { ApiReply, ApiRequest, Handlers } from '../request/request.js';
@@ -18,7 +18,7 @@ import type { ApiReply, ApiRequest, Handlers } from '../request/request.js';
 type PlayerHandlers = Pick<Handlers, 'getTrustScore' | 'getTrustScores' | 'getVerdict' | 'listPlayerEvents'>;
 
 export function playerHandlers({ group, pseudonyms }: Pick<FaceDeps, 'group' | 'pseudonyms'>): PlayerHandlers {
-  /** Of one match, reused from match to match. */
+  /** Keys of one match, reused between matches. */
   const players = keyColumns(limits.matchIdsMax);
   const refusal = rawIdRefusal(group.identity);
 
@@ -70,13 +70,13 @@ export function playerHandlers({ group, pseudonyms }: Pick<FaceDeps, 'group' | '
     const playerId = params.id ?? '';
     const limit = readLimit(query);
     if (!limit.ok) return refusalReply(limit);
-    const before = readCursor(query, 'events');
-    if (!before.ok) return refusalReply(before);
+    const from = readPlaces(query);
+    if (!from.ok) return refusalReply(from);
     const subject = subjectOf(playerId);
     if (!subject.ok) return refusalReply(subject);
-    const events = await group.playerEvents(subject.value, caller, limit.value, before.value);
+    const events = await group.playerEvents(subject.value, caller, limit.value, from.value);
     if (!events.ok) return refusalReply(events);
-    const { total, summarised, summary, own, nextBefore } = events.value;
+    const { total, summarised, summary, own, next } = events.value;
     return ok({
       player_id: playerId,
       total,
@@ -84,7 +84,7 @@ export function playerHandlers({ group, pseudonyms }: Pick<FaceDeps, 'group' | '
       summary: summary.map(summaryRowBody),
       data:
         caller === null ? [] : own.map((event) => storedEventBody(caller.peerId, playerId, event, event.receivedAt)),
-      next_cursor: nextBefore === null ? null : encodeCursor('events', nextBefore),
+      next_cursor: next === null ? null : encodePlaces(next),
     } satisfies PlayerEventsBody);
   }
 

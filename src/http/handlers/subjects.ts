@@ -1,9 +1,10 @@
-/** Erasure of a subject, what it took of the caller's own events, and the audit log. */
-
+/** Handlers for the erasure of a subject, the erased events of the caller, disputes, and the audit log. */
+import type { DisputeBody } from '../../contract/request-bodies.js';
 import type {
   AuditPageBody,
   ErasedEventsBody,
   ErasureBody,
+  OpenedDisputeBody,
   PendingErasureBody,
 } from '../../contract/response-bodies.js';
 import { HOUR_MS } from '../../limits.js';
@@ -14,7 +15,7 @@ import { readCursor, readLimit, readSubjectHash } from '../request/parameters.js
 import { ok, refusalReply } from '../request/reply.js';
 import type { ApiReply, ApiRequest, Handlers } from '../request/request.js';
 
-type SubjectHandlers = Pick<Handlers, 'eraseSubject' | 'listErasedEvents' | 'listAudit'>;
+type SubjectHandlers = Pick<Handlers, 'eraseSubject' | 'openDispute' | 'listErasedEvents' | 'listAudit'>;
 
 export function subjectHandlers({ group }: Pick<FaceDeps, 'group'>): SubjectHandlers {
   async function eraseSubject({ params, caller }: ApiRequest<undefined>): Promise<ApiReply> {
@@ -35,12 +36,27 @@ export function subjectHandlers({ group }: Pick<FaceDeps, 'group'>): SubjectHand
     } satisfies ErasureBody);
   }
 
+  async function openDispute({ params, body, caller }: ApiRequest<DisputeBody>): Promise<ApiReply> {
+    const hash = readSubjectHash(params.hash ?? '');
+    if (!hash.ok) return refusalReply(hash);
+    const outcome = await group.dispute(caller, Buffer.from(hash.value, 'hex'), body.text, body.peer_id);
+    if (!outcome.ok) return refusalReply(outcome);
+    const { id, openedAt } = outcome.value;
+    const opened: OpenedDisputeBody = {
+      dispute_id: id,
+      subject_hash: hash.value,
+      status: 'open',
+      opened_at: timeText(openedAt),
+    };
+    return { status: 201, body: opened };
+  }
+
   function listErasedEvents({ query, caller }: ApiRequest<undefined>): ApiReply {
     const limit = readLimit(query);
     if (!limit.ok) return refusalReply(limit);
     const from = readCursor(query, 'erased');
     if (!from.ok) return refusalReply(from);
-    // With authentication off the caller is nobody, and has no events of its own.
+    // With authentication off no peer acts, so there are no own events.
     if (caller === null) return ok({ total: 0, data: [], next_cursor: null } satisfies ErasedEventsBody);
     const { total, events, next } = group.ownErasures(caller, from.value ?? 0, limit.value);
     return ok({
@@ -76,5 +92,5 @@ export function subjectHandlers({ group }: Pick<FaceDeps, 'group'>): SubjectHand
     } satisfies AuditPageBody);
   }
 
-  return { eraseSubject, listErasedEvents, listAudit };
+  return { eraseSubject, openDispute, listErasedEvents, listAudit };
 }

@@ -1,11 +1,14 @@
-/** The verdict stream: who may read it, and from where. What follows the head is `verdict-stream/`. */
+/**
+ * Handler of the verdict stream: who may read it, and from which position. `verdict-stream/` writes everything after
+ * the head.
+ */
 import { keyDigestOf } from '../request/auth.js';
 import { holderOf } from '../request/holder.js';
 import { refusalReply } from '../request/reply.js';
 import type { ApiReply, ApiRequest, Handlers } from '../request/request.js';
 import type { StreamReaders } from '../verdict-stream/readers.js';
 
-/** A proxy that gathers an answer would hold this one for ever. */
+/** A proxy must not buffer this answer, because it never ends. */
 const headers = { 'Cache-Control': 'private, no-store', 'X-Accel-Buffering': 'no' };
 
 export function streamHandlers(readers: StreamReaders): Pick<Handlers, 'streamVerdicts'> {

@@ -1,7 +1,6 @@
 /**
- * The Koa application: it finds the route, runs the pipeline and sends what comes back. It holds no rule of the
- * contract but 404, 405 and `OPTIONS`, which follow from the table of routes; the fast path would not know any further
- * rule.
+ * The Koa application: finds the route, runs the pipeline and sends the reply. The only contract rules here are 404,
+ * 405 and `OPTIONS`, which follow from the table of routes; the fast path would not apply any further rule.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Router } from '@koa/router';
@@ -17,7 +16,7 @@ import { type Exchange, internalErrorReply, refusalReply, wireReply } from '../r
 import type { ApiReply } from '../request/request.js';
 import type { Endpoints } from './endpoints.js';
 
-/** One answer in the making, carried through Koa's state. */
+/** State of one answer, stored in Koa's state. */
 interface Answering {
   readonly target: Target;
   route: Route | undefined;
@@ -35,7 +34,7 @@ export interface Application {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
 }
 
-/** `isDraining`: true once connections are to be closed after their answer. */
+/** `isDraining` returns true once connections must close after their answer. */
 export function createApplication(
   endpoints: Endpoints,
   deps: Pick<FaceDeps, 'metrics' | 'log'>,
@@ -60,7 +59,7 @@ export function createApplication(
     ctx.state.answering.reply = unmatchedReply(ctx);
   });
   app.on('error', (error: unknown) => {
-    // A caller that hangs up is no fault of ours, and must not be able to fill the log.
+    // A caller that disconnects is no error of the node, and must not fill the log.
     const level = isConnectionError(error) ? 'debug' : 'error';
     deps.log[level]({ err: error }, 'an answer could not be sent');
   });
@@ -69,7 +68,7 @@ export function createApplication(
     const target = targetOf(ctx.req);
     if ('code' in target) return { target: noTarget, route: undefined, reply: refusalReply(refused(target.code)) };
     const answering: Answering = { target, route: undefined, reply: notFound };
-    // The router reads the path from here; an absolute target would otherwise be parsed a second time, less strictly.
+    // The router reads the path from here. It would otherwise parse an absolute target again, less strictly.
     ctx.req.url = target.query === '' ? target.path : `${target.path}?${target.query}`;
     ctx.state.answering = answering;
     try {
@@ -108,7 +107,7 @@ function routerOf(endpoints: Endpoints): Router<State> {
   return router;
 }
 
-/** 404 for an unknown path, else 204 to `OPTIONS` and 405 to what the path does not take. */
+/** Returns 404 for an unknown path, else 204 to `OPTIONS` and 405 to any other method that the path does not accept. */
 function unmatchedReply(ctx: FaceContext): ApiReply {
   const { path } = ctx.state.answering.target;
   const methods = path === '*' ? ['GET', 'HEAD', 'POST', 'DELETE'] : methodsOf(ctx.matched ?? []);

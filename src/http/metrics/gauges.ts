@@ -1,20 +1,17 @@
-/**
- * What is read at each scrape rather than counted on the way: the group's status, its peers, and what this build and
- * this group are.
- */
+/** Gauges that are read at each scrape: the group's status, its peers, and the labels of this build and group. */
 import { Gauge, type Registry } from 'prom-client';
 import { peerStatuses } from '../../core/vocabulary.js';
 import type { GroupApi, GroupStatus, PeerSignals, PeerView } from '../../group/api.js';
 import type { ClusterHealth, ClusterRole } from '../../group/cluster-api.js';
 import { limits } from '../../limits.js';
 
-/** What the gauges are read from. */
+/** The parts of the group that the gauges read. */
 export type WatchedGroup = Pick<GroupApi, 'status' | 'peers' | 'signals' | 'sharedErasures'>;
 
 export interface Gauges {
-  /** The group whose status the gauges show from now on. */
+  /** Sets the group whose status the gauges show from now on. */
   watch(group: WatchedGroup): void;
-  /** Reads everything anew. */
+  /** Reads all gauges again. */
   refresh(): void;
 }
 
@@ -25,16 +22,16 @@ interface Figure<V extends unknown[]> {
 
 const statusFigures: Readonly<Record<string, Figure<[GroupStatus]>>> = {
   ptf_ready: {
-    help: 'Whether reads and writes are taken (1) or not (0), as /api/v1/ready says.',
+    help: 'Whether reads and writes are accepted (1) or not (0), as /api/v1/ready reports.',
     read: ({ ready, writable }) => (ready && writable ? 1 : 0),
   },
   ptf_players: { help: 'Players with events.', read: ({ counts }) => counts.players },
-  ptf_players_max: { help: 'Players that a node holds at most.', read: () => limits.subjectsMax },
+  ptf_players_max: { help: 'Maximum number of players of a node.', read: () => limits.subjectsMax },
   ptf_events: {
-    help: 'Events ever accepted, withdrawn and erased ones included.',
+    help: 'Events ever accepted, including withdrawn and erased ones.',
     read: ({ counts }) => counts.events,
   },
-  ptf_events_max: { help: 'Events ever accepted that a node holds at most.', read: () => limits.eventIdsMax },
+  ptf_events_max: { help: 'Maximum number of events that a node ever accepts.', read: () => limits.eventIdsMax },
   ptf_pre_trusted_peers: { help: 'Pre-trusted peers.', read: ({ preTrusted }) => preTrusted.length },
   ptf_new_peers: { help: 'Peers that registered within a day.', read: ({ newcomers }) => newcomers.registered },
   ptf_new_peers_reporting: {
@@ -52,11 +49,11 @@ const statusFigures: Readonly<Record<string, Figure<[GroupStatus]>>> = {
   },
   ptf_log_last_seq: { help: 'Newest durable record of the log.', read: ({ lastSeq }) => lastSeq },
   ptf_weights_based_on_seq: {
-    help: 'Record of the log that the newest peer weights are based on.',
+    help: 'Log record on which the newest peer weights are based.',
     read: ({ weights }) => weights.basedOnSeq,
   },
   ptf_weights_computed_timestamp_seconds: {
-    help: 'When peer weights were computed last, since 1970; 0 before the first time.',
+    help: 'Time of the last computation of peer weights, since 1970; 0 before the first.',
     read: ({ weights }) => (weights.computedAt ?? 0) / 1000,
   },
   ptf_mailbox_events: {
@@ -64,14 +61,14 @@ const statusFigures: Readonly<Record<string, Figure<[GroupStatus]>>> = {
     read: ({ mailbox }) => mailbox.events,
   },
   ptf_mailbox_events_max: {
-    help: 'Events and other commands that may wait; beyond it the answer is 503.',
+    help: 'Maximum number of waiting events and other commands; beyond it the answer is 503.',
     read: () => limits.mailboxEvents,
   },
   ptf_mailbox_bytes: { help: 'Bytes of the commands waiting for a turn.', read: ({ mailbox }) => mailbox.bytes },
   ptf_pending_erasures: { help: 'Erasures that wait for the operator.', read: (status) => status.pendingErasures },
   ptf_snapshots: { help: 'Complete snapshots on disk.', read: ({ snapshots }) => snapshots.length },
   ptf_snapshot_last_seq: {
-    help: 'Record that the newest snapshot holds up to.',
+    help: 'Last log record in the newest snapshot.',
     read: ({ snapshots }) => Math.max(0, ...snapshots),
   },
   ptf_owner_epoch: { help: "This owner's epoch of the data folder.", read: ({ ownerEpoch }) => ownerEpoch },
@@ -89,15 +86,15 @@ const statusFigures: Readonly<Record<string, Figure<[GroupStatus]>>> = {
     read: ({ disk }) => disk?.snapshotsBytes ?? Number.NaN,
   },
   ptf_check_faults: {
-    help: 'Damage of log and snapshots that the last check in the background found; 0 is well.',
+    help: 'Faults that the last background check found in log and snapshots; 0 is healthy.',
     read: ({ check }) => check.faults.length,
   },
   ptf_check_last_seq: {
-    help: 'Record up to which the check under way, or else the last one, has come.',
+    help: 'Last record that the current check, or else the last one, has verified.',
     read: ({ check }) => check.checkedSeq,
   },
   ptf_check_ended_timestamp_seconds: {
-    help: 'When the last check ended, since 1970; 0 before the first.',
+    help: 'End of the last check, since 1970; 0 before the first.',
     read: ({ check }) => (check.endedAt ?? 0) / 1000,
   },
 };
@@ -136,7 +133,7 @@ const clusterFigures: Readonly<Record<string, Figure<[ClusterHealth]>>> = {
 };
 const clusterRoles: readonly ClusterRole[] = ['leader', 'follower', 'joining', 'left'];
 
-/** Peers are few and known; their ids are public. */
+/** Peers are few and known. Their ids are public. */
 const peerFigures: Readonly<Record<string, Figure<[PeerView, PeerSignals | undefined, number]>>> = {
   ptf_peer_weight: { help: 'Published weight of a peer, 0 to 1.', read: ({ weight }) => weight },
   ptf_peer_gate: { help: 'The gate tau of a peer, 0 to 1.', read: ({ tau }) => tau },
@@ -146,11 +143,11 @@ const peerFigures: Readonly<Record<string, Figure<[PeerView, PeerSignals | undef
     read: (_, signals) => signals?.players ?? 0,
   },
   ptf_peer_shared_players: {
-    help: 'Players that a peer shares with another; 0 with many players speaks for another salt.',
+    help: 'Players that a peer shares with another; 0 with many players suggests a different salt.',
     read: (_, signals) => signals?.sharedPlayers ?? 0,
   },
   ptf_peer_discounted_pairs: {
-    help: 'Peers with which a peer agrees while the group trusts neither fully.',
+    help: 'Peers that agree with a peer while the group trusts neither of the two fully.',
     read: (_, signals) => signals?.discountedWith.length ?? 0,
   },
   ptf_peer_shared_erasures: {
@@ -159,7 +156,7 @@ const peerFigures: Readonly<Record<string, Figure<[PeerView, PeerSignals | undef
   },
 };
 
-/** Registers every gauge; `version` is this release. They are 0 until a group is watched. */
+/** Registers every gauge. `version` is this release. The gauges are 0 until a group is watched. */
 export function gaugesOf(registry: Registry, version: string): Gauges {
   const registers = [registry];
   const of = <V extends unknown[], L extends string = never>(
@@ -181,7 +178,7 @@ export function gaugesOf(registry: Registry, version: string): Gauges {
     .set(1);
   const group = new Gauge({
     name: 'ptf_group_info',
-    help: 'Always 1; the labels say which group this node serves.',
+    help: 'Always 1; the labels name the group of this node.',
     labelNames: ['group_id', 'identity_mode', 'environment'],
     registers,
   });

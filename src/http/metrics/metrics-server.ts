@@ -1,11 +1,11 @@
-/** The server of its own on which Prometheus reads the metrics. */
+/** The separate HTTP server from which Prometheus reads the metrics. */
 import { createServer, type Server } from 'node:http';
 import type { Logger } from 'pino';
 import { limits } from '../../limits.js';
 import { parseTarget } from '../request/head.js';
 import type { Metrics } from './metrics.js';
 
-/** Serves `GET /metrics` and nothing else. `port` 0 picks a free one. */
+/** Serves only `GET /metrics`. `port` 0 picks a free port. */
 export async function startMetricsServer(
   metrics: Pick<Metrics, 'text' | 'contentType'>,
   host: string,

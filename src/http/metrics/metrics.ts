@@ -1,6 +1,6 @@
 /**
- * What the node counts on its way, and the text that Prometheus reads. Labels are route templates, statuses and codes;
- * never an id, which would be a leak and a label set without bound. What is read at a scrape stands in `gauges.ts`.
+ * Counters of the node, and the text that Prometheus reads. Labels are route templates, statuses and codes; never ids,
+ * which would be a leak and an unbounded label set. `gauges.ts` has the gauges that are read at a scrape.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { routes } from '../../contract/routes.js';
@@ -10,10 +10,10 @@ import { type Gauges, gaugesOf } from './gauges.js';
 import { type LatencyCounts, RequestTally } from './request-tally.js';
 
 export interface Metrics extends GroupObserver, RequestObserver, Pick<Gauges, 'watch'> {
-  /** Prometheus text, taken now. */
+  /** Returns the current Prometheus text. */
   text(): Promise<string>;
   readonly contentType: string;
-  /** Reads of players and submissions of events, since the start. */
+  /** Returns the reads of players and submissions of events since the start. */
   traffic(): { readonly reads: LatencyCounts; readonly events: LatencyCounts };
 }
 
@@ -23,19 +23,17 @@ const readRoutes: ReadonlySet<string> = new Set(
 const eventRoutes: ReadonlySet<string> = new Set([routes.submitEvent, routes.submitEvents].map(({ path }) => path));
 
 /**
- * Gauges of prom-client under names of counters, which `promtool check metrics` refuses; each is the sum of the gauge
+ * Gauges of prom-client with counter names, which `promtool check metrics` refuses. Each is the sum of the gauge
  * without `_total`.
  */
 const misnamedGauges = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`);
 
 const secondsBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
-/**
- * Work of the pools runs from the milliseconds of a small group's weights to a computation that is ended as hanging.
- */
+/** Work of the pools ranges from milliseconds for a small group's weights to a computation that is ended as hung. */
 const workBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
 const recordsBuckets = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000];
 
-/** `version` is this release. */
+/** Creates the metrics. `version` is this release. */
 export function createMetrics(version: string): Metrics {
   const registry = new Registry();
   const registers = [registry];
@@ -43,17 +41,17 @@ export function createMetrics(version: string): Metrics {
   for (const name of misnamedGauges) registry.removeSingleMetric(name);
 
   const requests = new RequestTally();
-  // Gathered between two readings: an event costs no look-up of labels.
+  // Collected between two scrapes, so that an event needs no look-up of labels.
   const decidedSince = new Map<string, Map<string, number>>();
   const decided = new Counter({
     name: 'ptf_events_decided_total',
-    help: 'Submitted events by what became of them.',
+    help: 'Submitted events by outcome.',
     labelNames: ['event_type', 'outcome'],
     registers,
   });
   const commitSeconds = new Histogram({
     name: 'ptf_commit_duration_seconds',
-    help: 'From handing a turn to the log until it is durable.',
+    help: 'Time from passing a turn to the log until it is durable.',
     buckets: secondsBuckets,
     registers,
   });
@@ -74,19 +72,19 @@ export function createMetrics(version: string): Metrics {
 
   const idsRefused = new Counter({
     name: 'ptf_ids_refused_total',
-    help: 'Ids and names refused for blanks at an end, control or invisible characters, or others that they may not have.',
+    help: 'Ids and names refused for blanks at an end, control or invisible characters, or other forbidden ones.',
     labelNames: ['id'],
     registers,
   });
   const streamReaders = new Gauge({ name: 'ptf_stream_readers', help: 'Readers of the verdict stream.', registers });
   const streamRows = new Counter({
     name: 'ptf_stream_rows_total',
-    help: 'Rows of players sent to readers of the verdict stream, those of snapshots included.',
+    help: 'Rows of players sent to readers of the verdict stream, including those of snapshots.',
     registers,
   });
   const streamEnds = new Counter({
     name: 'ptf_stream_ends_total',
-    help: 'Readers of the verdict stream that are over, by what ended them; `left` is the reader itself.',
+    help: 'Ended readers of the verdict stream by reason; `left` means that the reader disconnected.',
     labelNames: ['reason'],
     registers,
   });

@@ -1,17 +1,17 @@
 /**
- * Counts and times of the public port's answers, by route template, method, status and code. A library's counter looks
- * its labels up at each call, which would cost a score read a sixth of its time; here they are found through the few
- * strings that they are, and become Prometheus text when it asks.
+ * Counts and times answers of the public port by route template, method, status and code. A library's counter looks its
+ * labels up at each call, which would cost a score read a sixth of its time. Here a few nested maps find the counters,
+ * which become Prometheus text at a scrape.
  */
 import { getOrMake } from '../../core/get-or-make.js';
 
-/** Upper bounds of the histogram, in seconds: a score from memory takes less than a tenth of a millisecond. */
+/** Upper bounds of the histogram, in seconds. A score from memory takes less than a tenth of a millisecond. */
 const bucketsS = [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
 const COUNT = 'ptf_http_requests_total';
 const TIME = 'ptf_http_request_duration_seconds';
 
-/** Answers of some routes by how long they took: up to each bound, in seconds, and in all. */
+/** Answers of some routes by duration: the count up to each bound, in seconds, and the total. */
 export interface LatencyCounts {
   readonly boundsS: readonly number[];
   readonly upTo: readonly number[];
@@ -19,18 +19,18 @@ export interface LatencyCounts {
 }
 
 interface Timed {
-  /** Per bucket, the last without a bound. */
+  /** Count per bucket; the last bucket has no bound. */
   readonly buckets: number[];
   sumS: number;
-  /** By refusal code (empty: none), then by status. */
+  /** Counts by refusal code (empty: none), then by status. */
   readonly answers: Map<string, Map<number, number>>;
 }
 
 export class RequestTally {
-  /** By route template, then by method. */
+  /** Timings by route template, then by method. */
   readonly #routes = new Map<string, Map<string, Timed>>();
 
-  /** Notes one answer. Labels are few and known: templates, methods, codes. */
+  /** Records one answer. Labels are few and known: templates, methods, codes. */
   note(route: string, method: string, status: number, code: string, ms: number): void {
     const timed = this.#timed(route, method);
     const seconds = ms / 1000;
@@ -42,7 +42,7 @@ export class RequestTally {
     statuses.set(status, (statuses.get(status) ?? 0) + 1);
   }
 
-  /** The times of these routes together, whatever the method. */
+  /** Returns the times of these routes together, for all methods. */
   latencies(routes: ReadonlySet<string>): LatencyCounts {
     const sums = Array<number>(bucketsS.length + 1).fill(0);
     for (const route of routes)
@@ -56,7 +56,7 @@ export class RequestTally {
     return { boundsS: bucketsS, upTo: upTo.slice(0, -1), total: below };
   }
 
-  /** Prometheus' text format, version 0.0.4. */
+  /** Returns Prometheus' text format, version 0.0.4. */
   text(): string {
     return `${[...this.#countLines(), '', ...this.#timeLines()].join('\n')}\n`;
   }

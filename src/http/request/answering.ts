@@ -1,4 +1,4 @@
-/** Reads the head of a request, sends its answer and records it, for Koa and for the fast path alike. */
+/** Reads the head of a request, sends its answer and records it, for both Koa and the fast path. */
 
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
@@ -12,15 +12,15 @@ import { type Exchange, replyHeaders, type WireReply, wantsProblem } from './rep
 import type { ApiReply } from './request.js';
 import { newRequestId } from './request-id.js';
 
-/** The target of a request, or the code of its head's fault. */
+/** Returns the target of a request, or the code of its head's refusal. */
 export function targetOf(
   request: IncomingMessage,
 ): Target | { readonly code: 'uri_too_long' | 'headers_too_large' | 'invalid_parameter' | 'expectation_failed' } {
   const url = request.url ?? '';
   const refusal = headRefusal(url, request.rawHeaders);
   if (refusal !== undefined) return { code: refusal };
-  // RFC 9112, section 3.2: a request of HTTP/1.1 without Host is malformed, and so is any with two. Node would refuse
-  // the one without a body, and takes the other.
+  // RFC 9112, section 3.2: a request of HTTP/1.1 without Host, or with two, is malformed. Node would refuse the former
+  // without a body and accept the latter.
   const hosts = hostCount(request.rawHeaders);
   if (hosts > 1 || (hosts === 0 && request.httpVersion === '1.1')) return { code: 'invalid_parameter' };
   if (hasForeignExpectation(request)) return { code: 'expectation_failed' };
@@ -28,7 +28,10 @@ export function targetOf(
   return parseTarget(url) ?? { code: 'invalid_parameter' };
 }
 
-/** Whether a request expects what no server here does (RFC 9110, section 10.1.1). HTTP/1.0 has no expectations. */
+/**
+ * Returns whether a request has an expectation that this server does not meet (RFC 9110, section 10.1.1). HTTP/1.0 has
+ * no expectations.
+ */
 export function hasForeignExpectation({ headers, httpVersion }: IncomingMessage): boolean {
   const { expect } = headers;
   return expect !== undefined && httpVersion !== '1.0' && expect.trim().toLowerCase() !== '100-continue';
@@ -46,15 +49,16 @@ export function exchangeOf(headers: IncomingHttpHeaders): Exchange {
 }
 
 /**
- * Whether an answer can still go out. Nothing is done after the last one, such as a 408: nobody would learn what became
- * of it.
+ * Returns whether an answer can still be sent. After the last answer, such as a 408, nothing is carried out, because
+ * the caller would never learn the outcome.
  */
 export function isAnswerable({ socket }: IncomingMessage): boolean {
   return socket.writable;
 }
 
 /**
- * Whether its caller left, or was given a last answer, before it had arrived: then it counts as no answer of its route.
+ * Returns whether the caller left, or got its last answer, before the request had arrived. Such a request counts as no
+ * answer of its route.
  */
 export function brokeOff(request: IncomingMessage): boolean {
   return !request.complete && !isAnswerable(request);
@@ -65,11 +69,11 @@ export interface Answered {
   readonly reply: ApiReply;
   readonly method: string;
   readonly requestId: string;
-  /** From the arrival of the head to the answer. */
+  /** Time from the arrival of the head to the answer. */
   readonly ms: number;
 }
 
-/** Counts an answer and notes it in the log, by its route's template; never a path, a key or an id. */
+/** Counts an answer and logs it by its route's template; never a path, a key or an id. */
 export function recordAnswer({ metrics, log }: Pick<FaceDeps, 'metrics' | 'log'>, answered: Answered): void {
   const { route, reply, method, requestId, ms } = answered;
   const template = route?.path ?? 'none';
@@ -79,7 +83,7 @@ export function recordAnswer({ metrics, log }: Pick<FaceDeps, 'metrics' | 'log'>
     log.debug({ route: template, status: reply.status, ms, request_id: requestId }, 'answered');
 }
 
-/** A label is one of few: a caller may invent methods. */
+/** Limits the label to known methods, because a caller may invent others. */
 function knownMethod(method: string): string {
   return ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS', 'PUT', 'PATCH'].includes(method) ? method : 'other';
 }
@@ -88,7 +92,7 @@ export function send(request: IncomingMessage, response: ServerResponse, reply: 
   if (response.headersSent || response.destroyed) return;
   const headers = replyHeaders(reply);
   if (closing) headers.Connection = 'close';
-  // Node does not say so by itself until the head is written; whatever follows such an answer is nobody's.
+  // Node sets this only when it writes the head. Data after such an answer is ignored.
   if (headers.Connection === 'close') response.shouldKeepAlive = false;
   response.writeHead(reply.status, headers);
   if (reply.more?.Connection === 'close' && !request.complete) {
@@ -98,7 +102,7 @@ export function send(request: IncomingMessage, response: ServerResponse, reply: 
   }
 }
 
-/** Sends the head of an answer that goes on for as long as both sides like. */
+/** Sends the head of an answer without a defined end. */
 export function openStream(response: ServerResponse, reply: WireReply, stream: (to: Writable) => void): void {
   if (response.headersSent || response.destroyed) return;
   response.writeHead(reply.status, replyHeaders(reply));
@@ -111,8 +115,8 @@ export function openStream(response: ServerResponse, reply: WireReply, stream: (
 }
 
 /**
- * Sends the whole answer but keeps the connection until the caller has stopped sending: closing it at once would reset
- * it, and the caller could lose the answer that says why.
+ * Sends the whole answer but keeps the connection until the caller stops sending. Closing at once would reset the
+ * connection, and the caller could lose the answer.
  */
 function endAfterRequest(request: IncomingMessage, response: ServerResponse, payload: string | Uint8Array): void {
   const end = (): void => {

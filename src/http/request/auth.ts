@@ -1,6 +1,6 @@
 /**
- * Who is asking: peers by their API key, browsers by their session cookie. Keys are looked up by digest; in the clear
- * they stand in the fields of an open connection and nowhere else.
+ * Authentication: peers by their API key, browsers by their session cookie. Keys are looked up by digest. In the clear
+ * they exist only in the header fields of an open connection.
  */
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -11,19 +11,16 @@ import type { GroupApi, PeerView } from '../../group/api.js';
 import { limits } from '../../limits.js';
 import type { FaceDeps } from '../deps.js';
 
-/** A header field as Node gives it; a blank one is as good as none. */
+/** Returns the key of a header field as Node provides it; undefined for a blank field. */
 export function apiKeyOf(header: string | string[] | undefined): string | undefined {
   const key = Array.isArray(header) ? header.join(',') : header;
   return key === undefined || key.trim() === '' ? undefined : key;
 }
 
-/**
- * Digests of the keys of heads that come again and again: a connection's fields are one object as long as they are the
- * same.
- */
+/** Key digests of repeated heads. A connection's header block is one object as long as its fields stay the same. */
 const digests = new WeakMap<IncomingHttpHeaders, string>();
 
-/** SHA-256 (hex) of the key that a request carries; undefined without one. */
+/** Returns SHA-256 (hex) of the key of a request; undefined without one. */
 export function keyDigestOf(headers: IncomingHttpHeaders): string | undefined {
   const known = digests.get(headers);
   if (known !== undefined) return known;
@@ -35,9 +32,9 @@ export function keyDigestOf(headers: IncomingHttpHeaders): string | undefined {
 }
 
 /**
- * The acting peer of a request. `required` routes refuse with `missing_api_key`, `invalid_api_key` or
- * `peer_not_active`, unless authentication is off: then a key has no meaning and nobody acts. On `optional` ones a key
- * that names no active peer reads as none.
+ * Returns the acting peer of a request. `required` routes refuse with `missing_api_key`, `invalid_api_key` or
+ * `peer_not_active`, unless authentication is off; then keys are ignored and no peer acts. On `optional` routes a key
+ * that belongs to no active peer counts as no key.
  */
 export function callerOf(
   auth: Route['auth'],
@@ -54,14 +51,14 @@ export function callerOf(
   return refused(peer === undefined ? 'invalid_api_key' : 'peer_not_active');
 }
 
-/** The text is fixed by the specification; a key that was sent as a bearer token is told of in the details. */
+/** The specification fixes the text. The details mention a key that was sent as a bearer token. */
 function missingKey({ authorization }: IncomingHttpHeaders): Outcome<never> {
   if (authorization === undefined) return refused('missing_api_key');
-  const hint = 'Authorization is not read; send the key in the header X-Peer-API-Key';
+  const hint = 'the header Authorization is ignored; send the key in the header X-Peer-API-Key';
   return refused('missing_api_key', { details: { expected_header: 'X-Peer-API-Key', hint } });
 }
 
-/** Whether a caller may register. In `open` mode a cookie, good or bad, has no meaning. */
+/** Returns whether a caller may register. In `open` mode cookies are ignored, valid or not. */
 export async function mayRegister(
   { settings, group, clock, sessionHolds }: Pick<FaceDeps, 'settings' | 'group' | 'clock' | 'sessionHolds'>,
   cookies: string | undefined,

@@ -1,6 +1,6 @@
 /**
- * Reads a JSON body through koa-bodyparser, between a guard in front of it (encoding, media type, declared size) and a
- * check after it (bytes that are not UTF-8), and gives each of its failures the contract's code.
+ * Reads a JSON body through koa-bodyparser, after a check of the head (encoding, media type, declared size) and before
+ * a check of the bytes (UTF-8). Maps each failure to the contract's code.
  */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -11,7 +11,7 @@ import type { BodyCheck } from '../signing/content-digest.js';
 import { isAnswerable } from './answering.js';
 import type { ArrivingBody } from './request.js';
 
-/** `unsupported_media_type` or `payload_too_large`, as far as the head alone tells. */
+/** Returns `unsupported_media_type` or `payload_too_large` as far as the head alone shows them. */
 export function bodyRefusal(headers: IncomingHttpHeaders, bytesMax: number): Refusal | undefined {
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') return refused('unsupported_media_type');
@@ -27,7 +27,10 @@ function isUtf8Json(contentType: string | undefined): boolean {
   return parameters.every((one) => !one.startsWith('charset') || /^charset="?utf-?8"?$/.test(one));
 }
 
-/** `arriving` is told of the bytes, where they are counted; `check` looks at them before what was parsed is. */
+/**
+ * Reads a body. `arriving` receives the byte counts, if the bytes are counted. `check` checks the bytes before the
+ * parsed value.
+ */
 export type BodyReader = (
   ctx: Context,
   arriving: ArrivingBody | null,
@@ -35,8 +38,8 @@ export type BodyReader = (
 ) => Promise<Outcome<unknown>>;
 
 /**
- * A reader of JSON bodies up to `bytesMax`: the parsed value, `payload_too_large` or `malformed_json`. A member named
- * `__proto__` is parsed like any other, as an own property, so that the schema refuses it like any other.
+ * Creates a reader of JSON bodies up to `bytesMax`. Gives the parsed value, `payload_too_large` or `malformed_json`.
+ * A member named `__proto__` is parsed as an own property, so that the schema refuses it like any other.
  */
 export function createBodyReader(bytesMax: number): BodyReader {
   const options = {
@@ -48,7 +51,7 @@ export function createBodyReader(bytesMax: number): BodyReader {
   };
   const parse = bodyParser(options);
   return async (ctx, arriving, check) => {
-    // `identity` in another case would not be understood further in.
+    // The body parser would not accept `identity` in another case.
     delete ctx.req.headers['content-encoding'];
     const chunks: Uint8Array[] = [];
     const tap = (chunk: Uint8Array): void => {
@@ -57,7 +60,7 @@ export function createBodyReader(bytesMax: number): BodyReader {
     if (arriving !== null) {
       arriving.onDrop = () => {
         chunks.length = 0;
-        // koa-bodyparser keeps what it has read for as long as the connection lives.
+        // koa-bodyparser keeps the bytes that it has read for as long as the connection lives.
         ctx.req.socket.once('finish', () => ctx.req.socket.destroy());
       };
     }
@@ -66,7 +69,7 @@ export function createBodyReader(bytesMax: number): BodyReader {
       await parse(ctx, async () => {});
     } catch (error) {
       const refusal = readRefusal(error);
-      // What is not whole has no digest.
+      // An incomplete body has no digest.
       return refusal.code === 'malformed_json' && ctx.req.complete ? (check?.(chunks) ?? refusal) : refusal;
     } finally {
       ctx.req.off('data', tap);
@@ -74,18 +77,18 @@ export function createBodyReader(bytesMax: number): BodyReader {
     const digestRefusal = check?.(chunks);
     if (digestRefusal !== undefined) return digestRefusal;
     const text = ctx.request.rawBody;
-    // What waits for its commit is not to keep it.
+    // Free the text, which a pending commit would keep in memory.
     ctx.request.rawBody = '';
     if (typeof text !== 'string' || text === '' || !isAnswerable(ctx.req)) return refused('malformed_json');
-    // The parser replaces what is not UTF-8; only where its mark appears are the bytes worth a second look.
+    // The parser replaces invalid UTF-8 by this mark. Only bodies with the mark need a check of the bytes.
     if (text.includes('\uFFFD') && !isUtf8(Buffer.concat(chunks))) return refused('malformed_json');
     return granted(ctx.request.body);
   };
 }
 
 /**
- * The parser's errors carry a status: 413 for the size, 400 for bad JSON and for a body that ended early. Others are
- * faults of ours.
+ * The parser's errors carry a status: 413 for the size, 400 for invalid JSON and for a body that ended early. Other
+ * errors are internal.
  */
 function readRefusal(error: unknown): Refusal {
   const status = typeof error === 'object' && error !== null && 'status' in error ? error.status : undefined;

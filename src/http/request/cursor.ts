@@ -1,21 +1,36 @@
-/** Page cursors: opaque to callers, a small versioned text inside. */
+/** Page cursors: opaque to callers, a short versioned text inside. */
 import { limits } from '../../limits.js';
 
-/** What a cursor continues; one listing's cursor is not another's. */
-export type CursorKind = 'peers' | 'audit' | 'events' | 'erased';
+/** The listing that a cursor continues. Cursors of different listings are not interchangeable. */
+export type CursorKind = 'peers' | 'audit' | 'erased';
 
-const inside = /^1:(peers|audit|events|erased):(0|[1-9]\d{0,15})$/;
+const inside = /^1:(peers|audit|erased):(0|[1-9]\d{0,15})$/;
+const several = /^1:events:([1-9]\d{0,15}(?:\.[1-9]\d{0,15})*)$/;
 
 export function encodeCursor(kind: CursorKind, position: number): string {
   return Buffer.from(`1:${kind}:${position}`).toString('base64url');
 }
 
-/** The position, or undefined where the text is no cursor of this kind that `encodeCursor` could have made. */
+/** Returns the position; undefined if the text is no cursor of this kind made by `encodeCursor`. */
 export function decodeCursor(kind: CursorKind, text: string): number | undefined {
   if (text.length > limits.cursorLength) return undefined;
   const found = inside.exec(Buffer.from(text, 'base64url').toString('latin1'));
   if (found === null || found[1] !== kind) return undefined;
   const position = Number(found[2]);
-  // The decoder skips what is not base64url, so that only the round trip shows a cursor that was tampered with.
+  // The decoder skips characters outside base64url, so only a round trip detects a modified cursor.
   return Number.isSafeInteger(position) && encodeCursor(kind, position) === text ? position : undefined;
+}
+
+/** Of a listing that goes on at several places at once: the caller's chains of a player. */
+export function encodePlaces(places: readonly number[]): string {
+  return Buffer.from(`1:events:${places.join('.')}`).toString('base64url');
+}
+
+/** The places, or undefined where the text is no cursor that `encodePlaces` could have made. */
+export function decodePlaces(text: string): number[] | undefined {
+  if (text.length > limits.placesCursorLength) return undefined;
+  const found = several.exec(Buffer.from(text, 'base64url').toString('latin1'));
+  if (found === null) return undefined;
+  const places = found[1]!.split('.').map(Number);
+  return places.every(Number.isSafeInteger) && encodePlaces(places) === text ? places : undefined;
 }

@@ -1,4 +1,4 @@
-/** The head of a request, before any route is known: its size, its target, and percent-decoding. Pure. */
+/** The head of a request before its route is known: its size, its target, and percent-decoding. Pure functions. */
 import type { ErrorCode } from '../../errors.js';
 import { limits } from '../../limits.js';
 
@@ -10,8 +10,8 @@ export interface Target {
 }
 
 /**
- * The fault of a request's head, or undefined: over `limits.headBytes` it is the larger part's (414 or 431), over
- * `limits.headerCount` fields 431. Every character of `rawHeaders` and of the URL is one byte.
+ * Returns the refusal of a request's head, or undefined. A head over `limits.headBytes` is refused for its larger part
+ * (414 or 431), over `limits.headerCount` fields with 431. Every character of `rawHeaders` and of the URL is one byte.
  */
 export function headRefusal(
   url: string,
@@ -24,7 +24,7 @@ export function headRefusal(
   return rawHeaders.length > 2 * limits.headerCount ? 'headers_too_large' : undefined;
 }
 
-/** How many `Host` fields a head has; `rawHeaders` has names and values in turn. */
+/** Returns the number of `Host` fields of a head. `rawHeaders` alternates names and values. */
 export function hostCount(rawHeaders: readonly string[]): number {
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -35,14 +35,15 @@ export function hostCount(rawHeaders: readonly string[]): number {
 }
 
 /**
- * Of a target in absolute form: a name or an address, an IPv6 one in brackets, and all there is before path and query.
+ * Matches scheme and authority of a target in absolute form: a name or an address (IPv6 in brackets), up to path or
+ * query.
  */
 const authority = /^https?:\/\/(?:[^/?[\]]+|\[[^/?[\]]+\](?::\d*)?)(?=[/?]|$)/i;
 
 /**
- * Splits a request target in origin or absolute form; undefined for anything else, and for characters that no target
- * may hold: unescaped ones beyond ASCII have no agreed meaning, and `#` never travels. An empty path is `/` (RFC 9110,
- * section 4.2.3).
+ * Splits a request target in origin or absolute form; undefined for other forms, and for characters that a target may
+ * not contain: unescaped ones beyond ASCII have no agreed meaning, and `#` is never sent. An empty path becomes `/`
+ * (RFC 9110, section 4.2.3).
  */
 export function parseTarget(url: string): Target | undefined {
   if (!/^[\x21\x22\x24-\x7e]+$/.test(url)) return undefined;
@@ -54,8 +55,8 @@ export function parseTarget(url: string): Target | undefined {
 }
 
 /**
- * Percent-decodes once; undefined for a bad escape or bytes that are not UTF-8. `+` stays a plus: ids are opaque, and
- * this is no form.
+ * Percent-decodes once; undefined for a bad escape or bytes that are not UTF-8. `+` stays a plus, because ids are
+ * opaque and the query is no form.
  */
 export function decodeText(text: string): string | undefined {
   if (!text.includes('%')) return text;
@@ -67,7 +68,7 @@ export function decodeText(text: string): string | undefined {
   }
 }
 
-/** The values of a query parameter, in order, not decoded. */
+/** Returns the values of a query parameter, in order, not decoded. */
 export function rawQueryValues(query: string, name: string): string[] {
   const values: string[] = [];
   if (query === '') return values;
@@ -81,7 +82,7 @@ export function rawQueryValues(query: string, name: string): string[] {
 
 const requestIdPattern = new RegExp(`^[A-Za-z0-9._-]{1,${limits.requestIdLength}}$`);
 
-/** Whether a caller's `X-Request-Id` may be taken over. */
+/** Returns whether a caller's `X-Request-Id` may be used. */
 export function isRequestId(text: string | undefined): text is string {
   return text !== undefined && requestIdPattern.test(text);
 }

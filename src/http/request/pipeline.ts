@@ -1,6 +1,6 @@
 /**
- * The order of checks, in one place. What stands before it (an unknown path or method) is the router's; what comes
- * after (the meaning of an event) is the group's.
+ * Defines the order of checks on a request. The router handles an unknown path or method before these checks; the group
+ * decides the meaning of an event after them.
  *
  *   readiness -> rate of the address -> key or session -> rate of the peer -> signature of a write
  *   -> path parameters -> encoding, media type -> size -> room for events -> digest of a signed body -> JSON -> schema
@@ -8,6 +8,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
+import { eventValidator } from '../../contract/event-validator.js';
 import { type BodyOf, type OperationId, type Route, routes } from '../../contract/routes.js';
 import { granted, type Outcome, type Refusal, refused } from '../../errors.js';
 import type { PeerView } from '../../group/api.js';
@@ -36,9 +37,9 @@ export interface Incoming {
   readonly query: string;
   readonly remote: Socket;
   /**
-   * Reads and parses the body, at most as long as the route takes. `fault` is asked as late as can be before it is
-   * parsed: a body that will be refused costs little until then. `arriving` is told of the bytes of a batch that comes
-   * in pieces. `check`: of the bytes of a signed body, before they are parsed.
+   * Reads and parses the body, up to the size that the route accepts. Calls `refusal` as late as possible before it
+   * parses, so that a refused body costs little. `arriving` receives the bytes of a batch that comes in pieces. `check`
+   * checks the bytes of a signed body before they are parsed.
    */
   readonly readBody: (
     refusal: RoomCheck,
@@ -48,34 +49,37 @@ export interface Incoming {
   ) => Outcome<unknown> | Promise<Outcome<unknown>>;
 }
 
-/** `overloaded` where no further events of a holder are let in: its body is not worth parsing. */
+/** Returns `overloaded` if no further events of a holder are admitted; its body is then not parsed. */
 export type RoomCheck = (holder: Holder, arriving: ArrivingBody | null) => Refusal | undefined;
 
 export interface Endpoint {
   readonly route: Route;
-  /** At once where nothing has to be waited for. */
+  /** Answers, synchronously if nothing must be awaited. */
   readonly answer: (incoming: Incoming) => ApiReply | Promise<ApiReply>;
 }
 
-/** Goes on with a value at once, or when it is there: most requests wait for nothing, and a promise has its price. */
+/**
+ * Continues with a value at once, or when its promise resolves. Most requests wait for nothing, and a promise costs
+ * time.
+ */
 function then<T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): R | Promise<R> {
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
-/** The dependencies of the checks; each handler has its own. */
+/** The dependencies of the checks. Each handler has its own. */
 export type EndpointDeps = Pick<FaceDeps, 'group' | 'settings' | 'clock' | 'sessionHolds'>;
 
-/** What all endpoints bound together. */
+/** Bounds that all endpoints share. */
 export interface SharedBounds {
   readonly rates: RateLimits;
   readonly bodies: BodyAdmission;
   readonly signing: RequestVerifier;
 }
 
-/** Stands for the holder of a body that takes no room which holders share. */
+/** Holder of a body that takes no shared room. */
 const NO_CALLER: Holder = '';
 
-/** Joins a route of the table, its handler and the checks between them. */
+/** Joins a route of the table, its handler and the checks before the handler. */
 export function createEndpoint<Id extends OperationId>(
   id: Id,
   handle: Handler<BodyOf<Id>>,
@@ -85,7 +89,7 @@ export function createEndpoint<Id extends OperationId>(
   return new CheckedEndpoint(id, handle, deps, bounds);
 }
 
-/** One method for each part of the order above, from readiness down; a step that refuses answers. */
+/** One method for each step of the order above, starting with readiness. A step that refuses ends the request. */
 class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   readonly route: Route;
   readonly #id: Id;
@@ -94,12 +98,12 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   readonly #deps: EndpointDeps;
   readonly #byAddress: CallerLimit | null;
   readonly #byPeer: CallerLimit | null;
-  /** Null but for registrations. */
+  /** Null except for registrations. */
   readonly #registrations: CallerLimit | null;
-  /** Of the path's parameters. */
+  /** Names of the path's parameters. */
   readonly #names: readonly string[];
   readonly #validate: Validator<BodyOf<Id>>;
-  /** What a body may hold of them. */
+  /** Maximum number of events in a body. */
   readonly #eventsMax: number;
   readonly #bodies: BodyAdmission;
   readonly #signing: RequestVerifier;
@@ -228,7 +232,7 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
     return refused('overloaded');
   };
 
-  /** The events of a batch beyond the first, which was counted as the request. */
+  /** Charges the events of a batch beyond the first, which counted as the request. */
   #charge(incoming: Incoming, caller: PeerView | null, body: unknown): void {
     const more = eventsIn(body) - 1;
     if (more < 1) return;
@@ -243,17 +247,22 @@ function positioned(reply: ApiReply, cluster: ClusterHealth, appliedSeq = cluste
   return { ...reply, headers: { ...reply.headers, ...position } };
 }
 
-/** Events of a batch's body; 0 for any other. */
+/** Returns the number of events in a batch's body; 0 for any other body. */
 function eventsIn(body: unknown): number {
   return typeof body === 'object' && body !== null && 'events' in body && Array.isArray(body.events)
     ? body.events.length
     : 0;
 }
 
-/** Where bytes become types: the schema of a route's row and `BodyOf` of the same row are one. */
+/** Converts bytes to types: the schema of a route's row and `BodyOf` of that row are equivalent. */
 function bodyValidator<Id extends OperationId>(id: Id): Validator<BodyOf<Id>> {
   const route: Route = routes[id];
-  const validate = route.body === undefined ? () => granted(undefined) : validatorOf(route.body.schema);
+  const validate =
+    route.body === undefined
+      ? () => granted(undefined)
+      : id === 'submitEvent'
+        ? eventValidator()
+        : validatorOf(route.body.schema);
   return validate as Validator<BodyOf<Id>>;
 }
 

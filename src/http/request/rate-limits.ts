@@ -1,7 +1,7 @@
 /**
- * Limits on what one peer, and one address, asks per second, and on registrations of one address per hour: off unless
- * the operator turns them on. They stand in the pipeline, so they hold on the fast path, too. A batch counts its
- * events: it is taken where one request would be, and paid for by waiting.
+ * Limits the requests of one peer and of one address per second, and registrations of one address per hour. All are off
+ * unless the operator turns them on. The pipeline applies them, so they apply to the fast path too. A batch counts its
+ * events: it is admitted like one request, and the next request waits for the rest.
  */
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { refused } from '../../errors.js';
@@ -11,7 +11,7 @@ import { refusalReply } from './reply.js';
 import type { ApiReply } from './request.js';
 
 export interface RateLimits {
-  /** Null: off. */
+  /** Null if the limit is off. */
   readonly peer: CallerLimit | null;
   readonly address: CallerLimit | null;
   readonly registrations: CallerLimit | null;
@@ -31,7 +31,7 @@ export function createRateLimits(settings: RateSettings): RateLimits {
 
 const SECOND_MS = 1000;
 const HOUR_S = 3600;
-/** What callers beyond the bound are counted as, together. */
+/** Key of all callers beyond the bound. */
 const others = 'others';
 
 export class CallerLimit {
@@ -40,11 +40,14 @@ export class CallerLimit {
   readonly #windowS: number;
   readonly #callersMax: number;
   readonly #limiter: RateLimiterMemory;
-  /** Who is counted, and until when: ms of `performance.now()`. */
+  /** Counted callers and the end of their count, in ms of `performance.now()`. */
   readonly #callers = new Map<string, number>();
   #sweptAt = 0;
 
-  /** `name`: of the policy, as callers are told; `count` in each `windowS`; `callersMax`: who is counted one by one. */
+  /**
+   * `name` is that of the policy in answers, `count` the quota in each `windowS`, `callersMax` the number of callers
+   * with a count of their own.
+   */
   constructor(name: string, count: number, windowS = 1, callersMax: number = limits.rateLimitCallersMax) {
     this.#name = name;
     this.#count = count;
@@ -53,7 +56,7 @@ export class CallerLimit {
     this.#limiter = new RateLimiterMemory({ points: count, duration: windowS });
   }
 
-  /** Counts one request of a caller; the answer to one too many, or null. */
+  /** Counts one request of a caller. Resolves to the refusal if the quota is exceeded, else null. */
   async consume(caller: string): Promise<ApiReply | null> {
     const key = this.#keyOf(caller);
     try {
@@ -61,15 +64,13 @@ export class CallerLimit {
       return null;
     } catch (error) {
       if (!(error instanceof RateLimiterRes)) throw error;
-      // What is refused is not paid for by the wait for a batch.
+      // Refused requests must not extend the wait after a batch.
       await this.#limiter.reward(key, 1);
       return this.#refusal(error.msBeforeNext);
     }
   }
 
-  /**
-   * Counts more for a request that was taken. What goes beyond the second's share is waited for before the next one.
-   */
+  /** Counts more for a request that was admitted. If this exceeds the quota of the second, the next request waits. */
   async charge(caller: string, more: number): Promise<void> {
     const key = this.#keyOf(caller);
     const { consumedPoints } = await this.#limiter.penalty(key, more);
@@ -79,7 +80,7 @@ export class CallerLimit {
     this.#callers.set(key, performance.now() + waitS * SECOND_MS);
   }
 
-  /** Callers are counted one by one as long as there are not too many of them: memory is bounded, whoever asks. */
+  /** Counts callers separately up to a bound, which bounds the memory for any number of callers. */
   #keyOf(caller: string): string {
     const now = performance.now();
     const until = this.#callers.get(caller);
@@ -98,7 +99,7 @@ export class CallerLimit {
     for (const [caller, until] of this.#callers) if (until <= now) this.#callers.delete(caller);
   }
 
-  /** The fields as draft-ietf-httpapi-ratelimit-headers-10 has them. */
+  /** Fields as in draft-ietf-httpapi-ratelimit-headers-10. */
   #refusal(waitMs: number): ApiReply {
     const retryAfterS = Math.max(1, Math.ceil(waitMs / SECOND_MS));
     const details =
@@ -116,10 +117,10 @@ export class CallerLimit {
 }
 
 const V6_GROUPS = 8;
-/** One customer holds a /64 at least: its addresses count as one. */
+/** A customer owns at least a /64, so its addresses count as one. */
 const V6_GROUPS_COUNTED = 4;
 
-/** What an address counts as. `address`: of the connection, as node:net gives it. */
+/** Returns the counted key of an address. `address` is that of the connection, as node:net provides it. */
 export function addressKeyOf(address: string | undefined): string {
   if (address === undefined) return others;
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);

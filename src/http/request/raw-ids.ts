@@ -1,10 +1,13 @@
-/** Why a group does not take a raw player id, with what the caller should send instead. */
+/** Explains why a group does not accept a raw player id, and what the caller should send instead. */
 import { refusalOfRawIds } from '../../core/hashing/pseudonym.js';
 import { type Refusal, refused } from '../../errors.js';
 import type { GroupIdentity } from '../../group/api.js';
 import { canonicalForm } from '../../player-ids/kinds.js';
 
-/** The refusal of an id that has no pseudonym in the group. It describes canonical ids and never holds the id. */
+/**
+ * Returns the refusal of an id that has no pseudonym in the group. The text describes canonical ids and never contains
+ * the id.
+ */
 export function rawIdRefusal({ identityMode, playerIdKinds = [] }: GroupIdentity): Refusal {
   const code = refusalOfRawIds(identityMode);
   if (code === 'subject_hash_required') return refused(code);

@@ -1,11 +1,11 @@
 /**
- * Counts the ids and names that were refused for their characters: many of them mean that a peer spoils ids on their
- * way here.
+ * Counts ids and names that were refused for their characters. Many of them indicate that a peer corrupts ids before it
+ * sends them.
  */
 import type { ErrorDetails } from '../../errors.js';
 import type { IdName, RequestObserver } from '../deps.js';
 
-/** Names of ids by the field or the parameter that holds them. */
+/** Names of ids by the field or the parameter that contains them. */
 const idNames: Readonly<Record<string, IdName>> = {
   player_id: 'player_id',
   id: 'player_id',
@@ -16,7 +16,7 @@ const idNames: Readonly<Record<string, IdName>> = {
   peer_name: 'peer_name',
 };
 
-/** `refusal`: any; one that is not about an id is not counted. */
+/** Counts `refusal` if it is about an id. */
 export function countRefusedIds(
   refusal: { readonly details?: ErrorDetails[keyof ErrorDetails] },
   metrics: Pick<RequestObserver, 'idRefused'>,

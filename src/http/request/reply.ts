@@ -1,6 +1,6 @@
 /**
- * From a reply to what goes on the wire: error bodies and their problem form, entity tags, caching and security
- * headers. Pure: the same reply and exchange give the same bytes, through Koa or on the fast path.
+ * Converts a reply to its wire form: error bodies and their problem form, entity tags, caching and security headers.
+ * Pure: the same reply and exchange give the same bytes, through Koa or on the fast path.
  */
 import { hash } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
@@ -10,10 +10,10 @@ import { errors, type Refusal, refused } from '../../errors.js';
 import { retryAfterOf } from '../../group/retry-after.js';
 import type { ApiReply } from './request.js';
 
-/** What of a request shapes the form of its answer. */
+/** The parts of a request that shape the form of its answer. */
 export interface Exchange {
   readonly requestId: string;
-  /** Whether errors go out as `application/problem+json`. */
+  /** Whether errors are sent as `application/problem+json`. */
   readonly problem: boolean;
   /** Whether the request carried an API key, valid or not. */
   readonly keySent: boolean;
@@ -23,7 +23,7 @@ export interface Exchange {
 /** The part of a head that all answers of one kind share. */
 interface SharedHead {
   readonly status: number;
-  /** Empty where there is no body. */
+  /** Empty if there is no body. */
   readonly type: string;
   readonly caching: string;
   readonly vary: string;
@@ -31,17 +31,17 @@ interface SharedHead {
   readonly text: string;
 }
 
-/** What goes on the wire, in parts: `replyHeaders` and `replyText` put them together. */
+/** The wire form in parts; `replyHeaders` and `replyText` combine them. */
 export interface WireReply {
   readonly status: number;
   readonly shared: SharedHead;
-  /** Fields of this answer alone, which win over shared ones. */
+  /** Fields of this answer alone, which override shared ones. */
   readonly more: Readonly<Record<string, string>> | undefined;
   readonly requestId: string;
   readonly tag: string | undefined;
-  /** Bytes of the payload; undefined where there is none to be told of. */
+  /** Bytes of the payload; undefined if no length is sent. */
   readonly length: number | undefined;
-  /** Empty with 204 and 304, and where a stream follows. */
+  /** Empty with 204 and 304, and if a stream follows. */
   readonly payload: string | Uint8Array;
 }
 
@@ -57,14 +57,14 @@ export function ok(body: unknown): ApiReply {
 }
 
 /**
- * `json` is ASCII alone. `tag` must differ wherever the body at the same address differs; where absent it is taken from
- * the body.
+ * `json` must be ASCII. `tag` must differ whenever the body at the same URL differs; if absent, it is computed from the
+ * body.
  */
 export function okJson(json: string, tag?: { readonly text: string }): ApiReply {
   return { status: 200, body: undefined, json, tag };
 }
 
-/** The reply to a refusal, with the headers that its status asks for. */
+/** Returns the reply to a refusal, with the headers that its status requires. */
 export function refusalReply(refusal: Refusal): ApiReply {
   const { status, text } = errors[refusal.code];
   const body: ErrorBody = {
@@ -77,7 +77,7 @@ export function refusalReply(refusal: Refusal): ApiReply {
 }
 
 const apiKeyChallenge = 'ApiKey realm="ptf", header="X-Peer-API-Key"';
-/** What a signature is to cover (RFC 9421, section 5.1); a request without a body needs no digest. */
+/** Required coverage of a signature (RFC 9421, section 5.1). A request without a body needs no digest. */
 const acceptSignature = 'sig1=("@method" "@path" "content-digest" "x-peer-api-key");created;alg="ed25519";tag="ptf"';
 
 function refusalHeaders(refusal: Refusal, status: number): Record<string, string> | undefined {
@@ -87,7 +87,7 @@ function refusalHeaders(refusal: Refusal, status: number): Record<string, string
     }
     return { 'WWW-Authenticate': refusal.code === 'invalid_session' ? 'Session realm="ptf"' : apiKeyChallenge };
   }
-  // The rest of an oversized or unfinished body is not worth reading.
+  // Close, because the rest of an oversized or unfinished body is not read.
   if (status === 413 || status === 417) return { Connection: 'close' };
   const retryAfterS = retryAfterOf(refusal);
   if (retryAfterS === undefined) return undefined;
@@ -95,14 +95,17 @@ function refusalHeaders(refusal: Refusal, status: number): Record<string, string
   return { 'Retry-After': String(retryAfterS), RateLimit: `"${refusal.code}";r=0;t=${retryAfterS}` };
 }
 
-/** The answer to a fault of our own: it tells the caller nothing but where to find it in our log. */
+/**
+ * Returns the answer to an internal error. Contains only the request id, by which the operator finds the error in
+ * the log.
+ */
 export function internalErrorReply(requestId: string): ApiReply {
   return refusalReply(refused('internal_error', { details: { request_id: requestId } }));
 }
 
 const noBody = { length: undefined, payload: '' } as const;
 
-/** Applies the contract's rules on forms, tags and caching. `route` is undefined where none was matched. */
+/** Applies the contract's rules on forms, tags and caching. `route` is undefined if none matched. */
 export function wireReply(route: Route | undefined, reply: ApiReply, exchange: Exchange): WireReply {
   const { requestId, keySent } = exchange;
   const vary = route?.auth === 'optional' ? 'Accept, X-Peer-API-Key' : 'Accept';
@@ -126,12 +129,12 @@ export function wireReply(route: Route | undefined, reply: ApiReply, exchange: E
 
 /** Shared heads by their four parts. No caller chooses a part, so there are few. */
 const sharedHeads = new Map<string, SharedHead>();
-/** Most answers are of the kind of the answer before. */
+/** Most answers are of the same kind as the one before. */
 let newestHead: SharedHead | undefined;
 
 /**
- * Builds the head of a kind once: for each answer anew it cost more than the score that it carries. `type` is empty
- * where there is no body.
+ * Builds the head of a kind once, because building it for each answer cost more than the score itself. `type` is empty
+ * if there is no body.
  */
 function sharedHead(status: number, type: string, caching: string, vary: string): SharedHead {
   const newest = newestHead;
@@ -149,7 +152,7 @@ function newSharedHead(status: number, type: string, caching: string, vary: stri
   return { status, type, caching, vary, text: `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}` };
 }
 
-/** The shared fields, as a new object for each answer: copying an object took six times as long as this literal. */
+/** Returns the shared fields as a new object. Copying an object took six times as long as this literal. */
 function fieldsOf({ type, caching, vary }: Omit<SharedHead, 'status' | 'text'>): Record<string, string | number> {
   const fields: Record<string, string> = {
     'X-Content-Type-Options': 'nosniff',
@@ -163,7 +166,7 @@ function fieldsOf({ type, caching, vary }: Omit<SharedHead, 'status' | 'text'>):
   return fields;
 }
 
-/** The fields of a reply as node:http takes them. */
+/** Returns the fields of a reply as node:http expects them. */
 export function replyHeaders({ shared, more, requestId, tag, length }: WireReply): Record<string, string | number> {
   const headers = fieldsOf(shared);
   headers['X-Request-Id'] = requestId;
@@ -174,8 +177,8 @@ export function replyHeaders({ shared, more, requestId, tag, length }: WireReply
 }
 
 /**
- * A reply as text on a connection, whose payload must be text. `date`: an HTTP date; `connection`: its line, where the
- * reply has none.
+ * Returns a reply as text for a connection. The payload must be text. `date` is an HTTP date; `connection` is the field
+ * line to add if the reply has none.
  */
 export function replyText(
   { shared, more, requestId, tag, length, payload }: WireReply,
@@ -200,7 +203,7 @@ function textWith(shared: SharedHead, more: Readonly<Record<string, string>>): s
   return head;
 }
 
-/** Digests of bytes that are served again and again, so that a page's script is not hashed at every request. */
+/** Digests of bytes that are served repeatedly, so that a page's script is not hashed at every request. */
 const knownDigests = new WeakMap<Uint8Array, string>();
 
 function digestOf(payload: string | Uint8Array): string {
@@ -217,7 +220,7 @@ function payloadOf(reply: ApiReply, exchange: Exchange): string | Uint8Array {
   return JSON.stringify(problem ? problemOf(reply.status, reply.error) : reply.body);
 }
 
-/** RFC 9457. The type is a name, not an address: there is nothing more to read than the contract. */
+/** RFC 9457. The type is a URN, because there is no page about it beyond the contract. */
 function problemOf(status: number, error: ErrorBody): ProblemBody {
   return { type: `urn:ptf:error:${error.code}`, title: errors[error.code].text, status, detail: error.error, ...error };
 }
@@ -230,7 +233,8 @@ export function matchesTag(ifNoneMatch: string | undefined, tag: string): boolea
 }
 
 /**
- * Whether `Accept` names `application/problem+json` and does not prefer plain JSON to it (RFC 9110, section 12.5.1).
+ * Returns whether `Accept` names `application/problem+json` and does not prefer plain JSON to it (RFC 9110, section
+ * 12.5.1).
  */
 export function wantsProblem(accept: string | undefined): boolean {
   if (accept === undefined || !accept.toLowerCase().includes('application/problem+json')) return false;

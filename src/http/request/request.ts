@@ -1,6 +1,6 @@
 /**
- * What a handler gets and gives: plain values, free of Koa and of sockets, so that Koa and the fast path
- * can call the handlers. Whatever was checked before a handler runs stands in `pipeline.ts`.
+ * The input and output of handlers: plain values without Koa and sockets, so that both Koa and the fast path can call
+ * the handlers. `pipeline.ts` has the checks before a handler.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
@@ -10,7 +10,7 @@ import type { BodyOf, OperationId } from '../../contract/routes.js';
 import type { PeerView } from '../../group/api.js';
 import type { Holder } from '../../group/holder.js';
 
-/** A connection as far as handlers look at it: its address is read where a limit asks for it. */
+/** A connection as handlers see it. Its address is read if a limit needs it. */
 export interface Remote {
   readonly remoteAddress?: string | undefined;
 }
@@ -18,14 +18,12 @@ export interface Remote {
 export interface ApiRequest<Body> {
   /** Path parameters, percent-decoded once. */
   readonly params: Readonly<Record<string, string>>;
-  /** The query as sent, without `?` and not decoded: see `parameters.ts`. */
+  /** The query as sent, without `?` and not decoded, see `parameters.ts`. */
   readonly query: string;
-  /** The body as the schema admitted it. */
+  /** The body as validated by the schema. */
   readonly body: Body;
   readonly headers: IncomingHttpHeaders;
-  /**
-   * The acting peer, active; null without a valid key on a public read, and always where peer authentication is off.
-   */
+  /** The acting, active peer. Null without a valid key on a public read, and always if peer authentication is off. */
   readonly caller: PeerView | null;
   /** The connection. */
   readonly remote: Remote;
@@ -33,19 +31,17 @@ export interface ApiRequest<Body> {
 
 export interface ApiReply {
   readonly status: number;
-  /** A value to be sent as JSON; bytes where `contentType` is given. */
+  /** A value to be sent as JSON; bytes if `contentType` is set. */
   readonly body: unknown;
-  /** The body as JSON of ASCII alone, in place of `body`, where a template makes it faster than `JSON.stringify`. */
+  /** The body as ASCII-only JSON, instead of `body`, if a template is faster than `JSON.stringify`. */
   readonly json?: string;
-  /**
-   * The entity tag, where it need not be told from the body; its text is of characters of base64url, without quotes.
-   */
+  /** The entity tag, if it is not computed from the body. Its text has characters of base64url, without quotes. */
   readonly tag?: { readonly text: string } | undefined;
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The body again where this is a refusal: it has a second form, and its code is counted. */
+  /** The body of a refusal again, because it has a second form and its code is counted. */
   readonly error?: ErrorBody;
-  /** Writes server-sent events after the head, for as long as it likes. There is no body then. */
+  /** Writes server-sent events after the head, without a defined end. There is no body then. */
   readonly stream?: (to: Writable) => void;
 }
 
@@ -53,31 +49,31 @@ export interface ApiReply {
 export interface BodyStart {
   readonly holder: Holder;
   readonly socket: Socket;
-  /** Events that it may hold. */
+  /** Maximum number of its events. */
   readonly events: number;
-  /** By `performance.now()`. */
+  /** Time by `performance.now()`. */
   readonly now: number;
   /** Whether the node is overloaded. */
   readonly overloaded: boolean;
-  /** Whether the holder comes before others in an overload. */
+  /** Whether the holder has priority in an overload. */
   readonly isFirst: boolean;
 }
 
-/** The body of a batch on its way in. */
+/** The body of a batch in flight. */
 export interface ArrivingBody {
-  /** Frees the part of the body that was read. The reader of the body sets it. */
+  /** Frees the received part of the body. The reader of the body sets it. */
   onDrop: () => void;
-  /** Events that the batch may hold. */
+  /** Maximum number of events of the batch. */
   readonly events: number;
-  /** Counts further bytes. False where the body is over: the bytes must not be kept. */
+  /** Counts further bytes. Returns false if the body was ended; the bytes must then be dropped. */
   arrived(bytes: number): boolean;
-  /** The body has arrived, or never will. */
+  /** Marks the body as complete or broken off. */
   end(): void;
 }
 
 /** Admits bodies of batches. */
 export interface BodyAdmission {
-  /** Undefined where too many bodies are on their way. */
+  /** Returns undefined if too many bodies are in flight. */
   beginBody(start: BodyStart): ArrivingBody | undefined;
 }
 

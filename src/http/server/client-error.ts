@@ -1,6 +1,6 @@
 /**
- * Answers to what never became a request: bytes that do not parse, heads over the parser's bound, requests that did not
- * arrive in time. They are written on the raw socket, in the same form as every other error.
+ * Answers connection errors that never became a request: bytes that do not parse, heads over the parser's bound,
+ * requests that did not arrive in time. Answers are written to the raw socket, in the form of every other error.
  */
 
 import type { IncomingHttpHeaders } from 'node:http';
@@ -11,7 +11,7 @@ import { exchangeOf, recordAnswer } from '../request/answering.js';
 import { refusalReply, replyText, wireReply } from '../request/reply.js';
 import { closeGently } from './closing.js';
 
-/** What Node's parser tells of a failure, as far as it is used here. */
+/** The fields of a failure of Node's parser that are used here. */
 interface ParserFailure {
   readonly code?: unknown;
   readonly rawPacket?: unknown;
@@ -23,7 +23,8 @@ export type RawCode = Extract<
 >;
 
 /**
- * The code that a failure is answered with; undefined where the connection itself failed and nobody is left to answer.
+ * Returns the code of the answer to a failure; undefined if the connection itself failed, so that no answer can be
+ * sent.
  */
 export function parserFailureCode(failure: ParserFailure): RawCode | undefined {
   const { code } = failure;
@@ -35,9 +36,9 @@ export function parserFailureCode(failure: ParserFailure): RawCode | undefined {
 }
 
 /**
- * Whether the request line is what made a head too large. Only the packet that crossed the bound is at hand. Its first
- * line is the request line where it begins like one, or the rest of it where it ends like one; a line without an end is
- * a target where it holds nothing that a target may not.
+ * Returns whether the request line made a head too large. Only the packet that crossed the bound is available. Its
+ * first line is the request line if it begins like one, or the rest of it if it ends like one. A line without an end is
+ * a target if it contains only characters of a target.
  */
 function isMostlyTarget(packet: unknown): boolean {
   if (!(packet instanceof Uint8Array)) return false;
@@ -51,8 +52,8 @@ function isMostlyTarget(packet: unknown): boolean {
 }
 
 /**
- * Writes the error, ends the connection and records the answer. `headers`: of the request at fault, where its head is
- * known.
+ * Writes the error, ends the connection and records the answer. `headers` are those of the faulty request, if its head
+ * is known.
  */
 export function answerRaw(
   deps: Pick<FaceDeps, 'metrics' | 'log'>,
@@ -65,6 +66,6 @@ export function answerRaw(
   const reply = refusalReply(refused(code));
   const wire = wireReply(undefined, reply, exchange);
   closeGently(socket, replyText(wire, new Date().toUTCString(), 'Connection: close\r\n'));
-  // Of most neither a method nor an arrival is known.
+  // For most failures neither a method nor an arrival time is known.
   recordAnswer(deps, { route: undefined, reply, method: '', requestId: exchange.requestId, ms: 0 });
 }

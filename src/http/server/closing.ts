@@ -1,19 +1,20 @@
 /**
- * Ends connections so that their last answer arrives (RFC 9112, section 9.6): the system resets a connection that is
- * closed with bytes unread, or that gets some later, and what was still on its way to the caller is lost with it.
+ * Closes connections so that their last answer arrives (RFC 9112, section 9.6). The system resets a connection that is
+ * closed with unread bytes, or that receives some later, and unsent output is lost.
  */
 import type { Duplex } from 'node:stream';
 import { limits } from '../../limits.js';
 
 /**
- * Sends what waits, `lastWords` after it, and the end of our half; then reads and drops what the caller still sends
- * until it ends its own, for `lingerMs` and `lingerBytes` at most. `ConnectionGuard` ends a caller that does not read.
- * Does nothing where our half has ended before.
+ * Sends the pending output, then `lastBytes`, and ends the sending half. Then reads and drops input until the caller
+ * ends its half, for at most `lingerMs` and `lingerBytes`. `ConnectionGuard` ends a caller that does not read. Does
+ * nothing if the sending half has already ended.
  */
 export function closeGently(socket: Duplex, lastBytes = '', encoding: 'latin1' | 'utf8' = 'utf8'): void {
   if (!socket.writable) return;
   let dropped = 0;
-  // Those of node:http, too: its parser lets go of the socket with them. Nothing that comes now is a request.
+  // Also removes the listeners of node:http, whose parser then releases the socket. Bytes that arrive now are no
+  // request.
   socket.removeAllListeners('data');
   socket.on('data', (chunk: Buffer) => {
     dropped += chunk.length;
@@ -21,7 +22,7 @@ export function closeGently(socket: Duplex, lastBytes = '', encoding: 'latin1' |
   });
   socket.once('finish', () => {
     const timer = setTimeout(() => {
-      // What came while the event loop was busy is read first.
+      // Read first what arrived while the event loop was busy.
       setImmediate(() => socket.destroy());
     }, limits.lingerMs).unref();
     socket.once('close', () => clearTimeout(timer));

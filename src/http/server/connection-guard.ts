@@ -1,7 +1,7 @@
 /**
- * Watches the connections of the public port and holds them to one table of bounds, `connectionBounds`: callers that do
- * not read, requests that arrive too late, pipelines that grow too long, bodies of batches that arrive too slowly or
- * take too much room. It decides which connection must end; the server answers and closes it. It reads no bytes.
+ * Watches the connections of the public port and enforces one table of bounds, `connectionBounds`: callers that do not
+ * read, requests that arrive too late, pipelines that grow too long, bodies of batches that arrive too slowly or take
+ * too much room. Decides which connection must end; the server answers and closes it. Reads no bytes.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -13,37 +13,35 @@ import type { ArrivingBody, BodyAdmission, BodyStart } from '../request/request.
 
 /** Every bound that the guard enforces. */
 export const connectionBounds = {
-  // A caller that takes nothing of its answers: the connection is destroyed. Bytes that it sends are no sign of life.
+  // A caller that reads nothing of its answers: the connection is destroyed. Bytes that the caller sends do not count.
   /** How often connections are checked for unread answers. */
   unreadLookMs: limits.connectionsCheckingIntervalMs,
   unreadMs: limits.unreadTimeoutMs,
 
-  // A request that arrives too late: 408.
+  // A request that arrives too late gets 408.
   /** Time for a request that was unread while the node did not read from its connection. */
   headersMs: limits.headersTimeoutMs,
   /** Time for the body of a request whose head arrived late. */
   requestMs: limits.requestTimeoutMs,
-  /**
-   * Late connections that are ended in a millisecond, and the turns in which all of them are, however many they are.
-   */
+  /** Late connections that are ended in a millisecond, and the number of turns in which all of them are ended. */
   endedPerMs: limits.connectionsEndedPerMs,
   endedTurns: limits.connectionsEndedTurns,
 
-  // Requests that wait behind an answer of their connection, in places of a fixed size.
-  /** The connection is not read from while its requests take this many places. */
+  // Requests that wait behind an answer of their connection are counted in places of a fixed size.
+  /** The connection is not read while its requests take this many places. */
   placesPerConnection: limits.pipelinedPerConnection,
-  /** Places of all connections together; a connection that brings more is destroyed. */
+  /** Places of all connections together. A connection that exceeds them is destroyed. */
   placesMax: limits.pipelinedMax,
   placeBytes: limits.pipelinedPlaceBytes,
 
-  // Bodies of batches. A slow body gets 408, a body without room 503.
+  // Bodies of batches: a slow body gets 408, a body without room 503.
   bodyLookMs: limits.arrivingLookMs,
   bodyBytesPerLook: limits.arrivingBytesPerLook,
-  /** Checks in a row with too few new bytes. */
+  /** Consecutive checks with too few new bytes. */
   bodySlowLooks: limits.arrivingSlowLooks,
   /** Bytes of all bodies together. */
   bodiesBytes: limits.arrivingBytes,
-  /** Bodies that are admitted at a time during an overload; a body stops counting after `bodyCountsMs`. */
+  /** Bodies that are admitted at a time during an overload. A body stops counting after `bodyCountsMs`. */
   bodiesInOverload: limits.batchesArriving,
   bodyCountsMs: limits.arrivingMs,
 } as const;
@@ -61,7 +59,7 @@ const systemTime: GuardTime = {
   after: (ms, run) => void setTimeout(run, ms).unref(),
 };
 
-/** How much of a connection's newest request had arrived at one moment. */
+/** How much of a connection's newest request had arrived at some time. */
 export interface Arrived {
   readonly request: { readonly complete: boolean } | undefined;
   readonly complete: boolean;
@@ -70,18 +68,21 @@ export interface Arrived {
 /** The server whose connections are guarded. */
 export interface GuardedServer {
   arrivedOn(socket: Duplex): Arrived;
-  /** Answers with `code`, where an answer can go out, and ends the connection. */
+  /** Answers with `code`, if an answer can be sent, and ends the connection. */
   end(socket: Duplex, code: 'overloaded' | 'request_timeout'): void;
 }
 
 interface Watched {
   readonly socket: Socket;
-  /** Bytes that the kernel has taken in whole writes, and since when it has taken no more; null where nothing waits. */
+  /**
+   * Bytes that the kernel has accepted in whole writes, and the time since which it accepts no more; null if no bytes
+   * wait.
+   */
   sentBytes: number;
   stuckSince: number | null;
   /** When the connection was last resumed. */
   resumedAt: number;
-  /** Places that its waiting requests take. */
+  /** Places of its waiting requests. */
   places: number;
 }
 
@@ -96,7 +97,7 @@ interface BodiesOfHolder {
   counted: number;
 }
 
-/** The body of a batch on its way in. */
+/** The body of a batch in flight. */
 class BatchBody implements ArrivingBody {
   onDrop: () => void = () => undefined;
   readonly of: BodiesOfHolder;
@@ -136,8 +137,8 @@ export class ConnectionGuard implements BodyAdmission {
   /** Places of all connections together. */
   #places = 0;
   /**
-   * Connections that are late, with what had arrived by then. They are ended a few at a time, so that others are served
-   * between.
+   * Late connections, with what had arrived when they were reported. A few are ended at a time, so that other
+   * connections are served in between.
    */
   #late: (readonly [Watched, Arrived])[] = [];
   readonly #holders = new Map<Holder, BodiesOfHolder>();
@@ -174,7 +175,7 @@ export class ConnectionGuard implements BodyAdmission {
     });
   }
 
-  /** node:http parses a watched connection from now on. */
+  /** Watches the requests of a connection that node:http now parses. */
   watchParsed(socket: Socket): void {
     const watched = this.#watched.get(socket);
     if (watched === undefined) return;
@@ -187,7 +188,7 @@ export class ConnectionGuard implements BodyAdmission {
 
   // Unread answers
 
-  /** Destroys connections whose caller has taken nothing for too long. */
+  /** Destroys connections whose caller has read nothing for too long. */
   endUnread(): void {
     const now = this.#time.now();
     for (const watched of this.#watched.values()) {
@@ -212,8 +213,8 @@ export class ConnectionGuard implements BodyAdmission {
   // Late requests
 
   /**
-   * Takes a report of node:http that a connection's request is late. Node reports each once, and all late ones in one
-   * turn.
+   * Handles a report of node:http that a connection's request is late. Node reports each request once, and all late
+   * ones in one turn.
    */
   reportLate(socket: Duplex): void {
     const watched = this.#watched.get(socket);
@@ -227,19 +228,19 @@ export class ConnectionGuard implements BodyAdmission {
   #endLate(): void {
     const { endedPerMs, endedTurns } = this.#bounds;
     const now = this.#late.splice(0, Math.max(endedPerMs, Math.ceil(this.#late.length / endedTurns)));
-    // The next turn is planned first: whoever adds a connection meanwhile counts on it.
+    // Schedule the next turn first, because connections that are added meanwhile rely on it.
     if (this.#late.length > 0) this.#time.after(1, () => this.#endLate());
     for (const [watched, then] of now) this.#endIfStillLate(watched, then);
   }
 
-  /** `then`: what had arrived when the request was reported. */
+  /** `then` is what had arrived when the request was reported. */
   #endIfStillLate(watched: Watched, then: Arrived): void {
     const { socket } = watched;
     if (socket.destroyed) return;
     const { headersMs, requestMs } = this.#bounds;
     const now = this.#server.arrivedOn(socket);
     if (now.request === then.request && now.complete === then.complete) {
-      // The rest may have arrived and be unread: the time in which the node did not read is not the caller's.
+      // The rest may have arrived and be unread. The time in which the node did not read does not count.
       const isExcused = socket.isPaused() || this.#time.now() - watched.resumedAt < headersMs;
       if (isExcused) this.#time.after(headersMs, () => this.#endSoon(watched, then));
       else this.#server.end(socket, 'request_timeout');
@@ -252,8 +253,8 @@ export class ConnectionGuard implements BodyAdmission {
   // Pipelines
 
   /**
-   * Counts a request that waits for the answer before it. Pauses the connection while too many wait. False where all
-   * connections together have too many: the connection must end.
+   * Counts a request that waits for the answer before it, and pauses the connection while too many wait. Returns false
+   * if all connections together have too many; the connection must then end.
    */
   enqueue({ socket, headers }: Request): boolean {
     const watched = this.#watched.get(socket);
@@ -265,10 +266,10 @@ export class ConnectionGuard implements BodyAdmission {
     return true;
   }
 
-  /** A request that waited is handled now. */
+  /** Uncounts a request that is handled now. */
   dequeue({ socket, headers }: Request): void {
     const watched = this.#watched.get(socket);
-    // A connection that closed took its requests with it.
+    // The requests of a closed connection no longer count.
     if (watched === undefined) return;
     const before = watched.places;
     watched.places -= this.#placesOf(headers);
@@ -278,15 +279,15 @@ export class ConnectionGuard implements BodyAdmission {
   }
 
   #pauseIfFull({ socket, places }: Watched): void {
-    // Bytes behind the last answer are dropped, not kept.
+    // Bytes behind the last answer are dropped.
     if (!socket.writable || places < this.#bounds.placesPerConnection) return;
-    // A paused socket emits nothing when it is paused again, although node:http may have started its reads: `pause`
-    // stops them.
+    // A paused socket emits nothing when it is paused again, although node:http may have started its reads. The event
+    // `pause` stops them.
     if (socket.isPaused()) socket.emit('pause');
     else socket.pause();
   }
 
-  /** Node holds at most one read of a body that has no reader yet. */
+  /** Node buffers at most one read of a body that has no reader yet. */
   #placesOf(headers: Request['headers']): number {
     const bytes = 'transfer-encoding' in headers ? limits.readBytes : Number(headers['content-length'] ?? 0);
     return 1 + Math.floor(Math.min(bytes, limits.readBytes) / this.#bounds.placeBytes);
@@ -295,9 +296,9 @@ export class ConnectionGuard implements BodyAdmission {
   // Bodies of batches
 
   /**
-   * Admits the body of a batch, or gives undefined during an overload where too many are on their way: the batch is
-   * refused by its head and its body dropped piece by piece, because half-read bodies cost the garbage collector tens
-   * of milliseconds. A body that takes long stops counting, so that slow callers cannot keep others out.
+   * Admits the body of a batch. Returns undefined during an overload if too many are in flight: the batch is then
+   * refused by its head and its body is dropped piece by piece, because half-read bodies cost the garbage collector
+   * tens of milliseconds. A body that takes long stops counting, so that slow callers cannot keep others out.
    */
   beginBody(start: BodyStart): BatchBody | undefined {
     const { holder, now, overloaded, isFirst } = start;
@@ -319,7 +320,7 @@ export class ConnectionGuard implements BodyAdmission {
     return body;
   }
 
-  /** Counts bytes of a body. Where there is no room, the largest body of the holder with the most bytes is refused. */
+  /** Counts bytes of a body. Without room, the largest body of the holder with the most bytes is refused. */
   countBytes(body: BatchBody, bytes: number): void {
     body.bytes += bytes;
     body.of.bytes += bytes;
@@ -337,7 +338,7 @@ export class ConnectionGuard implements BodyAdmission {
     if (of.bodies.size === 0) this.#holders.delete(of.holder);
   }
 
-  /** Ends bodies that were too slow at several checks in a row. */
+  /** Ends bodies that were too slow at several consecutive checks. */
   endSlowBodies(): void {
     const { bodyBytesPerLook, bodySlowLooks } = this.#bounds;
     for (const { bodies } of this.#holders.values()) {

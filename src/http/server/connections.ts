@@ -1,7 +1,7 @@
 /**
- * The table of open connections. It bounds what one address holds. When the bound of all is reached it closes an idle
- * connection: first one of the address with the most connections where that has more than its share, else the one that
- * has been idle the longest. So nobody keeps others out by holding connections. It reads no bytes and answers nothing.
+ * The table of open connections. Bounds the connections of one address. At the bound of all connections it closes an
+ * idle one: first one of the address with the most connections if that exceeds its share, else the one that has been
+ * idle the longest. So no caller can exclude others by holding connections. Reads no bytes and answers nothing.
  */
 import type { Socket } from 'node:net';
 import { limits } from '../../limits.js';
@@ -14,40 +14,42 @@ export interface ConnectionBounds {
   /** Connections of one address at a time. */
   readonly perAddressMax: number;
   /**
-   * Whether connections from a loopback address are a proxy's, which stands for many callers: `perAddressMax` does not
-   * hold for them.
+   * Whether connections from a loopback address belong to a proxy, which stands for many callers. `perAddressMax` does
+   * not apply to them.
    */
   readonly loopbackIsProxy: boolean;
 }
 
 interface Connection {
   readonly socket: Socket;
-  /** Whose connections are counted together; null where they are not counted. */
+  /** The address under which the connection is counted; null if it is not counted. */
   readonly address: string | null;
   /** Bytes that had arrived when the connection was put at the end of the queue. */
   bytesRead: number;
-  /** Further times that the connection is passed over while it is idle. */
+  /** How often the connection may still be passed over while it is idle. */
   chances: number;
 }
 
 export class Connections {
   readonly #bounds: ConnectionBounds;
   readonly #isIdle: (socket: Socket) => boolean;
-  /** The longest idle come first, but for those that were active since they were put here. */
+  /**
+   * Connections that have been idle the longest come first, apart from those that were active since they were queued.
+   */
   readonly #queue = new Set<Connection>();
   readonly #perAddress = new Holdings<string, Connection>();
   /** Connections of a proxy, which counts as one address. */
   #uncounted = 0;
 
-  /** `isIdle`: whether no request of a connection is under way. */
+  /** `isIdle` returns whether a connection has no request in progress. */
   constructor(bounds: ConnectionBounds, isIdle: (socket: Socket) => boolean) {
     this.#bounds = bounds;
     this.#isIdle = isIdle;
   }
 
   /**
-   * Takes a new connection, closing an idle one where there is no room. False where nothing can make room: it must be
-   * refused.
+   * Admits a new connection, and closes an idle one if there is no room. Returns false if no room can be made; the
+   * connection must be refused.
    */
   admit(socket: Socket): boolean {
     const { max, perAddressMax } = this.#bounds;
@@ -69,24 +71,24 @@ export class Connections {
 
   #remove(connection: Connection): void {
     const { address } = connection;
-    // An evicted one closes later.
+    // An evicted connection is already removed and closes later.
     if (!this.#queue.delete(connection)) return;
     if (address === null) this.#uncounted--;
     else this.#perAddress.delete(address, connection);
   }
 
-  /** Closes an idle connection for one of `address`. */
+  /** Closes an idle connection to make room for one of `address`. */
   #makeRoom(address: string | null): boolean {
     const { largest } = this.#perAddress;
     if (largest !== undefined && this.#perAddress.countOf(largest) > this.#shareWith(address)) {
       if (this.#evictFrom(this.#perAddress.of(largest)!)) return true;
-      // Others have less, and do not give way to it.
+      // Other addresses have fewer connections and do not yield to it.
       if (largest === address) return false;
     }
     return this.#evictFrom(this.#queue);
   }
 
-  /** What each address may hold while all of them want more, with `address` among them. */
+  /** Returns the share of each address if all of them want more, with `address` among them. */
   #shareWith(address: string | null): number {
     const isNew = address === null ? this.#uncounted === 0 : this.#perAddress.countOf(address) === 0;
     const addresses = this.#perAddress.holders + (this.#uncounted > 0 ? 1 : 0) + (isNew ? 1 : 0);
@@ -94,13 +96,13 @@ export class Connections {
   }
 
   /**
-   * Closes the first connection that is idle and has no chances left; one that was active since the last look has new
-   * ones. Where every connection that was looked at is passed over, the first idle one among them goes.
+   * Closes the first connection that is idle and has no chances left. A connection that was active since the last check
+   * gets new chances. If every checked connection is passed over, the first idle one is closed.
    */
   #evictFrom(queue: ReadonlySet<Connection>): boolean {
     let fallback: Connection | undefined;
     let looks = Math.min(queue.size, limits.evictionLooks);
-    // A set that changes goes on with what was added: the bound ends the loop.
+    // Iterating a set includes what is added meanwhile. The bound ends the loop.
     for (const connection of queue) {
       if (looks-- === 0) break;
       const { socket } = connection;
@@ -122,7 +124,7 @@ export class Connections {
   }
 
   #evict(connection: Connection): true {
-    // Its place is free at once; `close` comes later.
+    // Its place is free at once; the event `close` comes later.
     this.#remove(connection);
     connection.socket.destroy();
     return true;

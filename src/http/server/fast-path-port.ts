@@ -6,23 +6,20 @@ import type { Endpoints } from '../koa/endpoints.js';
 
 /** Answers frequent requests in front of node:http and Koa. */
 export interface FastPath {
-  /**
-   * Takes a new connection. `handOver` gives it to node:http; `rest`, which may be empty, are the bytes that node:http
-   * reads first.
-   */
+  /** Opens a new connection. `fallBack` passes it to node:http, which first reads `unread` (possibly empty). */
   open(socket: Socket, fallBack: (unread: Buffer) => void): void;
-  /** Whether a connection of the fast path has no request under way; true of any other. */
+  /** Returns whether a connection of the fast path has no request in progress. True for any other connection. */
   isIdle(socket: Socket): boolean;
-  /** Closes its connections that have no request under way; the others close with their answer. */
+  /** Closes its connections without a request in progress. The others close with their answer. */
   closeIdle(): void;
   /**
-   * Answers a request that node:http has parsed. False where the request is not for the fast path; nothing was touched
-   * then.
+   * Answers a request that node:http has parsed. Returns false, without any effect, if the request is not for the fast
+   * path.
    */
   answer(request: IncomingMessage, response: ServerResponse): boolean;
 }
 
-/** `isDraining`: true once connections are to be closed after their answer. */
+/** `isDraining` returns true once connections must close after their answer. */
 export type CreateFastPath = (
   endpoints: Endpoints,
   deps: Pick<FaceDeps, 'metrics' | 'log'>,

@@ -1,4 +1,4 @@
-/** The public port: node:http with the contract's bounds around the Koa application, its failures, and its end. */
+/** The public port: node:http with the contract's bounds around the Koa application, its failures, and its shutdown. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -16,9 +16,12 @@ import { Connections } from './connections.js';
 import type { CreateFastPath, FastPath } from './fast-path-port.js';
 
 export interface HttpFace {
-  /** Resolves with the address in use; `port` 0 picks a free one. Rejects where the address cannot be had. */
+  /** Resolves with the address in use; `port` 0 picks a free one. Rejects if the address is unavailable. */
   listen(host: string, port: number): Promise<{ readonly host: string; readonly port: number }>;
-  /** Stops accepting, answers what arrives in full within a moment, and resolves once every connection is closed. */
+  /**
+   * Stops accepting, answers requests that arrive completely within a short time, and resolves once every connection is
+   * closed.
+   */
   drain(): Promise<void>;
 }
 
@@ -26,22 +29,23 @@ export interface HttpFace {
 interface UnderWay {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** The answer that goes out first, where this request was sent before it: a pipeline. */
+  /** The answer that is sent first, if this request was pipelined behind it. */
   readonly before: ServerResponse | undefined;
 }
 
-/** What callers get to take their answers at the end of the node, so that a last snapshot has its time after it. */
+/** Time for callers to read their answers at shutdown. Leaves time for a last snapshot. */
 const drainMs = limits.shutdownMs - limits.shutdownSnapshotMs;
-/** What a request that is still arriving gets of that; the last look comes one interval later. */
+/** The part of that time for requests that are still arriving. The last check comes one interval later. */
 const arrivalMs = drainMs - limits.lingerMs - 2 * limits.connectionsCheckingIntervalMs;
 
-/** `createFastPath` is null where Koa answers everything. */
+/** `createFastPath` is null if Koa answers everything. */
 export function createHttpFace(deps: FaceDeps, createFastPath: CreateFastPath | null): HttpFace {
   return new HttpServerFace(deps, createFastPath);
 }
 
 /**
- * Each connection and its requests. The fast path, where there is one, has a connection first, and node:http after it.
+ * Owns the connections and their requests. A connection belongs to the fast path first, if there is one, and then to
+ * node:http.
  */
 class HttpServerFace implements HttpFace {
   readonly #deps: FaceDeps;
@@ -50,12 +54,12 @@ class HttpServerFace implements HttpFace {
   readonly #readers: StreamReaders;
   readonly #fastPath: FastPath | null;
   readonly #application: Application;
-  /** Every open connection, with the newest of its requests. */
+  /** Every open connection, with its newest request. */
   readonly #sockets = new Map<Duplex, UnderWay | undefined>();
   /** Connections that are not of this server any more. */
   readonly #tunnels = new WeakSet<Duplex>();
   readonly #failed = new WeakSet<Duplex>();
-  /** Requests whose callers wait for 100 before they send the body. */
+  /** Requests whose callers wait for status 100 before they send the body. */
   readonly #awaited = new WeakSet<IncomingMessage>();
   readonly #guard = new ConnectionGuard({
     arrivedOn: (socket) => {
@@ -107,7 +111,8 @@ class HttpServerFace implements HttpFace {
     let looksTooLate = 0;
     const sweeping = setInterval(() => {
       const closedMs = performance.now() - startedAt;
-      // A process that stood still has read nothing meanwhile: what lies in the kernel is read between two looks.
+      // A process that was suspended has read nothing meanwhile. One more check lets it read what the kernel has
+      // buffered.
       if (closedMs >= arrivalMs) looksTooLate++;
       for (const socket of this.#sockets.keys()) this.#sweep(socket, looksTooLate > 1);
       this.#fastPath?.closeIdle();
@@ -118,12 +123,15 @@ class HttpServerFace implements HttpFace {
     this.#guard.stop();
   }
 
-  /** Takes the connections that the system has taken already, one in a turn of the event loop: it would reset them. */
+  /**
+   * Accepts the connections that the system has already accepted, one per turn of the event loop. The system would
+   * reset them.
+   */
   async #acceptLast(endMs: number): Promise<void> {
     let before: number;
     do {
       before = this.#accepted;
-      // Between two of them the event loop looks for connections.
+      // The event loop accepts connections between the two turns.
       await turnOfLoop();
       await turnOfLoop();
     } while (this.#accepted > before && performance.now() < endMs);
@@ -137,7 +145,7 @@ class HttpServerFace implements HttpFace {
       this.#awaited.add(request);
       this.#onRequest(request, response);
     });
-    // No tunnels but to the other nodes: refused like what does not parse, after what was asked before it.
+    // Tunnels but those to other nodes are refused like bytes that do not parse, after all earlier requests.
     const tunnel = Object.assign(new Error('a tunnel was asked for'), { code: 'HPE_INVALID_METHOD' });
     server.on('connect', (request, socket, head) => {
       if (this.#sockets.get(socket) === undefined && this.#deps.tunnel?.(request.url ?? '', socket, head) === true) {
@@ -150,7 +158,7 @@ class HttpServerFace implements HttpFace {
       if (code === 'request_timeout') this.#guard.reportLate(socket);
       else this.#refuse(failure, code, socket);
     });
-    // What node:http itself does with a connection is put off until the fast path hands it over.
+    // node:http gets the connection only when the fast path passes it on.
     const useNodeHttp = server.listeners('connection');
     server.removeAllListeners('connection');
     server.on('connection', (socket: Socket) => {
@@ -161,11 +169,11 @@ class HttpServerFace implements HttpFace {
     });
   }
 
-  /** `takeOver` makes it a connection of node:http, which has `rest` to read first. */
+  /** `useNodeHttp` makes the connection one of node:http, which first reads `rest`. */
   #onConnection(socket: Socket, useNodeHttp: (rest: Buffer) => void): void {
     this.#accepted += 1;
-    // For life: node:http takes its own away where a tunnel is asked for, and a caller that hangs up then would end the
-    // process.
+    // This listener stays for life: node:http removes its own for a tunnel, and a caller that disconnects then would
+    // end the process.
     socket.on('error', () => socket.destroy());
     this.#guard.watch(socket);
     if (!this.#connections.admit(socket)) {
@@ -178,8 +186,9 @@ class HttpServerFace implements HttpFace {
   }
 
   /**
-   * Whether no request of a connection is under way. One whose head has not arrived in full is none, and one that waits
-   * for a body that no route reads counts as none: else anybody could hold a connection by announcing such a body.
+   * Returns whether a connection has no request in progress. An incomplete head is no request. A request that waits for
+   * a body that no route reads does not count either; otherwise a caller could hold a connection by announcing such a
+   * body.
    */
   #isIdle(socket: Socket): boolean {
     if (this.#tunnels.has(socket)) return false;
@@ -189,9 +198,9 @@ class HttpServerFace implements HttpFace {
     return !isWaiting(last) && !last.request.complete && !last.response.headersSent && hasUnreadBody(last.request);
   }
 
-  /** Looks after a connection that is node:http's from here on. */
+  /** Watches a connection that now belongs to node:http, and passes it the unread bytes. */
   #feedUnread(socket: Socket, rest: Buffer): void {
-    // By which node:http ends a connection after its last answer.
+    // node:http calls this to end a connection after its last answer.
     socket.destroySoon = () => closeGently(socket);
     this.#sockets.set(socket, undefined);
     this.#guard.watchParsed(socket);
@@ -201,17 +210,17 @@ class HttpServerFace implements HttpFace {
 
   #onRequest(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
-    // Behind a refusal, what was read along with it is nobody's.
+    // Ignore requests that were read together with a refused one.
     if (this.#failed.has(socket)) return;
-    // Node gives it its socket once the answer before it has gone out.
+    // Node assigns the socket once the answer before has been sent.
     const before = response.socket === null ? this.#sockets.get(socket)?.response : undefined;
     this.#sockets.set(socket, { request, response, before });
-    // A list of codings that ends in `chunked` is one for the parser, and may be another for a proxy.
+    // A list of codings that ends in `chunked` is one coding for the parser, and may be another for a proxy.
     if (hasForeignCoding(request)) {
       this.#refuse({}, 'invalid_parameter', socket);
       return;
     }
-    // Node's parser drops what stands after a wish for another protocol.
+    // Node's parser drops the bytes after a request for another protocol.
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     if (before === undefined) {
       this.#handle(request, response);
@@ -221,7 +230,7 @@ class HttpServerFace implements HttpFace {
       socket.destroy();
       return;
     }
-    // RFC 9112, section 9.3.2: what follows a write in a pipeline must find it done.
+    // RFC 9112, section 9.3.2: a request behind a write in a pipeline must see the write done.
     before.once('finish', () => {
       this.#guard.dequeue(request);
       if (before.shouldKeepAlive) this.#handle(request, response);
@@ -232,8 +241,8 @@ class HttpServerFace implements HttpFace {
     if (!isAnswerable(request)) return;
     const hasBody = hasUnreadBody(request);
     const isExpected = !hasForeignExpectation(request);
-    // In its turn: Node would put the head of the answer in front of what waits. A body that a route reads and that is
-    // too long by its own account is refused before it is sent.
+    // Wait for the turn, because Node would write the head of the answer before pending answers. A body of a declared
+    // length above the bound is refused before it is sent.
     if (
       this.#awaited.has(request) &&
       isExpected &&
@@ -241,21 +250,21 @@ class HttpServerFace implements HttpFace {
     ) {
       response.writeContinue();
     }
-    // A caller whose expectation is refused may wait for the refusal with its body.
+    // A caller whose expectation is refused may wait for the refusal before it sends its body.
     if (!hasBody || !isExpected) {
       if (request.headers['transfer-encoding'] === undefined) this.#answer(request, response);
-      // Chunks that are none are found where they came with the head, whichever way answers faster.
+      // A fault in chunks that came with the head is found first, whichever path answers faster.
       else setImmediate(() => this.#answerUnlessFailed(request, response));
       return;
     }
-    // Answered only once all of it has proved to be a request: else it would be carried out, and then answered 400 as
-    // well.
+    // Answer only when all bytes have proved to be a request. Otherwise it would be carried out and then answered with
+    // 400 too.
     request.once('end', () => this.#answer(request, response));
     request.resume();
   }
 
   #answerUnlessFailed(request: IncomingMessage, response: ServerResponse): void {
-    // A fault behind a request that is whole is not its own.
+    // A fault behind a complete request does not belong to it.
     if (request.complete || !this.#failed.has(request.socket)) this.#answer(request, response);
   }
 
@@ -263,12 +272,14 @@ class HttpServerFace implements HttpFace {
     if (this.#fastPath?.answer(request, response) !== true) this.#application.handle(request, response);
   }
 
-  /** Ends a connection whose bytes are no request: with `code` where there is one, after what was accepted before. */
+  /**
+   * Ends a connection whose bytes are no request: with `code` if there is one, after the answers to accepted requests.
+   */
   #refuse(failure: { readonly code?: string }, code: RawCode | undefined, socket: Duplex): void {
-    // Our half has ended: the rest of the connection is nobody's.
+    // The sending half has ended, so the rest of the connection is ignored.
     if (socket.writableEnded) return;
     const last = this.#sockets.get(socket);
-    // What follows a request that asked to close is nobody's: the answer under way ends the connection.
+    // Bytes behind a request that asked to close are ignored. The pending answer ends the connection.
     if (this.#failed.has(socket) || failure.code === 'HPE_CLOSED_CONNECTION') return;
     this.#failed.add(socket);
     if (code === undefined) {
@@ -280,8 +291,8 @@ class HttpServerFace implements HttpFace {
     if (last === undefined || last.response.writableFinished) {
       answerRaw(this.#deps, socket, code);
     } else if (last.request.complete || last.response.writableEnded) {
-      // The fault is in what was sent after it: what was accepted is answered first.
-      // In front of Node's own listener, which closes the connection of a caller that has said all it had to say.
+      // The fault lies behind an accepted request, which is answered first. This listener must precede Node's own,
+      // which closes the connection of a caller that has ended its half.
       last.response.prependOnceListener('finish', () => {
         if (last.response.shouldKeepAlive) answerRaw(this.#deps, socket, code);
       });
@@ -297,7 +308,10 @@ class HttpServerFace implements HttpFace {
     }
   }
 
-  /** Closes what has nothing accepted under way; a request that is still arriving may do so until `arrivingOver`. */
+  /**
+   * Closes a connection without an accepted request in progress. A request that is still arriving may continue until
+   * `arrivingOver`.
+   */
   #sweep(socket: Duplex, arrivingOver: boolean): void {
     const last = this.#sockets.get(socket);
     if (last === undefined || last.response.writableFinished) {
@@ -313,7 +327,7 @@ class HttpServerFace implements HttpFace {
   }
 }
 
-/** node:http with the contract's bounds; it answers nothing yet. */
+/** Creates node:http with the contract's bounds. Answers nothing yet. */
 function createBoundedServer(connectionsMax: number): Server {
   const server = createServer({
     maxHeaderSize: limits.parserHeadBytes,
@@ -325,29 +339,29 @@ function createBoundedServer(connectionsMax: number): Server {
     requireHostHeader: false,
     insecureHTTPParser: false,
   });
-  // The parser drops what is beyond in silence: one more shows that there was one more.
+  // The parser silently drops further fields. One more than the bound shows that the bound was exceeded.
   server.maxHeadersCount = limits.headerCount + 1;
   server.maxConnections = connectionsMax + limits.connectionsRefusedAtOnce;
-  // A client that has said all it had to say still waits for its answer.
+  // A client that has ended its half still waits for its answer.
   Object.assign(server, { httpAllowHalfOpen: true });
-  // Node would destroy what rests: `drain` does it gently.
+  // Node would destroy idle connections; `drain` closes them gracefully.
   server.closeIdleConnections = () => {};
   server.on('timeout', (socket) => closeGently(socket));
   return server;
 }
 
-/** Whether a body may be there that no route reads: only `POST` takes one. */
+/** Returns whether a body may follow that no route reads. Only `POST` accepts one. */
 function hasUnreadBody({ method, headers }: IncomingMessage): boolean {
   return method !== 'POST' && ('transfer-encoding' in headers || 'content-length' in headers);
 }
 
-/** Whether the body is coded in another way than by a single `chunked` (RFC 9112, section 6.1). */
+/** Returns whether the body has another coding than a single `chunked` (RFC 9112, section 6.1). */
 function hasForeignCoding({ headers }: IncomingMessage): boolean {
   const coding = headers['transfer-encoding'];
   return coding !== undefined && coding.trim().toLowerCase() !== 'chunked';
 }
 
-/** Whether a request's handling has not begun, because an answer before it has not gone out. */
+/** Returns whether a request waits, because an earlier answer has not been sent. */
 function isWaiting(one: UnderWay): one is UnderWay & { readonly before: ServerResponse } {
   const { before } = one;
   return before !== undefined && !before.writableFinished;

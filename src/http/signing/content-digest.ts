@@ -1,4 +1,4 @@
-/** `Content-Digest` (RFC 9530): which digests a request states of its body, and whether the body has them. */
+/** Reads `Content-Digest` (RFC 9530) and checks a body against the digests of the field. */
 import { createHash } from 'node:crypto';
 import { parseDictionary } from 'structured-headers';
 import { granted, type Outcome, type Refusal } from '../../errors.js';
@@ -8,7 +8,7 @@ import { invalid } from './signature-fields.js';
 /** Checks the bytes of a body, in the pieces in which they arrived. */
 export type BodyCheck = (chunks: readonly Uint8Array[]) => Refusal | undefined;
 
-/** RFC 9530, section 5, without what is broken. */
+/** Algorithms of RFC 9530, section 5, without the broken ones. */
 const algorithms: ReadonlyMap<string, string> = new Map([
   ['sha-256', 'sha256'],
   ['sha-512', 'sha512'],
@@ -16,7 +16,7 @@ const algorithms: ReadonlyMap<string, string> = new Map([
 
 const mismatch = invalid('the body does not have the digest of Content-Digest');
 
-/** A check of the body against the field; signature_invalid where the field is absent or names no known digest. */
+/** Returns a check of the body against the field; `signature_invalid` if the field is absent or has no known digest. */
 export function bodyCheckOf(field: string | string[] | undefined): Outcome<BodyCheck> {
   const stated = digestsOf(Array.isArray(field) ? field.join(', ') : (field ?? ''));
   if (stated.length === 0) return invalid('Content-Digest must state the sha-256 or sha-512 of the body');
@@ -30,7 +30,7 @@ export function bodyCheckOf(field: string | string[] | undefined): Outcome<BodyC
   });
 }
 
-/** The digests by known algorithms; none where the field is no dictionary, or one of them is no byte sequence. */
+/** Returns the digests by known algorithms; none if the field is no dictionary, or one of them is no byte sequence. */
 function digestsOf(text: string): { readonly algorithm: string; readonly digest: Uint8Array }[] {
   if (text === '' || text.length > limits.signatureFieldLength) return [];
   try {

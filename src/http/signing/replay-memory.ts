@@ -1,8 +1,8 @@
 /**
- * The signatures that were taken within the time window, so that none is taken twice. It keeps the first 8 bytes of
+ * The signatures that were accepted within the time window, so that none is accepted twice. Stores the first 8 bytes of
  * each, in slices by the time of creation; a slice is dropped when its window is over. When the memory is full, the
- * oldest slice goes early, and signatures as old as that count as expired: the window grows shorter, and no replay
- * passes.
+ * oldest slice is dropped early, and signatures as old as that count as expired: the window becomes shorter, and no
+ * replay passes.
  */
 import { limits } from '../../limits.js';
 
@@ -19,7 +19,7 @@ class Fingerprints {
     return this.#words[2 * this.#slotOf(high, low)] !== 0;
   }
 
-  /** `high` is not 0. */
+  /** `high` must not be 0. */
   add(high: number, low: number): void {
     if (2 * this.size >= this.#words.length / 2) this.#grow();
     const slot = this.#slotOf(high, low);
@@ -28,7 +28,7 @@ class Fingerprints {
     this.size++;
   }
 
-  /** Where the fingerprint is, or the free slot that it belongs into. Signatures are evenly spread. */
+  /** Returns the slot of the fingerprint, or the free slot for it. Signatures are evenly distributed. */
   #slotOf(high: number, low: number): number {
     const words = this.#words;
     const mask = words.length / 2 - 1;
@@ -48,7 +48,7 @@ class Fingerprints {
 export class ReplayMemory {
   readonly #entriesMax: number;
   readonly #slices = new Map<number, Fingerprints>();
-  /** Slices below this number are gone. */
+  /** Slices below this number were dropped. */
   #first = Number.NEGATIVE_INFINITY;
   #size = 0;
 
@@ -60,7 +60,7 @@ export class ReplayMemory {
     return this.#size;
   }
 
-  /** Whether a signature was noted, or is so old that it may have been. `created`: in seconds since 1970. */
+  /** Returns whether a signature is known, or so old that it may have been. `created` is in seconds since 1970. */
   state(signature: Uint8Array, created: number): 'new' | 'known' | 'too_old' {
     const number = Math.floor(created / SLICE_S);
     if (number < this.#first) return 'too_old';
@@ -68,7 +68,7 @@ export class ReplayMemory {
     return this.#slices.get(number)?.has(high, low) ? 'known' : 'new';
   }
 
-  /** Notes a signature that is new. `now`: in seconds since 1970. */
+  /** Adds a new signature. `now` is in seconds since 1970. */
   add(signature: Uint8Array, created: number, now: number): void {
     this.#dropBefore(Math.floor((now - limits.signatureWindowS) / SLICE_S));
     const number = Math.floor(created / SLICE_S);

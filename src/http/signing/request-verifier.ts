@@ -1,6 +1,6 @@
 /**
- * Whether a write was signed by its peer: the head is checked first, then the signature in Node's thread pool, then the
- * replay memory. The digest of the body is left to whoever reads the body (docs/decisions/0217-signed-requests.md).
+ * Verifies that a write was signed by its peer: first the head, then the signature in Node's thread pool, then the
+ * replay memory. The reader of the body checks its digest (docs/decisions/0217-signed-requests.md).
  */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import type { Route } from '../../contract/routes.js';
@@ -13,7 +13,7 @@ import { ReplayMemory } from './replay-memory.js';
 import { namesScheme, type SignedRequest, signatureBase } from './signature-base.js';
 import { type RequestSignature, readSignature } from './signature-fields.js';
 
-/** How the body is to be checked; null: not at all. */
+/** The check of the body; null if there is nothing to check. */
 export type Verified = Outcome<BodyCheck | null>;
 
 const unchecked = granted(null);
@@ -21,7 +21,7 @@ const unchecked = granted(null);
 export class RequestVerifier {
   readonly #deps: Pick<FaceDeps, 'group' | 'settings' | 'clock'>;
   readonly #taken = new ReplayMemory();
-  /** Seconds since 1970: what was taken before is not in the memory. */
+  /** Seconds since 1970. The memory lacks signatures that were accepted before. */
   readonly #startedAt: number;
   readonly #keys = new Map<string, KeyObject>();
 
@@ -31,8 +31,8 @@ export class RequestVerifier {
   }
 
   /**
-   * Codes: signature_missing, signature_invalid, signature_expired, signature_replayed. `caller` is null where nobody
-   * acts.
+   * Verifies a request. Refuses with signature_missing, signature_invalid, signature_expired or signature_replayed.
+   * `caller` is null if no peer acts.
    */
   check(route: Route, request: SignedRequest, caller: PeerView | null): Verified | Promise<Verified> {
     const { requestSigning } = this.#deps.settings;
@@ -76,9 +76,10 @@ export class RequestVerifier {
   }
 
   /**
-   * A restart forgets what was taken. Repeated events and withdrawals change nothing, by their ids; a repeated erasure
-   * would take what was reported since. So an erasure that was signed before the start is refused where the peer asked
-   * for one within the time in which that signature could be used.
+   * Refuses an erasure that may be a replay from before the start. A restart clears the replay memory. Repeated events
+   * and withdrawals change nothing, by their ids, but a repeated erasure would remove later reports. An erasure that
+   * was signed before the start is therefore refused if the peer requested one within the time in which that signature
+   * was valid.
    */
   #restartRefusal({ path }: Route, { created }: RequestSignature, caller: PeerView): Refusal | undefined {
     if (path !== erasurePath || created >= this.#startedAt) return undefined;
@@ -112,12 +113,12 @@ export class RequestVerifier {
 
 const erasurePath = '/api/v1/subjects/{hash}';
 
-/** What is done in the name of a peer. */
+/** Returns whether the route acts in the name of a peer. */
 function isWrite({ auth, method }: Route): boolean {
   return auth === 'required' && method !== 'GET';
 }
 
-/** In Node's thread pool: a verification takes longer than the rest of an event. */
+/** Verifies in Node's thread pool, because a verification takes longer than the rest of an event. */
 function verified(base: Buffer, key: KeyObject, signature: Uint8Array): Promise<boolean> {
   return new Promise((resolve, reject) => {
     verify(null, base, key, signature, (error, isValid) => (error === null ? resolve(isValid) : reject(error)));

@@ -1,6 +1,6 @@
 /**
- * Reads `Signature-Input` and `Signature` (RFC 9421, section 4) and holds what the signer chose to this service's
- * rules. It looks at the head alone, and verifies nothing.
+ * Reads `Signature-Input` and `Signature` (RFC 9421, section 4) and checks the signer's choices against this service's
+ * rules. Only reads the head, and verifies no signature.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { type InnerList, isInnerList, parseDictionary, serializeInnerList } from 'structured-headers';
@@ -8,7 +8,7 @@ import { granted, type Outcome, type Refusal, refused } from '../../errors.js';
 import { limits } from '../../limits.js';
 
 export interface RequestSignature {
-  /** Names of the covered components, in the order of the signature base. None has parameters. */
+  /** Names of the covered components, in the order of the signature base, without parameters. */
   readonly components: readonly string[];
   /** The value of `@signature-params`. */
   readonly params: string;
@@ -18,24 +18,24 @@ export interface RequestSignature {
   readonly bytes: Uint8Array;
 }
 
-/** What a signature has to cover beside the method, the path and the key of the peer. */
+/** Required components besides the method, the path and the key of the peer. */
 export interface Coverage {
-  /** The route reads a body. */
+  /** Whether the route reads a body. */
   readonly body: boolean;
-  /** The request has a query. */
+  /** Whether the request has a query. */
   readonly query: boolean;
 }
 
 /** RFC 8032: 32 bytes of a point, and 32 of a number. */
 const SIGNATURE_BYTES = 64;
 
-/** A component covers a part of the request where it is one of these. */
+/** Components that cover a part of the request. */
 const pathComponents = ['@path', '@request-target', '@target-uri'];
 const queryComponents = ['@query', '@request-target', '@target-uri'];
 
 /**
- * The signature of a request. Codes: signature_missing, signature_invalid, signature_expired. `now`: seconds since
- * 1970.
+ * Returns the signature of a request, or signature_missing, signature_invalid or signature_expired. `now` is in seconds
+ * since 1970.
  */
 export function readSignature(headers: IncomingHttpHeaders, covers: Coverage, now: number): Outcome<RequestSignature> {
   const inputs = dictionaryOf(headers['signature-input']);
@@ -62,7 +62,10 @@ export function readSignature(headers: IncomingHttpHeaders, covers: Coverage, no
   return refusal ?? refused('signature_missing');
 }
 
-/** A field of several lines arrives joined by commas, as RFC 9421 combines them. Null: no dictionary. */
+/**
+ * Parses a field. A field of several lines arrives joined by commas, as RFC 9421 combines them. Null if it is no
+ * dictionary.
+ */
 function dictionaryOf(field: string | string[] | undefined): ReturnType<typeof parseDictionary> | null {
   const text = Array.isArray(field) ? field.join(', ') : (field ?? '');
   if (text.length > limits.signatureFieldLength) return null;
@@ -101,7 +104,7 @@ function readInput(input: InnerList, covers: Coverage, now: number): Outcome<Omi
   return granted({ components, params: serializeInnerList(input), created });
 }
 
-/** What a signature should cover and does not. */
+/** Returns the first component that the signature must cover and does not; undefined if there is none. */
 function uncovered(components: readonly string[], covers: Coverage): string | undefined {
   const hasOne = (names: readonly string[]) => names.some((name) => components.includes(name));
   if (!components.includes('@method')) return '"@method"';

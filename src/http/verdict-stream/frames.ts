@@ -1,6 +1,6 @@
 /**
- * The frames of the verdict stream as text (docs/decisions/0160-verdict-stream-wire.md). Rows come as JSON, as the pool
- * made them.
+ * The frames of the verdict stream as text (docs/decisions/0160-verdict-stream-wire.md). Rows are JSON texts from the
+ * pool.
  */
 
 import type { HelloData, ResetData, ResumeData } from '../../contract/verdict-stream.js';
@@ -14,12 +14,12 @@ function frame(event: string, data: string, id?: string): string {
   return `event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`;
 }
 
-/** What a reader sends back to resume after everything up to `mark`. */
+/** Returns the id with which a reader resumes behind `mark`. */
 function idOf({ seq, generation, position }: FeedPosition): string {
   return `${seq}-${generation}.${position}`;
 }
 
-/** The place that an id names; undefined where this node has never made such an id. */
+/** Returns the position of an id; undefined if this node never made such an id. */
 export function placeOf(id: string): Pick<FeedPosition, 'generation' | 'position'> | undefined {
   const found = idForm.exec(id);
   return found === null ? undefined : { generation: found[1]!, position: Number(found[2]) };
@@ -33,26 +33,38 @@ export function resetFrame(reason: ResetData['reason']): string {
   return frame('reset', JSON.stringify({ reason } satisfies ResetData), '');
 }
 
-/** `rows`: as JSON, joined by commas. Only the last frame of a snapshot has an id. */
+/** `rows` are JSON texts, joined by commas. Only the last frame of a snapshot has an id. */
 export function snapshotFrame(rows: string, isLast: boolean, mark: FeedPosition): string {
   const data = `{"players":[${rows}],"last":${isLast},"as_of":"${timeText(mark.asOf)}"}`;
   return frame('snapshot', data, isLast ? idOf(mark) : undefined);
 }
 
-/** `isWhole`: all up to `mark` has been told with it. */
+/** `isWhole`: with this frame, all changes up to `mark` have been sent. */
 export function changeFrame(rows: string, isWhole: boolean, mark: FeedPosition): string {
   const data = `{"changes":[${rows}],"as_of":"${timeText(mark.asOf)}"}`;
   return frame('change', data, isWhole ? idOf(mark) : undefined);
 }
 
-/** Erased players alone, for who is not told the rest yet. */
+/** Returns a frame of erased players only, for readers that are still catching up. */
 export function erasedFrame(rows: readonly string[], asOf: number): string {
   return frame('change', `{"changes":[${rows.join(',')}],"as_of":"${timeText(asOf)}"}`);
 }
 
-/** `isOwn`: events of the reader's peer went with the player. */
+/** `isOwn`: events of the reader's peer were erased with the player. */
 export function erasedRow(subject: string, isOwn: boolean): string {
   return `{"subject_hash":"${subject}","gone":true${isOwn ? ',"subject_erased":true' : ''}}`;
+}
+
+/** A row of a player whose events of the reader's peer are disputed. */
+export function disputedRow(text: string): string {
+  return `${text.slice(0, -1)},"disputed":true}`;
+}
+
+const rowOfPlayer = /\{"subject_hash":"([0-9a-f]{64})"[^{}]*\}/g;
+
+/** Rows as JSON, joined by commas, with those marked whose player `isDisputed` (by subject hash). */
+export function markedRows(rows: string, isDisputed: (subject: string) => boolean): string {
+  return rows.replace(rowOfPlayer, (row, subject: string) => (isDisputed(subject) ? disputedRow(row) : row));
 }
 
 export function heartbeatFrame(mark: FeedPosition): string {
@@ -63,5 +75,5 @@ export function resumeFrame(reason: ResumeData['reason']): string {
   return frame('resume', JSON.stringify({ reason, after_ms: limits.streamRetryMs } satisfies ResumeData));
 }
 
-/** A sign of life where nothing can be told yet. */
+/** A sign of life while no heartbeat is possible. */
 export const comment = ': still here\n\n';

@@ -1,18 +1,27 @@
 /**
- * One reader of the verdict stream: first what it missed, at the pace at which it reads, then each change as it is
- * told. What it leaves unread is bounded: it is told to resume, and cut off.
+ * One reader of the verdict stream. It first sends the missed changes, at the reader's pace, then each change as it is
+ * published. Unread bytes are bounded: beyond the bound the reader is asked to resume, and disconnected.
  */
 import type { Writable } from 'node:stream';
 import type { ResumeData } from '../../contract/verdict-stream.js';
 import type { GroupApi } from '../../group/api.js';
 import type { FeedPosition } from '../../group/verdict-changes.js';
 import { limits } from '../../limits.js';
-import { changeFrame, comment, heartbeatFrame, placeOf, resetFrame, resumeFrame, snapshotFrame } from './frames.js';
+import {
+  changeFrame,
+  comment,
+  heartbeatFrame,
+  markedRows,
+  placeOf,
+  resetFrame,
+  resumeFrame,
+  snapshotFrame,
+} from './frames.js';
 
-/** Something that was told, as frames that all readers share. */
+/** Published changes, as frames that all readers share. */
 export interface ChangeFrames {
   readonly position: number;
-  /** With all of its rows, as the readers of a peer get it; null where authentication is off. */
+  /** Returns the frame with all rows for the readers of a peer; null if authentication is off. */
   readonly changeFor: (peer: number | null) => Buffer;
   readonly rows: number;
 }
@@ -21,9 +30,11 @@ export type EndReason = ResumeData['reason'];
 
 export interface ReaderParts {
   readonly feed: GroupApi['verdicts'];
-  /** Number of the peer that reads; null where authentication is off. */
+  /** Numbers of the peers that see a player (hex) as disputed. */
+  readonly disputedFor: GroupApi['disputedFor'];
+  /** Number of the reading peer; null if authentication is off. */
   readonly peer: number | null;
-  /** Called once; null: the reader went by itself. */
+  /** Called once. A null reason means that the reader disconnected. */
   readonly onEnd: (reader: StreamReader, reason: EndReason | null) => void;
   readonly onRows: (count: number) => void;
 }
@@ -31,10 +42,10 @@ export interface ReaderParts {
 export class StreamReader {
   readonly #to: Writable;
   readonly #parts: ReaderParts;
-  /** The position up to which it was told, and is told on from; null before it has caught up. */
+  /** The position up to which changes were sent; null before the reader has caught up. */
   #sentTo: number | null = null;
   #isEnded = false;
-  /** Of `performance.now()`. */
+  /** Time of the last write, by `performance.now()`. */
   #wroteAt = 0;
   #wake: () => void = () => undefined;
 
@@ -43,11 +54,11 @@ export class StreamReader {
     this.#parts = parts;
     to.on('drain', () => this.#wake());
     to.on('close', () => this.#end(null));
-    // Whoever hangs up is no fault of ours; `close` follows.
+    // A disconnecting reader is no error of the node; `close` follows.
     to.on('error', () => undefined);
   }
 
-  /** `lastEventId`: as sent, empty for none. */
+  /** `lastEventId` is as sent; empty for none. */
   async start(hello: string, lastEventId: string): Promise<void> {
     this.#write(hello);
     await this.#catchUp(lastEventId);
@@ -60,27 +71,27 @@ export class StreamReader {
     this.#parts.onRows(rows);
   }
 
-  /** Erased players, for a reader that is still catching up. */
+  /** Sends erased players to a reader that is still catching up. */
   erasedMeanwhile(erasedFor: (peer: number | null) => Buffer): void {
     if (this.#sentTo === null) this.#write(erasedFor(this.#parts.peer));
   }
 
-  /** Everything was told once: catching up may begin. */
+  /** Starts catching up, once every change was published once. */
   begin(): void {
     this.#wake();
   }
 
-  /** Breaks a silence of the node. `now`: of `performance.now()`. */
+  /** Sends a heartbeat after a silence. `now` is `performance.now()`. */
   beat(now: number): void {
     if (this.#isEnded || now - this.#wroteAt < limits.streamHeartbeatMs - limits.streamBeatMs) return;
     const { mark } = this.#parts.feed;
-    // What is on its way to all readers may not have come to this one: it would resume after it.
+    // A change in flight to all readers may not have reached this one, which would then resume behind it.
     const isSent = this.#sentTo !== null && mark !== null && mark.position <= this.#sentTo;
     if (isSent) this.#write(heartbeatFrame(mark));
     else if (!this.#to.writableNeedDrain) this.#write(comment);
   }
 
-  /** Tells the reader to resume on another connection, as far as it still reads. */
+  /** Asks the reader to resume on another connection, if it still reads. */
   end(reason: EndReason): void {
     if (this.#isEnded) return;
     this.#end(reason);
@@ -113,20 +124,20 @@ export class StreamReader {
     }
   }
 
-  /** The position to go on from; null: from the start. */
+  /** Returns the position to continue from; null for the start. */
   #resumed(id: string, mark: FeedPosition): number | null {
     if (id === '') return null;
     const place = placeOf(id);
     const isKnown = place?.generation === mark.generation && place.position <= mark.position;
-    // Erased players are named to whoever listens at that moment, and kept nowhere.
+    // Erased players are sent only to connected readers and are not stored.
     if (isKnown && place.position >= this.#parts.feed.erasedAt) return place.position;
     this.#write(resetFrame(isKnown ? 'too_old' : 'unknown_id'));
     return null;
   }
 
   /**
-   * Sends what was told after `since` (null: everything), so that `mark` holds once the last frame is read. False where
-   * it is over.
+   * Sends the changes after `since` (null: everything), so that `mark` is valid once the last frame is read. Resolves
+   * to false if the reader has ended.
    */
   async #walk(mark: FeedPosition, since: number | null): Promise<boolean> {
     const { feed } = this.#parts;
@@ -140,12 +151,13 @@ export class StreamReader {
         this.end('rebuilt');
         return false;
       }
-      // Read before what this reader was told already: it would bring back what is gone.
+      // This piece was read before changes that the reader already has. It would restore an erased player.
       if (piece.position < Math.max(mark.position, feed.erasedAt)) continue;
       from = piece.next;
       if (piece.count === 0 && from !== null) continue;
       const isLast = from === null;
-      this.#write(since === null ? snapshotFrame(piece.text, isLast, mark) : changeFrame(piece.text, isLast, mark));
+      const text = this.#marked(piece.text);
+      this.#write(since === null ? snapshotFrame(text, isLast, mark) : changeFrame(text, isLast, mark));
       this.#parts.onRows(piece.count);
     }
     return !this.#isEnded;
@@ -154,11 +166,17 @@ export class StreamReader {
   #goLive(rows: readonly string[], mark: FeedPosition): void {
     for (let from = 0; from < rows.length; from += limits.streamFrameRows) {
       const to = from + limits.streamFrameRows;
-      this.#write(changeFrame(rows.slice(from, to).join(','), to >= rows.length, mark));
+      this.#write(changeFrame(this.#marked(rows.slice(from, to).join(',')), to >= rows.length, mark));
     }
     this.#parts.onRows(rows.length);
     this.#write(heartbeatFrame(mark));
     this.#sentTo = mark.position;
+  }
+
+  /** Rows with those marked that the reader's peer is to see as disputed. */
+  #marked(rows: string): string {
+    const { peer, disputedFor } = this.#parts;
+    return peer === null ? rows : markedRows(rows, (subject) => disputedFor(subject).includes(peer));
   }
 
   #woken(): Promise<void> {
@@ -168,7 +186,7 @@ export class StreamReader {
   }
 
   #write(frames: string | Buffer): void {
-    if (this.#isEnded) return;
+    if (this.#isEnded || frames.length === 0) return;
     this.#wroteAt = performance.now();
     this.#to.write(frames);
     if (this.#to.writableLength > limits.streamUnreadBytes) this.end('slow_reader');

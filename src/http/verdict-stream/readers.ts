@@ -1,6 +1,4 @@
-/**
- * All readers of the verdict stream: how many there may be, what they are told together, and when the node ends them.
- */
+/** All readers of the verdict stream: their bound, the frames that they share, and their end by the node. */
 import type { Writable } from 'node:stream';
 import { getOrMake } from '../../core/get-or-make.js';
 import { type Refusal, refused } from '../../errors.js';
@@ -11,18 +9,18 @@ import { limits } from '../../limits.js';
 import { timeText } from '../bodies/bodies.js';
 import type { FaceDeps } from '../deps.js';
 import { Holdings } from '../holdings.js';
-import { changeFrame, erasedFrame, erasedRow, helloFrame } from './frames.js';
+import { changeFrame, disputedRow, erasedFrame, erasedRow, helloFrame } from './frames.js';
 import { StreamReader } from './reader.js';
 import { Spread } from './spread.js';
 
-/** Who reads. */
+/** Identity and position of a new reader. */
 export interface ReaderOpening {
   /** As sent; empty for none. */
   readonly lastEventId: string;
-  /** Null where authentication is off. */
+  /** Null if authentication is off. */
   readonly peer: PeerView | null;
   readonly holder: Holder;
-  /** Of the key that `peer` was known by. */
+  /** Digest of the key by which `peer` was authenticated. */
   readonly keyDigest: string;
 }
 
@@ -39,23 +37,26 @@ export class StreamReaders {
     this.#deps = deps;
   }
 
-  /** Why no further reader of this holder is taken; undefined where one is. */
+  /** Returns why a further reader of this holder is refused; undefined if it is admitted. */
   refusal({ peer, holder }: Pick<ReaderOpening, 'peer' | 'holder'>): Refusal | undefined {
     if (this.#isClosed) return refused('dependency_unavailable', { details: { reason: 'draining' } });
     const held = this.#held.countOf(holder);
     const mayHaveMore = peer === null || held < limits.streamReadersPerPeer;
     if (mayHaveMore && (!this.#isFull || held + 1 < this.#ofLargest.size)) return undefined;
-    const text = this.#isFull ? 'this node has as many readers as it takes' : 'this peer has as many readers as it may';
+    const text = this.#isFull
+      ? 'this node has reached its limit of readers'
+      : 'this peer has reached its limit of readers';
     return refused('overloaded', { text });
   }
 
-  /** Takes an answer whose head has gone out; it ends when the reader goes or the node ends it. */
+  /** Adds a reader whose answer head was sent. The answer ends when the reader disconnects or the node ends it. */
   open(to: Writable, opening: ReaderOpening): void {
     const { group, metrics } = this.#deps;
     const refusal = this.refusal(opening);
     if (refusal === undefined && this.#isFull) this.#endOneOfLargest();
     const reader = new StreamReader(to, {
       feed: group.verdicts,
+      disputedFor: (subject) => group.disputedFor(subject),
       peer: opening.peer?.index ?? null,
       onEnd: (ended, reason) => this.#ended(ended, reason),
       onRows: (count) => metrics.streamSynced(count),
@@ -68,7 +69,7 @@ export class StreamReaders {
     else reader.end(this.#isClosed ? 'draining' : 'limit');
   }
 
-  /** Takes no further readers, and ends those that there are. */
+  /** Admits no further readers, and ends the open ones. */
   close(): void {
     this.#isClosed = true;
     for (const reader of this.#readers.keys()) reader.end('draining');
@@ -78,13 +79,13 @@ export class StreamReaders {
     return this.#readers.size >= limits.streamReadersMax;
   }
 
-  /** The readers of the holder with the most. */
+  /** The readers of the holder with the most readers. */
   get #ofLargest(): ReadonlySet<StreamReader> {
     const { largest } = this.#held;
     return (largest === undefined ? undefined : this.#held.of(largest)) ?? new Set();
   }
 
-  /** Makes room for a holder that has fewer: the oldest reader of the holder with the most is told to resume. */
+  /** Makes room for a holder with fewer readers: the oldest reader of the holder with the most is asked to resume. */
   #endOneOfLargest(): void {
     const [reader] = this.#ofLargest;
     reader?.end('limit');
@@ -103,14 +104,15 @@ export class StreamReaders {
   async #publish(rows: readonly ChangeRow[], mark: FeedPosition | null): Promise<void> {
     const erased = rows.filter(({ text }) => text === null);
     if (erased.length > 0) {
-      // At once: what such a reader is sent next may be newer.
+      // Send at once, because the next frame to such a reader may be newer.
       const asOf = mark?.asOf ?? this.#deps.clock.now();
       const erasedFor = framesByPeer(erased, (texts) => erasedFrame(texts, asOf));
       for (const reader of this.#readers.keys()) reader.erasedMeanwhile(erasedFor);
     }
     for (const reader of this.#readers.keys()) reader.begin();
     if (mark === null || rows.length === 0) return;
-    const changeFor = framesByPeer(rows, (texts) => changeFrame(texts.join(','), true, mark));
+    const marked = rows.map((row) => ({ ...row, disputed: this.#deps.group.disputedFor(row.subject) }));
+    const changeFor = framesByPeer(marked, (texts) => changeFrame(texts.join(','), true, mark));
     const sent = this.#spread.send({ position: mark.position, changeFor, rows: rows.length }, this.#readers.keys());
     // An erasure waits for this.
     if (erased.length > 0) this.#spread.flush();
@@ -152,22 +154,33 @@ export class StreamReaders {
   }
 }
 
+/** A change, with the numbers of the peers that see it as disputed. */
+interface MarkedRow extends ChangeRow {
+  readonly disputed?: readonly number[];
+}
+
 /**
- * One frame for all readers, but for those of peers that lost events to an erasure: each of these peers has one of its
- * own.
+ * Returns one frame for all readers, and a separate one for each peer that lost events to an erasure or whose events are
+ * disputed. A frame without rows is empty.
  */
 function framesByPeer(
-  rows: readonly ChangeRow[],
+  rows: readonly MarkedRow[],
   frameOf: (texts: readonly string[]) => string,
 ): (peer: number | null) => Buffer {
-  const losers = new Set(rows.flatMap(({ peers }) => peers ?? []));
+  const special = new Set(rows.flatMap(({ peers = [], disputed = [] }) => [...peers, ...disputed]));
   const made = new Map<number | null, Buffer>();
   return (peer) => {
-    const reader = peer !== null && losers.has(peer) ? peer : null;
-    return getOrMake(made, reader, () => Buffer.from(frameOf(rows.map((row) => rowText(row, reader)))));
+    const reader = peer !== null && special.has(peer) ? peer : null;
+    return getOrMake(made, reader, () => {
+      const texts = rows.flatMap((row) => rowText(row, reader));
+      return texts.length === 0 ? Buffer.alloc(0) : Buffer.from(frameOf(texts));
+    });
   };
 }
 
-function rowText({ subject, text, peers }: ChangeRow, reader: number | null): string {
-  return text ?? erasedRow(subject, reader !== null && peers?.includes(reader) === true);
+function rowText({ subject, text, peers, quiet, disputed }: MarkedRow, reader: number | null): string | [] {
+  const isOwn = reader !== null && peers?.includes(reader) === true;
+  if (text === null) return erasedRow(subject, isOwn);
+  if (quiet && !isOwn) return [];
+  return reader !== null && disputed?.includes(reader) ? disputedRow(text) : text;
 }

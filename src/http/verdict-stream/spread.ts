@@ -1,6 +1,6 @@
 /**
- * Gives what was told to many readers without holding the thread: a slice of them at a time, between which other
- * requests are answered. Every reader gets everything in order.
+ * Distributes frames to many readers without blocking the thread: a slice of readers at a time, with other requests in
+ * between. Every reader gets every frame in order.
  */
 import { limits } from '../../limits.js';
 import type { ChangeFrames, StreamReader } from './reader.js';
@@ -16,7 +16,8 @@ export class Spread {
   #isScheduled = false;
 
   /**
-   * Resolves once each of the readers has it. Those that join while it lasts are told too; they know what they have.
+   * Resolves once each of the readers has the frames. Readers that join meanwhile get them too; they know their own
+   * position.
    */
   send(frames: ChangeFrames, readers: Iterable<StreamReader>): Promise<void> {
     return new Promise((done) => {
@@ -25,7 +26,7 @@ export class Spread {
     });
   }
 
-  /** Tells what waits at once. */
+  /** Sends all pending frames at once. */
   flush(): void {
     this.#run(Number.POSITIVE_INFINITY);
   }

@@ -16,6 +16,9 @@ import { addCompletion } from './completion.js';
 import { addDoctor } from './doctor.js';
 import { addExport, auditPages } from './export.js';
 import { callNode, NoNodeError, OperatorError } from './node-client.js';
+import { addDisputes } from './people/disputes.js';
+import { addOrigins } from './people/origins.js';
+import { addSubject } from './people/subject.js';
 import * as show from './renderers.js';
 import {
   type CommandDeps,
@@ -77,6 +80,9 @@ export function programOf(deps: CommandDeps, json: boolean, done: (rendered: sho
   addStatus(program, session);
   addPeers(program, session);
   addPreTrust(program, session);
+  addOrigins(program, session);
+  addDisputes(program, session);
+  addSubject(program, session);
   addAllow(program, session);
   addErase(program, session);
   addAudit(program, session);

@@ -42,6 +42,7 @@ export function showStatus(value: StatusValue): Rendered {
     ['pre-trusted', value.pre_trusted.join(', ') || 'none'],
     ['witness groups', witnessGroupsLine(value)],
     ['pending erasures', String(value.pending_erasures)],
+    ['open disputes', String(value.open_disputes)],
     ['owner epoch', String(value.owner_epoch)],
     ['disk', diskLine(value.disk)],
     ['check', checkLine(value)],

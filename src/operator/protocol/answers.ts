@@ -5,12 +5,15 @@
 import { granted, type Outcome, refused } from '../../errors.js';
 import type { GroupApi, OnProgress } from '../../group/api.js';
 import { type CommandName, checkRequest, type PreTrustValue, type Requests, type Values } from './protocol.js';
+import { subjectExportValue } from './subject-export.js';
 import {
   allowedPlayerValue,
   auditEntryValue,
   clusterValue,
+  disputeValue,
   isoTime,
   listedPeerValue,
+  originValue,
   peerValue,
   pendingErasureValue,
   preTrustValue,
@@ -54,6 +57,7 @@ export function answersOf(group: GroupApi, version: string): Answers {
   return {
     status: () => granted(statusValue(group.status(), version)),
     ...peerAnswers(group),
+    ...peopleAnswers(group),
     ...allowAnswers(group),
     ...erasureAnswers(group),
     ...logAnswers(group),
@@ -138,6 +142,39 @@ function peerAnswers(group: GroupApi): Pick<Answers, PeerCommand> {
     async 'pretrust-change'(request) {
       const outcome = await group.preTrust(request.change, request.peer_id, actorOf(request));
       return mapped(outcome, ({ preTrusted: peerIds }) => preTrusted(peerIds));
+    },
+  };
+}
+
+type PeopleCommand = Extract<CommandName, `origins-${string}` | `disputes-${string}` | 'subject-export'>;
+
+/** Origins, disputes, and what a player may ask for. */
+function peopleAnswers(group: GroupApi): Pick<Answers, PeopleCommand> {
+  return {
+    'origins-list': () => granted({ data: group.origins().map(originValue) }),
+
+    async 'origins-change'(request) {
+      return mapped(await group.changeOrigin(request.change, request.name, actorOf(request)), originValue);
+    },
+
+    'disputes-list'({ from, limit, status }) {
+      const all = group.disputes(status);
+      const end = from + limit;
+      return granted({
+        data: all.slice(from, end).map(disputeValue),
+        next_from: end < all.length ? end : null,
+      });
+    },
+
+    async 'disputes-decide'(request) {
+      const { decision, dispute_id: id, peer_ids: peerIds = [] } = request;
+      return mapped(await group.decideDispute(decision, id, peerIds, actorOf(request)), disputeValue);
+    },
+
+    async 'subject-export'(request) {
+      const subject = Buffer.from(request.subject_hash, 'hex');
+      const outcome = await group.exportSubject(subject, actorOf(request));
+      return mapped(outcome, (view) => subjectExportValue(view, group.identity.groupId));
     },
   };
 }

@@ -3,12 +3,27 @@
  * admits it, and its value. Both ends check requests with the same schemas.
  */
 import type { PeerRelation, WitnessReason } from '../../core/relations.js';
-import type { Environment, IdentityMode, PeerStatus, Verdict } from '../../core/vocabulary.js';
+import {
+  type DisputeStatus,
+  disputeStatuses,
+  type Environment,
+  type IdentityMode,
+  type PeerStatus,
+  type Verdict,
+} from '../../core/vocabulary.js';
 import { granted, type Outcome } from '../../errors.js';
 import { limits } from '../../limits.js';
-import { contactEmail, gameIds, operatorPatterns, peerName, publicKey } from '../../validation/identifiers.js';
+import {
+  contactEmail,
+  gameIds,
+  operatorPatterns,
+  originName,
+  peerName,
+  publicKey,
+} from '../../validation/identifiers.js';
 import type { Schema } from '../../validation/schema.js';
 import { type Validator, validatorOf } from '../../validation/validator.js';
+import type { SubjectExportValue } from './subject-export.js';
 
 /** Who asks, for the audit log; without it the log says `operator`. */
 interface Signed {
@@ -39,6 +54,17 @@ export interface Requests {
   };
   readonly 'pretrust-list': Readonly<Record<string, never>>;
   readonly 'pretrust-change': Signed & { readonly change: 'add' | 'remove'; readonly peer_id: string };
+  readonly 'origins-list': Readonly<Record<string, never>>;
+  readonly 'origins-change': Signed & { readonly change: 'add' | 'remove'; readonly name: string };
+  /** The oldest first, from place `from` on; of one status alone where that is given. */
+  readonly 'disputes-list': { readonly from: number; readonly limit: number; readonly status?: DisputeStatus };
+  /** `peer_ids`: to uphold, the peers whose events become void. */
+  readonly 'disputes-decide': Signed & {
+    readonly decision: 'uphold' | 'reject' | 'undo';
+    readonly dispute_id: string;
+    readonly peer_ids?: readonly string[];
+  };
+  readonly 'subject-export': Signed & { readonly subject_hash: string };
   /** Entries from position `from` on. */
   readonly 'allow-list': { readonly from: number; readonly limit: number };
   /** `until`: ISO 8601 in UTC. */
@@ -120,6 +146,36 @@ export interface PendingErasureValue {
   readonly due_at: string;
 }
 
+/** An origin, declared or removed. */
+export interface OriginValue {
+  readonly name: string;
+  readonly status: 'declared' | 'removed';
+  readonly declared_at: string;
+  /** Ids of the peers that carry it. */
+  readonly carriers: readonly string[];
+  readonly weight: number;
+  readonly tau: number;
+  readonly a: number;
+  readonly b: number;
+}
+
+export interface DisputeValue {
+  readonly dispute_id: string;
+  readonly opened_at: string;
+  /** The peer that disputes; null where it had no key. */
+  readonly peer_id: string | null;
+  readonly subject_hash: string;
+  readonly text: string;
+  /** The peer whose events are disputed, where the dispute names one. */
+  readonly against: string | null;
+  readonly status: DisputeStatus;
+  readonly decided_at: string | null;
+  /** Peers whose events about the player count for nothing. */
+  readonly voids: readonly string[];
+  /** Peers that hold events about the player. */
+  readonly reporters: readonly string[];
+}
+
 export interface StatusValue {
   /** The release that runs. */
   readonly version: string;
@@ -140,6 +196,7 @@ export interface StatusValue {
   readonly mailbox: { readonly events: number; readonly bytes: number };
   readonly snapshots: readonly number[];
   readonly pending_erasures: number;
+  readonly open_disputes: number;
   readonly owner_epoch: number;
   /** In bytes; null where the disk could never be looked at. */
   readonly disk: {
@@ -280,6 +337,11 @@ export interface Values {
   };
   readonly 'pretrust-list': PreTrustValue;
   readonly 'pretrust-change': PreTrustValue;
+  readonly 'origins-list': { readonly data: readonly OriginValue[] };
+  readonly 'origins-change': OriginValue;
+  readonly 'disputes-list': { readonly data: readonly DisputeValue[]; readonly next_from: number | null };
+  readonly 'disputes-decide': DisputeValue;
+  readonly 'subject-export': SubjectExportValue;
   readonly 'allow-list': { readonly data: readonly AllowedPlayerValue[]; readonly next_from: number | null };
   readonly 'allow-add': AllowedPlayerValue;
   readonly 'allow-remove': { readonly subject_hash: string };
@@ -340,6 +402,26 @@ const schemas: Readonly<Record<CommandName, Schema>> = {
   'peers-relate': shape({ relation: { enum: ['same', 'independent'] }, peer_id: peerId, other_id: peerId, by }, ['by']),
   'pretrust-list': shape({}),
   'pretrust-change': shape({ change: { enum: ['add', 'remove'] }, peer_id: peerId, by }, ['by']),
+  'origins-list': shape({}),
+  'origins-change': shape({ change: { enum: ['add', 'remove'] }, name: originName, by }, ['by']),
+  'disputes-list': shape(
+    {
+      from: count(0, Number.MAX_SAFE_INTEGER),
+      limit: count(1, limits.pageMax),
+      status: { enum: disputeStatuses },
+    },
+    ['status'],
+  ),
+  'disputes-decide': shape(
+    {
+      decision: { enum: ['uphold', 'reject', 'undo'] },
+      dispute_id: peerId,
+      peer_ids: { type: 'array', minItems: 1, maxItems: limits.disputeVoidsMax, uniqueItems: true, items: peerId },
+      by,
+    },
+    ['peer_ids', 'by'],
+  ),
+  'subject-export': shape({ subject_hash: { type: 'string', pattern: operatorPatterns.subjectHash }, by }, ['by']),
   'allow-list': shape({ from: count(0, limits.allowedSubjectsMax), limit: count(1, limits.pageMax) }),
   'allow-add': shape({ subject_hash: subjectHash, until: { type: 'string', format: 'date-time' }, note, by }, ['by']),
   'allow-remove': shape({ subject_hash: subjectHash, by }, ['by']),

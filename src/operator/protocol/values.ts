@@ -3,7 +3,9 @@ import { verdicts } from '../../core/vocabulary.js';
 import type {
   AllowedPlayer,
   AuditEntry,
+  DisputeView,
   GroupStatus,
+  OriginView,
   PeerSignals,
   PeerView,
   PendingErasure,
@@ -17,7 +19,9 @@ import type {
   AllowedPlayerValue,
   AuditEntryValue,
   ClusterValue,
+  DisputeValue,
   ListedPeerValue,
+  OriginValue,
   PeerValue,
   PendingErasureValue,
   PreTrustValue,
@@ -55,6 +59,7 @@ export function statusValue(view: GroupStatus, version: string): StatusValue {
     mailbox: status.mailbox,
     snapshots: status.snapshots,
     pending_erasures: status.pendingErasures,
+    open_disputes: status.openDisputes,
     owner_epoch: status.ownerEpoch,
     disk:
       disk === null
@@ -123,6 +128,27 @@ export function allowedPlayerValue({ subject, entryId, until, note }: AllowedPla
 export function pendingErasureValue({ subject, requestedAt }: PendingErasure): PendingErasureValue {
   const due = requestedAt + limits.erasureDueMs;
   return { subject_hash: subject, requested_at: isoTime(requestedAt), due_at: isoTime(due) };
+}
+
+export function originValue({ name, declaredAt, isDeclared, carriers, weight, tau, a, b }: OriginView): OriginValue {
+  const status = isDeclared ? 'declared' : 'removed';
+  return { name, status, declared_at: isoTime(declaredAt), carriers, weight, tau, a, b };
+}
+
+export function disputeValue(view: DisputeView): DisputeValue {
+  const { id, openedAt, peerId, subject, text, against, status, decidedAt, voids, reporters } = view;
+  return {
+    dispute_id: id,
+    opened_at: isoTime(openedAt),
+    peer_id: peerId,
+    subject_hash: subject,
+    text,
+    against,
+    status,
+    decided_at: decidedAt === null ? null : isoTime(decidedAt),
+    voids,
+    reporters,
+  };
 }
 
 export function auditEntryValue(entry: AuditEntry): AuditEntryValue {

@@ -1,6 +1,6 @@
 /**
- * A backup on disk: a data folder's store in `store/`, and `backup.json`, which is written last. Without that file a
- * folder is no backup, whatever else stands in it.
+ * A backup on disk: the store of a data folder in `store/`, and the manifest `backup.json`, which is written last. A
+ * folder without the manifest is not a backup.
  */
 import { hash } from 'node:crypto';
 import {
@@ -25,20 +25,20 @@ export const BACKUP_FORMAT = 1;
 
 const MANIFEST = 'backup.json';
 const STORE = 'store';
-/** The store while it is written. */
+/** The store while it is being written. */
 const BUILDING = '.tmp-store';
-/** A file system's own, at its root. */
+/** Folder that a file system creates at its root. */
 const FOREIGN = 'lost+found';
 
-/** Small files that a data folder needs besides its log. */
+/** Small files of a data folder that a backup includes besides the log. */
 const SMALL_FILES = ['group-salt', 'dashboard-password'];
 
-/** The folder is not empty, so nothing was written there. */
+/** The target folder is not empty. Nothing was written there. */
 export class NotEmptyError extends Error {
   override readonly name = 'NotEmptyError';
 }
 
-/** What a folder holds; nothing where there is no such folder. */
+/** Returns the names in a folder; none if the folder does not exist. */
 export function namesIn(dir: string): string[] {
   try {
     return readdirSync(dir).filter((name) => name !== FOREIGN);
@@ -48,26 +48,29 @@ export function namesIn(dir: string): string[] {
   }
 }
 
-/** Makes the folder `dir` where there is none, and closes it to others. */
+/** Creates the folder `dir` if it does not exist, and denies access to other users. */
 export function makePrivate(dir: string): void {
   makeFolder(dir);
-  if (!statSync(dir).isDirectory()) throw new Error(`${dir} is no folder`);
+  if (!statSync(dir).isDirectory()) throw new Error(`${dir} is not a folder`);
   chmodSync(dir, 0o700);
 }
 
-/** By hand: below a folder such as /proc, where nothing can be made, `recursive` never ends in Node 20. */
+/**
+ * Creates parent folders one by one. `recursive` loops forever in Node 20 below a folder such as /proc, which refuses
+ * new entries.
+ */
 function makeFolder(dir: string): void {
   if (isThere(dir)) return;
   makeFolder(dirname(dir));
   try {
     mkdirSync(dir, { mode: 0o700 });
   } catch (error) {
-    // Another process may have been faster.
+    // Another process may have created the folder meanwhile.
     if (!isThere(dir)) throw error;
   }
 }
 
-/** Takes all rights on what lies in `dir` from others, and syncs it. */
+/** Denies other users access to the contents of `dir`, and syncs them. */
 export async function closeAndSync(dir: string): Promise<void> {
   for (const entry of readdirSync(dir, { withFileTypes: true })) {
     const path = join(dir, entry.name);
@@ -79,17 +82,17 @@ export async function closeAndSync(dir: string): Promise<void> {
   await syncPath(dir);
 }
 
-/** Where the store of a folder lies: of a backup's, or of a data folder. */
+/** Returns the folder of the store: `store/` in a backup, the folder itself for a data folder. */
 export function storeOf(dir: string): string {
   return isBackup(dir) ? join(dir, STORE) : dir;
 }
 
-/** Throws where that cannot be told. */
+/** Returns whether the folder is a backup. Throws if this cannot be determined. */
 export function isBackup(dir: string): boolean {
   return isThere(join(dir, MANIFEST));
 }
 
-/** Copies the small files of one folder to another; answers their digests by their names. */
+/** Copies the small files from one folder to another. Returns their digests by name. */
 export function copySmallFiles(from: string, to: string): Readonly<Record<string, string>> {
   const files: Record<string, string> = {};
   for (const name of SMALL_FILES) {
@@ -110,7 +113,7 @@ function contentOf(file: string): Buffer | undefined {
   }
 }
 
-/** Throws `DamagedError` where `dir` holds no whole backup that this release can read. */
+/** Reads the manifest. Throws `DamagedError` if `dir` has no complete backup that this release can read. */
 export function readManifest(dir: string): BackupManifest {
   const file = join(dir, MANIFEST);
   let manifest: BackupManifest;
@@ -119,40 +122,41 @@ export function readManifest(dir: string): BackupManifest {
   } catch (error) {
     throw new DamagedError(`${file} cannot be read: ${messageOf(error)}`);
   }
-  if (typeof manifest?.format !== 'number') throw new DamagedError(`${file}: no description of a backup stands in it`);
+  if (typeof manifest?.format !== 'number')
+    throw new DamagedError(`${file}: expected the manifest of a backup with a numeric "format"`);
   if (manifest.format > BACKUP_FORMAT) throw new DamagedError(`${file} was written by a newer release`);
   return manifest;
 }
 
-/** Where the backup `dir` has other small files than its manifest says. */
+/** Lists the small files of the backup `dir` that differ from its manifest. */
 export function problemsOfSmallFiles(dir: string, { files }: BackupManifest): string[] {
   return Object.entries(files ?? {}).flatMap(([name, digest]) => {
     const content = SMALL_FILES.includes(name) ? contentOf(join(dir, STORE, name)) : undefined;
     if (content === undefined) return [`${name} is missing`];
-    return hash('sha256', content, 'hex') === digest ? [] : [`${name} is not what was written`];
+    return hash('sha256', content, 'hex') === digest ? [] : [`${name} differs from its digest in the manifest`];
   });
 }
 
-/** A backup that is being made. */
+/** A backup under construction. */
 export class NewBackup {
   /** The folder to write the store into. */
   readonly store: string;
   readonly #dir: string;
   readonly #isNew: boolean;
 
-  /** Throws `NotEmptyError` where `dir` holds anything. */
+  /** Throws `NotEmptyError` if `dir` is not empty. */
   constructor(dir: string) {
     this.#isNew = !isThere(dir);
-    if (!this.#isNew && !statSync(dir).isDirectory()) throw new NotEmptyError(`${dir} is no folder`);
+    if (!this.#isNew && !statSync(dir).isDirectory()) throw new NotEmptyError(`${dir} is not a folder`);
     if (namesIn(dir).length > 0) throw new NotEmptyError(`${dir} is not empty; name a new folder for each backup`);
     makePrivate(dir);
     this.#dir = dir;
     this.store = join(dir, BUILDING);
-    // Fails where another backup began meanwhile.
+    // Fails if another backup started meanwhile.
     mkdirSync(this.store, { mode: 0o700 });
   }
 
-  /** The backup is whole from here on, after a power cut too. */
+  /** Completes the backup. It is valid from here on, even after a power cut. */
   async finish(manifest: BackupManifest): Promise<void> {
     await closeAndSync(this.store);
     renameSync(this.store, join(this.#dir, STORE));
@@ -160,7 +164,7 @@ export class NewBackup {
     await replaceFile(join(this.#dir, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`, { sync: true });
   }
 
-  /** Removes what was written. */
+  /** Removes everything that was written. */
   abandon(): void {
     rmSync(this.store, { recursive: true, force: true });
     rmSync(join(this.#dir, STORE), { recursive: true, force: true });

@@ -1,7 +1,7 @@
 /**
- * Puts a restored store into its data folder. It is built aside in `.restoring`, with a plan written once it is whole;
- * then what the folder held steps aside and the new store takes its place, name by name. Cut short anywhere, it is
- * begun anew where there is no plan, and carried on where there is one. While `.restoring` is there, no node starts.
+ * Moves a restored store into its data folder. The store is built in `.restoring`, with a plan that is written once the
+ * store is complete. Then the previous contents are moved aside and the new store takes their place, name by name. An
+ * interrupted restore is restarted without a plan and continued with one. No node starts while `.restoring` exists.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,37 +15,40 @@ const STAGING = '.restoring';
 const PLAN = 'plan.json';
 const STORE = 'store';
 /**
- * The report of a restore: whoever ran it may be gone before it could be shown, and a second run would not know what
- * the first undid.
+ * The report of a restore, in a file: the process may end before it prints the report, and a second run could not know
+ * what the first one undid.
  */
 const REPORT = 'restored.json';
-/** The staging folder on its way out. */
+/** The staging folder while it is removed. */
 const LEAVING = '.tmp-restored';
-/** What a restore makes besides what a data folder holds. */
+/** Names that a restore creates besides those of a data folder. */
 const OWN = /^(?:\.restoring|\.tmp-restored|replaced-.*)$/;
 
 interface Plan {
   readonly report: RestoreReport;
-  /** Names in the data folder: what is put there, and the folder for what was there. */
+  /** Names to put into the data folder, and the folder that receives the previous contents. */
   readonly names: readonly string[];
   readonly aside: string | null;
 }
 
-/** Why no node may run on a folder; undefined where one may. */
+/** Returns why no node may run on a folder; undefined if one may. */
 export function refusalOfTarget(dir: string): string | undefined {
-  return isBackup(dir) ? `${dir} is a backup; bring it back with ptf restore` : halfRestored(dir);
+  return isBackup(dir) ? `${dir} is a backup, not a data folder; restore it with ptf restore` : halfRestored(dir);
 }
 
-/** That a restore was begun here and did not end; undefined where that is not so. */
+/** Returns the message about an interrupted restore; undefined if there is none. */
 export function halfRestored(dataDir: string): string | undefined {
   const staging = join(dataDir, STAGING);
   if (!existsSync(staging)) return undefined;
   const isPlanned = existsSync(join(staging, PLAN));
-  const how = isPlanned ? 'again to carry it on' : `again, or remove ${staging}: nothing else was changed yet`;
-  return `a restore into ${dataDir} was begun and did not end; run ptf restore ${how}`;
+  const how = isPlanned ? 'again to continue it' : `again, or remove ${staging}: nothing else was changed yet`;
+  return `a restore into ${dataDir} was interrupted; run ptf restore ${how}`;
 }
 
-/** What a restore that was cut short had built, and only has to put in place; null where there is none. */
+/**
+ * Puts the store of an interrupted restore into place if it is complete. Resolves to the report; null if there is no
+ * such store.
+ */
 export async function finishRestore(dataDir: string): Promise<RestoreReport | null> {
   const staging = join(dataDir, STAGING);
   if (!existsSync(join(staging, PLAN))) return null;
@@ -65,8 +68,8 @@ export class Restoring {
   }
 
   /**
-   * Begins a restore into `dataDir`. Rejects with `NotEmptyError` where it holds anything and `replace` is not set, and
-   * with `FolderOwnedError` where a node, or another restore, runs on it.
+   * Begins a restore into `dataDir`. Rejects with `NotEmptyError` if the folder is not empty and `replace` is not set,
+   * and with `FolderOwnedError` if a node or another restore runs on it.
    */
   static async begin(dataDir: string, replace: boolean): Promise<Restoring> {
     makePrivate(dataDir);
@@ -75,10 +78,11 @@ export class Restoring {
     // Another restore owns the log that it builds.
     await refuseOwned(restoring.store);
     if (!replace && contentOf(dataDir).length > 0) {
-      throw new NotEmptyError(`${dataDir} is not empty; --replace moves what it holds aside`);
+      throw new NotEmptyError(`${dataDir} is not empty; --replace moves its contents aside`);
     }
     rmSync(staging, { recursive: true, force: true });
-    // Before the owner is looked up: a node that starts meanwhile sees it once it has claimed the folder.
+    // Create the staging folder before the owner is looked up. A node that starts meanwhile sees it after it has
+    // claimed the folder.
     mkdirSync(restoring.store, { recursive: true, mode: 0o700 });
     try {
       await refuseOwned(dataDir);
@@ -89,7 +93,7 @@ export class Restoring {
     return restoring;
   }
 
-  /** The store is whole: from here on it is only put in place. `aside`: where what the folder holds goes. */
+  /** Completes the store; only moves remain. `aside` is the folder that receives the previous contents. */
   async finish(report: RestoreReport, aside: string | null): Promise<void> {
     writeFileSync(join(this.store, REPORT), `${JSON.stringify(report, null, 2)}\n`);
     await closeAndSync(this.store);
@@ -99,38 +103,39 @@ export class Restoring {
     await putInPlace(this.#dataDir, plan);
   }
 
-  /** Removes what was built; what is planned already stays, to be carried on. */
+  /** Removes the staging folder, unless a plan exists, so that a later run can continue it. */
   abandon(): void {
     if (existsSync(join(this.#dataDir, STAGING, PLAN))) return;
     rmSync(join(this.#dataDir, STAGING), { recursive: true, force: true });
   }
 }
 
-/** What `dataDir` holds but for what restores made. */
+/** Returns the names in `dataDir` without those that restores created. */
 export function contentOf(dataDir: string): string[] {
   return namesIn(dataDir).filter((name) => !OWN.test(name));
 }
 
 async function refuseOwned(dir: string): Promise<void> {
   try {
-    // A node owns its folder before there is a log.
+    // A node owns its folder before the log exists.
     if (existsSync(dir)) await refuseLiving(dir);
   } catch (error) {
-    // Whoever wrote a file that is cut is gone, or is about to go.
+    // The writer of a truncated file has ended, or is about to end.
     if (!(error instanceof DamagedError)) throw error;
   }
 }
 
-/** Whether the folder holds what is left of a store, whole or not. */
+/** Returns whether the folder has remains of a store, complete or not. */
 export function heldStore(dataDir: string): boolean {
   return contentOf(dataDir).some((name) => name === 'log' || name === 'head.json');
 }
 
-/** Each step may have been done already. */
+/** Carries out the plan. Each step may have been done before. */
 async function putInPlace(dataDir: string, { names, aside }: Plan): Promise<void> {
   const staging = join(dataDir, STAGING);
   const store = join(staging, STORE);
-  // Nothing new is in place before all of the old is aside, so a name that is still built aside is an old one here.
+  // All old names are moved aside before the first new one is put in place. A name that is still in the staging folder
+  // is therefore an old one here.
   const isNew = (name: string) => names.includes(name) && !existsSync(join(store, name));
   const old = contentOf(dataDir).filter((name) => !isNew(name));
   if (aside !== null && old.length > 0) {
@@ -141,7 +146,7 @@ async function putInPlace(dataDir: string, { names, aside }: Plan): Promise<void
   }
   for (const name of names) if (existsSync(join(store, name))) renameSync(join(store, name), join(dataDir, name));
   await syncPath(dataDir);
-  // In one step: from here on the folder is a data folder like any other.
+  // Removes the staging folder by one rename. From then on the folder is an ordinary data folder.
   rmSync(join(dataDir, LEAVING), { recursive: true, force: true });
   renameSync(staging, join(dataDir, LEAVING));
   await syncPath(dataDir);

@@ -1,12 +1,12 @@
 /**
- * When a node last ran with a clock that it trusted, in a small file of the data folder: a group at rest writes no
- * record that would tell.
+ * The last time at which a node ran with a clock that it trusted, in a small file of the data folder. An idle group
+ * writes no record that would show the time.
  */
 import { join } from 'node:path';
 import { replaceFile } from './durable-file.js';
 import { readText } from './small-file.js';
 
-/** ms since 1970; 0 where no node said so yet, or the file does not hold a time. */
+/** Returns ms since 1970; 0 if no node wrote a time, or if the file has no valid time. */
 export function readClockSeen(dataDir: string): number {
   return Date.parse(readText(fileOf(dataDir)) ?? '') || 0;
 }

@@ -1,6 +1,6 @@
 /**
- * Files that are there whole or not at all: written aside, synced, renamed. Never on the calling thread: a rename or an
- * open waits for the file system's journal, and so for the syncs of everything else on the disk.
+ * Writes files atomically: to a temporary name, synced, then renamed. All calls are asynchronous, because a rename or
+ * an open waits for the file system's journal, and so for all other syncs on the disk.
  */
 import { open, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -16,8 +16,8 @@ export async function syncPath(path: string): Promise<void> {
 }
 
 /**
- * Replaces `path` with `text` in one step, readable by its owner only; with `sync`, also after a power cut. Not while
- * another call replaces the same file.
+ * Replaces `path` with `text` atomically, readable by its owner only. With `sync` the replacement survives a power cut.
+ * Calls for the same file must not overlap.
  */
 export async function replaceFile(path: string, text: string, options: { readonly sync: boolean }): Promise<void> {
   const aside = `${path}.tmp`;

@@ -1,12 +1,12 @@
 /**
- * Looks at an LMDB data file with plain reads: before LMDB maps it, since reading a page that the file does not hold
- * kills the whole process (SIGBUS) and a file of 0 bytes opens as an empty store.
+ * Checks an LMDB data file by plain reads before LMDB maps it. Reading a mapped page beyond the end of the file kills
+ * the whole process (SIGBUS), and LMDB opens a file of 0 bytes as an empty store.
  */
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DamagedError } from '../../group/ports/storage-errors.js';
 
-// Layout of page headers and of `MDB_meta` in lmdb-js's fork of LMDB, data version 2; numbers in the machine's byte
+// Layout of page headers and of `MDB_meta` in lmdb-js's fork of LMDB, data version 2. Numbers are in the machine's byte
 // order (little-endian).
 export const PAGE_HEADER_BYTES = 24;
 const META_BYTES = 168;
@@ -28,35 +28,35 @@ const META_PAGE_FLAG = 0x08;
 export const OVERFLOW_PAGE_FLAG = 0x04;
 const PAGE_BYTES_MIN = 512;
 const PAGE_BYTES_MAX = 65_536;
-/** A living writer may change a meta page while it is read: only what stays wrong is damage. */
+/** Reads of a meta page that a running writer may change meanwhile. Only a fault in every read is damage. */
 const LOOKS = 3;
 
-/** A tree of pages, as LMDB's record of a database names it. */
+/** A tree of pages, as LMDB's record of a database describes it. */
 export interface PageTree {
-  /** Levels; 0 for an empty tree, whose `root` then says nothing. */
+  /** Number of levels; 0 for an empty tree, whose `root` is then meaningless. */
   readonly depth: number;
   readonly root: number;
 }
 
-/** What a commit leaves. */
+/** The state that a commit records in its meta page. */
 export interface MetaPage {
   readonly pageBytes: number;
   readonly lastPage: number;
   readonly txn: number;
-  /** Commit -> list of the pages that it left free. */
+  /** Commit -> list of the pages that it freed. */
   readonly free: PageTree;
   /** Name -> record of a database. */
   readonly main: PageTree;
 }
 
-/** Path of the data file of the LMDB environment in `folder`. */
+/** Returns the path of the data file of the LMDB environment in `folder`. */
 export function dataFileOf(folder: string): string {
   return join(folder, 'data.mdb');
 }
 
 /**
- * Throws `DamagedError` where the file is missing or empty, has no valid meta pages, or is shorter than
- * the pages its newest commit counts. Content is not looked at: that is what checksums are for.
+ * Throws `DamagedError` if the file is missing or empty, has no valid meta pages, or is shorter than the page count of
+ * its newest commit. Does not check the content; checksums do.
  */
 export function checkEnvironmentFile(file: string): void {
   let descriptor: number;
@@ -84,19 +84,18 @@ function damageOf(descriptor: number): string | undefined {
   if (first === undefined) return 'the first meta page is not valid';
   const second = readMeta(descriptor, first.pageBytes);
   if (second === undefined) return 'the second meta page is not valid';
-  if (second.pageBytes !== first.pageBytes) return 'the meta pages name different page sizes';
+  if (second.pageBytes !== first.pageBytes) return 'the meta pages have different page sizes';
   const newest = second.txn > first.txn ? second : first;
-  // Each commit writes the meta page that the one before did not: one that lost its number would bring an older state
-  // back.
+  // Each commit writes the older of the two meta pages. A meta page with a lost number would bring back an older state.
   const commitsApart = Math.abs(second.txn - first.txn);
   if (commitsApart !== 1 && newest.txn > 0) return 'the meta pages are not those of the last two commits';
   const expectedBytes = (newest.lastPage + 1) * newest.pageBytes;
-  // The size is taken after the meta pages: a writer extends the file before it publishes the pages.
+  // The size is read after the meta pages, because a writer extends the file before it publishes the pages.
   const { size } = fstatSync(descriptor);
-  return size < expectedBytes ? `the file has ${size} bytes where its pages take ${expectedBytes}` : undefined;
+  return size < expectedBytes ? `the file has ${size} bytes, and its pages need ${expectedBytes}` : undefined;
 }
 
-/** The number of the newest commit in `file`, which `checkEnvironmentFile` passed. */
+/** Returns the number of the newest commit in `file`, which `checkEnvironmentFile` accepted. */
 export function newestTxnOf(file: string): number {
   const descriptor = openSync(file, 'r');
   try {
@@ -106,14 +105,14 @@ export function newestTxnOf(file: string): number {
   }
 }
 
-/** The meta page of the newest commit, of a file that `checkEnvironmentFile` passed. */
+/** Returns the meta page of the newest commit in a file that `checkEnvironmentFile` accepted. */
 export function newestMeta(descriptor: number): MetaPage | undefined {
   const first = readMeta(descriptor, 0);
   const second = first && readMeta(descriptor, first.pageBytes);
   return first && second && second.txn > first.txn ? second : first;
 }
 
-/** The tree of the database whose record starts the bytes; undefined where these are too few. */
+/** Returns the tree of the database whose record starts the bytes; undefined if there are too few bytes. */
 export function treeOf(record: Buffer): PageTree | undefined {
   if (record.length < TREE_BYTES) return undefined;
   return { depth: record.readUInt16LE(TREE_DEPTH_AT), root: Number(record.readBigUInt64LE(TREE_ROOT_AT)) };
@@ -137,7 +136,7 @@ function readMeta(descriptor: number, offset: number): MetaPage | undefined {
   };
 }
 
-/** Whether something is there. Throws where that cannot be told, as behind a folder that is closed to this user. */
+/** Returns whether the path exists. Throws if this cannot be determined, for example in a folder without access. */
 export function isThere(path: string): boolean {
   try {
     statSync(path);
@@ -148,7 +147,7 @@ export function isThere(path: string): boolean {
   }
 }
 
-/** True for the error of a file or folder that does not exist. */
+/** Returns true for the error of a missing file or folder. */
 export function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }

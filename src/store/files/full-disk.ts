@@ -1,16 +1,17 @@
-/** Tells a disk without room from damage: what fails for the one looks like the other. */
+/** Distinguishes a full disk from damage, because both cause the same failures. */
 import { statfsSync } from 'node:fs';
 import { DiskFullError } from '../../group/ports/storage-errors.js';
 import { limits } from '../../limits.js';
 
-/** Bytes that this process may still take on the disk of a folder. */
+/** Returns the bytes that this process may still use on the disk of a folder. */
 export function freeBytesOf(dir: string): number {
   const { bavail, bsize } = statfsSync(dir);
   return bavail * bsize;
 }
 
 /**
- * Throws `DiskFullError` where a write of LMDB on the disk of `dir` might not find its space: it would end the process.
+ * Throws `DiskFullError` if a write of LMDB on the disk of `dir` might not find enough space. Such a write would end
+ * the process.
  */
 export function demandRoom(dir: string): void {
   const freeBytes = freeBytesOf(dir);
@@ -20,7 +21,7 @@ export function demandRoom(dir: string): void {
   );
 }
 
-/** Whether the disk of a folder has no room left, or next to none. False where nobody can tell. */
+/** Returns whether the disk of a folder is full or nearly full. False if this cannot be determined. */
 export function isFull(dir: string): boolean {
   try {
     return freeBytesOf(dir) < limits.diskFullBytes;
@@ -30,11 +31,11 @@ export function isFull(dir: string): boolean {
 }
 
 /**
- * For when a process was killed over files below `dir`: throws `DiskFullError` where the disk explains that. A file
- * that is mapped into memory and cannot have the page that it needs kills (SIGBUS) as one that is cut does, and a write
- * without room may (decision 130).
+ * Explains why a process was killed while it used files below `dir`: throws `DiskFullError` if the disk is full. A
+ * mapped page without disk space kills the process (SIGBUS) as a truncated file does, and a write without space may
+ * kill it too (decision 130).
  */
 export function refuseIfFull(dir: string): void {
   if (!isFull(dir)) return;
-  throw new DiskFullError(`the disk under ${dir} is full, so what lies there cannot be used; make room and look again`);
+  throw new DiskFullError(`the disk under ${dir} is full, so its files cannot be used; make room and try again`);
 }

@@ -1,7 +1,7 @@
 /**
- * A file that holds disk space for the few commits a node must make on a full disk: the claim of its folder at a start,
- * an operator's change of a peer, and the release of the folder. LMDB does not survive every commit that finds no
- * space, so the space must exist before.
+ * A file that reserves disk space for the few commits that a node must make on a full disk: the claim of its folder at
+ * a start, an operator's change of a peer, and the release of the folder. LMDB does not survive every commit without
+ * space, so the space must be reserved in advance.
  */
 import { randomBytes } from 'node:crypto';
 import { rmSync, statSync, writeFileSync } from 'node:fs';
@@ -13,32 +13,32 @@ export class Reserve {
   readonly #dir: string;
   readonly #file: string;
 
-  /** `dir` is the data folder, which exists. */
+  /** `dir` is the data folder, which must exist. */
   constructor(dir: string) {
     this.#dir = dir;
     this.#file = join(dir, 'reserve');
   }
 
   /**
-   * Makes the file as large as it should be, or half of what the disk has free: it must not fill the disk itself. A
-   * file system that compresses must not shrink it.
+   * Extends the file to its full size, or to half of the free space, because the reserve must not fill the disk. The
+   * content must not be compressible, so that no file system shrinks it.
    */
   fill(): void {
     this.#write(2);
   }
 
-  /** Writes the file where it is too small, into at most one `part`th of what the disk has free. */
+  /** Writes the file if it is too small, with at most one `part`th of the free space. */
   #write(part: number): void {
     try {
       if (this.#size() >= limits.reserveBytes) return;
       const bytes = Math.min(limits.reserveBytes, Math.floor(freeBytesOf(this.#dir) / part));
       writeFileSync(this.#file, randomBytes(bytes), { mode: 0o600 });
     } catch {
-      // A full disk: what could be written of it stays.
+      // The disk is full. The written part stays.
     }
   }
 
-  /** Runs `act`. On a full disk `act` finds the space of the reserve free, which is taken again afterwards. */
+  /** Runs `act`. On a full disk the reserve is freed for `act` and filled again afterwards. */
   async during<T>(act: () => Promise<T>): Promise<T> {
     if (!isFull(this.#dir)) return act();
     rmSync(this.#file, { force: true });
@@ -50,8 +50,8 @@ export class Reserve {
   }
 
   /**
-   * Runs `act`, and once more with the space of the reserve free where `act` found the disk full: for what may find
-   * that the folder and its reserve belong to another process.
+   * Runs `act`, and again with the reserve freed if `act` found the disk full. Suits an `act` that may find that the
+   * folder and its reserve belong to another process.
    */
   async ifFull<T>(act: () => Promise<T>): Promise<T> {
     try {

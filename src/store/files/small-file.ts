@@ -1,8 +1,8 @@
-/** Small text files that others write: a salt, a password's hash, `.env`. */
+/** Reads small text files that others write: a salt, a password's hash, `.env`. */
 import { readFileSync } from 'node:fs';
 import { isMissing } from './environment-file.js';
 
-/** A file's text; undefined where there is none. */
+/** Returns a file's text; undefined if the file does not exist. */
 export function readText(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
@@ -12,14 +12,14 @@ export function readText(path: string): string | undefined {
   }
 }
 
-/** A file's text without blanks around it; null where there is none. */
+/** Returns a file's text without surrounding blanks; null if the file does not exist. */
 export function readIfThere(path: string): string | null {
   return readText(path)?.trim() ?? null;
 }
 
 /**
- * `readIfThere` again and again. A file that cannot be read, as where a flood left no descriptors, is what it was when
- * it last could: whoever asks every few seconds must not end for one failure.
+ * Returns a function that repeats `readIfThere`. If the file cannot be read (for example without free descriptors), the
+ * function returns the last known text, because a caller that polls must not end for one failure.
  */
 export function rereader(path: string): () => string | null {
   let last: string | null = null;
@@ -27,7 +27,7 @@ export function rereader(path: string): () => string | null {
     try {
       last = readIfThere(path);
     } catch {
-      // It counts as unchanged.
+      // Counts as unchanged.
     }
     return last;
   };

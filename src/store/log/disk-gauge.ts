@@ -1,4 +1,4 @@
-/** Measures the disk under a data folder with plain calls of the file system; it opens nothing. */
+/** Measures the disk under a data folder by plain file system calls, without opening any store. */
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DiskGauge, DiskUse } from '../../group/ports/disk.js';
@@ -6,14 +6,14 @@ import { dataFileOf, isMissing } from '../files/environment-file.js';
 import { freeBytesOf } from '../files/full-disk.js';
 import { logFolderOf } from './lmdb-log.js';
 
-/** Whole, replaced, or being built or removed: all of them take space. */
+/** Complete, replaced, incomplete and leaving snapshots; all use space. */
 const SNAPSHOT = /^(?:\.(?:old|tmp|tmp-gone)-)?snapshot-\d{16}$/;
 const COMPLETE = /^snapshot-/;
 
 export class FolderGauge implements DiskGauge {
   readonly #dir: string;
 
-  /** `dir` is the data folder, which exists. */
+  /** `dir` is the data folder, which must exist. */
   constructor(dir: string) {
     this.#dir = dir;
   }
@@ -38,7 +38,7 @@ export class FolderGauge implements DiskGauge {
   }
 }
 
-/** The size of an environment's data file; 0 where it is gone meanwhile. */
+/** Returns the size of an environment's data file; 0 if it was removed meanwhile. */
 async function bytesOf(folder: string): Promise<number> {
   try {
     return (await stat(dataFileOf(folder))).size;

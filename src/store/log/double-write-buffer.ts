@@ -1,7 +1,7 @@
 /**
- * Reads the double-write buffer that earlier builds (until 2026-11-26) wrote, once, and removes it. Those builds did
- * not sync the meta page of LMDB's newest commit, so a power cut could take that commit back. The buffer, a value in
- * the log's environment, then still holds the batch.
+ * Reads the double-write buffer of earlier builds (until 2026-11-26) once, and removes it. Those builds did not sync
+ * the meta page of LMDB's newest commit, so a power cut could undo that commit. The buffer, a value in the log's
+ * environment, then still contains the batch.
  */
 import { crc32 } from 'node:zlib';
 import type { StoredBatch } from '../../group/ports/log.js';
@@ -16,18 +16,18 @@ const SLOTS = 4;
 const SLOT_BYTES = 65_536;
 
 // Layout of a slot; numbers are little-endian.
-/** CRC-32 of everything behind it, up to the end of the batch. */
+/** CRC-32 of all following bytes, up to the end of the batch. */
 const CRC_AT = 0;
 const LENGTH_AT = 4;
 const EPOCH_AT = 8;
 const FIRST_SEQ_AT = 16;
-/** First sequence number of the batch before. */
+/** First sequence number of the previous batch. */
 const PREVIOUS_SEQ_AT = 24;
 const BATCH_AT = 32;
 
 /**
  * Removes the buffer within the caller's transaction. Returns the batch of the owner of `epoch` that follows the batch
- * at `newestSeq`; undefined where the log lacks no batch. Throws `DamagedError` where the buffer has another size.
+ * at `newestSeq`; undefined if the log lacks no batch. Throws `DamagedError` if the buffer has another size.
  */
 export function removeDoubleWriteBuffer(
   { meta, path }: LogEnvironment,

@@ -1,6 +1,6 @@
 /**
- * A lower bound of what the log must reach, kept outside it in `head.json`: LMDB opens a file of 0 bytes as an empty
- * store, and this is what tells a lost log from a new one.
+ * A lower bound of the log's head, stored outside the log in `head.json`. LMDB opens a file of 0 bytes as an empty
+ * store; this bound distinguishes a lost log from a new one.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,8 +10,8 @@ import { replaceFile } from '../files/durable-file.js';
 import { isMissing } from '../files/environment-file.js';
 
 /**
- * Null where none was ever written, and for an empty file, which is what a power cut can leave of one that was not
- * synced. Throws `DamagedError` where the file holds anything else than a head.
+ * Returns null if no head was written, and for an empty file, which a power cut can leave if the file was not synced.
+ * Throws `DamagedError` if the file has any other content.
  */
 export function readExpectedHead(dataDir: string): ExpectedHead | null {
   const file = fileOf(dataDir);
@@ -24,12 +24,13 @@ export function readExpectedHead(dataDir: string): ExpectedHead | null {
   }
   if (text === '') return null;
   const head = parse(text);
-  if (head === undefined) throw new DamagedError(`${file}: no head of a log stands in it`);
+  if (head === undefined) throw new DamagedError(`${file}: expected the head of a log: {"last_seq", "chain"}`);
   return head;
 }
 
 /**
- * Without `sync` a power cut may bring the head before back, a lower bound as well, or an empty file, which is none.
+ * Writes the head. Without `sync` a power cut may leave the previous head, which is a lower bound too, or an empty
+ * file, which counts as no head.
  */
 export async function writeExpectedHead(
   dataDir: string,

@@ -1,6 +1,6 @@
 /**
- * The one writer of the log in LMDB, each of whose commits holds only while its owner record stands. How an owner comes
- * to be is `owner.ts`; what erasing leaves behind is `scrub.ts`.
+ * The single writer of the log in LMDB. Each commit succeeds only while this owner's record is the newest. `owner.ts`
+ * claims the ownership; `scrub.ts` overwrites what an erasure leaves behind.
  */
 import { IF_EXISTS } from 'lmdb';
 import type { LogWriter, StoredBatch } from '../../group/ports/log.js';
@@ -22,22 +22,22 @@ import {
 } from './log-environment.js';
 import { deferIfFull, refuseIfAborted, removeScrubPages, scrubFreePages } from './scrub.js';
 
-/** Of a commit that does not meet the newest batch. */
+/** Attempts at a commit that does not find the newest batch. */
 const TRIES = 3;
 const MOVED = Buffer.from([1]);
 
 export interface LogOwnership {
   /** The version of the owner's record in the log, on which every commit depends. */
   readonly epoch: number;
-  /** Ends the heartbeat. Resolves when nothing writes any more. */
+  /** Stops the heartbeat. Resolves when nothing writes any more. */
   stop(): Promise<void>;
-  /** Stops, and marks the folder free for the next owner, where it is still this one's. */
+  /** Stops, and marks the folder free for the next owner, if this process still owns it. */
   release(): Promise<void>;
-  /** Has another process open the log: LMDB knows its newest commit again then. */
+  /** Lets another process open the log, after which LMDB sees its newest commit again. */
   showNewest(): Promise<void>;
 }
 
-/** Made by `OwnedFolder` only, which makes the epoch its own. */
+/** Created only by `OwnedFolder`, which writes the epoch first. */
 export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
   readonly epoch: number;
   readonly #ownership: LogOwnership;
@@ -64,14 +64,14 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
         log.put(key, framed);
         if (movesOut) moved.put(key, MOVED);
       }
-      // Appending leaves leaf pages full and moves no node from one page to another.
+      // Appending leaves leaf pages full and moves no node between pages.
       return batch === null ? Promise.resolve(true) : appendValue(log, keyOfSeq(batch.firstSeq), frame(batch.bytes));
     };
     await this.#commit(write, rewrites.length > 0);
     if (batch !== null) this.#lastSeq = batch.firstSeq;
   }
 
-  /** Several new batches, in order, in one transaction. */
+  /** Appends several new batches, in order, in one transaction. */
   async appendAll(batches: readonly StoredBatch[]): Promise<void> {
     const { log } = this.environment;
     await this.#commit(async () => {
@@ -81,7 +81,7 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
     this.#lastSeq = batches.at(-1)?.firstSeq ?? this.#lastSeq;
   }
 
-  /** Pages of the log's file, for measuring. */
+  /** Returns the page counts of the log's file, for measurements. */
   pages(): PageCounts {
     return pageCountsOf(this.environment);
   }
@@ -95,12 +95,12 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
     await scrubFreePages(this.environment, commit, limits, signal);
   }
 
-  /** Removes what an interrupted scrub of an earlier owner left. */
+  /** Removes the remains of an earlier owner's interrupted scrub. */
   async tidy(): Promise<void> {
     await removeScrubPages(this.environment, (write) => this.#commit(write));
   }
 
-  /** Releases the folder: the next start need not ask whether this process lives. */
+  /** Releases the folder, so that the next start need not check whether this process is alive. */
   override async close(): Promise<void> {
     try {
       await super.close();
@@ -118,17 +118,17 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
   #replacementOf(rewrite: StoredBatch): { key: Buffer; framed: Buffer; movesOut: boolean } {
     const key = keyOfSeq(rewrite.firstSeq);
     const stored = this.environment.log.getBinaryFast(key);
-    if (stored === undefined) throw new Error(`there is no batch at ${rewrite.firstSeq} to replace`);
+    if (stored === undefined) throw new Error(`cannot replace the batch at ${rewrite.firstSeq}: it does not exist`);
     const { storedBytes, movesOut } = replacementOf(rewrite.bytes.length, stored.length, this.#pageBytes);
     return { key, framed: frame(rewrite.bytes, storedBytes), movesOut };
   }
 
   /**
-   * Commits what `write` puts, all or nothing, on condition that this owner still owns the folder, and that the newest
-   * batch is there. LMDB keeps the number of the newest commit in memory that all processes share, and each process
-   * that opens the log writes there what it read a moment before: the next commit would take the place of one that was
-   * acknowledged. Another open brings the number back, and `write` is called again. Where the number is older still,
-   * LMDB fails. What `write` itself `reads` is that of the newest commit.
+   * Commits the writes of `write`, all or nothing, on condition that this owner still owns the folder and that the
+   * newest batch is visible. LMDB keeps the number of the newest commit in shared memory, and each process that opens
+   * the log writes there the number that it read before. The next commit would then overwrite an acknowledged one.
+   * Another open restores the number, and `write` is called again. If the number is older still, LMDB fails. With
+   * `reads`, `write` itself reads the newest commit.
    */
   async #commit(write: () => Promise<boolean>, reads = true): Promise<void> {
     const tried = () => (reads && !this.#seesNewest() ? false : this.#commitNext(write));
@@ -140,15 +140,15 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
   }
 
   /**
-   * A look by the key copies the batch, but up to some 100 KB of it take less time than a walk that does not (22 us
-   * against 35).
+   * Returns whether the newest batch is visible. A read by key copies the batch, but up to about 100 KB this takes less
+   * time than a walk without a copy (22 us against 35).
    */
   #seesNewest(): boolean {
     const newest = this.#lastSeq;
     return newest < 0 || this.reading(() => this.environment.log.doesExist(keyOfSeq(newest)));
   }
 
-  /** False where the newest commit is hidden: nothing was written then. */
+  /** Resolves to false if the newest commit is hidden; nothing was written then. */
   async #commitNext(write: () => Promise<boolean>): Promise<boolean> {
     const { log, meta, path } = this.environment;
     let followed: Promise<boolean> = Promise.resolve(true);
@@ -169,8 +169,8 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
 }
 
 /**
- * `put` takes these options, though its declaration knows them for `putSync` only. Resolves false for a key not past
- * all.
+ * Appends a value. `put` accepts these options, although it declares them for `putSync` only. Resolves to false for a
+ * key that is not behind all others.
  */
 function appendValue(database: LogEnvironment['log'], key: Uint8Array, value: Uint8Array): Promise<boolean> {
   return database.put(key, value, { append: true } as unknown as number);

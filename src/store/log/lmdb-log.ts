@@ -1,4 +1,4 @@
-/** The append log in LMDB, for readers of every thread; its one writer is `lmdb-log-writer.ts`. */
+/** The append log in LMDB, for readers of every thread. Its single writer is `lmdb-log-writer.ts`. */
 import { join } from 'node:path';
 import { ABORT } from 'lmdb';
 import type { LogReader, StoredBatch } from '../../group/ports/log.js';
@@ -15,20 +15,20 @@ import {
   unframe,
 } from './log-environment.js';
 
-/** Below that of every batch: records count from 1. */
+/** A key below that of every batch, because records count from 1. */
 const FIRST_KEY = keyOfSeq(0);
-/** Values of two pages each: enough for LMDB to take pages that are free. */
+/** Values of two pages each: enough writes for LMDB to use free pages. */
 const WRITES_TRIED = 8;
 const TRIED_BYTES = 5_000;
 
-/** Folder of the log's LMDB environment in a data folder. */
+/** Returns the folder of the log's LMDB environment in a data folder. */
 export function logFolderOf(dataDir: string): string {
   return join(dataDir, 'log');
 }
 
 /**
- * Opens the log of a data folder for reading. Throws `DamagedError` where there is none or its file is cut. `alone`:
- * nothing else of this process has it open, and nothing in it may change, not even by LMDB's own hand.
+ * Opens the log of a data folder for reading. Throws `DamagedError` if there is no log or its file is truncated.
+ * `alone`: nothing else in this process has the log open, and nothing in it may change, not even by LMDB itself.
  */
 export function openLogReader(dataDir: string, { alone = false } = {}): LmdbLogReader {
   const folder = logFolderOf(dataDir);
@@ -41,9 +41,9 @@ export function openLogReader(dataDir: string, { alone = false } = {}): LmdbLogR
 }
 
 /**
- * Begins to write to the log of a data folder, which holds one, and takes it back: nothing is changed. LMDB looks at
- * its list of free pages only then, and may end the process where that is damaged: so it is tried in one that may end.
- * Rejects with `DamagedError` for damage that LMDB tells.
+ * Begins a write to the existing log of a data folder and aborts it, so that nothing changes. LMDB reads its list of
+ * free pages only for a write, and may end the process if the list is damaged. Therefore this runs in a process that
+ * may end. Rejects with `DamagedError` for damage that LMDB reports.
  */
 export async function tryWriting(dataDir: string): Promise<void> {
   const folder = logFolderOf(dataDir);
@@ -97,27 +97,26 @@ export class LmdbLogReader implements LogReader {
     });
   }
 
-  /** The newest owner's epoch; 0 where there never was one. */
+  /** Returns the newest owner's epoch; 0 if there was no owner. */
   ownerEpoch(): number {
     // Earlier builds add a fraction to the version.
     return Math.floor(this.reading(() => this.environment.meta.getEntry(OWNER_KEY)?.version) ?? 0);
   }
 
   /**
-   * Counts the batches, each step in one short read transaction, and yields that no record is verified yet, of how
-   * many. Throws `DamagedError` where the log does not hold as many as it counts: a page that leads to some of them is
-   * damaged.
+   * Counts the batches, each step in one short read transaction. Yields 0 verified records and the total. Throws
+   * `DamagedError` if the log has fewer batches than it counts, because a page that leads to some of them is damaged.
    */
   *checkCount(): Generator<[done: number, total: number]> {
     const { log, path } = this.environment;
-    // Batches come after the last one only, and none ever goes: up to it they stay as many.
+    // Batches are only appended and never removed, so the number up to the last one is constant.
     const { counted, end } = this.reading(() => {
       const { entryCount } = log.getStats() as { readonly entryCount: number };
       return { counted: entryCount, end: [...log.getKeys({ reverse: true, limit: 1 })][0] };
     });
     let found = 0;
     for (let start: Uint8Array = FIRST_KEY; end !== undefined; ) {
-      // Not `getKeysCount`, which tells the number that the log counts without a look at a page.
+      // `getKeysCount` would return the stored count without reading a page.
       const range = { start, exclusiveStart: true, end, inclusiveEnd: true, limit: limits.catchUpBatches };
       const keys = this.reading(() => [...log.getKeys(range)]);
       const last = keys.at(-1);
@@ -135,7 +134,7 @@ export class LmdbLogReader implements LogReader {
     await this.environment.root.close();
   }
 
-  /** One short read transaction: the reset lets the next call see newer commits and leaves no page pinned. */
+  /** Runs one short read transaction. The reset lets the next call see newer commits and leaves no page pinned. */
   protected reading<T>(read: () => T): T {
     try {
       return read();
@@ -154,7 +153,8 @@ export class LmdbLogReader implements LogReader {
   }
 
   /**
-   * What the next read overwrites. A key that stands where its order does not put it is met in passing, and not found.
+   * Returns a borrowed view, valid until the next read. A key that is out of order is seen in a walk but not found by a
+   * lookup.
    */
   #borrowed(key: Uint8Array): StoredBatch {
     const firstSeq = seqOfKey(key);

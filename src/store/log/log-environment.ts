@@ -1,5 +1,5 @@
 /**
- * The LMDB environment of a log: its options, its named databases and how values stand in them. Nothing else opens it.
+ * The LMDB environment of a log: its options, its named databases and the format of its values. Nothing else opens it.
  */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -13,24 +13,27 @@ import { META_PAGES, NODE_HEADER_BYTES } from './pages.js';
 const KEY_BYTES = 8;
 const LENGTH_BYTES = 4;
 
-/** A second write of one turn starts the transaction: see `startWriting`. The declaration of `open` lacks it. */
+/**
+ * Starts the transaction at the second write of a turn, see `startWriting`. The declaration of `open` lacks this
+ * option.
+ */
 const startingAtOnce = { txnStartThreshold: 1 } as const;
 
 /** The name of the database `meta` as LMDB stores it. */
 export const META_NAME = Buffer.from('meta\0');
-/** The key of the owner record in `meta`; its version is the owner's epoch. */
+/** The key of the owner record in `meta`. Its version is the owner's epoch. */
 export const OWNER_KEY = Buffer.from('owner');
 
 export interface LogEnvironment {
   readonly path: string;
   readonly root: RootDatabase<Uint8Array, Uint8Array>;
-  /** 8 bytes big-endian first sequence number -> framed batch. */
+  /** First sequence number (8 bytes, big-endian) -> framed batch. */
   readonly log: Database<Uint8Array, Uint8Array>;
   /** `owner` -> JSON of the owner, versioned by its epoch. */
   readonly meta: Database<Uint8Array, Uint8Array>;
   /** Zero pages, while a scrub runs. */
   readonly scrub: Database<Uint8Array, Uint8Array>;
-  /** Keys of batches whose bytes moved out of their leaf page: the next scrub writes those pages again. */
+  /** Keys of batches whose bytes moved out of their leaf page. The next scrub rewrites those pages. */
   readonly moved: Database<Uint8Array, Uint8Array>;
 }
 
@@ -38,17 +41,17 @@ export interface PageCounts {
   readonly pageBytes: number;
   readonly lastPage: number;
   readonly lastTxn: number;
-  /** Pages of the file that no tree and no meta page takes. */
+  /** Pages of the file that belong to no tree and are no meta pages. */
   readonly freePages: number;
 }
 
-/** A log's environment that is being made, beside its place. */
+/** A log's environment under construction. */
 const BUILDING = '.tmp-log-';
 
 /**
- * Makes the environment in the folder `path` where there is none: aside, and put in its place once it is whole and
- * synced, since LMDB's file and each database in it are commits of their own. Of two that do so at once one comes
- * first, and the other finds it there.
+ * Creates the environment in the folder `path` if there is none. It is built under a temporary name and renamed once it
+ * is complete and synced, because LMDB's file and each database in it are separate commits. If two processes do this at
+ * once, one wins and the other finds the environment.
  */
 export async function formLogEnvironment(path: string): Promise<void> {
   if (existsSync(dataFileOf(path))) return;
@@ -66,7 +69,7 @@ export async function formLogEnvironment(path: string): Promise<void> {
   }
 }
 
-/** Removes what an interrupted `formLogEnvironment` left beside `path`; for its owner. */
+/** Removes the remains of an interrupted `formLogEnvironment` beside `path`. Only the owner may call it. */
 export function removeHalfFormed(path: string): void {
   for (const name of readdirSync(dirname(path))) {
     if (name.startsWith(BUILDING)) rmSync(join(dirname(path), name), { recursive: true, force: true });
@@ -74,9 +77,9 @@ export function removeHalfFormed(path: string): void {
 }
 
 /**
- * Opens the environment in the folder `path`, creating it where it does not exist. Open it again in each thread. With
- * `readOnly` nothing is created or changed, and what is missing is a `DamagedError`: in a damaged file LMDB may not
- * find a database that is there.
+ * Opens the environment in the folder `path` and creates it if missing. Each thread needs its own. With `readOnly`
+ * nothing is created or changed, and a missing database is a `DamagedError`, because LMDB may not find an existing
+ * database in a damaged file.
  */
 export function openLogEnvironment(path: string, { readOnly = false } = {}): LogEnvironment {
   if (!readOnly) mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -84,9 +87,9 @@ export function openLogEnvironment(path: string, { readOnly = false } = {}): Log
   const root = open<Uint8Array, Uint8Array>(path, {
     ...binary,
     noSubdir: false,
-    // The default mode acknowledged data that a power cut then took away.
+    // The default mode acknowledged data that a power cut then lost.
     overlappingSync: false,
-    // Unused parts of pages are zeroed, so that nothing erased lives on in a gap.
+    // LMDB zeroes unused parts of pages, so that no erased data stays in a gap.
     noMemInit: false,
     eventTurnBatching: false,
     ...startingAtOnce,
@@ -108,7 +111,7 @@ export function openLogEnvironment(path: string, { readOnly = false } = {}): Log
   };
 }
 
-/** What LMDB says of the file's pages and of its newest commit. */
+/** Returns LMDB's figures of the file's pages and of its newest commit. */
 export function pageCountsOf(environment: LogEnvironment): PageCounts {
   const { root, log, meta, scrub, moved } = environment;
   const stats = root.getStats() as TreeStats & {
@@ -137,7 +140,7 @@ interface TreeStats {
   readonly overflowPages: number;
 }
 
-/** The longest value that takes exactly one overflow page, in bytes. */
+/** Returns the longest value that needs exactly one overflow page, in bytes. */
 export function onePageBytes(pageBytes: number): number {
   return pageBytes - PAGE_HEADER_BYTES;
 }
@@ -152,13 +155,13 @@ export function seqOfKey(key: Uint8Array): number {
   return Number(Buffer.from(key.buffer, key.byteOffset, KEY_BYTES).readBigUInt64BE());
 }
 
-/** First sequence number of the newest batch; -1 where there is none. */
+/** Returns the first sequence number of the newest batch; -1 if there is none. */
 export function newestSeqOf(log: LogEnvironment['log']): number {
   const [key] = [...log.getKeys({ reverse: true, limit: 1 })];
   return key === undefined ? -1 : seqOfKey(key);
 }
 
-/** A batch as it stands in the log: its length, its bytes, and zeros up to `storedBytes`. */
+/** Frames a batch for the log: its length, its bytes, and zeros up to `storedBytes`. */
 export function frame(bytes: Uint8Array, storedBytes = LENGTH_BYTES + bytes.length): Buffer {
   const framed = Buffer.allocUnsafeSlow(storedBytes);
   framed.writeUInt32BE(bytes.length);
@@ -166,20 +169,21 @@ export function frame(bytes: Uint8Array, storedBytes = LENGTH_BYTES + bytes.leng
   return framed.fill(0, LENGTH_BYTES + bytes.length);
 }
 
-/** The batch in a framed value: a view of the same bytes. */
+/** Returns the batch in a framed value, as a view of the same bytes. */
 export function unframe(framed: Uint8Array, seq: number): Uint8Array {
-  // lmdb-js sets `length` of a larger buffer: only plain arithmetic on `length` is right here.
+  // lmdb-js overrides `length` of a larger buffer, so only arithmetic on `length` is correct here.
   const view = new DataView(framed.buffer, framed.byteOffset);
   const length = framed.length < LENGTH_BYTES ? -1 : view.getUint32(0);
   if (length < 0 || LENGTH_BYTES + length > framed.length) {
-    throw new DamagedError(`log: the batch at ${seq} is cut: ${framed.length} bytes stored`);
+    throw new DamagedError(`log: the batch at ${seq} is truncated: ${framed.length} bytes stored`);
   }
   return new Uint8Array(framed.buffer, framed.byteOffset + LENGTH_BYTES, length);
 }
 
 /**
- * Has LMDB begin with what this turn of the event loop wrote, in place of after the next turn, in which hundreds of
- * requests may be read first. Resolves or rejects with it. Nothing can be added to it afterwards.
+ * Makes LMDB begin with the writes of this turn of the event loop at once. Otherwise it begins after the next turn, in
+ * which hundreds of requests may be read first. Resolves or rejects with the commit. Later writes belong to the next
+ * transaction.
  */
 export function startWriting({ root }: LogEnvironment): Promise<boolean> {
   return root.batch(() => undefined);
@@ -188,15 +192,15 @@ export function startWriting({ root }: LogEnvironment): Promise<boolean> {
 export interface Replacement {
   /** Bytes to store for the new value, padding included. */
   readonly storedBytes: number;
-  /** The value leaves its leaf page for overflow pages, and its old bytes stay in the gap of the leaf page. */
+  /** Whether the value leaves its leaf page for overflow pages. Its old bytes stay in the gap of the leaf page. */
   readonly movesOut: boolean;
 }
 
 /**
- * How a value of `bytes` replaces one stored in `oldBytes`. LMDB leaves bytes that shrink or move behind in the gap of
- * a leaf page, where no scrub of free pages reaches them, and a leaf that splits loses track of its gaps. So a value in
- * a leaf page is overwritten in place at its old size, or moves out; one in overflow pages stays in such. No leaf page
- * ever splits.
+ * Decides how a value of `bytes` replaces one stored in `oldBytes`. LMDB leaves the bytes of a shrunken or moved value
+ * in the gap of a leaf page, where no scrub of free pages reaches them, and a leaf that splits loses track of its gaps.
+ * So a value in a leaf page is overwritten in place at its old size, or moves out. A value in overflow pages stays in
+ * overflow pages. No leaf page ever splits.
  */
 export function replacementOf(bytes: number, oldBytes: number, pageBytes: number): Replacement {
   const neededBytes = LENGTH_BYTES + bytes;
@@ -207,8 +211,8 @@ export function replacementOf(bytes: number, oldBytes: number, pageBytes: number
 }
 
 /**
- * For the `catch` of a commit to the environment in `path`. lmdb-js hangs the true error, as a promise that rejects, on
- * the one it gives.
+ * Returns a handler for the `catch` of a commit to the environment in `path`. lmdb-js attaches the original error, as a
+ * promise that rejects, to the error that it throws.
  */
 export function unknownOutcome(path: string): (error: unknown) => never {
   return (error) => {
@@ -216,21 +220,21 @@ export function unknownOutcome(path: string): (error: unknown) => never {
       error.commitError.catch(() => undefined);
     }
     const what = `${dataFileOf(path)}: a commit failed and its outcome is not known`;
-    // LMDB tells it as an error of the disk.
+    // LMDB reports a full disk as an error of the disk.
     if (isFull(path)) throw new DiskFullError(`${what}: the disk is full`, { cause: error });
     throw new Error(what, { cause: error });
   };
 }
 
-/** LMDB's own errors, by their numbers in `lmdb.h`; what stands outside them is the system's. */
+/** LMDB's own errors, by their numbers in `lmdb.h`. Other numbers are system errors. */
 const LMDB_ERROR_MIN = -30_799;
 const LMDB_ERROR_MAX = -30_779;
-/** EINVAL: what LMDB says where pages make no sense before it has begun to read. */
+/** EINVAL: LMDB's error for invalid pages before it has begun to read. */
 const INVALID = 22;
 
 /**
- * What LMDB says of pages that make no sense is damage, and names no file: here it does. Any other error stays what it
- * is.
+ * Converts LMDB's errors about invalid pages to a `DamagedError` that names the file. Returns any other error
+ * unchanged.
  */
 export function namedDamage(error: unknown, path: string): unknown {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;

@@ -1,8 +1,7 @@
 /**
- * Looks at the pages of an LMDB data file that its next commit starts from: the list of free pages, which it takes
- * from, and the right edge of every tree, which it adds to. LMDB believes both and checks neither: it overwrites a page
- * that is in use but listed as free, a list that makes no sense ends the process, and a leaf that lost its newest
- * entry, or a branch that leads to an old page, is an older log that looks whole.
+ * Checks the pages of an LMDB data file that its next commit uses: the list of free pages, and the right edge of every
+ * tree. LMDB checks neither: it overwrites a page that is in use but listed as free, and an invalid list ends the
+ * process. A leaf without its newest entry, or a branch to an old page, looks like an intact older log.
  */
 import { closeSync, openSync } from 'node:fs';
 import { Bits } from '../../core/bits.js';
@@ -12,13 +11,13 @@ import { META_NAME } from './log-environment.js';
 import { PageError, Pages, type Run, walk } from './pages.js';
 
 const ITEM_BYTES = 8;
-/** A living writer may use a page again while it is looked at: only what is wrong in a file at rest is damage. */
+/** Reads of a page that a running writer may reuse meanwhile. Only a fault that persists is damage. */
 const LOOKS = 3;
 
 /**
- * Throws `DamagedError` for what the next commit would stumble over in `file`, which `checkEnvironmentFile` passed.
- * Tells nothing of a file that is written to meanwhile. Reads the list and the branches, which are a two hundredth of a
- * log of small batches.
+ * Throws `DamagedError` for pages of `file` that would break the next commit. `checkEnvironmentFile` must have accepted
+ * the file. Gives no result for a file that is written to meanwhile. Reads the list and the branches, about a
+ * two-hundredth of a log of small batches.
  */
 export function checkPages(file: string): void {
   const descriptor = openSync(file, 'r');
@@ -35,8 +34,8 @@ export function checkPages(file: string): void {
 }
 
 /**
- * The pages that `file` lists as free; undefined where the list makes no sense, as where commits come while it is read.
- * Reads all of it: it is for one that is short.
+ * Returns the pages that `file` lists as free; undefined if the list is invalid, for example because commits happen
+ * during the read. Reads the whole list, so it suits short lists only.
  */
 export function freePagesOf(file: string): ReadonlySet<number> | undefined {
   const descriptor = openSync(file, 'r');
@@ -74,12 +73,12 @@ function damageOf(descriptor: number, meta: MetaPage): string | undefined {
   }
 }
 
-/** Where the numbers of free pages go. */
+/** Receives the numbers of free pages. */
 interface FreePages {
   add(page: number): unknown;
 }
 
-/** Adds what the list names to `free`; takes the pages in which the list itself stands. */
+/** Adds the pages of the list to `free`. Passes the pages of the list itself to `take`. */
 function addFree(pages: Pages, { free: tree, txn }: MetaPage, free: FreePages, take: (run: Run) => void): void {
   let before = 0n;
   walk(pages, tree, 'whole', take, (leaf, page) => {
@@ -92,13 +91,14 @@ function addFree(pages: Pages, { free: tree, txn }: MetaPage, free: FreePages, t
 }
 
 /**
- * A list of free pages: how many items follow, then items, of which 0 says nothing, a number above 0 is a page, and one
- * below 0 says how many pages there are from the one in the next item on.
+ * Reads a list of free pages: the number of items, then the items. An item of 0 is empty, a positive number is a page,
+ * and a negative number is the length of a run that starts at the page in the next item.
  */
 function addListed(pages: Pages, list: Buffer, free: FreePages, page: number): void {
   const items = list.length / ITEM_BYTES - 1;
   const listed = items >= 0 ? Number(list.readBigUInt64LE(0)) : -1;
-  if (!Number.isInteger(items) || listed < 0 || listed > items) throw new PageError(page, 'lists more than it holds');
+  if (!Number.isInteger(items) || listed < 0 || listed > items)
+    throw new PageError(page, 'lists more pages than it contains');
   const runs: Run[] = [];
   for (let item = 1; item <= listed; item += 1) {
     let first = Number(list.readBigInt64LE(item * ITEM_BYTES));
@@ -113,7 +113,7 @@ function addListed(pages: Pages, list: Buffer, free: FreePages, page: number): v
     runs.push({ first, count });
     for (let one = first; one < first + count; one += 1) free.add(one);
   }
-  // Two lists may name one page, which LMDB passes over; a list that does so itself has it used twice.
+  // Two lists may name the same page, which LMDB skips. A list that names a page twice makes LMDB use the page twice.
   runs.sort((a, b) => a.first - b.first);
   for (const [i, { first }] of runs.entries()) {
     const before = runs[i - 1];
@@ -122,13 +122,13 @@ function addListed(pages: Pages, list: Buffer, free: FreePages, page: number): v
 }
 
 /**
- * Walks the tree of databases and the tree of each: all branches, and the leaf of the newest value. Walks all of
- * `meta`, which each start reads.
+ * Walks the tree of databases and the tree of each database: all branches, and the leaf of the newest value. Walks all
+ * of `meta`, because each start reads it.
  */
 function checkTrees(pages: Pages, main: PageTree, take: (run: Run) => void): void {
   walk(pages, main, 'whole', take, (database, page) => {
     const tree = database.isTree ? treeOf(database.inPage) : undefined;
-    if (tree === undefined) throw new PageError(page, 'holds a record of a database that is cut');
+    if (tree === undefined) throw new PageError(page, 'contains a truncated record of a database');
     walk(pages, tree, database.key.equals(META_NAME) ? 'whole' : 'newest', take, (leaf, at) => {
       if (leaf.isTree) throw new PageError(at, 'has a database among its values');
     });

@@ -1,6 +1,4 @@
-/**
- * Reads pages of an LMDB data file with plain reads, and holds each against what LMDB's own writing of it makes true.
- */
+/** Reads pages of an LMDB data file by plain reads, and checks each against the invariants of LMDB's own writes. */
 import { readSync } from 'node:fs';
 import {
   type MetaPage,
@@ -11,7 +9,8 @@ import {
   RUN_PAGES_AT,
 } from '../files/environment-file.js';
 
-// Layout of pages and nodes in lmdb-js's fork of LMDB, data version 2. Offsets in a page count from behind its header.
+// Layout of pages and nodes in lmdb-js's fork of LMDB, data version 2. Offsets in a page count from the end of its
+// header.
 const PAGE_TXN_AT = 8;
 const LOWER_AT = 20;
 const UPPER_AT = 22;
@@ -21,14 +20,14 @@ export const NODE_HEADER_BYTES = 8;
 const NODE_FLAGS_AT = 4;
 const KEY_BYTES_AT = 6;
 export const META_PAGES = 2;
-/** The value has pages of its own; in its place stand the first one, a commit and their number, 8 bytes each. */
+/** The value has its own pages. The node contains the first page, a commit and the number of pages, 8 bytes each. */
 const RUN_NODE_FLAG = 0x01;
 /** The value is the record of a database. */
 const TREE_NODE_FLAG = 0x02;
 const RUN_BYTES = 24;
 const DEPTH_MAX = 32;
 
-/** A page that is not what LMDB writes; the message says which and how. */
+/** A page that LMDB would not write. The message names the page and the fault. */
 export class PageError extends Error {
   override readonly name = 'PageError';
 
@@ -48,13 +47,13 @@ export interface Leaf {
   readonly key: Buffer;
   readonly flags: number;
   readonly isTree: boolean;
-  /** Of the value, wherever it stands. */
+  /** Length of the value, wherever it is stored. */
   readonly valueBytes: number;
-  /** In the page: the value, or what names its pages. */
+  /** Bytes in the page: the value, or the reference to its pages. */
   readonly inPage: Buffer;
 }
 
-/** Pages from `first` on that hold one value. */
+/** Consecutive pages from `first` on that contain one value. */
 export interface Run {
   readonly first: number;
   readonly count: number;
@@ -73,7 +72,7 @@ export class Pages {
     this.#txn = BigInt(txn);
   }
 
-  /** Whether a tree, or the list of free pages, can have `count` pages from `page` on. */
+  /** Returns whether a tree, or the list of free pages, can have `count` pages from `page` on. */
   has(page: number, count = 1): boolean {
     return page >= META_PAGES && count >= 1 && page + count - 1 <= this.#lastPage;
   }
@@ -84,7 +83,7 @@ export class Pages {
     this.#mustFill(page, bytes, starts, sizes);
     return starts.map((at, i) => ({
       key: bytes.subarray(at + NODE_HEADER_BYTES, at + sizes[i]!),
-      // Of six bytes: the flags of a leaf's entry are the highest two here.
+      // Page numbers have six bytes. The flags of a leaf's entry are the highest two bytes here.
       child: bytes.readUIntLE(at, 6),
     }));
   }
@@ -97,7 +96,7 @@ export class Pages {
       const keyEnd = at + NODE_HEADER_BYTES + bytes.readUInt16LE(at + KEY_BYTES_AT);
       const key = bytes.subarray(at + NODE_HEADER_BYTES, keyEnd);
       const end = keyEnd + ((flags & RUN_NODE_FLAG) === 0 ? valueBytes : RUN_BYTES);
-      if (flags > TREE_NODE_FLAG) throw new PageError(page, 'has an entry of no kind');
+      if (flags > TREE_NODE_FLAG) throw new PageError(page, 'has an entry of an unknown kind');
       return {
         key,
         flags,
@@ -116,7 +115,7 @@ export class Pages {
     return leaves;
   }
 
-  /** The pages that a value has of its own; null where it stands in its leaf. */
+  /** Returns the overflow pages of a value; null if the value is in its leaf. */
   runOf({ flags, valueBytes, inPage }: Leaf): Run | null {
     if ((flags & RUN_NODE_FLAG) === 0) return null;
     const run = { first: Number(inPage.readBigUInt64LE(0)), count: Number(inPage.readBigUInt64LE(16)) };
@@ -125,7 +124,7 @@ export class Pages {
       head.readUInt16LE(PAGE_FLAGS_AT) === OVERFLOW_PAGE_FLAG &&
       head.readUInt32LE(RUN_PAGES_AT) === run.count &&
       PAGE_HEADER_BYTES + valueBytes <= run.count * this.#pageBytes;
-    if (!isRun) throw new PageError(run.first, 'does not begin the value that it should');
+    if (!isRun) throw new PageError(run.first, 'is not the first page of its value');
     return run;
   }
 
@@ -137,47 +136,52 @@ export class Pages {
   }
 
   #read(run: Run, length: number): Buffer {
-    if (!this.has(run.first, run.count)) throw new PageError(run.first, 'is none that the file has');
+    if (!this.has(run.first, run.count)) throw new PageError(run.first, 'is not in the file');
     const bytes = Buffer.alloc(length);
     const read = readSync(this.#descriptor, bytes, 0, length, run.first * this.#pageBytes);
-    if (read < length) throw new PageError(run.first, 'is cut');
-    if (bytes.readBigUInt64LE(0) !== BigInt(run.first)) throw new PageError(run.first, 'says that it is another');
-    if (bytes.readBigUInt64LE(PAGE_TXN_AT) > this.#txn)
-      throw new PageError(run.first, 'is of a commit that is to come');
+    if (read < length) throw new PageError(run.first, 'is truncated');
+    if (bytes.readBigUInt64LE(0) !== BigInt(run.first))
+      throw new PageError(run.first, 'contains the number of another page');
+    if (bytes.readBigUInt64LE(PAGE_TXN_AT) > this.#txn) throw new PageError(run.first, 'belongs to a later commit');
     return bytes;
   }
 
-  /** A page of a tree, and where in it each of its entries starts. */
+  /** Reads a page of a tree, and the offset of each of its entries. */
   #entries(page: number, flag: number): { readonly bytes: Buffer; readonly starts: number[] } {
     const bytes = this.#read({ first: page, count: 1 }, this.#pageBytes);
-    if (bytes.readUInt16LE(PAGE_FLAGS_AT) !== flag) throw new PageError(page, 'is of another kind than its place');
+    if (bytes.readUInt16LE(PAGE_FLAGS_AT) !== flag) throw new PageError(page, 'has an unexpected kind');
     const [lower, upper] = [bytes.readUInt16LE(LOWER_AT), bytes.readUInt16LE(UPPER_AT)];
     const end = this.#pageBytes - PAGE_HEADER_BYTES;
-    if (lower === 0 || lower % 2 !== 0 || lower > upper || upper > end) throw new PageError(page, 'counts no entries');
+    if (lower === 0 || lower % 2 !== 0 || lower > upper || upper > end)
+      throw new PageError(page, 'has an invalid count of entries');
     const starts: number[] = [];
     for (let at = 0; at < lower; at += 2) {
       const start = bytes.readUInt16LE(PAGE_HEADER_BYTES + at);
-      if (start < upper || start + NODE_HEADER_BYTES > end) throw new PageError(page, 'has an entry out of place');
+      if (start < upper || start + NODE_HEADER_BYTES > end)
+        throw new PageError(page, 'has an entry at an invalid offset');
       starts.push(PAGE_HEADER_BYTES + start);
     }
     return { bytes, starts };
   }
 
-  /** LMDB leaves no gap between entries: one that is lost, or named twice, shows in their sum. */
+  /**
+   * Checks that the entries fill the page, because LMDB leaves no gap between them. A lost or duplicate entry changes
+   * the sum.
+   */
   #mustFill(page: number, bytes: Buffer, starts: readonly number[], sizes: readonly number[]): void {
     let sum = 0;
     for (const [i, size] of sizes.entries()) {
-      if (starts[i]! + size > this.#pageBytes) throw new PageError(page, 'has an entry that is cut');
+      if (starts[i]! + size > this.#pageBytes) throw new PageError(page, 'has a truncated entry');
       sum += size + (size % 2);
     }
     const filled = this.#pageBytes - PAGE_HEADER_BYTES - bytes.readUInt16LE(UPPER_AT);
-    if (sum !== filled) throw new PageError(page, 'does not hold the entries that fill it');
+    if (sum !== filled) throw new PageError(page, 'has entries that do not fill it');
   }
 }
 
 /**
- * Takes every page of a tree, and reads the entries of its leaves in order: of all, or of the newest leaf. Throws
- * `PageError`.
+ * Passes every page of a tree to `take`, and reads the entries of its leaves in order: of all leaves, or of the newest
+ * one. Throws `PageError`.
  */
 export function walk(
   pages: Pages,
@@ -187,9 +191,9 @@ export function walk(
   read: (leaf: Leaf, page: number) => void,
 ): void {
   if (depth === 0) return;
-  if (depth > DEPTH_MAX) throw new PageError(root, 'begins a tree of too many levels');
+  if (depth > DEPTH_MAX) throw new PageError(root, 'is the root of a tree with too many levels');
   const below = (page: number, level: number, isNewest: boolean): void => {
-    if (!pages.has(page)) throw new PageError(page, 'is none that the file has');
+    if (!pages.has(page)) throw new PageError(page, 'is not in the file');
     take({ first: page, count: 1 });
     if (level > 0) {
       const branches = pages.branches(page);

@@ -1,6 +1,6 @@
 /**
  * Overwrites the free pages of the log. LMDB is copy-on-write: the old version of a page stays in the file until the
- * page is used again, so values of zeros claim every free page once, and are removed again.
+ * page is reused. So values of zeros claim every free page once and are removed again.
  */
 import { statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -11,37 +11,37 @@ import { freeBytesOf } from '../files/full-disk.js';
 import { type LogEnvironment, onePageBytes, pageCountsOf } from './log-environment.js';
 import { freePagesOf } from './page-check.js';
 
-/** Commits what it is given in one transaction that only the folder's owner can make. */
+/** Commits the writes in one transaction that only the folder's owner can make. */
 export type Commit = (write: () => Promise<boolean>) => Promise<void>;
 
-/** How long readers of old pages are waited for, and how often they are looked at, in ms. */
+/** How long to wait for readers of old pages, and how often to check them, in ms. */
 export interface ScrubTimes {
   readonly scrubReaderWaitMs: number;
   readonly scrubReaderLookMs: number;
 }
 
-/** So few free pages are looked at one by one; of more, only their number. */
+/** Up to this number, free pages are checked one by one; above it, only their number. */
 const FEW_PAGES = 128;
 /**
- * Of free pages so many are not claimed at once: what the last two commits freed, which cannot be had yet, and what a
- * commit takes for its trees. Claiming for them would make the file grow.
+ * Free pages that are not claimed in bulk: those that the last two commits freed, which are not available yet, and
+ * those that a commit needs for its trees. Claiming them would grow the file.
  */
 const SPARED_PAGES = 32;
-/** Claims that one page of a tree has room for, at the least. */
+/** Minimum number of claims that fit into one page of a tree. */
 const CLAIMS_PER_PAGE = 64;
-/** Claims in a row that found none of the pages that are left. Each tries one page more than the one before. */
+/** Consecutive claims that found none of the remaining pages. Each claims one page more than the one before. */
 const IN_VAIN_MAX = 128;
-/** Pages that a commit frees can be used two commits later, once no reader stands before them. */
+/** Pages that a commit frees can be used two commits later, once no reader needs them. */
 const FIRST_CLAIMS = 2;
-/** The list of free pages names each in so many bytes. */
+/** Bytes of each page number in the list of free pages. */
 const LISTED_BYTES = 8;
-/** More of them than a scrub finds free when it begins. */
+/** Pages to reserve in addition to those that are free when the scrub begins. */
 const FURTHER_PAGES = 256;
 const ROOM_KEY = Buffer.from([0xff, 0xff, 0xff, 0xff]);
 
 /**
- * Afterwards no byte that was replaced before the call stands in the file, in a free page or in a gap. Rejects with
- * `ScrubDeferredError` where a reader stays on old pages for too long, or others free more pages than can be claimed.
+ * Overwrites all bytes that were replaced before the call, in free pages and in gaps. Rejects with `ScrubDeferredError`
+ * if a reader uses old pages for too long, or if others free more pages than can be claimed.
  */
 export async function scrubFreePages(
   environment: LogEnvironment,
@@ -62,7 +62,7 @@ export async function scrubFreePages(
   await removeScrubPages(environment, commit);
 }
 
-/** Gives back the pages of zeros. */
+/** Frees the pages of zeros. */
 export async function removeScrubPages(environment: LogEnvironment, commit: Commit): Promise<void> {
   const { root, scrub } = environment;
   const isEmpty = [...scrub.getKeys({ limit: 1 })].length === 0;
@@ -71,9 +71,9 @@ export async function removeScrubPages(environment: LogEnvironment, commit: Comm
 }
 
 /**
- * The commit that gives all pages back lists them in pages that lie side by side. While all are claimed there is no
- * such room but at the end of the file, which would grow by that list with every scrub, and so would the next list. So
- * it is taken beforehand.
+ * Reserves pages for the list of free pages. The commit that frees all claimed pages needs consecutive pages for its
+ * list. While all pages are claimed, such room exists only at the end of the file, which would grow by that list with
+ * every scrub.
  */
 async function reservePages(environment: LogEnvironment, commit: Commit): Promise<void> {
   const { freePages, pageBytes } = pageCountsOf(environment);
@@ -82,15 +82,14 @@ async function reservePages(environment: LogEnvironment, commit: Commit): Promis
   await commit(() => environment.scrub.put(ROOM_KEY, zeros));
 }
 
-/** Two commits before it is used. */
+/** Frees the reserved pages two commits before they are used. */
 async function giveRoomBack(environment: LogEnvironment, commit: Commit): Promise<void> {
   await commit(() => environment.scrub.remove(ROOM_KEY));
   await claimPages(environment, commit, 0, 1);
 }
 
 /**
- * Writes each batch that moved out of its leaf page once more, as it is: LMDB copies the leaf page for it, without its
- * gap.
+ * Rewrites each batch that moved out of its leaf page, unchanged. LMDB copies the leaf page for it, without the gap.
  */
 async function rewriteLeaves(environment: LogEnvironment, commit: Commit): Promise<void> {
   const { root, log, moved } = environment;
@@ -111,9 +110,9 @@ async function rewriteLeaves(environment: LogEnvironment, commit: Commit): Promi
 }
 
 /**
- * Claims in large pieces, for as long as the number of free pages says that they are to be had: where a reader holds
- * the newest of them, LMDB takes pages from the end of the file instead. Those behind the last page, which a commit
- * that a crash cut short left, are taken there.
+ * Claims pages in large pieces while the number of free pages permits it. If a reader holds the newest of them, LMDB
+ * takes pages from the end of the file instead. This also claims pages behind the last page that an interrupted commit
+ * left.
  */
 async function claimMany(environment: LogEnvironment, commit: Commit): Promise<void> {
   const { pageBytes } = pageCountsOf(environment);
@@ -132,9 +131,9 @@ async function claimMany(environment: LogEnvironment, commit: Commit): Promise<v
 }
 
 /**
- * Claims pages until none is left of those that are free now. One counts as claimed once the list of free pages no
- * longer names it: a page that is taken and given back within one commit is never written, and stays on the list. The
- * number of free pages would not do, since each commit frees a few.
+ * Claims pages until none of those that are free now is left. A page counts as claimed once the list of free pages no
+ * longer contains it: a page that is taken and freed within one commit is never written, and stays on the list. The
+ * number of free pages is no measure, because each commit frees a few.
  */
 async function claimRemaining(
   environment: LogEnvironment,
@@ -153,16 +152,16 @@ async function claimRemaining(
     left = still;
     if (inVain > 0) await readersPass(lookedAt);
     const pages = Math.max(1 + inVain, (still?.size ?? 0) - SPARED_PAGES);
-    // The same values time and again: the pages that they leave are overwritten already, and free for the commits that
-    // follow.
+    // Write the same values again. The pages that they free are already overwritten, and available to the following
+    // commits.
     await claimPages(environment, commit, 0, Math.min(pages, pieceOf(pageBytes)));
   }
   throw new ScrubDeferredError(`free pages of ${environment.path} could not be claimed, or are on no list`);
 }
 
 /**
- * All free pages, as they are listed; undefined where the list does not name as many as are free. LMDB at times keeps
- * one or two of them to itself for a commit, and a commit may have come meanwhile.
+ * Returns all free pages of the list; undefined if the list has fewer pages than are free. LMDB sometimes reserves one
+ * or two of them for a commit, and a commit may have happened meanwhile.
  */
 function listedPagesOf(environment: LogEnvironment): ReadonlySet<number> | undefined {
   const { lastTxn, freePages } = pageCountsOf(environment);
@@ -170,7 +169,7 @@ function listedPagesOf(environment: LogEnvironment): ReadonlySet<number> | undef
   return listed?.size === freePages && pageCountsOf(environment).lastTxn === lastTxn ? listed : undefined;
 }
 
-/** A look at the file may fail for a while, as where no descriptor is left: no reason to end. */
+/** Reads the list. A temporary failure, such as a lack of descriptors, only defers the scrub. */
 function readFreePages(file: string): ReadonlySet<number> | undefined {
   try {
     return freePagesOf(file);
@@ -197,7 +196,7 @@ async function claimPages(environment: LogEnvironment, commit: Commit, first: nu
 }
 
 /**
- * Waits until no reader stands at or before the commit `txn`; the node's own are short, those of other tools may not
+ * Waits until no reader uses commit `txn` or an older one. The node's own reads are short; those of other tools may not
  * be.
  */
 async function untilReadersPass(
@@ -214,22 +213,22 @@ async function untilReadersPass(
     await delay(times.scrubReaderLookMs);
   }
   throw new ScrubDeferredError(
-    `a reader of ${environment.path} holds old pages: erased bytes cannot be overwritten yet`,
+    `a reader of ${environment.path} uses old pages: erased bytes cannot be overwritten yet`,
   );
 }
 
-/** A commit of a scrub that finds no space would end the process: the scrub waits for room. */
+/** Defers the scrub on a full disk, because a commit without space would end the process. */
 export function deferIfFull(path: string): void {
   if (freeBytesOf(path) >= limits.commitFreeBytes) return;
   throw new ScrubDeferredError(`the disk under ${path} is full: erased bytes cannot be overwritten yet`);
 }
 
-/** The node ends: the scrub is left for its next start. */
+/** Defers the scrub to the next start if the node ends. */
 export function refuseIfAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw new ScrubDeferredError('the scrub is left, since the node ends');
+  if (signal?.aborted) throw new ScrubDeferredError('the scrub is deferred to the next start, because the node ends');
 }
 
-/** Lines of `pid thread txn`, the last being `-` for a reader at rest. */
+/** Parses lines of `pid thread txn`. The last field is `-` for an idle reader. */
 function oldestReaderTxn(readerList: string): number {
   let oldest = Number.POSITIVE_INFINITY;
   for (const line of readerList.split('\n')) {

@@ -1,6 +1,6 @@
 /**
- * Has the log of a data folder opened by a process of its own, by which LMDB knows the newest commit again where
- * another process hid it.
+ * Opens the log of a data folder in another process. LMDB then sees the newest commit again if another process had
+ * hidden it.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,9 +9,9 @@ import { fileURLToPath } from 'node:url';
 
 const entry = fileURLToPath(new URL('./open-log.js', import.meta.url));
 
-/** Rejects where the log of the data folder `dir` could not be opened. */
+/** Rejects if the log of the data folder `dir` could not be opened. */
 export async function openElsewhere(dir: string): Promise<void> {
-  // Ctrl-C is for the node, but reaches a process that was made this moment and has no group of its own yet.
+  // Ctrl-C is meant for the node, but it also reaches a child that does not have its own process group yet.
   const child = spawn(execPath, [entry, dir], { stdio: 'ignore', detached: true });
   const [code, signal] = await once(child, 'exit');
   if (signal === 'SIGINT') return openElsewhere(dir);

@@ -1,4 +1,4 @@
-/** Entry of a process that opens the log of the data folder in its argument, and ends. */
+/** Entry of a process that opens the log of the data folder in its argument, and exits. */
 import { argv } from 'node:process';
 import { openLogReader } from '../log/lmdb-log.js';
 

@@ -1,7 +1,7 @@
 /**
- * The record of a data folder's owner, a plain file `owner-<epoch>.json`. Everybody reads it before anything opens
- * LMDB, whose table of readers cannot tell processes of two PID namespaces apart. The record with the highest epoch
- * counts.
+ * The record of a data folder's owner, a plain file `owner-<epoch>.json`. Every process reads it before it opens LMDB,
+ * whose table of readers cannot distinguish processes of two PID namespaces. The record with the highest epoch is
+ * valid.
  */
 import { randomUUID } from 'node:crypto';
 import { closeSync, linkSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { Pages, walk } from '../log/pages.js';
 import type { ProcessIdentity } from './process-identity.js';
 
 export interface OwnerRecord {
-  /** One more than the epoch of the owner before. */
+  /** The previous owner's epoch plus one. */
   readonly epoch: number;
   readonly pid: number;
   readonly process_start: string | null;
@@ -23,12 +23,12 @@ export interface OwnerRecord {
   readonly pid_namespace: string | null;
   /** ISO 8601; for people only. */
   readonly claimed_at: string;
-  /** True once the owner closed the folder in good order. */
+  /** True once the owner closed the folder cleanly. */
   readonly released: boolean;
 }
 
 const NAME = /^owner-(\d+)\.json$/;
-/** lmdb-js stores the version of a value in front of it. */
+/** lmdb-js stores the version of a value in front of the value. */
 const VERSION_BYTES = 8;
 
 export function recordOf(identity: ProcessIdentity, epoch: number): OwnerRecord {
@@ -47,33 +47,34 @@ export function ownerFileOf(dir: string, epoch: number): string {
   return join(dir, `owner-${epoch}.json`);
 }
 
-/** The newest owner of the data folder `dir`; undefined where it never had one. */
+/** Returns the newest owner of the data folder `dir`; undefined if it never had one. */
 export function readOwner(dir: string): OwnerRecord | undefined {
   const epoch = newestEpoch(dir);
-  // Earlier builds write no file, and may have run on the folder last.
+  // Earlier builds write no file and may have been the last owner.
   const stored = ownerInLog(dir);
   if (stored !== undefined && stored.epoch > epoch) return stored;
   if (epoch === 0) return undefined;
   const record = parsed(readText(ownerFileOf(dir, epoch)) ?? '');
-  // A power cut may leave an empty file: its owner cannot be looked up, and only its heartbeat can show that it lives.
+  // A power cut may leave an empty file. Its owner cannot be identified, so only its heartbeat can show that it is
+  // alive.
   return record?.epoch === epoch ? record : { ...recordOf(noOwner, epoch), claimed_at: 'an unknown time' };
 }
 
-/** The highest epoch that a file in `dir` names; 0 for none. */
+/** Returns the highest epoch of the files in `dir`; 0 for none. */
 export function newestEpoch(dir: string): number {
   return Math.max(0, ...epochsIn(dir));
 }
 
 /**
- * Makes `record` the newest of the folder; false, with nothing changed, where somebody else has its epoch or a later
- * one.
+ * Makes `record` the newest of the folder. Returns false and changes nothing if another process has this epoch or a
+ * later one.
  */
 export function putOwner(dir: string, record: OwnerRecord): boolean {
   const file = ownerFileOf(dir, record.epoch);
   const aside = join(dir, `.tmp-owner-${randomUUID()}`);
   try {
     writeFileSync(aside, textOf(record), { mode: 0o600 });
-    // Of two who link the same name one succeeds, and the file is whole from then on.
+    // If two processes link the same name, one succeeds, and the file is complete from then on.
     linkSync(aside, file);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
@@ -81,7 +82,7 @@ export function putOwner(dir: string, record: OwnerRecord): boolean {
   } finally {
     rmSync(aside, { force: true });
   }
-  // A claimant that was paused may link an epoch that others left behind long ago.
+  // A paused claimant may link an epoch that others have already passed.
   const isNewest = newestEpoch(dir) === record.epoch;
   const stale = isNewest ? epochsIn(dir).filter((epoch) => epoch < record.epoch) : [record.epoch];
   for (const epoch of stale) rmSync(ownerFileOf(dir, epoch), { force: true });
@@ -93,7 +94,7 @@ export async function putReleased(dir: string, record: OwnerRecord): Promise<voi
   await replaceFile(ownerFileOf(dir, record.epoch), textOf({ ...record, released: true }), { sync: false });
 }
 
-/** The record that a text holds; undefined where the text makes no sense. */
+/** Parses a record; undefined if the text is invalid. */
 export function parsed(text: string): OwnerRecord | undefined {
   try {
     const record = JSON.parse(text) as OwnerRecord;
@@ -114,7 +115,7 @@ function textOf(record: OwnerRecord): string {
 }
 
 /**
- * The record in the log's environment, by plain reads. Undefined where pages make no sense: the claim of the log
+ * Reads the record in the log's environment by plain reads. Undefined if pages are invalid; the claim of the log
  * reports that.
  */
 function ownerInLog(dir: string): OwnerRecord | undefined {

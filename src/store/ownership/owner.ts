@@ -1,7 +1,6 @@
 /**
- * Who owns a data folder. A process claims the folder by a plain file (`owner-record.ts`) and beats in another one;
- * only then does it open LMDB, where it writes its epoch, so that every commit of an earlier owner is refused from
- * there on.
+ * Claims a data folder for one process, by a plain file (`owner-record.ts`) and a heartbeat in another file. Only then
+ * does the owner open LMDB and write its epoch there, so that every later commit of an earlier owner is refused.
  */
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -39,15 +38,15 @@ import {
 import { hasOpen, type ProcessIdentity, processStartOf, readText, runs, thisProcess } from './process-identity.js';
 import { repeatedly } from './repeatedly.js';
 
-/** Attempts to find LMDB's newest commit where other processes hide it. */
+/** Attempts to find LMDB's newest commit while other processes hide it. */
 const FENCE_TRIES = 3;
 
-/** Another node owns the folder and lives, or took it a moment before. */
+/** Another running node owns the folder, or has just claimed it. */
 export class FolderOwnedError extends Error {
   override readonly name = 'FolderOwnedError';
 }
 
-/** How often an owner beats and how long a silent one is watched, in ms. */
+/** Interval of heartbeats, and how long a silent owner is watched, in ms. */
 export interface OwnerTimes {
   readonly heartbeatMs: number;
   readonly ownerSilentMs: number;
@@ -57,12 +56,12 @@ export interface OwnerTimes {
 export class OwnedFolder {
   readonly #dir: string;
   readonly #record: OwnerRecord;
-  /** The owner's file, held open: that tells the folder from a copy of it. */
+  /** The owner's file, kept open. This distinguishes the folder from a copy of it. */
   readonly #descriptor: number;
   readonly #stopHeart: () => Promise<void>;
   #isStopped = false;
 
-  /** Made by `ownFolder` only. */
+  /** Created only by `ownFolder`. */
   constructor(dir: string, record: OwnerRecord, heartbeatMs: number, onLost: (error: OwnerLostError) => void) {
     this.#dir = dir;
     this.#record = record;
@@ -71,9 +70,9 @@ export class OwnedFolder {
   }
 
   /**
-   * Opens the log, creating it where there is none, for its one writer, whose `close` releases the folder. Rejects with
-   * `FolderOwnedError` where a later owner came first, and with `DamagedError` where the log's file is cut or the
-   * owner's record in it makes no sense.
+   * Opens the log for its single writer and creates it if missing. The writer's `close` releases the folder. Rejects
+   * with `FolderOwnedError` if a later owner came first, and with `DamagedError` if the log's file is truncated or its
+   * owner record is invalid.
    */
   async openLog(): Promise<LmdbLogWriter> {
     const logFolder = logFolderOf(this.#dir);
@@ -106,8 +105,8 @@ export class OwnedFolder {
   }
 
   /**
-   * Stops, and marks the folder free, unless another owner took over: the next start need not ask whether this process
-   * lives.
+   * Stops and marks the folder free, unless another owner took over. The next start need not check whether this process
+   * is alive.
    */
   async release(): Promise<void> {
     if (this.#isStopped) return;
@@ -115,7 +114,7 @@ export class OwnedFolder {
     if (newestEpoch(this.#dir) === this.#record.epoch) await putReleased(this.#dir, this.#record);
   }
 
-  /** Ends the heartbeat; resolves when nothing writes any more. */
+  /** Stops the heartbeat. Resolves when nothing writes any more. */
   async stop(): Promise<void> {
     if (this.#isStopped) return;
     this.#isStopped = true;
@@ -125,10 +124,10 @@ export class OwnedFolder {
 }
 
 /**
- * Makes this process the owner of the data folder `dir` (created with mode 0700), with an epoch one above the last
- * owner's, and opens nothing. Rejects with `FolderOwnedError` where the owner lives. An owner that cannot be looked up
- * is watched for `ownerSilentMs` first. `onLost` is called with an `OwnerLostError` within a heartbeat once another
- * owner took over, as from a process that was paused.
+ * Makes this process the owner of the data folder `dir` (created with mode 0700), with the last owner's epoch plus one,
+ * and opens nothing. Rejects with `FolderOwnedError` if the owner is alive. An owner that cannot be identified is
+ * watched for `ownerSilentMs` first. `onLost` is called with an `OwnerLostError` within a heartbeat after another owner
+ * took over, for example because this process was paused.
  */
 export async function ownFolder(
   dir: string,
@@ -143,7 +142,7 @@ export async function ownFolder(
   return new OwnedFolder(dir, record, times.heartbeatMs, onLost);
 }
 
-/** `ownFolder` and `openLog` in one; the folder is released where the log cannot be opened. */
+/** Runs `ownFolder` and `openLog`. Releases the folder if the log cannot be opened. */
 export async function claimFolder(
   dir: string,
   identity?: ProcessIdentity,
@@ -154,15 +153,15 @@ export async function claimFolder(
   try {
     return await folder.openLog();
   } catch (error) {
-    // The first error says more than one of the release.
+    // Ignore an error of the release, because the first error is the cause.
     await folder.release().catch(() => undefined);
     throw error;
   }
 }
 
 /**
- * Rejects with `FolderOwnedError` where a node runs on the data folder `dir`; resolves to the epoch of its last owner,
- * 0 for none. Changes nothing.
+ * Rejects with `FolderOwnedError` if a node runs on the data folder `dir`. Resolves to the epoch of its last owner, 0
+ * for none. Changes nothing.
  */
 export async function refuseLiving(
   dir: string,
@@ -174,27 +173,27 @@ export async function refuseLiving(
   return owner?.epoch ?? 0;
 }
 
-/** The epoch of the newest owner of the data folder `dir`; 0 where it never had one. */
+/** Returns the epoch of the newest owner of the data folder `dir`; 0 if it never had one. */
 export function epochOf(dir: string): number {
   return readOwner(dir)?.epoch ?? 0;
 }
 
-/** Makes epochs of the new data folder `dir` go on from those of another: the next owner's will be `epoch` + 1. */
+/** Continues the epochs of another folder in the new data folder `dir`: the next owner's epoch will be `epoch` + 1. */
 export async function passEpochOn(dir: string, epoch: number): Promise<void> {
   if (epoch > 0) await putReleased(dir, recordOf(thisProcess(), epoch));
 }
 
 /**
- * Writes the owner's epoch into the log, on which every commit depends, and appends what a power cut took back from an
- * earlier build, in one transaction. Changes nothing where a later owner was first ('late'), or where LMDB's newest
- * commit is hidden from this process.
+ * Writes the owner's epoch into the log, on which every commit depends, and appends the batch that a power cut undid in
+ * an earlier build, in one transaction. Changes nothing if a later owner was first ('late'), or if LMDB's newest commit
+ * is hidden from this process ('hidden').
  */
 function fence(environment: LogEnvironment, { epoch, ...record }: OwnerRecord): 'done' | 'late' | 'hidden' {
   const { root, log, meta, path } = environment;
   try {
     return root.transactionSync(() => {
-      // A process that opens the log may set LMDB's number of the newest commit back, and this one would take the place
-      // of that commit.
+      // A process that opens the log may reset LMDB's number of the newest commit. A commit here would then overwrite
+      // the newest one.
       if (newestTxnOf(dataFileOf(path)) >= root.getWriteTxnId()) return 'hidden';
       const before = epochIn(environment);
       if (before >= epoch) return 'late';
@@ -209,7 +208,7 @@ function fence(environment: LogEnvironment, { epoch, ...record }: OwnerRecord): 
   }
 }
 
-/** The epoch of the last owner that opened the log; 0 for none. */
+/** Returns the epoch of the last owner that opened the log; 0 for none. */
 function epochIn({ meta, path }: LogEnvironment): number {
   const entry = meta.getEntry(OWNER_KEY);
   if (entry === undefined) return 0;
@@ -234,12 +233,12 @@ function owned(dir: string, owner: OwnerRecord | undefined, identity: ProcessIde
 }
 
 /**
- * Whether the folder's owner, which lives, works on another folder than this one; null where that cannot be seen. In
- * another container, or on another host, its number names another process here.
+ * Returns whether the folder's running owner works on another folder than this one; null if this cannot be determined.
+ * In another container or on another host, the owner's process number names another process here.
  */
 function isCopy(dir: string, owner: OwnerRecord, identity: ProcessIdentity): boolean | null {
   if (!canLookUp(owner, identity)) return null;
-  // Owners of earlier builds have no file of their own, and hold the log's.
+  // Owners of earlier builds have no file of their own, and hold the log's file open.
   const files = [ownerFileOf(dir, owner.epoch), dataFileOf(logFolderOf(dir))].filter((file) => existsSync(file));
   const open = files.map((file) => hasOpen(owner.pid, file));
   if (open.includes(true)) return false;
@@ -247,9 +246,9 @@ function isCopy(dir: string, owner: OwnerRecord, identity: ProcessIdentity): boo
 }
 
 /**
- * Makes a copied data folder, whose owner runs on the original, one without an owner, so that a node may claim it.
- * Rejects with `FolderOwnedError` where the owner works on this very folder, or that cannot be seen. Changes nothing
- * where the folder has no living owner.
+ * Removes the owner of a copied data folder whose owner runs on the original, so that a node may claim the copy.
+ * Rejects with `FolderOwnedError` if the owner works on this very folder, or if this cannot be determined. Changes
+ * nothing if the folder has no running owner.
  */
 export async function adoptFolder(
   dir: string,
@@ -260,14 +259,14 @@ export async function adoptFolder(
   if (owner === undefined || !(await lives(owner, identity, dir, times))) return 'free';
   if (isCopy(dir, owner, identity) !== true) {
     throw new FolderOwnedError(
-      `the data folder ${dir} is in use by process ${owner.pid} (since ${owner.claimed_at}), or it cannot be seen that it is not; stop that node first, or run as its user`,
+      `the data folder ${dir} is in use by process ${owner.pid} (since ${owner.claimed_at}), or this user cannot see whether it is; stop that node first, or run as its user`,
     );
   }
   await putReleased(dir, owner);
   return 'adopted';
 }
 
-/** Whether the owner's number names the same process here: one boot of one machine, one namespace. */
+/** Returns whether the owner's process number names the same process here: one boot of one machine, one namespace. */
 function canLookUp(owner: OwnerRecord, identity: ProcessIdentity): boolean {
   return (
     owner.boot_id !== null &&
@@ -286,7 +285,10 @@ async function lives(owner: OwnerRecord, identity: ProcessIdentity, dir: string,
   return beats(dir, owner.epoch, times);
 }
 
-/** Watches whether the owner's heartbeat changes; what it says does not matter, so clocks do not either. */
+/**
+ * Returns whether the owner's heartbeat changes while it is watched. Its content does not matter, so clocks do not
+ * matter either.
+ */
 async function beats(dir: string, epoch: number, times: OwnerTimes): Promise<boolean> {
   const looks = Math.ceil(times.ownerSilentMs / times.heartbeatMs) * 4;
   const first = readHeartbeat(dir, epoch);
@@ -298,7 +300,7 @@ async function beats(dir: string, epoch: number, times: OwnerTimes): Promise<boo
   return false;
 }
 
-/** Beats until stopped; silent once another owner took over, of which `onLost` is told once. */
+/** Writes heartbeats until stopped, or until another owner takes over. Then `onLost` is called once. */
 function startHeart(
   dir: string,
   epoch: number,
@@ -312,15 +314,16 @@ function startHeart(
     isLost = isSucceeded(dir, epoch);
     if (isLost) return onLost(new OwnerLostError(`another process owns ${dir} now`));
     beat += 1;
-    // A beat missed, on a full disk for one, at worst lets another node take over, which fences this one safely.
+    // A missed heartbeat, for example on a full disk, at worst lets another node take over, which fences this one
+    // safely.
     await writeFile(heartbeatFile(dir), `${epoch} ${beat}\n`, { mode: 0o600 }).catch(() => undefined);
   };
   return repeatedly(write, heartbeatMs);
 }
 
 /**
- * False where that cannot be seen, as where a flood left no descriptors: LMDB refuses the commits of an owner that lost
- * the folder all the same.
+ * Returns whether another owner took over; false if this cannot be determined, for example without free descriptors.
+ * LMDB refuses the commits of an owner that lost the folder in any case.
  */
 function isSucceeded(dir: string, epoch: number): boolean {
   try {
@@ -334,7 +337,7 @@ function heartbeatFile(dir: string): string {
   return join(dir, 'heartbeat');
 }
 
-/** The owner's beat; undefined for none or one of another owner. */
+/** Returns the owner's heartbeat; undefined if there is none, or if it is another owner's. */
 function readHeartbeat(dir: string, epoch: number): string | undefined {
   const text = readText(heartbeatFile(dir));
   return text?.startsWith(`${epoch} `) ? text : undefined;

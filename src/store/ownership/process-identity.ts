@@ -1,9 +1,9 @@
-/** Which process is which, and whether it still runs. */
+/** Identifies processes, and tests whether they still run. */
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { kill, pid as ownPid } from 'node:process';
 import { isMissing } from '../files/environment-file.js';
 
-/** Tells one process from all others, also after its number was used again. Null where the system does not say. */
+/** Identifies one process even after its number was reused. Fields are null if the system does not provide them. */
 export interface ProcessIdentity {
   readonly pid: number;
   /** Clock ticks from boot to the start of the process. */
@@ -12,7 +12,7 @@ export interface ProcessIdentity {
   readonly pidNamespace: string | null;
 }
 
-/** The identity of this process. */
+/** Returns the identity of this process. */
 export function thisProcess(): ProcessIdentity {
   return {
     pid: ownPid,
@@ -23,8 +23,8 @@ export function thisProcess(): ProcessIdentity {
 }
 
 /**
- * Field 22 of `/proc/<pid>/stat`; the name in field 2 may hold blanks and brackets. Null where there is no such
- * process, or only what its parent has not collected yet: a killed node stays a zombie for as long as its parent likes.
+ * Returns field 22 of `/proc/<pid>/stat`; the name in field 2 may contain blanks and brackets. Null if there is no such
+ * process, or if it is a zombie: a killed node stays a zombie until its parent collects it.
  */
 export function processStartOf(pid: number): string | null {
   const stat = readText(`/proc/${pid}/stat`);
@@ -33,7 +33,7 @@ export function processStartOf(pid: number): string | null {
   return fields[0] === 'Z' || fields[0] === 'X' ? null : (fields[19] ?? null);
 }
 
-/** Whether the process holds this file open; null where the system does not let this user see it. */
+/** Returns whether the process has this file open; null if the system does not let this user see it. */
 export function hasOpen(pid: number, file: string): boolean | null {
   try {
     const wanted = statSync(file);
@@ -63,12 +63,12 @@ export function readText(file: string): string | null {
   }
 }
 
-/** A process that ended between opening and reading its file. */
+/** Returns true for the error of a process that ended between opening and reading its file. */
 function hasExited(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ESRCH';
 }
 
-/** Signal 0 only asks. A process of another user counts as running. */
+/** Returns whether the process runs. Signal 0 only tests. A process of another user counts as running. */
 export function runs(pid: number): boolean {
   try {
     return kill(pid, 0);

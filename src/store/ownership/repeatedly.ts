@@ -1,8 +1,8 @@
-/** Work that comes again and again beside everything else, never twice at a time. */
+/** Repeats work in the background, never two runs at a time. */
 
 /**
- * Does `work` now and then each `everyMs`, but not while it still goes on. It must not reject. The result stops that,
- * and resolves when nothing of it goes on any more.
+ * Runs `work` now and then every `everyMs`, but skips a run while the last one is still active. `work` must not reject.
+ * Returns a function that stops the repetition and resolves once no run is active.
  */
 export function repeatedly(work: () => Promise<void>, everyMs: number): () => Promise<void> {
   let going: Promise<void> | null = null;

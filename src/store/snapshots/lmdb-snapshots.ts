@@ -1,6 +1,6 @@
 /**
- * Snapshots, each its own LMDB environment in `snapshot-<seq>`: built under a temporary name, synced, renamed. A page
- * of LMDB has no checksum, so every value carries one over its place, its key and its bytes.
+ * Snapshots, each in its own LMDB environment `snapshot-<seq>`: built under a temporary name, synced, renamed. LMDB
+ * pages have no checksum, so every value has one over its index, its key and its bytes.
  */
 import { closeSync, existsSync, fdatasyncSync, openSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
@@ -16,7 +16,7 @@ import { demandRoom } from '../files/full-disk.js';
 
 type Environment = RootDatabase<Uint8Array, Uint8Array>;
 
-/** As stored: the header, and the number of blocks, so that a missing one is found. */
+/** The stored header with the number of blocks, so that a missing block is detected. */
 interface StoredHeader {
   readonly header: SnapshotHeader;
   readonly blocks: number;
@@ -24,20 +24,20 @@ interface StoredHeader {
 
 const SEQ_DIGITS = 16;
 const COMPLETE = /^snapshot-\d{16}$/;
-/** With or without `REPLACED`. */
+/** Matches names with or without `REPLACED`. */
 const LISTED = /^(?:\.old-)?snapshot-(\d{16})$/;
 const LEFT_OVER = /^\.tmp-(gone-)?snapshot-\d{16}$/;
-/** A new snapshot being built, or an old one on its way out. */
+/** Prefixes of a snapshot under construction, and of one that is being removed. */
 const BUILDING = '.tmp-';
 const LEAVING = '.tmp-gone-';
-/** A snapshot that its replacement pushed aside; without a replacement in place it is the snapshot. */
+/** Prefix of a snapshot that was moved aside for its replacement. Without the replacement it is still valid. */
 const REPLACED = '.old-';
 const CRC_BYTES = 4;
 const KEY_LENGTH_BYTES = 2;
 const HEADER_INDEX = 0;
 /**
- * So much of a snapshot that is being written waits for the disk, and a block: what the log commits meanwhile waits
- * behind it.
+ * Bytes of an unfinished snapshot after which it is synced (plus one block), because commits of the log wait behind
+ * unsynced data.
  */
 const UNSYNCED_BYTES_MAX = 1_048_576;
 
@@ -46,9 +46,8 @@ export class LmdbSnapshotStore implements SnapshotStore {
   readonly #mustEnd: (epoch: number) => boolean;
 
   /**
-   * `dir` is the data folder, which exists. A write under an owner's epoch gives up, and rejects, once `mustEnd` says
-   * so: a thread that is ended between the begin and the commit of one of its transactions never comes to its end, and
-   * holds up the process for ever.
+   * `dir` is the data folder, which must exist. A write under an owner's epoch rejects as soon as `mustEnd` returns
+   * true: a thread that is terminated within one of its transactions never exits, and blocks the process for ever.
    */
   constructor(dir: string, mustEnd: (epoch: number) => boolean = () => false) {
     this.#dir = dir;
@@ -69,17 +68,17 @@ export class LmdbSnapshotStore implements SnapshotStore {
     await rm(building, { recursive: true, force: true });
     try {
       await mkdir(building, { mode: 0o700 });
-      // LMDB's lock file stays: to make one takes a page of the disk, which a full one does not have, and whoever opens
-      // it then dies.
+      // LMDB's lock file stays. Creating one needs a page of the disk, and a process that opens the snapshot on a full
+      // disk would die.
       await this.#build(building, header, blocks);
       await syncPath(dataFileOf(building));
       await syncPath(building);
-      // Syncing takes long. One that an earlier owner made may hold a player whom the new one has erased.
+      // Syncing takes long. A snapshot of an earlier owner may contain a player that the new owner has erased.
       this.#goOn(header);
       await this.#replace(building, name);
     } catch (error) {
-      // What filled the disk must not stay there: the next try has another name. The first error says more than one of
-      // this.
+      // Free the space, because the next attempt uses another name. An error here is ignored: the first error is the
+      // cause.
       await rm(building, { recursive: true, force: true }).catch(() => undefined);
       throw error;
     }
@@ -107,11 +106,11 @@ export class LmdbSnapshotStore implements SnapshotStore {
   async remove(seq: number): Promise<void> {
     const name = nameOf(seq);
     const going = join(this.#dir, LEAVING + name);
-    // The place of a replaced one first: from there a sweep brings it back as soon as the snapshot itself is gone.
+    // Remove a replaced snapshot first: a sweep would bring it back as soon as the snapshot itself is gone.
     for (const relative of [REPLACED + name, BUILDING + name, name]) {
       await rm(going, { recursive: true, force: true });
       try {
-        // Out of the list in one step: half a snapshot must never look like one.
+        // Rename it off the list first, so that half a snapshot never looks complete.
         await rename(join(this.#dir, relative), going);
       } catch (error) {
         if (isMissing(error)) continue;
@@ -141,17 +140,17 @@ export class LmdbSnapshotStore implements SnapshotStore {
 
   async #build(folder: string, header: SnapshotHeader, blocks: Iterable<SnapshotBlock>): Promise<void> {
     this.#goOn(header);
-    // Synced as a file, now and then and when it is whole.
+    // The file is synced from time to time and when it is complete.
     const environment = openEnvironment(folder, { noSync: true });
     const values = new Values();
     try {
       let index = HEADER_INDEX;
       let unsyncedBytes = 0;
-      // Each in a transaction of its own: one call that writes megabytes holds its core until it is done, whoever waits
-      // for it.
+      // Each block has its own transaction, because one call that writes megabytes would block the thread until it
+      // ends.
       for (const block of blocks) {
         index += 1;
-        // Before anything else reads from LMDB: a block of another snapshot is lent.
+        // Encode before anything else reads from LMDB: a block of another snapshot is a borrowed view.
         const value = values.of(index, block);
         this.#goOn(header);
         environment.putSync(keyOf(index), value);
@@ -169,13 +168,13 @@ export class LmdbSnapshotStore implements SnapshotStore {
     }
   }
 
-  /** Before each write. */
+  /** Checks before each write whether to continue. */
   #goOn({ epoch }: SnapshotHeader): void {
     demandRoom(this.#dir);
-    if (this.#mustEnd(epoch)) throw new Error('the snapshot was given up: whoever writes it must end');
+    if (this.#mustEnd(epoch)) throw new Error('the snapshot was aborted, because its writer must end');
   }
 
-  /** A folder cannot be renamed onto one that holds files: the old one steps aside first. */
+  /** Replaces a snapshot. A folder cannot be renamed onto one that has files, so the old one is moved aside first. */
   async #replace(building: string, name: string): Promise<void> {
     const place = join(this.#dir, name);
     const aside = join(this.#dir, REPLACED + name);
@@ -195,7 +194,7 @@ export class LmdbSnapshotStore implements SnapshotStore {
     try {
       return openEnvironment(folder, { readOnly: true });
     } catch (error) {
-      // Its owner may have removed it since that look: then it is missing, as it would have been a moment later.
+      // Its owner may have removed the snapshot meanwhile. It is then reported as missing.
       removeGhost(folder);
       checkEnvironmentFile(dataFileOf(folder));
       throw error;
@@ -204,7 +203,8 @@ export class LmdbSnapshotStore implements SnapshotStore {
 }
 
 /**
- * On the calling thread, the replica's or that of a copy: the tables behind the blocks must not change while it waits.
+ * Syncs on the calling thread, that of the replica or of a backup, because the tables behind the blocks must not change
+ * meanwhile.
  */
 function syncNow(path: string): void {
   const descriptor = openSync(path, 'r');
@@ -231,18 +231,18 @@ function openEnvironment(folder: string, mode: { readonly readOnly?: true; reado
   });
 }
 
-/** lmdb-js makes a folder where it finds none, if only to read: it must not be taken for a snapshot. */
+/** Removes an empty folder. lmdb-js creates a missing folder even for a read, and it must not look like a snapshot. */
 function removeGhost(folder: string): void {
   if (existsSync(dataFileOf(folder))) return;
   try {
     rmSync(join(folder, 'lock.mdb'), { force: true });
     rmdirSync(folder);
   } catch {
-    // It is gone, or holds a new snapshot by now.
+    // The folder is gone, or has a new snapshot by now.
   }
 }
 
-/** A read-only environment closes at once; the promise lmdb-js gives is resolved already. */
+/** Closes a read-only environment at once; the promise of lmdb-js is already resolved. */
 function closeNow(environment: Environment): void {
   environment.resetReadTxn();
   void environment.close();
@@ -255,8 +255,8 @@ function keyOf(index: number): Buffer {
 }
 
 /**
- * Values as they are stored, all made in the same memory, as blocks are: each is good until the next is asked for. A
- * put in a transaction of its own has copied it by then.
+ * Encodes values, all in the same memory. Each is a borrowed view until the next call. A put in its own transaction has
+ * copied it by then.
  */
 class Values {
   #memory = Buffer.alloc(0);
@@ -268,7 +268,7 @@ class Values {
     return this.withCrc(index, keyLength, key, block.bytes);
   }
 
-  /** CRC-32 (seeded with the place, so that two values that changed places are found) before the parts. */
+  /** Prepends a CRC-32 to the parts. The index seeds the CRC, so that exchanged values are detected. */
   withCrc(index: number, ...parts: readonly Uint8Array[]): Buffer {
     const length = parts.reduce((sum, part) => sum + part.length, CRC_BYTES);
     if (length > this.#memory.length) this.#memory = Buffer.allocUnsafe(length);
@@ -284,8 +284,8 @@ class Values {
 }
 
 /**
- * The checked bytes behind the CRC, which the next read of LMDB on this thread overwrites; undefined where there is no
- * value or it fails.
+ * Returns the checked bytes behind the CRC, a borrowed view until the next read of LMDB on this thread. Undefined if
+ * there is no value or its CRC is wrong.
  */
 function checkedValue(environment: Environment, index: number): Buffer | undefined {
   const value = environment.getBinaryFast(keyOf(index));
@@ -299,7 +299,8 @@ function readStoredHeader(environment: Environment, seq: number): StoredHeader {
   const bytes = checkedValue(environment, HEADER_INDEX);
   if (bytes === undefined) throw new DamagedError(`${nameOf(seq)}: the header is missing or fails its checksum`);
   const stored = JSON.parse(bytes.toString('utf8')) as StoredHeader;
-  if (stored.header.seq !== seq) throw new DamagedError(`${nameOf(seq)}: the header is of ${stored.header.seq}`);
+  if (stored.header.seq !== seq)
+    throw new DamagedError(`${nameOf(seq)}: the header belongs to snapshot ${stored.header.seq}`);
   return stored;
 }
 

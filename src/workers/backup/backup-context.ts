@@ -1,6 +1,4 @@
-/**
- * What the work of a backup and of a restore has in common: how it stands, how it is ended, and what its errors mean.
- */
+/** Shared parts of a backup and a restore: progress, cancellation, and the codes of errors. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../../errors.js';
@@ -19,7 +17,7 @@ export interface CopyContext {
   stands(status: CopyStatus): void;
 }
 
-/** Not done, with the code that says why. */
+/** The backup or restore was not done. The code gives the reason. */
 export class CopyError extends Error {
   override readonly name = 'CopyError';
 
@@ -35,7 +33,7 @@ export function refuseIfCancelled(context: CopyContext): void {
   if (context.isCancelled()) throw new CopyError('cancelled', 'cancelled; nothing was left behind');
 }
 
-/** Tells how the copy stands, and ends it where it was cancelled. */
+/** Returns a function that reports progress and throws if the work was cancelled. */
 export function backingUp(context: CopyContext): (done: number, total: number) => void {
   return (done, total) => {
     refuseIfCancelled(context);
@@ -43,13 +41,13 @@ export function backingUp(context: CopyContext): (done: number, total: number) =
   };
 }
 
-/** What was written, read again in a process of its own: every checksum, digest and chain. */
+/** Reads the written store again in another process and verifies every checksum, digest and chain. */
 export async function verifyWritten(
   store: string,
   head: { readonly lastSeq: number; readonly chain: Uint8Array },
   context: CopyContext,
 ): Promise<VerifyReport> {
-  // Of the time when it was written.
+  // The heartbeat is of the time of the backup.
   rmSync(join(store, 'heartbeat'), { force: true });
   await writeExpectedHead(
     store,
@@ -60,9 +58,9 @@ export async function verifyWritten(
     context.stands({ phase: 'verifying', done, total }),
   );
   refuseIfCancelled(context);
-  if (!report.ok) throw new CopyError('copy_failed', `what was written does not hold: ${report.faults.join('; ')}`);
+  if (!report.ok) throw new CopyError('copy_failed', `the written store is damaged: ${report.faults.join('; ')}`);
   if (report.lastSeq !== head.lastSeq) {
-    throw new CopyError('copy_failed', `what was written ends at record ${report.lastSeq}, not ${head.lastSeq}`);
+    throw new CopyError('copy_failed', `the written store ends at record ${report.lastSeq}; expected ${head.lastSeq}`);
   }
   return report;
 }

@@ -1,7 +1,7 @@
 /**
- * Entry of the process that makes a backup or a restore: the task is in its arguments, what comes of it goes to its
- * parent. It reads files that may be damaged, and whatever ends it, by a signal or with its parent, ends it with
- * nothing half done in place.
+ * Entry of the process that makes a backup or a restore. The task is in its arguments; its progress and outcome go to
+ * its parent. Reads files that may be damaged. If it is ended by a signal or with its parent, no unfinished result
+ * stays in place.
  */
 import { randomBytes } from 'node:crypto';
 import type { BackupTask, CopyOutcome, CopyStatus, RestoreTask } from '../../group/backup/backup-tasks.js';
@@ -9,7 +9,7 @@ import { type CopyContext, refusalOf } from './backup-context.js';
 import { backUp } from './backup-task.js';
 import { restore } from './restore-task.js';
 
-/** What comes before the end. */
+/** Messages to the parent: progress, then one outcome. */
 export type CopyMessage = { readonly status: CopyStatus } | { readonly outcome: CopyOutcome<unknown> };
 
 const REPORT_EVERY_MS = 100;
@@ -33,7 +33,7 @@ const context: CopyContext = {
 };
 
 const [kind, task] = process.argv.slice(2) as ['backup' | 'restore', string];
-// No one else may read what is written here.
+// The created files are private to this user.
 process.umask(0o077);
 const work =
   kind === 'backup'

@@ -1,6 +1,6 @@
 /**
- * Backup and restore as a caller sees them: the work runs in a process of its own, which a damaged file may kill, and
- * which costs a running node nothing but the disk. Also what a verification of any folder is.
+ * Starts backups and restores in their own process, because a damaged file may kill the reader, and because the work
+ * then costs a running node only disk time. Also verifies any folder, store or backup.
  */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -25,7 +25,7 @@ const entry = fileURLToPath(new URL('./backup-process.js', import.meta.url));
 
 const cancelled = { ok: false, code: 'cancelled', error: 'cancelled' } as const;
 
-/** Who watches a copy: how it stands, and when to end it. */
+/** Observer of a backup or restore: progress, and cancellation. */
 interface CopyWatch {
   readonly stands: OnCopyStatus;
   readonly signal: AbortSignal;
@@ -35,11 +35,10 @@ export function backUpInChild(task: BackupTask, watch: CopyWatch): Promise<CopyO
   return inChild('backup', task, watch);
 }
 
-/** The backup is verified first, all of it. */
+/** Restores a backup after it was verified completely. */
 export async function restoreInChild(task: RestoreTask, watch: CopyWatch): Promise<CopyOutcome<RestoreReport>> {
   try {
-    if (!isBackup(task.dir))
-      throw new CopyError('no_backup', `${task.dir} holds no backup, or one that was never finished`);
+    if (!isBackup(task.dir)) throw new CopyError('no_backup', `${task.dir} is not a complete backup`);
   } catch (error) {
     return refusalOf(error);
   }
@@ -54,7 +53,7 @@ export async function restoreInChild(task: RestoreTask, watch: CopyWatch): Promi
   return inChild('restore', task, watch);
 }
 
-/** Verifies the store of a data folder on which no node runs; of a backup all, whatever the mode. */
+/** Verifies the store of a data folder on which no node runs. A backup is verified completely, whatever the mode. */
 export async function verifyAny(dir: string, mode: VerifyMode, onProgress?: OnProgress): Promise<VerifyReport> {
   if (isBackup(dir)) return verifyBackup(dir, onProgress);
   const report = await verifyInChild(dir, mode, onProgress);
@@ -62,7 +61,7 @@ export async function verifyAny(dir: string, mode: VerifyMode, onProgress?: OnPr
   return half === undefined ? report : { ...report, ok: false, faults: [half, ...report.faults] };
 }
 
-/** A backup holds where its store does, and is what its manifest says, to the byte. */
+/** Verifies a backup: its store must be intact and must match its manifest byte for byte. */
 async function verifyBackup(dir: string, onProgress?: OnProgress, signal?: AbortSignal): Promise<VerifyReport> {
   const report = await verifyInChild(storeOf(dir), 'full', onProgress, signal);
   const faults = [...report.faults, ...problemsOfManifest(dir, report)];
@@ -76,9 +75,9 @@ function problemsOfManifest(dir: string, report: VerifyReport): string[] {
     if (report.faults.length > 0) return faults;
     const snapshots = report.snapshots.map(({ seq }) => seq).join();
     if (report.lastSeq !== manifest.last_seq) {
-      faults.push(`the log ends at record ${report.lastSeq}, that of the backup at ${manifest.last_seq}`);
-    } else if (report.digest !== manifest.digest) faults.push('the log does not have the digest of the backup');
-    if (snapshots !== manifest.snapshots.join()) faults.push('the snapshots are not those of the backup');
+      faults.push(`the log ends at record ${report.lastSeq}; the manifest says ${manifest.last_seq}`);
+    } else if (report.digest !== manifest.digest) faults.push('the digest of the log differs from the manifest');
+    if (snapshots !== manifest.snapshots.join()) faults.push('the snapshots differ from the manifest');
     return faults;
   } catch (error) {
     return [refusalOf(error).error];
@@ -111,7 +110,7 @@ function inChild<T>(
   });
 }
 
-/** It ended without a word: by a signal before it could take one, over a disk without room, or over a damaged file. */
+/** Explains why the process ended without an outcome: an early signal, a full disk, or a damaged file. */
 function died({ dataDir, dir }: BackupTask | RestoreTask, signal: NodeJS.Signals | null, code: number | null) {
   try {
     for (const folder of [dataDir, dir]) refuseIfFull(folder);
@@ -119,6 +118,6 @@ function died({ dataDir, dir }: BackupTask | RestoreTask, signal: NodeJS.Signals
     return refusalOf(error);
   }
   const how = signal ?? `exit code ${code}`;
-  const error = `the process that copies died (${how}); a file that it read may be damaged: see ptf verify`;
+  const error = `the backup process died (${how}); a file that it read may be damaged: run ptf verify`;
   return { ok: false, code: 'copy_failed', error } as const;
 }

@@ -1,4 +1,4 @@
-/** Makes a backup of a data folder, whether or not a node runs on it. Reads only, in short transactions. */
+/** Makes a backup of a data folder, with or without a running node. Only reads the folder, in short transactions. */
 import type { BackupManifest, BackupTask } from '../../group/backup/backup-tasks.js';
 import { type CopiedLog, copyLog, type LogSink } from '../../group/backup/copy-store.js';
 import type { LogReader } from '../../group/ports/log.js';
@@ -13,7 +13,7 @@ import { LmdbSnapshotStore } from '../../store/snapshots/lmdb-snapshots.js';
 import { backingUp, type CopyContext, CopyError, refuseIfCancelled, verifyWritten } from './backup-context.js';
 
 export async function backUp({ dataDir, dir, version }: BackupTask, context: CopyContext): Promise<BackupManifest> {
-  if (!isThere(dataFileOf(logFolderOf(dataDir)))) throw new CopyError('no_store', `${dataDir} holds no store`);
+  if (!isThere(dataFileOf(logFolderOf(dataDir)))) throw new CopyError('no_store', `${dataDir} has no store`);
   const backup = new NewBackup(dir);
   let source: LmdbLogReader | null = null;
   try {
@@ -61,7 +61,7 @@ async function copyTo(store: string, source: LogReader, context: CopyContext): P
       },
     };
     const copied = await copyLog(source, sink, backingUp(context));
-    // What an erasure took out of the log meanwhile must not stay in the free space of its copy.
+    // An erasure during the backup removed bytes from the log. They must not stay in the free space of the backup.
     if (isRewritten) await writer.scrub();
     return copied;
   } finally {
@@ -69,7 +69,10 @@ async function copyTo(store: string, source: LogReader, context: CopyContext): P
   }
 }
 
-/** The newest snapshot that holds and is of the copied log. None is needed: it only makes the first start quicker. */
+/**
+ * Copies the newest intact snapshot that belongs to the copied log. A snapshot is optional; it makes the first start
+ * faster.
+ */
 async function copySnapshot(from: SnapshotStore, to: SnapshotStore, { lastSeq, erasedSeq }: CopiedLog): Promise<void> {
   for (const seq of from.list()) {
     if (seq > lastSeq || seq < erasedSeq) continue;
@@ -77,7 +80,7 @@ async function copySnapshot(from: SnapshotStore, to: SnapshotStore, { lastSeq, e
       await to.write(from.readHeader(seq), from.borrowBlocks(seq));
       return;
     } catch (error) {
-      // A running node removes what is too old, and a damaged one is passed over as it is at a start.
+      // A running node may have removed an old snapshot. A damaged one is skipped, as at a start.
       if (!(error instanceof DamagedError)) throw error;
     }
   }

@@ -1,4 +1,4 @@
-/** Brings a verified backup back into a data folder on which no node runs. */
+/** Restores a verified backup into a data folder on which no node runs. */
 import { existsSync } from 'node:fs';
 import { NONCE_BYTES } from '../../core/records/batch.js';
 import type { RestoreReport, RestoreTask } from '../../group/backup/backup-tasks.js';
@@ -15,7 +15,7 @@ import { claimFolder, epochOf, passEpochOn } from '../../store/ownership/owner.j
 import { LmdbSnapshotStore } from '../../store/snapshots/lmdb-snapshots.js';
 import { backingUp, type CopyContext, CopyError, verifyWritten } from './backup-context.js';
 
-/** Only event ids are keyed by the salt, and nothing here looks one up. */
+/** Only event ids are keyed by the salt, and a restore looks up none. */
 const noSalt = new Uint8Array(0);
 
 export async function restore(task: RestoreTask, context: CopyContext): Promise<RestoreReport> {
@@ -62,10 +62,12 @@ function erasuresFromOf({ dataDir, erasuresFrom, withoutErasures }: RestoreTask)
   return erasuresFrom ?? (heldStore(dataDir) ? dataDir : null);
 }
 
-/** Throws where the old log cannot say what was erased after the backup: whoever restores must know. */
+/**
+ * Opens the old log. Throws if it cannot list the erasures after the backup, because the operator must know of them.
+ */
 function openOld(dir: string): LogReader {
   const unknown = (why: string) =>
-    new CopyError('erasures_unknown', `${why}; what was erased after the backup cannot be told from ${dir}`);
+    new CopyError('erasures_unknown', `${why}; the erasures after the backup cannot be read from ${dir}`);
   const store = storeOf(dir);
   if (!existsSync(dataFileOf(logFolderOf(store)))) throw unknown('there is no log');
   try {

@@ -1,6 +1,6 @@
 /**
- * The pools behind a group: one replica, and readers beside it, so that a listing never waits for a snapshot. Both are
- * Piscina pools with bounded queues. Their threads start with the first task. A worker that dies is replaced, and its
+ * The worker pools of a group: one replica, and separate readers, so that a listing never waits for a snapshot. Both
+ * are Piscina pools with bounded queues, whose threads start with the first task. A dead worker is replaced, and its
  * task rejects.
  */
 import { setTimeout as delay } from 'node:timers/promises';
@@ -18,6 +18,8 @@ import type {
   FeedWork,
   Listing,
   ListingQuery,
+  PairEvents,
+  PairEventsQuery,
   RedactionPiece,
   RedactionWork,
   RepeatQuery,
@@ -33,16 +35,19 @@ import { limits } from '../../limits.js';
 import { verifyInChild } from '../verify/verify-runner.js';
 import { ReadQueue } from './read-queue.js';
 
-/** What a worker needs to open the folder. The salt stays in memory. */
+/** Data that a worker needs to open the folder. The salt stays in memory. */
 export interface WorkerFolder {
   readonly dir: string;
   readonly salt: Uint8Array;
   readonly scoring?: ScoringSettings;
 }
 
-/** What the replica's worker needs besides. */
+/** Additional data of the replica's worker. */
 export interface ReplicaFolder extends WorkerFolder {
-  /** Shared; its one field is 1 once the worker is about to be ended. Amid a write into LMDB that must not happen. */
+  /**
+   * Shared memory. Its single field is 1 once the worker is about to be terminated, which must not happen during a
+   * write into LMDB.
+   */
   readonly ending: Int32Array;
 }
 
@@ -60,7 +65,7 @@ export class PiscinaPool implements GroupPool {
   readonly #ending = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   #closed: Promise<void> | null = null;
 
-  /** `entries`: the workers' files; others than its own let a test make them fail. */
+  /** `entries` names the workers' files. Tests pass others to make them fail. */
   constructor(folder: WorkerFolder, entries = ownEntries, weightsTimeoutMs: number = limits.weightsTimeoutMs) {
     this.#dir = folder.dir;
     this.#weightsTimeoutMs = weightsTimeoutMs;
@@ -99,7 +104,7 @@ export class PiscinaPool implements GroupPool {
         { work, progress },
         { transferList: [progress] },
       );
-      // The result comes by another port, and may come first.
+      // The result comes over another port, and may arrive first.
       for (let message = receiveMessageOnPort(heard); message !== undefined; message = receiveMessageOnPort(heard)) {
         const [done, total] = message.message as [number, number];
         onProgress(done, total);
@@ -130,6 +135,10 @@ export class PiscinaPool implements GroupPool {
     return this.#reading.run('records', () => run(this.#readers, 'publishedWeights', { after, last }));
   }
 
+  pairEvents(query: PairEventsQuery): Promise<PairEvents> {
+    return this.#reading.run('records', () => run(this.#readers, 'pairEvents', query));
+  }
+
   records(seqs: readonly number[]): Promise<readonly { readonly record: LogRecord; readonly at: number }[]> {
     return this.#reading.run('records', () => run(this.#readers, 'records', seqs));
   }
@@ -151,8 +160,8 @@ export class PiscinaPool implements GroupPool {
   }
 
   /**
-   * Ends the threads; one that still loads gets `loadMs` to do so, and `poolMs` to close what it holds. A snapshot that
-   * is being written is given up at once. Pending for ever where a thread cannot be ended, however often it is called.
+   * Terminates the threads. A thread that is still loading gets `loadMs` to finish, and `poolMs` to close its files. An
+   * unfinished snapshot is aborted at once. Never resolves if a thread cannot be terminated. May be called repeatedly.
    */
   close(loadMs: number = limits.shutdownLoadMs, poolMs: number = limits.shutdownPoolMs): Promise<void> {
     Atomics.store(this.#ending, 0, 1);
@@ -164,11 +173,11 @@ export class PiscinaPool implements GroupPool {
   }
 }
 
-/** A pool whose threads start with its first task: a node at rest takes no memory for them. */
+/** A pool whose threads start with its first task, so that an idle node spends no memory on them. */
 class LazyPool {
   readonly #make: () => Piscina;
   #pool: Piscina | null = null;
-  /** Settled once every worker that started with the first task has loaded, or failed to. */
+  /** Settled once every worker that started with the first task has loaded, or has failed to load. */
   #loaded: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
@@ -176,7 +185,7 @@ class LazyPool {
     this.#make = make;
   }
 
-  /** The running pool. Throws where it was closed before its first task. */
+  /** Returns the running pool. Throws if it was closed before its first task. */
   start(): Piscina {
     if (this.#pool === null) {
       if (this.#isClosed) throw new Error('the pool is closed');
@@ -194,7 +203,7 @@ class LazyPool {
   }
 }
 
-/** A Piscina pool of `threads` workers that load `entry`. */
+/** Creates a Piscina pool of `threads` workers that load `entry`. */
 export function poolOf(entry: URL, folder: WorkerFolder | ReplicaFolder, threads: number, maxQueue: number): Piscina {
   const pool = new Piscina({
     filename: entry.href,
@@ -204,42 +213,42 @@ export function poolOf(entry: URL, folder: WorkerFolder | ReplicaFolder, threads
     maxQueue,
     idleTimeout: Number.POSITIVE_INFINITY,
     concurrentTasksPerWorker: 1,
-    // A worker that sleeps in Atomics.wait between two tasks, as is the default, never turns its event loop: what
-    // LMDB's binding leaves to a timer at each renewed read would never run, and pile up.
+    // By default a worker sleeps in Atomics.wait between two tasks and never turns its event loop. Then the timers that
+    // LMDB's binding sets at each renewed read would never run, and would pile up.
     atomics: 'disabled',
   });
-  // What it tells here belongs to no task: a worker that died between two, and is replaced, or an answer to a task that
-  // was given up, as at a stop. Unheard, it would end the process.
+  // Errors here belong to no task: a worker died between two tasks and is replaced, or a task answered after it was
+  // abandoned. Without a listener they would end the process.
   pool.on('error', () => undefined);
   return pool;
 }
 
 /**
- * Lets a pool's workers close what they hold, then ends them. A thread that is ended amid a call into LMDB, or while it
- * still opens its environment, can take the whole process along.
+ * Lets a pool's workers close their files, then terminates them. A thread that is terminated during a call into LMDB,
+ * or while it opens its environment, can end the whole process.
  */
 async function end(pool: Piscina, closeMs: number): Promise<void> {
   await within(closeMs, Promise.allSettled(onEach(pool, 'close')));
   await pool.destroy();
 }
 
-/** One task for each worker of a pool. */
+/** Runs one task on each worker of a pool. */
 function onEach(pool: Piscina, name: 'loaded' | 'close'): Promise<unknown>[] {
   return Array.from(pool.threads, () => pool.run(undefined, { name }));
 }
 
-/** Waits for `done`, but not longer than `ms`. */
+/** Waits for `done`, but at most `ms`. */
 async function within(ms: number, done: Promise<unknown>): Promise<void> {
   await Promise.race([done, delay(ms, undefined, { ref: false })]);
 }
 
 interface RunOptions {
-  /** A task that takes longer hangs, and its worker is replaced. */
+  /** A task that takes longer is considered hung, and its worker is replaced. */
   readonly timeoutMs?: number;
   readonly transferList?: MessagePort[];
 }
 
-/** `name` is the function that the worker exports under the name of the port's method. */
+/** Runs a task. `name` is the function that the worker exports under the name of the port's method. */
 async function run<R>(lazy: LazyPool, name: keyof GroupPool, task: unknown, options: RunOptions = {}): Promise<R> {
   const { timeoutMs, transferList } = options;
   const pool = lazy.start();

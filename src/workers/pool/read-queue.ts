@@ -1,11 +1,13 @@
 /**
- * What waits for the thread that reads the log. A listing walks up to a thousand batches, and anybody may ask for one:
- * so those of callers without a key wait behind all others, and nobody waits for longer than is worth the wait.
+ * The queue for the thread that reads the log. A listing reads up to a thousand batches, and any caller may request
+ * one. So requests without a key wait behind all others, and no request waits for longer than a bound.
  */
 import { PoolBusyError } from '../../group/ports/pool.js';
 import { limits } from '../../limits.js';
 
-/** In the order of their turns: single records (a withdrawal, the audit), listings by key, listings for anybody. */
+/**
+ * Classes in the order of their turns: single records (a withdrawal, the audit), listings with a key, public listings.
+ */
 export type ReadClass = 'records' | 'own' | 'public';
 
 interface Waiting {
@@ -23,15 +25,15 @@ export class ReadQueue {
   };
   #running = 0;
 
-  /** As many reads as there are `threads` run at a time; one that has not begun within `waitMs` never does. */
+  /** Runs at most `threads` reads at a time. A read that has not begun within `waitMs` is refused. */
   constructor(threads: number = limits.readerThreads, waitMs: number = limits.readerWaitMs) {
     this.#threads = threads;
     this.#waitMs = waitMs;
   }
 
   /**
-   * Does `read` in its turn. Rejects as that does, or with `PoolBusyError` where too many wait, or this one waited too
-   * long.
+   * Runs `read` in its turn. Rejects as `read` does, or with `PoolBusyError` if too many reads wait, or if this one
+   * waited too long.
    */
   async run<R>(readClass: ReadClass, read: () => Promise<R>): Promise<R> {
     await this.#turn(this.#waiting[readClass]);
@@ -43,7 +45,7 @@ export class ReadQueue {
     }
   }
 
-  /** Nothing that waits now will begin. */
+  /** Refuses all waiting reads. */
   refuseAll(): void {
     for (const waiting of Object.values(this.#waiting)) for (const one of waiting) one.refuse();
   }
@@ -84,5 +86,5 @@ export class ReadQueue {
 }
 
 function busy(): PoolBusyError {
-  return new PoolBusyError('too much is to be read');
+  return new PoolBusyError('too many reads of the log are waiting');
 }

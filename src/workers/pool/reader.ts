@@ -1,10 +1,18 @@
-/** The reader: a worker that walks the log for listings and single records. It holds no state. */
+/** The reader: a worker that reads the log for listings and single records. Keeps no state. */
 import { workerData } from 'node:worker_threads';
 import type { RepeatFound } from '../../core/commands.js';
 import type { ChainLink } from '../../core/records/event-chain.js';
 import type { LogRecord } from '../../core/records/records.js';
-import { listEvents, readChain, readRecords, readRepeats } from '../../group/listing/listing.js';
-import type { ChainQuery, Listing, ListingQuery, RepeatQuery, WeightsPiece } from '../../group/ports/pool.js';
+import { listEvents, readChain, readPairEvents, readRecords, readRepeats } from '../../group/listing/listing.js';
+import type {
+  ChainQuery,
+  Listing,
+  ListingQuery,
+  PairEvents,
+  PairEventsQuery,
+  RepeatQuery,
+  WeightsPiece,
+} from '../../group/ports/pool.js';
 import { readWeights } from '../../group/weights/weights-history.js';
 import { openLogReader } from '../../store/log/lmdb-log.js';
 import type { WorkerFolder } from './pool.js';
@@ -13,6 +21,10 @@ const log = openLogReader((workerData as WorkerFolder).dir);
 
 export function list(query: ListingQuery): Listing | null {
   return listEvents(log, query);
+}
+
+export function pairEvents(query: PairEventsQuery): PairEvents {
+  return readPairEvents(log, query);
 }
 
 export function publishedWeights(task: { readonly after: number; readonly last: number }): WeightsPiece {
@@ -31,10 +43,10 @@ export function repeats(query: RepeatQuery): readonly RepeatFound[] {
   return readRepeats(log, query);
 }
 
-/** The first task: done once this file is loaded, and its environment open. */
+/** The first task. Resolves once this file is loaded and its environment open. */
 export function loaded(): void {}
 
-/** The last task: gives the environment back. */
+/** The last task. Closes the environment. */
 export function close(): Promise<void> {
   return log.close();
 }

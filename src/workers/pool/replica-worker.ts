@@ -1,6 +1,6 @@
 /**
  * Entry of the replica's worker: one `Replica` over the folder's files, at the lowest priority, so that the main thread
- * never waits.
+ * never waits for it.
  */
 import { setPriority } from 'node:os';
 import { type MessagePort, workerData } from 'node:worker_threads';
@@ -25,7 +25,7 @@ import { workerYield } from './worker-yield.js';
 
 const PRIORITY = 19;
 
-// On Linux this lowers the calling thread only. Elsewhere it would lower the whole node.
+// On Linux this sets the priority of the calling thread only. Elsewhere it would apply to the whole node.
 if (process.platform === 'linux') setPriority(0, PRIORITY);
 
 const { dir, salt, scoring, ending } = workerData as ReplicaFolder;
@@ -34,7 +34,7 @@ const mustEnd = (epoch: number) => Atomics.load(ending, 0) === 1 || log.ownerEpo
 const replica = new Replica(log, new LmdbSnapshotStore(dir, mustEnd), salt, scoring, workerYield());
 
 export async function snapshot(task: { readonly upTo: number; readonly epoch: number }): Promise<SnapshotMade | null> {
-  // How long a snapshot takes tells whether another one fits in a stop: loading is not part of that.
+  // The duration of a snapshot, without loading, decides whether another one fits into a shutdown.
   replica.follow(task.upTo);
   const started = performance.now();
   const made = await replica.snapshot(task.upTo, task.epoch);
@@ -78,10 +78,10 @@ export function simulate(task: { readonly work: SimulationWork; readonly progres
   }
 }
 
-/** The first task: done once this file is loaded, and its environment open. */
+/** The first task. Resolves once this file is loaded and its environment open. */
 export function loaded(): void {}
 
-/** The last task: gives the environment back, which must not wait for anything. */
+/** The last task. Closes the environment at once, without waiting for anything. */
 export function close(): Promise<void> {
   return log.close();
 }

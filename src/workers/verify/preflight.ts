@@ -1,4 +1,4 @@
-/** Whether a start with some configuration would take a data folder, by the group that it was formed as. */
+/** Checks before a start whether the configuration fits the group of a data folder. */
 import type { GroupIdentity } from '../../group/api.js';
 import { clockProblem } from '../../group/health/clock-guard.js';
 import { DamagedError } from '../../group/ports/storage-errors.js';
@@ -18,8 +18,8 @@ export interface StartClock {
 }
 
 /**
- * Why a start on the folder `dir`, whose store was verified and is not empty, would be refused; empty where it would
- * not. `salt`: the configured one, or null.
+ * Returns why a start on the folder `dir`, whose store was verified and is not empty, would be refused; empty if it
+ * would not. `salt` is the configured salt, or null.
  */
 export async function startProblems(
   dir: string,
@@ -39,7 +39,7 @@ export async function startProblems(
     const formation = formationProblems({ identity, salt: Buffer.from(stored.salt) }, formationOf(log));
     return clock === null ? formation : [...formation, clock];
   } catch (error) {
-    // A start has its group from a snapshot, and passes damage so far back over; `ptf verify` tells it.
+    // A start reads the group from a snapshot and skips damage that far back. `ptf verify` reports the damage.
     if (error instanceof DamagedError) return [];
     throw error;
   } finally {

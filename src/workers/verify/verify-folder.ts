@@ -1,4 +1,4 @@
-/** Verifies the store of a data folder from its files alone, whether or not a node runs on it. */
+/** Verifies the store of a data folder from its files alone, with or without a running node. */
 import { existsSync } from 'node:fs';
 import { messageOf } from '../../errors.js';
 import type { VerifyReport } from '../../group/api.js';
@@ -10,8 +10,8 @@ import { checkPages } from '../../store/log/page-check.js';
 import { LmdbSnapshotStore } from '../../store/snapshots/lmdb-snapshots.js';
 
 /**
- * As `verifyFolder` with `start`, and with a first write that is taken back: what a start is about to do is tried here,
- * where LMDB may end the process.
+ * Runs `verifyFolder` with `start`, and a first write that is aborted. LMDB may end the process at what a start is
+ * about to do, so it is tried here first.
  */
 export async function verifyForStart(dir: string): Promise<VerifyReport> {
   const report = await verifyFolder(dir, 'start');
@@ -25,8 +25,8 @@ export async function verifyForStart(dir: string): Promise<VerifyReport> {
 }
 
 /**
- * Waits for `onProgress` between two steps. Never rejects for damage: the report says it. Some damage kills the process
- * that reads it, so the caller should be one of its own.
+ * Awaits `onProgress` between two steps. Never rejects for damage; the report contains the damage. Some damage kills
+ * the process that reads it, so the caller should be a separate process.
  */
 export async function verifyFolder(
   dir: string,
@@ -44,7 +44,8 @@ export async function verifyFolder(
     checkPages(file);
     const log = openLogReader(dir, { alone: true });
     try {
-      // It reads a key of every batch, which a start has no time for: `checkPages` finds where the newest are missing.
+      // The count reads a key of every batch, which takes too long at a start. There `checkPages` detects missing
+      // newest batches.
       if (mode !== 'start') for (const step of log.checkCount()) await onProgress(...step);
       const steps = verifySteps(log, snapshots, expected, mode);
       for (;;) {

@@ -1,4 +1,4 @@
-/** Entry of the verifying process: verifies the folder in its arguments, sends one report, and ends. */
+/** Entry of the verifying process: verifies the folder in its arguments, sends one report, and exits. */
 import { setPriority } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { VerifyMode } from '../../group/recovery/verification.js';
@@ -15,12 +15,12 @@ function send(message: VerifyMessage, sent: () => void = () => {}): void {
 const [dir, mode] = process.argv.slice(2) as [string, VerifyMode];
 const isInBackground = mode === 'background';
 if (isInBackground) setPriority(PRIORITY);
-// Nobody waits for the report of a process whose parent is gone.
+// Without a parent, no process reads the report.
 process.once('disconnect', () => process.exit());
 
 let since = performance.now();
 
-/** In the background most of the time is rest, so that the disk and a core stay free for the node. */
+/** Throttles a background check, which sleeps most of the time, so that the disk and a core stay free for the node. */
 async function onProgress(done: number, total: number): Promise<void> {
   send({ progress: [done, total] });
   if (!isInBackground) return;

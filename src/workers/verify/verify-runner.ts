@@ -1,6 +1,6 @@
 /**
- * Verification in a process of its own: a cut or flipped file may kill whoever reads it (SIGBUS, SIGSEGV), and that
- * must be a finding, not the end of a node.
+ * Verifies a store in another process. A truncated or damaged file may kill the reader (SIGBUS, SIGSEGV), which must be
+ * a finding and must not end the node.
  */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,7 @@ import { dataFileOf } from '../../store/files/environment-file.js';
 import { refuseIfFull } from '../../store/files/full-disk.js';
 import { logFolderOf } from '../../store/log/lmdb-log.js';
 
-/** What the verifying process says: how far it has come, and in the end its report. */
+/** Messages of the verifying process: its progress, and finally its report. */
 export type VerifyMessage =
   | { readonly progress: readonly [done: number, total: number] }
   | { readonly report: VerifyReport };
@@ -19,21 +19,23 @@ export type VerifyMessage =
 const entry = fileURLToPath(new URL('./verify-process.js', import.meta.url));
 
 /**
- * Signals by which others end a process; damage never does. SIGKILL is also how a system ends one that takes too much
- * memory.
+ * Signals that others send to end a process. Damage never causes them. The system also sends SIGKILL to a process that
+ * uses too much memory.
  */
 const fromOutside: readonly string[] = ['SIGKILL', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
 
-/** What a reader that died leaves as its report. */
+/** Returns the report for a reader that died. */
 export function reportOfDeath(dir: string, how: string): VerifyReport {
   const file = dataFileOf(logFolderOf(dir));
-  const faults = [`the store cannot be read: its reader died (${how}), so ${file}, or a snapshot, is cut or damaged`];
+  const faults = [
+    `the store cannot be read: its reader died (${how}), so ${file}, or a snapshot, is truncated or damaged`,
+  ];
   return { ok: false, lastSeq: 0, batches: 0, records: 0, auditEntries: 0, snapshots: [], faults };
 }
 
 /**
- * Verifies the store in the data folder `dir`. Never rejects for damage: the report says it. Rejects with an
- * `AbortError` where `ending` ends it, and with `UnreadError` where a full disk or somebody else ended it.
+ * Verifies the store in the data folder `dir`. Never rejects for damage; the report contains the damage. Rejects with
+ * an `AbortError` if `ending` aborts, and with `UnreadError` if a full disk or an outside signal ended the process.
  */
 export function verifyInChild(
   dir: string,
@@ -45,7 +47,7 @@ export function verifyInChild(
     const child = fork(entry, [dir, mode], {
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       execArgv: [],
-      // Ctrl-C is for the parent.
+      // Ctrl-C is meant for the parent.
       detached: true,
       ...(ending === undefined ? {} : { signal: ending, killSignal: 'SIGKILL' }),
     });
@@ -58,8 +60,7 @@ export function verifyInChild(
     child.on('error', reject);
     child.on('close', (code, signal) => {
       if (report !== null) return resolve(report);
-      // Ctrl-C reaches a process that was made this moment and has no group of its own yet: that is no death over a
-      // damaged store.
+      // Ctrl-C also reaches a child that does not have its own process group yet. This death is not caused by damage.
       if (signal === 'SIGINT') return resolve(verifyInChild(dir, mode, onProgress, ending));
       try {
         refuseUnread(dir, signal);
@@ -71,11 +72,11 @@ export function verifyInChild(
   });
 }
 
-/** Throws `UnreadError` where a reader that died by `signal` did not die of what it read. */
+/** Throws `UnreadError` if a reader that died by `signal` did not die because of the store. */
 function refuseUnread(dir: string, signal: string | null): void {
   if (signal === 'SIGBUS') refuseIfFull(dir);
   if (signal === null || !fromOutside.includes(signal)) return;
   throw new UnreadError(
-    `the process that reads the store in ${dir} was ended from outside (${signal}), as where memory is short; nothing is known of the store: try again`,
+    `the process that reads the store in ${dir} was ended from outside (${signal}), for example for lack of memory; the state of the store is unknown: try again`,
   );
 }

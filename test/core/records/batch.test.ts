@@ -35,6 +35,8 @@ test('an event is of version 2 where it has the tag of its id, and of version 1 
     [
       [false, 1],
       [true, 2],
+      // Of version 4 where it has a reference.
+      [true, 4],
     ],
   );
   for (const event of events) assert.equal(decodeRecord(Buffer.from(encodeRecord(event))), event);
@@ -59,7 +61,7 @@ test('an event written from what it was looked up by has the bytes of its record
 test('a record of a newer release is refused by name', () => {
   for (const record of everyRecord) {
     const newer = Buffer.from(encodeRecord(record));
-    newer[1]! = 4;
+    newer[1]! = 5;
     assert.throws(() => decodeRecord(newer), /newer release/);
   }
   const bytes = Buffer.from(encodeRecord(everyRecord[0]!));

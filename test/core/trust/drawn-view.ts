@@ -63,6 +63,7 @@ export function drawnView(players: number, peers: number, { skew = 1, says = all
       prefetch: () => 0,
       peer: (entry) => peer[entry]!,
       count: () => 1,
+      isVoid: () => false,
       isBelow(mix, from, count, own, pairs) {
         const behind = peer.slice(from, from + count);
         return behind.some((k, n) => mix < own[k]! || behind.slice(0, n).some((j) => mix < pairs[pairOf(j, k)]!));
@@ -88,13 +89,16 @@ export function drawnView(players: number, peers: number, { skew = 1, says = all
     weight: column(),
     witness: Uint16Array.from({ length: peers }, (_, j) => j),
     isGrouped: new Uint8Array(peers),
+    sender: Uint16Array.from({ length: peers }, (_, j) => j),
     distance: 2.4,
     preTrusted: flag(0),
     excluded: flag(2),
   };
   return {
     subjects,
-    peers: { size: peers, seniority: () => new Float64Array(peers).fill(1) },
+    peers: { seniority: () => new Float64Array(peers).fill(1) },
+    origins: { list: [], carriers: [] },
+    numbers: peers,
     peerWeights,
     epoch: 0,
     halfLifeDays: 30,

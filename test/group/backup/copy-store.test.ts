@@ -76,7 +76,7 @@ test('a copy of what does not hold together is refused, and says where', async (
   const without = (seq: number) => logOf(stored.filter(({ firstSeq }) => firstSeq !== seq));
   const error = await rejection(copyLog(without(6), sinkInto(new MemoryLog()), () => undefined));
   assert.instance(error, DamagedError);
-  assert.match(String(error), 'log batch at record 6: does not follow the one before');
+  assert.match(String(error), 'log batch at record 6: does not follow the batch before it');
 });
 
 test('rewritten content that no record states is damage, not the middle of an erasure', async () => {
@@ -88,10 +88,10 @@ test('rewritten content that no record states is damage, not the middle of an er
   // Tombstones in their places, and none of the records behind them.
   const stored = before.map(({ firstSeq }) => life.machine.log.at(firstSeq)!);
   const error = await rejection(copyLog(logOf(stored), sinkInto(new MemoryLog()), () => undefined));
-  assert.match(String(error), 'rewritten content that no record accounts for');
+  assert.match(String(error), 'no record accounts for its rewritten content');
 });
 
-test('whoever watches a copy ends it by throwing', async () => {
+test('a progress callback ends a copy by throwing', async () => {
   const life = await Life.begin();
   const ended = copyLog(life.machine.log, sinkInto(new MemoryLog()), () => {
     throw new Error('enough');

@@ -66,7 +66,7 @@ test('a backup with no old log comes back as it was, to the byte', async () => {
   assert.is(stateDigest(stateOf(back.log)), stateDigest(life.machine.actor.state));
 });
 
-test('whatever is taken back after a backup is taken back in what is restored, and nothing else', async () => {
+test('a restore applies exactly the erasures and withdrawals after the backup', async () => {
   let erasures = 0;
   let withdrawals = 0;
   for (let seed = 0; seed < 80; seed++) {
@@ -234,7 +234,7 @@ test('a log that did not go on from the backup tells nothing, and is refused', a
   }
   const error = await rejection(restored(await backupOf(life.machine.log), fork.machine.log));
   assert.instance(error, ForeignLogError);
-  assert.match(String(error), 'they part after record 9');
+  assert.match(String(error), 'they differ after record 9');
 });
 
 test('an old log that ends before the backup, as a disk that was set back has it, takes nothing away', async () => {

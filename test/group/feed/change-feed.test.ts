@@ -127,7 +127,7 @@ test('the replica is asked when the log grew or the minute moved, and not otherw
   assert.ok(world.now - world.feed.mark!.asOf <= limits.streamTickMs);
 });
 
-test('what was told is resumed from memory, but for what came before everything was told once', async () => {
+test('changes are resumed from memory, except those before the first complete publication', async () => {
   const world = new World();
   world.answers = [{ rows: [row('a')], upTo: null, more: true }, { rows: [row('b')] }, { rows: [row('c')] }];
   const { told } = world.listen();
@@ -189,7 +189,7 @@ test('in intervals the replica is asked as each begins, for no more than was dur
   );
 });
 
-test('what an interval leaves is told within it, without what came meanwhile', async () => {
+test('the rest of an interval is published within it, without changes that came meanwhile', async () => {
   const world = new World();
   world.intervalMs = 1_000;
   world.now = 600_000;
@@ -285,7 +285,7 @@ test('without listeners everything is kept for a moment, and then forgotten, her
   assert.is(world.feed.mark?.seq, 6);
 });
 
-test('what was asked for before everything was forgotten is told to nobody', async () => {
+test('changes that were requested before the table was cleared are not published', async () => {
   const world = new World();
   const { leave } = world.listen();
   await world.pass(limits.streamTickMs);

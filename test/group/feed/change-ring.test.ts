@@ -5,7 +5,7 @@ import { Random } from '../../support/random.js';
 
 const row = (subject: string, text: string | null = `${subject}!`) => ({ subject, text });
 
-test('what was told behind a position comes back, oldest first', () => {
+test('changes after a position are returned, oldest first', () => {
   const ring = new ChangeRing(10);
   ring.add(1, [row('a'), row('b')]);
   ring.add(2, [row('c')]);
@@ -14,7 +14,7 @@ test('what was told behind a position comes back, oldest first', () => {
   assert.equal(ring.after(2), []);
 });
 
-test('of each player only the newest change is kept', () => {
+test('only the newest change of each player is kept', () => {
   const ring = new ChangeRing(10);
   ring.add(1, [row('a', 'old'), row('b')]);
   ring.add(2, [row('a', 'new')]);
@@ -58,7 +58,7 @@ test('after it was cleared, only what is told from there on is held', () => {
   assert.equal(ring.after(1), ['b!']);
 });
 
-test('whatever is told and erased, a reader of any position it reaches ends up as a reader of everything', () => {
+test('a reader that resumes within the ring ends with the same values as a reader of everything', () => {
   const random = new Random(7);
   const ring = new ChangeRing(8);
   /** The whole truth after each position. */

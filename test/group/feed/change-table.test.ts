@@ -131,7 +131,7 @@ class Telling {
   }
 }
 
-test('of events that are taken in together every player is told, as of single ones', () => {
+test('events that are applied together publish every player, like single events', () => {
   const telling = new Telling();
   for (let i = 0; i < 3; i++) telling.event(0, `p${i}`);
   telling.all();
@@ -201,7 +201,7 @@ test('new weights are told to all whom they move', () => {
   telling.holds();
 });
 
-test('what was known when a look at all players began is whole at its end, though more came meanwhile', () => {
+test('a sweep publishes everything known at its start, although more changes come meanwhile', () => {
   const telling = new Telling();
   for (let i = 0; i < 12; i++) telling.event(0, `p${i}`);
   telling.all();
@@ -278,7 +278,7 @@ test('a player that was never told is not told to be gone', () => {
   assert.equal(telling.all().rows, []);
 });
 
-test('whatever happens, a reader of pieces and a reader of walks both end with the values of reads', () => {
+test('readers of pieces and readers of walks always end with the values of reads', () => {
   const random = new Random(3);
   const telling = new Telling();
   for (let round = 0; round < 200; round++) {

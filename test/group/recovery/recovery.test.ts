@@ -145,7 +145,9 @@ test('a snapshot of a newer format is passed over for what leads to the same sta
   await machine.snapshots.write({ ...header, version: header.version + 1 }, blocksIn(machine.snapshots, seq));
   const found = recover(machine.log, machine.snapshots, salt, lastSeqOf(machine.log))!;
   assert.is(found.snapshotSeq, 0);
-  assert.equal(found.problems, [`snapshot ${seq}: has the format ${header.version + 1}`]);
+  assert.equal(found.problems, [
+    `snapshot ${seq}: has format ${header.version + 1}; expected format ${header.version}`,
+  ]);
   assert.is(stateDigest(found.follower.state), stateDigest(machine.actor.state));
 });
 
@@ -204,7 +206,7 @@ test('a log cut at its end is found by the head that is kept outside it', async 
   const expected = { lastSeq, chain: Buffer.from(chain).toString('hex') };
   assert.ok(verifyStore(machine.log, machine.snapshots, expected, 'full').ok);
   const cut = verifyStore(logOf(batchesOf(machine).slice(0, -1)), machine.snapshots, expected, 'full');
-  assert.match(cut.faults[0]!, /ends at record 6, though record 7 was written/);
+  assert.match(cut.faults[0]!, /ends at record 6; head.json says that record 7 was written/);
   assert.match(verifyStore(logOf([]), machine.snapshots, expected, 'start').faults[0]!, /ends at record 0/);
   const other = verifyStore(machine.log, machine.snapshots, { ...expected, chain: '00' }, 'full');
   assert.match(other.faults[0]!, /another log/);
@@ -216,7 +218,7 @@ test('a log that lost its batches is not taken for one that ends with its snapsh
   assert.ok(verifyStore(machine.log, machine.snapshots, null, 'start').ok);
   for (const left of [[], batchesOf(machine).slice(0, -1)]) {
     const { faults } = verifyStore(logOf(left), machine.snapshots, null, 'start');
-    assert.match(faults[0]!, /does not hold record 7, with which snapshot 7 ends/);
+    assert.match(faults[0]!, /has no record 7, the last one of snapshot 7/);
   }
 });
 
@@ -226,9 +228,12 @@ test('a batch that stands under another number than its own is found, by a start
   const last = batches.at(-1)!;
   const moved = logOf([...batches.slice(0, -1), { ...last, firstSeq: last.firstSeq + 16 }]);
   for (const mode of ['full', 'start'] as const) {
-    assert.match(verifyStore(moved, machine.snapshots, null, mode).faults[0]!, /at record 23: it is the one at 7/);
+    assert.match(
+      verifyStore(moved, machine.snapshots, null, mode).faults[0]!,
+      /at record 23: found the batch of record 7/,
+    );
   }
-  assert.throws(() => recover(moved, machine.snapshots, Buffer.alloc(0), 7), /it is the one at 7/);
+  assert.throws(() => recover(moved, machine.snapshots, Buffer.alloc(0), 7), /found the batch of record 7/);
 });
 
 test('a log that lost records between its verification and its claim is damage', async () => {
@@ -263,7 +268,7 @@ test('a start passes over a snapshot of another format, and over one of another 
   const { ok, snapshots } = verifyStore(machine.log, machine.snapshots, null, 'start');
   assert.is(ok, true);
   assert.match(snapshots[0]!.fault!, /format 99/);
-  assert.match(snapshots[1]!.fault!, /holds the state at record 7/);
+  assert.match(snapshots[1]!.fault!, /contains the state at record 7/);
 });
 
 test('a start passes over a snapshot with another head of the audit chain, behind which the log does not go on', async () => {

@@ -100,7 +100,7 @@ test('the first check begins a while after the start, the next a period after th
   assert.is(reports.length, 2);
 });
 
-test('what a check found stands until the next one has ended, and one that fails is tried again', async () => {
+test('the result of a check stays until the next check has ended, and a failed check is repeated', async () => {
   const { check, asked, advance, settle, troubles } = bench();
   check.start();
   advance(600);
@@ -151,7 +151,7 @@ async function lived(): Promise<Machine> {
 const erase = (machine: Machine, player: string) =>
   machine.ask(player, { type: 'erase', caller: 0, subject: subjectOf(player), commitment: '0', by: 'p' });
 
-test('what an erasure rewrites behind a check, once more and in the middle of it, is no damage', async () => {
+test('batches that an erasure rewrites behind a running check, even twice, are no damage', async () => {
   const machine = await lived();
   await erase(machine, 'player 0');
   const steps = verifySteps(machine.log, machine.snapshots, null, 'background');
@@ -206,7 +206,7 @@ test('a batch that came back as it was before an erasure is damage, to a check a
   assert.equal(verifyStore(logOf(stored), machine.snapshots, null, 'full').faults, []);
   for (const back of earlier) {
     const log = logOf(stored.map((now) => (now.firstSeq === batch ? back : now)));
-    const fault = `record ${batch}: rewritten content that no record accounts for`;
+    const fault = `record ${batch}: no record accounts for its rewritten content`;
     assert.match(verifyStore(log, machine.snapshots, null, 'full').faults.join(), fault);
     const sink = { add: async () => undefined, replace: async () => undefined };
     assert.match(String(await rejection(copyLog(log, sink, () => undefined))), fault);

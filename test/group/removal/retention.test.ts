@@ -140,7 +140,7 @@ test('a pair whose events leave in several pieces is kept once, and the log of a
   assert.is(stateDigest(stateOf(machine.log)), stateDigest(machine.actor.state));
 });
 
-test('where nothing of an age is left to take out, no free space is overwritten', async () => {
+test('no free space is overwritten if no event is beyond the retention age', async () => {
   const life = await lived(3);
   const { machine } = life;
   await machine.retire(machine.now + 1);
@@ -258,7 +258,7 @@ test('while the disk is low nothing new leaves by its age, erasures do, and with
   assertHolds(machine.log);
 });
 
-test('where a batch is damaged nothing leaves by its age until the next look, and erasures go on', async () => {
+test('a damaged batch stops retention until the next check, and erasures continue', async () => {
   const life = await lived(6);
   const { machine } = life;
   await life.act(event('damaged', 'player 5'));

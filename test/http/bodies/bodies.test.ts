@@ -114,7 +114,7 @@ test('an event as stored has its times as `toISOString` writes them', () => {
   }
 });
 
-test('what became of a batch is the body as JSON of ASCII alone, whatever its ids and details', () => {
+test('the result of a batch is ASCII-only JSON, whatever its ids and details', () => {
   const outcomes: [id: string | null, outcome: Outcome<unknown>, entry: object][] = [
     ['e-1.:_', granted(1), { event_id: 'e-1.:_', status: 201 }],
     [

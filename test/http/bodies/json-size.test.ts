@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isJsonWithin } from '../../../src/http/bodies/json-size.js';
 
-test('what fits is what JSON.stringify writes in as many bytes', () => {
+test('a value fits if JSON.stringify writes it in as many bytes', () => {
   const texts = [
     ...['0', '-0', '1e400', '0.1', '1e21', 'true', 'null', '""', '"\\ud800"', '"\\u0000é😀\\\\\\""'],
     ...[

@@ -26,7 +26,7 @@ test('a tag needs no escape and is the same for the same answer', () => {
   assert.match(tagOf(), /^[\w-]+$/);
 });
 
-test('what an answer shows makes another tag, what it does not show none', () => {
+test('a change of a published figure changes the tag, and no other change does', () => {
   const others: TrustView[] = [
     { ...view, score: 37.124 },
     { ...view, score: 37.13 },
@@ -68,7 +68,7 @@ test('a score that is one step higher is not taken for full confidence in the lo
   assert.is.not(tagOf({ ...view, score: 12.34, confidence: 1 }), tagOf({ ...view, score: 12.35, confidence: 0 }));
 });
 
-test('of a million answers that differ in every figure no two have the same tag: 32 bits would have a hundred that do', () => {
+test('no two of a million different answers have the same tag; 32 bits would give a hundred collisions', () => {
   const tags = new Set<string>();
   const count = 1_000_000;
   for (let i = 0; i < count; i++) {

@@ -149,7 +149,7 @@ test('a conversation gets the same answers wherever it is cut in two', async () 
   }
 });
 
-test('what waits for an answer is what was sent, whatever other connections send meanwhile', async () => {
+test('a waiting request is unchanged, whatever other connections send meanwhile', async () => {
   const submitted: string[] = [];
   const answer: (() => void)[] = [];
   const face = await startFace({

@@ -125,7 +125,7 @@ test('a head takes no longer where its blanks could be read in many ways', () =>
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-test('what is known of a connection keeps nothing else of the read that it came with', () => {
+test('cached fields of a connection keep no other bytes of their read in memory', () => {
   const fields = 'Host: federation.example.com\r\nUser-Agent: a game server of some name\r\n';
   const body = 60_000;
   const known: HeadParser[] = [];

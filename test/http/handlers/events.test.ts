@@ -84,7 +84,7 @@ test("another peer's event id is 409 that tells nothing more", async () => {
   assert.equal(body.details, { event_id: 'mine', owner: 'other' });
 });
 
-test('of many sent at once with one id, one is stored', async () => {
+test('exactly one of many simultaneous events with one id is stored', async () => {
   const answers = await Promise.all(Array.from({ length: 20 }, () => peer.submit({ event_id: 'raced' })));
   const statuses = answers.map(({ status }) => status).sort();
   assert.equal(statuses, [201, ...Array(19).fill(409)]);
@@ -197,7 +197,7 @@ test('a body is at most 16 KiB', async () => {
   assert.is(await send(2 * 1024 * 1024), 413);
 });
 
-test('what is not JSON in UTF-8 is malformed, what is no object fails the schema at its root', async () => {
+test('a body that is no UTF-8 JSON is malformed, and one that is no object fails the schema at its root', async () => {
   const headers = { 'Content-Type': 'application/json' };
   const send = async (raw: string | Uint8Array): Promise<{ code: string; details?: { field: string } }> =>
     (await ask(node.url, '/api/v1/events', { method: 'POST', key: peer.key, raw, headers })).body;

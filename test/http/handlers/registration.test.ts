@@ -117,7 +117,7 @@ test('in high-security mode an id of a player in a path or a query must be a sub
   await face.drain();
 });
 
-test('what the group may not see reaches it as no subject', async () => {
+test('an id that the identity mode forbids reaches the group as no subject', async () => {
   const subjects: (string | null)[] = [];
   const face = await startFace({
     highSecurity: true,

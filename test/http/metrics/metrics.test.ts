@@ -49,7 +49,7 @@ test('answers are counted by route template, method, status and code, never by i
   for (const word of ['very-secret', 'second-secret', activeKey]) assert.not(text.includes(word), word);
 });
 
-test('what is answered without a request, as it does not parse or there are too many connections, is counted too', async () => {
+test('answers without a request are counted too: parse errors and excess connections', async () => {
   const metrics = createMetrics(version);
   const face = await startFace({ metrics, settings: { connectionsMax: 1 } });
   const busy = connect(face.port, '127.0.0.1');

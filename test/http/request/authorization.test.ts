@@ -75,6 +75,8 @@ const table: Readonly<Record<OperationId, Row>> = {
   listErasedEvents: [missing, missing, invalid, '200', '200', inactive, inactive, '200', '200'],
   // Erasure is a right of the player, whichever peer passes it on.
   eraseSubject: [missing, missing, invalid, '200', '200', inactive, inactive, '200', '200'],
+  // Whoever knows the player speaks for it: nobody has to have reported it.
+  openDispute: [missing, missing, invalid, '201', '201', inactive, inactive, '201', '201'],
 };
 
 interface Group {
@@ -124,6 +126,7 @@ async function call({ node, owner }: Group, id: OperationId, key: string | undef
     registerPeer: { peer_name: 'New', game_ids: ['arena'] },
     submitEvent: owner.event({ player_id }),
     submitEvents: { events: [owner.event({ player_id })] },
+    openDispute: { text: 'not so' },
   };
   const json = bodies[id];
   return ask(node.url, id === 'getTrustScores' ? `${path}?ids=${player_id}` : path, {
@@ -142,7 +145,7 @@ function cellOf(id: OperationId, { status, body }: Answer): string {
   return String(status);
 }
 
-test('who may do what is what the table says, in every cell', async () => {
+test('every cell of the authorization table is enforced', async () => {
   const on = await groupWith('true');
   const off = await groupWith('false');
   for (const [id, row] of Object.entries(table) as [OperationId, Row][]) {

@@ -99,7 +99,7 @@ test('a cursor of another listing, or one that was touched, is refused', () => {
   const good = encodeCursor('peers', 7);
   const other = (text: string): string => Buffer.from(text).toString('base64url');
   const bad = [
-    encodeCursor('events', 7),
+    encodeCursor('audit', 7),
     `${good}=`,
     ` ${good}`,
     `${good}A`,

@@ -116,7 +116,7 @@ test('the limit is lifted when its second is over', async () => {
   await until(taken);
 });
 
-test('what is refused is not paid for: neither by a longer wait nor beside a batch that was taken', async () => {
+test('a refused request extends no wait, neither its own nor that after an admitted batch', async () => {
   const limit = new CallerLimit('peer', 10);
   const startedAt = performance.now();
   const answers = await Promise.all(Array.from({ length: 100 }, () => limit.consume('a')));
@@ -134,7 +134,7 @@ test('callers beyond the bound share one count', async () => {
   assert.equal(statuses, [200, 200, 200, 429]);
 });
 
-test('whoever waits for a batch keeps its place among those that are counted', async () => {
+test('a caller that waits after a batch keeps its own count', async () => {
   const limit = new CallerLimit('address', 1, 1, 1);
   const startedAt = performance.now();
   await limit.consume('waits');

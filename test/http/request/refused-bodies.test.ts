@@ -117,7 +117,7 @@ test('a game id holds no comma, and games in one string are told how to be writt
   const register = (game_ids: unknown) =>
     ask(node.url, '/api/v1/peers/register', { json: { peer_name: 'a', game_ids } });
   const item = await register(['arena, chess']);
-  assert.is(item.body.error, 'game_ids[0] must not hold a comma; each game is an item of its own');
+  assert.is(item.body.error, 'game_ids[0] must not contain a comma; each game is a separate item');
   const text = await register('arena, chess');
   assert.match(text.body.error, 'did you mean ["arena","chess"]?');
 });

@@ -72,7 +72,7 @@ test('errors, health and writes are never kept', () => {
   assert.is(sent(routes.registerPeer, { status: 201, body: {} }, plain).headers['Cache-Control'], 'no-store');
 });
 
-test('what a key changes varies by it, and everything varies by Accept', () => {
+test('answers that depend on a key vary by the key, and all answers vary by Accept', () => {
   assert.is(sent(routes.listPlayerEvents, ok({}), plain).headers.Vary, 'Accept, X-Peer-API-Key');
   assert.is(sent(routes.getHealth, ok({}), plain).headers.Vary, 'Accept');
   assert.is(sent(undefined, refusalReply(refused('route_not_found')), plain).headers.Vary, 'Accept');
@@ -81,7 +81,7 @@ test('what a key changes varies by it, and everything varies by Accept', () => {
 test('a refusal has its text, code and details, and a problem holds the same as extensions', () => {
   const reply = refusalReply(refused('duplicate_event', { details: { event_id: 'e', owner: 'other' } }));
   const body = {
-    error: 'an event with this event_id is stored already',
+    error: 'an event with this event_id is already stored',
     code: 'duplicate_event',
     details: { event_id: 'e', owner: 'other' },
   };

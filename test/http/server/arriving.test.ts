@@ -90,7 +90,7 @@ test('bytes count as they arrive, and the largest body of whoever holds the most
   assert.ok(!other.isClosed);
 });
 
-test('what a body held is free once it has ended, however often it ends', () => {
+test('the room of a body is freed once when it ends, however often it ends', () => {
   const { begin, ended } = tableOf();
   for (let i = 0; i < 10; i++) {
     const body = begin({ overloaded: false })!;

@@ -143,7 +143,7 @@ test('late connections are ended in order, a few in each millisecond, also those
   assert.ok(ended.every((socket, i) => socket === sockets[i]));
 });
 
-test('where very many are late, more are ended in a millisecond', () => {
+test('more connections are ended in a millisecond if very many are late', () => {
   const { time, ended, guard, open } = guarded({ endedTurns: 8 });
   for (let i = 0; i < 80; i++) guard.reportLate(open());
   time.pass(1);

@@ -76,7 +76,7 @@ test('a read pipelined behind a write finds it done', async () => {
   assert.equal(seen, [2, 2]);
 });
 
-test('what is pipelined behind an answer that closes the connection is not begun', async () => {
+test('a request that is pipelined behind a closing answer is not begun', async () => {
   let submitted = 0;
   const group = (): Partial<GroupApi> => ({
     submit: async (_caller, events) => {
@@ -123,7 +123,7 @@ test('garbage behind a write is answered though the caller has closed its half',
   });
 });
 
-test('what waits behind a write is answered once, in order, whoever answers it, also where the caller has closed its half', async () => {
+test('requests behind a write are answered once and in order, also after the caller closed its half', async () => {
   let release = (): void => {};
   const group = (): Partial<GroupApi> => ({
     submit: async (_caller, events) => {
@@ -190,7 +190,7 @@ test('behind an answer that ends the connection nothing is carried out and nothi
   assert.is(submitted, 0);
 });
 
-test('what was asked before a tunnel is answered before the tunnel is refused', async () => {
+test('requests before a tunnel are answered before the tunnel is refused', async () => {
   await onBothLanes(
     () => ({}),
     async (face) => {

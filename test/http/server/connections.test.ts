@@ -63,7 +63,7 @@ test('an idle connection behind a thousand busy ones is found', () => {
   assert.ok(idle.isDestroyed);
 });
 
-test('where every connection is busy a new one is refused, after a bounded look', () => {
+test('a new connection is refused after a bounded search if every connection is busy', () => {
   const { admit } = tableOf({ max: 10 * limits.evictionLooks, perAddressMax: Number.POSITIVE_INFINITY });
   const all = sockets(10 * limits.evictionLooks);
   for (const socket of all) {
@@ -93,7 +93,7 @@ test('an address that holds its share gives up a connection of its own, and none
   assert.equal([other.isDestroyed, first.isDestroyed, second.isDestroyed], [false, true, false]);
 });
 
-test('where all share the room, the address with more than its share gives way and no other does', () => {
+test('only the address with more than its share loses a connection when all share the room', () => {
   const { admit } = tableOf({ max: 8 });
   // The longest idle of all is another's.
   const [few, many] = [sockets(2, '198.51.100.7'), sockets(6)];

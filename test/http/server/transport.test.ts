@@ -30,7 +30,7 @@ async function codes(pieces: readonly (string | Uint8Array)[], row = {}): Promis
   );
 }
 
-test('what is no HTTP is 400 in the form of every error, and the connection ends', async () => {
+test('bytes that are no HTTP get 400 in the form of every error, and the connection ends', async () => {
   const garbage = [
     'hello\r\n\r\n',
     'GET\r\n\r\n',
@@ -164,7 +164,7 @@ test('a body that is too long is 413 as soon as that is known, and the connectio
 
 const expect = 'Expect: 100-continue\r\n';
 
-test('who asks first whether to continue is told so, or is refused before sending', async () => {
+test('a caller that expects 100 gets it, or is refused before it sends the body', async () => {
   const text = JSON.stringify(eventBody());
   const pieces = [submission(`Content-Length: ${text.length}\r\n${expect}${close}`), text];
   assert.equal(await codes(pieces, events), [[201]]);

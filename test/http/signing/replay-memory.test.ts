@@ -24,7 +24,7 @@ test('a signature whose first bytes are zeros is known like any other', () => {
   assert.is(memory.state(new Uint8Array(64), now), 'known');
 });
 
-test('what cannot come again is forgotten', () => {
+test('signatures that cannot be replayed any more are dropped', () => {
   const memory = new ReplayMemory();
   for (let s = 0; s < 2_000; s++) memory.add(randomBytes(64), now + s, now + s);
   assert.ok(memory.size <= limits.signatureWindowS + 10, String(memory.size));

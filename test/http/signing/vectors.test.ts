@@ -134,7 +134,7 @@ test('a digest is refused that no body is checked against', () => {
   for (const field of fields) assert.is(bodyCheckOf(field).ok, false, field);
 });
 
-test('of several digests each one counts', () => {
+test('every one of several digests is checked', () => {
   const check = bodyCheckOf(`${digestOf('a')}, ${digestOf('b', 'sha-512')}`);
   assert.ok(check.ok);
   assert.is(check.value([Buffer.from('a')])?.code, 'signature_invalid');

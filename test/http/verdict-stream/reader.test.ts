@@ -60,6 +60,7 @@ function readerOf({ feed = {}, reading = true }: Setting) {
   const parts = {
     feed: whole,
     peer: null,
+    disputedFor: () => [],
     onEnd: (_: StreamReader, reason: string | null) => void ends.push(reason),
     onRows: () => undefined,
   };
@@ -111,7 +112,7 @@ test('a heartbeat never runs ahead of a change that is on its way', async () => 
   const feed = { mark };
   const pipe = new Pipe(true);
   const whole = { erasedAt: 0, listen: () => () => undefined, recent: () => [], walk: async () => null };
-  const parts = { feed: Object.assign(feed, whole), peer: null, onEnd() {}, onRows() {} };
+  const parts = { feed: Object.assign(feed, whole), peer: null, disputedFor: () => [], onEnd() {}, onRows() {} };
   const reader = new StreamReader(pipe, parts);
   await reader.start(hello, resumeAt(3));
   Object.assign(feed, { mark: { ...mark, position: 4 } });
@@ -135,7 +136,7 @@ test('a piece that was read before an erasure was told is read again', async () 
   };
   const setting = { feed: Object.assign(feed, { walk, listen: () => () => undefined }) };
   const pipe = new Pipe(true);
-  const parts = { feed: setting.feed, peer: null, onEnd() {}, onRows() {} };
+  const parts = { feed: setting.feed, peer: null, disputedFor: () => [], onEnd() {}, onRows() {} };
   await new StreamReader(pipe, parts).start(hello, '');
   assert.not(pipe.text.includes('erased'));
   assert.equal(events(pipe.text), ['hello', 'snapshot', 'heartbeat']);
@@ -175,7 +176,7 @@ test('an id is resumed from where it is of this generation and no erasure was to
   }
 });
 
-test('what reaches further back than memory is walked as changes, of which the last has the id', async () => {
+test('changes older than memory are walked in the pool, and only the last frame has the id', async () => {
   const recent = (since: number) => (since >= mark.position ? [] : null);
   const pieces = [1, 2, null];
   const walk = async (): Promise<ChangeWalk> => ({ position: 3, count: 1, text: '{}', next: pieces.shift() ?? null });

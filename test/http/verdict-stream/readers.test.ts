@@ -97,7 +97,7 @@ function silentReaders() {
   return { readers, ends, open };
 }
 
-test('where all streams are taken, the peer with the most gives way to one with fewer, and no further', () => {
+test('if all streams are in use, only the peer with the most loses one to a peer with fewer', () => {
   const { readers, ends, open } = silentReaders();
   const each = limits.streamReadersMax / 2;
   for (const index of [0, 1]) assert.is(open(index, each), 0);

@@ -36,7 +36,7 @@ test('every reader is told everything in order, and the thread is given back in 
   assert.ok(turns > 10, `${turns} turns`);
 });
 
-test('what waits is told at once where it must be', async () => {
+test('pending frames are sent at once on a flush', async () => {
   const { heard, readers } = readersOf(100, 0);
   const spread = new Spread();
   const told = [spread.send(frames(1), readers), spread.send(frames(2), readers)];

@@ -206,9 +206,8 @@ test('what is wrong is said in one line of plain words', async () => {
       'nobody',
     ],
     'peer_name must not begin or end with a blank': ['peers', 'add', '--name', ' n', '--games', 'arena, chess'],
-    'peer_name must not hold a control character; found U+0009; game_ids[0] must have at most 64 characters; got 65': [
-      ...['peers', 'add', '--name', 'a\tb', '--games', 'g'.repeat(65)],
-    ],
+    'peer_name must not contain a control character; found U+0009; game_ids[0] must have at most 64 characters; got 65':
+      [...['peers', 'add', '--name', 'a\tb', '--games', 'g'.repeat(65)]],
     [`${join(node.dir, 'inner')} lies within the data folder; a backup belongs outside it`]: [
       'backup',
       join(node.dir, 'inner'),
@@ -292,6 +291,7 @@ test('status shows what the node serves and how it stands', async () => {
     'new_peers',
     'owner_epoch',
     'pending_erasures',
+    'open_disputes',
     'pre_trusted',
     'ready',
     'reason',

@@ -73,6 +73,7 @@ const running: StatusValue = {
   mailbox: { events: 0, bytes: 0 },
   snapshots: [],
   pending_erasures: 0,
+  open_disputes: 0,
   owner_epoch: 1,
   disk: null,
   check: { running: false, checked_seq: 0, ended_at: null, faults: [] },

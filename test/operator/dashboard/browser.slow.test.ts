@@ -21,7 +21,7 @@ import {
 
 const test: Test = uvuTest;
 const password = 'correct horse battery';
-const views = ['', 'peers', 'register', 'players', 'pre-trust', 'erasure', 'audit'];
+const views = ['', 'peers', 'register', 'players', 'pre-trust', 'disputes', 'erasure', 'audit'];
 
 let node: TestNode;
 let browser: Browser;

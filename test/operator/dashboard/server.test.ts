@@ -27,7 +27,7 @@ test.before.each(async () => {
       weightsBasedOnSeq: 1,
     }),
     playerEvents: async () =>
-      granted({ total: 4, summarised: 4, summary: [{ eventType: 'other', count: 4 }], own: [], nextBefore: null }),
+      granted({ total: 4, summarised: 4, summary: [{ eventType: 'other', count: 4 }], own: [], next: null }),
   });
 });
 test.after.each(() => dashboard.close());
@@ -253,7 +253,7 @@ test('what is not valid is refused in the words of the public port, every fault 
   assert.is(refused.details.more.length, 2);
   const player = await dashboard.call('/player', { json: { player_id: 'a\u200bb' }, cookie });
   const { error, details } = JSON.parse(player.text);
-  assert.is(error, 'player_id must not hold an invisible character; found U+200B');
+  assert.is(error, 'player_id must not contain an invisible character; found U+200B');
   assert.equal([player.status, details], [400, { field: '/player_id', violation: 'pattern' }]);
 });
 

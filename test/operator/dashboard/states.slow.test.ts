@@ -149,7 +149,7 @@ const player: Partial<GroupApi> = {
       summarised: 200,
       summary: [{ eventType: 'report_cheating' as const, week: '2026-W47', count: 200 }],
       own: [],
-      nextBefore: null,
+      next: null,
     }),
 };
 

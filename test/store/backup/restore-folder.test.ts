@@ -158,7 +158,7 @@ test('a restore that fails while it is put in place keeps its plan, to be carrie
   const error = await rejection(restoring.finish(report, 'replaced-then'));
   assert.match(String(error), /ENOTEMPTY/);
   restoring.abandon();
-  assert.match(halfRestored(dir) ?? '', /to carry it on/);
+  assert.match(halfRestored(dir) ?? '', /to continue it/);
   rmSync(join(dir, 'replaced-then/log/in-the-way'));
   assert.is((await finishRestore(dir))?.resumed, true);
   assert.is(contents(dir)['log/data.mdb'], 'new');

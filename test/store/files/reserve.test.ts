@@ -21,7 +21,7 @@ test('a reserve is filled once, and what runs on a disk with room leaves it alon
   assert.is(statSync(join(dir, 'reserve')).ino, ino);
 });
 
-test('what runs on a full disk finds the space of the reserve, which is taken again even where that failed', async () => {
+test('work on a full disk finds the space of the reserve, which is filled again even after a failure', async () => {
   const small = SmallDisk.mount(8);
   if (small === null) {
     process.stdout.write('SKIPPED: a small file system cannot be mounted here, so no reserve is used\n');

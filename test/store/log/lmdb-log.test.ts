@@ -104,7 +104,7 @@ test('pages that make no sense to LMDB are damage of a named file, to a reader a
   removeFolder(dir);
 });
 
-test('what LMDB and the system say of a file names it: damage where pages make no sense, else what it was', () => {
+test('errors of LMDB and the system name the file: damage for invalid pages, else the original error', () => {
   const file = '/d/log/data.mdb';
   const of = (code: number) => Object.assign(new Error('says LMDB'), { code });
   const [invalid, corrupted, noSpace] = [22, -30_796, 28];

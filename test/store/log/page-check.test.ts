@@ -110,7 +110,7 @@ test('a log that nothing damaged passes', async () => {
 
 test('a leaf that lost its newest batch is named', async () => {
   const said = await saysOf(({ bytes, leaf }) => bytes.writeUInt16LE(bytes.readUInt16LE(leaf + 20) - 2, leaf + 20));
-  assert.match(said, /does not hold the entries that fill it/);
+  assert.match(said, /has entries that do not fill it/);
 });
 
 test('a page that is in use and listed as free is named: the next commit would overwrite it', async () => {
@@ -122,7 +122,7 @@ test('a page that is in use and listed as free is named: the next commit would o
 
 test('a list of free pages that counts more than it holds is named: a commit on it would end the process', async () => {
   const said = await saysOf((layout) => layout.bytes.writeBigUInt64LE(1n << 40n, newestList(layout)));
-  assert.match(said, /lists more than it holds/);
+  assert.match(said, /lists more pages than it contains/);
 });
 
 test('a free page that the file does not have is named', async () => {
@@ -140,12 +140,12 @@ test('a list that names a page twice is named', async () => {
 
 test('a page of a commit that never was is named', async () => {
   const said = await saysOf(({ bytes, leaf }) => bytes.writeUInt8(1, leaf + 15));
-  assert.match(said, /is of a commit that is to come/);
+  assert.match(said, /belongs to a later commit/);
 });
 
 test('a list of free pages that leads to a page of another kind is named', async () => {
   const said = await saysOf(({ bytes, list }) => bytes.writeUInt16LE(1, list + 18));
-  assert.match(said, /is of another kind than its place/);
+  assert.match(said, /has an unexpected kind/);
 });
 
 test.run();

@@ -262,7 +262,7 @@ test('a reader that begins amid a scrub puts it off without making the file grow
   removeFolder(dir);
 });
 
-test('what a commit that was cut short left behind the last page is overwritten as well', async () => {
+test('a scrub also overwrites pages that an interrupted commit left behind the last page', async () => {
   const dir = temporaryFolder();
   const writer = await claimFolder(dir);
   await fill(writer, 1, 60);

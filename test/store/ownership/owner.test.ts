@@ -212,7 +212,7 @@ test('an owner that writes nothing is told once that another one took over', asy
   removeFolder(dir);
 });
 
-test('of many starters on a dead owner exactly one wins, in this process', async () => {
+test('exactly one of many starts on a dead owner wins, in this process', async () => {
   const dir = temporaryFolder();
   await (await claimFolder(dir, deadProcess())).abandon();
   for (let round = 0; round < 30; round += 1) {
@@ -228,7 +228,7 @@ test('of many starters on a dead owner exactly one wins, in this process', async
   removeFolder(dir);
 });
 
-test('of many processes that start on a killed owner exactly one wins', async () => {
+test('exactly one of many processes that start on a killed owner wins', async () => {
   const dir = temporaryFolder();
   let last = await starter(dir);
   for (let round = 0; round < 4; round += 1) {

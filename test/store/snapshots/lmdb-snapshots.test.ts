@@ -184,9 +184,9 @@ test('a write gives up between two blocks once it must end, begins no further tr
       yield block;
     }
   }
-  assert.match(String(await rejection(store.write(headerOf(3), blocks()))), 'given up');
+  assert.match(String(await rejection(store.write(headerOf(3), blocks()))), 'aborted');
   assert.is(taken, 3, 'two blocks were written, and the third was not');
-  assert.match(String(await rejection(store.write(headerOf(4), blocks()))), 'given up');
+  assert.match(String(await rejection(store.write(headerOf(4), blocks()))), 'aborted');
   assert.is(taken, 3, 'none is begun');
   assert.equal(readdirSync(dir), []);
   removeFolder(dir);

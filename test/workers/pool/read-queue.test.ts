@@ -50,7 +50,7 @@ test('a read that fails lets the next one begin', async () => {
   assert.equal(begun, ['fails', 'next']);
 });
 
-test('what has waited for too long is refused and never begins', async () => {
+test('a read that has waited for too long is refused and never begins', async () => {
   const { begun, ask, end } = controlled(1);
   const running = ask('public', 'runs');
   assert.instance(await refusal(ask('public', 'late')), PoolBusyError);

@@ -10,6 +10,7 @@ import type { TrustConstants } from '../../evidence/trust-constants.js';
 import type { EvidenceSubjects, EvidenceView } from '../../tables/evidence-view.js';
 import { pairOf } from '../../tables/pair-number.js';
 import { HOME_BITS } from '../../tables/subject-index.js';
+import type { OriginVotes } from '../votes/origin-votes.js';
 import { BLOCK_ROWS, RowBlock } from '../votes/row-block.js';
 import type { Scratch } from '../votes/scratch.js';
 import type { VoteColumns } from '../votes/votes.js';
@@ -32,11 +33,19 @@ export class GateSample {
    * `part`: empty columns to read votes into, which it leaves empty. `floor`: the mix below which players are looked at
    * in any case. Its large columns are the scratch's.
    */
-  constructor(state: EvidenceView, asOf: AsOf, part: VoteColumns, floor: number, c: TrustConstants, scratch: Scratch) {
+  constructor(
+    state: EvidenceView,
+    asOf: AsOf,
+    part: VoteColumns,
+    floor: number,
+    c: TrustConstants,
+    scratch: Scratch,
+    origins: OriginVotes | null = null,
+  ) {
     const { peers, excluded } = part;
     this.own = new Uint32Array(peers);
     this.pairs = scratch.uint32(pairOf(0, peers)).fill(0);
-    this.#countSome(state, asOf, part, scratch.yieldCore);
+    this.#countSome(state, asOf, part, origins, scratch.yieldCore);
     let least = WHOLE;
     const below = (seen: number, players: number, isExcluded: boolean) => {
       if (isExcluded) return 0;
@@ -53,6 +62,20 @@ export class GateSample {
       }
     }
     this.#least = least;
+    if (origins !== null) this.#lookAsOrigins(origins);
+  }
+
+  /** A player's entries are those of carriers, so that each of these is looked at as its origin is. */
+  #lookAsOrigins(origins: OriginVotes): void {
+    for (const { index, origin } of origins.carriers) {
+      this.own[index] = this.own[origin]!;
+      for (let k = 0; k < this.own.length; k++) {
+        if (k === index) continue;
+        const other = origins.countedAs(k);
+        const wanted = other === origin ? 0 : this.pairs[pairOf(Math.min(other, origin), Math.max(other, origin))]!;
+        this.pairs[pairOf(Math.min(k, index), Math.max(k, index))] = wanted;
+      }
+    }
   }
 
   /** Whether anybody looks at the player with this mix, and with the `count` entries from `first` on. */
@@ -70,7 +93,13 @@ export class GateSample {
    * Counts the players of each peer and of each pair in one block of every sixteen, which the seeded mix of a row
    * chooses.
    */
-  #countSome(state: EvidenceView, asOf: AsOf, part: VoteColumns, yieldCore: () => void): void {
+  #countSome(
+    state: EvidenceView,
+    asOf: AsOf,
+    part: VoteColumns,
+    origins: OriginVotes | null,
+    yieldCore: () => void,
+  ): void {
     const { subjects } = state;
     const { entries } = subjects;
     const rows = new RowBlock();
@@ -80,7 +109,8 @@ export class GateSample {
       for (let i = 0; i < rows.size; i++) {
         const count = rows.count[i]!;
         if (!part.hasRoom(count)) this.#count(part);
-        part.close(entries.putVotes(rows.first[i]!, count, rows.decayFactor, i, part, part.end), 0);
+        const end = entries.putVotes(rows.first[i]!, count, rows.decayFactor, i, part, part.end);
+        part.close(origins === null ? end : origins.merge(part, part.end, end), 0);
       }
       this.#count(part);
       yieldCore();

@@ -3,8 +3,10 @@ import { DAY_MS } from '../../../limits.js';
 import { asOfTime } from '../../evidence/decay.js';
 import type { TrustConstants } from '../../evidence/trust-constants.js';
 import type { EvidenceView } from '../../tables/evidence-view.js';
+import type { Origins } from '../../tables/origins.js';
 import type { Peers } from '../../tables/peers.js';
 import type { PeerFacts } from '../votes/columns.js';
+import { OriginVotes } from '../votes/origin-votes.js';
 import { BLOCK_ROWS, RowBlock } from '../votes/row-block.js';
 import type { Scratch } from '../votes/scratch.js';
 import { VoteColumns, type Votes } from '../votes/votes.js';
@@ -14,7 +16,10 @@ import { VoteSums } from './vote-sums.js';
 
 /** A view together with how many peers there are. */
 export interface GatheredView extends EvidenceView {
-  readonly peers: Pick<Peers, 'size' | 'seniority'>;
+  readonly peers: Pick<Peers, 'seniority'>;
+  readonly origins: Pick<Origins, 'list' | 'carriers'>;
+  /** Of peers, origins and carriers together. */
+  readonly numbers: number;
 }
 
 export interface GroupVotes {
@@ -39,12 +44,19 @@ const SAMPLE_SPARE = 1.1;
 export function gatherVotes(state: GatheredView, at: number, c: TrustConstants, scratch: Scratch): GroupVotes {
   const { subjects, peerWeights } = state;
   const { entries } = subjects;
-  const peers = state.peers.size;
+  const peers = state.numbers;
+  const origins = state.origins.carriers.length === 0 ? null : new OriginVotes(state.origins, peers);
   const facts = {
     preTrusted: peerWeights.preTrusted.slice(0, peers),
     excluded: peerWeights.excluded.slice(0, peers),
-    seniority: state.peers.seniority(at, c.newPeerDays * DAY_MS),
+    seniority: state.peers.seniority(at, c.newPeerDays * DAY_MS, peers),
+    ...(origins === null ? {} : { origins }),
   };
+  // An origin is as old as the oldest of the peers that carry it.
+  for (const { index, peer, origin } of facts.origins?.carriers ?? []) {
+    if (facts.excluded[index] === 1) continue;
+    facts.seniority[origin] = Math.max(facts.seniority[origin]!, facts.seniority[peer]!);
+  }
   const most = Math.max(c.sampledPlayers, c.sampledPlayersPerPeer * peers);
   const isSampled = subjects.size > most;
   // Players whose seeded mix falls below a threshold: the same ones each time, and none that a peer can choose.
@@ -54,9 +66,13 @@ export function gatherVotes(state: GatheredView, at: number, c: TrustConstants, 
   const part = columns(isSplit ? Math.max(PART_ENTRIES, peers) : entries.size);
   const judged = isSampled ? columns(sampledEntries(state, below)) : part;
   const asOf = asOfTime(state, at);
-  const sample = isSplit ? new GateSample(state, asOf, part, Math.ceil(below), c, scratch) : null;
+  const sample = isSplit ? new GateSample(state, asOf, part, Math.ceil(below), c, scratch, origins) : null;
   const sums = new VoteSums(peers, c, scratch, sample);
   const rows = new RowBlock();
+  const putVotes = (first: number, count: number, i: number, to: VoteColumns) => {
+    const end = entries.putVotes(first, count, rows.decayFactor, i, to, to.end);
+    return origins === null ? end : origins.merge(to, to.end, end);
+  };
   const gatherRows = () => {
     for (let i = 0; i < rows.size; i++) {
       const count = rows.count[i]!;
@@ -68,11 +84,11 @@ export function gatherVotes(state: GatheredView, at: number, c: TrustConstants, 
         sums.add(part);
         part.clear();
       }
-      const end = entries.putVotes(first, count, rows.decayFactor, i, part, part.end);
+      const end = putVotes(first, count, i, part);
       sample?.leaveOut(part, end, mix);
       part.close(end, mix);
       if (!isSampled || mix >= below || !judged.hasRoom(count)) continue;
-      judged.close(entries.putVotes(first, count, rows.decayFactor, i, judged, judged.end), mix);
+      judged.close(putVotes(first, count, i, judged), mix);
     }
   };
   for (let from = 0; from < subjects.rows; from += BLOCK_ROWS) {
@@ -88,7 +104,7 @@ export function gatherVotes(state: GatheredView, at: number, c: TrustConstants, 
  * More than players whose mix falls below `below` have; where chance should want more still, the last ones are left
  * out.
  */
-function sampledEntries({ subjects, peers }: GatheredView, below: number): number {
+function sampledEntries({ subjects, numbers }: GatheredView, below: number): number {
   const expected = subjects.entries.size * (below / WHOLE);
-  return Math.ceil(expected * SAMPLE_SPARE) + peers.size;
+  return Math.ceil(expected * SAMPLE_SPARE) + numbers;
 }

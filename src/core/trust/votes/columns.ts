@@ -1,4 +1,5 @@
 /** What the peer-trust computation takes: a column view made for one pass over many players. */
+import type { Carrier } from '../../tables/origins.js';
 
 /**
  * Decayed evidence, one entry per (player, peer), a player's entries contiguous (CSR) and in the order of their peers.
@@ -27,4 +28,15 @@ export interface PeerFacts {
   readonly excluded: Uint8Array;
   /** How far each counts for its age, in [0, 1]; absent: all in full. */
   readonly seniority?: Float64Array;
+  /** Absent where no peer carries an origin. */
+  readonly origins?: OriginFacts;
+}
+
+/** Origins and carriers stand among the peers, by their numbers; the votes of origins stand for those of carriers. */
+export interface OriginFacts {
+  /** Numbers of the origins. */
+  readonly origins: readonly number[];
+  readonly carriers: readonly Carrier[];
+  /** By number: 1 for a peer that carries an origin's evidence on some player. */
+  readonly carries: Uint8Array;
 }

@@ -9,6 +9,7 @@ import { Peers } from './peers.js';
 import { nextTheme, theme } from './theme.js';
 import { heading, link, type View, type ViewContext } from './view.js';
 import { auditView } from './views/audit-view.js';
+import { disputesView } from './views/disputes-view.js';
 import { erasureView } from './views/erasure-view.js';
 import { overviewView } from './views/overview-view.js';
 import { peerView } from './views/peer-view.js';
@@ -30,6 +31,7 @@ const places: Readonly<Record<string, Place>> = {
   register: { view: registerView, under: 'peers' },
   players: { view: playerView, under: 'players' },
   'pre-trust': { view: preTrustView, under: 'pre-trust' },
+  disputes: { view: disputesView, under: 'disputes' },
   erasure: { view: erasureView, under: 'erasure' },
   audit: { view: auditView, under: 'audit' },
 };
@@ -39,6 +41,7 @@ const navigation: readonly (readonly [string, string])[] = [
   ['peers', 'Peers'],
   ['players', 'Players'],
   ['pre-trust', 'Pre-trust'],
+  ['disputes', 'Disputes'],
   ['erasure', 'Erasure'],
   ['audit', 'Audit'],
 ];

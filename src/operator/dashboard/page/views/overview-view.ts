@@ -212,6 +212,7 @@ function groupOf({ status }: OverviewValue): HTMLElement {
       'Erasures waiting',
       status.pending_erasures === 0 ? 'none' : link('erasure', plural(status.pending_erasures, 'request')),
     ],
+    ['Open disputes', status.open_disputes === 0 ? 'none' : link('disputes', plural(status.open_disputes, 'dispute'))],
   ]);
 }
 

@@ -1,0 +1,27 @@
+/** Validates events by the fields that their schema version knows. */
+import { type Validator, validatorOf } from '../validation/validator.js';
+import { type EventBody, eventSchema, firstEventSchema } from './request-bodies.js';
+
+/** `root` names the whole value in texts. */
+export function eventValidator(root?: string): Validator<EventBody> {
+  const validate = validatorOf(eventSchema, root);
+  const validateFirst = validatorOf(firstEventSchema, root);
+  return (body, moreMax) => (isBeforeOrigins(body) ? validateFirst : validate)(body, moreMax);
+}
+
+/** Whether a body has fields that came with version 1.1.0 and is of an earlier version. */
+function isBeforeOrigins(body: unknown): boolean {
+  if (typeof body !== 'object' || body === null) return false;
+  const { origin, reference, schema_version: version } = body as Readonly<Record<string, unknown>>;
+  if (origin === undefined && reference === undefined) return false;
+  return typeof version === 'string' && isBefore110(version);
+}
+
+/** False also for a text that is no semantic version, of which its own fault is told. */
+function isBefore110(version: string): boolean {
+  const parts = /^(\d+)\.(\d+)\.(\d+)(-)?/.exec(version);
+  if (parts === null) return false;
+  const [major, minor, patch] = [Number(parts[1]), Number(parts[2]), Number(parts[3])];
+  if (major !== 1 || minor !== 1) return major < 1 || (major === 1 && minor < 1);
+  return patch === 0 && parts[4] !== undefined;
+}

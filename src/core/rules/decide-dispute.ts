@@ -1,0 +1,119 @@
+/**
+ * The rules of disputes. A peer disputes what is held of a player without knowing who reported it; the operator decides
+ * whose events are void. What is void stays in the log and in the sums: only scores leave it out, so an undo restores
+ * them exactly.
+ */
+import { granted } from '../../errors.js';
+import { limits } from '../../limits.js';
+import type { DecideDispute, OpenDispute } from '../commands.js';
+import { audited, type Decision, refuse } from '../decision.js';
+import { subjectHex } from '../hashing/pseudonym.js';
+import type { LogRecord } from '../records/records.js';
+import type { GroupState } from '../state.js';
+import type { Dispute } from '../tables/disputes.js';
+import type { DisputeStatus } from '../vocabulary.js';
+import { quotaWaitsMs } from './quota.js';
+
+/**
+ * Codes: subject_not_found, unknown_peer (the named one), duplicate_dispute (an open one of the same peer about the
+ * same player), dispute_quota_exceeded, overloaded.
+ */
+export function decideDisputeOpened(state: GroupState, command: OpenDispute, now: number): Decision<null> {
+  const { caller, text, disputeId, by } = command;
+  if (state.subjects.find(command.subject) < 0) return refuse('subject_not_found');
+  const against = command.against === undefined ? null : state.peers.byId(command.against);
+  if (against === undefined) return refuse('unknown_peer');
+  const subject = subjectHex(command.subject);
+  const open = state.disputes.of(subject).find(({ peer, status }) => status === 'open' && peer === caller);
+  if (open !== undefined) return refuse('duplicate_dispute', { details: { dispute_id: open.id } });
+  const { own, group } = quotaWaitsMs(
+    state.disputesBy,
+    caller,
+    { quota: limits.disputeQuotaPerDay, groupFactor: limits.groupDisputesFactor },
+    now,
+  );
+  const wait = Math.max(own, group);
+  if (wait > 0) return refuse('dispute_quota_exceeded', { retryAfterS: Math.ceil(wait / 1000) });
+  if (state.disputes.open >= limits.disputesOpenMax) {
+    return refuse('overloaded', { text: 'too many disputes wait for the operator' });
+  }
+  const record: LogRecord = {
+    type: 'dispute_opened',
+    dispute_id: disputeId,
+    peer: caller,
+    subject,
+    text,
+    against: against?.index ?? null,
+    audit: audited(state, now, { action: 'dispute_opened', actor: by, target: disputeId }),
+  };
+  return { records: [record], outcome: granted(null) };
+}
+
+const actions = { uphold: 'dispute_upheld', reject: 'dispute_rejected', undo: 'dispute_undone' } as const;
+const statuses = { uphold: 'upheld', reject: 'rejected', undo: 'open' } as const satisfies Record<
+  string,
+  DisputeStatus
+>;
+
+/**
+ * Upholds or rejects an open dispute, or undoes that. Codes: dispute_not_found, dispute_decided (it is not in the
+ * status that the decision needs), unknown_peer (named, and holds no events about the player), reporter_required (none
+ * is named, and several peers reported the player, or none).
+ */
+export function decideDispute(state: GroupState, command: DecideDispute, now: number): Decision<null> {
+  const { decision, disputeId, by } = command;
+  const dispute = state.disputes.byId(disputeId);
+  if (dispute === undefined) return refuse('dispute_not_found');
+  const isOpen = dispute.status === 'open';
+  if (isOpen === (decision === 'undo')) {
+    const text = isOpen
+      ? 'the dispute is open: there is nothing to undo'
+      : `the dispute is ${dispute.status}; undo that first`;
+    return refuse('dispute_decided', { text });
+  }
+  const voids = decision === 'uphold' ? voidsOf(state, dispute, command.peerIds) : granted([]);
+  if (!voids.ok) return { records: [], outcome: voids };
+  const record: LogRecord = {
+    type: 'dispute_decided',
+    dispute_id: disputeId,
+    status: statuses[decision],
+    voids: voids.value,
+    audit: audited(state, now, { action: actions[decision], actor: by, target: disputeId }),
+  };
+  return { records: [record], outcome: granted(null) };
+}
+
+/** The peers whose events about the player become void: those named, or the one that it can only be. */
+function voidsOf(state: GroupState, { subject, against }: Dispute, peerIds: readonly string[]) {
+  const reporters = reportersOf(state, subject);
+  if (peerIds.length === 0) {
+    const only = against ?? (reporters.length === 1 ? reporters[0]! : null);
+    if (only !== null && reporters.includes(only)) return granted([only]);
+    const text =
+      reporters.length === 0
+        ? 'no peer holds events about this player: there is nothing to make void'
+        : `name the peers whose events become void: ${reporters.length} peers hold events about this player`;
+    return refuse('reporter_required', { text }).outcome;
+  }
+  const voids: number[] = [];
+  for (const peerId of peerIds) {
+    const peer = state.peers.byId(peerId);
+    if (peer === undefined || !reporters.includes(peer.index)) {
+      return refuse('unknown_peer', { text: `${peerId} holds no events about this player` }).outcome;
+    }
+    if (!voids.includes(peer.index)) voids.push(peer.index);
+  }
+  return granted(voids.sort((p, q) => p - q));
+}
+
+/** The peers that hold events about a player (hex), by their numbers. */
+export function reportersOf({ subjects, origins }: GroupState, subject: string): number[] {
+  const row = subjects.find(Buffer.from(subject, 'hex'));
+  const reporters = new Set<number>();
+  if (row < 0) return [];
+  const first = subjects.firstEntry(row);
+  for (let entry = first; entry < first + subjects.peerCount(row); entry++) {
+    if (subjects.entries.count(entry) > 0) reporters.add(origins.peerOf(subjects.entries.peer(entry)));
+  }
+  return [...reporters].sort((p, q) => p - q);
+}

@@ -1,0 +1,55 @@
+/** The rules of origins: which sources the operator declares, and under which number a peer's events of one are held. */
+import { type Granted, granted, type Refusal, refused } from '../../errors.js';
+import { limits } from '../../limits.js';
+import type { ChangeOrigin } from '../commands.js';
+import { audited, type Decision, refuse } from '../decision.js';
+import type { OriginCarried } from '../records/records.js';
+import type { GroupState } from '../state.js';
+import type { Peer } from '../tables/peers.js';
+
+/**
+ * Declares an origin or removes one. What stands already writes nothing. Codes: unknown_origin (a removal), overloaded.
+ */
+export function decideOrigin(state: GroupState, command: ChangeOrigin, now: number): Decision<null> {
+  const { change, name, by } = command;
+  const known = state.origins.named(name);
+  const nothing = { records: [], outcome: granted(null) };
+  if (change === 'remove') {
+    if (known === undefined) return refuse('unknown_origin', { text: `no origin is named ${name}` });
+    if (!known.declared) return nothing;
+    const audit = audited(state, now, { action: 'origin_removed', actor: by, target: name });
+    return { records: [{ type: 'origin_removed', origin: known.index, audit }], outcome: granted(null) };
+  }
+  if (known?.declared) return nothing;
+  if (known === undefined && (state.origins.list.length >= limits.originsMax || hasNoNumber(state))) {
+    return refuse('overloaded', { text: `expected at most ${limits.originsMax} origins, those removed included` });
+  }
+  const audit = audited(state, now, { action: 'origin_added', actor: by, target: name });
+  const origin = known?.index ?? state.numbers;
+  return { records: [{ type: 'origin_declared', origin, name, audit }], outcome: granted(null) };
+}
+
+/**
+ * The number under which an event of a peer is held; that of a carrier which is not there yet is the next one. Codes:
+ * unknown_origin, overloaded.
+ */
+export function numberFor(state: GroupState, peer: Peer, origin: string | undefined): Granted<number> | Refusal {
+  if (origin === undefined) return granted(peer.index);
+  const declared = state.origins.named(origin);
+  if (declared === undefined || !declared.declared) return refused('unknown_origin');
+  const carrier = state.origins.carrierOf(peer.index, declared.index);
+  if (carrier !== undefined) return granted(carrier.index);
+  const isFull = state.origins.carriers.length >= limits.carriersMax || hasNoNumber(state);
+  return isFull ? refused('overloaded', { text: 'too many peers carry origins' }) : granted(state.numbers);
+}
+
+/** The record that makes a peer a carrier, where `number` is the next one; null where it is given out. */
+export function decideCarrier(state: GroupState, peer: Peer, origin: string, number: number): OriginCarried | null {
+  if (number < state.numbers) return null;
+  return { type: 'origin_carried', carrier: number, peer: peer.index, origin: state.origins.named(origin)!.index };
+}
+
+/** Whether neither a peer, an origin nor a carrier may come. */
+export function hasNoNumber(state: GroupState): boolean {
+  return state.numbers >= limits.peersMaxCeiling;
+}

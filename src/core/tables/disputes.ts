@@ -1,0 +1,152 @@
+/**
+ * Disputes about what is held of players, and the pairs of player and peer that upheld ones take out of the scores. Few
+ * and bounded, so they are plain objects. Texts are for the operator alone.
+ */
+import { limits } from '../../limits.js';
+import { getOrMake } from '../get-or-make.js';
+import type { DisputeStatus } from '../vocabulary.js';
+
+export interface Dispute {
+  readonly id: string;
+  /** Its `dispute_opened` record. */
+  readonly seq: number;
+  /** ms since 1970. */
+  readonly openedAt: number;
+  /** Peer that disputes, or `NO_KEY`. */
+  readonly peer: number;
+  /** Hex. */
+  readonly subject: string;
+  readonly text: string;
+  /** The peer whose events are disputed, where the dispute names one. */
+  readonly against: number | null;
+  readonly status: DisputeStatus;
+  /** ms since 1970; null while it is open. */
+  readonly decidedAt: number | null;
+  /** Peers whose events about the player count for nothing while it is upheld. */
+  readonly voids: readonly number[];
+  /** The records that decided it, and undid that. */
+  readonly decisions: readonly number[];
+}
+
+export class Disputes {
+  /** In the order of their opening. */
+  readonly #byId = new Map<string, Dispute>();
+  readonly #bySubject = new Map<string, Set<string>>();
+  /** By player (hex) the `dispute_opened` records of disputes that are held no more, whose texts the log still has. */
+  readonly #dropped = new Map<string, number[]>();
+  #open = 0;
+  #upheld = 0;
+
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  /** How many wait for the operator. */
+  get open(): number {
+    return this.#open;
+  }
+
+  /** In the order of their opening. */
+  all(): Dispute[] {
+    return [...this.#byId.values()];
+  }
+
+  byId(id: string): Dispute | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** Those about one player (hex), in the order of their opening. */
+  of(subject: string): Dispute[] {
+    return [...(this.#bySubject.get(subject) ?? [])].map((id) => this.#byId.get(id)!);
+  }
+
+  /** How many are upheld. */
+  get upheld(): number {
+    return this.#upheld;
+  }
+
+  /** The records that hold texts about a player (hex). */
+  seqsOf(subject: string): number[] {
+    return [...(this.#dropped.get(subject) ?? []), ...this.of(subject).map(({ seq }) => seq)];
+  }
+
+  /** By player (hex), the records of disputes that are held no more. */
+  get dropped(): readonly (readonly [subject: string, seqs: readonly number[]])[] {
+    return [...this.#dropped];
+  }
+
+  /** Takes in what `dropped` gave. */
+  restoreDropped(subject: string, seqs: readonly number[]): void {
+    this.#dropped.set(subject, [...seqs]);
+  }
+
+  /** Peers whose events about a player (hex) count for nothing, in the order of their numbers. */
+  voidedOf(subject: string): number[] {
+    const voided = new Set<number>();
+    for (const { status, voids } of this.of(subject))
+      if (status === 'upheld') for (const peer of voids) voided.add(peer);
+    return [...voided].sort((p, q) => p - q);
+  }
+
+  /** The players (hex) with a dispute. */
+  subjects(): Iterable<string> {
+    return this.#bySubject.keys();
+  }
+
+  /** Whether a peer that holds events about a player (hex) is to see them as disputed. */
+  concern(subject: string, peer: number): boolean {
+    return this.of(subject).some(({ status, against, voids }) => {
+      if (status === 'open') return against === null || against === peer;
+      return status === 'upheld' && voids.includes(peer);
+    });
+  }
+
+  add(dispute: Dispute): void {
+    this.#byId.set(dispute.id, dispute);
+    getOrMake(this.#bySubject, dispute.subject, () => new Set()).add(dispute.id);
+    this.#count(dispute.status, 1);
+  }
+
+  /** Takes in the decision of record `seq`. */
+  decide(id: string, { status, voids }: Pick<Dispute, 'status' | 'voids'>, seq: number, at: number): void {
+    const dispute = this.#byId.get(id);
+    if (dispute === undefined) return;
+    this.#count(dispute.status, -1);
+    this.#count(status, 1);
+    const decisions = [...dispute.decisions, seq];
+    this.#byId.set(id, { ...dispute, status, voids, decidedAt: status === 'open' ? null : at, decisions });
+    if (status === 'rejected') this.#dropOldest();
+  }
+
+  /** Those about an erased player (hex) are gone. */
+  remove(subject: string): void {
+    for (const { id } of this.of(subject)) this.#remove(id);
+    this.#dropped.delete(subject);
+  }
+
+  /** Of rejected disputes the newest stay; an upheld one stays as long as it may be undone, which is for ever. */
+  #dropOldest(): void {
+    if (this.size - this.#open - this.#upheld <= limits.disputesRejectedMax) return;
+    for (const { id, seq, subject, status } of this.#byId.values()) {
+      if (status !== 'rejected') continue;
+      this.#remove(id);
+      getOrMake(this.#dropped, subject, () => []).push(seq);
+      return;
+    }
+  }
+
+  #count(status: DisputeStatus, by: 1 | -1): void {
+    if (status === 'open') this.#open += by;
+    if (status === 'upheld') this.#upheld += by;
+  }
+
+  #remove(id: string): void {
+    const dispute = this.#byId.get(id);
+    if (dispute === undefined) return;
+    this.#byId.delete(id);
+    this.#count(dispute.status, -1);
+    const others = this.#bySubject.get(dispute.subject);
+    others?.delete(id);
+    if (others?.size === 0) this.#bySubject.delete(dispute.subject);
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * The weights of carriers, from those of origins and peers (docs/SCORING.md, "Declared origins"). The weight of an
+ * origin is computed like a peer's. What a peer carries of it counts by that, and never for more than the peer itself.
+ */
+import type { TrustConstants } from '../evidence/trust-constants.js';
+import { weightOf } from '../tables/peer-weights.js';
+import type { OriginFacts } from './votes/columns.js';
+
+/** By number; of the carriers nothing is computed yet. */
+export interface WeightColumns {
+  readonly tau: Float64Array;
+  readonly a: Float64Array;
+  readonly b: Float64Array;
+  readonly z: Float64Array;
+  readonly weight: Float64Array;
+  readonly witness: Uint16Array;
+}
+
+/** So that rounding makes no carrier weigh more than its peer. */
+const BELOW = 1 - 2 ** -50;
+
+/** Fills in the columns of carriers, and lowers the gate of each origin to that of the best peer that carries it. */
+export function weighCarriers(
+  columns: WeightColumns,
+  { origins, carriers }: OriginFacts,
+  excluded: Uint8Array,
+  { weightReference }: TrustConstants,
+): void {
+  const { tau, a, b, z, weight, witness } = columns;
+  const best = new Map<number, number>();
+  for (const { index, peer, origin } of carriers) {
+    witness[index] = witness[origin]!;
+    if (excluded[index] === 1) continue;
+    a[index] = a[origin]!;
+    b[index] = b[origin]!;
+    z[index] = z[origin]!;
+    tau[index] = gateWithin(tau[origin]!, weight[origin]!, weight[peer]!);
+    weight[index] = weightOf(tau[index]!, a[index]!, b[index]!, weightReference);
+    best.set(origin, Math.max(best.get(origin) ?? 0, tau[index]!));
+  }
+  for (const origin of origins) {
+    tau[origin] = best.get(origin) ?? 0;
+    weight[origin] = weightOf(tau[origin]!, a[origin]!, b[origin]!, weightReference);
+  }
+}
+
+/** The gate `tau`, lowered so far that the weight that comes with it is at most `most`. */
+function gateWithin(tau: number, weight: number, most: number): number {
+  return weight <= most ? tau : tau * (most / weight) * BELOW;
+}

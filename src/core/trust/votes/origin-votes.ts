@@ -1,0 +1,89 @@
+/**
+ * The votes of an origin: all that its carriers say about one player is one vote, the heaviest of theirs, under the
+ * number of the origin. Carriers have no votes of their own, so nothing that they carry counts as their agreement.
+ */
+import type { VoteSpace } from '../../evidence/evidence.js';
+import type { Carrier, Origins } from '../../tables/origins.js';
+import type { OriginFacts } from './columns.js';
+
+const NONE = -1;
+
+export class OriginVotes implements OriginFacts {
+  readonly origins: readonly number[];
+  readonly carriers: readonly Carrier[];
+  readonly carries: Uint8Array;
+  /** By number: the origin of a carrier, `NONE` for others; and the carrier's peer. */
+  readonly #originOf: Int32Array;
+  readonly #peerOf: Int32Array;
+  /** The votes of origins about the player at hand, by the numbers of the origins. */
+  #found = 0;
+  readonly #origin: Int32Array;
+  readonly #mass: Float64Array;
+  readonly #x: Float64Array;
+
+  /** `numbers`: how many there are, of peers, origins and carriers. */
+  constructor({ list, carriers }: Pick<Origins, 'list' | 'carriers'>, numbers: number) {
+    this.origins = list.map(({ index }) => index);
+    this.carriers = carriers;
+    this.carries = new Uint8Array(numbers);
+    this.#originOf = new Int32Array(numbers).fill(NONE);
+    this.#peerOf = new Int32Array(numbers).fill(NONE);
+    for (const { index, peer, origin } of carriers) {
+      this.#originOf[index] = origin;
+      this.#peerOf[index] = peer;
+    }
+    this.#origin = new Int32Array(list.length);
+    this.#mass = new Float64Array(list.length);
+    this.#x = new Float64Array(list.length);
+  }
+
+  /** The number under which the votes of a number are counted: of a carrier its origin. */
+  countedAs(number: number): number {
+    const origin = this.#originOf[number]!;
+    return origin === NONE ? number : origin;
+  }
+
+  /**
+   * Puts the votes of origins in place of those of their carriers, among the votes on one player from `from` up to
+   * `end`; returns where they end then. They stay in the order of their numbers.
+   */
+  merge(votes: VoteSpace, from: number, end: number): number {
+    const { peer, mass, x } = votes;
+    this.#found = 0;
+    let kept = from;
+    for (let e = from; e < end; e++) {
+      const origin = this.#originOf[peer[e]!]!;
+      if (origin !== NONE) {
+        this.carries[this.#peerOf[peer[e]!]!] = 1;
+        this.#take(origin, mass[e]!, x[e]!);
+        continue;
+      }
+      if (kept < e) move(votes, e, kept);
+      kept++;
+    }
+    for (let f = 0; f < this.#found; f++) {
+      let to = kept++;
+      for (; to > from && peer[to - 1]! > this.#origin[f]!; to--) move(votes, to - 1, to);
+      peer[to] = this.#origin[f]!;
+      mass[to] = this.#mass[f]!;
+      x[to] = this.#x[f]!;
+    }
+    return kept;
+  }
+
+  /** The heaviest vote stays; of equal ones that of the carrier that came first. */
+  #take(origin: number, mass: number, x: number): void {
+    let f = 0;
+    while (f < this.#found && this.#origin[f] !== origin) f++;
+    if (f < this.#found && mass <= this.#mass[f]!) return;
+    if (f === this.#found) this.#origin[this.#found++] = origin;
+    this.#mass[f] = mass;
+    this.#x[f] = x;
+  }
+}
+
+function move({ peer, mass, x }: VoteSpace, from: number, to: number): void {
+  peer[to] = peer[from]!;
+  mass[to] = mass[from]!;
+  x[to] = x[from]!;
+}

@@ -1,0 +1,108 @@
+/** What the state holds of one player, as of one record: where the log goes on, sums, score and disputes. */
+import { asOfTime, decayed, decayFactorFor } from '../../core/evidence/decay.js';
+import { subjectHex } from '../../core/hashing/pseudonym.js';
+import { shownTrust } from '../../core/scoring/allowed.js';
+import type { TrustView } from '../../core/scoring/score.js';
+import type { GroupState } from '../../core/state.js';
+import type { AllowEntry } from '../../core/tables/allow-list.js';
+import type { Dispute } from '../../core/tables/disputes.js';
+import type { ChainHead, Chains } from '../commands.js';
+
+/** The evidence of one peer, or of what it carries of an origin, about the player. */
+export interface PairHolding extends ChainHead {
+  /** Events held. */
+  readonly events: number;
+  /** Decayed sums, in events of severity 1. */
+  readonly lowering: number;
+  readonly raising: number;
+  /** Whether an upheld dispute takes it out of the score. */
+  readonly isVoid: boolean;
+}
+
+export interface Holdings {
+  /** The newest record, which says that this was handed out. */
+  readonly seq: number;
+  /** ms since 1970. */
+  readonly at: number;
+  /** Null where no event is held. */
+  readonly trust: TrustView | null;
+  readonly pairs: readonly PairHolding[];
+  readonly disputes: readonly Dispute[];
+  /** The entry of the allow list, null for none; and the records that name the player for it. */
+  readonly allowed: AllowEntry | null;
+  readonly allowRecords: readonly number[];
+  /** Records of the erasures that were asked for and wait. */
+  readonly erasureRequests: readonly number[];
+  /** Events that are withdrawn, though the log may still show them. */
+  readonly withdrawn: readonly number[];
+  /** Up to this record no event is in the log any more. */
+  readonly expired: number;
+}
+
+export function holdingsOf(state: GroupState, subject: Uint8Array): Holdings {
+  const { subjects, lastAt: at } = state;
+  const hex = subjectHex(subject);
+  const row = subjects.find(subject);
+  const asOf = asOfTime(state, at);
+  const decayFactor = row < 0 ? 0 : decayFactorFor(state, subjects.evidenceAt(row), asOf);
+  const pairs = headsOf(state, row).map((head, i): PairHolding => {
+    const entry = subjects.firstEntry(row) + i;
+    const { entries } = subjects;
+    return {
+      ...head,
+      events: entries.count(entry),
+      lowering: decayed(entries.lowering(entry), decayFactor),
+      raising: decayed(entries.raising(entry), decayFactor),
+      isVoid: entries.isVoid(entry),
+    };
+  });
+  return {
+    seq: state.lastSeq,
+    at,
+    trust: row < 0 ? null : shownTrust(state, row, asOf),
+    pairs,
+    disputes: state.disputes.of(hex),
+    allowed: state.allowed.of(hex)?.entry ?? null,
+    allowRecords: state.allowed.of(hex)?.seqs ?? [],
+    erasureRequests: state.pendingErasures.get(hex) ?? [],
+    withdrawn: withdrawnOf(state, hex),
+    expired: state.retired.seq,
+  };
+}
+
+/** Where the chains of a player begin; null for one of whom no event is known. */
+export function chainsOf(state: GroupState, subject: Uint8Array): Chains | null {
+  const { subjects, disputes } = state;
+  const row = subjects.find(subject);
+  if (row < 0) return null;
+  const hex = subjectHex(subject);
+  const heads = headsOf(state, row);
+  const first = subjects.firstEntry(row);
+  const total = heads.reduce((events, _, i) => events + subjects.entries.count(first + i), 0);
+  const senders = [...new Set(heads.map(({ sender }) => sender))];
+  return {
+    total,
+    heads,
+    disputed: disputes.size === 0 ? [] : senders.filter((peer) => disputes.concern(hex, peer)),
+    withdrawn: withdrawnOf(state, hex),
+    asOf: state.lastSeq,
+    expired: state.retired.seq,
+  };
+}
+
+/** In the order of the player's entries; none for row -1. */
+function headsOf({ subjects, origins }: GroupState, row: number): ChainHead[] {
+  if (row < 0) return [];
+  const first = subjects.firstEntry(row);
+  return Array.from({ length: subjects.peerCount(row) }, (_, i) => {
+    const peer = subjects.entries.peer(first + i);
+    return { peer, sender: origins.peerOf(peer), origin: origins.nameOf(peer), head: subjects.entries.head(first + i) };
+  });
+}
+
+/** Events of the player (hex) that are withdrawn, though the log may still show them. */
+function withdrawnOf(state: GroupState, subject: string): number[] {
+  const withdrawn: number[] = [];
+  for (const [eventSeq, withdrawal] of state.withdrawals) if (withdrawal.subject === subject) withdrawn.push(eventSeq);
+  return withdrawn;
+}

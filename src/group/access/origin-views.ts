@@ -1,0 +1,18 @@
+/** Origins as the operator sees them. */
+import type { GroupState } from '../../core/state.js';
+import type { Origin } from '../../core/tables/origins.js';
+import type { OriginView } from '../api.js';
+
+export function originView({ origins, peers, peerWeights }: GroupState, origin: Origin): OriginView {
+  const { index, name, declaredAt, declared } = origin;
+  return {
+    name,
+    declaredAt,
+    isDeclared: declared,
+    carriers: origins.carriersOf(index).map(({ peer }) => peers.at(peer).peerId),
+    weight: peerWeights.weight[index]!,
+    tau: peerWeights.tau[index]!,
+    a: peerWeights.a[index]!,
+    b: peerWeights.b[index]!,
+  };
+}

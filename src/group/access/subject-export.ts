@@ -1,0 +1,102 @@
+/** All that a group holds of one player, for the operator to hand over: from its state and from the log. */
+import { eventTypeName } from '../../core/evidence/event-types.js';
+import type { GroupState } from '../../core/state.js';
+import { NO_KEY } from '../../core/vocabulary.js';
+import { granted, type Outcome } from '../../errors.js';
+import { limits } from '../../limits.js';
+import type { AuditEntry, DisputeView, ExportedEvent, SubjectExport } from '../api.js';
+import type { GroupPool, ListedEvent } from '../ports/pool.js';
+import { disputeView } from './dispute-views.js';
+import type { Holdings, PairHolding } from './holdings.js';
+
+/** Asks the pool for something, or gives why it has no room. */
+export type AskPool = <R>(work: (pool: GroupPool) => Promise<R>) => Promise<Outcome<R>>;
+
+/** `receipt`: with the hash of the player it makes what the audit log keeps of the export. Codes: overloaded. */
+export async function exportOf(
+  state: GroupState,
+  subject: string,
+  receipt: string,
+  holdings: Holdings,
+  ask: AskPool,
+): Promise<Outcome<SubjectExport>> {
+  const events = await eventsOf(state, holdings, ask);
+  if (!events.ok) return events;
+  const { erasureRequests, disputes, allowed, allowRecords, seq } = holdings;
+  const seqs = [...erasureRequests, ...allowRecords, ...disputes.flatMap((one) => [one.seq, ...one.decisions]), seq];
+  const read = await ask((pool) => pool.records(seqs.sort((p, q) => p - q)));
+  if (!read.ok) return read;
+  const audit: AuditEntry[] = [];
+  const requests: SubjectExport['erasureRequests'][number][] = [];
+  for (const [i, { record, at }] of read.value.entries()) {
+    if (!('audit' in record)) continue;
+    const { prev_hash: prevHash, ...entry } = record.audit;
+    audit.push({ seq: seqs[i]!, at, ...entry, prevHash });
+    if (record.type !== 'erasure_requested') continue;
+    requests.push({ requestedAt: at, peerId: record.peer === NO_KEY ? null : state.peers.at(record.peer).peerId });
+  }
+  const { pairs, trust, at } = holdings;
+  return granted({
+    subject,
+    exportedAt: at,
+    receipt,
+    trust,
+    sums: pairs.map(({ sender, origin, events: count, lowering, raising, isVoid }) => {
+      return { peerId: state.peers.at(sender).peerId, origin, events: count, lowering, raising, isVoid };
+    }),
+    ...events.value,
+    disputes: disputes.map((dispute): DisputeView => disputeView(state, dispute)),
+    erasureRequests: requests,
+    allowed,
+    audit,
+  });
+}
+
+/** Of all pairs, newest first; `isComplete`: false where there are more than one export holds. */
+async function eventsOf(
+  state: GroupState,
+  { pairs, withdrawn, expired }: Holdings,
+  ask: AskPool,
+): Promise<Outcome<Pick<SubjectExport, 'events' | 'isComplete'>>> {
+  const isWithdrawn = new Set(withdrawn);
+  const events: ExportedEvent[] = [];
+  let read = 0;
+  for (const pair of pairs) {
+    for (let from: number | null = pair.head; from !== null && read < limits.exportRecordsMax; ) {
+      const head: number = from;
+      const piece = await ask((pool) => pool.pairEvents({ head, expired }));
+      if (!piece.ok) return piece;
+      read += piece.value.read;
+      from = piece.value.next;
+      for (const { seq, receivedAt, event } of piece.value.events) {
+        if (!isWithdrawn.has(seq)) events.push(exportedEvent(state, pair, seq, receivedAt, event));
+      }
+    }
+  }
+  events.sort((p, q) => q.seq - p.seq);
+  return granted({ events, isComplete: read < limits.exportRecordsMax });
+}
+
+function exportedEvent(
+  state: GroupState,
+  { sender, origin, isVoid }: PairHolding,
+  seq: number,
+  receivedAt: number,
+  event: ListedEvent['event'],
+): ExportedEvent {
+  const peer = state.peers.at(sender);
+  return {
+    seq,
+    receivedAt,
+    peerId: peer.peerId,
+    origin,
+    reference: event.reference ?? null,
+    schemaVersion: event.schema_version,
+    eventId: event.event_id,
+    eventType: eventTypeName(event.event_type),
+    gameId: peer.gameIds[event.game]!,
+    severity: event.severity,
+    timestamp: event.timestamp,
+    isVoid,
+  };
+}

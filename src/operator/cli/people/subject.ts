@@ -1,0 +1,27 @@
+/** `ptf subject export`: all that the node holds of one player, as one JSON document to hand over. */
+import type { Command } from 'commander';
+import { subjectExportSchema } from '../../protocol/subject-export.js';
+import { parseHash } from '../arguments.js';
+import { examples, type Session, type Signed, signature, signed } from '../session.js';
+
+export function addSubject(program: Command, { ask, done }: Session): void {
+  const hash = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+  const subject = program.command('subject').description('answer what a player may ask of the group');
+  subject.addHelpText('after', examples(`subject export ${hash} > player.json`));
+  signed(subject.command('export'))
+    .argument('<hash>', 'the subject hash', parseHash)
+    .description('print all that is held of a player as one JSON document; the audit log notes that, not of whom')
+    .addHelpText('after', examples(`subject export ${hash} --by alice > player.json`))
+    .action(async (hash: string, { by }: Signed) => {
+      const value = await ask('subject-export', { subject_hash: hash, ...signature(by) });
+      // A document in either case: somebody is to read it.
+      done({ value, lines: () => JSON.stringify(value, null, 2).split('\n') });
+    });
+  subject
+    .command('schema')
+    .description('print the JSON Schema of that document')
+    .addHelpText('after', examples('subject schema > subject-export.schema.json'))
+    .action(() => {
+      done({ value: subjectExportSchema, lines: () => JSON.stringify(subjectExportSchema, null, 2).split('\n') });
+    });
+}

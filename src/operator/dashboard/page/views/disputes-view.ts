@@ -1,0 +1,160 @@
+/** Disputes: what peers dispute, whose events an upheld one makes void, and the way back. */
+import type { DisputeValue } from '../../../protocol/protocol.js';
+import { command, faultText } from '../api.js';
+import { ask } from '../dialog.js';
+import { button, type Child, card, empty, facts, fill, h } from '../dom.js';
+import { head } from '../format.js';
+import { notify } from '../notice.js';
+import { badge, heading, link, mayRedraw, time, type View, type ViewContext } from '../view.js';
+
+const rowsMax = 200;
+const looks = { open: 'suspicious', upheld: 'active', rejected: 'neutral' } as const;
+
+export function disputesView({ live, peers }: ViewContext): View {
+  const open = h('div', {}, h('p', { class: 'muted' }, 'Loading…'));
+  const decided = h('div', {});
+  /** What was shown last: it is drawn anew only where that is something else. */
+  let shown = '';
+
+  async function load(): Promise<void> {
+    try {
+      const [waiting, upheld, rejected] = await Promise.all(
+        (['open', 'upheld', 'rejected'] as const).map((status) =>
+          command('disputes-list', { from: 0, limit: rowsMax, status }),
+        ),
+      );
+      const others = [...upheld!.data, ...rejected!.data].sort((p, q) =>
+        (q.decided_at ?? '').localeCompare(p.decided_at ?? ''),
+      );
+      const names = new Map((await peers.list()).map(({ peer_id, peer_name }) => [peer_id, peer_name]));
+      const drawn = JSON.stringify([waiting, others, [...names]]);
+      if (drawn === shown) return;
+      shown = drawn;
+      const cards = (data: readonly DisputeValue[]) => data.map((one) => disputeCard(one, names));
+      const rest =
+        waiting!.next_from === null ? null : h('p', { class: 'muted small' }, 'There are more; these are the oldest.');
+      fill(
+        open,
+        waiting!.data.length === 0
+          ? empty('Nothing waits', 'A peer that holds a player for wrongly reported disputes that here.')
+          : [...cards(waiting!.data), rest],
+      );
+      fill(
+        decided,
+        others.length === 0
+          ? empty('Nothing was decided yet', 'What is upheld or rejected can be undone here.')
+          : cards(others),
+      );
+    } catch (error) {
+      fill(open, h('p', { class: 'notice notice-bad', role: 'alert' }, faultText(error)));
+      shown = '';
+    }
+  }
+
+  function disputeCard(dispute: DisputeValue, names: ReadonlyMap<string, string>): HTMLElement {
+    const { dispute_id: id, status, opened_at: openedAt, peer_id: by, subject_hash: subject } = dispute;
+    const peer = (peerId: string): Child => link(`peers/${encodeURIComponent(peerId)}`, names.get(peerId) ?? peerId);
+    const list = (ids: readonly string[], none: string): Child =>
+      ids.length === 0 ? none : ids.flatMap((peerId, i) => [i > 0 && ', ', peer(peerId)]);
+    const what = `the dispute of ${head(subject)}`;
+    const actions =
+      status === 'open'
+        ? [
+            button('Reject…', () => void reject(dispute), { class: 'button small', 'aria-label': `Reject ${what}` }),
+            button('Uphold…', () => void uphold(dispute, names), {
+              class: 'button danger small',
+              'aria-label': `Uphold ${what}`,
+            }),
+          ]
+        : [button('Undo…', () => void undo(dispute), { class: 'button small', 'aria-label': `Undo ${what}` })];
+    return h(
+      'article',
+      { class: 'dispute', 'data-dispute': id },
+      h('div', { class: 'dispute-head' }, badge(status, looks[status]), time(openedAt)),
+      h('blockquote', { class: 'dispute-text' }, dispute.text),
+      facts([
+        ['Subject', h('code', { class: 'hash' }, subject)],
+        ['Disputed by', by === null ? 'a caller without a key' : peer(by)],
+        ['Against', dispute.against === null ? 'no peer in particular' : peer(dispute.against)],
+        ['Reported by', list(dispute.reporters, 'no peer any more')],
+        ...(status === 'upheld' ? [['Void', list(dispute.voids, 'nothing')] as const] : []),
+        ...(dispute.decided_at === null ? [] : [['Decided', time(dispute.decided_at)] as const]),
+      ]),
+      h('div', { class: 'actions' }, actions),
+    );
+  }
+
+  async function uphold(dispute: DisputeValue, names: ReadonlyMap<string, string>): Promise<void> {
+    const { reporters, against } = dispute;
+    const chosen = reporters.map((peerId) => {
+      const isMeant = against === null ? reporters.length === 1 : peerId === against;
+      return { peerId, box: h('input', { type: 'checkbox', value: peerId, checked: isMeant }) };
+    });
+    const boxes = chosen.map(({ peerId, box }) =>
+      h('label', { class: 'check' }, box, h('span', {}, names.get(peerId) ?? peerId)),
+    );
+    const isDone = await ask({
+      title: 'Uphold this dispute?',
+      body: [
+        h(
+          'p',
+          {},
+          'The events of these peers about the player count for nothing from now on, later ones included. They stay stored; undoing brings them back.',
+        ),
+        reporters.length === 0
+          ? h('p', { class: 'notice notice-warn' }, 'No peer holds events about this player any more.')
+          : h('fieldset', {}, h('legend', {}, 'Whose events become void'), boxes),
+      ],
+      action: 'Uphold',
+      danger: true,
+      run: async () => {
+        const peerIds = chosen.filter(({ box }) => box.checked).map(({ peerId }) => peerId);
+        const named = peerIds.length === 0 ? {} : { peer_ids: peerIds };
+        await command('disputes-decide', { decision: 'uphold', dispute_id: dispute.dispute_id, ...named });
+      },
+    });
+    if (isDone) await done('The dispute is upheld.');
+  }
+
+  async function reject(dispute: DisputeValue): Promise<void> {
+    const isDone = await ask({
+      title: 'Reject this dispute?',
+      body: [h('p', {}, 'The events count as before.')],
+      action: 'Reject',
+      run: async () => {
+        await command('disputes-decide', { decision: 'reject', dispute_id: dispute.dispute_id });
+      },
+    });
+    if (isDone) await done('The dispute is rejected.');
+  }
+
+  async function undo(dispute: DisputeValue): Promise<void> {
+    const isDone = await ask({
+      title: 'Undo this decision?',
+      body: [h('p', {}, 'The dispute is open again, and what was void counts again.')],
+      action: 'Undo',
+      run: async () => {
+        await command('disputes-decide', { decision: 'undo', dispute_id: dispute.dispute_id });
+      },
+    });
+    if (isDone) await done('The dispute is open again.');
+  }
+
+  async function done(text: string): Promise<void> {
+    notify(text);
+    await load();
+  }
+
+  const leave = live.subscribe(() => {
+    // What somebody is about to press must not move away below the finger.
+    if (mayRedraw(open) && mayRedraw(decided)) void load();
+  });
+  void load();
+  const about = h(
+    'p',
+    { class: 'muted lead' },
+    'A peer does not know who reported a player: you decide whose events are void. Texts are shown to nobody else.',
+  );
+  const element = h('div', {}, heading('Disputes'), about, card('Waiting for you', open), card('Decided', decided));
+  return { title: 'Disputes', element, destroy: leave };
+}

@@ -1,0 +1,250 @@
+/** Disputes: what an upheld one takes out of scores, and that an undo brings exactly that back. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { LogRecord } from '../../src/core/records/records.js';
+import { decideDispute, decideDisputeOpened } from '../../src/core/rules/decide-dispute.js';
+import { decideErasure, decideWithdrawal, readAgain } from '../../src/core/rules/decide-removal.js';
+import { loadSnapshot, snapshotBlocks } from '../../src/core/snapshot/snapshot.js';
+import { stateDigest } from '../../src/core/snapshot/state-digest.js';
+import { GroupState } from '../../src/core/state.js';
+import { NO_KEY, OPERATOR } from '../../src/core/vocabulary.js';
+import { limits } from '../../src/limits.js';
+import { bounds, dayMs, formedRecord, Given, hourMs, salt, subjectOf, t0 } from '../support/given.js';
+
+interface Opening {
+  readonly id?: string;
+  readonly peer?: number;
+  readonly player?: string;
+  readonly against?: string;
+  readonly now?: number;
+}
+
+function open(given: Given, { id = 'd1', peer = 2, player = 'p', against, now = t0 }: Opening = {}) {
+  const named = against === undefined ? {} : { against };
+  const command = { disputeId: id, caller: peer, subject: subjectOf(player), text: 'not him', by: 'test', ...named };
+  const { records, outcome } = decideDisputeOpened(given.state, command, now);
+  given.apply(records, now);
+  return outcome.ok ? 'open' : outcome;
+}
+
+function decide(given: Given, decision: 'uphold' | 'reject' | 'undo', peerIds: string[] = [], id = 'd1', now = t0) {
+  const { records, outcome } = decideDispute(given.state, { disputeId: id, decision, peerIds, by: 'test' }, now);
+  given.apply(records, now);
+  return outcome.ok ? (given.state.disputes.byId(id)?.status ?? 'gone') : outcome.code;
+}
+
+/** Two peers report a player, a third stands by. */
+function reported(): Given {
+  const given = new Given(30).peers(3);
+  given.event(0, 'p');
+  given.event(0, 'p', { eventType: 'report_toxicity', severity: 0.7, timestamp: t0 - dayMs });
+  given.event(1, 'p', { severity: 0.3 });
+  return given.weigh();
+}
+
+function replayed({ records }: Given): GroupState {
+  const state = new GroupState(formedRecord(30), salt);
+  for (const { record, at } of records) state.apply(record, at);
+  return state;
+}
+
+test('an upheld dispute takes the events of the named peer out of the score, and no others', () => {
+  const given = reported();
+  const only1 = new Given(30).peers(3);
+  only1.event(1, 'p', { severity: 0.3 });
+  only1.weigh();
+  assert.is(open(given), 'open');
+  assert.is(decide(given, 'uphold', ['peer-0']), 'upheld');
+  const { score, confidence, verdict } = given.trust('p');
+  const expected = only1.trust('p');
+  assert.equal({ score, confidence, verdict }, { score: expected.score, confidence: expected.confidence, verdict });
+  assert.is(given.trust('p').eventCount, 3, 'they are held as before');
+});
+
+test('undoing restores the score exactly, and the dispute is open again', () => {
+  const given = reported();
+  const before = given.trust('p');
+  open(given);
+  decide(given, 'uphold', ['peer-0', 'peer-1']);
+  assert.is(given.trust('p').score, 50);
+  assert.is(given.trust('p').confidence, 0);
+  assert.is(decide(given, 'undo'), 'open');
+  assert.equal(given.trust('p'), before);
+  assert.is(decide(given, 'reject'), 'rejected');
+  assert.is(decide(given, 'undo'), 'open');
+});
+
+test('later events of the peer about the player are void, too, also those of an origin, until it is undone', () => {
+  const given = reported();
+  open(given);
+  decide(given, 'uphold', ['peer-0', 'peer-1']);
+  given.origin('list');
+  given.event(0, 'p');
+  given.event(1, 'p', { schemaVersion: '1.1.0', origin: 'list' });
+  given.event(2, 'p', { severity: 0 });
+  assert.is(given.trust('p').score, 50);
+  given.event(0, 'another');
+  assert.ok(given.trust('another').score < 50);
+  decide(given, 'undo');
+  assert.ok(given.trust('p').score < 50);
+});
+
+test('void evidence leaves the computation of weights as if it had not come', () => {
+  const grown = (isLied: boolean) => {
+    const given = new Given().peers(4);
+    for (let i = 0; i < 40; i++) for (const peer of [0, 1, 2]) given.event(peer, `p-${i}`);
+    if (isLied) for (const peer of [0, 3]) given.event(peer, 'victim');
+    return given;
+  };
+  const [without, voided] = [grown(false), grown(true)];
+  open(voided, { player: 'victim' });
+  decide(voided, 'uphold', ['peer-0', 'peer-3']);
+  assert.equal([...voided.compute().weight], [...without.compute().weight]);
+});
+
+test('a withdrawal of a void event, and its sums, are right once the dispute is undone', () => {
+  const given = reported();
+  const expected = reported();
+  const seqOf = ({ records }: Given) => records.findIndex(({ record }) => record.type === 'event_accepted') + 1;
+  const withdraw = (from: Given) => {
+    const decision = decideWithdrawal(from.state, from.withdrawal(0, seqOf(from)), t0);
+    assert.ok(decision !== readAgain && decision.outcome.ok);
+    from.apply(decision.records, t0);
+  };
+  open(given);
+  decide(given, 'uphold', ['peer-0']);
+  const upheld = given.trust('p').score;
+  withdraw(given);
+  assert.is(given.trust('p').score, upheld, 'still void');
+  decide(given, 'undo');
+  withdraw(expected);
+  assert.equal(given.trust('p'), expected.trust('p'));
+});
+
+test('two upheld disputes about one peer and player both have to be undone', () => {
+  const given = reported();
+  open(given);
+  open(given, { id: 'd2', peer: 1 });
+  decide(given, 'uphold', ['peer-0']);
+  decide(given, 'uphold', ['peer-0'], 'd2');
+  const upheld = given.trust('p').score;
+  decide(given, 'undo');
+  assert.is(given.trust('p').score, upheld);
+  decide(given, 'undo', [], 'd2');
+  assert.ok(given.trust('p').score < upheld);
+});
+
+test('without a name it is the peer that the dispute names, or the only one that reported', () => {
+  const given = reported();
+  open(given);
+  assert.is(decide(given, 'uphold'), 'reporter_required');
+  open(given, { id: 'd2', peer: 1, against: 'peer-1' });
+  assert.is(decide(given, 'uphold', [], 'd2'), 'upheld');
+  assert.equal(given.state.disputes.byId('d2')!.voids, [1]);
+  given.event(1, 'single');
+  open(given, { id: 'd3', player: 'single' });
+  assert.is(decide(given, 'uphold', [], 'd3'), 'upheld');
+  assert.is(decide(given, 'uphold', ['peer-2']), 'unknown_peer', 'it holds nothing about the player');
+  assert.is(decide(given, 'uphold', ['nobody']), 'unknown_peer');
+});
+
+test('a decision needs a dispute in the state that it decides', () => {
+  const given = reported();
+  assert.is(decide(given, 'uphold'), 'dispute_not_found');
+  open(given);
+  assert.is(decide(given, 'undo'), 'dispute_decided');
+  decide(given, 'reject');
+  assert.is(decide(given, 'uphold', ['peer-0']), 'dispute_decided');
+  assert.is(decide(given, 'reject'), 'dispute_decided');
+});
+
+test('a peer disputes a player once at a time, and so many in a day', () => {
+  const given = reported();
+  const refusal = (opening: Opening) => {
+    const outcome = open(given, opening);
+    return outcome === 'open' ? outcome : outcome.code;
+  };
+  assert.is(refusal({ player: 'nobody' }), 'subject_not_found');
+  assert.is(refusal({ against: 'nobody' }), 'unknown_peer');
+  assert.is(refusal({}), 'open');
+  assert.is(refusal({ id: 'd2' }), 'duplicate_dispute');
+  assert.is(refusal({ id: 'd2', peer: 1 }), 'open');
+  for (let i = 1; i < limits.disputeQuotaPerDay; i++) {
+    given.event(0, `p-${i}`);
+    assert.is(refusal({ id: `q-${i}`, player: `p-${i}` }), 'open');
+  }
+  given.event(0, 'more');
+  assert.is(refusal({ id: 'more', player: 'more' }), 'dispute_quota_exceeded');
+  assert.is(refusal({ id: 'more', player: 'more', peer: NO_KEY }), 'open', 'the quota is of one peer');
+  const outcome = open(given, { id: 'wait', player: 'more', now: t0 + hourMs });
+  assert.is(outcome === 'open' ? 0 : outcome.retryAfterS, (23 * hourMs) / 1000);
+  assert.is(refusal({ id: 'later', player: 'more', now: t0 + dayMs }), 'open');
+});
+
+test('an erasure takes disputes along, and what their records hold of the player', () => {
+  const given = reported();
+  open(given);
+  open(given, { id: 'd2', peer: 1 });
+  decide(given, 'uphold', ['peer-0']);
+  const erase = { caller: OPERATOR, subject: subjectOf('p'), commitment: 'c', by: 'test' };
+  given.apply(decideErasure(given.state, bounds, erase, t0).records, t0);
+  assert.equal([given.state.disputes.size, given.state.disputes.open, given.state.disputes.upheld], [0, 0, 0]);
+  const seqs = given.records.flatMap(({ record }, i) => (record.type === 'dispute_opened' ? [i + 1] : []));
+  const [erasure] = given.state.erasures.values();
+  for (const seq of seqs) assert.ok(erasure!.heads.includes(seq), `record ${seq}`);
+  given.event(0, 'p');
+  assert.ok(given.trust('p').score < 50, 'a player that comes again is nobody that was disputed');
+});
+
+test('rejected disputes are dropped one day, and their texts leave the log with the player all the same', () => {
+  const given = reported();
+  const before = limits.disputesRejectedMax;
+  Object.assign(limits, { disputesRejectedMax: 1 });
+  try {
+    for (const id of ['d1', 'd2', 'd3']) {
+      open(given, { id });
+      decide(given, 'reject', [], id);
+    }
+  } finally {
+    Object.assign(limits, { disputesRejectedMax: before });
+  }
+  assert.equal(
+    given.state.disputes.all().map(({ id }) => id),
+    ['d3'],
+  );
+  assert.is(given.state.disputes.seqsOf(given.state.disputes.byId('d3')!.subject).length, 3);
+});
+
+test('a state with void evidence comes back from its records and from its snapshot', () => {
+  const given = reported();
+  open(given);
+  decide(given, 'uphold', ['peer-0'], 'd1', t0 + hourMs);
+  given.event(0, 'p');
+  given.event(0, 'p', { eventType: 'ban_lifted' });
+  const digest = stateDigest(given.state);
+  assert.is(stateDigest(replayed(given)), digest);
+  const sorted = new GroupState(formedRecord(30), salt);
+  sorted.sortEvents(1_000);
+  for (const { record, at } of given.records) sorted.apply(record as LogRecord, at);
+  sorted.settle();
+  const blocks = Array.from(snapshotBlocks(given.state), ({ key, bytes }) => ({ key, bytes: Buffer.from(bytes) }));
+  for (const state of [sorted, loadSnapshot(blocks, salt)]) {
+    assert.is(stateDigest(state), digest);
+    const row = state.subjects.find(subjectOf('p'));
+    const first = state.subjects.firstEntry(row);
+    assert.equal(
+      [0, 1].map((i) => state.subjects.entries.isVoid(first + i)),
+      [true, false],
+    );
+  }
+});
+
+test('a decision counts as a change of the player', () => {
+  const given = reported();
+  open(given);
+  const later = t0 + 5 * hourMs;
+  decide(given, 'uphold', ['peer-0'], 'd1', later);
+  assert.is(given.trust('p', later).updatedAt, later);
+});
+
+test.run();

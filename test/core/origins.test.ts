@@ -1,0 +1,259 @@
+/** Declared origins: what several peers pass on of one source counts once, for no more than the best of them. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { asOfTime } from '../../src/core/evidence/decay.js';
+import { trustConstants } from '../../src/core/evidence/trust-constants.js';
+import type { LogRecord } from '../../src/core/records/records.js';
+import { decidePeerStatus } from '../../src/core/rules/decide-peer.js';
+import { decideWithdrawal, readAgain } from '../../src/core/rules/decide-removal.js';
+import { explanationOf } from '../../src/core/scoring/score.js';
+import { loadSnapshot, snapshotBlocks } from '../../src/core/snapshot/snapshot.js';
+import { stateDigest } from '../../src/core/snapshot/state-digest.js';
+import { GroupState } from '../../src/core/state.js';
+import { limits } from '../../src/limits.js';
+import { formedRecord, Given, salt, subjectOf, t0 } from '../support/given.js';
+import { Random } from '../support/random.js';
+
+const labelled = (origin: string) => ({ schemaVersion: '1.1.0', origin });
+
+/** A list that is right about most of its players, and what honest two-sided peers say of them and of others. */
+const list = Array.from({ length: 60 }, (_, i) => `listed-${i}`);
+
+/**
+ * A group of honest peers, and importers of the list behind them. `own`: whether importers also report players of their
+ * own, which others report, too.
+ */
+function group(importers: number, origin: string | null, own = false): Given {
+  const given = new Given().peers(5 + importers);
+  if (origin !== null) given.origin(origin);
+  const random = new Random(7);
+  const honest = [0, 1, 2, 3, 4];
+  for (const [i, player] of list.entries()) {
+    const isBad = i % 6 !== 0;
+    for (const peer of honest) {
+      if (random.next() < 0.5) continue;
+      const isRight = random.next() < 0.9;
+      given.event(peer, player, { eventType: isBad === isRight ? 'report_cheating' : 'commendation' });
+    }
+  }
+  for (let i = 0; i < 40; i++) {
+    for (const peer of own ? [...honest, 5] : honest) {
+      if (random.next() < 0.6)
+        given.event(peer, `other-${i}`, { eventType: i % 4 ? 'commendation' : 'report_cheating' });
+    }
+  }
+  for (let importer = 5; importer < 5 + importers; importer++) {
+    for (const player of list) given.event(importer, player, origin === null ? {} : labelled(origin));
+  }
+  return given;
+}
+
+const everyPlayer = [...list, ...Array.from({ length: 40 }, (_, i) => `other-${i}`)];
+
+function reads(given: Given) {
+  return everyPlayer
+    .filter((player) => given.row(player) >= 0)
+    .map((player) => {
+      const { score, confidence, verdict } = given.trust(player);
+      return { player, score, confidence, verdict };
+    });
+}
+
+for (const own of [false, true]) {
+  const what = own ? 'also report players of their own' : 'have nothing else';
+  test(`three carriers of one list weigh and score as one does, where they ${what}`, () => {
+    const one = group(1, 'list', own);
+    const three = group(3, 'list', own);
+    const [alone, together] = [one.compute(), three.compute()];
+    assert.equal([...together.weight.slice(0, 6)], [...alone.weight.slice(0, 6)]);
+    const originOf = ({ state }: Given) => state.origins.named('list')!.index;
+    assert.is(together.weight[originOf(three)], alone.weight[originOf(one)]);
+    assert.ok(alone.weight[originOf(one)]! > 0.05, 'the list has a weight');
+    assert.equal(reads(three), reads(one));
+    assert.is(three.trust(list[0]!).eventCount, one.trust(list[0]!).eventCount + 2, 'each event is held');
+  });
+}
+
+test('the peers that carry a list count as three where it is unlabelled', () => {
+  // Ten players only: too few to be found out as copies.
+  const short = (importers: number, origin?: string) => {
+    const given = new Given().peers(2 + importers);
+    if (origin !== undefined) given.origin(origin);
+    for (let i = 0; i < 10; i++) {
+      for (let importer = 2; importer < 2 + importers; importer++) {
+        given.event(importer, `p-${i}`, origin === undefined ? {} : labelled(origin));
+      }
+    }
+    given.compute();
+    return given.trust('p-0').score;
+  };
+  assert.ok(short(3) < short(1) - 3, 'three witnesses');
+  assert.is(short(3, 'list'), short(1, 'list'));
+});
+
+test('what peers carry changes the weight of no peer', () => {
+  const without = group(0, 'list').compute();
+  const with3 = group(3, 'list').compute();
+  for (const column of ['tau', 'a', 'b', 'z'] as const) {
+    assert.equal([...with3[column].slice(0, 5)], [...without[column].slice(0, 5)], column);
+  }
+});
+
+test('the weight of an origin never exceeds that of the best peer that carries it', () => {
+  for (const own of [false, true]) {
+    const given = group(3, 'list', own);
+    const { weight } = given.compute();
+    const { list: origins, carriers } = given.state.origins;
+    const best = Math.max(...carriers.map(({ peer }) => weight[peer]!));
+    assert.ok(weight[origins[0]!.index]! <= best, `${weight[origins[0]!.index]} of ${best}`);
+    for (const { index, peer } of carriers) assert.ok(weight[index]! <= weight[peer]!, `carrier ${index}`);
+  }
+});
+
+test('a carrier without weight gives an origin no voice about a player that it alone names', () => {
+  const given = group(2, 'list', true);
+  // A peer that contradicts everybody, and puts a victim to the list.
+  given.peers(1);
+  const liar = given.state.numbers - 1;
+  for (const [i, player] of list.entries()) {
+    given.event(liar, player, { eventType: i % 6 === 0 ? 'report_cheating' : 'commendation' });
+  }
+  given.event(liar, 'victim', labelled('list'));
+  given.compute();
+  assert.ok(given.trust('victim').score > 49, `${given.trust('victim').score}`);
+});
+
+test('a peer is one voice about a player, however many origins it puts to its word', () => {
+  const given = new Given().peers(3);
+  for (const name of ['a', 'b', 'c']) given.origin(name);
+  for (let i = 0; i < 20; i++) for (const peer of [0, 1, 2]) given.event(peer, `p-${i}`);
+  given.event(0, 'alone');
+  given.event(0, 'victim');
+  for (const origin of ['a', 'b', 'c']) given.event(0, 'victim', labelled(origin));
+  given.compute();
+  assert.is(given.trust('victim').score, given.trust('alone').score);
+  assert.is(given.trust('victim').confidence, given.trust('alone').confidence);
+  const { witnesses, peers } = explanationOf(given.state, given.row('victim'), asOfTime(given.state, t0));
+  assert.equal([witnesses, peers], [1, 1]);
+});
+
+test('a withdrawal by one carrier leaves what the others hold', () => {
+  const given = group(3, 'list');
+  const last = given.event(6, 'late', labelled('list'));
+  given.event(7, 'late', labelled('list'));
+  given.compute();
+  const before = given.trust('late');
+  assert.ok(last.ok);
+  const decision = decideWithdrawal(given.state, given.withdrawal(6, last.value), t0);
+  assert.ok(decision !== readAgain && decision.outcome.ok);
+  given.apply(decision.records, t0);
+  const after = given.trust('late');
+  assert.is(after.eventCount, before.eventCount - 1);
+  assert.is(after.score, before.score);
+  assert.is(after.verdict, before.verdict);
+});
+
+test('another peer cannot withdraw what a carrier sent', () => {
+  const given = group(2, 'list');
+  const sent = given.event(5, 'late', labelled('list'));
+  assert.ok(sent.ok);
+  for (const caller of [6, given.state.origins.carrierOf(5, given.state.origins.named('list')!.index)!.index]) {
+    const decision = decideWithdrawal(given.state, given.withdrawal(caller, sent.value), t0);
+    assert.ok(decision !== readAgain && !decision.outcome.ok && decision.outcome.code === 'event_not_found');
+  }
+});
+
+test('what a revoked peer carries counts for nothing', () => {
+  const given = new Given().peers(3).origin('list');
+  for (let i = 0; i < 20; i++) for (const peer of [1, 2]) given.event(peer, `p-${i}`);
+  given.event(0, 'victim', labelled('list'));
+  given.compute();
+  assert.ok(given.trust('victim').score < 50);
+  given.apply(decidePeerStatus(given.state, { peerId: 'peer-0', status: 'revoked', by: 'test' }, t0).records, t0);
+  assert.is(given.trust('victim').score, 50);
+  assert.is(given.trust('victim').confidence, 0);
+});
+
+test('an undeclared origin is refused before a duplicate is looked for', () => {
+  const given = new Given().peers(1).origin('list');
+  const refusal = (origin: string, eventId: string) => {
+    const outcome = given.event(0, 'p', { ...labelled(origin), eventId });
+    return outcome.ok ? 'accepted' : outcome.code;
+  };
+  assert.is(refusal('list', 'x'), 'accepted');
+  assert.is(refusal('another', 'x'), 'unknown_origin');
+  assert.is(refusal('list', 'x'), 'duplicate_event');
+  given.origin('list', 'remove');
+  assert.is(refusal('list', 'y'), 'unknown_origin');
+  assert.is(given.trust('p').eventCount, 1, 'what is held stays');
+  const numbers = given.state.numbers;
+  given.origin('list');
+  assert.is(refusal('list', 'z'), 'accepted');
+  assert.is(given.state.numbers, numbers, 'an origin that is declared again is the same');
+});
+
+test('a lifting under an origin takes back what the peer carried of it, and nothing of its own', () => {
+  const given = new Given().peers(2).origin('list');
+  given.event(0, 'p');
+  given.event(0, 'p', labelled('list'));
+  given.event(0, 'p', { ...labelled('list'), eventType: 'ban_lifted' });
+  const { entries } = given.state.subjects;
+  const row = given.row('p');
+  const sums = [0, 1].map((i) => entries.lowering(given.state.subjects.firstEntry(row) + i));
+  assert.equal(sums, [1, 0]);
+});
+
+test('numbers of origins and carriers are nobody else’s, and peers keep theirs', () => {
+  const given = new Given().peers(2).origin('list').peers(1);
+  given.event(0, 'p', labelled('list'));
+  given.peers(1);
+  const { peers, origins, numbers } = given.state;
+  assert.equal(
+    peers.list.map(({ index }) => index),
+    [0, 1, 3, 5],
+  );
+  assert.equal([origins.list[0]!.index, origins.carriers[0]!.index, numbers], [2, 4, 6]);
+  assert.equal(
+    peers.page(1, 2).map(({ index }) => index),
+    [1, 3],
+  );
+  assert.equal(
+    peers.page(4, 5).map(({ index }) => index),
+    [5],
+  );
+  assert.equal(peers.page(6, 5), []);
+  assert.throws(() => peers.at(2), /no peer number 2/);
+});
+
+test('a state with origins comes back from its records and from its snapshot', () => {
+  const given = group(3, 'list', true);
+  given.compute();
+  const digest = stateDigest(given.state);
+  const replayed = new GroupState(formedRecord(0), salt);
+  const sorted = new GroupState(formedRecord(0), salt);
+  sorted.sortEvents(10_000);
+  for (const { record, at } of given.records) {
+    replayed.apply(record as LogRecord, at);
+    sorted.apply(record as LogRecord, at);
+  }
+  sorted.settle();
+  assert.is(stateDigest(replayed), digest);
+  assert.is(stateDigest(sorted), digest);
+  const blocks = Array.from(snapshotBlocks(given.state), ({ key, bytes }) => ({ key, bytes: Buffer.from(bytes) }));
+  const loaded = loadSnapshot(blocks, salt);
+  assert.is(stateDigest(loaded), digest);
+  const at = asOfTime(loaded, t0);
+  const row = loaded.subjects.find(subjectOf(list[3]!));
+  assert.equal(explanationOf(loaded, row, at), explanationOf(given.state, given.row(list[3]!), at));
+});
+
+test('in a sampled group carriers are looked at as their origin is', () => {
+  const sampled = { ...trustConstants, sampledPlayers: 40, sampledPlayersPerPeer: 1, gatePlayersPerPair: 20 };
+  assert.ok(sampled.sampledPlayers < everyPlayer.length);
+  const given = [1, 3].map((importers) => group(importers, 'list', true));
+  const [one, three] = given.map((of) => of.compute(t0, sampled));
+  assert.equal([...three!.weight.slice(0, 6)], [...one!.weight.slice(0, 6)]);
+  assert.ok(limits.carriersMax > 3);
+});
+
+test.run();

@@ -1,6 +1,6 @@
 /**
- * `npm run cluster`: a group on one machine to try it: three members of etcd, three nodes and a proxy. Prints where they
- * are; Ctrl-C ends them all and removes their files. A node that is killed starts again after a few seconds.
+ * `npm run cluster`: a group on one machine to try it: three members of etcd, three nodes and a proxy. Prints where
+ * they are; Ctrl-C ends them all and removes their files. A node that is killed starts again after a few seconds.
  */
 import './lib/require-node.mjs';
 import { spawn, spawnSync } from 'node:child_process';

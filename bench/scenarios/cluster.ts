@@ -1,6 +1,6 @@
 /**
- * A group on three nodes and three members of etcd beside one node alone, all on this machine: durable events, a write's
- * latency, what a read costs a follower, and how far followers are behind under full load.
+ * A group on three nodes and three members of etcd beside one node alone, all on this machine: durable events, the
+ * latency of a write, what a read costs a follower, and how far followers are behind under full load.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApiClient } from '../api-client.js';

@@ -1,6 +1,6 @@
 /**
- * A small HTTP proxy before the nodes of a group on one machine, for trials: it sends each request to a node that says it
- * is ready, in turn. Production uses a proxy of its own, see deploy/cluster.
+ * A small HTTP proxy before the nodes of a group on one machine, for trials: it sends each request to a node that says
+ * it is ready, in turn. Production uses a proxy of its own, see deploy/cluster.
  */
 import { Agent, createServer, request as httpRequest } from 'node:http';
 

@@ -1,4 +1,4 @@
-/** A client of several nodes against scripted ones, in virtual time: the order in which they are asked, and the way back. */
+/** A client of several nodes against scripted ones, in virtual time: in which order it asks them, and when it returns. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bounds } from '../../src/client/bounds.js';

@@ -1,4 +1,4 @@
-/** What the harness is made of, against real members of etcd: kills, pauses, a replaced member, and the watch of slots. */
+/** The harness against real members of etcd: kills, pauses, a replaced member, and the watch of slots. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

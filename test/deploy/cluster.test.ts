@@ -109,7 +109,7 @@ test('HAProxy finds no fault with its configuration', () => {
 test('systemd finds no fault with the member, nor with the node as the drop-in makes it', () => {
   const dir = mkdtempSync(join(tmpdir(), 'ptf-units-'));
   try {
-    // systemd-analyze looks for no drop-ins of a unit outside of its folders: what follows overrides what stands before.
+    // systemd-analyze reads no drop-ins outside of its own folders, so the drop-in is appended to the unit.
     writeFileSync(join(dir, 'ptf.service'), `${fileOf('deploy/ptf.service')}\n${dropIn}`);
     writeFileSync(join(dir, 'ptf-etcd.service'), etcdUnit);
     for (const name of ['ptf.service', 'ptf-etcd.service']) {

@@ -1,6 +1,6 @@
 /** Disputes: what peers dispute, whose events an upheld one makes void, and the way back. */
 import type { DisputeValue } from '../../../protocol/protocol.js';
-import { command, faultText } from '../api.js';
+import { command, errorText } from '../api.js';
 import { ask } from '../dialog.js';
 import { button, type Child, card, empty, facts, fill, h } from '../dom.js';
 import { head } from '../format.js';
@@ -46,7 +46,7 @@ export function disputesView({ live, peers }: ViewContext): View {
           : cards(others),
       );
     } catch (error) {
-      fill(open, h('p', { class: 'notice notice-bad', role: 'alert' }, faultText(error)));
+      fill(open, h('p', { class: 'notice notice-bad', role: 'alert' }, errorText(error)));
       shown = '';
     }
   }

@@ -13,6 +13,7 @@ import { readResult } from './result-file.js';
 import type { Scenario } from './scenario.js';
 import { batch } from './scenarios/batch.js';
 import { client } from './scenarios/client.js';
+import { cluster } from './scenarios/cluster.js';
 import { importing } from './scenarios/import.js';
 import { ingest } from './scenarios/ingest.js';
 import { match } from './scenarios/match.js';
@@ -51,6 +52,7 @@ const scenarios: readonly Scenario[] = [
   peers,
   signing,
   small,
+  cluster,
   soak,
   steps,
   quality,

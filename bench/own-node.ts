@@ -22,10 +22,14 @@ export class OwnNode {
   readonly #environment: Readonly<Record<string, string>>;
   readonly #memoryGroup: string | undefined;
   #process: ServerProcess | undefined;
-  #port = 0;
+  #port: number;
 
-  /** `environment` overrides the node's settings for a bench. Nothing runs before `start`. */
-  constructor(environment: Readonly<Record<string, string>> = {}, memoryGroup?: string) {
+  /**
+   * `environment` overrides the node's settings for a bench. `port`: 0 for a free one. Nothing runs before
+   * `start`.
+   */
+  constructor(environment: Readonly<Record<string, string>> = {}, memoryGroup?: string, port = 0) {
+    this.#port = port;
     this.#memoryGroup = memoryGroup;
     this.#environment = {
       HOST: '127.0.0.1',

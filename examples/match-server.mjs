@@ -3,6 +3,8 @@
  *
  *     TRUST_URL=http://127.0.0.1:8080 TRUST_PEER_ID=… TRUST_API_KEY=… TRUST_GROUP_SALT=… node match-server.mjs
  *
+ * TRUST_URL may name several nodes of one cluster, separated by commas; the first is preferred.
+ *
  *     curl -s localhost:4000/matches -d '{"players": ["player-1", "player-2"]}'
  *     curl -s localhost:4000/matches/MATCH_ID/end -d '{"reports": [{"player": "player-2", "kind": "report_cheating", "severity": 0.7}]}'
  *
@@ -17,7 +19,7 @@ import { EventSpool, TrustClient, TrustError, TrustPolicy } from 'peer-trust-fed
 const gameId = env.TRUST_GAME ?? 'arena';
 
 const client = new TrustClient({
-  url: env.TRUST_URL ?? 'http://127.0.0.1:8080',
+  url: (env.TRUST_URL ?? 'http://127.0.0.1:8080').split(','),
   peerId: required('TRUST_PEER_ID'),
   apiKey: required('TRUST_API_KEY'),
   groupSalt: required('TRUST_GROUP_SALT'),
@@ -27,9 +29,9 @@ const client = new TrustClient({
 // key, a suspended peer or a wrong salt is told once; matches go on with what the node says without a key, or with
 // neutral values.
 client.follow({
-  onState: ({ phase, players, lastError }) => {
+  onState: ({ phase, players, node, lastError }) => {
     if (phase === 'refused') console.error(`trust stream: refused, ${lastError?.code}: ${lastError?.message}`);
-    else console.error(`trust stream: ${phase}, ${players} players`);
+    else console.error(`trust stream: ${phase}, ${players} players, node ${node + 1}`);
   },
 });
 

@@ -25,6 +25,12 @@ export const bounds = {
   batchBytes: 1_000_000,
   answerBytes: 8 * MiB,
   connections: 16,
+  /** Nodes that one client may be given. */
+  nodes: 16,
+  /** One attempt at a node while another is left to ask; and one look whether the preferred node is well again. */
+  failoverAttemptMs: 2_000,
+  /** How long no answer may be older than what was read before: twice the default staleness of a node. */
+  readFloorMs: 10_000,
   /** Below the 5 s after which the node closes a quiet connection. */
   keepAliveMs: 4_000,
   readBudgetMs: 100,
@@ -64,6 +70,8 @@ export const bounds = {
   streamOpenMs: 10_000,
   streamBackoffBaseMs: 250,
   streamBackoffCapMs: 30_000,
+  /** How often a feed that reads from another node asks whether the preferred one is ready. */
+  streamPreferMs: 15_000,
   /** Pause after a refusal that only an operator can lift: 401, 403, 404. */
   streamRefusedMs: MINUTE_MS,
   /** What a node, or a date read by a clock that is wrong, may have the stream wait; beside what chance adds. */

@@ -15,9 +15,10 @@ import { TrustError } from './trust-error.js';
 export interface TrustClientOptions {
   /**
    * The node's address, such as `https://trust.example.net`, with a path where it stands behind one; without
-   * credentials, query or fragment.
+   * credentials, query or fragment. Of a cluster the addresses of its nodes: the first is preferred, the others are
+   * asked in their order while it fails.
    */
-  readonly url: string;
+  readonly url: string | readonly string[];
   /** The peer's id; needed to submit. */
   readonly peerId?: string | undefined;
   /**
@@ -56,8 +57,11 @@ export interface TrustClientOptions {
    * Players that are remembered, for the cache and for fallbacks; 100,000 where it is left out. Roughly 300 bytes each.
    */
   readonly playersMax?: number | undefined;
-  /** How requests travel; undici's pool where it is left out. */
-  readonly transport?: Transport | undefined;
+  /**
+   * How requests travel; undici's pool where it is left out. Of several nodes each needs its own: give what makes it
+   * from the address, such as {@link fetchTransport}.
+   */
+  readonly transport?: Transport | ((url: string) => Transport) | undefined;
   /** Time and chance; the system's where they are left out. For tests. */
   readonly runtime?: Runtime | undefined;
 }
@@ -77,14 +81,14 @@ export interface Settings {
   readonly attemptMs: number;
   readonly deadlineMs: number;
   readonly playersMax: number;
-  readonly transport: Transport;
+  /** One per node, the preferred one first. */
+  readonly transports: readonly Transport[];
   readonly runtime: Runtime;
 }
 
 /** Throws `invalid_argument` for an option that cannot be meant. */
 export function settingsOf(options: TrustClientOptions): Settings {
-  if (!/^https?:\/\//.test(options.url) || !URL.canParse(options.url))
-    throw invalid('url must be an address of http or https');
+  const urls = urlsOf(options.url);
   const { apiKey, groupSalt, signingKey, runtime = systemRuntime } = options;
   const settings: Settings = {
     peerId: options.peerId,
@@ -98,7 +102,7 @@ export function settingsOf(options: TrustClientOptions): Settings {
     attemptMs: options.attemptMs ?? bounds.attemptMs,
     deadlineMs: options.deadlineMs ?? bounds.deadlineMs,
     playersMax: options.playersMax ?? bounds.playersMaxDefault,
-    transport: options.transport ?? poolTransport(options.url),
+    transports: transportsOf(urls, options.transport),
     runtime,
   };
   for (const name of ['readBudgetMs', 'attemptMs', 'deadlineMs'] as const) {
@@ -116,6 +120,25 @@ export function settingsOf(options: TrustClientOptions): Settings {
     throw invalid('apiKey must be printable characters without blanks');
   }
   return settings;
+}
+
+function urlsOf(url: string | readonly string[]): readonly string[] {
+  const urls = typeof url === 'string' ? [url] : [...url];
+  if (urls.length === 0 || urls.length > bounds.nodes) throw invalid(`url must be 1 to ${bounds.nodes} addresses`);
+  for (const one of urls) {
+    if (!/^https?:\/\//.test(one) || !URL.canParse(one)) throw invalid('url must be an address of http or https');
+  }
+  if (new Set(urls.map((one) => new URL(one).href)).size < urls.length) throw invalid('url names one address twice');
+  return urls;
+}
+
+function transportsOf(
+  urls: readonly string[],
+  transport: Transport | ((url: string) => Transport) = poolTransport,
+): readonly Transport[] {
+  if (typeof transport === 'function') return urls.map((url) => transport(url));
+  if (urls.length > 1) throw invalid('transport must be a function of the address where url has several');
+  return [transport];
 }
 
 function invalid(text: string): TrustError {

@@ -9,7 +9,7 @@
 import './require-node.js';
 
 export type { TrustClientOptions } from './client-options.js';
-export type { FeedPhase, FeedState } from './feed/live-feed.js';
+export type { FeedPhase, FeedState } from './feed/feed-state.js';
 export { type NormalizeOptions, normalizePlayerId } from './ids/normalize.js';
 export { isSubjectHash, subjectHash } from './ids/subject.js';
 export type { PlayerTrust, TrustSource, TrustValues, Verdict } from './player-trust.js';

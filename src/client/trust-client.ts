@@ -21,7 +21,8 @@ import type {
   SubmitManyOptions,
 } from './read/calls.js';
 import { ScoreReader } from './read/score-reader.js';
-import { type Answer, type Ask, Caller, isRecord, unexpected } from './transport/caller.js';
+import { type Answer, type Ask, Caller, isRecord, notTheContract } from './transport/caller.js';
+import { ReadFloor } from './transport/read-floor.js';
 import { AgeClock, linked, notify, onAbort, pause } from './transport/runtime.js';
 import { namingEach, TrustError, type TrustErrorFacts } from './trust-error.js';
 import { deliverAll } from './write/deliver-all.js';
@@ -32,6 +33,7 @@ import {
   type DeliveryResult,
   duplicateOutcome,
   type EventOutcome,
+  expectEvent,
   isAlreadyStored,
   resultsOf,
   type SubmitManyOutcome,
@@ -48,11 +50,10 @@ interface CallNeeds {
   readonly hashes?: boolean;
   readonly deadlineMs?: number;
 }
-
 const withHashes: CallNeeds = { hashes: true };
 
 /**
- * A client of one node. Make one per process and share it; `close` it at the end.
+ * A client of one node, or of the nodes of one cluster. Make one per process and share it; `close` it at the end.
  *
  * Reads (`scores`, `score`, `verdict`) never reject because of the node: within their budget they answer from the node
  * or the cache, else with the last known values or neutral ones, marked by `source` and `cause`. Everything else
@@ -61,12 +62,16 @@ const withHashes: CallNeeds = { hashes: true };
  * The first call that sends a hash compares the client's salt with the group's. Where they differ, reads answer neutral
  * values with the cause `salt_mismatch`, and every other call that would send a hash rejects with it.
  *
+ * Of several nodes the first is preferred. A call moves on to the next at once where a node fails, and back as soon as
+ * the preferred one answers again. An event that a lost answer has the client send twice is stored once.
+ *
  * Retries wait with full jitter and at least as long as `Retry-After` says. Answers of 4xx are never retried, but for
  * 408 and 429.
  * @public
  */
 export class TrustClient {
   readonly #settings: Settings;
+  readonly #floor: ReadFloor;
   readonly #caller: Caller;
   readonly #ages: AgeClock;
   readonly #table: TrustTable;
@@ -82,15 +87,16 @@ export class TrustClient {
   /** @param options - where the node is, and who calls. Nothing is sent yet. */
   constructor(options: TrustClientOptions) {
     this.#settings = settingsOf(options);
-    const { transport, runtime, playersMax, groupSalt, signer } = this.#settings;
-    this.#caller = new Caller(transport, runtime, signer);
+    const { transports, runtime, playersMax, groupSalt, signer } = this.#settings;
+    this.#floor = new ReadFloor(runtime);
+    this.#caller = new Caller(transports, runtime, this.#floor, signer);
     const readPeers = () => this.#send({ method: 'GET', path: '/peers?limit=1' }, 'always', this.#stop.signal);
     this.#salt = groupSalt === undefined ? null : new SaltCheck(groupSalt, runtime, readPeers);
     this.#table = new TrustTable(playersMax);
     this.#ages = new AgeClock(runtime);
     this.#reader = new ScoreReader({
       // With a circuit of its own: that a node is too slow for the budget of a read says nothing about writes.
-      caller: new Caller(transport, runtime),
+      caller: new Caller(transports, runtime, this.#floor),
       runtime,
       ages: this.#ages,
       table: this.#table,
@@ -310,15 +316,17 @@ export class TrustClient {
     }
     // Both would write to one table.
     const before = this.#feed?.close();
-    const { transport, runtime, apiKey, groupId } = this.#settings;
+    const { transports, runtime, apiKey, groupId } = this.#settings;
     const { onState, onErased } = options;
     const feed = new VerdictFeed({
-      transport,
+      transports,
       runtime,
+      floor: this.#floor,
       ages: this.#ages,
       table: this.#table,
       key: apiKey,
       path: `${api}/verdicts/stream`,
+      readyPath: `${api}/ready`,
       groupId,
       salt: this.#salt,
       onState,
@@ -338,13 +346,13 @@ export class TrustClient {
   }
 
   async #end(): Promise<void> {
-    const { runtime, transport } = this.#settings;
+    const { runtime, transports } = this.#settings;
     await this.#feed?.close();
     // Those are on their way to the node.
     const cancel = runtime.after(bounds.closeMs, () => this.#stop.abort(closed({ outcomeUnknown: true })));
     await Promise.allSettled(this.#running);
     cancel();
-    await transport.close();
+    await Promise.all(transports.map((transport) => transport.close()));
   }
 
   #kinds(): readonly string[] | null | undefined {
@@ -438,13 +446,4 @@ export class TrustClient {
 
 function closed(facts: TrustErrorFacts = {}): TrustError {
   return new TrustError('closed', 'the client is closed', facts);
-}
-
-function notTheContract({ status }: Answer): TrustError {
-  return unexpected({ status }, 'the answer does not hold to the contract');
-}
-
-/** Throws where the answer to a write of one event is not about that event. */
-function expectEvent(answer: Answer, eventId: string): void {
-  if (!isRecord(answer.body) || answer.body.event_id !== eventId) throw notTheContract(answer);
 }

@@ -15,6 +15,7 @@ export type ServiceErrorCode = ErrorBody['code'];
  * - `timeout`: no answer within the time given.
  * - `unreachable`: no connection, or one that broke.
  * - `circuit_open`: the node failed several times in a row and is left alone for a moment.
+ * - `behind`: the node has not applied yet what this client has read from another node of the cluster.
  * - `unexpected_answer`: something answered that does not speak the contract, such as a proxy's error page.
  * - `invalid_argument`: the call itself is at fault; nothing was sent.
  * - `salt_mismatch`: the client's salt is not the group's, so its hashes name nobody; nothing was sent.
@@ -29,6 +30,7 @@ export type ClientErrorCode =
   | 'timeout'
   | 'unreachable'
   | 'circuit_open'
+  | 'behind'
   | 'unexpected_answer'
   | 'invalid_argument'
   | 'salt_mismatch'
@@ -111,11 +113,19 @@ export function namingEach<T, Made>(name: string, all: readonly T[], make: (one:
   });
 }
 
+const codesOfWay: ReadonlySet<TrustErrorCode> = new Set<TrustErrorCode>([
+  'timeout',
+  'unreachable',
+  'circuit_open',
+  'behind',
+  'unexpected_answer',
+]);
+
 /** Whether the fault is the node's or the way's, so that the same call may succeed later. */
 export function isRetryable(error: TrustError): boolean {
   const { code, status } = error;
   if (status !== undefined && code !== 'unexpected_answer') return status === 408 || status === 429 || status >= 500;
-  return code === 'timeout' || code === 'unreachable' || code === 'circuit_open' || code === 'unexpected_answer';
+  return codesOfWay.has(code);
 }
 
 /** Whether time ran out on the way, so that less in one call may get through. */

@@ -6,6 +6,7 @@ import { Command } from 'commander';
 import { startProgress } from '../../bench/progress.js';
 import { alignColumns } from '../../bench/tables.js';
 import { audit } from './audit.js';
+import { cluster, eachFault, faultNames, tableFaults } from './cluster.js';
 import { commit } from './commit.js';
 import { disk } from './disk.js';
 import { erase } from './erase.js';
@@ -18,7 +19,20 @@ import { stop } from './stop.js';
 import { stream } from './stream.js';
 import { takeover } from './takeover.js';
 
-const faults: readonly Fault[] = [kill, power, stop, commit, disk, flips, takeover, audit, erase, retire, stream];
+const faults: readonly Fault[] = [
+  kill,
+  power,
+  stop,
+  commit,
+  disk,
+  flips,
+  takeover,
+  audit,
+  erase,
+  retire,
+  stream,
+  cluster,
+];
 
 const program = new Command('faults').description(
   'Faults on a real store and a real node; exit code 1 where a rule broke.',
@@ -42,24 +56,46 @@ function show(fault: Fault, rounds: Rounds, ms: number, { figures, broken }: Fin
   for (const what of broken) process.stdout.write(`BROKEN ${what}\n`);
 }
 
+interface Options {
+  readonly rounds: number;
+  readonly seed: number;
+  readonly fault?: readonly string[];
+  readonly times?: number;
+}
+
+/** Only the cluster has faults to choose from. */
+function runOf(fault: Fault, { rounds, fault: names = [], times }: Options): [number, Fault['run']] {
+  if (fault !== cluster || times === undefined) return [rounds, fault.run];
+  const odd = names.find((name) => !faultNames().includes(name));
+  if (odd !== undefined) throw new Error(`${odd} is none of ${faultNames().join(', ')}`);
+  const kinds = names.length === 0 ? tableFaults() : names.length;
+  return [kinds * times, (all) => eachFault(all, names, times)];
+}
+
 for (const fault of faults) {
-  program
+  const command = program
     .command(fault.name)
     .description(fault.summary)
     .option('--rounds <n>', 'how many', wholeNumber, fault.rounds)
-    .option('--seed <n>', 'of what is drawn', wholeNumber, 1)
-    .action(async ({ rounds: wanted, seed }: { rounds: number; seed: number }) => {
-      const started = performance.now();
-      const progress = startProgress(fault.name, wanted);
-      const rounds = new Rounds(wanted, seed, true, () => progress.advance(1));
-      // The table is shown for what was done so far. The signal may come twice: from the terminal, and sent on by what
-      // started this.
-      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => rounds.end());
-      const found = await fault.run(rounds);
-      progress.stop();
-      show(fault, rounds, performance.now() - started, found);
-      if (found.broken.length > 0) process.exitCode = 1;
-    });
+    .option('--seed <n>', 'of what is drawn', wholeNumber, 1);
+  if (fault === cluster) {
+    command
+      .option('--times <n>', 'each fault of the page so many times, in place of kills and pauses', wholeNumber)
+      .option('--fault <names...>', `with --times, only these: ${faultNames().join(', ')}`);
+  }
+  command.action(async (options: Options) => {
+    const [wanted, run] = runOf(fault, options);
+    const started = performance.now();
+    const progress = startProgress(fault.name, wanted);
+    const rounds = new Rounds(wanted, options.seed, true, () => progress.advance(1));
+    // The table is shown for what was done so far. The signal may come twice: from the terminal, and sent on by what
+    // started this.
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => rounds.end());
+    const found = await run(rounds);
+    progress.stop();
+    show(fault, rounds, performance.now() - started, found);
+    if (found.broken.length > 0) process.exitCode = 1;
+  });
 }
 
 await program.parseAsync();

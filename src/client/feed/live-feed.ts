@@ -1,64 +1,35 @@
 /**
- * The reader of the verdict stream: one connection at a time, resumed from the last id, that keeps a table of players
- * current. The wire form is that of docs/decisions/0160-verdict-stream-wire.md.
+ * The reader of the verdict stream: one connection at a time, to one node of several, resumed from the last id, that
+ * keeps a table of players current. The wire form is that of docs/decisions/0160-verdict-stream-wire.md.
  */
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { bounds } from '../bounds.js';
 import type { SaltCheck } from '../ids/salt-check.js';
 import { readText, refusalOf, unexpected } from '../transport/caller.js';
+import type { ReadFloor } from '../transport/read-floor.js';
 import { type AgeClock, fullJitterMs, linked, notify, onAbort, pause, type Runtime } from '../transport/runtime.js';
 import { answerOf, type Transport, type TransportResponse } from '../transport/transport.js';
 import { isRetryable, TrustError } from '../trust-error.js';
+import { FeedNodes } from './feed-nodes.js';
+import type { FeedPhase, FeedState } from './feed-state.js';
+import { type PromiseWithResolve, withResolve } from './promise-with-resolve.js';
 import { Silence } from './silence.js';
 import { applyFrame, type FrameEffect } from './stream-frames.js';
 import type { StreamTable } from './stream-table.js';
 
-/**
- * What the feed of the cache is doing.
- *
- * - `connecting`: no connection yet, or lost and trying again; reads call the node.
- * - `snapshot`: the group is being read as a whole.
- * - `live`: the cache is current to `asOf`.
- * - `refused`: the node refuses the key (401, 403), or the salt is not the group's. Nothing is tried until `retry` or
- *   `follow` is called; reads call the node.
- * - `closed`: ended by `close`.
- *
- * @public
- */
-export type FeedPhase = 'connecting' | 'snapshot' | 'live' | 'refused' | 'closed';
-
-/**
- * The state of the feed at a moment.
- * @public
- */
-export interface FeedState {
-  /** What it is doing. */
-  readonly phase: FeedPhase;
-  /** Up to when everything is known, by this machine's clock in ms since 1970; null before the first snapshot. */
-  readonly asOf: number | null;
-  /** The id to resume from. */
-  readonly lastEventId: string;
-  /** The log record up to which everything is known; 0 before the first snapshot. */
-  readonly seq: number;
-  /** Players held. */
-  readonly players: number;
-  /** Whether they are all of the group: a player that is not held then has no events. */
-  readonly complete: boolean;
-  /** Connections made, the present one included. */
-  readonly connections: number;
-  /** What ended the last connection, or kept the next from being made; null while the feed is live. */
-  readonly lastError: TrustError | null;
-}
-
 export interface FeedOptions {
-  readonly transport: Transport;
+  /** One per node, the preferred one first. */
+  readonly transports: readonly Transport[];
   readonly runtime: Runtime;
+  readonly floor: ReadFloor;
   readonly ages: AgeClock;
   readonly table: StreamTable;
   readonly key: string | undefined;
   readonly path: string;
   /** The id to go on from; the stream begins with a snapshot where it is left out. */
   readonly resumeFrom?: string;
+  /** Answers 200 where a node serves reads. */
+  readonly readyPath: string;
   /** Refuses another group's stream; undefined takes any. */
   readonly groupId: string | undefined;
   /** Null where ids are not hashed here. */
@@ -69,9 +40,15 @@ export interface FeedOptions {
 
 const idPattern = /^(\d{1,16})-[\w.:-]*$/;
 
+/** The log record that an id names; 0 for none. */
+function seqOf(id: string): number {
+  return Number(idPattern.exec(id)?.[1] ?? 0);
+}
+
 export class VerdictFeed {
   readonly #options: FeedOptions;
   readonly #stop = new AbortController();
+  readonly #nodes: FeedNodes;
   #ended: Promise<void> = Promise.resolve();
   #closing: Promise<void> | null = null;
   #phase: FeedPhase = 'connecting';
@@ -82,8 +59,12 @@ export class VerdictFeed {
   #hello = { nodeMs: 0, cameAt: 0 };
   #heartbeatMs: number = bounds.streamOpenMs;
   #connections = 0;
-  /** Failures since a stream was last current. */
+  /** Rounds of all nodes that failed since a stream was last current. */
   #failures = 0;
+  /** Nodes in a row that refused the key. */
+  #refusals = 0;
+  /** The least that a node of this round asked to wait, in ms. */
+  #askedMs = Number.POSITIVE_INFINITY;
   #retryMs = 0;
   #lastError: TrustError | null = null;
   #live: PromiseWithResolve = withResolve();
@@ -93,6 +74,7 @@ export class VerdictFeed {
   constructor(options: FeedOptions) {
     this.#options = options;
     this.#lastEventId = options.resumeFrom ?? '';
+    this.#nodes = new FeedNodes(options.transports, options.runtime, options.readyPath);
   }
 
   /** `before`: what has to be over first. */
@@ -106,9 +88,10 @@ export class VerdictFeed {
       phase: this.#phase,
       asOf: this.asOf,
       lastEventId: this.#lastEventId,
-      seq: Number(idPattern.exec(this.#lastEventId)?.[1] ?? 0),
+      seq: seqOf(this.#lastEventId),
       players: table.size,
       complete: table.complete && this.#asOf !== null,
+      node: this.#nodes.current,
       connections: this.#connections,
       lastError: this.#lastError,
     };
@@ -137,6 +120,7 @@ export class VerdictFeed {
   retry(): void {
     if (this.#phase !== 'refused') return;
     this.#failures = 0;
+    this.#refusals = 0;
     this.#options.salt?.askAgain();
     this.#live = withResolve();
     this.#become('connecting');
@@ -181,16 +165,34 @@ export class VerdictFeed {
       if (signal.aborted) return;
       this.#lastError = error;
       if (this.#phase === 'live') this.#live = withResolve();
-      if (isFinal(error)) {
+      if (this.#isFinal(error)) {
         await this.#refused(error, signal);
         continue;
       }
       this.#become('connecting');
+      if (error instanceof BetterNode) {
+        this.#nodes.moveTo(error.index);
+        continue;
+      }
+      this.#askedMs = Math.min(this.#askedMs, error.retryAfterMs ?? 0);
+      if (this.#nodes.moveOn()) continue;
       const base = Math.max(this.#retryMs, bounds.streamBackoffBaseMs);
       const jitterMs = fullJitterMs(runtime, this.#failures++, base, bounds.streamBackoffCapMs);
-      const askedMs = Math.min(error.retryAfterMs ?? 0, bounds.streamRetryAfterMsMax);
+      const askedMs = Math.min(this.#askedMs, bounds.streamRetryAfterMsMax);
+      this.#askedMs = Number.POSITIVE_INFINITY;
       await pause(runtime, askedMs + jitterMs, signal).catch(() => undefined);
     }
+  }
+
+  /**
+   * Whether no later attempt can succeed unless somebody changes the peer, its key or the salt. A node of a cluster may
+   * not know yet of a key that is new, so each of them has to refuse it.
+   */
+  #isFinal({ code, status }: TrustError): boolean {
+    if (code === 'salt_mismatch') return true;
+    const isRefusal = (status === 401 || status === 403) && code !== 'unexpected_answer';
+    this.#refusals = isRefusal ? this.#refusals + 1 : 0;
+    return this.#refusals >= this.#nodes.count;
   }
 
   /** Waits until `retry` is called or the feed is closed. */
@@ -208,7 +210,7 @@ export class VerdictFeed {
 
   /** One connection from its start to its end; resolves with what ended it. */
   async #connection(outer: AbortSignal): Promise<TrustError> {
-    const { transport, key, path } = this.#options;
+    const { key, path } = this.#options;
     const { controller, release } = linked(outer);
     const watched = (what: string) =>
       new Silence(this.#options.runtime, (ms) => {
@@ -221,7 +223,12 @@ export class VerdictFeed {
       const headers: Record<string, string> = { accept: 'text/event-stream' };
       if (key !== undefined) headers['x-peer-api-key'] = key;
       if (this.#lastEventId !== '') headers['last-event-id'] = this.#lastEventId;
-      const response = await answerOf(transport, { method: 'GET', path, headers, signal: controller.signal });
+      const response = await answerOf(this.#nodes.transport, {
+        method: 'GET',
+        path,
+        headers,
+        signal: controller.signal,
+      });
       if (response.status !== 200) return await refused(response, this.#options.runtime.now());
       if (!/^text\/event-stream\b/i.test(response.header('content-type') ?? '')) {
         return refusal('the answer is no event stream');
@@ -230,6 +237,7 @@ export class VerdictFeed {
       await this.#options.salt?.verify(controller.signal);
       this.#connections++;
       this.#heartbeatMs = bounds.streamOpenMs;
+      if (this.#nodes.current > 0) this.#lookForBetterNode(controller);
       return await this.#read(response, life, news);
     } catch (error) {
       const reason: unknown = controller.signal.aborted ? controller.signal.reason : error;
@@ -243,6 +251,14 @@ export class VerdictFeed {
       controller.abort();
       this.#options.table.streamBroke();
     }
+  }
+
+  /** Ends the connection once a preferred node is ready. */
+  #lookForBetterNode(connection: AbortController): void {
+    this.#nodes.betterNode(connection.signal).then(
+      (index) => connection.abort(new BetterNode(index)),
+      () => undefined,
+    );
   }
 
   /**
@@ -287,7 +303,10 @@ export class VerdictFeed {
     const { nodeMs, cameAt } = this.#hello;
     // A node's clock that was set since may say that something is known which is still to come.
     const timeAt = (at: number) => Math.min(now, cameAt + at - nodeMs);
-    const { table, onErased } = this.#options;
+    const { table, onErased, floor } = this.#options;
+    if (message.event === 'snapshot' && message.id !== undefined && !floor.admits(seqOf(message.id))) {
+      return new TrustError('behind', 'the snapshot is older than what was read from another node');
+    }
     const effect = applyFrame(message, table, timeAt, (subject) => notify(onErased, subject));
     // What could not be understood is to come again.
     const { id } = message;
@@ -312,6 +331,10 @@ export class VerdictFeed {
         return undefined;
       case 'current':
         this.#asOf = effect.at;
+        this.#nodes.succeeded();
+        this.#refusals = 0;
+        this.#askedMs = Number.POSITIVE_INFINITY;
+        this.#options.floor.note(seqOf(this.#lastEventId));
         if (this.#phase === 'snapshot' || this.#phase === 'connecting') {
           this.#lastError = null;
           this.#become('live');
@@ -336,9 +359,14 @@ export class VerdictFeed {
   }
 }
 
-/** Whether no later attempt of this client can succeed unless somebody changes the peer, its key or the salt. */
-function isFinal({ code, status }: TrustError): boolean {
-  return code === 'salt_mismatch' || ((status === 401 || status === 403) && code !== 'unexpected_answer');
+/** Ends a connection: a node that is preferred to the present one is ready. */
+class BetterNode extends TrustError {
+  readonly index: number;
+
+  constructor(index: number) {
+    super('unreachable', 'a preferred node is ready again');
+    this.index = index;
+  }
 }
 
 /** The stream cannot be used as it is: asked for again, but seldom. */
@@ -363,22 +391,4 @@ async function refused(response: TransportResponse, now: number): Promise<TrustE
     requestId,
     retryAfterMs: bounds.streamRefusedMs,
   });
-}
-
-interface PromiseWithResolve {
-  readonly promise: Promise<void>;
-  resolve(): void;
-  reject(error: unknown): void;
-}
-
-function withResolve(): PromiseWithResolve {
-  let resolve: () => void = () => undefined;
-  let reject: (error: unknown) => void = () => undefined;
-  const promise = new Promise<void>((onResolve, onReject) => {
-    resolve = onResolve;
-    reject = onReject;
-  });
-  // Whoever waits sees the rejection; where nobody does, it is no fault.
-  promise.catch(() => undefined);
-  return { promise, resolve, reject };
 }

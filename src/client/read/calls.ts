@@ -1,7 +1,7 @@
 /** What the calls of a client take and give back, apart from scores and events. */
 import type { RegistrationBody } from '../../contract/request-bodies.js';
 import type { RegisteredPeerBody } from '../../contract/response-bodies.js';
-import type { FeedState } from '../feed/live-feed.js';
+import type { FeedState } from '../feed/feed-state.js';
 import type { Fallback } from './score-reader.js';
 
 /**

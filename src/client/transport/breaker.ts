@@ -21,13 +21,17 @@ export class Breaker {
   }
 
   /** 0 where a request may go now; else the ms after which it is worth asking again. */
-  admit(): number {
+  get waitMs(): number {
     if (this.#state === 'closed') return 0;
     const waitMs = this.#openUntil - this.#runtime.elapsedMs();
-    if (this.#state === 'trying') return Math.max(waitMs, bounds.backoffBaseMs);
-    if (waitMs > 0) return waitMs;
-    this.#state = 'trying';
-    return 0;
+    return this.#state === 'trying' ? Math.max(waitMs, bounds.backoffBaseMs) : Math.max(0, waitMs);
+  }
+
+  /** The same. Where a request may go, the caller sends one, and it is the one that tries an open circuit. */
+  admit(): number {
+    const { waitMs } = this;
+    if (waitMs === 0 && this.#state === 'open') this.#state = 'trying';
+    return waitMs;
   }
 
   succeeded(): void {

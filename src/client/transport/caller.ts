@@ -1,12 +1,14 @@
 /**
- * One JSON call of the contract: key, time limits, circuit breaker, retries with full jitter, and every failure as a
- * `TrustError`. What may be sent twice is said by whoever calls.
+ * One JSON call of the contract: key, time limits, circuit breakers, the move to the next node, retries with full
+ * jitter, and every failure as a `TrustError`. What may be sent twice is said by whoever calls.
  */
 import { bounds } from '../bounds.js';
 import { isRetryable, TrustError, type TrustErrorCode } from '../trust-error.js';
 import { Breaker } from './breaker.js';
+import { appliedSeqOf, type ReadFloor } from './read-floor.js';
 import type { RequestSigner } from './request-signer.js';
 import { Retries } from './retries.js';
+import { type CallNode, Round } from './round.js';
 import { linked, pause, type Runtime } from './runtime.js';
 import { answerOf, type Transport, TransportError, type TransportResponse } from './transport.js';
 
@@ -32,65 +34,72 @@ export interface Answer {
 
 const timedOut = Symbol('timed out');
 
-/** Calls of one kind: those that share it share a circuit breaker. */
+/** Calls of one kind: those that share it share a circuit breaker for each node. */
 export class Caller {
-  readonly #transport: Transport;
+  readonly #nodes: readonly CallNode[];
   readonly #runtime: Runtime;
-  readonly #breaker: Breaker;
+  readonly #floor: ReadFloor;
   readonly #signer: RequestSigner | null;
 
-  /** `signer` signs what is sent with a key and changes something. */
-  constructor(transport: Transport, runtime: Runtime, signer: RequestSigner | null = null) {
+  /**
+   * `transports`: one per node, the preferred one first. `signer` signs what is sent with a key and changes something.
+   */
+  constructor(
+    transports: readonly Transport[],
+    runtime: Runtime,
+    floor: ReadFloor,
+    signer: RequestSigner | null = null,
+  ) {
     this.#signer = signer;
-    this.#transport = transport;
+    this.#nodes = transports.map((transport) => ({ transport, breaker: new Breaker(runtime) }));
     this.#runtime = runtime;
-    this.#breaker = new Breaker(runtime);
+    this.#floor = floor;
   }
 
   /** The first answer of 2xx. Rejects with a `TrustError`, or with the reason of `ask.signal`. */
   async call(ask: Ask): Promise<Answer> {
     const retries = new Retries(this.#runtime, ask.deadlineMs);
+    const round = new Round(this.#nodes, this.#runtime);
     let repeated = false;
     let last: TrustError | undefined;
     for (;;) {
       try {
-        return await this.#attempt(ask, Math.min(ask.attemptMs, retries.leftMs));
+        return await this.#attempt(ask, round, retries.leftMs);
       } catch (error) {
         if (!(error instanceof TrustError)) throw error;
         repeated ||= error.outcomeUnknown;
         // An open circuit says nothing about why it opened.
         if (error.code !== 'circuit_open') last = error;
         const mayRepeat = isRetryable(error) && (ask.repeat === 'always' || !error.outcomeUnknown);
-        const waitMs = mayRepeat ? retries.pauseMs(error) : null;
+        const canMove = isOfNode(error, ask);
+        if (mayRepeat && canMove && round.hasNext && retries.leftMs > 0) continue;
+        const waitMs = mayRepeat ? retries.pauseMs(round.end(error, canMove)) : null;
         if (waitMs === null) throw markedUnknown(last ?? error, repeated);
         await pause(this.#runtime, waitMs, ask.signal ?? never);
       }
     }
   }
 
-  async #attempt(ask: Ask, timeoutMs: number): Promise<Answer> {
+  async #attempt(ask: Ask, round: Round, leftMs: number): Promise<Answer> {
     ask.signal?.throwIfAborted();
-    const waitMs = this.#breaker.admit();
-    if (waitMs > 0) {
-      const text = 'the node failed several times in a row and is left alone for a moment';
-      throw new TrustError('circuit_open', text, { retryAfterMs: waitMs });
-    }
+    const node = round.next();
+    const { transport, breaker } = node;
+    const timeoutMs = attemptMsOf(ask, leftMs, round.hasNext);
     const { controller, release } = linked(ask.signal);
     const stop = this.#runtime.after(Math.max(0, timeoutMs), () => controller.abort(timedOut));
     try {
-      const answer = await this.#exchange(ask, controller.signal);
-      this.#breaker.succeeded();
+      const answer = await this.#exchange(ask, transport, controller.signal);
+      breaker.succeeded();
       return answer;
     } catch (error) {
       if (ask.signal?.aborted) {
-        this.#breaker.abandoned();
+        breaker.abandoned();
         throw ask.signal.reason;
       }
       const known = controller.signal.reason === timedOut ? timeout(timeoutMs) : trustErrorOf(error);
-      // A refusal, 408 and 429 too, comes from a node that is well.
-      const isRefusal = known.code !== 'unexpected_answer' && (known.status ?? 500) < 500;
-      if (isRetryable(known) && !isRefusal) this.#breaker.failed();
-      else this.#breaker.succeeded();
+      if (isRetryable(known) && !isFromWellNode(known)) breaker.failed();
+      else breaker.succeeded();
+      if (known.retryAfterMs !== undefined) round.rests(node, known.retryAfterMs);
       throw known;
     } finally {
       stop();
@@ -98,7 +107,7 @@ export class Caller {
     }
   }
 
-  async #exchange(ask: Ask, signal: AbortSignal): Promise<Answer> {
+  async #exchange(ask: Ask, transport: Transport, signal: AbortSignal): Promise<Answer> {
     const headers: Record<string, string> = { accept: 'application/json' };
     if (ask.key !== undefined) headers['x-peer-api-key'] = ask.key;
     if (ask.json !== undefined) headers['content-type'] = 'application/json';
@@ -106,11 +115,47 @@ export class Caller {
     const request = { method: ask.method, path: ask.path, headers, ...body };
     const signer = ask.key !== undefined && ask.method !== 'GET' ? this.#signer : null;
     const signed = signer === null ? headers : await signer.signedHeaders(request);
-    const response = await answerOf(this.#transport, { ...request, headers: signed, signal });
+    const response = await answerOf(transport, { ...request, headers: signed, signal });
     const parsed = parse(await readText(response), response);
-    if (response.status >= 200 && response.status < 300) return { status: response.status, body: parsed };
-    throw refusalOf(response, parsed, this.#runtime.now());
+    if (response.status < 200 || response.status >= 300) throw refusalOf(response, parsed, this.#runtime.now());
+    if (ask.method === 'GET') this.#checkFloor(response);
+    return { status: response.status, body: parsed };
   }
+
+  /** Throws `behind` where the node has not applied yet what this client has read from another. */
+  #checkFloor(response: TransportResponse): void {
+    const seq = appliedSeqOf(response);
+    if (seq === undefined) return;
+    if (!this.#floor.admits(seq)) {
+      throw new TrustError('behind', 'the node has not applied yet what was read from another node');
+    }
+    this.#floor.note(seq);
+  }
+}
+
+/**
+ * While another node is left to ask, an attempt leaves it half of the time. A call that may not be sent twice gets all
+ * of its time at the one node that has it.
+ */
+function attemptMsOf(ask: Ask, leftMs: number, hasNext: boolean): number {
+  const wholeMs = Math.min(ask.attemptMs, leftMs);
+  if (!hasNext || ask.repeat === 'unsent') return wholeMs;
+  return Math.min(wholeMs, leftMs / 2, bounds.failoverAttemptMs);
+}
+
+/**
+ * Whether another node may do better: not where the peer sends too much or too slowly, and not where a write meets an
+ * overload, since every node hands writes to the same leader.
+ */
+function isOfNode({ code, status }: TrustError, { method }: Ask): boolean {
+  if (code === 'overloaded') return method === 'GET';
+  return code === 'unexpected_answer' || (status !== 408 && status !== 429);
+}
+
+/** A refusal, 408 and 429 too, comes from a node that is well; so does the answer of one that waits for a leader. */
+function isFromWellNode({ code, status }: TrustError): boolean {
+  if (code === 'behind' || code === 'no_leader') return true;
+  return code !== 'unexpected_answer' && (status ?? 500) < 500;
 }
 
 const never = new AbortController().signal;
@@ -145,6 +190,11 @@ function parse(text: string, response: TransportResponse): unknown {
 /** An answer that is none of the contract's: a proxy's page, a body cut short. */
 export function unexpected(response: Pick<TransportResponse, 'status'>, what: string): TrustError {
   return new TrustError('unexpected_answer', what, { status: response.status, outcomeUnknown: true });
+}
+
+/** The error of an answer of 2xx whose body is not what the contract says. */
+export function notTheContract({ status }: Pick<Answer, 'status'>): TrustError {
+  return unexpected({ status }, 'the answer does not hold to the contract');
 }
 
 /** The error that an answer outside of 2xx stands for. */

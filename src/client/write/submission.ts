@@ -2,7 +2,7 @@
 import type { EventBody } from '../../contract/request-bodies.js';
 import type { BatchResultBody } from '../../contract/response-bodies.js';
 import { bounds } from '../bounds.js';
-import { isRecord, unexpected } from '../transport/caller.js';
+import { type Answer, isRecord, notTheContract, unexpected } from '../transport/caller.js';
 import type { Runtime } from '../transport/runtime.js';
 import { TrustError, type TrustErrorCode } from '../trust-error.js';
 
@@ -163,6 +163,11 @@ export function resultsOf(body: unknown, events: readonly EventBody[], peerId: s
     throw unexpected({ status: 200 }, 'the answer to a batch does not hold to the contract');
   }
   return rows.map((row: unknown, index) => resultOf(isRecord(row) ? row : {}, events[index]!, peerId));
+}
+
+/** Throws where the answer to a write of one event is not about that event. */
+export function expectEvent(answer: Answer, eventId: string): void {
+  if (!isRecord(answer.body) || answer.body.event_id !== eventId) throw notTheContract(answer);
 }
 
 /** Whether the details of a 409 say that the id is that of another peer's event, so that this one is not stored. */

@@ -5,6 +5,7 @@
 import { bounds } from '../../client/bounds.js';
 import { Caller, isRecord, readText } from '../../client/transport/caller.js';
 import { poolTransport } from '../../client/transport/pool-transport.js';
+import { ReadFloor } from '../../client/transport/read-floor.js';
 import { type Runtime, systemRuntime } from '../../client/transport/runtime.js';
 import { answerOf, type Transport } from '../../client/transport/transport.js';
 import { TrustError } from '../../client/trust-error.js';
@@ -32,7 +33,7 @@ export class NodeReader {
 
   constructor(url: string, runtime: Runtime = systemRuntime) {
     this.#transport = poolTransport(url, { connections: 1 });
-    this.#caller = new Caller(this.#transport, runtime);
+    this.#caller = new Caller([this.#transport], runtime, new ReadFloor(runtime));
     this.#runtime = runtime;
   }
 

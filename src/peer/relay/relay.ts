@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { bounds } from '../../client/bounds.js';
 import { VerdictFeed } from '../../client/feed/live-feed.js';
 import { poolTransport } from '../../client/transport/pool-transport.js';
+import { ReadFloor } from '../../client/transport/read-floor.js';
 import { AgeClock, pause, type Runtime, systemRuntime } from '../../client/transport/runtime.js';
 import type { PeerConfig } from '../config/peer-config.js';
 import { plainWords } from '../node/plain-words.js';
@@ -63,12 +64,14 @@ export async function relayVerdicts(options: RelayOptions): Promise<void> {
   const transport = poolTransport(config.url, { connections: 1 });
   const { lastEventId } = journal;
   const feed = new VerdictFeed({
-    transport,
+    transports: [transport],
     runtime,
+    floor: new ReadFloor(runtime),
     ages: new AgeClock(runtime),
     table,
     key: config.apiKey,
     path: '/api/v1/verdicts/stream',
+    readyPath: '/api/v1/ready',
     ...(lastEventId === '' ? {} : { resumeFrom: lastEventId }),
     groupId: undefined,
     salt: null,

@@ -1,0 +1,396 @@
+/** A client of several nodes against scripted ones, in virtual time: in which order it asks them, and when it returns. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { bounds } from '../../src/client/bounds.js';
+import type { TrustClientOptions } from '../../src/client/client-options.js';
+import { subjectHash } from '../../src/client/ids/subject.js';
+import { type Transport, TransportError } from '../../src/client/transport/transport.js';
+import { TrustClient } from '../../src/client/trust-client.js';
+import { TrustError } from '../../src/client/trust-error.js';
+import { matchAnswer, refusal, responseOf, ScriptedTransport, type Step } from './scripted-transport.js';
+import { StreamDouble, type Told } from './stream-double.js';
+import { VirtualRuntime } from './virtual-runtime.js';
+
+const event = { eventType: 'report_cheating', playerId: 'p', gameId: 'g', severity: 0.5, eventId: 'e-1' } as const;
+const stored = { status: 201, body: { event_id: 'e-1', status: 'accepted' } };
+const refusedConnection = () => new TransportError('connect ECONNREFUSED', false);
+const brokenConnection = () => new TransportError('other side closed', true);
+const urls = ['http://a', 'http://b', 'http://c'];
+
+type Script = (index: number, path: string) => Step;
+
+interface Scene {
+  readonly client: TrustClient;
+  readonly nodes: readonly ScriptedTransport[];
+  readonly runtime: VirtualRuntime;
+  /** How often each node was asked. */
+  readonly asked: () => number[];
+}
+
+function scene(scripts: readonly Script[], options: Partial<TrustClientOptions> = {}): Scene {
+  const runtime = new VirtualRuntime();
+  const nodes = scripts.map((script) => new ScriptedTransport((request, index) => script(index, request.path)));
+  const byUrl = new Map(urls.map((url, index) => [url, nodes[index]!]));
+  const client = new TrustClient({
+    url: urls.slice(0, nodes.length),
+    transport: (url) => byUrl.get(url)!,
+    peerId: 'peer',
+    apiKey: 'key',
+    runtime,
+    ...options,
+  });
+  return { client, nodes, runtime, asked: () => nodes.map(({ requests }) => requests.length) };
+}
+
+/** A match read's answer as of a record of the log. */
+const readAt =
+  (seq: number): Script =>
+  (_, path) => ({
+    ...matchAnswer({ method: 'GET', path, headers: {}, signal: new AbortController().signal }),
+    headers: { 'x-applied-seq': String(seq) },
+  });
+const answers: Script = readAt(1);
+const takes: Script = () => stored;
+
+async function codeOf(work: Promise<unknown>): Promise<string> {
+  const error: unknown = await work.then(
+    () => 'no error',
+    (reason: unknown) => reason,
+  );
+  return error instanceof TrustError ? error.code : String(error);
+}
+
+test('the first address is preferred while it answers', async () => {
+  const { client, runtime, asked } = scene([answers, answers, answers]);
+  for (let i = 0; i < 5; i++) await runtime.until(client.score('p'));
+  assert.equal(asked(), [5, 0, 0]);
+});
+
+test('a read moves on at once where a node refuses the connection', async () => {
+  const { client, runtime, asked } = scene([refusedConnection, refusedConnection, answers]);
+  assert.is((await runtime.until(client.score('p'))).source, 'node');
+  assert.equal(asked(), [1, 1, 1]);
+  assert.is(runtime.elapsedMs(), 0);
+});
+
+test('a read leaves half of its budget to the nodes after one that is silent', async () => {
+  const { client, runtime, asked } = scene([() => 'silence', () => 'silence', answers]);
+  assert.is((await runtime.until(client.score('p'))).source, 'node');
+  assert.is(runtime.elapsedMs(), bounds.readBudgetMs * 0.75);
+  assert.equal(asked(), [1, 1, 1]);
+});
+
+test('a read that no node answers falls back within its budget', async () => {
+  const { client, runtime } = scene([() => 'silence', () => 'silence', () => 'silence']);
+  const trust = await runtime.until(client.score('p'));
+  assert.equal([trust.source, trust.cause], ['assumed', 'timeout']);
+  assert.is(runtime.elapsedMs(), bounds.readBudgetMs);
+});
+
+test('a node that failed several times is left alone, and asked again once it may be well', async () => {
+  let isDown = true;
+  const { client, runtime, asked } = scene([
+    (index, path) => (isDown ? refusedConnection() : answers(index, path)),
+    answers,
+  ]);
+  for (let i = 0; i < 20; i++) await runtime.until(client.score('p'));
+  assert.equal(asked(), [bounds.breakerFailures, 20]);
+  isDown = false;
+  await runtime.advance(bounds.breakerOpenMaxMs);
+  for (let i = 0; i < 3; i++) await runtime.until(client.score('p'));
+  assert.equal(asked(), [bounds.breakerFailures + 3, 20]);
+});
+
+test('while one call tries a node that failed, the others go to the next', async () => {
+  let isDown = true;
+  const { client, runtime, asked } = scene([() => (isDown ? refusedConnection() : 'silence'), answers]);
+  for (let i = 0; i < bounds.breakerFailures; i++) await runtime.until(client.score('p'));
+  isDown = false;
+  await runtime.advance(bounds.breakerOpenMaxMs);
+  const before = asked();
+  await runtime.until(Promise.all([client.score('p'), client.score('q'), client.score('r')]));
+  assert.equal(asked(), [before[0]! + 1, before[1]! + 3]);
+});
+
+test('a write moves on where a node has no leader, or is stale', async () => {
+  for (const code of ['no_leader', 'stale']) {
+    const { client, runtime, asked } = scene([() => refusal(503, code, { 'retry-after': '2' }), takes]);
+    assert.is((await runtime.until(client.submit(event))).status, 'accepted');
+    assert.equal(asked(), [1, 1]);
+    assert.is(runtime.elapsedMs(), 0);
+  }
+});
+
+test('where no node has a leader, none is asked again before it asked to be', async () => {
+  const withoutLeader: Script = (index) => (index === 0 ? refusal(503, 'no_leader', { 'retry-after': '2' }) : stored);
+  const { client, runtime, asked } = scene([withoutLeader, withoutLeader, withoutLeader]);
+  assert.is((await runtime.until(client.submit(event))).status, 'accepted');
+  assert.equal(asked(), [2, 1, 1]);
+  assert.ok(runtime.elapsedMs() >= 2_000 && runtime.elapsedMs() < 2_000 + bounds.backoffBaseMs);
+});
+
+test('nodes that wait for a leader are well: their circuits stay closed', async () => {
+  let hasLeader = false;
+  const node: Script = () => (hasLeader ? stored : refusal(503, 'no_leader'));
+  const { client, runtime } = scene([node, node], { deadlineMs: 2_000 });
+  assert.is(await codeOf(runtime.until(client.submit(event))), 'no_leader');
+  hasLeader = true;
+  const before = runtime.elapsedMs();
+  await runtime.until(client.submit(event));
+  assert.is(runtime.elapsedMs(), before);
+});
+
+test('an event that a lost answer has sent to two nodes is stored once, and counts as success', async () => {
+  const details = { event_id: 'e-1', originally_received_at: '2026-01-01T00:00:00.000Z' };
+  const duplicate = { status: 409, body: { error: 'stored', code: 'duplicate_event', details } };
+  const { client, runtime, nodes } = scene([brokenConnection, () => duplicate]);
+  assert.is((await runtime.until(client.submit(event))).status, 'duplicate');
+  const [first, second] = nodes.map(({ requests }) => requests[0]?.body);
+  assert.is(first, second);
+});
+
+test('a withdrawal whose answer was lost has succeeded where the next node does not know the event', async () => {
+  const { client, runtime } = scene([brokenConnection, () => refusal(404, 'event_not_found')]);
+  await runtime.until(client.withdraw('e-1'));
+});
+
+test('an erasure is sent to the next node only where the first certainly did nothing', async () => {
+  const erased = { status: 200, body: { events_erased: 1, receipt: 'r' } };
+  const hash = 'a'.repeat(64);
+  const sent = scene([brokenConnection, () => erased]);
+  assert.is(await codeOf(sent.runtime.until(sent.client.eraseSubject(hash))), 'unreachable');
+  assert.equal(sent.asked(), [1, 0]);
+  const unsent = scene([refusedConnection, () => refusal(503, 'no_leader'), () => erased]);
+  assert.is((await unsent.runtime.until(unsent.client.eraseSubject(hash))).status, 'erased');
+});
+
+test('a write leaves a silent node after two seconds, and one that may not be repeated does not', async () => {
+  const write = scene([() => 'silence', takes]);
+  await write.runtime.until(write.client.submit(event));
+  assert.is(write.runtime.elapsedMs(), bounds.failoverAttemptMs);
+  const erasure = scene([() => 'silence', takes]);
+  await codeOf(erasure.runtime.until(erasure.client.eraseSubject('a'.repeat(64))));
+  assert.is(erasure.runtime.elapsedMs(), bounds.attemptMs);
+  assert.equal(erasure.asked(), [1, 0]);
+});
+
+test('the last node that is left gets all of an attempt', async () => {
+  const { client, runtime } = scene([refusedConnection, () => 'silence'], { deadlineMs: 6_000 });
+  await codeOf(runtime.until(client.submit(event)));
+  assert.ok(runtime.elapsedMs() >= bounds.attemptMs);
+});
+
+test('no other node is asked where the peer sends too much, or a write meets an overload', async () => {
+  for (const [status, code] of [
+    [429, 'rate_limited'],
+    [503, 'overloaded'],
+  ] as const) {
+    const busy: Script = (index) => (index === 0 ? refusal(status, code, { 'retry-after': '1' }) : stored);
+    const { client, runtime, asked } = scene([busy, takes]);
+    await runtime.until(client.submit(event));
+    assert.equal(asked(), [2, 0], code);
+    assert.ok(runtime.elapsedMs() >= 1_000);
+  }
+});
+
+test('a read moves on from a node that is overloaded', async () => {
+  const { client, runtime, asked } = scene([() => refusal(503, 'overloaded', { 'retry-after': '1' }), answers]);
+  assert.is((await runtime.until(client.score('p'))).source, 'node');
+  assert.equal(asked(), [1, 1]);
+});
+
+test('a refusal is final at the node that says it', async () => {
+  const { client, runtime, asked } = scene([() => refusal(422, 'game_id_not_registered'), takes]);
+  assert.is(await codeOf(runtime.until(client.submit(event))), 'game_id_not_registered');
+  assert.equal(asked(), [1, 0]);
+});
+
+test('a read does not go back in time: a node further back than what was read is passed over', async () => {
+  const { client, runtime, asked } = scene([
+    (index, path) => (index === 0 ? readAt(100)(0, path) : readAt(90)(0, path)),
+    (_, path) => readAt(101)(0, path),
+  ]);
+  assert.is((await runtime.until(client.score('p'))).source, 'node');
+  assert.is((await runtime.until(client.score('p'))).source, 'node');
+  assert.equal(asked(), [2, 1]);
+});
+
+test('where every node is further back, a read answers what was known last', async () => {
+  const { client, runtime } = scene([
+    (index, path) => (index === 0 ? readAt(100)(0, path) : readAt(90)(0, path)),
+    (_, path) => readAt(95)(0, path),
+  ]);
+  await runtime.until(client.score('p'));
+  const trust = await runtime.until(client.score('p'));
+  assert.equal([trust.source, trust.cause], ['last-known', 'behind']);
+});
+
+test('a restored cluster that begins further back is read again once the floor is over', async () => {
+  const { client, runtime } = scene([(index, path) => readAt(index === 0 ? 100 : 90)(0, path)]);
+  await runtime.until(client.score('p'));
+  await runtime.advance(bounds.readFloorMs);
+  assert.is((await runtime.until(client.score('p'))).source, 'node');
+});
+
+test('the addresses are 1 to 16, each once, and each node has a transport of its own', () => {
+  const transport = new ScriptedTransport(() => stored);
+  for (const options of [
+    { url: [] },
+    { url: Array.from({ length: 17 }, (_, index) => `http://n${index}`) },
+    { url: ['http://a', 'http://a/'] },
+    { url: ['http://a', 'ftp://b'] },
+    { url: ['http://a', 'http://b'], transport },
+  ]) {
+    assert.throws(
+      () => new TrustClient(options),
+      (error: unknown) => error instanceof TrustError && error.code === 'invalid_argument',
+    );
+  }
+});
+
+test('closing a client closes its connections to every node', async () => {
+  const { client, nodes, runtime } = scene([answers, answers, answers]);
+  await runtime.until(client.close());
+  assert.equal(
+    nodes.map(({ isClosed }) => isClosed),
+    [true, true, true],
+  );
+});
+
+const salt = 'the salt of the group';
+const hashOf = (player: string) => subjectHash(player, salt);
+const bad: Told = { score: 12.5, confidence: 0.6, verdict: 'untrusted' };
+const good: Told = { score: 91, confidence: 0.5, verdict: 'trusted' };
+
+/** Answers `/ready` beside the stream. */
+class StreamNode implements Transport {
+  readonly double: StreamDouble;
+  isReady = true;
+  asked = 0;
+
+  constructor(double: StreamDouble) {
+    this.double = double;
+  }
+
+  async request(request: Parameters<Transport['request']>[0]): ReturnType<Transport['request']> {
+    if (!request.path.endsWith('/ready')) return this.double.request(request);
+    this.asked++;
+    return responseOf(this.isReady ? { status: 200, body: {} } : refusal(503, 'dependency_unavailable'));
+  }
+
+  close(): Promise<void> {
+    return this.double.close();
+  }
+}
+
+/** Two nodes of one cluster that hold the same, and a client that follows the first. */
+async function following() {
+  const runtime = new VirtualRuntime();
+  const nodes = [0, 1].map(() => new StreamNode(new StreamDouble({ runtime })));
+  const [a, b] = nodes as [StreamNode, StreamNode];
+  for (const { double } of nodes) double.board.set(hashOf('bad'), bad);
+  const client = new TrustClient({
+    url: ['http://a', 'http://b'],
+    transport: (url) => (url === 'http://a' ? a : b),
+    apiKey: 'key',
+    groupSalt: salt,
+    runtime,
+  });
+  const feed = client.follow();
+  await runtime.until(feed.live());
+  const change = (player: string, told: Told) => {
+    for (const { double } of nodes) double.change([hashOf(player), told]);
+  };
+  const lose = (node: StreamNode) => {
+    node.double.refuse = () => new Error('gone');
+    node.isReady = false;
+    node.double.connection.end();
+  };
+  const comeBack = (node: StreamNode) => {
+    node.double.refuse = null;
+    node.isReady = true;
+  };
+  return { runtime, a, b, client, feed, change, lose, comeBack };
+}
+
+test('a stream that is lost goes on at the next node at once, from the id last seen', async () => {
+  const { runtime, a, b, client, feed, change, lose } = await following();
+  change('bad', good);
+  await runtime.advance(1);
+  lose(a);
+  await runtime.advance(1);
+  assert.is(b.double.connection.lastEventId, '1-0');
+  assert.equal([feed.state.phase, feed.state.node], ['live', 1]);
+  change('new', bad);
+  await runtime.advance(1);
+  const trusts = await runtime.until(client.scores(['bad', 'new']));
+  assert.equal(
+    trusts.map(({ verdict, source }) => [verdict, source]),
+    [
+      ['trusted', 'cache'],
+      ['untrusted', 'cache'],
+    ],
+  );
+});
+
+test('the stream returns to the preferred node once that is ready, without a gap', async () => {
+  const { runtime, a, b, feed, change, lose, comeBack } = await following();
+  lose(a);
+  await runtime.advance(1);
+  const beat = async (ms: number) => {
+    for (let left = ms; left > 0; left -= 4_000) {
+      for (const { double } of [a, b]) double.heartbeat();
+      await runtime.advance(Math.min(left, 4_000));
+    }
+  };
+  await beat(3 * bounds.streamPreferMs);
+  assert.is(feed.state.node, 1);
+  assert.ok(a.asked >= 2);
+  change('new', good);
+  comeBack(a);
+  await beat(bounds.streamPreferMs + 1);
+  assert.equal([feed.state.phase, feed.state.node, feed.state.seq], ['live', 0, 1]);
+  assert.is(a.double.connection.lastEventId, '1-0');
+  assert.not(b.double.connection.isOpen);
+});
+
+test('a stream that every node refuses is tried again after a pause, from the preferred node on', async () => {
+  const { runtime, a, b, feed, lose, comeBack } = await following();
+  b.double.refuse = () => new Error('gone');
+  lose(a);
+  await runtime.advance(1);
+  assert.is(feed.state.phase, 'connecting');
+  comeBack(a);
+  await runtime.advance(bounds.streamBackoffCapMs);
+  a.double.heartbeat();
+  await runtime.advance(1);
+  assert.equal([feed.state.phase, feed.state.node], ['live', 0]);
+});
+
+test('a feed is refused once every node refuses its key', async () => {
+  const { runtime, a, b, feed, lose } = await following();
+  b.double.refuse = () => refusal(401, 'invalid_api_key');
+  lose(a);
+  await runtime.advance(1);
+  assert.is(feed.state.phase, 'connecting');
+  a.double.refuse = () => refusal(401, 'invalid_api_key');
+  await runtime.advance(2 * bounds.streamRefusedMs + bounds.streamBackoffCapMs);
+  assert.is(feed.state.phase, 'refused');
+});
+
+test('a snapshot older than what was read from another node is not taken', async () => {
+  const { runtime, a, b, feed, lose } = await following();
+  a.double.change([hashOf('bad'), good]);
+  await runtime.advance(1);
+  lose(a);
+  await runtime.advance(1);
+  // The second node is one record behind: it cannot resume, and its snapshot would bring back the old value.
+  assert.is(b.double.connections[0]?.lastEventId, '1-0');
+  assert.is(feed.state.lastError?.code, 'behind');
+  assert.is(feed.state.phase, 'connecting');
+  b.double.change([hashOf('bad'), good]);
+  await runtime.until(feed.live());
+  assert.equal([feed.state.phase, feed.state.node, feed.state.seq], ['live', 1, 1]);
+});
+
+test.run();

@@ -1,0 +1,251 @@
+/** The faults of docs/operating/cluster.md, one by one: each is injected into a settled group and undone again. */
+import { closeSync, openSync, statSync, writeSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Random } from '../support/random.js';
+import type { Group } from './group.js';
+import type { ClusterNode } from './nodes.js';
+
+export interface ClusterFault {
+  readonly name: string;
+  /** The row of the page's table that it belongs to; null for those beyond it. */
+  readonly row: string | null;
+  /** How long callers may see no write acknowledged, in ms: from the page. */
+  readonly writePauseMsMax: number;
+  /** Whether this group can have it. */
+  readonly isPossible?: (group: Group) => boolean;
+  /** Injects the fault, lets it last, and undoes it. What is left is healed by the caller. */
+  run(group: Group, random: Random): Promise<void>;
+}
+
+/** Longer than a lease, so that a leader that cannot be heard loses it. */
+const outageMs = 6_000;
+const pauseMs = 5_000;
+/** A member of etcd needs an election: heartbeat 100 ms, election after 1 s. */
+const memberOutageMs = 4_000;
+const clockJumpMs = 3_600_000;
+const slowMs = 40;
+const corruptedBytes = 64 * 1024;
+
+const silences = ['silent', 'to-silent', 'back-silent', 'cut'] as const;
+
+async function follower(group: Group, random: Random): Promise<ClusterNode> {
+  const leader = await group.awaitLeader();
+  return random.pick(group.nodes.filter((node) => node !== leader && node.isUp));
+}
+
+async function etcdLeader(group: Group): Promise<number> {
+  for (;;) {
+    const leader = await group.etcd.leader();
+    if (leader !== undefined) return leader;
+    await delay(100);
+  }
+}
+
+async function restart(node: ClusterNode): Promise<void> {
+  if (node.child.wasKilled && !node.isUp) node.start();
+  await node.ready();
+}
+
+export const faults: readonly ClusterFault[] = [
+  {
+    name: 'leader-kill',
+    row: 'leader process dies or hangs',
+    writePauseMsMax: 6_000,
+    async run(group) {
+      const leader = await group.awaitLeader();
+      await leader.child.kill();
+      await delay(outageMs / 2);
+      await restart(leader);
+    },
+  },
+  {
+    name: 'leader-pause',
+    row: 'leader process dies or hangs',
+    writePauseMsMax: 6_000,
+    async run(group) {
+      const leader = await group.awaitLeader();
+      leader.child.pause();
+      await delay(pauseMs);
+      leader.child.resume();
+    },
+  },
+  {
+    name: 'follower-kill',
+    row: 'follower dies',
+    writePauseMsMax: 2_000,
+    async run(group, random) {
+      const node = await follower(group, random);
+      await node.child.kill();
+      await delay(outageMs / 2);
+      await restart(node);
+    },
+  },
+  {
+    name: 'member-kill',
+    row: 'one etcd member dies',
+    writePauseMsMax: 6_000,
+    async run({ etcd }, random) {
+      const index = random.below(etcd.count);
+      await etcd.member(index).kill();
+      await delay(memberOutageMs);
+      etcd.startMember(index);
+      await etcd.healthy();
+    },
+  },
+  {
+    name: 'member-leader-kill',
+    row: 'one etcd member dies',
+    writePauseMsMax: 6_000,
+    async run(group) {
+      const index = await etcdLeader(group);
+      await group.etcd.member(index).kill();
+      await delay(memberOutageMs);
+      group.etcd.startMember(index);
+      await group.etcd.healthy();
+    },
+  },
+  {
+    name: 'majority-pause',
+    row: "etcd's majority is gone",
+    writePauseMsMax: 16_000,
+    async run({ etcd }, random) {
+      const spared = random.below(etcd.count);
+      const others = etcd.names.map((_, index) => index).filter((index) => index !== spared);
+      for (const index of others) etcd.member(index).pause();
+      await delay(pauseMs);
+      for (const index of others) etcd.member(index).resume();
+      await etcd.healthy();
+    },
+  },
+  {
+    name: 'leader-cut',
+    row: 'leader cut off from etcd, not from callers',
+    writePauseMsMax: 8_000,
+    async run(group, random) {
+      const leader = await group.awaitLeader();
+      leader.cutFromEtcd(random.pick(silences));
+      await delay(outageMs);
+      leader.healLinks();
+    },
+  },
+  {
+    name: 'quota',
+    row: "etcd's quota reached",
+    writePauseMsMax: 20_000,
+    isPossible: ({ etcd }) => etcd.quotaBytes !== undefined,
+    async run({ etcd }) {
+      const filled = await etcd.fill('/ballast/', 0.7);
+      await delay(pauseMs);
+      await etcd.clear('/ballast/', filled);
+      await etcd.healthy();
+    },
+  },
+  {
+    name: 'disk-full',
+    row: "a node's disk is full or damaged",
+    writePauseMsMax: 10_000,
+    isPossible: ({ disks }) => disks.length > 0,
+    async run(group, random) {
+      const place = random.below(group.nodes.length);
+      const disk = group.disks[place]!;
+      disk.fill(0);
+      await delay(outageMs);
+      disk.clear();
+    },
+  },
+  {
+    name: 'block-corrupted',
+    row: "a node's disk is full or damaged",
+    writePauseMsMax: 6_000,
+    async run(group, random) {
+      const node = await follower(group, random);
+      await node.child.kill();
+      corrupt(node.logFile, random);
+      node.start();
+      // It refuses, leaves, or mends itself by joining anew: whichever it does, what it serves is checked at the end.
+      await node.ready(20_000).catch(async () => {
+        await node.child.kill();
+        node.wipe();
+        await restart(node);
+      });
+    },
+  },
+  {
+    name: 'clock-jump',
+    row: 'clock jumps',
+    writePauseMsMax: 4_000,
+    async run(group, random) {
+      const node = random.pick([await group.awaitLeader(), await follower(group, random)]);
+      node.setClock(random.pick([-clockJumpMs, clockJumpMs]));
+      await delay(pauseMs);
+      node.setClock(0);
+    },
+  },
+  {
+    name: 'slow-links',
+    row: null,
+    writePauseMsMax: 6_000,
+    async run(group) {
+      const leader = await group.awaitLeader();
+      for (const link of [leader.front, ...leader.etcdLinks]) link.slow(slowMs);
+      await delay(pauseMs);
+    },
+  },
+  {
+    name: 'follower-cut',
+    row: null,
+    writePauseMsMax: 2_000,
+    async run(group, random) {
+      const node = await follower(group, random);
+      node.cutFromEtcd(random.pick(silences));
+      node.front.set('silent');
+      await delay(outageMs);
+    },
+  },
+  {
+    name: 'node-replaced',
+    row: null,
+    writePauseMsMax: 6_000,
+    async run(group, random) {
+      const node = random.pick(group.nodes);
+      await node.child.kill();
+      node.wipe();
+      await restart(node);
+    },
+  },
+  {
+    name: 'member-replaced',
+    row: null,
+    writePauseMsMax: 10_000,
+    async run({ etcd }, random) {
+      await etcd.replaceMember(random.below(etcd.count));
+    },
+  },
+  {
+    name: 'rolling-restart',
+    row: null,
+    writePauseMsMax: 6_000,
+    async run(group) {
+      const leader = await group.awaitLeader();
+      for (const node of [...group.nodes.filter((one) => one !== leader), leader]) {
+        await node.child.kill('SIGTERM');
+        await restart(node);
+      }
+    },
+  },
+];
+
+/** Faults of the long form's takeovers. */
+export const takeoverFaults = faults.filter(({ name }) => name === 'leader-kill' || name === 'leader-pause');
+
+/** Overwrites a stretch of a file somewhere in its middle, where it holds something. */
+function corrupt(path: string, random: Random): void {
+  const { size } = statSync(path);
+  const descriptor = openSync(path, 'r+');
+  try {
+    const at = Math.floor((size * (20 + random.below(60))) / 100);
+    writeSync(descriptor, Buffer.alloc(Math.min(corruptedBytes, size - at), 0xa5), 0, undefined, at);
+  } finally {
+    closeSync(descriptor);
+  }
+}

@@ -1,0 +1,203 @@
+/**
+ * One run of the cluster harness: a group under load, one fault after the other, and in the end the history of all
+ * clients held against what every node and member holds.
+ */
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { Findings, Rounds } from '../faults/fault.js';
+import { Tally } from '../faults/fault.js';
+import { Random } from '../support/random.js';
+import { check } from './checker.js';
+import type { ClusterFault } from './faults.js';
+import { filesWith, finalNode } from './final-log.js';
+import { Group } from './group.js';
+import { History } from './history.js';
+import { type Call, Load } from './load.js';
+import { groupId, salt } from './nodes.js';
+
+const ptf = fileURLToPath(new URL('../../../bin/ptf.mjs', import.meta.url));
+const scrubMs = 120_000;
+const quotaBytes = 256 * 1024 * 1024;
+
+export interface ClusterRun {
+  /** The fault of each round. */
+  readonly next: (round: number, random: Random) => ClusterFault;
+  readonly smallDisks?: boolean;
+  /** Leaves the folders where they are, for a look at what broke. */
+  readonly keep?: boolean;
+}
+
+export async function runCluster(rounds: Rounds, { next, smallDisks = false }: ClusterRun): Promise<Findings> {
+  const tally = new Tally();
+  const random = new Random(rounds.seed);
+  const history = new History();
+  const group = await Group.start({ smallDisks, quotaBytes });
+  const load = new Load(group.nodes, history, rounds.seed);
+  const pauses = new Pauses();
+  try {
+    await load.start();
+    for (const round of rounds) {
+      const fault = next(round, random);
+      if (fault.isPossible?.(group) === false) {
+        tally.add(`${fault.name}: not possible here`);
+        continue;
+      }
+      const startedAt = performance.now();
+      try {
+        await fault.run(group, random);
+        await group.heal();
+        await group.settled();
+        await written(load);
+      } catch (error) {
+        tally.break(`round ${round}, ${fault.name}: ${error instanceof Error ? error.message : String(error)}`);
+        break;
+      }
+      tally.add(`${fault.name}: times`);
+      const pauseMs = pauses.add(fault.name, load, startedAt, performance.now());
+      if (rounds.strict && pauseMs > fault.writePauseMsMax) {
+        tally.break(`round ${round}, ${fault.name}: no write was acknowledged for ${Math.round(pauseMs)} ms`);
+      }
+    }
+    phase('the end of writing');
+    await load.stopWriting();
+    await group.heal();
+    await group.settled();
+    phase('rest');
+    await group.quiet();
+    phase('the streams');
+    for (const text of await load.streamDifferences((await group.awaitLeader()).directUrl)) tally.break(text);
+    phase('the scrub');
+    await scrub(group, tally);
+    await load.close();
+    phase('the stop');
+    await stopped(group);
+    phase('the logs');
+    history.slots.push(...group.watch.slots);
+    const finals = await Promise.all(group.nodes.map(({ name, dir }) => finalNode(name, dir, salt)));
+    for (const broken of check(history, finals)) tally.break(broken);
+    searchErased(group, load, tally);
+    count(tally, history, load, group);
+    pauses.tell(tally);
+  } finally {
+    await load.close();
+    await group.close();
+  }
+  return tally.findings();
+}
+
+/** Says on standard error how far the end has come: on a busy machine it takes minutes. */
+function phase(name: string): void {
+  if (process.stderr.isTTY || process.env.HARNESS_VERBOSE) process.stderr.write(`waiting for ${name}\n`);
+}
+
+/** Resolves once each writer got an answer after this. */
+async function written(load: Load): Promise<void> {
+  const since = performance.now();
+  const until = since + 60_000;
+  while (!load.writes.some(({ startedAt, code }) => startedAt > since && code === 'ok')) {
+    if (performance.now() > until) throw new Error('no write is acknowledged any more');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+/** Rids the members of what erased players left in their files, as an operator would. */
+function scrub({ nodes }: Group, tally: Tally): Promise<void> {
+  const [node] = nodes;
+  const args = [ptf, 'cluster', 'scrub', '--now', '--json'];
+  const options = { env: { PATH: process.env.PATH, DATA_DIR: node!.dir, GROUP_ID: groupId }, timeout: scrubMs };
+  return new Promise((resolve) => {
+    execFile(process.execPath, args, options, (error, stdout, stderr) => {
+      if (error !== null) tally.break(`ptf cluster scrub: ${stderr || stdout || error.message}`);
+      resolve();
+    });
+  });
+}
+
+async function stopped(group: Group): Promise<void> {
+  const leader = await group.leader();
+  const last = leader === undefined ? [] : [leader];
+  for (const node of [...group.nodes.filter((one) => one !== leader), ...last]) await node.child.kill('SIGTERM');
+  for (let index = 0; index < group.etcd.count; index++) await group.etcd.member(index).kill('SIGTERM');
+}
+
+/** None of an erased player's bytes may be in a file of a node or a member. */
+function searchErased(group: Group, { erased }: Load, tally: Tally): void {
+  const marks = new Map<string, Buffer>();
+  for (const { hash, eventIds } of erased) {
+    marks.set(`the hash ${hash}`, Buffer.from(hash, 'hex'));
+    marks.set(`the hash ${hash} as text`, Buffer.from(hash));
+    for (const id of eventIds) marks.set(`event ${id}`, Buffer.from(id));
+  }
+  const members = group.etcd.names.map((_, index) => group.etcd.folderOf(index));
+  for (const found of filesWith([...group.nodes.map(({ dir }) => dir), ...members], marks)) tally.break(found);
+  tally.add('erased players looked for', erased.length);
+}
+
+function count(tally: Tally, history: History, load: Load, { watch, nodes }: Group): void {
+  tally.add('events acknowledged', history.events.filter(({ outcome }) => outcome === 'acknowledged').length);
+  tally.add('events with unknown outcome', history.events.filter(({ outcome }) => outcome === 'unknown').length);
+  tally.add('withdrawals and erasures', history.removals.filter(({ outcome }) => outcome === 'acknowledged').length);
+  for (const { name, ends } of nodes) {
+    if (ends.length > 0) tally.add(`${name} ended by itself`, ends.length);
+    for (const end of new Set(ends.map(firstCause))) tally.add(`  ${end}`);
+  }
+  tally.add('leaders', watch.fences.length);
+  tally.add('slots', watch.slots.length);
+  tally.add('reads of single nodes answered', load.reads.filter(({ code }) => code === 'ok').length);
+  for (const [code, times] of countsOf(load.reads))
+    if (code !== 'ok') tally.add(`reads of single nodes: ${code}`, times);
+  tally.add('reads of the client answered', load.clientReads.filter(({ code }) => code === 'ok').length);
+  for (const [code, times] of countsOf(load.clientReads))
+    if (code !== 'ok') tally.add(`reads of the client: ${code}`, times);
+  for (const [code, times] of countsOf(load.writes))
+    if (code !== 'ok') tally.add(`writes of the client: ${code}`, times);
+  for (const name of ['events acknowledged', 'leaders', 'slots', 'reads of single nodes answered']) tally.need(name);
+}
+
+/** The end of what a node said, in one line. */
+function firstCause(end: string): string {
+  const [line = ''] = end.match(/"msg":"[^"]*"/g)?.slice(-1) ?? [];
+  return `${end.split(':')[0]} ${line}`;
+}
+
+function countsOf(calls: readonly Call[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { code } of calls) counts.set(code, (counts.get(code) ?? 0) + 1);
+  return counts;
+}
+
+/** How long callers saw nothing, fault by fault. */
+class Pauses {
+  readonly #writes = new Map<string, number[]>();
+  readonly #reads = new Map<string, number[]>();
+
+  /** Of one fault, between `from` and `to`; answers the longest time without an acknowledged write. */
+  add(name: string, load: Load, from: number, to: number): number {
+    const write = longestGap(load.writes, from, to);
+    push(this.#writes, name, write);
+    push(this.#reads, name, longestGap(load.clientReads, from, to));
+    return write;
+  }
+
+  tell(tally: Tally): void {
+    for (const [name, all] of this.#writes) tally.most(`${name}: pause of writes, p50 ms`, median(all));
+    for (const [name, all] of this.#writes)
+      tally.most(`${name}: pause of writes, max ms`, Math.round(Math.max(...all)));
+    for (const [name, all] of this.#reads) tally.most(`${name}: pause of reads, max ms`, Math.round(Math.max(...all)));
+  }
+}
+
+/** The longest time between two answers of success, of all callers together. */
+function longestGap(calls: readonly Call[], from: number, to: number): number {
+  const answered = calls.filter(({ code, endedAt }) => code === 'ok' && endedAt >= from && endedAt <= to);
+  const times = [from, ...answered.map(({ endedAt }) => endedAt).sort((one, two) => one - two), to];
+  return Math.max(...times.slice(1).map((time, index) => time - times[index]!));
+}
+
+function push(all: Map<string, number[]>, name: string, value: number): void {
+  all.set(name, [...(all.get(name) ?? []), value]);
+}
+
+function median(values: readonly number[]): number {
+  return Math.round([...values].sort((one, two) => one - two)[Math.floor(values.length / 2)]!);
+}

@@ -1,0 +1,117 @@
+/** The proxy of the harness does to a connection what it is told to. */
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { TcpProxy } from './tcp-proxy.js';
+
+let echo: Server;
+let heard = '';
+let proxy: TcpProxy;
+
+test.before(async () => {
+  echo = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.on('data', (chunk) => {
+      heard += chunk;
+      socket.write(chunk);
+    });
+  }).listen(0, '127.0.0.1');
+  await once(echo, 'listening');
+});
+test.before.each(async () => {
+  heard = '';
+  proxy = await TcpProxy.open((echo.address() as { readonly port: number }).port);
+});
+test.after.each(() => proxy.close());
+test.after(() => void echo.close());
+
+async function open(): Promise<Socket> {
+  const socket = connect({ port: proxy.port, host: '127.0.0.1' });
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  return socket;
+}
+
+/** Unlike `once`, it takes an error for what it is here: the end of a connection. */
+function closedOf(socket: Socket): Promise<void> {
+  return new Promise((resolve) => socket.on('close', () => resolve()));
+}
+
+async function answerTo(socket: Socket, text: string): Promise<string> {
+  socket.write(text);
+  const [chunk] = await once(socket, 'data');
+  return String(chunk);
+}
+
+test('bytes pass both ways through an open link', async () => {
+  const socket = await open();
+  assert.is(await answerTo(socket, 'one'), 'one');
+  socket.destroy();
+});
+
+test('a cut link resets what is open, and what is opened anew', async () => {
+  const socket = await open();
+  await answerTo(socket, 'one');
+  const closed = closedOf(socket);
+  proxy.set('cut');
+  await closed;
+  const next = connect({ port: proxy.port, host: '127.0.0.1' });
+  next.on('error', () => undefined);
+  await closedOf(next);
+  proxy.heal();
+  const healed = await open();
+  assert.is(await answerTo(healed, 'two'), 'two');
+  healed.destroy();
+});
+
+test('a link that is silent towards the target swallows what is sent, and nothing else', async () => {
+  const socket = await open();
+  await answerTo(socket, 'one');
+  proxy.set('to-silent');
+  socket.write('lost');
+  const other = await TcpProxy.open((echo.address() as { readonly port: number }).port);
+  const witness = connect({ port: other.port, host: '127.0.0.1' });
+  await once(witness, 'connect');
+  await answerTo(witness, 'seen');
+  assert.is(heard, 'oneseen');
+  witness.destroy();
+  await other.close();
+  socket.destroy();
+});
+
+test('a link that is silent on the way back delivers the request and swallows the answer', async () => {
+  const socket = await open();
+  let answered = '';
+  socket.on('data', (chunk) => {
+    answered += chunk;
+  });
+  proxy.set('back-silent');
+  const arrived = once(echo, 'connection');
+  const second = await open();
+  await arrived;
+  second.write('asked');
+  while (heard !== 'asked') await new Promise((resolve) => setImmediate(resolve));
+  proxy.set('back-silent');
+  assert.is(answered, '');
+  socket.destroy();
+  second.destroy();
+});
+
+test('a slow link keeps the order of bytes', async () => {
+  proxy.slow(5);
+  const socket = await open();
+  let answered = '';
+  const whole = new Promise<void>((resolve) => {
+    socket.on('data', (chunk) => {
+      answered += chunk;
+      if (answered.length === 30) resolve();
+    });
+  });
+  for (let i = 0; i < 10; i++) socket.write(`${i}--`);
+  await whole;
+  assert.is(answered, '0--1--2--3--4--5--6--7--8--9--');
+  socket.destroy();
+});
+
+test.run();

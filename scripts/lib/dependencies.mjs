@@ -11,7 +11,17 @@ const installScripts = {
   '@scarf/scarf': 'would report the installation; brought by swagger-ui-dist, switched off by `scarfSettings`',
 };
 
-const licences = ['MIT', 'ISC', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'Python-2.0', '0BSD'];
+const licences = [
+  'MIT',
+  'ISC',
+  'Apache-2.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'BlueOak-1.0.0',
+  'Python-2.0',
+  '0BSD',
+  'Unlicense',
+];
 
 /** Whether a range such as `>=18`, `^18 || >= 20.1` or `18 || 20` admits Node `major.minor`. */
 export function admits(range, [major, minor]) {

@@ -253,7 +253,7 @@ export const routes = {
     query: [],
     success: { 201: { description: 'Noted for the operator.', schema: responses.openedDisputeSchema } },
     codes: [
-      ...keyCodes,
+      ...writeCodes,
       ...bodyCodes,
       'invalid_parameter',
       'subject_not_found',

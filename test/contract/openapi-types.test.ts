@@ -141,6 +141,7 @@ const requestNames: Partial<Record<OperationId, string>> = {
   registerPeer: 'Registration',
   submitEvent: 'Event',
   submitEvents: 'EventBatch',
+  openDispute: 'Dispute',
 };
 
 /** Its types of answers are those of the first success and of the plain error; the others have names of their own. */

@@ -68,6 +68,15 @@ async function peerWithPlayer(): Promise<{ readonly peerId: string; readonly sub
   return { peerId: peer.peerId, subject };
 }
 
+/** A dispute about a player; upheld before where a line undoes it. */
+async function disputeOf(subject: string, peerId: string, line: string): Promise<string> {
+  const opened = await node.group.dispute(null, Buffer.from(subject, 'hex'), 'a text');
+  if (!opened.ok) throw new Error(opened.code);
+  const { id } = opened.value;
+  if (line.includes(' undo ')) await node.group.decideDispute('uphold', id, [peerId], 'test');
+  return id;
+}
+
 test('every ptf line of the operating pages does what it says', async () => {
   assert.ok(lines.length > 20, 'the pages have their commands');
   const failed: string[] = [];
@@ -81,7 +90,8 @@ test('every ptf line of the operating pages does what it says', async () => {
     const filled = line
       .replace('PEER_ID PEER_ID', `${peerId} ${other}`)
       .replaceAll('PEER_ID', peerId)
-      .replaceAll('SUBJECT_HASH', subject);
+      .replaceAll('SUBJECT_HASH', subject)
+      .replaceAll('DISPUTE_ID', line.includes('DISPUTE_ID') ? await disputeOf(subject, peerId, line) : '');
     // By a shell, since lines may redirect and join; all of it within a folder that goes afterwards.
     const command = `fpath=("$PWD"); mkdir -p .config/fish/completions; node ${entry} ${filled}`;
     const child = spawn('bash', ['-c', command], {

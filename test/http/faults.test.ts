@@ -15,6 +15,7 @@ import { eventBody } from './samples.js';
 const bodies: Readonly<Record<string, () => unknown>> = {
   '/api/v1/events': () => eventBody(),
   '/api/v1/events/batch': () => ({ events: [eventBody()] }),
+  '/api/v1/subjects/{hash}/disputes': () => ({ text: 'a text' }),
   '/api/v1/peers/register': () => ({ peer_name: 'Peer', game_ids: ['arena'] }),
 };
 
@@ -75,6 +76,7 @@ test('a fault of ours is 500 with the request id and nothing else, and is logged
     register: rejects,
     withdraw: rejects,
     erase: rejects,
+    dispute: rejects,
     audit: rejects,
     playerEvents: rejects,
     peers: fails,
@@ -129,6 +131,7 @@ test('a group that is full answers 503 overloaded with Retry-After', async () =>
     register: async () => full,
     withdraw: async () => full,
     erase: async () => full,
+    dispute: async () => full,
     audit: async () => full,
     playerEvents: async () => full,
   };

@@ -90,7 +90,9 @@ export interface ErrorDetails {
   readonly erasure_quota_exceeded: { readonly quota: 'peer' | 'group'; readonly per_day: number };
   readonly rate_limited: { readonly limit: string; readonly per_s?: number; readonly per_hour?: number };
   readonly internal_error: { readonly request_id: string };
-  /** The reason. `recorded`: the change is recorded although its effect is not complete. `role`: of a clustered node. */
+  /**
+   * The reason. `recorded`: the change is recorded although its effect is not complete. `role`: of a clustered node.
+   */
   readonly dependency_unavailable: {
     readonly reason?: string | undefined;
     readonly recorded?: true;

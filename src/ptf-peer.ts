@@ -31,8 +31,8 @@ async function askSecret(question: string): Promise<string> {
 }
 
 /**
- * A bar on the terminal's line, gone when the work is done. Drawn here, since a library for it would double the packages
- * that a game server installs.
+ * A bar on the terminal's line, gone when the work is done. Drawn here, since a library for it would double the
+ * packages that a game server installs.
  */
 function progressOf(what: string): Progress {
   let drawnAt = Number.NEGATIVE_INFINITY;

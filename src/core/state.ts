@@ -29,15 +29,15 @@ import type {
   SubjectErased,
   WeightsPublished,
 } from './records/records.js';
+import { AllowList } from './registers/allow-list.js';
+import { Disputes } from './registers/disputes.js';
+import { ErasedEvents } from './registers/erased-events.js';
+import { Origins } from './registers/origins.js';
 import type { PeerRelation } from './relations.js';
-import { AllowList } from './tables/allow-list.js';
-import { Disputes } from './tables/disputes.js';
-import { ErasedEvents } from './tables/erased-events.js';
 import { bytesOf, EventColumns, type EventKeys, keyOf } from './tables/event-columns.js';
 import { EventIds } from './tables/event-ids.js';
 import { HourlyCounts } from './tables/hourly-counts.js';
 import { IdTags } from './tables/id-tags.js';
-import { Origins } from './tables/origins.js';
 import { noWeights, PeerWeights, type Weights } from './tables/peer-weights.js';
 import { type Peer, Peers } from './tables/peers.js';
 import { RepeatFilter, repeatKey } from './tables/repeat-filter.js';

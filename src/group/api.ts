@@ -46,8 +46,8 @@ export interface GroupHealth {
 
 export interface PeerView {
   /**
-   * The peer's number in this group, ascending in order of registration; origins and carriers take numbers, too. Shown to nobody but within an opaque
-   * cursor.
+   * The peer's number in this group, ascending in order of registration; origins and carriers take numbers, too. Shown
+   * to nobody but within an opaque cursor.
    */
   readonly index: number;
   readonly peerId: string;

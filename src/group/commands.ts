@@ -22,9 +22,9 @@ import type { readAgain } from '../core/rules/decide-removal.js';
 import type { ComputedWeights } from '../core/rules/decide-scale.js';
 import type { PendingReason } from '../core/vocabulary.js';
 import type { Outcome } from '../errors.js';
-import type { Chains } from './access/chains.js';
 import type { Holdings } from './access/holdings.js';
 import type { AcceptedEvent } from './api.js';
+import type { Chains } from './ports/chains.js';
 
 /** Where an event lies in the log, as of a count of what was taken out of it; 0 for an unknown id. */
 export interface Located {

@@ -1,4 +1,6 @@
-/** A client of several nodes against scripted ones, in virtual time: in which order it asks them, and when it returns. */
+/**
+ * A client of several nodes against scripted ones, in virtual time: in which order it asks them, and when it returns.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bounds } from '../../src/client/bounds.js';

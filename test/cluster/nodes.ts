@@ -1,4 +1,7 @@
-/** One node of the harness: a process of `dist/main.js`, its links to the members of etcd, and the link that leads to it. */
+/**
+ * One node of the harness: a process of `dist/main.js`, its links to the members of etcd, and the link that leads to
+ * it.
+ */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -325,8 +325,8 @@ export class Oracle {
   }
 
   /**
-   * Events of the subject whose evidence counts, by number; null for a peer of whom it is unknown, as something may have left the
-   * log.
+   * Events of the subject whose evidence counts, by number; null for a peer of whom it is unknown, as something may
+   * have left the log.
    */
   countedOf(subject: string): Map<number, Set<EventFact> | null> {
     const counted = new Map<number, Set<EventFact> | null>();

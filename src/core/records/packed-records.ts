@@ -15,8 +15,8 @@ const CARRIED_SUMS_HEAD_BYTES = 12;
 const CARRIED_SUMS_BYTES = 80;
 
 /**
- * An event carries the tag of its id from version 2 on, is one that repeats another in version 3, and has a reference in
- * version 4, where a byte of flags says whether it repeats another.
+ * An event carries the tag of its id from version 2 on, is one that repeats another in version 3, and has a reference
+ * in version 4, where a byte of flags says whether it repeats another.
  */
 const TAGGED = 2;
 const REPEATED = 3;

@@ -9,8 +9,8 @@ import type { DecideDispute, OpenDispute } from '../commands.js';
 import { audited, type Decision, refuse } from '../decision.js';
 import { subjectHex } from '../hashing/pseudonym.js';
 import type { LogRecord } from '../records/records.js';
+import type { Dispute } from '../registers/disputes.js';
 import type { GroupState } from '../state.js';
-import type { Dispute } from '../tables/disputes.js';
 import type { DisputeStatus } from '../vocabulary.js';
 import { quotaWaitsMs } from './quota.js';
 

@@ -38,8 +38,9 @@ export function decideEvent(
  * One trust event, checked in the order of the contract. `caller` null: authentication is off, and `peerId` names the
  * peer. `keys` are what it is looked up by; `repeats`: whether an earlier event says the same (`decide-repeat.ts`).
  * Codes: unsupported_schema_version, peer_id_mismatch, unknown_peer, peer_not_active, game_id_not_registered,
- * subject_hash_required or player_id_not_canonical, timestamp_in_future, unknown_origin, duplicate_event, overloaded. An
- * event of an origin that its peer did not carry before has the next number as its peer's: `decideCarrier` makes the record that gives it out.
+ * subject_hash_required or player_id_not_canonical, timestamp_in_future, unknown_origin, duplicate_event, overloaded.
+ * An event of an origin that its peer did not carry before has the next number as its peer's: `decideCarrier` makes the
+ * record that gives it out.
  */
 export function decideByKeys(
   state: GroupState,

@@ -1,4 +1,6 @@
-/** The rules of origins: which sources the operator declares, and under which number a peer's events of one are held. */
+/**
+ * The rules of origins: which sources the operator declares, and under which number a peer's events of one are held.
+ */
 import { type Granted, granted, type Refusal, refused } from '../../errors.js';
 import { limits } from '../../limits.js';
 import type { ChangeOrigin } from '../commands.js';

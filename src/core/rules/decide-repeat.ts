@@ -1,6 +1,6 @@
 /**
- * Whether an event repeats an earlier one: same peer, origin, player, type and timestamp. The state knows only which events
- * may; whether one does is read in the log and comes back with the command. Rules only, nothing is read here.
+ * Whether an event repeats an earlier one: same peer, origin, player, type and timestamp. The state knows only which
+ * events may; whether one does is read in the log and comes back with the command. Rules only, nothing is read here.
  */
 
 import { sameKey } from '../columns/packed-keys.js';

@@ -1,12 +1,12 @@
 /** All of a state but its large tables, as one JSON value: what a snapshot stores of it and what the digest covers. */
 
 import type { GroupFormed } from '../records/records.js';
+import type { AllowedSubject } from '../registers/allow-list.js';
+import type { Dispute } from '../registers/disputes.js';
+import type { Carrier, Origin } from '../registers/origins.js';
 import type { PeerRelation } from '../relations.js';
 import { GroupState, type OpenErasure, type OpenWithdrawal } from '../state.js';
-import type { AllowedSubject } from '../tables/allow-list.js';
-import type { Dispute } from '../tables/disputes.js';
 import type { HourlyCount } from '../tables/hourly-counts.js';
-import type { Carrier, Origin } from '../tables/origins.js';
 import type { Weights } from '../tables/peer-weights.js';
 import type { Peer } from '../tables/peers.js';
 

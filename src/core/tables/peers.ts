@@ -56,9 +56,9 @@ export class Peers {
   }
 
   /**
-   * How far each peer counts for its age at a moment, by number, in [0, 1]: in full from `newPeerMs` on. A group that is
-   * younger itself takes the age of its third peer for that; one in which fewer than three peers have reported for an
-   * hour knows no newcomers. `numbers`: how many there are; those that are no peers' get 0.
+   * How far each peer counts for its age at a moment, by number, in [0, 1]: in full from `newPeerMs` on. A group that
+   * is younger itself takes the age of its third peer for that; one in which fewer than three peers have reported for
+   * an hour knows no newcomers. `numbers`: how many there are; those that are no peers' get 0.
    */
   seniority(at: number, newPeerMs: number, numbers: number = this.size): Float64Array {
     const ageOf = ({ registeredAt }: Peer) => Math.max(0, at - registeredAt);

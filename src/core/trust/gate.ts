@@ -15,9 +15,9 @@ export interface Gate {
 }
 
 /**
- * `preTrusted` and `isOrigin`: one byte per peer; `seniority`, in [0, 1]: how far each counts for its age. Peers without
- * votes move nothing. Peers vouch for an origin as for each other; an origin vouches for nobody, so that what is carried
- * of it adds nothing to the agreement of any peer.
+ * `preTrusted` and `isOrigin`: one byte per peer; `seniority`, in [0, 1]: how far each counts for its age. Peers
+ * without votes move nothing. Peers vouch for an origin as for each other; an origin vouches for nobody, so that what
+ * is carried of it adds nothing to the agreement of any peer.
  */
 export function openGates(
   votes: VoteSums,

@@ -29,8 +29,8 @@ export interface DiscountedPair {
 }
 
 /**
- * Per peer in the order of its number; origins and carriers have numbers, too. A peer that is excluded has 0 in every column of numbers, and is its own
- * witness.
+ * Per peer in the order of its number; origins and carriers have numbers, too. A peer that is excluded has 0 in every
+ * column of numbers, and is its own witness.
  */
 export interface PeerTrust {
   /** The gate, in [0, 1]; 0 for a peer without votes that is not pre-trusted. */

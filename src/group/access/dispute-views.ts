@@ -1,7 +1,8 @@
 /** Disputes as the operator sees them: peers by their ids. */
+
+import type { Dispute } from '../../core/registers/disputes.js';
 import { reportersOf } from '../../core/rules/decide-dispute.js';
 import type { GroupState } from '../../core/state.js';
-import type { Dispute } from '../../core/tables/disputes.js';
 import { NO_KEY } from '../../core/vocabulary.js';
 import type { DisputeView } from '../api.js';
 

@@ -1,12 +1,12 @@
 /** What the state holds of one player, as of one record: where the log goes on, sums, score and disputes. */
 import { asOfTime, decayed, decayFactorFor } from '../../core/evidence/decay.js';
 import { subjectHex } from '../../core/hashing/pseudonym.js';
+import type { AllowEntry } from '../../core/registers/allow-list.js';
+import type { Dispute } from '../../core/registers/disputes.js';
 import { readTrust } from '../../core/scoring/allowed.js';
 import type { TrustView } from '../../core/scoring/score.js';
 import type { GroupState } from '../../core/state.js';
-import type { AllowEntry } from '../../core/tables/allow-list.js';
-import type { Dispute } from '../../core/tables/disputes.js';
-import type { ChainHead, Chains } from './chains.js';
+import type { ChainHead, Chains } from '../ports/chains.js';
 
 /** The evidence of one peer, or of what it carries of an origin, about the player. */
 export interface PairHolding extends ChainHead {

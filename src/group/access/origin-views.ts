@@ -1,6 +1,7 @@
 /** Origins as the operator sees them. */
+
+import type { Origin } from '../../core/registers/origins.js';
 import type { GroupState } from '../../core/state.js';
-import type { Origin } from '../../core/tables/origins.js';
 import type { OriginView } from '../api.js';
 
 export function originView({ origins, peers, peerWeights }: GroupState, origin: Origin): OriginView {

@@ -9,8 +9,8 @@ import type { Batch } from '../../core/records/batch.js';
 import { type ChainLink, chainTo } from '../../core/records/event-chain.js';
 import type { EventAccepted, LogRecord } from '../../core/records/records.js';
 import { DAY_MS, limits } from '../../limits.js';
-import type { ChainHead } from '../access/chains.js';
 import type { OwnEvent, PeerView, SummaryRow } from '../api.js';
+import type { ChainHead } from '../ports/chains.js';
 import type { LogReader } from '../ports/log.js';
 import type {
   ChainQuery,

@@ -7,9 +7,9 @@ import type { WitnessPair } from '../../core/relations.js';
 import type { Scenario, Simulation } from '../../core/scoring/simulation.js';
 import type { VerdictCounts } from '../../core/scoring/verdict-counts.js';
 import type { DiscountedPair } from '../../core/trust/peer-trust.js';
-import type { ChainHead } from '../access/chains.js';
 import type { OnProgress, SummaryRow, VerifyReport } from '../api.js';
 import type { ChangePiece, ChangeWalk } from '../verdict-changes.js';
+import type { ChainHead } from './chains.js';
 import type { StoredBatch } from './log.js';
 
 /** What of a pair's chain the withdrawal of event `eventSeq` needs; `head` is the pair's newest record. */

@@ -160,8 +160,8 @@ interface MarkedRow extends ChangeRow {
 }
 
 /**
- * Returns one frame for all readers, and a separate one for each peer that lost events to an erasure or whose events are
- * disputed. A frame without rows is empty.
+ * Returns one frame for all readers, and a separate one for each peer that lost events to an erasure or whose events
+ * are disputed. A frame without rows is empty.
  */
 function framesByPeer(
   rows: readonly MarkedRow[],

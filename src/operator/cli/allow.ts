@@ -1,7 +1,8 @@
 /** `ptf allow`: the players of a group that read as neutral until a date, whatever was reported of them. */
 import type { Command } from 'commander';
 import { limits } from '../../limits.js';
-import type { AllowedPlayerValue, Values } from '../protocol/protocol.js';
+import type { Values } from '../protocol/protocol.js';
+import type { AllowedPlayerValue } from '../protocol/value-types.js';
 import { parseHash, parseUntil } from './arguments.js';
 import * as show from './renderers.js';
 import { examples, type Session, type Signed, signature, signed } from './session.js';

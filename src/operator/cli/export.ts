@@ -4,7 +4,8 @@
  */
 import type { Command } from 'commander';
 import { limits } from '../../limits.js';
-import type { AuditEntryValue, PublishedWeightsValue, Values } from '../protocol/protocol.js';
+import type { Values } from '../protocol/protocol.js';
+import type { AuditEntryValue, PublishedWeightsValue } from '../protocol/value-types.js';
 import { examples, type Progress, type Session, showing } from './session.js';
 
 interface Page {

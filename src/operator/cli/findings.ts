@@ -3,7 +3,7 @@
  * about them.
  */
 import type { IdentityMode } from '../../core/vocabulary.js';
-import type { StatusValue, VerifyValue } from '../protocol/protocol.js';
+import type { StatusValue, VerifyValue } from '../protocol/value-types.js';
 
 export interface Finding {
   readonly check: string;

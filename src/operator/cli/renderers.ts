@@ -2,6 +2,7 @@
 import type { WitnessReason } from '../../core/relations.js';
 import { limits } from '../../limits.js';
 import type { ChainReport } from '../protocol/audit-chain.js';
+import type { Values } from '../protocol/protocol.js';
 import type {
   AllowedPlayerValue,
   AuditEntryValue,
@@ -9,9 +10,8 @@ import type {
   PeerValue,
   PreTrustValue,
   StatusValue,
-  Values,
   VerifyValue,
-} from '../protocol/protocol.js';
+} from '../protocol/value-types.js';
 import { facts, printable, table } from './table.js';
 
 /** What a command ended with. */

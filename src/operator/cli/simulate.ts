@@ -5,7 +5,8 @@
 import type { Command } from 'commander';
 import { verdicts } from '../../core/vocabulary.js';
 import { limits } from '../../limits.js';
-import type { Requests, SimulationValue } from '../protocol/protocol.js';
+import type { Requests } from '../protocol/protocol.js';
+import type { SimulationValue } from '../protocol/value-types.js';
 import { parseCount, parseHalfLife, parseNames, parsePeerSet } from './arguments.js';
 import { OperatorError } from './node-client.js';
 import type { Rendered } from './renderers.js';

@@ -4,8 +4,9 @@
  */
 import { granted, type Outcome, refused } from '../../errors.js';
 import type { GroupApi, OnProgress } from '../../group/api.js';
-import { type CommandName, checkRequest, type PreTrustValue, type Requests, type Values } from './protocol.js';
+import { type CommandName, checkRequest, type Requests, type Values } from './protocol.js';
 import { subjectExportValue } from './subject-export.js';
+import type { PreTrustValue } from './value-types.js';
 import {
   allowedPlayerValue,
   auditEntryValue,

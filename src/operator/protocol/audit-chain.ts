@@ -1,6 +1,6 @@
 /** Recomputes the chain of the audit log outside the node that keeps it. */
 import { auditHash, auditStart } from '../../core/records/audit.js';
-import type { AuditEntryValue } from './protocol.js';
+import type { AuditEntryValue } from './value-types.js';
 
 export interface ChainReport {
   readonly ok: boolean;

@@ -29,7 +29,7 @@ import type {
   SimulationValue,
   StatusValue,
   VerifyValue,
-} from './protocol.js';
+} from './value-types.js';
 
 export function isoTime(ms: number): string {
   return new Date(ms).toISOString();

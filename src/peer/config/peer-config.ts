@@ -1,6 +1,6 @@
 /**
- * What `ptf-peer` knows of its peer: a JSON file of mode 0600 that `ptf-peer register` writes, with environment variables
- * over it. A fault names the member or variable and what was expected, never the value of a secret.
+ * What `ptf-peer` knows of its peer: a JSON file of mode 0600 that `ptf-peer register` writes, with environment
+ * variables over it. A fault names the member or variable and what was expected, never the value of a secret.
  */
 import { join, resolve } from 'node:path';
 import { bounds } from '../../client/bounds.js';
@@ -159,7 +159,9 @@ async function readConfigFile(path: string, isNamed: boolean): Promise<Members |
   return value;
 }
 
-/** A variable that is set and not blank replaces its member; a key or salt also replaces the file that the other named. */
+/**
+ * A variable that is set and not blank replaces its member; a key or salt also replaces the file that the other named.
+ */
 function withEnvironment(file: Members | undefined, env: Surroundings['env']): Members {
   const given: Record<string, unknown> = { ...file };
   for (const member of members) {

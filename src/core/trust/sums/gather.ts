@@ -2,8 +2,8 @@
 import { DAY_MS } from '../../../limits.js';
 import { asOfTime } from '../../evidence/decay.js';
 import type { TrustConstants } from '../../evidence/trust-constants.js';
+import type { Origins } from '../../registers/origins.js';
 import type { EvidenceView } from '../../tables/evidence-view.js';
-import type { Origins } from '../../tables/origins.js';
 import type { Peers } from '../../tables/peers.js';
 import type { PeerFacts } from '../votes/columns.js';
 import { OriginVotes } from '../votes/origin-votes.js';

@@ -1,5 +1,5 @@
 /** What the peer-trust computation takes: a column view made for one pass over many players. */
-import type { Carrier } from '../../tables/origins.js';
+import type { Carrier } from '../../registers/origins.js';
 
 /**
  * Decayed evidence, one entry per (player, peer), a player's entries contiguous (CSR) and in the order of their peers.

@@ -3,7 +3,7 @@
  * number of the origin. Carriers have no votes of their own, so nothing that they carry counts as their agreement.
  */
 import type { VoteSpace } from '../../evidence/evidence.js';
-import type { Carrier, Origins } from '../../tables/origins.js';
+import type { Carrier, Origins } from '../../registers/origins.js';
 import type { OriginFacts } from './columns.js';
 
 const NONE = -1;

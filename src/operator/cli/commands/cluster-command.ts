@@ -1,7 +1,7 @@
 /** `ptf cluster`: the nodes of a group together. */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { ClusterValue } from '../../protocol/protocol.js';
+import type { ClusterValue } from '../../protocol/value-types.js';
 import type { Rendered } from '../renderers.js';
 import { examples, type Session } from '../session.js';
 import { facts, table } from '../table.js';

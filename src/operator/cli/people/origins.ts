@@ -1,6 +1,6 @@
 /** `ptf origins`: which sources peers may pass on, so that each counts as one witness whoever carries it. */
 import type { Command } from 'commander';
-import type { OriginValue } from '../../protocol/protocol.js';
+import type { OriginValue } from '../../protocol/value-types.js';
 import type { Rendered } from '../renderers.js';
 import { examples, type Session, type Signed, signature, signed } from '../session.js';
 import { printable, table } from '../table.js';

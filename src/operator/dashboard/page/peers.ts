@@ -1,5 +1,6 @@
 /** The peers of the group as they were listed last, and again when the log has moved, under names as they are shown. */
-import type { ListedPeerValue, Values } from '../../protocol/protocol.js';
+import type { Values } from '../../protocol/protocol.js';
+import type { ListedPeerValue } from '../../protocol/value-types.js';
 import { command } from './api.js';
 import { displayName } from './format.js';
 import type { Live } from './live.js';

@@ -1,5 +1,4 @@
-/** The peers: all of them in one table, to be searched and sorted. */
-import type { ListedPeerValue } from '../../../protocol/protocol.js';
+import type { ListedPeerValue } from '../../../protocol/value-types.js';
 import { errorText } from '../api.js';
 import { button, empty, fill, h } from '../dom.js';
 import { compact, count, plural } from '../format.js';

@@ -1,5 +1,4 @@
-/** The pre-trusted peers: who is in the set, who may come, who may go. */
-import type { ListedPeerValue } from '../../../protocol/protocol.js';
+import type { ListedPeerValue } from '../../../protocol/value-types.js';
 import { command, errorText } from '../api.js';
 import { ask } from '../dialog.js';
 import { button, card, empty, field, fill, h, table } from '../dom.js';

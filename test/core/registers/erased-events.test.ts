@@ -1,8 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { ErasedEvents } from '../../../src/core/registers/erased-events.js';
 import { loadSnapshot, snapshotBlocks } from '../../../src/core/snapshot/snapshot.js';
 import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
-import { ErasedEvents } from '../../../src/core/tables/erased-events.js';
 import { Given, salt, t0 } from '../../support/given.js';
 
 test("a peer's erased events are found by record, and listed in the order of their erasure", () => {

@@ -474,7 +474,7 @@ export const limits = {
   /** Turns of a cluster: more events, or more bytes, take longer than a second turn. */
   clusterTurnEvents: 400,
   clusterTurnBytes: 128 * KiB,
-  /** Nobody waits longer for an append whose outcome is unknown. */
+  /** The longest wait for an append whose outcome is unknown. */
   appendPatienceMs: 1_500,
   /** Connections between nodes: to one node, and from all of them; how long one may rest. */
   linkSocketsMax: 64,
@@ -483,7 +483,7 @@ export const limits = {
   linkConnectMs: 1_500,
   linkHeadBytes: 4 * KiB,
   linkBodyBytes: 4 * MiB,
-  /** What clocks and pauses may take of a lease before others see its end. */
+  /** Margin of a lease for clocks and pauses: the holder stops before others see its end. */
   leaseMarginMs: 500,
   leaseLookMs: 50,
   /** How often a node asks whether it is up to date, and says how far it is. */
@@ -501,7 +501,7 @@ export const limits = {
   slotsKnownMax: 1_000_000,
   /** Beyond so many bytes in use no node is waited for: half of etcd's default quota is not reached. */
   etcdBytesMax: 512 * MiB,
-  /** What another node gets to overwrite what an erasure replaced. */
+  /** The time that another node has to overwrite what an erasure replaced. */
   scrubNodeMs: 60_000,
   /** How long an operator's change waits until the other nodes have applied it. */
   carriedMs: 1_000,
@@ -523,8 +523,8 @@ export const limits = {
   refreshMs: 2_000,
   nodeIdLength: 63,
   /**
-   * What pushes etcd's write-ahead log on: more entries than lie between two of its snapshots (100,000), and more bytes
-   * than the files that it keeps (5 of 64 MB).
+   * Entries and bytes that push etcd's write-ahead log on: more entries than lie between two of its snapshots
+   * (100,000), and more bytes than the files that it keeps (5 of 64 MB).
    */
   walFillEntries: 110_000,
   walFillBytes: 3_600,

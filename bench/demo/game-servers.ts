@@ -100,7 +100,7 @@ export class GameServers {
     return judge(met);
   }
 
-  /** What an honest server says of a player whom it met: at most one event. */
+  /** Returns what an honest server reports about a player that it met: at most one event. */
   #judged({ id, isCheater }: Player, now: number): Statement[] {
     const random = this.#random;
     if (isCheater) {

@@ -103,7 +103,7 @@ async function play(node: TestNode, dataDir: string, seconds: number): Promise<r
   });
   const settledReading = async (): Promise<Reading> => {
     await node.settled();
-    // What the stream tells comes a moment later.
+    // Changes arrive on the stream a moment later.
     await delay(streamPauseMs);
     return reader.read(plainCount);
   };

@@ -1,4 +1,4 @@
-/** What a shared list without weights would say: a player is condemned once more events report than praise it. */
+/** The verdicts of a shared list without weights: a player is condemned once more events report than praise it. */
 import type { TrustEvent } from '../../src/client/write/submission.js';
 import type { Player } from './players.js';
 

@@ -24,7 +24,7 @@ export interface Reading {
   readonly cheaters: VerdictCounts;
   readonly good: VerdictCounts;
   readonly victims: VerdictCounts;
-  /** What a plain count of reports would do instead. */
+  /** The verdicts of a plain count of reports. */
   readonly plain: { readonly goodCondemned: number; readonly cheatersCleared: number };
 }
 

@@ -9,7 +9,7 @@ import { EtcdClient } from '../../src/store/etcd/etcd-client.js';
 
 export interface EtcdMembers {
   readonly endpoints: readonly string[];
-  /** Of all their files. */
+  /** Returns the bytes of all files of the members. */
   readonly folder: string;
   /** By the number of the member; null while it is down. */
   readonly processes: (ChildProcess | null)[];

@@ -1,3 +1,4 @@
+/** What the dashboard's server and its page say to each other beyond the operator's commands. Types only. */
 import type { StatusValue } from '../protocol/value-types.js';
 
 /** In ms, interpolated within the buckets of the metrics. */

@@ -36,7 +36,7 @@ export interface EtcdSettings {
   readonly password: string | null;
 }
 
-/** What a call can fail of that another member, or a later try, may not. */
+/** Failures that another member, or a later attempt, may not have. */
 const passing: ReadonlySet<status> = new Set([
   status.UNAVAILABLE,
   status.DEADLINE_EXCEEDED,
@@ -155,7 +155,7 @@ export class EtcdClient {
     };
   }
 
-  /** Of one member. */
+  /** State of one member. */
   status(endpoint: number): Promise<StatusResponse> {
     return this.#callAt(endpoint, 'Maintenance.Status', {}, limits.etcdCallMs);
   }
@@ -277,7 +277,7 @@ function unary<R>(client: Client, name: MethodName, request: object, metadata: M
       { deadline },
       (error, answer) => {
         if (error !== null || answer === undefined) reject(error);
-        // What the method answers, its definition says.
+        // The definition of the method types its answer.
         else resolve(answer as R);
       },
     );
@@ -296,7 +296,7 @@ export function codeOf(error: unknown): status | undefined {
     : undefined;
 }
 
-/** Where etcd has no room left. */
+/** Thrown if etcd has no room left. */
 export function isQuota(error: unknown): boolean {
   return codeOf(error) === status.RESOURCE_EXHAUSTED;
 }

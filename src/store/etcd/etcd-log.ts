@@ -18,7 +18,7 @@ export interface EtcdLogDeps {
   readonly cipher: SlotCipher;
 }
 
-/** What stands before a slot: the first sequence number of the batch before it; 0: none, it is at the trimmed edge. */
+/** The predecessor of a slot: the first sequence number of the batch before it; 0: none, it is at the trimmed edge. */
 export type Previous = number;
 
 export class EtcdLog implements SharedLog {
@@ -32,7 +32,7 @@ export class EtcdLog implements SharedLog {
     this.#cipher = cipher;
   }
 
-  /** Who leads, and the slots from record `firstSeq` on, as of one moment after the call began. */
+  /** Reads the leader and the slots from record `firstSeq` on, as of one moment after the call began. */
   async view(firstSeq: number, limit: number = limits.slotsRead, timeoutMs?: number): Promise<SharedView> {
     const { keys } = this;
     const range = { key: keys.slot(firstSeq), range_end: keys.logEnd, limit };

@@ -16,7 +16,7 @@ export interface SlotAppender {
   append(fence: Fence, slot: Slot, previous: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** Told of what the leader wrote. */
+/** Called with the batches that the leader wrote. */
 export interface SharedLogHooks {
   readonly appended: (firstSeq: number) => void;
   /** A record was replaced. */
@@ -50,7 +50,7 @@ export class SharedLogWriter implements LogWriter {
     this.#salt = salt;
   }
 
-  /** Of this node's folder: it fences other processes on the same folder, not other nodes. */
+  /** Epoch of this node's folder: it fences other processes on the same folder, not other nodes. */
   get epoch(): number {
     return this.local.epoch;
   }
@@ -168,7 +168,7 @@ export class SharedLogWriter implements LogWriter {
     return this.#tags.of(eventId);
   };
 
-  /** What of a batch another node needs to make the same new one; the bytes where that does not lead to them. */
+  /** The part of a batch from which another node makes the same new batch; the bytes where the part is not enough. */
   #redactionOf(rewrite: StoredBatch): Redaction {
     const { firstSeq } = rewrite;
     const bytes = { type: 'bytes', ...rewrite } as const;

@@ -1,3 +1,4 @@
+/** What an operator should look into about a peer, in words, and how its status looks. No document needed. */
 import type { ListedPeerValue } from '../../protocol/value-types.js';
 import { plural } from './format.js';
 

@@ -1,3 +1,4 @@
+/** Disputes: what peers dispute, whose events an upheld one makes void, and the way back. */
 import type { DisputeValue } from '../../../protocol/value-types.js';
 import { command, errorText } from '../api.js';
 import { ask } from '../dialog.js';

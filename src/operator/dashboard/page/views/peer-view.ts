@@ -1,3 +1,6 @@
+/**
+ * One peer: what it is, how much it counts and has counted, with whom it is discounted, and what can be done about it.
+ */
 import type { ListedPeerValue } from '../../../protocol/value-types.js';
 import type { WeightHistoryValue } from '../../wire.js';
 import { command, errorText, get } from '../api.js';

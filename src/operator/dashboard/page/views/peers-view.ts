@@ -1,3 +1,4 @@
+/** The peers: all of them in one table, to be searched and sorted. */
 import type { ListedPeerValue } from '../../../protocol/value-types.js';
 import { errorText } from '../api.js';
 import { button, empty, fill, h } from '../dom.js';

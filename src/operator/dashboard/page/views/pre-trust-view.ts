@@ -1,3 +1,4 @@
+/** The pre-trusted peers: who is in the set, who may come, who may go. */
 import type { ListedPeerValue } from '../../../protocol/value-types.js';
 import { command, errorText } from '../api.js';
 import { ask } from '../dialog.js';

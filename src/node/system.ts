@@ -6,8 +6,13 @@ import type { RandomSource } from '../group/ports/random.js';
 
 export const clock: Clock = { now: () => Date.now() };
 
-/** Since the machine booted, the time included in which it was suspended; `timers.elapsed` leaves that out. */
-export const sinceBoot: Pick<Timers, 'elapsed'> = { elapsed: () => uptime() * 1000 };
+/** How far `performance.now` lies behind the time since boot. `uptime` counts whole seconds. */
+const bootedBeforeMs = uptime() * 1000 - performance.now();
+
+/** Like `timers.elapsed`, with the time in which the machine was suspended. */
+export const sinceBoot: Pick<Timers, 'elapsed'> = {
+  elapsed: () => Math.max(performance.now(), uptime() * 1000 - bootedBeforeMs),
+};
 
 export const timers: Timers = {
   elapsed: () => performance.now(),

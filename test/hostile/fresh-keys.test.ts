@@ -22,7 +22,7 @@ async function openGroup(env: Record<string, string> = {}) {
     Promise.all(Array.from({ length: count }, (_, i) => registerPeer(node.url, `${name} ${i}`)));
   const passDays = async (days: number) => {
     for (let day = 0; day < days; day += 1) {
-      aheadMs += DAY_MS - 1;
+      aheadMs += DAY_MS - 5_000;
       // A turn looks at the clock before the next step.
       await node.group.withdraw(null, 'nothing');
     }

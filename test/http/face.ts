@@ -28,11 +28,13 @@ export interface FaceOptions {
   readonly sessionHolds?: (claims: SessionClaims) => boolean;
 }
 
+const highSecurity = { groupId: 'local', identityMode: 'high-security', environment: 'dev' } as const;
+
 export async function startFace(options: FaceOptions = {}): Promise<TestFace> {
   const logged: Record<string, unknown>[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => logged.push(JSON.parse(line)) });
   const deps: FaceDeps = {
-    group: groupDouble(options.group),
+    group: groupDouble(options.highSecurity ? { identity: highSecurity, ...options.group } : options.group),
     pseudonyms: new Pseudonyms('salt', options.highSecurity ? 'high-security' : 'privacy-first'),
     sessionHolds: options.sessionHolds ?? (() => true),
     settings: {

@@ -9,7 +9,7 @@ const frames = (position: number): ChangeFrames => ({ position, changeFor: () =>
 function readersOf(count: number, ms: number) {
   const heard: number[][] = Array.from({ length: count }, () => []);
   const readers = heard.map((positions) => ({
-    told({ position }: ChangeFrames) {
+    send({ position }: ChangeFrames) {
       const until = performance.now() + ms;
       while (performance.now() < until);
       positions.push(position);

@@ -287,7 +287,7 @@ test('a player is looked up without anything that tells peers apart', async () =
   assert.equal([explain.lowering, explain.raising, explain.peers], [null, null, 2]);
   assert.equal(summary, [{ event_type: 'other', week: null, count: 4 }]);
   const raw = await dashboard.call('/player', { json: { player_id: 'passport-1' }, cookie });
-  assert.equal([raw.status, JSON.parse(raw.text).code], [422, 'subject_hash_required']);
+  assert.equal([raw.status, JSON.parse(raw.text).code], [422, 'player_id_not_canonical']);
   for (const player_id of ['', 'a'.repeat(129), '\ud800', 7, undefined]) {
     assert.is((await dashboard.call('/player', { json: { player_id }, cookie })).status, 400);
   }

@@ -1,5 +1,6 @@
 /** Values for fuzzing: what a schema of the contract admits, what it just does not, and what no schema has in mind. */
 import fc, { type Arbitrary } from 'fast-check';
+import { publicKey } from '../../src/validation/identifiers.js';
 import type { Schema } from '../../src/validation/schema.js';
 
 /** Strings that have broken other parsers: kept as they are, since chance would not find them. */
@@ -85,10 +86,16 @@ const ofFormat: Readonly<Record<string, Arbitrary<string>>> = {
   uuid: fc.uuid({ version: 4 }),
 };
 
+/** A public key. A random text of its pattern is not found by chance. */
+const keyText = fc
+  .uint8Array({ minLength: 32, maxLength: 32 })
+  .map((bytes) => Buffer.from(bytes).toString('base64url'));
+
 function textOf({ minLength = 0, maxLength = 64, format, pattern, ...schema }: Schema): Arbitrary<string> {
   if (schema.enum !== undefined) return fc.constantFrom(...schema.enum.map(String));
   const known = format === undefined ? undefined : ofFormat[format];
   if (known !== undefined) return known;
+  if (pattern === publicKey.pattern) return keyText;
   const isAscii = pattern?.includes('A-Za-z0-9') === true;
   const unit = isAscii ? fc.constantFrom(...'abcXYZ019._:-') : 'grapheme-composite';
   const admits = new RegExp(pattern ?? '', 'u');

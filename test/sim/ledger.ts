@@ -116,7 +116,10 @@ export class Ledger {
       if (command.type === 'erase') this.#audited.set(token, facts.audited.at(-1)!);
       if (command.type === 'chains') this.#listed.set(token, this.#listing(hex(command.subject)));
     }
-    const made = facts.all.slice(staged.from).filter(({ kind }) => kind !== 'audited').length;
+    // A note on a shared erasure is a record of its own; every other audited fact is part of one.
+    const isRecord = (fact: (typeof facts.all)[number]) =>
+      fact.kind !== 'audited' || fact.action === 'shared_erasure_asked';
+    const made = facts.all.slice(staged.from).filter(isRecord).length;
     same('records', `of a turn of ${mails.length} commands`, records - own, made);
     same('records', 'newest record of a turn', lastSeq, this.lastSeq + records);
     this.lastSeq = lastSeq;

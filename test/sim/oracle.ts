@@ -267,7 +267,7 @@ export class Oracle {
     if (peer < 0) return no('unknown_peer');
     if (this.statusOf(peer) !== 'active') return no('peer_not_active');
     if (!this.peer(peer).gameIds.includes(event.gameId)) return no('game_id_not_registered');
-    if (event.subject === null) return no('subject_hash_required');
+    if (event.subject === null) return no('player_id_not_canonical');
     if (event.timestamp > now + dayMs) return no('timestamp_in_future');
     const origin = event.origin === undefined ? null : this.origin(event.origin);
     if (origin === undefined || origin?.isDeclared === false) return no('unknown_origin');
@@ -568,8 +568,12 @@ export class Oracle {
     const recent = this.facts.erasures.filter((fact) => fact.caller !== -2 && fact.at > now - dayMs && fact.at <= now);
     const used = recent.filter((fact) => fact.caller === caller);
     const { erasureQuotaPerDay: quota, erasureMode } = this.rules;
-    const isExceeded = used.length >= quota || recent.length >= 10 * quota;
-    if (!byOperator && isExceeded) return no('erasure_quota_exceeded');
+    if (!byOperator && used.length >= quota) {
+      return { ...no('erasure_quota_exceeded'), details: { quota: 'peer', per_day: quota } };
+    }
+    if (!byOperator && recent.length >= 10 * quota) {
+      return { ...no('erasure_quota_exceeded'), details: { quota: 'group', per_day: 10 * quota } };
+    }
     const isOwn =
       caller >= 0 && this.liveOf(subject).every(({ peer }) => peer === caller) && now - this.peer(caller).at >= dayMs;
     const pending = !byOperator && (erasureMode === 'operator' || (erasureMode === 'own' && !isOwn));

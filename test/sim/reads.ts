@@ -80,7 +80,7 @@ export function comparePeers(group: GroupApi, oracle: Oracle, now: number): void
       preTrusted: preTrusted.includes(index),
     };
     same('peers', `peer ${index}`, found, expected);
-    const shared = group.sharedErasures(views[index]!);
+    const shared = group.sharedErasures(views[place]!);
     same('peers', `shared erasures of peer ${index}`, shared, oracle.sharedErasuresOf(peerId));
   }
   for (const { keyDigest } of [...facts.peers, ...facts.keys].slice(-keysTried)) {

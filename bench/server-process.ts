@@ -4,7 +4,6 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { oneCoreOptions, onServerCore } from './cores.js';
@@ -174,14 +173,4 @@ function portOf(line: string): number | undefined {
  */
 function inGroup(group: string, command: string, args: readonly string[]): [command: string, args: string[]] {
   return ['sh', ['-c', 'echo $$ > "$0" && exec "$@"', group, command, ...args]];
-}
-
-/** Returns a port that was free just now, for a server that does not choose one by itself. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('the server has no port');
-  return address.port;
 }

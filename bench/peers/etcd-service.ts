@@ -1,8 +1,8 @@
 /** Three members of etcd on this machine, as a group on several nodes needs them. */
+
 import { spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { freePorts } from '../free-ports.js';
 import { Daemon } from './daemon.js';
 
 export interface EtcdService {
@@ -43,18 +43,4 @@ export async function startEtcd(count = 3): Promise<EtcdService | null> {
     throw error;
   }
   return { endpoints: names.map((_, i) => url(i)), pids: daemons.map(({ pid }) => pid), stop };
-}
-
-/** Ports that are free now, each another. */
-export async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer().listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      return server;
-    }),
-  );
-  const ports = servers.map((server) => (server.address() as { readonly port: number }).port);
-  await Promise.all(servers.map((server) => new Promise((done) => server.close(done))));
-  return ports;
 }

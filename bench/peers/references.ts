@@ -2,11 +2,13 @@
  * Starts the servers that this service is compared with, on loopback in a temporary folder, on the server's core. A
  * server that is not installed is reported as absent.
  */
+
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../free-ports.js';
 import type { Credentials } from '../load/requests.js';
-import { freePort, ServerProcess } from '../server-process.js';
+import { ServerProcess } from '../server-process.js';
 import type { Target } from '../target.js';
 import { type Account, Daemon, type EndSignals, firstOf, runTool } from './daemon.js';
 

@@ -2,12 +2,14 @@
  * A group on three nodes and three members of etcd beside one node alone, all on this machine: durable events, the
  * latency of a write, what a read costs a follower, and how far followers are behind under full load.
  */
+
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApiClient } from '../api-client.js';
+import { freePorts } from '../free-ports.js';
 import { at } from '../load/latency.js';
 import { eventKind, gameId, only, type Site, scoreKind } from '../load/requests.js';
 import { OwnNode } from '../own-node.js';
-import { freePorts, startEtcd } from '../peers/etcd-service.js';
+import { startEtcd } from '../peers/etcd-service.js';
 import { cpuSOf } from '../process-stats.js';
 import { measured, type Run } from '../run.js';
 import type { Target } from '../target.js';

@@ -3,15 +3,17 @@
  * withdrawals, and checks that memory, files and the event loop stay stable. An idle server beside it shows the stalls
  * that the machine itself causes.
  */
+
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../free-ports.js';
 import { drive } from '../load/drive.js';
 import { batchKind, eventKind, matchKind, mixture, scoreKind } from '../load/requests.js';
 import { snapshotsOf } from '../node-target.js';
 import { startProgress } from '../progress.js';
 import type { Report } from '../report.js';
 import { measured } from '../run.js';
-import { freePort, ServerProcess } from '../server-process.js';
+import { ServerProcess } from '../server-process.js';
 import { removeAlong } from '../soak/removals.js';
 import { charts, ownStalls, type Sample, type SampleField, sampleOf, sizeMbOf } from '../soak/samples.js';
 import { greatest, median } from '../statistics.js';

@@ -8,8 +8,8 @@ import { gzipSync } from 'node:zlib';
 import { Command } from 'commander';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { freePort } from '../../bench/free-ports.js';
 import { replay } from '../../bench/replay.js';
-import { freePort } from '../../bench/server-process.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'ptf-replay-'));
 writeFileSync(join(folder, 'small.obs.csv.gz'), gzipSync('peer,player,polarity,severity,ts\np,s,-1,1,\n'));

@@ -1,10 +1,12 @@
 /** Members of etcd on loopback, each behind a link that the other members and nothing else come through. */
+
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { freePorts } from '../../bench/free-ports.js';
 import { Child } from './processes.js';
-import { freePorts, TcpProxy } from './tcp-proxy.js';
+import { TcpProxy } from './tcp-proxy.js';
 
 /** Why there is no etcd here; undefined where there is. */
 export function noEtcd(): string | undefined {

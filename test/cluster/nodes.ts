@@ -2,13 +2,15 @@
  * One node of the harness: a process of `dist/main.js`, its links to the members of etcd, and the link that leads to
  * it.
  */
+
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../../bench/free-ports.js';
 import { mainEntry } from '../support/process.js';
 import { Child } from './processes.js';
-import { freePorts, TcpProxy } from './tcp-proxy.js';
+import { TcpProxy } from './tcp-proxy.js';
 
 export const salt = 'a salt of the cluster harness';
 export const groupId = 'harness';
@@ -57,7 +59,7 @@ export class ClusterNode {
   }
 
   static async make(options: NodeOptions): Promise<ClusterNode> {
-    const [port] = (await freePorts(1)) as [number];
+    const port = await freePort();
     const front = await TcpProxy.open(port);
     const links = await Promise.all(options.etcdPorts.map((etcdPort) => TcpProxy.open(etcdPort)));
     return new ClusterNode(options, port, front, links);

@@ -7,8 +7,8 @@ import * as assert from 'uvu/assert';
 import { Batch } from '../../src/core/records/batch.js';
 import { openLogReader } from '../../src/store/log/lmdb-log.js';
 import { ClusterProcesses, salt } from '../support/cluster.js';
-import { noEtcd } from '../support/etcd-members.js';
 import { until } from '../support/until.js';
+import { noEtcd } from './etcd.js';
 
 const why = noEtcd();
 let cluster: ClusterProcesses;

@@ -1,11 +1,12 @@
 /** Nodes of one group as processes of their own, over three real members of etcd, for tests. */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freePorts } from '../../bench/free-ports.js';
 import { type EtcdMembers, startEtcd } from './etcd-members.js';
 import { until } from './until.js';
 
@@ -33,7 +34,7 @@ export class ClusterProcesses {
 
   /** Starts the members and `count` nodes, and resolves once all are ready. */
   static async start(count: number, env: Readonly<Record<string, string>> = {}): Promise<ClusterProcesses> {
-    const ports = await Promise.all(Array.from({ length: count }, freePort));
+    const ports = await freePorts(count);
     const cluster = new ClusterProcesses(await startEtcd(), ports, env);
     for (let node = 0; node < count; node++) cluster.startNode(node);
     for (let node = 0; node < count; node++) await cluster.ready(node);
@@ -120,12 +121,4 @@ export class ClusterProcesses {
     await this.members.end();
     rmSync(this.folder, { recursive: true, force: true });
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { readonly port: number };
-  server.close();
-  return port;
 }

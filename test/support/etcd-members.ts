@@ -1,10 +1,11 @@
 /** Three members of etcd on loopback, for tests that ask the real thing. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePorts } from '../../bench/free-ports.js';
 import { EtcdClient } from '../../src/store/etcd/etcd-client.js';
 
 export interface EtcdMembers {
@@ -16,28 +17,7 @@ export interface EtcdMembers {
   /** Starts a member again that was killed. */
   start(member: number): void;
   end(): Promise<void>;
-}
-
-/** Why there is no etcd here; undefined where there is. */
-export function noEtcd(): string | undefined {
-  const found = spawnSync('etcd', ['--version']);
-  return found.status === 0 ? undefined : 'etcd is not installed (apt-get install etcd-server)';
-}
-
-async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer().listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      return server;
-    }),
-  );
-  const ports = servers.map((server) => (server.address() as { readonly port: number }).port);
-  for (const server of servers) server.close();
-  return ports;
-}
-
-/** Starts the members and waits until they have a leader. */
+} /** Starts the members and waits until they have a leader. */
 export async function startEtcd(members = 3, more: readonly string[] = []): Promise<EtcdMembers> {
   const folder = mkdtempSync(join(tmpdir(), 'ptf-etcd-'));
   const ports = await freePorts(members * 2);

@@ -9,8 +9,9 @@ import { SlotCipher } from '../../../src/store/etcd/slot-codec.js';
 import { openLogReader } from '../../../src/store/log/lmdb-log.js';
 import { SharedLogWriter } from '../../../src/store/log/shared-log-writer.js';
 import { claimFolder } from '../../../src/store/ownership/owner.js';
+import { noEtcd } from '../../cluster/etcd.js';
 import { batchOf, rejection, testLog } from '../../contracts/log.js';
-import { type EtcdMembers, noEtcd, startEtcd } from '../../support/etcd-members.js';
+import { type EtcdMembers, startEtcd } from '../../support/etcd-members.js';
 import { deadProcess, removeFolder, temporaryFolder } from '../temporary-folder.js';
 
 const why = noEtcd();

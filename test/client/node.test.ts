@@ -81,6 +81,8 @@ for (const [name, make] of Object.entries({ poolTransport, fetchTransport }) as 
       report(`${name}-2`, { at: Date.parse('2026-01-02T03:04:05.678Z') }),
       report(`${name}-3`, { gameId: 'chess' }),
       report(`${name}-4`, { severity: 2 }),
+      report(`${name}-5`, { reference: 'ticket 4711' }),
+      report(`${name}-6`, { origin: 'a list that nobody declared' }),
     ]);
     assert.equal(
       outcome.results.map(({ status, code }) => [status, code]),
@@ -89,6 +91,8 @@ for (const [name, make] of Object.entries({ poolTransport, fetchTransport }) as 
         ['accepted', null],
         ['rejected', 'game_id_not_registered'],
         ['rejected', 'schema_validation_failed'],
+        ['accepted', null],
+        ['rejected', 'unknown_origin'],
       ],
     );
     await client.withdraw(`${name}-1`);

@@ -36,6 +36,13 @@ export interface TrustEvent {
   readonly eventId?: string | undefined;
   /** When it happened, as a `Date` or ms since 1970; now where it is left out. */
   readonly at?: Date | number | undefined;
+  /**
+   * The source whose statement the event passes on, such as a public ban list, by the name that the operator declared:
+   * everything that peers pass on of one origin counts as one witness.
+   */
+  readonly origin?: string | undefined;
+  /** The peer's own note, such as a ticket number: 1 to 128 characters, for the peer and the operator. */
+  readonly reference?: string | undefined;
 }
 
 /**
@@ -78,6 +85,8 @@ export interface SubmitManyOutcome {
 
 const eventIdPattern = /^[A-Za-z0-9._:-]+$/;
 const schemaVersion = '1.0.0';
+/** The first version of events that may have an origin or a reference. */
+const labelledVersion = '1.1.0';
 
 /**
  * The event as it travels. Throws `invalid_argument` for what can be seen to be wrong here; the node judges the rest.
@@ -88,12 +97,21 @@ export function wireEvent(
   sentId: (playerId: string) => string,
   runtime: Runtime,
 ): EventBody {
-  const { eventType, playerId, gameId, severity, eventId = runtime.uuid(), at = runtime.now() } = event;
+  const {
+    eventType,
+    playerId,
+    gameId,
+    severity,
+    eventId = runtime.uuid(),
+    at = runtime.now(),
+    origin,
+    reference,
+  } = event;
   checkEventId(eventId);
   const when = new Date(at);
   if (Number.isNaN(when.getTime())) throw invalid('at must be a date');
   return {
-    schema_version: schemaVersion,
+    schema_version: origin === undefined && reference === undefined ? schemaVersion : labelledVersion,
     event_id: eventId,
     event_type: eventType,
     peer_id: peerId,
@@ -101,6 +119,8 @@ export function wireEvent(
     game_id: gameId,
     severity,
     timestamp: when.toISOString(),
+    ...(origin === undefined ? {} : { origin }),
+    ...(reference === undefined ? {} : { reference }),
   };
 }
 

@@ -3,8 +3,6 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { bounds } from '../../client/bounds.js';
-import type { TrustClient } from '../../client/trust-client.js';
-import type { SpoolTarget } from '../../client/write/spool/progress.js';
 import { isTimeZone } from '../formats/reading/times.js';
 import { type ImportPlan, type PlanOptions, planOf } from '../import/plan.js';
 import { HALF_LIFE_DAYS } from '../import/plan-constants.js';
@@ -157,8 +155,15 @@ async function send(file: string, options: ImportOptions, session: Session): Pro
   const client = peerClient(config);
   try {
     const sent = await sendEntries(entries, {
-      to: options.origin === undefined ? client : carrying(client, options.origin),
-      events: { peerId, groupSalt, format: plan.format, gameId, severity: options.severity ?? null },
+      to: client,
+      events: {
+        peerId,
+        groupSalt,
+        format: plan.format,
+        gameId,
+        severity: options.severity ?? null,
+        origin: options.origin,
+      },
       folder: join(stateDir, 'imports'),
       signal: ending,
       onProgress: (done, total) => progress.to(done, total),
@@ -185,16 +190,4 @@ async function send(file: string, options: ImportOptions, session: Session): Pro
     progress.end();
     await client.close();
   }
-}
-
-/** Version of the event schema from which on an event may name its origin. */
-const originVersion = '1.1.0';
-
-/** The client, with the name of the public list on every event: whoever else passes the list on is the same witness. */
-function carrying(client: TrustClient, origin: string): SpoolTarget {
-  return {
-    ready: (options) => client.ready(options),
-    prepare: (event) => ({ ...client.prepare(event), schema_version: originVersion, origin }),
-    deliver: (events, options) => client.deliver(events, options),
-  };
 }

@@ -10,6 +10,7 @@ interface WatchCommandOptions {
   readonly format: string;
   readonly game?: string;
   readonly severity?: number;
+  readonly origin?: string;
   readonly timeZone: string;
   readonly offlineServer?: string;
   readonly newOnly?: true;
@@ -30,6 +31,7 @@ export function addWatch(program: Command, session: Session): void {
     .option('--format <name>', `format of the list: ${formatNames.join(', ')}`, 'auto')
     .option('--game <id>', 'game to report for (default: the only game of the configuration)')
     .option('--severity <number>', 'severity of every report (default: by what the list says)', share)
+    .option('--origin <name>', 'the public list that this is, as the operator of the node declared it')
     .option('--time-zone <zone>', 'zone of times that carry none, such as Europe/Paris', 'UTC')
     .option('--offline-server <name>', 'server in offline mode that made Minecraft ids of version 3')
     .option('--new-only', 'take the bans that are there at the first start for known')
@@ -49,6 +51,7 @@ async function runWatch(file: string, options: WatchCommandOptions, session: Ses
     format: options.format,
     gameId,
     severity: options.severity ?? null,
+    origin: options.origin,
     timeZone: options.timeZone,
     offlineServer: options.offlineServer,
     newOnly: options.newOnly === true,

@@ -12,6 +12,8 @@ export interface EventOptions {
   readonly gameId: string;
   /** Of every event; null: by what the list says. */
   readonly severity: number | null;
+  /** Name of the public list, as the operator declared it; undefined where the list is the peer's own. */
+  readonly origin?: string | undefined;
 }
 
 const typeOf = {
@@ -27,7 +29,8 @@ function severityOf({ says, expiresAt }: PlanEntry): number {
 }
 
 /** The event that reports an entry. The same ban gives the same event id, however the list spells it. */
-export function eventOf(entry: PlanEntry, { peerId, groupSalt, format, gameId, severity }: EventOptions): TrustEvent {
+export function eventOf(entry: PlanEntry, options: EventOptions): TrustEvent {
+  const { peerId, groupSalt, format, gameId, severity, origin } = options;
   const { playerId, at, says } = entry;
   const ban = JSON.stringify(['ban list', peerId, format, playerId, at, says]);
   const digest = crypto.createHmac('sha256', groupSalt).update(ban).digest('hex');
@@ -38,5 +41,6 @@ export function eventOf(entry: PlanEntry, { peerId, groupSalt, format, gameId, s
     severity: severity ?? severityOf(entry),
     eventId: `import:${digest.slice(0, 40)}`,
     ...(at === null ? {} : { at }),
+    origin,
   };
 }

@@ -33,6 +33,8 @@ export interface WatchOptions {
   readonly gameId: string;
   /** Of every report; null: by what the list says. */
   readonly severity: number | null;
+  /** Name of the public list that this is, as the operator declared it. */
+  readonly origin: string | undefined;
   readonly timeZone: string;
   readonly offlineServer: string | undefined;
   /** Takes the bans that are there at the first start for known. */
@@ -215,8 +217,8 @@ class ListWatch {
   }
 
   #eventOptions({ format }: ImportPlan): EventOptions {
-    const { config, gameId, severity } = this.#parts.options;
-    return { peerId: config.peerId, groupSalt: config.groupSalt, format, gameId, severity };
+    const { config, gameId, severity, origin } = this.#parts.options;
+    return { peerId: config.peerId, groupSalt: config.groupSalt, format, gameId, severity, origin };
   }
 
   /** Each report is on disk in the spool before the state says so. */

@@ -65,6 +65,12 @@ test('no name, reason, address or raw id of a list goes over the wire or stays o
   assert.match(left, subjectHash('76561202255165728', groupSalt));
 });
 
+test('an import of a public list names its origin, which the operator must have declared', async () => {
+  const { code, document } = await importJson(list('public.cfg', lists.source!(3)), '--origin', 'public-list');
+  assert.equal([code, document.delivered, document.refused.length], [1, 0, 3]);
+  assert.match(document.refused[0].reason, /unknown_origin/);
+});
+
 test('a dry run asks no node, needs no configuration, and tells bad lines by its exit code', async () => {
   const before = proxy.sent.length;
   const file = list('bans.cfg', `${lists.rust!(3)}banid 12 "x" "y" -1\n`);

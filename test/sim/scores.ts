@@ -276,7 +276,6 @@ function judged(all: readonly Word[], prevalence: number) {
     if (isHeard) speaking.push(word);
   }
   speaking.sort((p, q) => p.peer - q.peer);
-  const speaksItself = (sender: number) => all.some((word) => word.sender === sender && !word.isCarried);
   const heard = sum(speaking, voice);
   const oneSided = 1 - sum(speaking, (word) => voice(word) * word.z) / Math.max(heard, 1e-9);
   const deflate = Math.max(heard, 1) ** (k.correlation + (k.correlationOneSided - k.correlation) * oneSided);
@@ -300,8 +299,15 @@ function judged(all: readonly Word[], prevalence: number) {
   const ell = (trusted + (trusted === 0 ? others : clip(others, -most, most))) / deflate;
   const mass = sum(speaking, ({ tau, m }) => tau * Math.min(m, 3));
   const shift = (ell > 0 ? lower(ell, suspicious, untrusted) : -higher(-ell)) * Math.min(1, 0.5 * mass ** 0.75);
-  const counted = all.filter((word) => !word.isCarried || (speaking.includes(word) && !speaksItself(word.sender)));
-  const effective = sum(counted, (word) => weight(word) * word.strength);
+  const effectiveOf = (word: Word) => weight(word) * word.strength;
+  const own = all.filter((word) => !word.isCarried);
+  const ownOf = (peer: number) => own.filter(({ sender }) => sender === peer);
+  const effective =
+    sum(own, effectiveOf) +
+    sum(
+      speaking.filter((word) => word.isCarried),
+      (word) => Math.max(0, effectiveOf(word) - sum(ownOf(word.sender), effectiveOf)),
+    );
   const told = isCarried ? speaking.filter((word) => voice(word) > 0) : all;
   const lowering = told.filter((word) => weight(word) > k.witnessWeight && word.x > 0.5);
   return {

@@ -121,7 +121,8 @@ class Voices {
   /**
    * The same where some of them carry an origin: of each witness one vote speaks, and of each peer one vote, be it its
    * own or one that it carries; the heaviest first. So nobody gains a second voice by putting an origin to its word.
-   * Returns what origins add to the sum of `w n`: those that speak through a peer with no vote of its own.
+   * Returns what origins add to the sum of `w n`, in which every vote of a peer's own counts: what the vote that a peer
+   * carries, where it speaks, has more than the peer's own.
    */
   oneVoicePerSender({ witness, sender, isGrouped }: PeerColumns): number {
     const { count, peer, voice, effective } = this;
@@ -137,10 +138,12 @@ class Voices {
         senders[s] = e;
       } else this.#silence(e);
     }
-    for (let e = 0; e < count; e++) if (isGrouped[peer[e]!] !== CARRIES) senders[peer[e]!] = NO_PEERS;
     let added = 0;
     for (let e = 0; e < count; e++) {
-      if (isGrouped[peer[e]!] === CARRIES && senders[sender[peer[e]!]!] === e) added += effective[e]!;
+      const speaks = senders[sender[peer[e]!]!]!;
+      if (isGrouped[peer[e]!] === CARRIES) {
+        if (speaks === e) added += effective[e]!;
+      } else if (speaks !== NO_PEERS && speaks !== e) added -= Math.min(effective[e]!, effective[speaks]!);
     }
     for (let e = 0; e < count; e++) senders[sender[peer[e]!]!] = NO_PEERS;
     this.#forget(witness);

@@ -503,6 +503,8 @@ export const limits = {
   etcdBytesMax: 512 * MiB,
   /** The time that another node has to overwrite what an erasure replaced. */
   scrubNodeMs: 60_000,
+  /** Time of a stopping node to give back its lead and its lease; after it, calls to etcd are ended. */
+  clusterEndMs: 1_000,
   /** How long an operator's change waits until the other nodes have applied it. */
   carriedMs: 1_000,
   /** How long a forwarded command may take, and how long its node waits until it has applied what came of it. */
@@ -513,6 +515,11 @@ export const limits = {
   etcdOwnStartMs: 5_000,
   /** The copy of one node's data for another: what making it, and a piece of it, may take, and how fast it is sent. */
   copyMs: HOUR_MS,
+  /** How often a joining node asks whether the copy is made, and how long it waits for that answer. */
+  copyPollMs: 500,
+  copyAnswerMs: 5_000,
+  /** A node that asks for a copy within this time gets the same one as the node before it. */
+  copyFreshMs: 30_000,
   copyIdleMs: 10 * 60_000,
   copySilentMs: 10_000,
   copyPieceBytes: 256 * KiB,
@@ -562,6 +569,11 @@ relation(limits.diskFreeMinMbDefault * 1e6 > 2 * limits.mailboxBytes, 'accepted 
 relation(
   limits.shutdownAnswersMs + limits.shutdownPoolMs + limits.shutdownLastMs <= limits.shutdownSnapshotMs,
   'last answers, connections that end (for all but the time of a snapshot) and the end of the pools fit in the shutdown',
+);
+relation(
+  limits.shutdownAnswersMs + 2 * limits.clusterEndMs + limits.shutdownPoolMs + limits.shutdownLastMs <=
+    limits.shutdownMs,
+  'forwarded commands and what is given back to the cluster end within the shutdown',
 );
 relation(2 * limits.readerWaitMs <= limits.shutdownMs - limits.shutdownSnapshotMs, 'reads end before a last snapshot');
 relation(limits.failedPoolMs < limits.failedExitMs, 'threads that closed their files have time to end');

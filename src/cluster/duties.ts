@@ -41,6 +41,8 @@ export class LeaderDuties {
   #lookedAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | null = null;
   #busy: Promise<void> | null = null;
+  /** Ends what is under way. */
+  readonly #ending = new AbortController();
   /** The newest record that left the log since etcd was cleaned; 0: none. */
   #redactedSeq = 0;
 
@@ -53,7 +55,9 @@ export class LeaderDuties {
     this.#timer.unref();
   }
 
+  /** Begins nothing more. Resolves once nothing is under way; calls to etcd end with its client. */
   async stop(): Promise<void> {
+    this.#ending.abort();
     if (this.#timer !== null) clearInterval(this.#timer);
     await this.#busy;
   }
@@ -121,41 +125,62 @@ export class LeaderDuties {
    * again.
    */
   async scrubElsewhere(signal?: AbortSignal): Promise<void> {
-    const { log, link, nodeId, durableSeq, member } = this.#deps;
-    const upTo = this.#redactedSeq;
-    const seq = durableSeq();
-    await this.#busy;
+    const ending = AbortSignal.any([this.#ending.signal, ...(signal === undefined ? [] : [signal])]);
     try {
-      for (const node of await log.nodes()) {
-        if (node.nodeId === nodeId || node.role === 'left') continue;
-        if (signal?.aborted === true) throw new Error('the node ends');
-        await link.call({
-          url: node.url,
-          method: 'POST',
-          path: '/scrub',
-          body: { seq },
-          timeoutMs: limits.scrubNodeMs,
-        });
-      }
-      if (upTo > 0 && member.fence !== null) {
-        await this.#trim(upTo);
-        await this.defragment();
-        if (this.#redactedSeq === upTo) this.#redactedSeq = 0;
-      }
+      await untilAborted(this.#scrubElsewhere(ending), ending);
     } catch (error) {
       throw new ScrubDeferredError(`an erasure waits for the other nodes: ${messageOf(error)}`, { cause: error });
     }
   }
 
+  async #scrubElsewhere(signal: AbortSignal): Promise<void> {
+    const { log, link, nodeId, durableSeq, member } = this.#deps;
+    const upTo = this.#redactedSeq;
+    const seq = durableSeq();
+    await this.#busy;
+    for (const node of await log.nodes()) {
+      if (node.nodeId === nodeId || node.role === 'left') continue;
+      await link.call({
+        url: node.url,
+        method: 'POST',
+        path: '/scrub',
+        body: { seq },
+        timeoutMs: limits.scrubNodeMs,
+        signal,
+      });
+    }
+    if (upTo === 0 || member.fence === null) return;
+    await this.#trim(upTo);
+    await this.defragment(signal);
+    if (this.#redactedSeq === upTo) this.#redactedSeq = 0;
+  }
+
   /** Member after member, since one that does so answers nobody meanwhile; the one that leads last. */
-  async defragment(): Promise<void> {
+  async defragment(signal?: AbortSignal): Promise<void> {
     const { members, defragment, onFailure } = this.#deps;
     const statuses = await members();
     const order = statuses.map((status, at) => ({ status, at })).filter(({ status }) => status !== null);
     order.sort((one, other) => Number(one.status!.leads) - Number(other.status!.leads));
     for (const { at } of order) {
+      if (signal?.aborted === true) throw new Error('the node ends');
       await defragment(at).catch((error: unknown) => onFailure('defragmenting a member of etcd', error));
     }
+  }
+}
+
+/** Settles as `work` does, or rejects as soon as `signal` aborts; the work itself then ends unobserved. */
+async function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  let stop = (): void => undefined;
+  const aborted = new Promise<never>((_resolve, reject) => {
+    stop = () => reject(new Error('the node ends'));
+    signal.addEventListener('abort', stop);
+    if (signal.aborted) stop();
+  });
+  work.catch(() => undefined);
+  try {
+    await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
   }
 }
 

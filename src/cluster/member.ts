@@ -304,7 +304,13 @@ export class ClusterMember implements ClusterHealth {
     this.#stopWatch?.();
     this.#stopWatch = null;
     this.#incoming = [];
-    await site.lead(fence);
+    try {
+      await site.lead(fence);
+    } catch (error) {
+      // The lead goes to another node, whatever becomes of this one.
+      await this.demote(messageOf(error));
+      throw error;
+    }
     if (this.#fence !== fence) return;
     this.#role = 'leader';
     this.#leader = { nodeId, url, since: now(), fence };

@@ -311,6 +311,12 @@ export class GroupLoop {
     for (const resolve of this.#whenAnswered.splice(0)) resolve();
   }
 
+  /** Ends this loop because another one takes its place: what still waits is refused, since nobody would answer it. */
+  replace(): void {
+    this.abandon();
+    this.#carryOut(this.actor.refuseWaiting(() => true, notThere()));
+  }
+
   /**
    * Makes a last snapshot of all that is durable. Resolves to false where none was begun, since `msLeft` is too little.
    */

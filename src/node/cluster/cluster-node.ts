@@ -28,7 +28,7 @@ import type { EtcdLog } from '../../store/etcd/etcd-log.js';
 import type { LmdbLogWriter } from '../../store/log/lmdb-log-writer.js';
 import { SharedLogWriter } from '../../store/log/shared-log-writer.js';
 import type { Config } from '../config.js';
-import { RejoinError, StartRefusedError } from '../startup.js';
+import { RejoinError, StartEndedError, StartRefusedError } from '../startup.js';
 import { version } from '../version.js';
 import { CopyDonor, fetchCopy } from './cluster-copy.js';
 import { type ClusterSettings, membersOf, openEtcdLog, readMark, settingsOf, writeMark } from './cluster-folder.js';
@@ -40,6 +40,8 @@ export interface ClusterNodePorts {
   readonly log: Logger;
   readonly onFatal: (error: unknown) => void;
   readonly clock: Clock;
+  /** Ends a start that waits. */
+  readonly ending?: AbortSignal;
 }
 
 export class ClusterNode {
@@ -60,9 +62,15 @@ export class ClusterNode {
   #writer: SharedLogWriter | null = null;
   #group: ClusterGroup | null = null;
   #scrubLocally: () => Promise<void> = () => Promise.resolve();
+  /** Overwriting of this node's free space that is under way. */
+  #scrubbing: Promise<unknown> = Promise.resolve();
+  readonly #ending = new AbortController();
+  #closing: Promise<void> | null = null;
 
-  private constructor(config: Config, dir: string, ports: ClusterNodePorts, log: EtcdLog) {
+  /** Calls nobody before `prepare`. */
+  constructor(config: Config, dir: string, ports: ClusterNodePorts) {
     const settings = settingsOf(config);
+    const log = openEtcdLog(config);
     this.#settings = settings;
     this.#dir = dir;
     this.#ports = ports;
@@ -125,23 +133,7 @@ export class ClusterNode {
    * Reaches the shared log and sees whether this folder can go on from it; where it cannot, fetches a copy from another
    * node. Before anything of the folder is opened. `lastSeq`: the newest record of its log; null: it is damaged.
    */
-  static async connect(
-    config: Config,
-    dir: string,
-    ports: ClusterNodePorts,
-    lastSeq: number | null,
-  ): Promise<ClusterNode> {
-    const node = new ClusterNode(config, dir, ports, openEtcdLog(config));
-    try {
-      await node.#prepare(lastSeq);
-    } catch (error) {
-      await node.close();
-      throw error;
-    }
-    return node;
-  }
-
-  async #prepare(lastSeq: number | null): Promise<void> {
+  async prepare(lastSeq: number | null): Promise<void> {
     const { log } = this.#ports;
     const mark = readMark(this.#dir);
     const isHalf = existsSync(join(this.#dir, '.joining'));
@@ -172,7 +164,13 @@ export class ClusterNode {
     if (this.#clusterId === null) throw new StartRefusedError(`the store in ${this.#dir} is damaged`);
     log.warn({ last_seq: lastSeq, trimmed_seq: trimmed }, 'this node joins: it fetches a copy from another one');
     await this.member.report();
-    await fetchCopy({ dir: this.#dir, link: this.#link, nodes: () => this.#others(), log });
+    const signal = this.#ports.ending ?? new AbortController().signal;
+    await fetchCopy({ dir: this.#dir, link: this.#link, nodes: () => this.#others(), log, signal }).catch(
+      (error: unknown) => {
+        this.#endIfAsked();
+        throw error;
+      },
+    );
     await writeMark(this.#dir, { cluster_id: this.#clusterId, node_id: this.#settings.nodeId });
   }
 
@@ -180,6 +178,7 @@ export class ClusterNode {
   async #reached(waitMs: number, mayGoOn: boolean): Promise<string | null | undefined> {
     const endMs = performance.now() + waitMs;
     for (;;) {
+      this.#endIfAsked();
       try {
         return await this.#log.clusterId();
       } catch (error) {
@@ -194,6 +193,7 @@ export class ClusterNode {
 
   async #untilAnswered<T>(call: () => Promise<T>): Promise<T> {
     for (;;) {
+      this.#endIfAsked();
       try {
         return await call();
       } catch (error) {
@@ -203,6 +203,12 @@ export class ClusterNode {
     }
   }
 
+  /** Throws where the node is stopped while it waits. */
+  #endIfAsked(): void {
+    if (this.#ports.ending?.aborted === true) throw new StartEndedError('the node was stopped before it had started');
+  }
+
+  /** The other nodes that live, with those that join. */
   async #others(): Promise<NodeView[]> {
     const nodes = await this.#log.nodes();
     return nodes.filter(({ nodeId }) => nodeId !== this.#settings.nodeId);
@@ -228,6 +234,7 @@ export class ClusterNode {
   async begin(): Promise<void> {
     const writer = this.#writer!;
     while (lastSeqOf(writer) === 0) {
+      this.#endIfAsked();
       try {
         await this.#beginOnce(writer);
         if (this.#formingFence !== null) break;
@@ -277,11 +284,16 @@ export class ClusterNode {
   /** The recovered group begins to follow. */
   start(site: Omit<GroupSiteDeps, 'log' | 'roleChanged' | 'replaced'>): void {
     const writer = this.#writer!;
-    this.#scrubLocally = async () => {
-      this.#donor.forget();
-      await site.loop().forgetErased();
-      await writer.local.scrub();
-      rmSync(this.#scrubFile, { force: true });
+    this.#scrubLocally = () => {
+      const scrubbed = this.#scrubbing.then(async () => {
+        this.#ending.signal.throwIfAborted();
+        this.#donor.forget();
+        await site.loop().forgetErased();
+        await writer.local.scrub(this.#ending.signal);
+        rmSync(this.#scrubFile, { force: true });
+      });
+      this.#scrubbing = scrubbed.catch(() => undefined);
+      return scrubbed;
     };
     const groupSite = new GroupSite({
       ...site,
@@ -325,13 +337,30 @@ export class ClusterNode {
     await this.#server.close();
   }
 
-  async close(): Promise<void> {
-    await this.#duties.stop();
-    await this.member.end();
-    await this.#server.close();
+  /**
+   * The stop of the node begins: another node takes over, while this one still answers. Commands that were handed on to
+   * the leader end soon, with an unknown outcome.
+   */
+  async beginClose(): Promise<void> {
+    setTimeout(() => this.#link.close(), limits.shutdownAnswersMs).unref();
+    await within(limits.clusterEndMs, this.member.leaveGently());
+  }
+
+  /** Gives the lease back where etcd answers soon, and ends every call that is under way. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#ending.abort();
     this.#link.close();
-    this.#donor.forget();
+    await this.#server.close();
+    const ended = Promise.allSettled([this.#duties.stop(), this.member.end(), this.#scrubbing]);
+    await within(limits.clusterEndMs, ended);
     this.#log.client.close();
+    await ended;
+    this.#donor.forget();
   }
 
   // Between nodes
@@ -355,7 +384,8 @@ export class ClusterNode {
 
   async #carried(): Promise<void> {
     const seq = this.#site.appliedSeq;
-    const nodes = await this.#others().catch(() => []);
+    // A node that joins answers no callers yet.
+    const nodes = (await this.#others().catch(() => [])).filter(({ role }) => role !== 'joining');
     const timeoutMs = limits.carriedMs;
     const path = `/applied?seq=${seq}`;
     await Promise.allSettled(nodes.map(({ url }) => this.#link.call({ url, method: 'GET', path, timeoutMs })));
@@ -371,6 +401,7 @@ export class ClusterNode {
       case 'GET /node':
         return this.member.view();
       case 'POST /scrub': {
+        if (this.member.role === 'joining') throw new Error('the node joins: it has not yet read who is erased');
         const { seq } = JSON.parse(body.toString('utf8')) as { readonly seq: number };
         if (!(await this.#site.reached(seq, limits.scrubNodeMs / 2))) throw new Error('the node is behind');
         await this.#scrubLocally();
@@ -381,7 +412,7 @@ export class ClusterNode {
       case 'POST /cluster-scrub':
         return { outcome: await this.#operations.scrub() };
       case 'POST /copy':
-        return this.#donor.begin();
+        return this.#donor.ask();
       case 'GET /copy':
         await this.#donor.send(path, Number(query.get('from') ?? 0), response);
         return undefined;
@@ -397,4 +428,14 @@ export class ClusterNode {
     const value = await decided;
     return { value, seq: this.#site.appliedSeq };
   }
+}
+
+/** Resolves once `work` settles, at the latest after `ms`. */
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work.catch(() => undefined), late]);
+  clearTimeout(timer);
 }

@@ -158,7 +158,7 @@ export class EtcdLog implements SharedLog {
       } catch (error) {
         // A full etcd may have room again once it was trimmed.
         if (!(error instanceof SharedLogUnavailableError) && !isQuota(error)) throw error;
-        if (signal?.aborted === true) {
+        if (signal?.aborted === true || this.client.isClosed) {
           throw error instanceof SharedLogUnavailableError
             ? error
             : new SharedLogUnavailableError('etcd has no room left', { cause: error });

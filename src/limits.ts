@@ -518,6 +518,10 @@ export const limits = {
   /** How often a joining node asks whether the copy is made, and how long it waits for that answer. */
   copyPollMs: 500,
   copyAnswerMs: 5_000,
+  /** An erasure waits so long for a node that joins, since a removal of its copy would have it begin anew. */
+  joinHoldMs: 10 * 60_000,
+  /** How often a node looks whether replaced bytes wait in its free space, though no leader asked to overwrite them. */
+  scrubOwnEveryMs: 60_000,
   /** A node that asks for a copy within this time gets the same one as the node before it. */
   copyFreshMs: 30_000,
   copyIdleMs: 10 * 60_000,
@@ -530,10 +534,19 @@ export const limits = {
   refreshMs: 2_000,
   nodeIdLength: 63,
   /**
-   * Entries and bytes that push etcd's write-ahead log on: more entries than lie between two of its snapshots
-   * (100,000), and more bytes than the files that it keeps (5 of 64 MB).
+   * Entries and bytes that push etcd's write-ahead log on: a snapshot (each 100,000 entries) comes after more bytes than
+   * one of its files holds, and more bytes follow than the files that it keeps (5 of 64 MB).
    */
-  walFillEntries: 110_000,
+  walFillEntries: 125_000,
+  walProgressEntries: 1_000,
+  /** Random bytes that the byte search looks for after a scrub. */
+  walMarkerBytes: 32,
+  /** etcd deletes old files every 30 s: how long the byte search waits for that, and how often it looks. */
+  walPurgeMs: 90_000,
+  walSearchEveryMs: 5_000,
+  /** The hour (UTC) of the nightly scrub, and how often the leader looks whether it is due. */
+  scrubHourUtc: 3,
+  scrubLookMs: 60_000,
   walFillBytes: 3_600,
   walFillAtOnce: 64,
   scrubMs: HOUR_MS,

@@ -29,6 +29,8 @@ export interface DutiesDeps {
   readonly durableSeq: () => number;
   readonly members: () => Promise<readonly (MemberStatus | null)[]>;
   readonly defragment: (member: number) => Promise<void>;
+  /** ms since 1970. */
+  readonly now: () => number;
   readonly onFailure: (what: string, error: unknown) => void;
   readonly note: (level: 'info' | 'warn' | 'error', fields: object, text: string) => void;
 }
@@ -120,6 +122,19 @@ export class LeaderDuties {
   }
 
   /**
+   * Rejects with `ScrubDeferredError` while a node joins: a scrub removes the copies that it may be fetching, and deletes
+   * slots that it needs next.
+   */
+  async mayScrub(): Promise<void> {
+    const { log, now } = this.#deps;
+    const nodes = await log.nodes().catch((error: unknown) => {
+      throw new ScrubDeferredError(`an erasure waits for etcd: ${messageOf(error)}`, { cause: error });
+    });
+    const joining = nodes.find(({ role, started }) => role === 'joining' && now() - started < limits.joinHoldMs);
+    if (joining !== undefined) throw new ScrubDeferredError(`an erasure waits for node ${joining.nodeId}, which joins`);
+  }
+
+  /**
    * After this node's own files: has every living node overwrite what it replaced, deletes the slots that hold it, and
    * has the members of etcd give their free pages back. Rejects with `ScrubDeferredError` where that has to be tried
    * again.
@@ -139,7 +154,8 @@ export class LeaderDuties {
     const seq = durableSeq();
     await this.#busy;
     for (const node of await log.nodes()) {
-      if (node.nodeId === nodeId || node.role === 'left') continue;
+      // A node that joins for too long has yet to read who is erased, and does so before it serves anything.
+      if (node.nodeId === nodeId || node.role === 'left' || node.role === 'joining') continue;
       await link.call({
         url: node.url,
         method: 'POST',
@@ -152,6 +168,8 @@ export class LeaderDuties {
     if (upTo === 0 || member.fence === null) return;
     await this.#trim(upTo);
     await this.defragment(signal);
+    // The write-ahead logs of etcd still hold the slots: the nightly scrub pushes them on.
+    await log.putScrubDue(upTo);
     if (this.#redactedSeq === upTo) this.#redactedSeq = 0;
   }
 

@@ -1,7 +1,8 @@
 /** What an operator asks of the nodes of a group together; what only the leader can do goes to the leader. */
 import { granted, type Outcome, refused } from '../errors.js';
+import type { OnProgress } from '../group/api.js';
 import type { ClusterOperations, ClusterStatus } from '../group/cluster-api.js';
-import type { SharedLog } from '../group/ports/shared-log.js';
+import type { Scrubbed, SharedLog } from '../group/ports/shared-log.js';
 import { noLeader } from '../group/refusals.js';
 import { limits } from '../limits.js';
 import type { MemberStatus } from './duties.js';
@@ -16,18 +17,21 @@ export interface OperatorDeps {
   readonly clusterId: () => string;
   readonly endpoints: readonly string[];
   readonly members: () => Promise<readonly (MemberStatus | null)[]>;
-  /** Writes so much that every member of etcd begins new files of its write-ahead log and purges the old ones. */
-  readonly pushWal: () => Promise<void>;
+  /**
+   * Writes so much that every member of etcd begins new files of its write-ahead log and purges the old ones. Resolves
+   * to the marker that was written first, as hex.
+   */
+  readonly pushWal: (onProgress: OnProgress) => Promise<string>;
   readonly defragmentAll: () => Promise<void>;
   /** ms since 1970. */
   readonly now: () => number;
 }
 
-type Scrubbed = { readonly complete: boolean; readonly detail: string };
+type Ended = Omit<Scrubbed, 'at'>;
 
 export class ClusterOperator implements ClusterOperations {
   readonly #deps: OperatorDeps;
-  #scrubbing: Promise<Outcome<Scrubbed>> | null = null;
+  #scrubbing: Promise<Outcome<Ended>> | null = null;
 
   constructor(deps: OperatorDeps) {
     this.#deps = deps;
@@ -71,9 +75,9 @@ export class ClusterOperator implements ClusterOperations {
     return granted({ nodeId });
   }
 
-  scrub(): Promise<Outcome<Scrubbed>> {
+  scrub(onProgress: OnProgress = () => undefined): Promise<Outcome<Ended>> {
     if (!this.#deps.member.isLeader) return this.#askLeader('/cluster-scrub', limits.scrubMs);
-    this.#scrubbing ??= this.#scrub().finally(() => {
+    this.#scrubbing ??= this.#scrub(onProgress).finally(() => {
       this.#scrubbing = null;
     });
     return this.#scrubbing;
@@ -86,17 +90,19 @@ export class ClusterOperator implements ClusterOperations {
     return refused('invalid_parameter', { text: `node ${nodeId} lives: stop it first` });
   }
 
-  async #scrub(): Promise<Outcome<Scrubbed>> {
+  async #scrub(onProgress: OnProgress): Promise<Outcome<Ended>> {
     const { log, members, pushWal, defragmentAll, now } = this.#deps;
+    const due = await log.scrubDue();
     const silent = (await members()).filter((status) => status === null).length;
-    await pushWal();
+    const marker = await pushWal(onProgress);
     await defragmentAll();
     const complete = silent === 0;
     const detail = complete
       ? 'the write-ahead log of every member of etcd was pushed on, and their databases are defragmented'
       : `${silent} members of etcd did not answer: their files may still hold what was erased`;
-    await log.putScrubbed({ at: now(), complete, detail });
-    return granted({ complete, detail });
+    await log.putScrubbed({ at: now(), complete, detail, marker });
+    if (complete && due !== null) await log.clearScrubDue(due);
+    return granted({ complete, detail, marker });
   }
 
   async #askLeader<T>(path: string, timeoutMs: number): Promise<Outcome<T>> {

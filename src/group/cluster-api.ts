@@ -1,5 +1,7 @@
 /** A node among those of its group, as its callers and its operator see it. Times in ms since 1970. */
 import type { Outcome } from '../errors.js';
+import type { OnProgress } from './api.js';
+import type { Scrubbed } from './ports/shared-log.js';
 
 export type ClusterRole = 'leader' | 'follower' | 'joining' | 'left';
 
@@ -55,7 +57,7 @@ export interface ClusterStatus extends ClusterHealth {
     readonly dbBytes: number;
     readonly dbBytesInUse: number;
   }[];
-  readonly scrubbed: { readonly at: number; readonly complete: boolean; readonly detail: string } | null;
+  readonly scrubbed: Scrubbed | null;
 }
 
 /** What the operator asks of the nodes of a group together. */
@@ -63,8 +65,8 @@ export interface ClusterOperations {
   status(): Promise<Outcome<ClusterStatus>>;
   /** The leader gives its place to another node. */
   stepDown(): Promise<Outcome<{ readonly nodeId: string }>>;
-  /** Proves that no file of etcd or of a node holds what was erased. */
-  scrub(): Promise<Outcome<{ readonly complete: boolean; readonly detail: string }>>;
+  /** Has every member of etcd delete the files that hold what was erased. `onProgress` hears how far that has come. */
+  scrub(onProgress?: OnProgress): Promise<Outcome<Omit<Scrubbed, 'at'>>>;
   /** Slots wait for this node no more; a node that lives cannot be forgotten. */
   forget(nodeId: string): Promise<Outcome<null>>;
 }

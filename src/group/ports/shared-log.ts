@@ -23,11 +23,32 @@ export interface Fence {
   readonly revision: string;
 }
 
+/** How the last scrub of etcd's files ended. */
+export interface Scrubbed {
+  /** ms since 1970. */
+  readonly at: number;
+  readonly complete: boolean;
+  readonly detail: string;
+  /**
+   * Hex of random bytes that were written before the scrub pushed the write-ahead logs on: a file that still holds them
+   * may also hold what was erased before. Null where an older release made the scrub.
+   */
+  readonly marker: string | null;
+}
+
+/** Why a leader gave its lead up. */
+export interface Resignation {
+  readonly fence: Fence;
+  readonly cause: string;
+}
+
 export interface LeaderView {
   readonly nodeId: string;
   readonly url: string;
   /** ms since 1970, by the leader's clock. */
   readonly since: number;
+  /** Why the leader before leads no more. */
+  readonly cause: string;
   readonly fence: Fence;
 }
 
@@ -80,14 +101,21 @@ export interface SharedLog {
   keepAlive(id: string, timeoutMs: number): Promise<number>;
   revokeLease(id: string): Promise<void>;
   /** Resolves to the fence of a node that leads from here on, or to null where another one does. */
-  campaign(nodeId: string, url: string, since: number, lease: string): Promise<Fence | null>;
-  /** Gives leadership up, where the fence still holds. */
-  resign(fence: Fence): Promise<void>;
+  campaign(leader: Omit<LeaderView, 'fence'>, lease: string): Promise<Fence | null>;
+  /** Gives leadership up, where the fence still holds, and keeps the cause for the next leader. */
+  resign(resignation: Resignation): Promise<void>;
+  /** The last lead that was given up; null: none was. */
+  resigned(): Promise<Resignation | null>;
   putNode(node: NodeView, lease: string): Promise<void>;
   nodes(): Promise<NodeView[]>;
-  /** How the last scrub of etcd's files ended; null: there was none. `at`: ms since 1970. */
-  scrubbed(): Promise<{ readonly at: number; readonly complete: boolean; readonly detail: string } | null>;
-  putScrubbed(ended: { readonly at: number; readonly complete: boolean; readonly detail: string }): Promise<void>;
+  /** Null: there was no scrub. */
+  scrubbed(): Promise<Scrubbed | null>;
+  putScrubbed(ended: Scrubbed): Promise<void>;
+  /** The newest erased record that a scrub has not covered yet; null: none. */
+  scrubDue(): Promise<number | null>;
+  putScrubDue(seq: number): Promise<void>;
+  /** Nothing up to `seq` waits for a scrub any more. */
+  clearScrubDue(seq: number): Promise<void>;
   /** First sequence numbers of slots from `from` on, at most `limit`. */
   slotSeqs(from: number, limit: number): Promise<number[]>;
   /** Deletes the slots before the one at `firstSeq`, which stays. Rejects with `OwnerLostError` under an old fence. */

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { ClusterGroup } from '../../cluster/cluster-group.js';
 import { type CommandCall, type CommandName, type CommandValues, carryOut } from '../../cluster/commands.js';
@@ -15,6 +16,7 @@ import { LateSite } from '../../cluster/late-site.js';
 import { LinkClient } from '../../cluster/link-client.js';
 import { LinkRefusedError, type LinkRequest, LinkServer } from '../../cluster/link-server.js';
 import { ClusterMember } from '../../cluster/member.js';
+import { NightlyScrub } from '../../cluster/nightly-scrub.js';
 import { ClusterOperator } from '../../cluster/operations.js';
 import { messageOf } from '../../errors.js';
 import type { GroupApi } from '../../group/api.js';
@@ -56,6 +58,7 @@ export class ClusterNode {
   readonly #duties: LeaderDuties;
   readonly #donor: CopyDonor;
   readonly #operations: ClusterOperator;
+  readonly #nightly: NightlyScrub;
   #clusterId: string | null = null;
   /** Under which this node formed the group a moment ago. */
   #formingFence: Fence | null = null;
@@ -64,6 +67,7 @@ export class ClusterNode {
   #scrubLocally: () => Promise<void> = () => Promise.resolve();
   /** Overwriting of this node's free space that is under way. */
   #scrubbing: Promise<unknown> = Promise.resolve();
+  #scrubTimer: NodeJS.Timeout | null = null;
   readonly #ending = new AbortController();
   #closing: Promise<void> | null = null;
 
@@ -111,6 +115,7 @@ export class ClusterNode {
       durableSeq: () => this.#site.durableSeq,
       members: () => membersOf(log),
       defragment: (at) => log.client.defragment(at),
+      now: () => clock.now(),
       onFailure,
       note,
     });
@@ -123,9 +128,16 @@ export class ClusterNode {
       clusterId: () => this.#clusterId ?? '',
       endpoints: settings.endpoints,
       members: () => membersOf(log),
-      pushWal: () => log.pushWal(),
+      pushWal: (onProgress) => log.pushWal(onProgress),
       defragmentAll: () => this.#duties.defragment(),
       now: () => clock.now(),
+    });
+    this.#nightly = new NightlyScrub({
+      log,
+      isLeader: () => this.member.isLeader,
+      scrub: () => this.#operations.scrub(),
+      now: () => clock.now(),
+      onFailure,
     });
   }
 
@@ -163,6 +175,11 @@ export class ClusterNode {
     if (lastSeq !== null && !isHalf && trimmed <= lastSeq) return;
     if (this.#clusterId === null) throw new StartRefusedError(`the store in ${this.#dir} is damaged`);
     log.warn({ last_seq: lastSeq, trimmed_seq: trimmed }, 'this node joins: it fetches a copy from another one');
+    // The others see that this node joins, so that they keep what it needs.
+    while (this.member.lease.id === null) {
+      this.#endIfAsked();
+      await delay(limits.leaseLookMs);
+    }
     await this.member.report();
     const signal = this.#ports.ending ?? new AbortController().signal;
     await fetchCopy({ dir: this.#dir, link: this.#link, nodes: () => this.#others(), log, signal }).catch(
@@ -219,6 +236,7 @@ export class ClusterNode {
     this.#writer = new SharedLogWriter(local, this.#log, Buffer.from(this.#settings.salt), {
       appended: (firstSeq) => this.#duties.appended(firstSeq),
       redacted: (seq) => this.#duties.redacted(seq),
+      mayScrub: () => this.#duties.mayScrub(),
       scrubElsewhere: (signal) => {
         this.#donor.forget();
         return this.#duties.scrubElsewhere(signal);
@@ -258,11 +276,14 @@ export class ClusterNode {
     if (view.trimmed > 0) throw new RejoinError('the shared log was trimmed meanwhile');
     const lease = this.member.lease.id;
     if (view.leader !== null || lease === null) return;
-    const fence = await this.#log.campaign(nodeId, url, this.#ports.clock.now(), lease);
+    const leader = { nodeId, url, since: this.#ports.clock.now(), cause: 'the node forms the group' };
+    const fence = await this.#log.campaign(leader, lease);
     if (fence === null) return;
     if ((await this.#log.clusterId()) === null) await this.#log.begin(fence, randomUUID(), 0);
     // A leader before may have formed it and died.
-    if ((await this.#log.view(1)).slots.length > 0) return void (await this.#log.resign(fence));
+    if ((await this.#log.view(1)).slots.length > 0) {
+      return void (await this.#log.resign({ fence, cause: 'the group was formed before' }));
+    }
     this.#formingFence = fence;
     writer.lead(fence);
   }
@@ -306,12 +327,19 @@ export class ClusterNode {
     writer.follow();
     this.member.start(fence);
     this.#duties.start();
-    // What an erasure left behind, where the node died before it was overwritten.
-    if (existsSync(this.#scrubFile)) {
-      this.#scrubLocally().catch((error: unknown) =>
-        this.#ports.log.error({ err: error }, 'overwriting free space failed; the next scrub does it'),
-      );
-    }
+    this.#nightly.start();
+    this.#scrubIfDue();
+    this.#scrubTimer = setInterval(() => this.#scrubIfDue(), limits.scrubOwnEveryMs);
+    this.#scrubTimer.unref();
+  }
+
+  /** Overwrites what an erasure left behind, where the node died before that was done, or joined too late to be asked. */
+  #scrubIfDue(): void {
+    if (!existsSync(this.#scrubFile)) return;
+    this.#scrubLocally().catch((error: unknown) => {
+      if (!this.#ending.signal.aborted)
+        this.#ports.log.error({ err: error }, 'overwriting free space failed and will be tried again');
+    });
   }
 
   get #scrubFile(): string {
@@ -354,6 +382,8 @@ export class ClusterNode {
 
   async #close(): Promise<void> {
     this.#ending.abort();
+    this.#nightly.stop();
+    if (this.#scrubTimer !== null) clearInterval(this.#scrubTimer);
     this.#link.close();
     await this.#server.close();
     const ended = Promise.allSettled([this.#duties.stop(), this.member.end(), this.#scrubbing]);

@@ -144,7 +144,7 @@ export interface Values {
   readonly verify: VerifyValue;
   readonly 'cluster-status': ClusterValue;
   readonly 'cluster-step-down': { readonly node_id: string };
-  readonly 'cluster-scrub': { readonly complete: boolean; readonly detail: string };
+  readonly 'cluster-scrub': { readonly complete: boolean; readonly detail: string; readonly marker: string | null };
   readonly 'cluster-forget': { readonly node_id: string };
 }
 

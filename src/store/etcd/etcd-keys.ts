@@ -9,6 +9,9 @@ export class EtcdKeys {
   readonly trimmed: Buffer;
   readonly floor: Buffer;
   readonly scrubbed: Buffer;
+  readonly scrubDue: Buffer;
+  readonly marker: Buffer;
+  readonly resigned: Buffer;
   readonly filler: Buffer;
   readonly nodes: Buffer;
   readonly nodesEnd: Buffer;
@@ -23,6 +26,9 @@ export class EtcdKeys {
     this.trimmed = this.#key('state/trimmed');
     this.floor = this.#key('state/floor');
     this.scrubbed = this.#key('scrubbed');
+    this.scrubDue = this.#key('scrub-due');
+    this.marker = this.#key('marker');
+    this.resigned = this.#key('resigned');
     this.filler = this.#key('filler');
     this.nodes = this.#key('nodes/');
     this.nodesEnd = afterAll(this.nodes);

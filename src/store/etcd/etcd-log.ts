@@ -3,7 +3,17 @@
  * transaction that writes, so that a repeat after a lost answer finds out what became of the first.
  */
 import { randomBytes } from 'node:crypto';
-import type { Fence, LeaderView, NodeView, SharedLog, SharedView, Slot } from '../../group/ports/shared-log.js';
+import type { OnProgress } from '../../group/api.js';
+import type {
+  Fence,
+  LeaderView,
+  NodeView,
+  Resignation,
+  Scrubbed,
+  SharedLog,
+  SharedView,
+  Slot,
+} from '../../group/ports/shared-log.js';
 import { SharedLogUnavailableError } from '../../group/ports/shared-log.js';
 import { DamagedError, OwnerLostError } from '../../group/ports/storage-errors.js';
 import { limits } from '../../limits.js';
@@ -196,9 +206,9 @@ export class EtcdLog implements SharedLog {
    * Makes this node the leader where none is. Resolves to its fence, or null where another one leads. `lease` is that
    * of the node: its key goes with it.
    */
-  async campaign(nodeId: string, url: string, since: number, lease: string): Promise<Fence | null> {
+  async campaign({ nodeId, url, since, cause }: Omit<LeaderView, 'fence'>, lease: string): Promise<Fence | null> {
     const { keys } = this;
-    const value = Buffer.from(JSON.stringify({ node_id: nodeId, url, since }));
+    const value = Buffer.from(JSON.stringify({ node_id: nodeId, url, since, cause }));
     const { header, succeeded, responses } = await this.client.txn({
       compare: [{ key: keys.leader, result: 'EQUAL', target: 'CREATE', create_revision: '0' }],
       success: [{ request_put: { key: keys.leader, value, lease } }],
@@ -212,12 +222,20 @@ export class EtcdLog implements SharedLog {
   }
 
   /** Gives leadership up, where this fence still holds. */
-  async resign(fence: Fence): Promise<void> {
+  async resign(resignation: Resignation): Promise<void> {
     const { keys } = this;
     await this.client.txn({
-      compare: [holds(keys, fence)],
-      success: [{ request_delete_range: { key: keys.leader } }],
+      compare: [holds(keys, resignation.fence)],
+      success: [
+        { request_delete_range: { key: keys.leader } },
+        { request_put: { key: keys.resigned, value: Buffer.from(JSON.stringify(resignation)) } },
+      ],
     });
+  }
+
+  async resigned(): Promise<Resignation | null> {
+    const { kvs } = await this.client.range({ key: this.keys.resigned });
+    return kvs[0] === undefined ? null : JSON.parse(kvs[0].value.toString());
   }
 
   /** The name of the log, or null where none was begun. */
@@ -252,35 +270,57 @@ export class EtcdLog implements SharedLog {
     return kvs.map((kv) => this.#nodeOf(kv));
   }
 
-  async scrubbed(): Promise<{ readonly at: number; readonly complete: boolean; readonly detail: string } | null> {
+  async scrubbed(): Promise<Scrubbed | null> {
     const { kvs } = await this.client.range({ key: this.keys.scrubbed });
-    return kvs[0] === undefined ? null : JSON.parse(kvs[0].value.toString());
+    return kvs[0] === undefined ? null : { marker: null, ...JSON.parse(kvs[0].value.toString()) };
   }
 
-  async putScrubbed(ended: object): Promise<void> {
+  async putScrubbed(ended: Scrubbed): Promise<void> {
     await this.client.put({ key: this.keys.scrubbed, value: Buffer.from(JSON.stringify(ended)) });
+  }
+
+  async scrubDue(): Promise<number | null> {
+    const { kvs } = await this.client.range({ key: this.keys.scrubDue });
+    return kvs[0] === undefined ? null : Number(kvs[0].value.toString());
+  }
+
+  async putScrubDue(seq: number): Promise<void> {
+    await this.client.put({ key: this.keys.scrubDue, value: Buffer.from(String(seq)) });
+  }
+
+  async clearScrubDue(seq: number): Promise<void> {
+    const { keys } = this;
+    await this.client.txn({
+      compare: [{ key: keys.scrubDue, result: 'EQUAL', target: 'VALUE', value: Buffer.from(String(seq)) }],
+      success: [{ request_delete_range: { key: keys.scrubDue } }],
+    });
   }
 
   /**
    * Writes so much that every member makes a snapshot and begins more files of its write-ahead log than it keeps, by
-   * etcd's default settings; then compacts.
+   * etcd's default settings; then compacts. Resolves to random bytes as hex that were written before: since members
+   * delete the oldest files first, a file without them holds nothing that is older. `onProgress` hears of entries.
    */
-  async pushWal(): Promise<void> {
+  async pushWal(onProgress: OnProgress): Promise<string> {
     const { keys, client } = this;
+    const marker = randomBytes(limits.walMarkerBytes);
+    await client.put({ key: keys.marker, value: marker });
     let left: number = limits.walFillEntries;
     const value = randomBytes(limits.walFillBytes);
     const fill = async (): Promise<void> => {
       while (left > 0) {
         left -= 1;
         await client.put({ key: keys.filler, value }, limits.etcdSlowCallMs);
+        if (left % limits.walProgressEntries === 0) onProgress(limits.walFillEntries - left, limits.walFillEntries);
       }
     };
     await Promise.all(Array.from({ length: limits.walFillAtOnce }, fill));
     const { header } = await client.txn({
       compare: [],
-      success: [{ request_delete_range: { key: keys.filler } }],
+      success: [keys.filler, keys.marker].map((key) => ({ request_delete_range: { key } })),
     });
     await client.compact(header.revision);
+    return marker.toString('hex');
   }
 
   /** First sequence numbers of slots from `from` on. */
@@ -319,6 +359,7 @@ function leaderOf({ value, create_revision: revision }: KeyValue): LeaderView {
     readonly node_id: string;
     readonly url: string;
     readonly since: number;
+    readonly cause?: string;
   };
-  return { nodeId: said.node_id, url: said.url, since: said.since, fence: { revision } };
+  return { nodeId: said.node_id, url: said.url, since: said.since, cause: said.cause ?? '', fence: { revision } };
 }

@@ -418,6 +418,11 @@ export const limits = {
   streamReadersPerPeer: 1_024,
   /** Smaller changes since the last published value are not published. */
   streamScoreStep: 1,
+  /** Records that are read for a reader who comes from another node; beyond them it begins anew. */
+  streamResumeRecordsMax: 50_000,
+  /** Time that such a reader waits until this node has applied what it was told elsewhere, and how often that is looked at. */
+  streamBehindMs: 5_000,
+  streamBehindLookMs: 50,
   streamConfidenceStep: 0.05,
   /** Rows of one frame, about 140 bytes each. */
   streamFrameRows: 500,
@@ -548,7 +553,7 @@ export const limits = {
   scrubHourUtc: 3,
   scrubLookMs: 60_000,
   walFillBytes: 3_600,
-  walFillAtOnce: 64,
+  walFillAtOnce: 256,
   scrubMs: HOUR_MS,
   leaseSDefault: 3,
   /** etcd grants no shorter one with its default election timeout. */

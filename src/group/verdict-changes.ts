@@ -51,7 +51,12 @@ export interface ChangeWalk {
 export interface FeedPosition extends ChangesUpTo {
   readonly generation: string;
   readonly position: number;
+  /** Names the log that several nodes share, so that a reader may go on at another one; absent: a node alone. */
+  readonly logTag?: string;
 }
+
+/** What a piece goes on from: a position of this node's, or what another node has told. */
+export type ResumeFrom = number | ChangesUpTo;
 
 export interface FeedListener {
   /**
@@ -74,8 +79,9 @@ export interface VerdictChanges {
   /** Rows as JSON that were told after a position; null where memory does not reach back as far. */
   recent(position: number): string[] | null;
   /**
-   * A piece of what was told after position `since`, from row `from` on; null where the generation is over or the pool
-   * failed. It may be older than what was told meanwhile: its position says so.
+   * A piece of what was told after `since`, from row `from` on; null where the generation is over or the pool failed,
+   * `forgotten` where it is not known what another node's reader lacks. A piece may be older than what was told
+   * meanwhile: its position says so.
    */
-  walk(generation: string, from: number, since: number): Promise<ChangeWalk | null>;
+  walk(generation: string, from: number, since: ResumeFrom): Promise<ChangeWalk | 'forgotten' | null>;
 }

@@ -338,7 +338,8 @@ async function openGroup(
   const intervalMs = () =>
     current.loop.state.peers.byStatus().active < limits.streamIntervalPeersMin ? 0 : config.streamIntervalMs;
   const durableSeq = () => current.loop.actor.durableSeq;
-  const feed = new VerdictFeed({ pool, clock, timers, random, durableSeq, intervalMs, onFailure });
+  const shared = cluster === null ? {} : { logTag: () => cluster.logTag };
+  const feed = new VerdictFeed({ pool, clock, timers, random, durableSeq, intervalMs, onFailure, ...shared });
   closers.add(async () => feed.close());
   const current = { loop: loopOver(recovered) };
   watching = current.loop;

@@ -8,7 +8,7 @@ import type { Scenario, Simulation } from '../../core/scoring/simulation.js';
 import type { VerdictCounts } from '../../core/scoring/verdict-counts.js';
 import type { DiscountedPair } from '../../core/trust/peer-trust.js';
 import type { OnProgress, SummaryRow, VerifyReport } from '../api.js';
-import type { ChangePiece, ChangeWalk } from '../verdict-changes.js';
+import type { ChangePiece, ChangeWalk, ResumeFrom } from '../verdict-changes.js';
 import type { ChainHead } from './chains.js';
 import type { StoredBatch } from './log.js';
 
@@ -143,6 +143,8 @@ export interface FeedWork {
   readonly asOf: number;
   /** Tells erased players and nothing else. */
   readonly erasedOnly: boolean;
+  /** Whether readers may go on at other nodes: what is told then depends on values alone, not on what was told before. */
+  readonly isShared?: true;
 }
 
 export interface FeedPiece extends ChangePiece {
@@ -150,11 +152,11 @@ export interface FeedPiece extends ChangePiece {
   readonly isFirst: boolean;
 }
 
-/** What was told after position `since`, from row `from` on. */
+/** What was told after `since`, from row `from` on. */
 export interface WalkWork {
   readonly generation: string;
   readonly from: number;
-  readonly since: number;
+  readonly since: ResumeFrom;
 }
 
 /** What a computation in the pool answers. */
@@ -219,7 +221,7 @@ export interface GroupPool {
   /** The next piece of the verdict stream. */
   publishChanges(work: FeedWork): Promise<FeedPiece>;
   /** What the stream told after a position, a piece at a time; null where nothing of the generation is known. */
-  walkChanges(work: WalkWork): Promise<ChangeWalk | null>;
+  walkChanges(work: WalkWork): Promise<ChangeWalk | 'forgotten' | null>;
   /** Forgets what was told. */
   endFeed(): Promise<void>;
   list(query: ListingQuery): Promise<Listing | null>;

@@ -18,7 +18,9 @@ import { gatherVotes } from '../../core/trust/sums/gather.js';
 import { Scratch } from '../../core/trust/votes/scratch.js';
 import { limits } from '../../limits.js';
 import type { OnProgress } from '../api.js';
+import { endOfMinute } from '../as-of.js';
 import { ChangeTable } from '../feed/change-table.js';
+import { type TouchedRows, touchedSince } from '../feed/resume-elsewhere.js';
 import type { LogReader } from '../ports/log.js';
 import type {
   FeedPiece,
@@ -60,6 +62,8 @@ export class Replica {
   #durable = 0;
   /** Of what is told of the follower's state. */
   #generation = '';
+  /** Rows that were changed after a record, for the pieces of one walk for readers who come from another node. */
+  #touched: { readonly seq: number; readonly rows: TouchedRows | null } | null = null;
 
   /** `yieldCore` is called again and again by the computation of weights. */
   constructor(
@@ -168,20 +172,27 @@ export class Replica {
   }
 
   /** Tells the next piece of what there is to tell to readers of the verdict stream. */
-  publishChanges({ generation, upTo, at, asOf, erasedOnly }: FeedWork): FeedPiece {
+  publishChanges({ generation, upTo, at, asOf, erasedOnly, isShared }: FeedWork): FeedPiece {
     const follower = this.follow(upTo);
     const { state } = follower;
     const isFirst = follower.changes === null || this.#generation !== generation;
-    if (isFirst) follower.changes = new ChangeTable(state, changeSteps, changeBounds);
+    const steps = isShared === true ? { ...changeSteps, fixed: isShared } : changeSteps;
+    if (isFirst) follower.changes = new ChangeTable(state, steps, changeBounds);
     this.#generation = generation;
     const changes = follower.changes!;
     return { ...(erasedOnly ? changes.nextErased() : changes.next(asOfTime(state, at), asOf)), isFirst };
   }
 
-  /** Null where nothing of the generation is known. */
-  walkChanges({ generation, from, since }: WalkWork): ChangeWalk | null {
+  /** Null where nothing of the generation is known; `forgotten` where it is not known what the reader lacks. */
+  walkChanges({ generation, from, since }: WalkWork): ChangeWalk | 'forgotten' | null {
     const changes = this.#follower?.changes ?? null;
-    return changes === null || this.#generation !== generation ? null : changes.walk(from, since);
+    if (changes === null || this.#generation !== generation) return null;
+    if (typeof since === 'number') return changes.walk(from, since);
+    const { state } = this.#follower!;
+    const known = from > 0 && this.#touched?.seq === since.seq ? this.#touched : null;
+    const { rows } = known ?? { rows: touchedSince(this.#log, state, since.seq) };
+    this.#touched = { seq: since.seq, rows };
+    return rows === null ? 'forgotten' : changes.walkElsewhere(from, rows, asOfTime(state, endOfMinute(since.asOf)));
   }
 
   /** Nobody reads the stream any more: forgets what was told. */

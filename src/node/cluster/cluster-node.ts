@@ -2,7 +2,7 @@
  * A node of a cluster: joins the shared log, the link to the other nodes and this node's role to its group. Loaded with
  * `CLUSTER=etcd` only, since it brings the client of etcd along.
  */
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
@@ -300,6 +300,11 @@ export class ClusterNode {
     const group = new ClusterGroup(local, site, this.#operations);
     this.#group = group;
     return group;
+  }
+
+  /** Names the shared log in ids of the verdict stream, without saying more of it. */
+  get logTag(): string {
+    return hash('sha256', this.#clusterId ?? '', 'hex').slice(0, 12);
   }
 
   /** The recovered group begins to follow. */

@@ -420,7 +420,7 @@ export const limits = {
   streamScoreStep: 1,
   /** Records that are read for a reader who comes from another node; beyond them it begins anew. */
   streamResumeRecordsMax: 50_000,
-  /** Time that such a reader waits until this node has applied what it was told elsewhere, and how often that is looked at. */
+  /** Time that such a reader waits until this node has applied what it heard elsewhere, and the interval of checks. */
   streamBehindMs: 5_000,
   streamBehindLookMs: 50,
   streamConfidenceStep: 0.05,
@@ -539,11 +539,12 @@ export const limits = {
   refreshMs: 2_000,
   nodeIdLength: 63,
   /**
-   * Entries and bytes that push etcd's write-ahead log on: a snapshot (each 100,000 entries) comes after more bytes than
-   * one of its files holds, and more bytes follow than the files that it keeps (5 of 64 MB).
+   * Entries and bytes that push etcd's write-ahead log on: a snapshot (each 100,000 entries) comes after more bytes
+   * than one of its files holds, and more bytes follow than the files that it keeps (5 of 64 MB).
    */
   walFillEntries: 125_000,
-  walProgressEntries: 1_000,
+  /** Entries after which the database is compacted, so that its quota is not reached. */
+  walCompactEntries: 4_000,
   /** Random bytes that the byte search looks for after a scrub. */
   walMarkerBytes: 32,
   /** etcd deletes old files every 30 s: how long the byte search waits for that, and how often it looks. */

@@ -122,8 +122,8 @@ export class LeaderDuties {
   }
 
   /**
-   * Rejects with `ScrubDeferredError` while a node joins: a scrub removes the copies that it may be fetching, and deletes
-   * slots that it needs next.
+   * Rejects with `ScrubDeferredError` while a node joins: a scrub removes the copy that the node may be fetching, and
+   * deletes slots that it needs next.
    */
   async mayScrub(): Promise<void> {
     const { log, now } = this.#deps;

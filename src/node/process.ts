@@ -55,8 +55,8 @@ function run(config: Config, warnings: readonly Remark[]): void {
   };
 
   /**
-   * The node closes and starts again in this process; its start fetches what it lacks. If it does not close in time, the
-   * process ends, so that whoever supervises it starts it again.
+   * The node closes and starts again in this process; its start fetches what it lacks. If it does not close in time,
+   * the process ends, so that whoever supervises it starts it again.
    */
   const startAgain = (why: string): void => {
     log.warn({ why }, 'starting again');

@@ -13,19 +13,21 @@ import type { GroupState } from '../../core/state.js';
 import type { EventColumns } from '../../core/tables/event-columns.js';
 import { verdictNumbers, verdicts } from '../../core/vocabulary.js';
 import type { ChangePiece, ChangeRow, ChangesUpTo, ChangeWalk } from '../verdict-changes.js';
-import type { TouchedRows } from './resume-elsewhere.js';
 
 /** Minimum changes that are published: hundredths of a score, ten-thousandths of a confidence. */
 export interface ChangeSteps {
   readonly score: number;
   readonly confidence: number;
   /**
-   * Divides all values into steps of this size and publishes a row that leaves its step. All nodes then publish the same
-   * rows whenever they began, and a published value is less than a step off as well. Absent: a row is published once it
-   * has moved by a step, which is less often.
+   * Divides all values into steps of this size and publishes a row that leaves its step. All nodes then publish the
+   * same rows whenever they began, and a published value is less than a step off as well. Absent: a row is published
+   * once it has moved by a step, which is less often.
    */
   readonly fixed?: true;
 }
+
+/** Rows of the state that a record after some other one may have changed; `all`: any. */
+export type TouchedRows = ReadonlySet<number> | 'all';
 
 /** Bounds of one call: rows published, rows read, and changed rows that are tracked one by one. */
 export interface ChangeBounds {

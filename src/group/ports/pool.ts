@@ -143,7 +143,7 @@ export interface FeedWork {
   readonly asOf: number;
   /** Tells erased players and nothing else. */
   readonly erasedOnly: boolean;
-  /** Whether readers may go on at other nodes: what is told then depends on values alone, not on what was told before. */
+  /** Set where readers may go on at other nodes: changes are then published by fixed steps. */
   readonly isShared?: true;
 }
 

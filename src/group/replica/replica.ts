@@ -19,8 +19,7 @@ import { Scratch } from '../../core/trust/votes/scratch.js';
 import { limits } from '../../limits.js';
 import type { OnProgress } from '../api.js';
 import { endOfMinute } from '../as-of.js';
-import { ChangeTable } from '../feed/change-table.js';
-import { type TouchedRows, touchedSince } from '../feed/resume-elsewhere.js';
+import { ChangeTable, type TouchedRows } from '../feed/change-table.js';
 import type { LogReader } from '../ports/log.js';
 import type {
   FeedPiece,
@@ -37,6 +36,7 @@ import { DamagedError } from '../ports/storage-errors.js';
 import { batchFrom, type Follower, lastSeqOf, recover } from '../recovery/recovery.js';
 import { removeExpired } from '../removal/retention.js';
 import type { ChangeWalk } from '../verdict-changes.js';
+import { touchedSince } from './resume-elsewhere.js';
 
 const changeSteps = {
   score: limits.streamScoreStep * SCORE_UNIT,

@@ -112,7 +112,7 @@ export class StreamReader {
     const { feed } = this.#parts;
     while (feed.mark === null && !this.#isEnded) await this.#woken();
     if (this.#isEnded || feed.mark === null) return;
-    const elsewhere = feed.mark.logTag === undefined ? undefined : await this.#toldElsewhere(lastEventId, feed.mark);
+    const elsewhere = feed.mark.logTag === undefined ? undefined : await this.#placeElsewhere(lastEventId, feed.mark);
     if (this.#isEnded || feed.mark === null) return;
     let since: ResumeFrom | null = elsewhere ?? this.#resumed(lastEventId, feed.mark);
     for (;;) {
@@ -131,7 +131,7 @@ export class StreamReader {
   }
 
   /** Resolves to what another node of the group has told; undefined where the id is none of another one's. */
-  async #toldElsewhere(id: string, mark: FeedPosition): Promise<ChangesUpTo | undefined> {
+  async #placeElsewhere(id: string, mark: FeedPosition): Promise<ChangesUpTo | undefined> {
     const place = placeOf(id);
     if (place?.logTag === undefined || place.logTag !== mark.logTag) return undefined;
     if (place.generation === mark.generation || !(await this.#reached(place.seq))) return undefined;

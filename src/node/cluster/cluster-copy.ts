@@ -58,8 +58,8 @@ export class CopyDonor {
   }
 
   /**
-   * Returns a copy that was made a moment ago, or begins to make one. Throws where the last attempt failed. Never waits:
-   * a caller could not tell a node that works from one that hangs.
+   * Returns a copy that was made a moment ago, or begins to make one. Throws where the last attempt failed. Never
+   * waits: a caller could not tell a node that works from one that hangs.
    */
   ask(): CopyAnswer {
     const failure = this.#failure;

@@ -3,18 +3,18 @@
  * `CLUSTER=etcd` only, since it brings the client of etcd along.
  */
 import { hash, randomUUID } from 'node:crypto';
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { ClusterGroup } from '../../cluster/cluster-group.js';
-import { type CommandCall, type CommandName, type CommandValues, carryOut } from '../../cluster/commands.js';
+import type { CommandCall, CommandName } from '../../cluster/commands.js';
 import { LeaderDuties } from '../../cluster/duties.js';
 import { GroupSite, type GroupSiteDeps } from '../../cluster/group-site.js';
 import { LateSite } from '../../cluster/late-site.js';
 import { LinkClient } from '../../cluster/link-client.js';
-import { LinkRefusedError, type LinkRequest, LinkServer } from '../../cluster/link-server.js';
+import { LinkServer } from '../../cluster/link-server.js';
 import { ClusterMember } from '../../cluster/member.js';
 import { NightlyScrub } from '../../cluster/nightly-scrub.js';
 import { ClusterOperator } from '../../cluster/operations.js';
@@ -34,6 +34,8 @@ import { RejoinError, StartEndedError, StartRefusedError } from '../startup.js';
 import { version } from '../version.js';
 import { CopyDonor, fetchCopy } from './cluster-copy.js';
 import { type ClusterSettings, membersOf, openEtcdLog, readMark, settingsOf, writeMark } from './cluster-folder.js';
+import { LocalScrub } from './local-scrub.js';
+import { NodeLink } from './node-link.js';
 
 /** The newest format of records that this release reads. */
 const RECORD_FORMAT = 1;
@@ -59,16 +61,14 @@ export class ClusterNode {
   readonly #donor: CopyDonor;
   readonly #operations: ClusterOperator;
   readonly #nightly: NightlyScrub;
+  readonly #nodeLink: NodeLink;
   #clusterId: string | null = null;
   /** Under which this node formed the group a moment ago. */
   #formingFence: Fence | null = null;
   #writer: SharedLogWriter | null = null;
-  #group: ClusterGroup | null = null;
-  #scrubLocally: () => Promise<void> = () => Promise.resolve();
-  /** Overwriting of this node's free space that is under way. */
-  #scrubbing: Promise<unknown> = Promise.resolve();
-  #scrubTimer: NodeJS.Timeout | null = null;
-  readonly #ending = new AbortController();
+  /** Makes the replica and the stream of this node forget who is erased. */
+  #forgetErased: () => Promise<void> = () => Promise.resolve();
+  readonly #scrub: LocalScrub;
   #closing: Promise<void> | null = null;
 
   /** Calls nobody before `prepare`. */
@@ -103,7 +103,7 @@ export class ClusterNode {
     this.#server = new LinkServer(
       settings.secret,
       config.groupId,
-      (request) => this.#answer(request),
+      (request) => this.#nodeLink.answer(request),
       (error) => logger.error({ err: error }, 'a request of another node failed'),
     );
     this.#duties = new LeaderDuties({
@@ -131,6 +131,22 @@ export class ClusterNode {
       pushWal: (onProgress) => log.pushWal(onProgress),
       defragmentAll: () => this.#duties.defragment(),
       now: () => clock.now(),
+    });
+    const overwrite = async (signal: AbortSignal): Promise<void> => {
+      this.#donor.forget();
+      await this.#forgetErased();
+      await this.#writer?.local.scrub(signal);
+    };
+    this.#scrub = new LocalScrub(dir, overwrite, onFailure);
+    this.#nodeLink = new NodeLink({
+      nodeId: settings.nodeId,
+      link: this.#link,
+      member: this.member,
+      site: this.#site,
+      donor: this.#donor,
+      operations: this.#operations,
+      others: () => this.#others(),
+      scrub: () => this.#scrub.run(),
     });
     this.#nightly = new NightlyScrub({
       log,
@@ -292,13 +308,13 @@ export class ClusterNode {
   groupOver(local: GroupApi): GroupApi {
     const site = {
       isLeader: () => this.member.isLeader,
-      ask: <N extends CommandName>(call: CommandCall<N>) => this.#ask(call),
+      ask: <N extends CommandName>(call: CommandCall<N>) => this.#nodeLink.ask(call),
       refresh: () => this.member.refresh(),
       refusal: () => (this.member.isUnreachable ? logUnreachable() : noLeader()),
-      carried: () => this.#carried(),
+      carried: () => this.#nodeLink.carried(),
     };
     const group = new ClusterGroup(local, site, this.#operations);
-    this.#group = group;
+    this.#nodeLink.group = group;
     return group;
   }
 
@@ -310,22 +326,12 @@ export class ClusterNode {
   /** The recovered group begins to follow. */
   start(site: Omit<GroupSiteDeps, 'log' | 'roleChanged' | 'replaced'>): void {
     const writer = this.#writer!;
-    this.#scrubLocally = () => {
-      const scrubbed = this.#scrubbing.then(async () => {
-        this.#ending.signal.throwIfAborted();
-        this.#donor.forget();
-        await site.loop().forgetErased();
-        await writer.local.scrub(this.#ending.signal);
-        rmSync(this.#scrubFile, { force: true });
-      });
-      this.#scrubbing = scrubbed.catch(() => undefined);
-      return scrubbed;
-    };
+    this.#forgetErased = () => site.loop().forgetErased();
     const groupSite = new GroupSite({
       ...site,
       log: writer,
       roleChanged: () => this.#duties.roleChanged(),
-      replaced: () => writeFileSync(this.#scrubFile, ''),
+      replaced: () => this.#scrub.due(),
     });
     this.#site.bind(groupSite);
     const fence = this.#formingFence;
@@ -333,22 +339,7 @@ export class ClusterNode {
     this.member.start(fence);
     this.#duties.start();
     this.#nightly.start();
-    this.#scrubIfDue();
-    this.#scrubTimer = setInterval(() => this.#scrubIfDue(), limits.scrubOwnEveryMs);
-    this.#scrubTimer.unref();
-  }
-
-  /** Overwrites what an erasure left behind, where the node died before that was done, or joined too late to be asked. */
-  #scrubIfDue(): void {
-    if (!existsSync(this.#scrubFile)) return;
-    this.#scrubLocally().catch((error: unknown) => {
-      if (!this.#ending.signal.aborted)
-        this.#ports.log.error({ err: error }, 'overwriting free space failed and will be tried again');
-    });
-  }
-
-  get #scrubFile(): string {
-    return join(this.#dir, 'scrub-due');
+    this.#scrub.start();
   }
 
   /** The loop cannot go on: where only leadership is lost, the node follows; else it leaves. */
@@ -386,82 +377,14 @@ export class ClusterNode {
   }
 
   async #close(): Promise<void> {
-    this.#ending.abort();
     this.#nightly.stop();
-    if (this.#scrubTimer !== null) clearInterval(this.#scrubTimer);
     this.#link.close();
     await this.#server.close();
-    const ended = Promise.allSettled([this.#duties.stop(), this.member.end(), this.#scrubbing]);
+    const ended = Promise.allSettled([this.#duties.stop(), this.member.end(), this.#scrub.stop()]);
     await within(limits.clusterEndMs, ended);
     this.#log.client.close();
     await ended;
     this.#donor.forget();
-  }
-
-  // Between nodes
-
-  async #ask<N extends CommandName>(call: CommandCall<N>): Promise<CommandValues[N] | null> {
-    const { leader } = this.member;
-    if (leader === null || leader.nodeId === this.#settings.nodeId) return null;
-    const { url } = leader;
-    this.member.forwarded += 1;
-    const answer = await this.#link.call<{ readonly value: CommandValues[N] | null; readonly seq: number }>({
-      url,
-      method: 'POST',
-      path: '/command',
-      body: call,
-      timeoutMs: limits.forwardMs,
-    });
-    // Whoever asks this node next finds what it was told.
-    if (answer.value !== null) await this.#site.reached(answer.seq, limits.carriedMs);
-    return answer.value;
-  }
-
-  async #carried(): Promise<void> {
-    const seq = this.#site.appliedSeq;
-    // A node that joins answers no callers yet.
-    const nodes = (await this.#others().catch(() => [])).filter(({ role }) => role !== 'joining');
-    const timeoutMs = limits.carriedMs;
-    const path = `/applied?seq=${seq}`;
-    await Promise.allSettled(nodes.map(({ url }) => this.#link.call({ url, method: 'GET', path, timeoutMs })));
-  }
-
-  async #answer({ method, path, query, body, response }: LinkRequest): Promise<object | undefined> {
-    const route = `${method} ${path.split('/').slice(0, 2).join('/')}`;
-    switch (route) {
-      case 'POST /command':
-        return this.#command(JSON.parse(body.toString('utf8')) as CommandCall);
-      case 'GET /applied':
-        return { reached: await this.#site.reached(Number(query.get('seq')), limits.carriedMs) };
-      case 'GET /node':
-        return this.member.view();
-      case 'POST /scrub': {
-        if (this.member.role === 'joining') throw new Error('the node joins: it has not yet read who is erased');
-        const { seq } = JSON.parse(body.toString('utf8')) as { readonly seq: number };
-        if (!(await this.#site.reached(seq, limits.scrubNodeMs / 2))) throw new Error('the node is behind');
-        await this.#scrubLocally();
-        return {};
-      }
-      case 'POST /step-down':
-        return { outcome: await this.#operations.stepDown() };
-      case 'POST /cluster-scrub':
-        return { outcome: await this.#operations.scrub() };
-      case 'POST /copy':
-        return this.#donor.ask();
-      case 'GET /copy':
-        await this.#donor.send(path, Number(query.get('from') ?? 0), response);
-        return undefined;
-      default:
-        throw new LinkRefusedError(`there is no ${route}`);
-    }
-  }
-
-  async #command(call: CommandCall): Promise<object> {
-    if (!this.member.isLeader || this.#group === null) return { value: null, seq: 0 };
-    const decided = carryOut(this.#group, call);
-    if (decided === undefined) throw new LinkRefusedError(`there is no command ${String(call.name)}`);
-    const value = await decided;
-    return { value, seq: this.#site.appliedSeq };
   }
 }
 

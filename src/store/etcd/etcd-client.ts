@@ -326,6 +326,11 @@ export function isQuota(error: unknown): boolean {
   return codeOf(error) === status.RESOURCE_EXHAUSTED;
 }
 
+/** Thrown by a compaction up to a revision that another one has passed. */
+export function isCompacted(error: unknown): boolean {
+  return codeOf(error) === status.OUT_OF_RANGE;
+}
+
 function isPassing(error: unknown): boolean {
   const code = codeOf(error);
   return error instanceof SharedLogUnavailableError || (code !== undefined && passing.has(code));

@@ -17,7 +17,7 @@ import type {
 import { SharedLogUnavailableError } from '../../group/ports/shared-log.js';
 import { DamagedError, OwnerLostError } from '../../group/ports/storage-errors.js';
 import { limits } from '../../limits.js';
-import { type EtcdClient, isQuota } from './etcd-client.js';
+import { type EtcdClient, isCompacted, isQuota } from './etcd-client.js';
 import type { EtcdKeys } from './etcd-keys.js';
 import type { Compare, KeyValue, RangeResponse, RequestOp, WatchResponse } from './etcd-messages.js';
 import { decodeSlot, encodeSlot, partsOf, type SlotCipher } from './slot-codec.js';
@@ -298,29 +298,40 @@ export class EtcdLog implements SharedLog {
 
   /**
    * Writes so much that every member makes a snapshot and begins more files of its write-ahead log than it keeps, by
-   * etcd's default settings; then compacts. Resolves to random bytes as hex that were written before: since members
-   * delete the oldest files first, a file without them holds nothing that is older. `onProgress` hears of entries.
+   * etcd's default settings. Compacts again and again, so that the database does not grow by what is written. Resolves
+   * to random bytes as hex that were written before: since members delete the oldest files first, a file without them
+   * holds nothing that is older. `onProgress` hears of entries.
    */
   async pushWal(onProgress: OnProgress): Promise<string> {
     const { keys, client } = this;
     const marker = randomBytes(limits.walMarkerBytes);
     await client.put({ key: keys.marker, value: marker });
-    let left: number = limits.walFillEntries;
     const value = randomBytes(limits.walFillBytes);
-    const fill = async (): Promise<void> => {
-      while (left > 0) {
-        left -= 1;
-        await client.put({ key: keys.filler, value }, limits.etcdSlowCallMs);
-        if (left % limits.walProgressEntries === 0) onProgress(limits.walFillEntries - left, limits.walFillEntries);
-      }
-    };
-    await Promise.all(Array.from({ length: limits.walFillAtOnce }, fill));
-    const { header } = await client.txn({
-      compare: [],
-      success: [keys.filler, keys.marker].map((key) => ({ request_delete_range: { key } })),
-    });
-    await client.compact(header.revision);
+    for (let done = 0; done < limits.walFillEntries; done += limits.walCompactEntries) {
+      onProgress(done, limits.walFillEntries);
+      let left = Math.min(limits.walCompactEntries, limits.walFillEntries - done);
+      const fill = async (): Promise<void> => {
+        while (left > 0) {
+          left -= 1;
+          await client.put({ key: keys.filler, value }, limits.etcdSlowCallMs);
+        }
+      };
+      await Promise.all(Array.from({ length: limits.walFillAtOnce }, fill));
+      await this.#forgetHistory([]);
+    }
+    await this.#forgetHistory([keys.filler, keys.marker]);
     return marker.toString('hex');
+  }
+
+  /** Deletes keys, and what the database remembers of all keys but their newest values. */
+  async #forgetHistory(deleted: readonly Buffer[]): Promise<void> {
+    const success = deleted.map((key) => ({ request_delete_range: { key } }));
+    const look = { request_range: { key: this.keys.filler, keys_only: true } };
+    const { header } = await this.client.txn({ compare: [], success: [...success, look] });
+    await this.client.compact(header.revision).catch((error: unknown) => {
+      // The leader trims meanwhile, and compacts further than this.
+      if (!isCompacted(error)) throw error;
+    });
   }
 
   /** First sequence numbers of slots from `from` on. */

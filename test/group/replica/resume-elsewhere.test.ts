@@ -1,6 +1,6 @@
 /**
- * A reader of the stream that moves from one node to another: the second node knows only up to which record and when the
- * first one had told everything.
+ * A reader of the stream that moves from one node to another: the second node knows only up to which record, and up to
+ * when, the first one had told everything.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -11,8 +11,8 @@ import type { LogRecord } from '../../../src/core/records/records.js';
 import { decideErasure } from '../../../src/core/rules/decide-removal.js';
 import { trustOf } from '../../../src/core/scoring/score.js';
 import { endOfMinute } from '../../../src/group/as-of.js';
-import { ChangeTable } from '../../../src/group/feed/change-table.js';
-import { type TouchedRows, touchedSince } from '../../../src/group/feed/resume-elsewhere.js';
+import { ChangeTable, type TouchedRows } from '../../../src/group/feed/change-table.js';
+import { touchedSince } from '../../../src/group/replica/resume-elsewhere.js';
 import { dayMs, Given, hourMs, subjectOf, t0 } from '../../support/given.js';
 import { MemoryLog } from '../../support/memory-log.js';
 import { Random } from '../../support/random.js';

@@ -1,16 +1,14 @@
 /**
- * What a reader of the verdict stream lacks that has heard another node of the group up to some record and time: which
- * players the log has changed since, so that no table of the other node is needed.
+ * Reads from the log what a reader of the verdict stream lacks that was served by another node of the group: which
+ * players the records have changed since. No table of the other node is needed.
  */
 import { subjectBytes } from '../../core/hashing/pseudonym.js';
 import type { LogRecord } from '../../core/records/records.js';
 import type { GroupState } from '../../core/state.js';
 import { limits } from '../../limits.js';
+import type { TouchedRows } from '../feed/change-table.js';
 import type { LogReader } from '../ports/log.js';
 import { batchFrom } from '../recovery/recovery.js';
-
-/** Rows of the state that a record after some other one may have changed; `all`: any. */
-export type TouchedRows = ReadonlySet<number> | 'all';
 
 /**
  * Reads the records after `seq` up to the newest one of the state. Null where that does not tell what a reader lacks: a

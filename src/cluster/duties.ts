@@ -4,7 +4,7 @@
  */
 
 import { messageOf } from '../errors.js';
-import type { SharedLog } from '../group/ports/shared-log.js';
+import type { Fence, NodeView, SharedLog } from '../group/ports/shared-log.js';
 import { ScrubDeferredError } from '../group/ports/storage-errors.js';
 import { limits } from '../limits.js';
 import type { LinkClient } from './link-client.js';
@@ -24,6 +24,8 @@ export interface DutiesDeps {
   readonly member: ClusterMember;
   readonly link: LinkClient;
   readonly nodeId: string;
+  /** The newest format of records that this release reads. */
+  readonly format: number;
   /** Bytes that were appended since the start. */
   readonly appendedBytes: () => number;
   readonly durableSeq: () => number;
@@ -96,6 +98,16 @@ export class LeaderDuties {
     await this.#busy;
   }
 
+  /** Records of a newer format are written once every living node reads them, so that an upgrade may be taken back. */
+  async #raiseFormat(fence: Fence, nodes: readonly NodeView[]): Promise<void> {
+    const { log, member, format, note } = this.#deps;
+    const readByAll = Math.min(format, ...nodes.map((node) => node.format));
+    if (readByAll <= member.writeFormat) return;
+    await log.raiseFormat(fence, readByAll);
+    member.writeFormat = readByAll;
+    note('info', { format: readByAll }, 'every node reads records of this format: they are written from here on');
+  }
+
   /** Deletes the slots that all living nodes have, but for the newest ones and, above all, those up to `upTo`. */
   async #trim(upTo: number): Promise<void> {
     const { log, member, members, note } = this.#deps;
@@ -106,6 +118,7 @@ export class LeaderDuties {
     member.etcdBytes = Math.max(0, ...statuses.map((status) => status?.dbBytes ?? 0));
     const inUse = Math.max(0, ...statuses.map((status) => status?.dbBytesInUse ?? 0));
     const nodes = await log.nodes();
+    await this.#raiseFormat(fence, nodes);
     const isPressed = inUse > limits.etcdBytesMax;
     if (isPressed) note('error', { bytes: inUse }, 'etcd is filling up: nodes that are far behind must join anew');
     const slowest = Math.min(...nodes.map(({ durable }) => durable), this.#deps.durableSeq());

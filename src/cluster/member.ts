@@ -39,6 +39,8 @@ export class ClusterMember implements ClusterHealth {
   #isRetired = false;
   #isUnreachable = false;
   readonly #started: number;
+  /** The newest format of records that may be written. */
+  writeFormat = 1;
   takeovers = 0;
   forwarded = 0;
   etcdBytes = 0;
@@ -262,6 +264,11 @@ export class ClusterMember implements ClusterHealth {
       const view = await log.view(this.appliedSeq + 1);
       this.#reached(view.trimmed);
       if (this.#ended) return;
+      this.writeFormat = view.format;
+      if (view.format > this.#deps.format) {
+        // It was away while the others were upgraded.
+        return await this.retire(`this release does not read records of format ${view.format}`);
+      }
       if (view.trimmed > this.appliedSeq) {
         this.#isRetired = true;
         return this.#deps.onBehind();

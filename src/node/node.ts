@@ -333,7 +333,14 @@ async function openGroup(
       publishErasures: () => feed.publishErasures(),
       onFatal: (error) => (cluster === null ? onFatal(error) : cluster.loopFailed(error)),
       onFailure,
-      ...(cluster === null ? {} : { isOneOfSeveral: true, leading: false, commitPatienceMs: limits.appendPatienceMs }),
+      ...(cluster === null
+        ? {}
+        : {
+            isOneOfSeveral: true,
+            leading: false,
+            commitPatienceMs: limits.appendPatienceMs,
+            formatMax: () => cluster.member.writeFormat,
+          }),
     });
   const intervalMs = () =>
     current.loop.state.peers.byStatus().active < limits.streamIntervalPeersMin ? 0 : config.streamIntervalMs;

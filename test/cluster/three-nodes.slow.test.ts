@@ -8,6 +8,7 @@ import { Batch } from '../../src/core/records/batch.js';
 import { limits } from '../../src/limits.js';
 import { openLogReader } from '../../src/store/log/lmdb-log.js';
 import { ClusterProcesses, salt } from '../support/cluster.js';
+import { beginPtf } from '../support/ptf.js';
 import { differences, StreamReader } from '../support/stream-reader.js';
 import { until } from '../support/until.js';
 import { noEtcd } from './etcd.js';
@@ -67,10 +68,11 @@ async function logOf(node: number): Promise<{ readonly ids: readonly string[]; r
 
 /** Up to which record slots were deleted, as the nodes that are given say. */
 async function floorOf(nodes: readonly number[]): Promise<number> {
-  const floors = await Promise.all(
-    nodes.map(async (node) => Number(JSON.parse((await runPtf(cluster.dir(node), 'cluster', 'status', '--json')).stdout).floor_seq)),
-  );
-  return Math.max(...floors);
+  const ask = async (node: number): Promise<number> => {
+    const { out } = await beginPtf(['cluster', 'status', '--json'], cluster.dir(node)).ended;
+    return (JSON.parse(out) as { readonly floor_seq: number }).floor_seq;
+  };
+  return Math.max(...(await Promise.all(nodes.map(ask))));
 }
 
 function filesWith(needle: Buffer, folder: string): string[] {
@@ -227,10 +229,10 @@ if (why !== undefined) {
     const live = reader.next(({ event }) => event === 'heartbeat');
     assert.is(await reader.connect(cluster.url(0)), 200);
     await live;
-    reader.cut();
+    await reader.cut();
     await store(1, 'while-it-moves');
     await sameEverywhere();
-    const [newest] = await Promise.all([applied(2)]);
+    const newest = await applied(2);
     const { length: framesBefore } = reader.frames;
     const again = reader.next(({ id }) => Number((id ?? '').split('-')[0]) >= newest);
     assert.is(await reader.connect(cluster.url(2)), 200);
@@ -239,7 +241,7 @@ if (why !== undefined) {
     assert.not(events.includes('reset'));
     assert.not(events.includes('snapshot'));
     assert.equal(await differences(cluster.url(2), key, reader.table, [...reader.table.keys()]), []);
-    reader.cut();
+    await reader.cut();
   });
 
   test('an erasure by any node leaves nothing of the player in any file of a node or of etcd', async () => {

@@ -60,6 +60,8 @@ export interface SharedView {
   /** Up to this record slots were deleted. */
   readonly trimmed: number;
   readonly nodes: readonly NodeView[];
+  /** The newest format of records that the log may hold: every node reads it. */
+  readonly format: number;
   readonly revision: string;
 }
 
@@ -106,6 +108,8 @@ export interface SharedLog {
   resign(resignation: Resignation): Promise<void>;
   /** The last lead that was given up; null: none was. */
   resigned(): Promise<Resignation | null>;
+  /** Records of this format may be appended from here on. Rejects with `OwnerLostError` under an old fence. */
+  raiseFormat(fence: Fence, format: number): Promise<void>;
   putNode(node: NodeView, lease: string): Promise<void>;
   nodes(): Promise<NodeView[]>;
   /** Null: there was no scrub. */

@@ -111,6 +111,7 @@ export class ClusterNode {
       member: this.member,
       link: this.#link,
       nodeId: settings.nodeId,
+      format: RECORD_FORMAT,
       appendedBytes: () => this.#writer?.appendedBytes ?? 0,
       durableSeq: () => this.#site.durableSeq,
       members: () => membersOf(log),
@@ -187,7 +188,12 @@ export class ClusterNode {
       );
     }
     this.member.lease.start();
-    const { trimmed } = await this.#untilAnswered(() => this.#log.view((lastSeq ?? 0) + 1, 1));
+    const { trimmed, format } = await this.#untilAnswered(() => this.#log.view((lastSeq ?? 0) + 1, 1));
+    if (format > RECORD_FORMAT) {
+      throw new StartRefusedError(
+        `the group writes records of format ${format}, and this release reads up to ${RECORD_FORMAT}: install a newer one`,
+      );
+    }
     if (lastSeq !== null && !isHalf && trimmed <= lastSeq) return;
     if (this.#clusterId === null) throw new StartRefusedError(`the store in ${this.#dir} is damaged`);
     log.warn({ last_seq: lastSeq, trimmed_seq: trimmed }, 'this node joins: it fetches a copy from another one');

@@ -8,6 +8,7 @@ export class EtcdKeys {
   readonly cluster: Buffer;
   readonly trimmed: Buffer;
   readonly floor: Buffer;
+  readonly format: Buffer;
   readonly scrubbed: Buffer;
   readonly scrubDue: Buffer;
   readonly marker: Buffer;
@@ -25,6 +26,7 @@ export class EtcdKeys {
     this.cluster = this.#key('state/cluster');
     this.trimmed = this.#key('state/trimmed');
     this.floor = this.#key('state/floor');
+    this.format = this.#key('state/format');
     this.scrubbed = this.#key('scrubbed');
     this.scrubDue = this.#key('scrub-due');
     this.marker = this.#key('marker');

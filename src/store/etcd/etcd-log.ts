@@ -54,11 +54,12 @@ export class EtcdLog implements SharedLog {
           { request_range: range },
           { request_range: { key: keys.trimmed } },
           { request_range: { key: keys.nodes, range_end: keys.nodesEnd } },
+          { request_range: { key: keys.format } },
         ],
       },
       timeoutMs,
     );
-    const [leader, log, trimmed, nodes] = responses.map(({ response_range: found }) => found!.kvs);
+    const [leader, log, trimmed, nodes, format] = responses.map(({ response_range: found }) => found!.kvs);
     const slots: Slot[] = [];
     for (const kv of log!) slots.push(await this.slotOf(kv));
     return {
@@ -66,6 +67,7 @@ export class EtcdLog implements SharedLog {
       slots,
       trimmed: trimmed![0] === undefined ? 0 : Number(trimmed![0].value.toString()),
       nodes: nodes!.map((kv) => this.#nodeOf(kv)),
+      format: format![0] === undefined ? 1 : Number(format![0].value.toString()),
       revision: header.revision,
     };
   }
@@ -257,6 +259,10 @@ export class EtcdLog implements SharedLog {
         { request_put: { key: keys.floor, value: Buffer.from(String(trimmed)) } },
       ],
     );
+  }
+
+  async raiseFormat(fence: Fence, format: number): Promise<void> {
+    await this.#fenced(fence, [], [{ request_put: { key: this.keys.format, value: Buffer.from(String(format)) } }]);
   }
 
   async putNode(node: NodeView, lease: string): Promise<void> {

@@ -18,6 +18,7 @@ import { LinkServer } from '../../cluster/link-server.js';
 import { ClusterMember } from '../../cluster/member.js';
 import { NightlyScrub } from '../../cluster/nightly-scrub.js';
 import { ClusterOperator } from '../../cluster/operations.js';
+import { within } from '../../cluster/within.js';
 import { messageOf } from '../../errors.js';
 import type { GroupApi } from '../../group/api.js';
 import type { Clock } from '../../group/ports/clock.js';
@@ -392,14 +393,4 @@ export class ClusterNode {
     await ended;
     this.#donor.forget();
   }
-}
-
-/** Resolves once `work` settles, at the latest after `ms`. */
-async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([work.catch(() => undefined), late]);
-  clearTimeout(timer);
 }

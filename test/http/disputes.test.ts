@@ -103,6 +103,21 @@ test('what a dispute must be is said where it is not', async () => {
   });
 });
 
+test('a dispute is one JSON document of bounded size', async () => {
+  await withGroup(async (group) => {
+    const answer = async (raw: string, type: string) => {
+      const path = `/api/v1/subjects/${subjectOf(newPlayer())}/disputes`;
+      const how = { method: 'POST', key: group.disputing.key, raw, headers: { 'Content-Type': type } };
+      const { status, body } = await ask(group.node.url, path, how);
+      return [status, body.code];
+    };
+    const json = 'application/json';
+    assert.equal(await answer('{"text":"x"}', 'text/plain'), [415, 'unsupported_media_type']);
+    assert.equal(await answer('{"text":', json), [400, 'malformed_json']);
+    assert.equal(await answer(JSON.stringify({ text: 'x'.repeat(100_000) }), json), [413, 'payload_too_large']);
+  });
+});
+
 test('the reporting peer sees its events as disputed while they are, or are void, and nobody else does', async () => {
   await withGroup(async (group) => {
     const player = newPlayer();

@@ -25,6 +25,7 @@ export interface GroupSiteDeps {
   readonly configure: () => Promise<void>;
   readonly snapshotSeq: () => number;
   readonly unfit: () => string | null;
+  readonly unfitToLead: () => string | null;
   readonly roleChanged: () => void;
   /** Slots with records to replace were taken over: this node's free space still holds them. */
   readonly replaced: () => void;
@@ -55,6 +56,10 @@ export class GroupSite implements MemberSite {
 
   get unfit(): string | null {
     return this.#deps.unfit();
+  }
+
+  get unfitToLead(): string | null {
+    return this.#deps.unfitToLead();
   }
 
   get weights() {

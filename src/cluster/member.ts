@@ -237,6 +237,8 @@ export class ClusterMember implements ClusterHealth {
         const { unfit } = site;
         if (unfit !== null && this.#role !== 'left') await this.#leave(unfit);
         if (unfit === null && this.#role === 'left' && !this.#isRetired) this.#comeBack();
+        const { unfitToLead } = site;
+        if (unfitToLead !== null && this.#role === 'leader') await this.demote(unfitToLead);
         if (this.#role !== 'leader' && this.#role !== 'left') await this.#step();
       } catch (error) {
         if (!(error instanceof SharedLogUnavailableError)) {
@@ -298,7 +300,7 @@ export class ClusterMember implements ClusterHealth {
   async #campaign(): Promise<void> {
     const { log, nodeId, url, now, elapsed, site } = this.#deps;
     const lease = this.lease.id;
-    if (lease === null || elapsed() < this.#waitsUntil || site.unfit !== null) return;
+    if (lease === null || elapsed() < this.#waitsUntil || site.unfit !== null || site.unfitToLead !== null) return;
     const cause = await this.#causeOfTakeover();
     const fence = await log.campaign({ nodeId, url, since: now(), cause }, lease);
     if (fence !== null) await this.#promote(fence, cause);

@@ -380,6 +380,7 @@ async function openGroup(
     configure: () => applyConfiguration(config, group),
     snapshotSeq: () => snapshots.list()[0] ?? 0,
     unfit: () => (disk.low ? 'disk_low' : null),
+    unfitToLead: () => (clockGuard.clockAhead ? 'the clock of the node jumped ahead' : null),
   };
   return { current, check, clusterSite };
 }

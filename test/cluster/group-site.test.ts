@@ -31,6 +31,7 @@ class World {
     configure: () => this.configure(),
     snapshotSeq: () => 0,
     unfit: () => null,
+    unfitToLead: () => null,
     roleChanged: () => undefined,
     replaced: () => undefined,
   });

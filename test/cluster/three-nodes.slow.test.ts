@@ -272,6 +272,24 @@ if (why !== undefined) {
     await store(leader, 'with-majority');
     await sameEverywhere();
   });
+
+  test('nodes stop as they are asked to while etcd hangs, and serve again afterwards', async () => {
+    const leader = await cluster.leader();
+    const stopping = [leader, (leader + 1) % 3];
+    for (const member of [0, 1, 2]) cluster.members.processes[member]!.kill('SIGSTOP');
+    const before = stopping.map((node) => cluster.logOf(node).length);
+    await Promise.all(stopping.map((node) => cluster.signal(node, 'SIGTERM')));
+    for (const [i, node] of stopping.entries()) {
+      const said = cluster.logOf(node).slice(before[i]);
+      assert.match(said, /"msg":"stopped"/);
+      assert.not.match(said, /did not stop/);
+    }
+    for (const member of [0, 1, 2]) cluster.members.processes[member]!.kill('SIGCONT');
+    for (const node of stopping) cluster.startNode(node);
+    for (const node of stopping) await cluster.ready(node);
+    await store(leader, 'after-the-stop');
+    await sameEverywhere();
+  });
 }
 
 test.run();

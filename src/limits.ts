@@ -543,8 +543,8 @@ export const limits = {
    * than one of its files holds, and more bytes follow than the files that it keeps (5 of 64 MB).
    */
   walFillEntries: 125_000,
-  /** Entries after which the database is compacted, so that its quota is not reached. */
-  walCompactEntries: 4_000,
+  /** Entries after which the database is compacted up to the time before, so that its quota is not reached. */
+  walCompactEntries: 5_000,
   /** Random bytes that the byte search looks for after a scrub. */
   walMarkerBytes: 32,
   /** etcd deletes old files every 30 s: how long the byte search waits for that, and how often it looks. */

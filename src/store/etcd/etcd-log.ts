@@ -313,6 +313,7 @@ export class EtcdLog implements SharedLog {
     const marker = randomBytes(limits.walMarkerBytes);
     await client.put({ key: keys.marker, value: marker });
     const value = randomBytes(limits.walFillBytes);
+    let before: string | null = null;
     for (let done = 0; done < limits.walFillEntries; done += limits.walCompactEntries) {
       onProgress(done, limits.walFillEntries);
       let left = Math.min(limits.walCompactEntries, limits.walFillEntries - done);
@@ -323,18 +324,22 @@ export class EtcdLog implements SharedLog {
         }
       };
       await Promise.all(Array.from({ length: limits.walFillAtOnce }, fill));
-      await this.#forgetHistory([]);
+      // One step behind, so that no watch loses what it has not yet read.
+      const { header } = await client.range({ key: keys.filler, keys_only: true });
+      if (before !== null) await this.#compact(before);
+      before = header.revision;
     }
-    await this.#forgetHistory([keys.filler, keys.marker]);
+    const { header } = await client.txn({
+      compare: [],
+      success: [keys.filler, keys.marker].map((key) => ({ request_delete_range: { key } })),
+    });
+    await this.#compact(header.revision);
     return marker.toString('hex');
   }
 
-  /** Deletes keys, and what the database remembers of all keys but their newest values. */
-  async #forgetHistory(deleted: readonly Buffer[]): Promise<void> {
-    const success = deleted.map((key) => ({ request_delete_range: { key } }));
-    const look = { request_range: { key: this.keys.filler, keys_only: true } };
-    const { header } = await this.client.txn({ compare: [], success: [...success, look] });
-    await this.client.compact(header.revision).catch((error: unknown) => {
+  /** Has the database forget what keys were before a revision. */
+  async #compact(revision: string): Promise<void> {
+    await this.client.compact(revision).catch((error: unknown) => {
       // The leader trims meanwhile, and compacts further than this.
       if (!isCompacted(error)) throw error;
     });

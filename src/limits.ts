@@ -554,7 +554,9 @@ export const limits = {
   scrubHourUtc: 3,
   scrubLookMs: 60_000,
   walFillBytes: 3_600,
-  walFillAtOnce: 256,
+  walFillAtOnce: 128,
+  /** Time for one of these entries, which wait for one another. */
+  walPutMs: 60_000,
   scrubMs: HOUR_MS,
   leaseSDefault: 3,
   /** etcd grants no shorter one with its default election timeout. */

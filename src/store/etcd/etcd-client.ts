@@ -77,8 +77,8 @@ export class EtcdClient {
     return this.#call('KV.Range', request, timeoutMs);
   }
 
-  put(request: PutRequest, timeoutMs: number = limits.etcdCallMs): Promise<object> {
-    return this.#call('KV.Put', request, timeoutMs);
+  put(request: PutRequest, timeoutMs: number = limits.etcdCallMs, tryMs: number = limits.etcdTryMs): Promise<object> {
+    return this.#call('KV.Put', request, timeoutMs, tryMs);
   }
 
   txn(request: TxnRequest, timeoutMs: number = limits.etcdCallMs): Promise<TxnResponse> {

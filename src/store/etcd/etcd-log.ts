@@ -320,7 +320,7 @@ export class EtcdLog implements SharedLog {
       const fill = async (): Promise<void> => {
         while (left > 0) {
           left -= 1;
-          await client.put({ key: keys.filler, value }, limits.etcdSlowCallMs);
+          await client.put({ key: keys.filler, value }, limits.walPutMs, limits.walPutMs / 2);
         }
       };
       await Promise.all(Array.from({ length: limits.walFillAtOnce }, fill));

@@ -539,10 +539,14 @@ export const limits = {
   refreshMs: 2_000,
   nodeIdLength: 63,
   /**
-   * Entries and bytes that push etcd's write-ahead log on: a snapshot (each 100,000 entries) comes after more bytes
-   * than one of its files holds, and more bytes follow than the files that it keeps (5 of 64 MB).
+   * The write-ahead log of etcd by its default settings: entries between two snapshots, files that are kept, and their
+   * size. A file is deleted once a snapshot came after it and more files follow than are kept.
    */
-  walFillEntries: 125_000,
+  walSnapshotEntries: 100_000,
+  walSnapshotEntriesMax: 10_000_000,
+  walFiles: 5,
+  walFilesMax: 100,
+  walFileBytes: 64 * MiB,
   /** Entries after which the database is compacted up to the time before, so that its quota is not reached. */
   walCompactEntries: 5_000,
   /** Random bytes that the byte search looks for after a scrub. */
@@ -554,7 +558,14 @@ export const limits = {
   scrubHourUtc: 3,
   scrubLookMs: 60_000,
   walFillBytes: 3_600,
-  walFillAtOnce: 128,
+  /**
+   * Entries in flight: more or fewer by how long they take, so that leases and turns come through, in ms on average.
+   */
+  walAtOnceMin: 4,
+  walAtOnceFirst: 16,
+  walAtOnceMax: 128,
+  walFastMs: 25,
+  walSlowMs: 100,
   /** Time for one of these entries, which wait for one another. */
   walPutMs: 60_000,
   scrubMs: HOUR_MS,

@@ -2,11 +2,16 @@
 import { granted, type Outcome, refused } from '../errors.js';
 import type { OnProgress } from '../group/api.js';
 import type { ClusterOperations, ClusterStatus } from '../group/cluster-api.js';
-import type { Scrubbed, SharedLog } from '../group/ports/shared-log.js';
+import {
+  type Scrubbed,
+  type SharedLog,
+  SharedLogUnavailableError,
+  type WalSettings,
+} from '../group/ports/shared-log.js';
 import { noLeader } from '../group/refusals.js';
 import { limits } from '../limits.js';
 import type { MemberStatus } from './duties.js';
-import type { LinkClient } from './link-client.js';
+import { type LinkClient, LinkError } from './link-client.js';
 import type { ClusterMember } from './member.js';
 
 export interface OperatorDeps {
@@ -21,7 +26,7 @@ export interface OperatorDeps {
    * Writes so much that every member of etcd begins new files of its write-ahead log and purges the old ones. Resolves
    * to the marker that was written first, as hex.
    */
-  readonly pushWal: (onProgress: OnProgress) => Promise<string>;
+  readonly pushWal: (settings: WalSettings, onProgress: OnProgress) => Promise<string>;
   readonly defragmentAll: () => Promise<void>;
   /** ms since 1970. */
   readonly now: () => number;
@@ -75,9 +80,10 @@ export class ClusterOperator implements ClusterOperations {
     return granted({ nodeId });
   }
 
-  scrub(onProgress: OnProgress = () => undefined): Promise<Outcome<Ended>> {
-    if (!this.#deps.member.isLeader) return this.#askLeader('/cluster-scrub', limits.scrubMs);
-    this.#scrubbing ??= this.#scrub(onProgress).finally(() => {
+  scrub(settings: Partial<WalSettings> = {}, onProgress: OnProgress = () => undefined): Promise<Outcome<Ended>> {
+    if (!this.#deps.member.isLeader) return this.#askLeader('/cluster-scrub', limits.scrubMs, settings);
+    const whole = { snapshotEntries: limits.walSnapshotEntries, files: limits.walFiles, ...settings };
+    this.#scrubbing ??= answered(this.#scrub(whole, onProgress)).finally(() => {
       this.#scrubbing = null;
     });
     return this.#scrubbing;
@@ -90,11 +96,11 @@ export class ClusterOperator implements ClusterOperations {
     return refused('invalid_parameter', { text: `node ${nodeId} lives: stop it first` });
   }
 
-  async #scrub(onProgress: OnProgress): Promise<Outcome<Ended>> {
+  async #scrub(settings: WalSettings, onProgress: OnProgress): Promise<Outcome<Ended>> {
     const { log, members, pushWal, defragmentAll, now } = this.#deps;
     const due = await log.scrubDue();
     const silent = (await members()).filter((status) => status === null).length;
-    const marker = await pushWal(onProgress);
+    const marker = await pushWal(settings, onProgress);
     await defragmentAll();
     const complete = silent === 0;
     const detail = complete
@@ -105,11 +111,21 @@ export class ClusterOperator implements ClusterOperations {
     return granted({ complete, detail, marker });
   }
 
-  async #askLeader<T>(path: string, timeoutMs: number): Promise<Outcome<T>> {
+  async #askLeader<T>(path: string, timeoutMs: number, body: object = {}): Promise<Outcome<T>> {
     const { member, nodeId, link } = this.#deps;
     const { leader } = member;
     if (leader === null || leader.nodeId === nodeId) return noLeader();
-    const call = { url: leader.url, method: 'POST', path, body: {}, timeoutMs } as const;
-    return (await link.call<{ readonly outcome: Outcome<T> }>(call)).outcome;
+    const call = { url: leader.url, method: 'POST', path, body, timeoutMs } as const;
+    return answered(link.call<{ readonly outcome: Outcome<T> }>(call).then(({ outcome }) => outcome));
   }
+}
+
+/** Makes a refusal of what only says that another node, or etcd, did not answer. */
+function answered<T>(work: Promise<Outcome<T>>): Promise<Outcome<T>> {
+  return work.catch((error: unknown) => {
+    if (error instanceof SharedLogUnavailableError || error instanceof LinkError) {
+      return refused('dependency_unavailable', { text: error.message });
+    }
+    throw error;
+  });
 }

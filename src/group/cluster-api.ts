@@ -1,6 +1,6 @@
 /** A node among those of its group, as its callers and its operator see it. Times in ms since 1970. */
 import type { Outcome } from '../errors.js';
-import type { Scrubbed } from './ports/shared-log.js';
+import type { Scrubbed, WalSettings } from './ports/shared-log.js';
 
 export type ClusterRole = 'leader' | 'follower' | 'joining' | 'left';
 
@@ -65,7 +65,10 @@ export interface ClusterOperations {
   /** The leader gives its place to another node. */
   stepDown(): Promise<Outcome<{ readonly nodeId: string }>>;
   /** Has every member of etcd delete the files that hold what was erased. `onProgress` hears how far that has come. */
-  scrub(onProgress?: (done: number, total: number) => void): Promise<Outcome<Omit<Scrubbed, 'at'>>>;
+  scrub(
+    settings?: Partial<WalSettings>,
+    onProgress?: (done: number, total: number) => void,
+  ): Promise<Outcome<Omit<Scrubbed, 'at'>>>;
   /** Slots wait for this node no more; a node that lives cannot be forgotten. */
   forget(nodeId: string): Promise<Outcome<null>>;
 }

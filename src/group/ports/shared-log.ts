@@ -36,6 +36,14 @@ export interface Scrubbed {
   readonly marker: string | null;
 }
 
+/** Settings of etcd's members, as far as a scrub has to know them. */
+export interface WalSettings {
+  /** `--snapshot-count`. */
+  readonly snapshotEntries: number;
+  /** `--max-wals`. */
+  readonly files: number;
+}
+
 /** Why a leader gave its lead up. */
 export interface Resignation {
   readonly fence: Fence;

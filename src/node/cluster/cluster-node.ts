@@ -130,7 +130,7 @@ export class ClusterNode {
       clusterId: () => this.#clusterId ?? '',
       endpoints: settings.endpoints,
       members: () => membersOf(log),
-      pushWal: (onProgress) => log.pushWal(onProgress),
+      pushWal: (wal, onProgress) => log.pushWal(wal, onProgress),
       defragmentAll: () => this.#duties.defragment(),
       now: () => clock.now(),
     });

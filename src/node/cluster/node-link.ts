@@ -9,7 +9,7 @@ import type { LinkClient } from '../../cluster/link-client.js';
 import { LinkRefusedError, type LinkRequest } from '../../cluster/link-server.js';
 import type { ClusterMember } from '../../cluster/member.js';
 import type { ClusterOperator } from '../../cluster/operations.js';
-import type { NodeView } from '../../group/ports/shared-log.js';
+import type { NodeView, WalSettings } from '../../group/ports/shared-log.js';
 import { limits } from '../../limits.js';
 import type { CopyDonor } from './cluster-copy.js';
 
@@ -86,7 +86,7 @@ export class NodeLink {
       case 'POST /step-down':
         return { outcome: await operations.stepDown() };
       case 'POST /cluster-scrub':
-        return { outcome: await operations.scrub() };
+        return { outcome: await operations.scrub(JSON.parse(body.toString('utf8')) as Partial<WalSettings>) };
       case 'POST /copy':
         return donor.ask();
       case 'GET /copy':

@@ -13,6 +13,7 @@ import type {
   SharedLog,
   SharedView,
   Slot,
+  WalSettings,
 } from '../../group/ports/shared-log.js';
 import { SharedLogUnavailableError } from '../../group/ports/shared-log.js';
 import { DamagedError, OwnerLostError } from '../../group/ports/storage-errors.js';
@@ -303,27 +304,35 @@ export class EtcdLog implements SharedLog {
   }
 
   /**
-   * Writes so much that every member makes a snapshot and begins more files of its write-ahead log than it keeps, by
-   * etcd's default settings. Compacts again and again, so that the database does not grow by what is written. Resolves
-   * to random bytes as hex that were written before: since members delete the oldest files first, a file without them
-   * holds nothing that is older. `onProgress` hears of entries.
+   * Writes so much that every member makes a snapshot and begins more files of its write-ahead log than it keeps.
+   * Compacts again and again, so that the database does not grow by what is written. Resolves to random bytes as hex
+   * that were written before: since members delete the oldest files first, a file without them holds nothing that is
+   * older. `onProgress` hears of entries.
    */
-  async pushWal(onProgress: OnProgress): Promise<string> {
+  async pushWal({ snapshotEntries, files }: WalSettings, onProgress: OnProgress): Promise<string> {
     const { keys, client } = this;
     const marker = randomBytes(limits.walMarkerBytes);
     await client.put({ key: keys.marker, value: marker });
     const value = randomBytes(limits.walFillBytes);
+    const fileEntries = Math.ceil(limits.walFileBytes / limits.walFillBytes);
+    const entries = Math.max(snapshotEntries + 2 * fileEntries, (files + 2) * fileEntries);
     let before: string | null = null;
-    for (let done = 0; done < limits.walFillEntries; done += limits.walCompactEntries) {
-      onProgress(done, limits.walFillEntries);
-      let left = Math.min(limits.walCompactEntries, limits.walFillEntries - done);
+    let atOnce: number = limits.walAtOnceFirst;
+    for (let done = 0; done < entries; done += limits.walCompactEntries) {
+      onProgress(done, entries);
+      const count = Math.min(limits.walCompactEntries, entries - done);
+      let left = count;
+      const startedAt = performance.now();
       const fill = async (): Promise<void> => {
         while (left > 0) {
           left -= 1;
           await client.put({ key: keys.filler, value }, limits.walPutMs, limits.walPutMs / 2);
         }
       };
-      await Promise.all(Array.from({ length: limits.walFillAtOnce }, fill));
+      await Promise.all(Array.from({ length: atOnce }, fill));
+      const entryMs = ((performance.now() - startedAt) * atOnce) / count;
+      if (entryMs > limits.walSlowMs) atOnce = Math.max(limits.walAtOnceMin, atOnce / 2);
+      else if (entryMs < limits.walFastMs) atOnce = Math.min(limits.walAtOnceMax, atOnce * 2);
       // One step behind, so that no watch loses what it has not yet read.
       const { header } = await client.range({ key: keys.filler, keys_only: true });
       if (before !== null) await this.#compact(before);

@@ -8,6 +8,12 @@ import type { Rendered } from '../renderers.js';
 import { examples, type Session, showing } from '../session.js';
 import { facts, table } from '../table.js';
 
+interface ScrubOptions {
+  readonly search?: string;
+  readonly snapshotCount?: string;
+  readonly maxWals?: string;
+}
+
 export function addCluster(program: Command, session: Session): void {
   const { ask, done, dir, moveData } = session;
   const cluster = program.command('cluster').description('show and direct the nodes of a group that several serve');
@@ -29,11 +35,17 @@ export function addCluster(program: Command, session: Session): void {
     .command('scrub')
     .description("push what was erased out of etcd's write-ahead logs; nightly by itself")
     .option('--now', 'at once, as it is without this option too')
+    .option('--snapshot-count <n>', "as the members of etcd have it; etcd's default where absent")
+    .option('--max-wals <n>', 'the same')
     .option('--search <dir>', "then prove it by a byte search of a member's data folder on this machine")
     .addHelpText('after', examples('cluster scrub --now', 'cluster scrub --now --search /var/lib/etcd'))
-    .action(async ({ search }: { readonly search?: string }) => {
+    .action(async ({ search, snapshotCount, maxWals }: ScrubOptions) => {
+      const settings = {
+        ...(snapshotCount === undefined ? {} : { snapshot_count: Number(snapshotCount) }),
+        ...(maxWals === undefined ? {} : { max_wals: Number(maxWals) }),
+      };
       const value = await showing(session, 'pushing the logs of etcd on', (progress) =>
-        ask('cluster-scrub', {}, progress),
+        ask('cluster-scrub', settings, progress),
       );
       const lines = [value.detail];
       if (search !== undefined && value.marker !== null) lines.push(await searched(session, search, value.marker));

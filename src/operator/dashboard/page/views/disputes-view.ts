@@ -13,8 +13,8 @@ const looks = { open: 'suspicious', upheld: 'active', rejected: 'neutral' } as c
 export function disputesView({ live, peers }: ViewContext): View {
   const open = h('div', {}, h('p', { class: 'muted' }, 'Loading…'));
   const decided = h('div', {});
-  /** What was drawnLast last: it is drawn anew only where that is something else. */
-  let drawnLast = '';
+  /** JSON of what the page shows; the page is drawn anew only if the newest answer differs. */
+  let shownJson = '';
 
   async function load(): Promise<void> {
     try {
@@ -28,15 +28,15 @@ export function disputesView({ live, peers }: ViewContext): View {
       );
       const names = new Map((await peers.list()).map(({ peer_id, peer_name }) => [peer_id, peer_name]));
       const drawn = JSON.stringify([waiting, others, [...names]]);
-      if (drawn === drawnLast) return;
-      drawnLast = drawn;
+      if (drawn === shownJson) return;
+      shownJson = drawn;
       const cards = (data: readonly DisputeValue[]) => data.map((one) => disputeCard(one, names));
       const rest =
         waiting!.next_from === null ? null : h('p', { class: 'muted small' }, 'There are more; these are the oldest.');
       fill(
         open,
         waiting!.data.length === 0
-          ? empty('Nothing waits', 'A peer that holds a player for wrongly reported disputes that here.')
+          ? empty('Nothing waits', 'When a peer disputes what is held of a player, the dispute appears here.')
           : [...cards(waiting!.data), rest],
       );
       fill(
@@ -47,7 +47,7 @@ export function disputesView({ live, peers }: ViewContext): View {
       );
     } catch (error) {
       fill(open, h('p', { class: 'notice notice-bad', role: 'alert' }, errorText(error)));
-      drawnLast = '';
+      shownJson = '';
     }
   }
 
@@ -153,7 +153,7 @@ export function disputesView({ live, peers }: ViewContext): View {
   const about = h(
     'p',
     { class: 'muted lead' },
-    'A peer does not know who reported a player: you decide whose events are void. Texts are drawnLast to nobody else.',
+    'A peer does not know who reported a player: you decide whose events are void. The texts are shown to nobody else.',
   );
   const element = h('div', {}, heading('Disputes'), about, card('Waiting for you', open), card('Decided', decided));
   return { title: 'Disputes', element, destroy: leave };

@@ -30,6 +30,16 @@ export interface PeerFacts {
   readonly seniority?: Float64Array;
   /** Absent where no peer carries an origin. */
   readonly origins?: OriginFacts;
+  /** Absent where no peer is new. */
+  readonly joined?: Joined;
+}
+
+/** When peers joined the group, in ms since 1970. */
+export interface Joined {
+  /** Per peer; infinite for a number that is no peer's. */
+  readonly at: Float64Array;
+  /** Peers that joined later are new. */
+  readonly newSince: number;
 }
 
 /** Origins and carriers stand among the peers, by their numbers; the votes of origins stand for those of carriers. */

@@ -124,6 +124,11 @@ function carried(fitted: Fitted, { origins = new Set(), carriers = [], revoked }
   return { tau: tau!, a: a!, b: b!, z: z!, witness: witness!, pi };
 }
 
+/** Sums that rounding alone tells apart weigh the same. */
+export function heaviness(vote: number): number {
+  return Math.fround(vote);
+}
+
 function votesOf(all: readonly Reported[], { revoked, carriers = [] }: FittedGroup, k: FitNumbers): Vote[] {
   const originOf = new Map(carriers.map(({ number, origin }) => [number, origin]));
   const heaviest = new Map<string, Reported>();
@@ -132,7 +137,8 @@ function votesOf(all: readonly Reported[], { revoked, carriers = [] }: FittedGro
     if (origin === undefined || revoked.has(one.peer)) return origin === undefined;
     const key = `${one.player} ${origin}`;
     const other = heaviest.get(key);
-    const isHeavier = other === undefined || one.lowering + one.raising > other.lowering + other.raising;
+    const isHeavier =
+      other === undefined || heaviness(one.lowering + one.raising) > heaviness(other.lowering + other.raising);
     if (isHeavier) heaviest.set(key, { ...one, peer: origin });
     return false;
   });
@@ -536,7 +542,7 @@ function leads(votes: readonly Vote[], witness: readonly number[], tau: readonly
   for (const vote of votes) about.set(vote.player, [...(about.get(vote.player) ?? []), vote]);
   return votes.map((vote) => {
     const rivals = about.get(vote.player)!.filter(({ peer }) => witness[peer] === witness[vote.peer]);
-    const best = rivals.reduce((first, other) => (weight(other) > weight(first) ? other : first));
+    const best = rivals.reduce((first, other) => (heaviness(weight(other)) > heaviness(weight(first)) ? other : first));
     return best.peer === vote.peer ? 1 : 0;
   });
 }

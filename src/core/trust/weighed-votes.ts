@@ -2,7 +2,7 @@
  * What of the votes stays the same in every round of the log-odds (docs/SCORING.md, "Log-odds"): who is two-sided, and
  * how much the others tell about each vote.
  */
-import { saturate, strength, unit } from '../evidence/evidence.js';
+import { heaviness, saturate, strength, unit } from '../evidence/evidence.js';
 import type { TrustConstants } from '../evidence/trust-constants.js';
 import type { VoteSums } from './sums/vote-sums.js';
 import { inBlocks } from './votes/blocks.js';
@@ -108,7 +108,7 @@ export class WeighedVotes implements Look {
         const j = peer[e]!;
         if (sizes[j]! === 1) continue;
         const before = speakers[numbers[j]!]!;
-        const isHeard = before === NO_PEER || voice[e]! > voice[before]!;
+        const isHeard = before === NO_PEER || heaviness(voice[e]!) > heaviness(voice[before]!);
         if (isHeard) speakers[numbers[j]!] = e;
         const silent = isHeard ? before : e;
         if (silent !== NO_PEER) voice[silent] = 0;

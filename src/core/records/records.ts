@@ -168,10 +168,7 @@ export interface EventWithdrawn extends StatedSums {
    * count, if this event is one.
    */
   readonly hidden?: { readonly under: number; readonly mass: number; readonly since?: number };
-  /**
-   * The event that repeated the withdrawn one and counts from this record on, with the mass that a later event of the
-   * same peer hides of it.
-   */
+  /** The repeat that counts from this record on, with the mass that a later event hides of it. */
   readonly counts?: { readonly event_seq: number; readonly hidden?: { readonly under: number; readonly mass: number } };
 }
 

@@ -83,7 +83,7 @@ test('an assumption is needed, and its peers must be peers of the group', async 
   assert.match(none.err, /give at least one of.*wrong_usage/);
   const unknown = await run(['simulate', '--without', 'nobody']);
   assert.is(unknown.code, 1);
-  assert.match(unknown.err, /nobody names no peer of this group \(unknown_peer\)/);
+  assert.match(unknown.err, /no peer of this group has the id nobody \(unknown_peer\)/);
   for (const days of ['-1', '1.5', '3651']) assert.is((await run(['simulate', '--half-life', days])).code, 2, days);
 });
 

@@ -1,9 +1,9 @@
-/** Validates events by the fields that their schema version knows. */
+/** Validates events by the fields that their schema version defines. */
 import type { Refusal } from '../errors.js';
 import { type Validator, validatorOf } from '../validation/validator.js';
 import { type EventBody, eventSchema, firstEventSchema } from './request-bodies.js';
 
-/** `root` names the whole value in texts. */
+/** `root`: the name of the whole value in texts. */
 export function eventValidator(root?: string): Validator<EventBody> {
   const validate = validatorOf(eventSchema, root);
   const validateFirst = validatorOf(firstEventSchema, root);
@@ -22,7 +22,7 @@ function explained(refusal: Refusal): Refusal {
   return isLater ? { ...refusal, text: `${field.slice(1)} is a field from schema_version 1.1.0 on` } : refusal;
 }
 
-/** Whether a body has fields that came with version 1.1.0 and is of an earlier version. */
+/** True if a body has fields of version 1.1.0 although it states an earlier version. */
 function isBeforeOrigins(body: unknown): boolean {
   if (typeof body !== 'object' || body === null) return false;
   const { origin, reference, schema_version: version } = body as Readonly<Record<string, unknown>>;
@@ -30,7 +30,7 @@ function isBeforeOrigins(body: unknown): boolean {
   return typeof version === 'string' && isBefore110(version);
 }
 
-/** False also for a text that is no semantic version, of which its own fault is told. */
+/** False also for a text that is no semantic version, which has a fault of its own. */
 function isBefore110(version: string): boolean {
   const parts = /^(\d+)\.(\d+)\.(\d+)(-)?/.exec(version);
   if (parts === null) return false;

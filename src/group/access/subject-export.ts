@@ -1,4 +1,4 @@
-/** All that a group holds of one player, for the operator to hand over: from its state and from the log. */
+/** Collects everything that a group holds of one player for the operator, from the state and the log. */
 import { eventTypeName } from '../../core/evidence/event-types.js';
 import type { GroupState } from '../../core/state.js';
 import { NO_KEY } from '../../core/vocabulary.js';
@@ -9,10 +9,13 @@ import type { GroupPool, ListedEvent } from '../ports/pool.js';
 import { disputeView } from './dispute-views.js';
 import type { Holdings, PairHolding } from './holdings.js';
 
-/** Asks the pool for something, or gives why it has no room. */
+/** Runs work in the pool, or returns the refusal if the pool has no room. */
 export type AskPool = <R>(work: (pool: GroupPool) => Promise<R>) => Promise<Outcome<R>>;
 
-/** `receipt`: with the hash of the player it makes what the audit log keeps of the export. Codes: overloaded. */
+/**
+ * `receipt`: proves the export, together with the player's hash, against the commitment in the audit log. Codes:
+ * overloaded.
+ */
 export async function exportOf(
   state: GroupState,
   subject: string,
@@ -63,7 +66,7 @@ export async function exportOf(
   });
 }
 
-/** Of all pairs, newest first; `isComplete`: false where there are more than one export holds. */
+/** Returns the events of all pairs, newest first; `isComplete` is false if there are more than one export holds. */
 async function eventsOf(
   state: GroupState,
   { pairs, withdrawn, expired }: Holdings,

@@ -1,13 +1,13 @@
 /**
  * The document of `ptf subject export`: its JSON Schema, which `docs/operating/subject-export.schema.json` publishes,
- * and how it is made of what the group holds.
+ * and its creation from the group's data.
  */
 import { eventTypeNames } from '../../core/evidence/event-types.js';
 import { disputeStatuses, verdicts } from '../../core/vocabulary.js';
 import type { SubjectExport } from '../../group/api.js';
 import { auditEntryValue, disputeValue, isoTime } from './values.js';
 
-/** Goes up where a member is taken away or means something else; members may be added without that. */
+/** Raised when a member is removed or changes its meaning; members may be added without that. */
 export const SUBJECT_EXPORT_VERSION = 1;
 
 const time = { type: 'string', format: 'date-time' } as const;

@@ -1,7 +1,7 @@
 /** Reads a CSV list by the names of its columns, whatever their order, case and separator. */
 import { CsvError, parse } from 'csv-parse/sync';
 
-/** The cells of one row by the names of their columns, in lower case. A cell that says NULL is empty. */
+/** The cells of one row by the lower-case names of their columns. A cell with NULL is empty. */
 export type Cells = (column: string) => string;
 
 export interface CsvSink {
@@ -9,7 +9,7 @@ export interface CsvSink {
   refuse(line: number, reason: string): void;
 }
 
-/** Cells are bounded, so that a quote that was lost does not make one cell of the whole file. */
+/** Cells are bounded, so that a missing quote does not turn the whole file into one cell. */
 const recordBytesMax = 256 * 1024;
 const absent = /^(?:NULL|\\N)$/i;
 
@@ -44,8 +44,8 @@ function columnName(text: string): string {
 }
 
 /**
- * Hands over each record. `isWhole` judges the last cell of a file that does not end with a line break: false where it
- * may have been cut.
+ * Passes each record to the sink. `isWhole` judges the last cell of a file that does not end with a line break: false
+ * if the cell may be truncated.
  */
 export function readCsv(text: string, sink: CsvSink, isWhole: (column: string, cell: string) => boolean): void {
   const header =
@@ -68,7 +68,7 @@ export function readCsv(text: string, sink: CsvSink, isWhole: (column: string, c
     }
     const at = columns;
     if (record.length !== names.length) {
-      // A separator at the end of each row is a habit of some tools.
+      // Some tools write a separator at the end of each row.
       const isPadded = record.length === names.length + 1 && record.at(-1) === '';
       if (!isPadded) {
         sink.refuse(line, `the row has ${record.length} cells, but the header names ${names.length} columns`);
@@ -76,7 +76,7 @@ export function readCsv(text: string, sink: CsvSink, isWhole: (column: string, c
       }
     }
     if (!isEnded && bytes >= endBytes && !text.endsWith('"') && !isWhole(names.at(-1)!, record.at(-1)!.trim())) {
-      sink.refuse(line, 'the file ends in this row without a line break, so that its last cell may be cut');
+      sink.refuse(line, 'the file ends in this row without a line break, so that its last cell may be truncated');
       return null;
     }
     sink.record((column) => {

@@ -7,7 +7,7 @@ import { isTimeZone } from '../formats/reading/times.js';
 import { type ImportPlan, type PlanOptions, planOf } from '../import/plan.js';
 import { HALF_LIFE_DAYS } from '../import/plan-constants.js';
 import { countsOf, planLines, planText } from '../import/plan-document.js';
-import { formatNames, listOf } from '../import/read-list.js';
+import { type FoundList, formatNames, listOf } from '../import/read-list.js';
 import { sendEntries } from '../import/send.js';
 import { groupKinds } from '../node/group-kinds.js';
 import { peerClient } from '../node/peer-client.js';
@@ -88,14 +88,14 @@ async function runImport(file: string, options: ImportOptions, session: Session)
   await send(file, options, session);
 }
 
-/** The plan of the file. The bytes and the text of the list are gone once it stands. */
+/** The plan of the file. The text of the list is gone once it stands. */
 async function planned(
   file: string,
   options: ImportOptions,
   kinds: PlanOptions['kinds'],
   { terminal, json }: Session,
 ): Promise<ImportPlan> {
-  const found = listOf(await bytesOf(file), options.format);
+  const found = await listIn(file, options.format);
   if (!json()) terminal.err(`${file}: ${found.format.title} (${found.why}), ${found.encoding}\n`);
   return planOf(found.format, found.text, {
     now: Date.now(),
@@ -106,6 +106,11 @@ async function planned(
     sendFaded: options.sendFaded === true,
     restate: options.restate === true,
   });
+}
+
+/** The list in the file; a function of its own, so that nothing holds its bytes while the plan is made. */
+async function listIn(file: string, format: string): Promise<FoundList> {
+  return listOf(await bytesOf(file), format);
 }
 
 async function bytesOf(file: string): Promise<Uint8Array> {
@@ -159,7 +164,7 @@ async function send(file: string, options: ImportOptions, session: Session): Pro
       events: {
         peerId,
         groupSalt,
-        format: plan.format,
+        list: plan.list,
         gameId,
         severity: options.severity ?? null,
         origin: options.origin,

@@ -51,6 +51,8 @@ export interface ListFormat {
   readonly name: string;
   /** Whose list it is, for people. */
   readonly title: string;
+  /** The name in event ids, where another format holds the same list; else `name`. */
+  readonly sameAs?: string;
   /** Why the text is of this format; null where it is not. */
   readonly recognise: (sample: Sample) => string | null;
   readonly read: (text: string, sink: RowSink, options: ReadOptions) => void;

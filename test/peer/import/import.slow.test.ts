@@ -52,6 +52,13 @@ test('an import reports every ban once; a second one, of the same list in anothe
   assert.equal([second.code, second.document.delivered, second.document.duplicates], [0, 50, 50]);
 });
 
+test('a list that another format holds too is the same list: the dump of a database adds nothing to its CSV', async () => {
+  const first = await importJson(list('sb_bans.csv', lists.sourcebans!(20)));
+  assert.equal([first.code, first.document.delivered, first.document.duplicates], [0, 20, 0], first.err);
+  const second = await importJson(list('sb_bans.sql', lists['sourcebans-sql']!(20)));
+  assert.equal([second.document.format, second.document.duplicates], ['sourcebans-sql', 20], second.err);
+});
+
 test('no name, reason, address or raw id of a list goes over the wire or stays on the disk', async () => {
   for (const [name, make] of Object.entries(lists)) {
     const { code } = await world.run(['import', list(`list.${name}`, make(12))]);

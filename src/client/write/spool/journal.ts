@@ -171,8 +171,9 @@ export class Journal {
     const end = segment.firstSeq + segment.count;
     const handle = await open(segment.path, 'r');
     try {
-      // The last record that is looked at begins before `bytesMax`, and is whole within this.
-      const want = Math.min(segment.bytes - start, bytesMax + 2 * bounds.spoolEventBytes);
+      // Records are about as long as those before them, and the first one is whole within this in any case.
+      const likely = Math.min(bytesMax, Math.ceil((segment.bytes / segment.count) * countMax));
+      const want = Math.min(segment.bytes - start, likely + 2 * bounds.spoolEventBytes);
       const bytes = await readAt(handle, start, want);
       const entries: Entry[] = [];
       let at = 0;

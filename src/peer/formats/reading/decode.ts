@@ -2,6 +2,8 @@
  * The text of a list's bytes: UTF-8, UTF-16 or Latin-1, without its byte order mark, with `\n` for every line break.
  */
 
+import { Buffer, isAscii } from 'node:buffer';
+
 export interface Decoded {
   readonly text: string;
   readonly encoding: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
@@ -17,6 +19,11 @@ export function decodeList(bytes: Uint8Array): Decoded {
   if (marked !== null) return decoded(bytes, marked);
   const guessed = encodingOfZeros(bytes);
   if (guessed !== null) return decoded(bytes, guessed);
+  if (isAscii(bytes)) {
+    // The text of a long list in one byte a character lies outside of the heap, which makes the collector less lazy.
+    const { buffer, byteOffset, byteLength } = bytes;
+    return { text: withPlainBreaks(Buffer.from(buffer, byteOffset, byteLength).toString('latin1')), encoding: 'utf-8' };
+  }
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(withoutCutCharacter(bytes));
     return { text: withPlainBreaks(text), encoding: 'utf-8' };

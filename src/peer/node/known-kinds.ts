@@ -5,9 +5,14 @@
 import { join } from 'node:path';
 import { normalizePlayerId } from '../../client/ids/normalize.js';
 import { isSubjectHash } from '../../client/ids/subject.js';
+import { readPlayerId } from '../../player-ids/player-id.js';
+import type { PlayerIdRefusal } from '../../player-ids/refusals.js';
 import type { PeerConfig } from '../config/peer-config.js';
 import { readSmallFile, replaceSmallFile } from '../config/small-file.js';
 import type { NodeReader } from './node-reader.js';
+
+/** Why a text names nobody in any group; other refusals may be of an id that the group made itself. */
+const idsOfNobody: ReadonlySet<PlayerIdRefusal> = new Set(['placeholder', 'address', 'rounded_number']);
 
 export class KnownKinds {
   readonly #path: string;
@@ -47,12 +52,17 @@ export class KnownKinds {
   }
 
   /**
-   * The spelling of an id that all peers of the group share; the id itself where ids are opaque. Throws
-   * `invalid_argument` for what is no id of these kinds.
+   * The spelling of an id that all peers of the group share. In a group whose ids are opaque it is the one that an import
+   * of a list gives, so that a player on a list is the player who joins; an id of no known form stays as it is. Throws
+   * `invalid_argument` for what is no id of the group's kinds, or of nobody.
    */
   canonical(id: string): string {
-    const kinds = this.#kinds;
-    return kinds === null || kinds.length === 0 || isSubjectHash(id) ? id : normalizePlayerId(id, { kinds });
+    if (isSubjectHash(id)) return id;
+    const kinds = this.#kinds ?? [];
+    if (kinds.length > 0) return normalizePlayerId(id, { kinds });
+    const found = readPlayerId(id);
+    if (found.ok) return found.id;
+    return idsOfNobody.has(found.reason) ? normalizePlayerId(id) : id;
   }
 }
 

@@ -76,6 +76,8 @@ test('an import of a public list names its origin, which the operator must have 
   const { code, document } = await importJson(list('public.cfg', lists.source!(3)), '--origin', 'public-list');
   assert.equal([code, document.delivered, document.refused.length], [1, 0, 3]);
   assert.match(document.refused[0].reason, /unknown_origin/);
+  const doctor = await world.run(['doctor']);
+  assert.match(doctor.out, /refused 3 reports of the spool imports for good, the last for unknown_origin/);
 });
 
 test('a dry run asks no node, needs no configuration, and tells bad lines by its exit code', async () => {

@@ -1,8 +1,8 @@
-/** How many files a process may open, as the system tells, and whether that is enough to start a node. */
+/** Reads how many files a process may open, and decides whether that is enough to start a node. */
 import { limits } from './limits.js';
 
 /**
- * A sentence about a limit that is too low; null where it is high enough, or where the system does not tell. `text`: of
+ * Returns a sentence about a limit that is too low; null if it is high enough or unknown. `text`: the content of
  * `/proc/self/limits` (proc_pid_limits(5)), whose first column is the limit in force.
  */
 export function openFilesProblem(text: string | null): string | null {

@@ -1,6 +1,4 @@
-/**
- * The process of `ptf-peer`: arguments, environment, terminal, signals and exit code. Its commands stand in `peer/`.
- */
+/** The process of `ptf-peer`: arguments, environment, terminal, signals and exit code. Its commands are in `peer/`. */
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { clearLine, cursorTo } from 'node:readline';
@@ -9,7 +7,7 @@ import { Writable } from 'node:stream';
 import { runPeerCommand } from './peer/cli/command.js';
 import type { Progress } from './peer/cli/session.js';
 
-/** The version of the package that this file belongs to, from the nearest package.json above it. */
+/** Returns the version of the package of this file, from the nearest package.json above it. */
 function packageVersion(): string {
   for (let folder = new URL('.', import.meta.url); ; folder = new URL('..', folder)) {
     const file = new URL('package.json', folder);
@@ -18,7 +16,7 @@ function packageVersion(): string {
   }
 }
 
-/** A line that is typed and not shown; empty where the input ends. */
+/** Reads a typed line without an echo; empty if the input ends. */
 async function askSecret(question: string): Promise<string> {
   process.stderr.write(`${question}: `);
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
@@ -31,8 +29,8 @@ async function askSecret(question: string): Promise<string> {
 }
 
 /**
- * A bar on the terminal's line, gone when the work is done. Drawn here, since a library for it would double the
- * packages that a game server installs.
+ * A progress bar on the terminal's line, removed when the work is done. It is drawn here because a library for it would
+ * double the packages that a game server installs.
  */
 function progressOf(what: string): Progress {
   let drawnAt = Number.NEGATIVE_INFINITY;
@@ -64,7 +62,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.once(signal, () => ending.abort());
 }
 for (const stream of [process.stdout, process.stderr]) {
-  // A reader that has seen enough, as `head` has, or a terminal that is gone.
+  // The reader, such as `head`, has closed the stream, or the terminal is gone.
   stream.on('error', () => undefined);
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * The operator command's process: arguments, environment, terminal and exit code. What it does stands in `operator/`.
+ * The process of the operator command: arguments, environment, terminal and exit code. Its commands are in `operator/`.
  */
 import { once } from 'node:events';
 import { constants, existsSync } from 'node:fs';
@@ -45,7 +45,7 @@ function defaultDir(): string {
   return text === undefined || text === '' ? fallback : text;
 }
 
-/** What a node would make of this environment; of a faulty one, the defaults beside the faults. */
+/** Reads the configuration of a node with this environment; for an invalid one, the defaults and the faults. */
 function configuration(): ConfigurationFacts {
   const outcome = loadConfig(environment(), readText);
   const found = outcome.ok ? outcome : loadConfig({}, readText);
@@ -65,7 +65,10 @@ function identityOf({ groupId, identityMode, environment: name, playerIdKinds }:
   return { groupId, identityMode, environment: name, ...kinds };
 }
 
-/** Why a node of this environment would not start on a folder; nothing where the environment itself is at fault. */
+/**
+ * Returns the reasons why a node with this environment would not start on a folder; an empty list if the environment
+ * itself is invalid.
+ */
 async function startProblemsOf(dir: string): Promise<readonly string[]> {
   const outcome = loadConfig(environment(), readText);
   if (!outcome.ok) return [];
@@ -79,8 +82,8 @@ async function confirm(question: string): Promise<boolean> {
 }
 
 /**
- * The next line. The end of the input, by Ctrl-D or Ctrl-C, is an empty one; whether `question` then rejects depends on
- * the release of Node.
+ * Returns the next line. The end of the input, by Ctrl-D or Ctrl-C, gives an empty one; whether `question` then rejects
+ * depends on the release of Node.
  */
 async function lineFrom(lines: Interface, prompt: string): Promise<string> {
   const ended = once(lines, 'close').then(() => '');
@@ -90,7 +93,7 @@ async function lineFrom(lines: Interface, prompt: string): Promise<string> {
   return line;
 }
 
-/** A line that is typed and not shown; empty where the input ends. */
+/** Reads a typed line without an echo; empty if the input ends. */
 async function askSecret(question: string): Promise<string> {
   process.stderr.write(`${question}: `);
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
@@ -109,8 +112,8 @@ async function input(charactersMax: number): Promise<string> {
 }
 
 /**
- * Work in a folder is its own user's: files that root leaves there, as LMDB does even where it only reads, the node
- * cannot open. Where nothing can be written, nothing is left.
+ * Refuses work in another user's folder: the node cannot open files that root leaves there, as LMDB does even if it
+ * only reads. A read-only file system is no problem, because no file can be left on it.
  */
 async function refuseForeign(dir: string): Promise<void> {
   const uid = await stat(dir).then(
@@ -125,16 +128,16 @@ async function refuseForeign(dir: string): Promise<void> {
   if (!isClosed) throw new OperatorError('access_denied', `${dir} is another user's; run as the user of the node`);
 }
 
-/** The folder itself, or where it is missing the nearest one above it. */
+/** Returns the folder itself, or the nearest existing one above it. */
 function nearestFolder(dir: string): string {
   const path = resolve(dir);
   return existsSync(path) || dirname(path) === path ? path : nearestFolder(dirname(path));
 }
 
-/** Makes the folder where it is missing, as a start does. */
+/** Creates the folder if it is missing, as a start does. */
 async function keepSecret(dir: string, name: string, text: string): Promise<void> {
   await refuseForeign(dir);
-  // A folder that root makes in another user's is closed to the node.
+  // The node has no access to a folder that root creates within another user's.
   if (process.getuid?.() === 0) await refuseForeign(nearestFolder(dir));
   makePrivate(dir);
   await replaceFile(join(dir, name), text, { sync: true });
@@ -151,7 +154,7 @@ async function adopt(dir: string): Promise<'adopted' | 'free'> {
   }
 }
 
-/** With the configuration of the node. The client of etcd is loaded here only. */
+/** Uses the configuration of the node. The client of etcd is loaded only here. */
 async function moveData(direction: 'import' | 'export', dir: string): Promise<MovedData> {
   await refuseForeign(dir);
   const outcome = loadConfig(environment(), readText);
@@ -186,7 +189,7 @@ const backups: BackupCommands = {
   },
 };
 
-/** A bar on the terminal's line, gone when the work is done. */
+/** A progress bar on the terminal's line, removed when the work is done. */
 function progressOf(what: string): Progress {
   const bar = new SingleBar({
     format: `${what} {bar} {percentage}%, {duration_formatted}`,
@@ -209,10 +212,10 @@ function progressOf(what: string): Progress {
 
 const noProgress: Progress = { to: () => {}, end: () => {} };
 
-/** What asks a process to end: Ctrl-C, an order, a terminal that is gone. */
+/** Signals that ask a process to end: Ctrl-C, a termination request, a closed terminal. */
 const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Work that Ctrl-C ends, with nothing half done left behind. */
+/** Runs work that Ctrl-C aborts, without leaving half-done work behind. */
 async function cancellable<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const cancelling = new AbortController();
   const cancel = (): void => cancelling.abort();
@@ -226,14 +229,14 @@ async function cancellable<T>(work: (signal: AbortSignal) => Promise<T>): Promis
 
 let isLost = false;
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // A reader that has seen enough, as `head` has.
+  // The reader, such as `head`, has closed the stream.
   if (error.code === 'EPIPE' || isLost) return;
   isLost = true;
   process.exitCode = 1;
   const done = 'a change that was asked for is made all the same; rotate a key that was to be shown';
   process.stderr.write(`ptf: the output could not be written: ${error.message}; ${done} (output_failed)\n`);
 });
-// There is nobody left to tell, as where the terminal is gone.
+// There is no terminal left to print to.
 process.stderr.on('error', () => undefined);
 
 const code = await runCommand(process.argv.slice(2), {
@@ -253,7 +256,7 @@ const code = await runCommand(process.argv.slice(2), {
     node: process.version,
     platform: process.platform,
     version,
-    // Without a bound, 0 or more than there is.
+    // Without a limit, `constrainedMemory` is 0 or larger than the memory.
     memoryBytes: Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY),
   },
   verifyFolder,

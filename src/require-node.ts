@@ -1,5 +1,6 @@
 /**
- * Ends a process whose Node is too old with one sentence and exit code 2. Imported first by every entry of the service.
+ * Ends a process whose Node is too old with one sentence and exit code 2. Every entry of the service imports this file
+ * first.
  */
 import { nodeVersionProblem } from './node-version.js';
 

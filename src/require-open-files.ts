@@ -9,7 +9,7 @@ function systemLimits(): string | null {
   try {
     return readFileSync('/proc/self/limits', 'utf8');
   } catch {
-    // Only Linux has it.
+    // Only Linux has this file.
     return null;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The entry of a test's node: that of any node, but it ends like one that crashes as soon as the process that started
- * it is gone.
+ * The entry of a test's node: it equals that of any node, but ends like a crash as soon as the process that started it
+ * is gone.
  */
 import './main.js';
 

@@ -1,6 +1,6 @@
 /**
- * The package `peer-trust-federation/testing`: a real node in a temporary folder on a free port, as a process of its
- * own, so that a game server's tests run against the service itself, and can take it away.
+ * The package `peer-trust-federation/testing`: starts a real node in a temporary folder on a free port, as a process of
+ * its own, so that a game server's tests run against the service itself and can stop it.
  * @packageDocumentation
  */
 import './client/require-node.js';
@@ -15,18 +15,18 @@ import type { TrustClientOptions } from './client/client-options.js';
 import { TrustClient } from './client/trust-client.js';
 
 /**
- * How a test node runs.
+ * The options of a test node.
  * @public
  */
 export interface TestNodeOptions {
   /**
    * Variables of the node's configuration over its defaults, such as `HALF_LIFE_DAYS`; see the README's table. A
-   * `LOG_LEVEL` that is quieter than `info` is taken for `info`: a start is read off the log.
+   * `LOG_LEVEL` above `info` is replaced by `info`, because the start is recognised by a log line.
    */
   readonly variables?: Readonly<Record<string, string>> | undefined;
-  /** The group's salt; a fixed one where it is left out. */
+  /** The group's salt. Default: a fixed one. */
   readonly groupSalt?: string | undefined;
-  /** A data folder that stays, made where it is missing; a temporary one where it is left out. */
+  /** A data folder that is kept, created if missing. Default: a temporary one. */
   readonly folder?: string | undefined;
 }
 
@@ -39,39 +39,39 @@ export interface TestPeer {
   readonly peerId: string;
   /** The peer's key. */
   readonly apiKey: string;
-  /** The games that it may submit events for. */
+  /** The games for which the peer may submit events. */
   readonly gameIds: readonly string[];
 }
 
 /**
- * Players to be made known, by what all of the seeding peers say about them. The peers also judge some players of their
- * own, `seeded bad player 1` and so on, so that the group knows them as peers that report and praise.
+ * Players that all seeding peers judge. The peers also judge some other players, `seeded bad player 1` and so on, so
+ * that the group knows them as peers that both report and praise.
  * @public
  */
 export interface Seed {
-  /** Reported and banned: these become `untrusted`. */
+  /** Reported and banned players, which become `untrusted`. */
   readonly bad?: readonly string[] | undefined;
-  /** Commended: these become `trusted`. */
+  /** Commended players, which become `trusted`. */
   readonly good?: readonly string[] | undefined;
-  /** How many peers say so; 6 where it is left out. Fewer than 4 need not make anybody `untrusted` or `trusted`. */
+  /** Number of seeding peers. Fewer than 4 may not be enough for `untrusted` or `trusted`. Default: 6. */
   readonly peers?: number | undefined;
 }
 
 const entry = fileURLToPath(new URL('./test-node.js', import.meta.url));
-/** Levels that hide the line by which a start is known. */
+/** Levels that hide the log line of a start. */
 const quietLevels = ['warn', 'error', 'fatal', 'silent'];
 const startTimeoutMs = 60_000;
 const portTimeoutMs = 10_000;
 const settleTimeoutMs = 120_000;
-/** For the calls that prepare a test: whoever waits this long has a node that hangs, on a machine however busy. */
+/** Time limits of the calls that prepare a test: even on a busy machine, a node that takes longer hangs. */
 const patient = { attemptMs: 60_000, deadlineMs: 60_000 };
 const settlePauseMs = 20;
 const eventsPerPlayer = 3;
-/** Players of either kind that seeding peers judge besides: enough for peers to count as two-sided. */
+/** Number of other players of either kind that the seeding peers judge, so that the peers count as two-sided. */
 const otherPlayers = 12;
 const outputMax = 64 * 1024;
 
-/** What a seeding peer says of a player; `differs`: once the opposite. */
+/** Returns a seeding peer's events about a player; `differs` adds one opposite event. */
 function seedEvents({ playerId, isBad }: { readonly playerId: string; readonly isBad: boolean }, differs: boolean) {
   const now = Date.now();
   return Array.from({ length: eventsPerPlayer }, (_, i) => ({
@@ -79,21 +79,22 @@ function seedEvents({ playerId, isBad }: { readonly playerId: string; readonly i
     playerId,
     gameId: 'arena',
     severity: 1,
-    // Two events of the same moment would be one piece of evidence.
+    // Two events with the same time would count as one piece of evidence.
     at: now - i,
   }));
 }
 
 /**
- * Whether a peer differs in one event from the rest, for about half of the players: peers that say the same of
- * everybody are one witness.
+ * True if a peer differs from the others in one event, which holds for about half of the players: peers with equal
+ * events about all players would count as one witness.
  */
 function differs(peer: number, player: number): boolean {
   return ((Math.imul(peer * 31 + player + 1, 0x9e37_79b1) >>> 16) & 1) === 1;
 }
 
 /**
- * Starts a node and resolves once it answers. Close it at the end of the test; a test that dies takes its node with it.
+ * Starts a node and resolves once it answers. Close it at the end of the test; the node also ends with the test's
+ * process.
  * @public
  */
 export async function startTestNode(options: TestNodeOptions = {}): Promise<TestNode> {
@@ -138,26 +139,26 @@ export class TestNode {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  /** Whether the process runs. */
+  /** True if the process runs. */
   get isRunning(): boolean {
     return this.#child !== null;
   }
 
-  /** What the node has logged lately. */
+  /** The node's recent log output. */
   get output(): string {
     return this.#output;
   }
 
   /** Starts the node again after `stop` or `kill`, on the same folder and port. Resolves once it answers. */
   async start(): Promise<void> {
-    if (this.#child !== null) throw new Error('the test node runs already');
+    if (this.#child !== null) throw new Error('the test node is already running');
     const endsAt = performance.now() + portTimeoutMs;
     for (;;) {
       try {
         await this.#spawn();
         return;
       } catch (error) {
-        // While the node was away, the system may have lent its port to another process.
+        // While the node was stopped, the system may have given its port to another process.
         if (!this.#output.includes('in use by another process') || performance.now() > endsAt) throw error;
         await delay(settlePauseMs);
       }
@@ -167,7 +168,7 @@ export class TestNode {
   async #spawn(): Promise<void> {
     const child = fork(entry, [], {
       cwd: this.folder,
-      // Nothing of the test's own environment, so that it runs everywhere the same.
+      // Nothing of the test's own environment is passed on, so that the node behaves the same everywhere.
       env: {
         DATA_DIR: join(this.folder, 'data'),
         PORT: String(this.#port),
@@ -185,7 +186,7 @@ export class TestNode {
       if (this.#child === child) this.#child = null;
     };
     child.once('exit', ended);
-    // What could not be started never exits.
+    // A process that could not be started emits no exit event.
     child.once('error', () => {
       if (child.pid === undefined) ended();
     });
@@ -202,7 +203,7 @@ export class TestNode {
     return this.#end('SIGTERM');
   }
 
-  /** Ends the node as a crash does (SIGKILL); resolves once it has ended. */
+  /** Kills the node like a crash (SIGKILL); resolves once it has ended. */
   kill(): Promise<void> {
     return this.#end('SIGKILL');
   }
@@ -213,7 +214,7 @@ export class TestNode {
     await this.start();
   }
 
-  /** Stops the node, closes the clients that were made here, and removes the temporary folder. */
+  /** Stops the node, closes the clients that it created, and removes the temporary folder. */
   async close(): Promise<void> {
     await Promise.all([...this.#clients].map((client) => client.close()));
     this.#clients.clear();
@@ -227,7 +228,7 @@ export class TestNode {
     return { peerId, apiKey, gameIds };
   }
 
-  /** A client of this node, of a peer or of nobody, that ends with it. */
+  /** Creates a client of this node, with a peer's credentials or without any, which is closed with the node. */
   client(peer?: TestPeer, options: Partial<TrustClientOptions> = {}): TrustClient {
     const who = peer === undefined ? {} : { peerId: peer.peerId, apiKey: peer.apiKey };
     const client = new TrustClient({ url: this.url, groupSalt: this.groupSalt, ...who, ...options });
@@ -235,7 +236,9 @@ export class TestNode {
     return client;
   }
 
-  /** Registers peers, lets each of them report the players, and resolves once the scores say so. Returns the peers. */
+  /**
+   * Registers peers, lets each of them judge the players, and resolves once the scores reflect that. Returns the peers.
+   */
   async seed({ bad = [], good = [], peers: count = 6 }: Seed): Promise<TestPeer[]> {
     const peers: TestPeer[] = [];
     for (let index = 0; index < count; index++) peers.push(await this.register(`seeding peer ${index + 1}`));
@@ -253,7 +256,7 @@ export class TestNode {
     return peers;
   }
 
-  /** Resolves once the peers' weights take account of everything that the node has accepted. */
+  /** Resolves once the peers' weights include everything that the node has accepted. */
   async settled(): Promise<void> {
     const endsAt = performance.now() + settleTimeoutMs;
     for (;;) {
@@ -293,7 +296,7 @@ export class TestNode {
         };
         child.stdout?.setEncoding('utf8').on('data', append);
         child.stderr?.setEncoding('utf8').on('data', append);
-        // Not `exit`, which may come before the last of what it said.
+        // Not `exit`, which may come before the last output.
         child.once('close', (code, signal) => fail(`the test node ended with ${code ?? signal}`));
         child.once('error', reject);
       });
@@ -303,7 +306,7 @@ export class TestNode {
   }
 }
 
-/** Nodes that must not outlive the process that started them. Where a signal ends it, they see their channel closed. */
+/** Nodes that must not outlive this process. If a signal ends it, they notice that their channel is closed. */
 const running = new Set<ChildProcess>();
 process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');

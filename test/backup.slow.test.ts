@@ -266,7 +266,7 @@ test('root leaves no files in the folder of another user, and a start names what
   writeFileSync(join(dir, 'log', 'lock.mdb'), '', { mode: 0o600 });
   const { status, stdout } = spawnSync(process.execPath, [mainEntry], nobody);
   assert.is(status, 1);
-  assert.match(stdout, /DATA_DIR: \S+ cannot be used: this user may not use \S+lock\.mdb;/);
+  assert.match(stdout, /DATA_DIR: \S+ cannot be used: this user has no access to \S+lock\.mdb;/);
 });
 
 test('no node starts on a backup', async () => {

@@ -32,7 +32,7 @@ async function startedWithHungReplica(): Promise<{ dir: string; node: NodeProces
 async function stoppingWithHungReplica(): Promise<{ dir: string; node: NodeProcess }> {
   const { dir, node } = await startedWithHungReplica();
   void node.kill('SIGTERM');
-  await until(() => node.output().includes('the last snapshot takes too long and is left'));
+  await until(() => node.output().includes('the last snapshot takes too long and is skipped'));
   return { dir, node };
 }
 

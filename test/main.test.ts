@@ -180,7 +180,7 @@ test('a folder that cannot be made is one line without a stack', async () => {
   assert.is(await node.ended, 1);
   const { msg, err } = JSON.parse(node.output().trim());
   assert.is(err, undefined);
-  assert.match(msg, /^DATA_DIR: \S+ cannot be used: a part of its path is a file; name another folder$/);
+  assert.match(msg, /^DATA_DIR: \S+ cannot be used: a part of its path is a file; set another folder$/);
 });
 
 test("a folder that cannot hold the operator's socket is one line without a stack", async () => {

@@ -297,7 +297,7 @@ test('an import names the line and the reason of every row that it does not read
   assert.match(errors, /^faults\.csv:3: player_id is missing$/m);
   assert.match(errors, /^faults\.csv:6: banned_at is not a date$/m);
   assert.match(errors, /^faults\.csv:7: severity must be a number from 0 to 1$/m);
-  assert.match(errors, /^faults\.csv:8: a player id must not hold a control or an invisible character$/m);
+  assert.match(errors, /^faults\.csv:8: a player id must not contain a control or an invisible character$/m);
   assert.is(code, 1);
 });
 

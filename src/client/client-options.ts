@@ -1,4 +1,4 @@
-/** What a client is told when it is made, and how what is left out is filled in. */
+/** The options of a client, and their defaults. */
 import { bounds } from './bounds.js';
 import { secretText } from './ids/secret.js';
 import { checkFallback, type Fallback } from './read/score-reader.js';
@@ -14,66 +14,64 @@ import { TrustError } from './trust-error.js';
  */
 export interface TrustClientOptions {
   /**
-   * The node's address, such as `https://trust.example.net`, with a path where it stands behind one; without
-   * credentials, query or fragment. Of a cluster the addresses of its nodes: the first is preferred, the others are
-   * asked in their order while it fails.
+   * The node's address, such as `https://trust.example.net`, with a path if the node is behind one; without
+   * credentials, query or fragment. For a cluster, the addresses of its nodes: the first is preferred, and the others
+   * are tried in order while it fails.
    */
   readonly url: string | readonly string[];
-  /** The peer's id; needed to submit. */
+  /** The peer's id; required to submit. */
   readonly peerId?: string | undefined;
   /**
-   * The peer's key; needed to submit, withdraw, erase and follow the stream, unless the node runs without
+   * The peer's key; required to submit, withdraw, erase and follow the stream, unless the node runs without
    * authentication.
    */
   readonly apiKey?: string | undefined;
   /**
-   * The peer's private Ed25519 key as PEM (PKCS #8), where the node knows its public key: every write is signed with
-   * it. See {@link generateSigningKey}. Behind a proxy the node must see the path that the contract names.
+   * The peer's private Ed25519 key as PEM (PKCS #8), if the node knows its public key: every write is signed with it.
+   * See {@link generateSigningKey}. A proxy before the node must not change the path that the contract names.
    */
   readonly signingKey?: string | undefined;
   /**
-   * The group's salt, at least 16 bytes; one final line break is removed. With it every player id is hashed here, so
-   * that none leaves the game server, and the cache can look players up by the ids that the game knows. Without it ids
-   * travel as they are, unless they are subject hashes already.
+   * The group's salt, at least 16 bytes; one final line break is removed. With the salt, the client hashes every player
+   * id, so that no raw id leaves the game server, and the cache can look players up by the ids that the game uses.
+   * Without it ids are sent as they are, unless they are subject hashes already.
    */
   readonly groupSalt?: string | undefined;
   /**
-   * The kinds of player ids that the group takes, such as `['steam']`: every id is brought into its canonical form, see
-   * {@link normalizePlayerId}. Where it is left out, a client with a salt takes them from the node at the first
-   * contact; events that a spool takes before it are then hashed as they are written. Null: ids are never changed.
+   * The kinds of player ids that the group accepts, such as `['steam']`: every id is converted to its canonical form,
+   * see {@link normalizePlayerId}. If absent, a client with a salt reads them from the node at the first contact;
+   * events that a spool accepts earlier are hashed as written. Null: ids are never changed.
    */
   readonly playerIdKinds?: readonly string[] | null | undefined;
-  /** The group that the stream must be of; any where it is left out. */
+  /** The group that the stream must belong to. Default: any group. */
   readonly groupId?: string | undefined;
-  /** What a read may take before it falls back, in ms; 100 where it is left out. */
+  /** Time budget of a read before it falls back, in ms. Default: 100. */
   readonly readBudgetMs?: number | undefined;
-  /** What a read answers where the node does not; `last-known` where it is left out. */
+  /** The answer of a read if the node does not answer in time. Default: `last-known`. */
   readonly fallback?: Fallback | undefined;
-  /** What one attempt of any other call may take, in ms; 5,000 where it is left out. */
+  /** Time limit of one attempt of any other call, in ms. Default: 5,000. */
   readonly attemptMs?: number | undefined;
-  /** What any other call may take with all of its attempts, in ms; 15,000 where it is left out. */
+  /** Time limit of any other call with all of its attempts, in ms. Default: 15,000. */
   readonly deadlineMs?: number | undefined;
-  /**
-   * Players that are remembered, for the cache and for fallbacks; 100,000 where it is left out. Roughly 300 bytes each.
-   */
+  /** Number of players to remember, for the cache and for fallbacks, at roughly 300 bytes each. Default: 100,000. */
   readonly playersMax?: number | undefined;
   /**
-   * How requests travel; undici's pool where it is left out. Of several nodes each needs its own: give what makes it
-   * from the address, such as {@link fetchTransport}.
+   * How requests are sent. Default: undici's connection pool. Each of several nodes needs a transport of its own: pass
+   * a function that makes one from the address, such as {@link fetchTransport}.
    */
   readonly transport?: Transport | ((url: string) => Transport) | undefined;
-  /** Time and chance; the system's where they are left out. For tests. */
+  /** Time and randomness; for tests. Default: those of the system. */
   readonly runtime?: Runtime | undefined;
 }
 
-/** The options with everything filled in. */
+/** The options with all defaults filled in. */
 export interface Settings {
   readonly peerId: string | undefined;
   readonly apiKey: string | undefined;
-  /** Null where writes are not signed. */
+  /** Null if writes are not signed. */
   readonly signer: RequestSigner | null;
   readonly groupSalt: string | undefined;
-  /** Undefined: those that the node states. */
+  /** Undefined: the kinds that the node states. */
   readonly playerIdKinds: readonly string[] | null | undefined;
   readonly groupId: string | undefined;
   readonly readBudgetMs: number;
@@ -86,7 +84,7 @@ export interface Settings {
   readonly runtime: Runtime;
 }
 
-/** Throws `invalid_argument` for an option that cannot be meant. */
+/** Throws `invalid_argument` for an invalid option. */
 export function settingsOf(options: TrustClientOptions): Settings {
   const urls = urlsOf(options.url);
   const { apiKey, groupSalt, signingKey, runtime = systemRuntime } = options;
@@ -115,20 +113,22 @@ export function settingsOf(options: TrustClientOptions): Settings {
     throw invalid(`groupSalt must be the group's, at least ${bounds.saltBytesMin} bytes`);
   }
   if (!(settings.playersMax > 0)) throw invalid('playersMax must be above 0');
-  // A header cannot carry it, and an error of the platform would show it.
+  // A header cannot carry any other key, and the platform's error would contain it.
   if (settings.apiKey !== undefined && !/^[\x21-\x7e]+$/.test(settings.apiKey)) {
-    throw invalid('apiKey must be printable characters without blanks');
+    throw invalid('apiKey must consist of printable characters without blanks');
   }
   return settings;
 }
 
 function urlsOf(url: string | readonly string[]): readonly string[] {
   const urls = typeof url === 'string' ? [url] : [...url];
-  if (urls.length === 0 || urls.length > bounds.nodes) throw invalid(`url must be 1 to ${bounds.nodes} addresses`);
+  if (urls.length === 0 || urls.length > bounds.nodes)
+    throw invalid(`url must be one address, or 1 to ${bounds.nodes} addresses`);
   for (const one of urls) {
-    if (!/^https?:\/\//.test(one) || !URL.canParse(one)) throw invalid('url must be an address of http or https');
+    if (!/^https?:\/\//.test(one) || !URL.canParse(one)) throw invalid('url must be an http or https address');
   }
-  if (new Set(urls.map((one) => new URL(one).href)).size < urls.length) throw invalid('url names one address twice');
+  if (new Set(urls.map((one) => new URL(one).href)).size < urls.length)
+    throw invalid('url must not name the same address twice');
   return urls;
 }
 
@@ -137,7 +137,7 @@ function transportsOf(
   transport: Transport | ((url: string) => Transport) = poolTransport,
 ): readonly Transport[] {
   if (typeof transport === 'function') return urls.map((url) => transport(url));
-  if (urls.length > 1) throw invalid('transport must be a function of the address where url has several');
+  if (urls.length > 1) throw invalid('transport must be a function of the address if url has several addresses');
   return [transport];
 }
 

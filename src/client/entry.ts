@@ -1,9 +1,9 @@
 /**
  * A client of the peer trust federation service for game servers.
  *
- * `TrustClient` is where to start: reads that never wait longer than they may, writes that arrive once, and a cache
- * that the node's stream keeps current. `EventSpool` keeps events on disk until the node has them. `TrustPolicy`
- * decides what follows, in the shadow first.
+ * Start with `TrustClient`: its reads have a time budget, its writes arrive exactly once, and the node's stream keeps
+ * its cache current. `EventSpool` keeps events on disk until the node has stored them. `TrustPolicy` turns trust into
+ * actions, in shadow mode first.
  * @packageDocumentation
  */
 import './require-node.js';

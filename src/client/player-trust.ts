@@ -1,20 +1,20 @@
-/** What the client says about a player, wherever it has it from. */
+/** The trust of a player as the client returns it, with its source. */
 import type { TrustScoreBody } from '../contract/response-bodies.js';
 import type { TrustErrorCode } from './trust-error.js';
 
 /**
- * The service's word for a player.
+ * The service's verdict on a player.
  * @public
  */
 export type Verdict = TrustScoreBody['verdict'];
 
 /**
- * Where the values of a {@link PlayerTrust} come from:
+ * The source of the values of a {@link PlayerTrust}:
  *
- * - `node`: from the node's answer to this very call.
- * - `cache`: from the cache that the stream keeps current.
- * - `last-known`: what the node said last, because it did not answer in time. `asOf` says how old it is.
- * - `assumed`: nobody answered and nothing is known: neutral, with confidence 0. Never act on it.
+ * - `node`: the node's answer to this very call.
+ * - `cache`: the cache that the stream keeps current.
+ * - `last-known`: the node's last answer, because it did not answer in time. `asOf` says how old it is.
+ * - `assumed`: the node did not answer and nothing is known: neutral, with confidence 0. Never act on it.
  *
  * @public
  */
@@ -29,11 +29,11 @@ export interface TrustValues {
   readonly score: number;
   /** 0 (no signal) to 1. */
   readonly confidence: number;
-  /** The service's word for the score. */
+  /** The service's verdict for the score. */
   readonly verdict: Verdict;
-  /** False: the group holds no events of this player, and the values are those of an unknown one. */
+  /** False if the group holds no events of this player; the values are then those of an unknown one. */
   readonly known: boolean;
-  /** Present where the player is on the group's allow list, and reads as neutral whatever was reported. */
+  /** Present if the player is on the group's allow list and reads as neutral, whatever was reported. */
   readonly allowed?: true;
 }
 
@@ -44,15 +44,16 @@ export interface TrustValues {
 export interface PlayerTrust extends TrustValues {
   /** The id as the caller wrote it. */
   readonly playerId: string;
-  /** Where the values come from. */
+  /** The source of the values. */
   readonly source: TrustSource;
   /**
-   * When the node last vouched for the values, by this machine's clock in ms since 1970. Null where they are assumed.
+   * Time at which the node last confirmed the values, by this machine's clock in ms since 1970. Null if they are
+   * assumed.
    */
   readonly asOf: number | null;
-  /** Why the values do not come from the node or the cache; null where they do. */
+  /** The reason why the values come neither from the node nor from the cache; null if they do. */
   readonly cause: TrustErrorCode | null;
 }
 
-/** What is said of a player without events: the service's own reading of no evidence. */
+/** The values of a player without events, equal to the service's own. */
 export const unknownPlayer: TrustValues = { score: 50, confidence: 0, verdict: 'neutral', known: false };

@@ -1,5 +1,5 @@
 /**
- * Throws where the game server's Node is too old for the client. Imported first by every entry of the package. The
+ * Throws if the game server's Node is too old for the client. Every entry of the package imports this file first. The
  * client imports `node:crypto` and `node:zlib` as namespaces, because a named import that an older Node lacks fails
  * before any code runs.
  */

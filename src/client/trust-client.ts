@@ -1,4 +1,4 @@
-/** The client of a game server: reads that never wait longer than they may, and writes that arrive once. */
+/** The client of a game server: reads with a time budget, and writes that arrive exactly once. */
 import type { EventBody, RegistrationBody } from '../contract/request-bodies.js';
 import type { TrustScoreBody } from '../contract/response-bodies.js';
 import { bounds } from './bounds.js';
@@ -46,26 +46,26 @@ const api = '/api/v1';
 type Request = Pick<Ask, 'method' | 'path' | 'json' | 'key'>;
 
 interface CallNeeds {
-  /** Whether the call sends subject hashes, so that the salt has to be the group's. */
+  /** True if the call sends subject hashes, so that the salt must be the group's. */
   readonly hashes?: boolean;
   readonly deadlineMs?: number;
 }
 const withHashes: CallNeeds = { hashes: true };
 
 /**
- * A client of one node, or of the nodes of one cluster. Make one per process and share it; `close` it at the end.
+ * A client of one node, or of the nodes of one cluster. Create one per process and share it; `close` it at the end.
  *
  * Reads (`scores`, `score`, `verdict`) never reject because of the node: within their budget they answer from the node
- * or the cache, else with the last known values or neutral ones, marked by `source` and `cause`. Everything else
+ * or the cache, else with the last known values or neutral ones, marked by `source` and `cause`. Every other call
  * rejects with a {@link TrustError} once its deadline is over.
  *
- * The first call that sends a hash compares the client's salt with the group's. Where they differ, reads answer neutral
+ * The first call that sends a hash compares the client's salt with the group's. If they differ, reads answer neutral
  * values with the cause `salt_mismatch`, and every other call that would send a hash rejects with it.
  *
- * Of several nodes the first is preferred. A call moves on to the next at once where a node fails, and back as soon as
- * the preferred one answers again. An event that a lost answer has the client send twice is stored once.
+ * The first of several nodes is preferred. A call moves on to the next one at once if a node fails, and back as soon as
+ * the preferred one answers again. An event that is sent twice because an answer was lost is stored once.
  *
- * Retries wait with full jitter and at least as long as `Retry-After` says. Answers of 4xx are never retried, but for
+ * Retries wait with full jitter and at least as long as `Retry-After` says. Answers of 4xx are never retried, except
  * 408 and 429.
  * @public
  */
@@ -76,7 +76,7 @@ export class TrustClient {
   readonly #ages: AgeClock;
   readonly #table: TrustTable;
   readonly #reader: ScoreReader;
-  /** Null where ids are not hashed here. */
+  /** Null if ids are not hashed here. */
   readonly #salt: SaltCheck | null;
   readonly #stop = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
@@ -84,7 +84,7 @@ export class TrustClient {
   #closing: Promise<void> | null = null;
   #kindsAskAgainMs = 0;
 
-  /** @param options - where the node is, and who calls. Nothing is sent yet. */
+  /** @param options - the address of the node, and the credentials of the peer. The constructor sends nothing. */
   constructor(options: TrustClientOptions) {
     this.#settings = settingsOf(options);
     const { transports, runtime, playersMax, groupSalt, signer } = this.#settings;
@@ -95,7 +95,7 @@ export class TrustClient {
     this.#table = new TrustTable(playersMax);
     this.#ages = new AgeClock(runtime);
     this.#reader = new ScoreReader({
-      // With a circuit of its own: that a node is too slow for the budget of a read says nothing about writes.
+      // Reads have a circuit of their own: a node that is too slow for a read's budget may be fast enough for writes.
       caller: new Caller(transports, runtime, this.#floor),
       runtime,
       ages: this.#ages,
@@ -109,10 +109,9 @@ export class TrustClient {
   }
 
   /**
-   * The trust of all players of a match, in the order asked. One call per 128 players, or none where the cache is
-   * current.
-   * @param playerIds - the players; repeats are allowed. One that is no id rejects with `invalid_argument`, which names
-   * its place.
+   * Returns the trust of all players of a match, in the order of the ids. Takes one call per 128 players, or none if
+   * the cache is current.
+   * @param playerIds - the players; repeats are allowed. An invalid id rejects with `invalid_argument`, which names its index.
    * @param options - budget, fallback and signal of this read.
    */
   scores(playerIds: readonly string[], options: ReadOptions = {}): Promise<PlayerTrust[]> {
@@ -132,16 +131,16 @@ export class TrustClient {
   }
 
   /**
-   * The service's word for one player; `neutral` where nobody knows. Use {@link TrustClient.score} to tell the two
-   * apart.
+   * The service's verdict on one player; also `neutral` if nothing is known. Use {@link TrustClient.score} to tell the
+   * two apart.
    */
   async verdict(playerId: string, options: ReadOptions = {}): Promise<Verdict> {
     return (await this.score(playerId, options)).verdict;
   }
 
   /**
-   * What a player's score is made of, straight from the node, in the contract's own form; null for a player without
-   * events. For tools, not for matches: it waits and rejects like a write.
+   * Explains a player's score, read from the node, in the contract's own form; null for a player without events. Meant
+   * for tools, not for matches: it waits and rejects like a write.
    */
   async explain(playerId: string, options: CallOptions = {}): Promise<TrustScoreBody | null> {
     const deadlineMs = this.#lacksKinds ? await this.#groupKnown(options) : this.#settings.deadlineMs;
@@ -162,9 +161,9 @@ export class TrustClient {
   }
 
   /**
-   * Submits one event and resolves once it is durable on the node's disk. A repetition of an event that is stored
-   * already counts as success. Rejects with the service's code where the event is not acceptable; `duplicate_event` is
-   * one of another peer with the same id.
+   * Submits one event and resolves once it is durable on the node's disk. A repetition of a stored event counts as
+   * success. Rejects with the service's code if the event is not acceptable; `duplicate_event` means that another peer
+   * used the same id.
    */
   async submit(event: TrustEvent, options: CallOptions = {}): Promise<EventOutcome> {
     const deadlineMs = this.#lacksKinds ? await this.#groupKnown(options) : this.#settings.deadlineMs;
@@ -182,10 +181,10 @@ export class TrustClient {
   }
 
   /**
-   * Submits many events, in order, 500 per call, or fewer where so many take longer than an attempt may. One that the
-   * node does not accept is reported and does not stop the rest; one that cannot be sent at all rejects with
-   * `invalid_argument`, which names its place, before anything is sent. Rejects also where the node takes nothing for
-   * longer than the deadline, or refuses the key; the same call may then be made again, as long as every event has an
+   * Submits many events, in order, 500 per call, or fewer if so many take longer than an attempt may. The result
+   * reports an event that the node does not accept, and the others are still sent. An event that cannot be sent at all
+   * rejects with `invalid_argument`, which names its index, before anything is sent. Rejects also if the node accepts
+   * nothing for longer than the deadline, or refuses the key; the same call may then be repeated if every event has an
    * `eventId` of its own.
    */
   async submitMany(events: readonly TrustEvent[], options: SubmitManyOptions = {}): Promise<SubmitManyOutcome> {
@@ -206,26 +205,26 @@ export class TrustClient {
   }
 
   /**
-   * What travels of a player id: the subject hash where the client has the salt, else the id itself. Throws
-   * `invalid_argument` where the id is none.
+   * Returns the text that is sent for a player id: the subject hash if the client has the salt, else the id itself.
+   * Throws `invalid_argument` if the id is invalid.
    */
   subjectOf(playerId: string): string {
     return this.#sentId(playerId);
   }
 
   /**
-   * An event in the form in which it travels, with everything filled in that was left out. The spool keeps events in
-   * this form.
+   * Returns an event in the form in which it is sent, with all defaults filled in. The spool stores events in this
+   * form.
    */
   prepare(event: TrustEvent): EventBody {
     const { peerId, runtime } = this.#settings;
-    if (peerId === undefined) throw new TrustError('invalid_argument', 'peerId is needed to submit');
+    if (peerId === undefined) throw new TrustError('invalid_argument', 'peerId is required to submit');
     return wireEvent(event, peerId, (playerId) => this.#sentId(playerId), runtime);
   }
 
   /**
-   * Sends events in one call, at most 500, and says of each what came of it; `later` where the node could not take it
-   * now. For the spool.
+   * Sends at most 500 events in one call, and returns the result of each; `later` means that the node could not accept
+   * the event now. Used by the spool.
    */
   async deliver(events: readonly EventBody[], options: CallOptions = {}): Promise<DeliveryResult[]> {
     return this.#deliver(events, options, this.#settings.deadlineMs);
@@ -238,9 +237,7 @@ export class TrustClient {
     return resultsOf(body, events, peerId);
   }
 
-  /**
-   * Withdraws an own event. Resolves also where an earlier attempt of this call did it and only its answer was lost.
-   */
+  /** Withdraws an own event. Resolves also if an earlier attempt of this call withdrew it and its answer was lost. */
   async withdraw(eventId: string, options: CallOptions = {}): Promise<void> {
     checkEventId(eventId);
     const path = `/events/${eventId}`;
@@ -253,10 +250,10 @@ export class TrustClient {
   }
 
   /**
-   * Erases everything that the group holds of a player. Not sent again where the node may have done it, since the
-   * receipt comes once: then it rejects with `outcomeUnknown`, and a further call answers `subject_not_found` where the
-   * player is erased.
-   * @param playerId - the player's subject hash, or the id where the client has the salt.
+   * Erases everything that the group holds of a player. The call is not sent again if the node may have acted, since it
+   * returns the receipt only once: the call then rejects with `outcomeUnknown`, and a further call answers
+   * `subject_not_found` if the player is erased.
+   * @param playerId - the player's subject hash, or the id if the client has the salt.
    */
   async eraseSubject(playerId: string, options: CallOptions = {}): Promise<ErasedSubject> {
     const deadlineMs = this.#lacksKinds ? await this.#groupKnown(options) : this.#settings.deadlineMs;
@@ -264,7 +261,7 @@ export class TrustClient {
     if (!isSubjectHash(hash)) {
       throw new TrustError(
         'invalid_argument',
-        'a subject hash is needed; give the client the salt, or use subjectHash',
+        'a subject hash is required: give the client the salt, or use subjectHash',
       );
     }
     const token = this.#table.reading(hash);
@@ -289,7 +286,10 @@ export class TrustClient {
     }
   }
 
-  /** Registers a peer. Each success makes a new one, so nothing is sent again where the node may have made it. */
+  /**
+   * Registers a peer. Each success creates a new one, so that the call is not sent again if the node may have created
+   * it.
+   */
   async register(registration: Registration, options: CallOptions = {}): Promise<RegisteredPeer> {
     const { peerName, gameIds, contactEmail, publicKey } = registration;
     const email = contactEmail === undefined ? {} : { contact_email: contactEmail };
@@ -305,8 +305,8 @@ export class TrustClient {
 
   /**
    * Follows the verdict stream, so that reads become local. Needs the group's salt, unless the game knows players by
-   * their subject hashes. While the stream is lost, reads call the node. Called again it returns the same feed; one
-   * that was refused is tried again.
+   * their subject hashes. While the stream is lost, reads call the node. A second call returns the same feed; if it was
+   * refused, it connects again.
    */
   follow(options: FollowOptions = {}): Feed {
     if (this.#closing !== null) throw closed();
@@ -314,7 +314,7 @@ export class TrustClient {
       this.#feed.retry();
       return this.#feed;
     }
-    // Both would write to one table.
+    // Awaited, because both feeds would write to the same table.
     const before = this.#feed?.close();
     const { transports, runtime, apiKey, groupId } = this.#settings;
     const { onState, onErased } = options;
@@ -337,9 +337,7 @@ export class TrustClient {
     return feed;
   }
 
-  /**
-   * Ends the client: the stream at once, calls under way after 5 s at most. Further calls reject with `closed`.
-   */
+  /** Closes the client: the stream at once, calls in progress after 5 s at most. Further calls reject with `closed`. */
   close(): Promise<void> {
     this.#closing ??= this.#end();
     return this.#closing;
@@ -348,7 +346,7 @@ export class TrustClient {
   async #end(): Promise<void> {
     const { runtime, transports } = this.#settings;
     await this.#feed?.close();
-    // Those are on their way to the node.
+    // Lets calls in progress end before they are aborted.
     const cancel = runtime.after(bounds.closeMs, () => this.#stop.abort(closed({ outcomeUnknown: true })));
     await Promise.allSettled(this.#running);
     cancel();
@@ -360,14 +358,14 @@ export class TrustClient {
     return playerIdKinds === undefined ? this.#salt?.kinds : playerIdKinds;
   }
 
-  /** Whether ids wait for the node to say how the group spells them. */
+  /** True if ids must wait for the node to state the group's kinds. */
   get #lacksKinds(): boolean {
     return this.#settings.playerIdKinds === undefined && this.#salt !== null && this.#salt.kinds === undefined;
   }
 
   /**
-   * Resolves once it is known how the group's ids are spelled, with what is left of the deadline. Rejects with what
-   * keeps the node from saying so.
+   * Resolves with the remaining time of the deadline once the group's kinds of ids are known. Rejects with the error
+   * that prevents the node from stating them.
    */
   async #groupKnown({ signal }: CallOptions): Promise<number> {
     const { runtime, deadlineMs } = this.#settings;
@@ -377,9 +375,8 @@ export class TrustClient {
   }
 
   /**
-   * Resolves once it is known how the group's ids are spelled, or the node has not said so within a second; then ids
-   * count as they are written, and the node is asked again after a minute. For the spool, which takes events without
-   * the node.
+   * Resolves once the group's kinds of ids are known, or after a second without an answer; ids are then used as
+   * written, and the node is asked again after a minute. For the spool, which accepts events without the node.
    */
   async ready({ signal }: CallOptions = {}): Promise<void> {
     const { runtime } = this.#settings;
@@ -425,7 +422,7 @@ export class TrustClient {
     return this.#caller.call({ ...ask, path: api + ask.path, repeat, attemptMs, deadlineMs, signal });
   }
 
-  /** Runs work that ends with the caller's signal or the client, whichever is first. */
+  /** Runs work that is aborted by the caller's signal or by the end of the client, whichever comes first. */
   async #during<T>(signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     if (this.#closing !== null) throw closed();
     signal?.throwIfAborted();

@@ -1,28 +1,26 @@
-/**
- * The one error of the client, told apart by its code: the service's own codes, and those of what happens on the way.
- */
+/** The one error type of the client, distinguished by code: the service's own codes, and those of the client itself. */
 import type { ErrorBody } from '../contract/error-bodies.js';
 
 /**
- * A code that the service answers with; see the contract. A newer node may send codes that this list does not name.
+ * A code that the service answers with; see the contract. A newer node may send codes that this list does not contain.
  * @public
  */
 export type ServiceErrorCode = ErrorBody['code'];
 
 /**
- * What can go wrong on this side:
+ * Codes of failures on the client's side:
  *
- * - `timeout`: no answer within the time given.
- * - `unreachable`: no connection, or one that broke.
- * - `circuit_open`: the node failed several times in a row and is left alone for a moment.
+ * - `timeout`: no answer within the time limit.
+ * - `unreachable`: no connection, or a broken one.
+ * - `circuit_open`: the node failed several times in a row; requests to it are paused.
  * - `behind`: the node has not applied yet what this client has read from another node of the cluster.
- * - `unexpected_answer`: something answered that does not speak the contract, such as a proxy's error page.
- * - `invalid_argument`: the call itself is at fault; nothing was sent.
- * - `salt_mismatch`: the client's salt is not the group's, so its hashes name nobody; nothing was sent.
+ * - `unexpected_answer`: the answer does not follow the contract, such as a proxy's error page.
+ * - `invalid_argument`: the call itself is wrong; nothing was sent.
+ * - `salt_mismatch`: the client's salt is not the group's, so that its hashes match no player; nothing was sent.
  * - `closed`: the client or the spool is closed.
- * - `spool_full`: the spool is at its bound, and its policy is to refuse.
- * - `spool_failed`: the disk refused; the event was not accepted, or the spool not opened.
- * - `spool_in_use`: another process works on the folder.
+ * - `spool_full`: the spool is full, and its policy is to refuse.
+ * - `spool_failed`: the disk failed; the event was not accepted, or the spool not opened.
+ * - `spool_in_use`: another process uses the folder.
  *
  * @public
  */
@@ -46,49 +44,49 @@ export type ClientErrorCode =
 export type TrustErrorCode = ServiceErrorCode | ClientErrorCode;
 
 /**
- * What a {@link TrustError} knows beside its code.
+ * The facts of a {@link TrustError} besides its code.
  * @public
  */
 export interface TrustErrorFacts {
-  /** The HTTP status, where there was an answer. */
+  /** The HTTP status, if there was an answer. */
   readonly status?: number | undefined;
-  /** How long the node asked to wait, in ms. */
+  /** The pause that the node requested, in ms. */
   readonly retryAfterMs?: number | undefined;
-  /** What the service says about the fault; see the contract. */
+  /** The service's details of the error; see the contract. */
   readonly details?: Readonly<Record<string, unknown>> | undefined;
-  /** `X-Request-Id` of the answer: the operator finds the node's log line by it. */
+  /** `X-Request-Id` of the answer, by which the operator finds the node's log line. */
   readonly requestId?: string | undefined;
-  /** True where the node may have done what was asked although no answer says so. */
+  /** True if the node may have acted although no answer says so. */
   readonly outcomeUnknown?: boolean | undefined;
-  /** What caused it. */
+  /** The underlying error. */
   readonly cause?: unknown;
 }
 
 /**
- * Every rejection of this package but one: an aborted `signal` rejects with its own reason. Holds no key, no salt and
- * no player id.
+ * The error with which every call of this package rejects, except that an aborted `signal` rejects with its own reason.
+ * Contains no key, no salt and no player id.
  * @public
  */
 export class TrustError extends Error {
   /** The name of the class. */
   override readonly name = 'TrustError';
-  /** What happened, for programs. */
+  /** The failure, for programs. */
   readonly code: TrustErrorCode;
-  /** The HTTP status, where there was an answer. */
+  /** The HTTP status, if there was an answer. */
   readonly status: number | undefined;
-  /** How long the node asked to wait, in ms. */
+  /** The pause that the node requested, in ms. */
   readonly retryAfterMs: number | undefined;
-  /** What the service says about the fault. */
+  /** The service's details of the error. */
   readonly details: Readonly<Record<string, unknown>> | undefined;
   /** `X-Request-Id` of the answer. */
   readonly requestId: string | undefined;
-  /** True where the node may have done what was asked although no answer says so. */
+  /** True if the node may have acted although no answer says so. */
   readonly outcomeUnknown: boolean;
 
   /**
-   * @param code - what happened, for programs.
-   * @param message - what happened, for people.
-   * @param facts - what else is known.
+   * @param code - the failure, for programs.
+   * @param message - the failure, for people.
+   * @param facts - further facts.
    */
   constructor(code: TrustErrorCode, message: string, facts: TrustErrorFacts = {}) {
     super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
@@ -101,7 +99,7 @@ export class TrustError extends Error {
   }
 }
 
-/** What `make` makes of each; what it throws names the place of the one that it is about. */
+/** Applies `make` to each item; an error thrown by it gets the index of its item. */
 export function namingEach<T, Made>(name: string, all: readonly T[], make: (one: T) => Made): Made[] {
   return all.map((one, index) => {
     try {
@@ -121,14 +119,14 @@ const codesOfWay: ReadonlySet<TrustErrorCode> = new Set<TrustErrorCode>([
   'unexpected_answer',
 ]);
 
-/** Whether the fault is the node's or the way's, so that the same call may succeed later. */
+/** True if the error concerns the node or the connection, so that the same call may succeed later. */
 export function isRetryable(error: TrustError): boolean {
   const { code, status } = error;
   if (status !== undefined && code !== 'unexpected_answer') return status === 408 || status === 429 || status >= 500;
   return codesOfWay.has(code);
 }
 
-/** Whether time ran out on the way, so that less in one call may get through. */
+/** True if time ran out on the way, so that a smaller call may succeed. */
 export function isTooSlow({ code }: TrustError): boolean {
   return code === 'timeout' || code === 'request_timeout';
 }

@@ -1,4 +1,4 @@
-/** The bodies of refusals, as JSON Schemas with their types beside them: which `details` belong to which code. */
+/** The bodies of refusals, as JSON Schemas with their types: the `details` of each code. */
 import { type ErrorCode, type ErrorDetails, errors } from '../errors.js';
 import { limits } from '../limits.js';
 import { eventId } from '../validation/identifiers.js';
@@ -114,7 +114,7 @@ export const canonicalFormsSchema = {
         type: 'object',
         additionalProperties: false,
         required: ['kind', 'form'],
-        properties: { kind: { type: 'string' }, form: { type: 'string', description: 'For people.' } },
+        properties: { kind: { type: 'string' }, form: { type: 'string', description: 'The reason, for people.' } },
       },
     },
   },
@@ -136,8 +136,8 @@ export const rateLimitSchema = {
   required: ['limit'],
   properties: {
     limit: { type: 'string', description: 'Which limit was reached.' },
-    per_s: { type: 'number', description: 'How many requests it allows in a second.' },
-    per_hour: { type: 'number', description: 'How many requests it allows in an hour.' },
+    per_s: { type: 'number', description: 'Number of requests that it allows in a second.' },
+    per_hour: { type: 'number', description: 'Number of requests that it allows in an hour.' },
   },
 } as const;
 
@@ -189,7 +189,7 @@ function errorOf(code: Schema, details?: Schema, isRequired = false): Schema {
   };
 }
 
-/** One branch for each code that has `details`, so that the code tells their type, and one for all other codes. */
+/** One branch for each code that has `details`, so that the code determines their type, and one for all other codes. */
 export const errorSchema: Schema = {
   anyOf: [
     ...Object.entries<Schema>(detailsByCode).map(([code, details]) =>
@@ -202,7 +202,7 @@ export const errorSchema: Schema = {
 export interface ErrorBody {
   readonly error: string;
   readonly code: ErrorCode;
-  /** Those of the code. */
+  /** The details of the code. */
   readonly details?: ErrorDetails[keyof ErrorDetails];
 }
 

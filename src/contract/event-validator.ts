@@ -1,15 +1,28 @@
-/** Validates events by the fields that their schema version knows. */
+/** Validates events by the fields that their schema version defines. */
+import type { Refusal } from '../errors.js';
 import { type Validator, validatorOf } from '../validation/validator.js';
 import { type EventBody, eventSchema, firstEventSchema } from './request-bodies.js';
 
-/** `root` names the whole value in texts. */
+/** `root`: the name of the whole value in texts. */
 export function eventValidator(root?: string): Validator<EventBody> {
   const validate = validatorOf(eventSchema, root);
   const validateFirst = validatorOf(firstEventSchema, root);
-  return (body, moreMax) => (isBeforeOrigins(body) ? validateFirst : validate)(body, moreMax);
+  return (body, moreMax) => {
+    if (!isBeforeOrigins(body)) return validate(body, moreMax);
+    const outcome = validateFirst(body, moreMax);
+    return outcome.ok ? outcome : explained(outcome);
+  };
 }
 
-/** Whether a body has fields that came with version 1.1.0 and is of an earlier version. */
+/** Says from which version on a field is known, where that is the first fault. */
+function explained(refusal: Refusal): Refusal {
+  const { details } = refusal;
+  const field = details !== undefined && 'field' in details ? details.field : '';
+  const isLater = field === '/origin' || field === '/reference';
+  return isLater ? { ...refusal, text: `${field.slice(1)} is a field from schema_version 1.1.0 on` } : refusal;
+}
+
+/** True if a body has fields of version 1.1.0 although it states an earlier version. */
 function isBeforeOrigins(body: unknown): boolean {
   if (typeof body !== 'object' || body === null) return false;
   const { origin, reference, schema_version: version } = body as Readonly<Record<string, unknown>>;
@@ -17,7 +30,7 @@ function isBeforeOrigins(body: unknown): boolean {
   return typeof version === 'string' && isBefore110(version);
 }
 
-/** False also for a text that is no semantic version, of which its own fault is told. */
+/** False also for a text that is no semantic version, which has a fault of its own. */
 function isBefore110(version: string): boolean {
   const parts = /^(\d+)\.(\d+)\.(\d+)(-)?/.exec(version);
   if (parts === null) return false;

@@ -1,4 +1,4 @@
-/** Which schemas get a name of their own in the OpenAPI document. */
+/** The schemas that have a name of their own in the OpenAPI document. */
 import {
   duplicateDisputeSchema,
   duplicateSchema,
@@ -40,7 +40,7 @@ import {
   snapshotDataSchema,
 } from './verdict-stream.js';
 
-/** The schemas that get a name of their own in the OpenAPI document; everything else is written out in place. */
+/** The schemas that have a name of their own in the OpenAPI document; all others are inlined. */
 export const namedSchemas = {
   Event: eventSchema,
   StoredEvent: storedEventSchema,

@@ -1,11 +1,11 @@
 /**
- * The OpenAPI 3.0.3 form of the 3.1 document, for generators that do not read 3.1 yet. A pure function from document to
+ * Converts the 3.1 document to OpenAPI 3.0.3, for generators that do not read 3.1 yet. A pure function from document to
  * document: it describes nothing itself.
  */
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Keywords of JSON Schema that mean the same in both versions and hold no schema. */
+/** Keywords of JSON Schema that mean the same in both versions and contain no schema. */
 const sameKeywords: ReadonlySet<string> = new Set([
   '$ref',
   'deprecated',
@@ -44,7 +44,7 @@ function eachValue(value: unknown, convert: (one: unknown) => unknown): Json {
   return Object.fromEntries(Object.entries(isObject(value) ? value : {}).map(([key, one]) => [key, convert(one)]));
 }
 
-/** A null is no type in 3.0: `nullable` stands beside the type, and an `enum` beside it must name null too. */
+/** Null is no type in 3.0: `nullable` replaces it, and an `enum` must also list null. */
 function typeKeywords(type: unknown, values: readonly unknown[] | undefined): Json {
   const named = values === undefined ? {} : { enum: values };
   const names: readonly unknown[] = Array.isArray(type) ? type : type === undefined ? [] : [type];
@@ -81,7 +81,9 @@ function schemaOf(schema: unknown): unknown {
   return converted;
 }
 
-/** Converts every schema below a part of the document that is no schema itself. Values of examples stay as they are. */
+/**
+ * Converts every schema within a part of the document that is no schema itself. Values of examples stay as they are.
+ */
 function partOf(part: unknown): unknown {
   if (Array.isArray(part)) return part.map(partOf);
   return isObject(part) ? membersOf(part) : part;
@@ -105,7 +107,8 @@ function infoOf(info: unknown): unknown {
 }
 
 /**
- * The same description as OpenAPI 3.0.3. Throws for what 3.0 cannot say, so that a schema never loses a rule unseen.
+ * Returns the same description as OpenAPI 3.0.3. Throws for anything that 3.0 cannot express, so that a schema never
+ * loses a rule unnoticed.
  * @param document OpenAPI 3.1, as `openApiDocument` returns it.
  */
 export function openApi30Document(document: Json): Json {

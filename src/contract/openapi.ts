@@ -24,7 +24,7 @@ function referenced(schema: Schema, own?: Schema): unknown {
   };
 }
 
-/** Examples of what is wrong, for the codes whose text says what was found. */
+/** Example texts for the codes whose text states the value that was found. */
 const exampleStrings: Partial<Record<ErrorCode, string>> = {
   schema_validation_failed: 'severity must be at most 1; got 1.5',
 };
@@ -88,7 +88,7 @@ function errorHeaders(status: number): Json {
   return { ...requestIdHeader, ...extra };
 }
 
-/** One response per status; its codes stand in the description and as examples. */
+/** One response per status, with its codes in the description and as examples. */
 function errorResponses(codes: readonly ErrorCode[]): Json {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of new Set(codes)) {
@@ -118,7 +118,7 @@ function parametersOf(route: Route): Json[] {
     required,
     description,
     schema,
-    // Ids are opaque: a comma inside one is escaped, and `+` is no blank.
+    // Ids are opaque: a comma within one is escaped, and `+` is no blank.
     ...(name === 'ids' ? { allowReserved: true } : {}),
   }));
   const inHeader =
@@ -126,7 +126,7 @@ function parametersOf(route: Route): Json[] {
   return [...inPath, ...inQuery, ...inHeader, ...(isWrite(route) ? signatureParameters(route) : [])];
 }
 
-/** RFC 9421: only a peer with a public key needs them, unless the node requires signatures. */
+/** RFC 9421: only a peer with a public key needs signatures, unless the node requires them. */
 function signatureParameters(route: Route): Json[] {
   const field = (name: string, description: string) => {
     return { name, description, in: 'header', required: false, schema: { type: 'string' } };
@@ -201,7 +201,7 @@ export function openApiDocument(version: string): Json {
           type: 'apiKey',
           in: 'cookie',
           name: 'service_session',
-          description: 'Hosted deployments: set by the dashboard after sign-in. Ignored where registration is open.',
+          description: 'Hosted deployments: set by the dashboard after sign-in. Ignored if registration is open.',
         },
       },
     },

@@ -1,6 +1,6 @@
 /**
- * The parameters of paths and queries, each with the schema that the OpenAPI document shows.
- * `http/request/parameters.ts` reads them.
+ * The parameters of paths and queries, each with the schema for the OpenAPI document. `http/request/parameters.ts`
+ * reads them.
  */
 import { limits } from '../limits.js';
 import { playerId } from '../validation/identifiers.js';
@@ -40,7 +40,7 @@ export const queryParameters = {
   },
 } as const satisfies Record<string, QueryParameter>;
 
-/** The parameters that a path template may hold, by name. */
+/** The parameters of path templates, by name. */
 export const pathParameters: Readonly<Record<string, { readonly description: string; readonly schema: Schema }>> = {
   id: {
     description: 'The player, as in `player_id` of an event: the opaque id, or the subject hash.',

@@ -1,6 +1,6 @@
 /**
- * The bodies that callers send, as JSON Schemas, with their types beside them. The validators, the types of the
- * handlers and the OpenAPI document are all made from these objects, so that a change here changes all three.
+ * The request bodies, as JSON Schemas with their types. The validators, the types of the handlers and the OpenAPI
+ * document are all derived from these objects, so that a change here changes all three.
  */
 import { limits } from '../limits.js';
 import { contactEmail, disputeText, gameIds, peerName, publicKey } from '../validation/identifiers.js';
@@ -9,7 +9,7 @@ import { eventFields, eventProperties, laterEventProperties } from './fields.js'
 
 const signature = { description: 'Reserved: any JSON value, neither validated nor used nor stored.' } as const;
 
-/** From `schema_version` 1.1.0 on. */
+/** Used from `schema_version` 1.1.0 on. */
 export const eventSchema = {
   type: 'object',
   additionalProperties: false,
@@ -18,14 +18,14 @@ export const eventSchema = {
 } as const;
 export type EventBody = FromSchema<typeof eventSchema>;
 
-/** Before 1.1.0: what came later is an unknown field. */
+/** Used before 1.1.0: later fields are unknown fields. */
 export const firstEventSchema = {
   ...eventSchema,
   properties: { ...eventProperties, signature },
 } as const;
 
 /**
- * What validates the outside of a batch. Its items are validated one by one, so that a bad one does not fail the rest.
+ * Validates a batch without its items. Items are validated one by one, so that an invalid one does not fail the others.
  */
 export const batchEnvelopeSchema = {
   type: 'object',
@@ -58,7 +58,7 @@ export const disputeSchema = {
       type: 'string',
       minLength: 1,
       maxLength: limits.peerIdLength,
-      description: 'The peer whose events are disputed, where the caller knows it; the operator decides.',
+      description: 'The peer whose events are disputed, if the caller knows it; the operator decides.',
     },
   },
 } as const;

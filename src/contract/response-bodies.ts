@@ -1,4 +1,4 @@
-/** The bodies that the service answers with, as JSON Schemas, with their types beside them: see `request-bodies.ts`. */
+/** The response bodies, as JSON Schemas with their types; see `request-bodies.ts`. */
 import { eventTypeNames } from '../core/evidence/event-types.js';
 import { identityModes, peerStatuses, pendingReasons, verdicts } from '../core/vocabulary.js';
 import { limits } from '../limits.js';
@@ -18,7 +18,7 @@ export const storedEventSchema = {
       type: 'boolean',
       const: true,
       description:
-        'Present while somebody disputes what the peer holds about the player, or the operator upheld that: the event then counts for nothing.',
+        'Present while the event is disputed, or the operator upheld a dispute: the event then does not count.',
     },
     game_id: { type: 'string', description: 'As it was when the event was accepted.', examples: gameId.examples },
     received_at: dateTime,
@@ -43,8 +43,8 @@ export const batchResultSchema = {
         additionalProperties: false,
         required: ['event_id', 'status'],
         properties: {
-          event_id: { type: ['string', 'null'], description: 'As sent; null where it was not a string.' },
-          status: { type: 'integer', description: 'What this event alone would have been answered with.' },
+          event_id: { type: ['string', 'null'], description: 'As sent; null if it was not a string.' },
+          status: { type: 'integer', description: 'The answer to this event as if it had been sent alone.' },
           code: errorCodeSchema,
           error: { type: 'string' },
           details: errorDetailsSchema,
@@ -174,7 +174,7 @@ const allowed = {
   type: 'boolean',
   const: true,
   description:
-    "Only of a player on the group's allow list: score, confidence and verdict are neutral then, whatever was reported.",
+    "Present only for a player on the group's allow list: score, confidence and verdict are then neutral, whatever was reported.",
 } as const;
 
 const updatedAt = { ...dateTime, description: 'Newest change of the player, cut to the hour.' } as const;
@@ -204,9 +204,9 @@ export const explanationSchema = {
     },
     two_sided: {
       type: 'boolean',
-      description: 'Whether most of what they say comes from peers that also say what is good.',
+      description: 'True if most of the evidence comes from peers that also report good behaviour.',
     },
-    pre_trusted: { type: 'boolean', description: 'Whether pre-trusted peers are among them.' },
+    pre_trusted: { type: 'boolean', description: 'True if pre-trusted peers are among them.' },
     half_life_days: { type: 'number', minimum: 0 },
     weights_based_on_seq: {
       ...count,

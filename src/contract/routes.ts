@@ -1,6 +1,6 @@
 /**
- * The table of routes: everything the public port answers, in one place. The router, the order of checks, the
- * validators, the OpenAPI document and the coverage test are all read from it; handlers add behaviour and nothing else.
+ * The table of all routes of the public port. The router, the order of checks, the validators, the OpenAPI document and
+ * the coverage test are all derived from it; handlers only add behaviour.
  */
 import type { ErrorCode } from '../errors.js';
 import { limits } from '../limits.js';
@@ -11,12 +11,12 @@ import * as requests from './request-bodies.js';
 import * as responses from './response-bodies.js';
 import * as stream from './verdict-stream.js';
 
-/** What a success is made of. Without `schema` the body is not JSON, and `contentType` names it. */
+/** A successful response. Without `schema` the body is not JSON, and `contentType` names its type. */
 export interface Success {
   readonly description: string;
   readonly schema?: Schema;
   readonly contentType?: string;
-  /** What the data of server-sent events may be. */
+  /** Schemas of the data of server-sent events. */
   readonly events?: readonly Schema[];
 }
 
@@ -26,25 +26,25 @@ export interface Route {
   readonly path: string;
   readonly tag: 'Players' | 'Events' | 'Peers' | 'Subjects' | 'Service';
   readonly summary: string;
-  /** `none` never looks at a key; `optional` never fails by one; `required` needs an active peer's. */
+  /** `none` ignores keys; `optional` never fails because of one; `required` needs an active peer's key. */
   readonly auth: 'none' | 'optional' | 'required';
-  /** `public`: without a key the answer has an ETag and may be kept for a moment. */
+  /** `public`: without a key the answer has an ETag and may be cached for a short time. */
   readonly cache: 'public' | 'none';
-  /** Answered even while the group is recovering, draining or stopped. */
+  /** True if the route answers even while the group is recovering, draining or stopped. */
   readonly whileNotReady: boolean;
   readonly body?: { readonly schema: Schema; readonly documented?: Schema; readonly bytesMax: number };
   readonly query: readonly QueryParameter[];
   /** A header field that the route reads. */
   readonly header?: { readonly name: string; readonly description: string };
   readonly success: Readonly<Record<number, Success>>;
-  /** What this route can be refused with, beyond `everyRoute`. */
+  /** The codes with which this route refuses, beyond `everyRoute`. */
   readonly codes: readonly ErrorCode[];
-  /** Left out of the OpenAPI document: pages for people. */
+  /** A page for people, which the OpenAPI document omits. */
   readonly page?: true;
 }
 
 const keyCodes = ['missing_api_key', 'invalid_api_key', 'peer_not_active'] as const;
-/** Of what is done in the name of a peer. */
+/** Codes of actions in the name of a peer. */
 const writeCodes = [
   ...keyCodes,
   'signature_missing',
@@ -65,7 +65,7 @@ const playerCodes = [
   'player_id_not_canonical',
 ] as const;
 
-/** What any request can meet, whatever its route, down to one that never was a request. */
+/** Codes that any request can get, whatever its route, including one that is no valid request. */
 export const everyRoute = [
   'invalid_parameter',
   'route_not_found',
@@ -237,7 +237,7 @@ export const routes = {
     query: [],
     success: {
       200: { description: 'Erased.', schema: responses.erasureSchema },
-      202: { description: 'Noted; the operator confirms it.', schema: responses.pendingErasureSchema },
+      202: { description: 'Recorded; the operator must confirm it.', schema: responses.pendingErasureSchema },
     },
     codes: [...writeCodes, 'invalid_parameter', 'subject_not_found', 'erasure_quota_exceeded', 'overloaded'],
   },
@@ -251,7 +251,7 @@ export const routes = {
     whileNotReady: false,
     body: { schema: requests.disputeSchema, bytesMax: limits.eventBodyBytes },
     query: [],
-    success: { 201: { description: 'Noted for the operator.', schema: responses.openedDisputeSchema } },
+    success: { 201: { description: 'Recorded for the operator.', schema: responses.openedDisputeSchema } },
     codes: [
       ...writeCodes,
       ...bodyCodes,
@@ -383,7 +383,7 @@ export const routes = {
     method: 'GET',
     path: '/docs/{asset}',
     tag: 'Service',
-    summary: 'What the page is made of',
+    summary: 'The files of the page',
     auth: 'none',
     cache: 'public',
     whileNotReady: true,
@@ -394,14 +394,14 @@ export const routes = {
   },
 } as const satisfies Record<string, Route>;
 
-/** Whether a route changes something in the name of a peer. */
+/** True if a route changes something in the name of a peer. */
 export function isWrite({ auth, method }: Route): boolean {
   return auth === 'required' && method !== 'GET';
 }
 
 export type OperationId = keyof typeof routes;
 
-/** The type of a route's request body, `undefined` where it takes none. */
+/** The type of a route's request body, `undefined` if it has none. */
 export type BodyOf<Id extends OperationId> = (typeof routes)[Id] extends {
   readonly body: { readonly schema: infer Body };
 }

@@ -1,12 +1,12 @@
 /**
- * What travels on `GET /api/v1/verdicts/stream`, as JSON Schemas with their types beside them: the data of each kind of
- * server-sent event (docs/decisions/0160-verdict-stream-wire.md).
+ * The data of the server-sent events of `GET /api/v1/verdicts/stream`, as JSON Schemas with their types
+ * (docs/decisions/0160-verdict-stream-wire.md).
  */
 import { identityModes, verdicts } from '../core/vocabulary.js';
 import type { FromSchema } from '../validation/schema.js';
 import { count, dateTime, hashHex } from './fields.js';
 
-/** One player as told: rounded as in a score read. */
+/** One published player, with values rounded as in a score read. */
 export const changedPlayerSchema = {
   type: 'object',
   required: ['subject_hash', 'score', 'confidence', 'verdict'],
@@ -30,7 +30,7 @@ export const changedPlayerSchema = {
 } as const;
 export type ChangedPlayer = FromSchema<typeof changedPlayerSchema>;
 
-/** A player that was erased: a score read answers 404. Nobody is told who asked for it. */
+/** A player that was erased: a score read answers 404. The stream does not reveal who requested the erasure. */
 export const removedPlayerSchema = {
   type: 'object',
   required: ['subject_hash', 'gone'],
@@ -48,7 +48,7 @@ export type RemovedPlayer = FromSchema<typeof removedPlayerSchema>;
 
 const asOf = { ...dateTime, description: "The node's time up to which everything has been told." } as const;
 
-/** First on every connection. */
+/** The first event on every connection. */
 export const helloDataSchema = {
   type: 'object',
   required: ['version', 'group_id', 'identity_mode', 'now', 'heartbeat_ms', 'score_step', 'confidence_step'],
@@ -111,7 +111,7 @@ export const resetDataSchema = {
 } as const;
 export type ResetData = FromSchema<typeof resetDataSchema>;
 
-/** The kinds of event, under the names in their `event:` field. */
+/** The kinds of events, by the names in their `event:` field. */
 export interface StreamEvents {
   readonly hello: HelloData;
   readonly reset: ResetData;

@@ -1,4 +1,7 @@
-/** A set of numbers from 0 on, a bit each: a JavaScript Set ends at 16 million, and takes 40 bytes for one. */
+/**
+ * A set of non-negative integers that takes one bit per number. A JavaScript Set ends at 16 million entries and takes
+ * 40 bytes for each.
+ */
 const SEGMENT_BYTES = 1 << 16;
 const SEGMENT_BITS = SEGMENT_BYTES * 8;
 

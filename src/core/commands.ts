@@ -1,4 +1,4 @@
-/** What is asked of a group, as values: time, chance and everything read from elsewhere arrive as fields. */
+/** The commands of a group, as values: time, random bytes and everything read from elsewhere arrive as fields. */
 
 import type { SubjectKey } from './columns/packed-keys.js';
 import type { EventTypeId, EventTypeName } from './evidence/event-types.js';
@@ -7,34 +7,34 @@ import type { EventAccepted } from './records/records.js';
 import type { PeerRelation } from './relations.js';
 import type { ErasureMode, PeerStatus } from './vocabulary.js';
 
-/** An event as the schema admitted it, its player already replaced by the subject's key. */
+/** An event that passed the schema, with the player already replaced by the subject's key. */
 export interface EventSubmission {
   readonly schemaVersion: string;
   readonly eventId: string;
   readonly eventType: EventTypeName;
   readonly peerId: string;
-  /** Null where the identity mode forbids what the caller sent. */
+  /** Null if the identity mode forbids the form in which the caller sent the player. */
   readonly subject: SubjectKey | null;
   readonly gameId: string;
   readonly severity: number;
   /** ms since 1970. */
   readonly timestamp: number;
-  /** Name of the origin whose statement the peer passes on; absent: its own. */
+  /** Name of the origin whose statement the peer passes on; absent if the statement is the peer's own. */
   readonly origin?: string;
-  /** The peer's own note, opaque. */
+  /** The peer's own opaque note. */
   readonly reference?: string;
 }
 
-/** Events to accept, with what was read about those that may repeat earlier ones. */
+/** Submits events, together with the log's answers about those that may repeat earlier ones. */
 export interface SubmitEvents {
-  /** Number of the peer whose key was sent; null with authentication off. */
+  /** Number of the peer whose key was sent; null if authentication is off. */
   readonly caller: number | null;
   readonly events: readonly EventSubmission[];
-  /** What the log says of events that may be repeats. */
+  /** The log's answers about events that may be repeats. */
   readonly checked?: readonly RepeatFound[];
 }
 
-/** Event `index` of a command may repeat one in the chain of records that begins at `head`. */
+/** Asks whether event `index` of a command repeats one in the chain of records that begins at `head`. */
 export interface RepeatCheck {
   readonly index: number;
   readonly head: number;
@@ -42,7 +42,7 @@ export interface RepeatCheck {
   readonly timestamp: number;
 }
 
-/** What the log holds: the newest event that event `index` repeats, 0 for none. */
+/** The log's answer: the newest event that event `index` repeats, or 0 if there is none. */
 export interface RepeatFound {
   readonly index: number;
   readonly head: number;
@@ -57,7 +57,7 @@ export interface Registration {
   readonly publicKey?: string;
 }
 
-/** What bounds a group beyond the limits of the service; from the configuration. */
+/** Bounds of a group from the configuration, besides the limits of the service. */
 export interface GroupBounds {
   readonly peersMax: number;
   readonly erasureQuotaPerDay: number;
@@ -68,7 +68,7 @@ export interface RegisterPeer extends Registration {
   readonly peerId: string;
   /** SHA-256 of the key, hex. */
   readonly keyDigest: string;
-  /** The operator may use the places that are kept for that; absent: somebody else asks. */
+  /** True if the operator asks and may use the places reserved for operators; absent for every other caller. */
   readonly byOperator?: boolean;
   readonly by: string;
 }
@@ -120,7 +120,7 @@ export interface ChangePreTrust {
   readonly by: string;
 }
 
-/** Whether two peers are one witness, as the operator knows it. */
+/** The operator's statement that two peers are, or are not, one witness. */
 export interface RelatePeers {
   readonly peerId: string;
   readonly otherId: string;
@@ -128,7 +128,7 @@ export interface RelatePeers {
   readonly by: string;
 }
 
-/** An origin to declare or to remove. */
+/** Declares or removes an origin. */
 export interface ChangeOrigin {
   readonly change: 'add' | 'remove';
   readonly name: string;
@@ -141,7 +141,7 @@ export interface OpenDispute {
   readonly caller: number;
   readonly subject: Uint8Array;
   readonly text: string;
-  /** Id of the peer whose events are disputed, where the caller names one. */
+  /** Id of the peer whose events are disputed, if the caller names one. */
   readonly against?: string;
   readonly by: string;
 }
@@ -149,28 +149,28 @@ export interface OpenDispute {
 export interface DecideDispute {
   readonly disputeId: string;
   readonly decision: 'uphold' | 'reject' | 'undo';
-  /** To uphold: the peers whose events become void; none: the one that it can only be. */
+  /** To uphold a dispute: the peers whose events become void. An empty list stands for the only peer that it can be. */
   readonly peerIds: readonly string[];
   readonly by: string;
 }
 
-/** An operator asks for all that is held of a player. */
+/** An operator's request for everything that is held about a player. */
 export interface ExportSubject {
   readonly subject: Uint8Array;
-  /** SHA-256(receipt + subject hash), hex: what the audit log keeps. */
+  /** SHA-256(receipt + subject hash), hex; the audit log stores it. */
   readonly commitment: string;
   readonly by: string;
 }
 
 /** A withdrawal, with the event as the log holds it. */
 export interface WithdrawEvent {
-  /** Number of the asking peer; null with authentication off. */
+  /** Number of the asking peer; null if authentication is off. */
   readonly caller: number | null;
   readonly eventSeq: number;
   readonly event: EventAccepted;
-  /** `redacted` of the state when the event was located. */
+  /** The state's `redacted` counter when the event was located. */
   readonly asOf: number;
-  /** The chain of the event's pair, see `chainTo`, and the newest record of the state when it was read. */
+  /** The chain of the event's pair (see `chainTo`), and the state's newest record at the time of the read. */
   readonly chain: readonly ChainLink[];
   readonly chainAsOf: number;
 }
@@ -179,7 +179,7 @@ export interface EraseSubject {
   /** Number of the asking peer, `NO_KEY` or `OPERATOR`. */
   readonly caller: number;
   readonly subject: Uint8Array;
-  /** SHA-256(receipt + subject hash), hex: what the audit log keeps. */
+  /** SHA-256(receipt + subject hash), hex; the audit log stores it. */
   readonly commitment: string;
   readonly by: string;
 }

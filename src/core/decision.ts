@@ -1,10 +1,13 @@
-/** What the rules answer: records to write and an outcome; and the two ways in which every rule makes one. */
+/**
+ * The result of a rule: records to write and an outcome. Every rule builds its result with one of the two functions of
+ * this file.
+ */
 import { type ErrorCode, type Outcome, type Refusal, refused } from '../errors.js';
 import { type AuditFact, auditPart } from './records/audit.js';
 import type { AuditPart, LogRecord } from './records/records.js';
 import type { GroupState } from './state.js';
 
-/** What a command leads to: the records to write, then the answer. A refusal writes nothing. */
+/** The result of a command: the records to write, and then the answer. A refusal writes nothing. */
 export interface Decision<T> {
   readonly records: readonly LogRecord[];
   readonly outcome: Outcome<T>;
@@ -14,7 +17,7 @@ export function refuse(code: ErrorCode, more: Omit<Refusal, 'ok' | 'code'> = {})
   return { records: [], outcome: refused(code, more) };
 }
 
-/** The audit part of the record that comes next. */
+/** Builds the audit part of the next record. */
 export function audited(state: GroupState, now: number, fact: AuditFact): AuditPart {
   return auditPart(state.auditHead, state.lastSeq + 1, now, fact);
 }

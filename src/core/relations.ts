@@ -1,16 +1,19 @@
-/** How peers relate: what an operator declares of two peers, and what makes two peers one witness. */
+/**
+ * Relations between peers: the operator's declarations about two peers, and the reasons that make two peers one
+ * witness.
+ */
 
-/** Why two peers are one witness. */
+/** Reason why two peers are one witness. */
 export type WitnessReason = 'declared' | 'clones' | 'copied_list';
 
-/** Two peers that were found to be one witness, `first < second`; groups follow from all such pairs. */
+/** Two peers that are one witness, `first < second`; witness groups follow from all such pairs. */
 export interface WitnessPair {
   readonly first: number;
   readonly second: number;
   readonly reason: WitnessReason;
 }
 
-/** What the operator declared about two peers, `first < second`. */
+/** The operator's declaration about two peers, `first < second`. */
 export interface PeerRelation {
   readonly first: number;
   readonly second: number;

@@ -1,7 +1,7 @@
 /**
- * The state of a group: the fold of its log. `apply` and `applyEvents` take records in, live and in replay; they never
- * refuse, and use only + - x / and comparison, so that a replay is equal bit for bit on every platform. Besides, a
- * snapshot's load fills it.
+ * The state of a group: the fold of its log. `apply` and `applyEvents` apply records, live and in replay; they never
+ * refuse, and they use only + - x / and comparison, so that a replay is equal bit for bit on every platform. Apart from
+ * them, only the load of a snapshot changes the state.
  */
 import { limits } from '../limits.js';
 import { KEY_WORDS } from './columns/packed-keys.js';
@@ -47,21 +47,21 @@ import { OPERATOR } from './vocabulary.js';
 
 /** An erased subject whose bytes are still in the log. */
 export interface OpenErasure {
-  /** Hex; null where only the log's free space may still hold it. */
+  /** Hex; null if only the log's free space may still hold the subject. */
   readonly subject: string | null;
-  /** Where its chains begin, and the requests that name it. */
+  /** Heads of the subject's chains, and the requests that name the subject. */
   readonly heads: readonly number[];
 }
 
 /** A withdrawn event whose bytes are still in the log. */
 export interface OpenWithdrawal {
-  /** The record that withdrew it. */
+  /** The withdrawal's record. */
   readonly seq: number;
   /** Hex; null once the subject was erased. */
   readonly subject: string | null;
 }
 
-/** Records that change what the tables of players hold, or look into them. */
+/** Records that change or read the tables of players. */
 const touchingPlayers: ReadonlySet<RecordType> = new Set<RecordType>([
   'event_withdrawn',
   'evidence_taken_back',
@@ -83,60 +83,60 @@ export class GroupState {
   readonly times = new Times();
   /** Sequence numbers of all audited records. */
   readonly auditSeqs = new NumberColumn();
-  /** What reads use of peers; derived. */
+  /** Values of peers that reads use; derived. */
   readonly peerWeights = new PeerWeights();
   readonly idTags: IdTags;
-  /** Which events may have been sent before; derived. */
+  /** The filter of events that may repeat earlier ones; derived. */
   readonly repeats: RepeatFilter;
   readonly #single = new EventColumns(1);
-  /** Events that count, but are not in the tables yet. */
+  /** Events that count already but are not in the tables yet. */
   #sorted: SortedEvents | null = null;
 
   lastSeq = 0;
-  /** The newest record that peer weights depend on. */
+  /** The newest record on which peer weights depend. */
   evidenceSeq = 0;
-  /** ms since 1970 of the newest record. */
+  /** Time of the newest record, in ms since 1970. */
   lastAt = 0;
   halfLifeDays: number;
   epoch: number;
-  /** Every change of scale so far: sums of records before `seq` were multiplied by `factor` there. */
+  /** Every change of scale so far: at record `seq`, the sums of all earlier records were multiplied by `factor`. */
   rescales: { seq: number; factor: number }[] = [];
   preTrusted: number[] = [];
-  /** The configured value of pre-trusted peers that was applied last. */
+  /** The configuration value of pre-trusted peers that was applied last. */
   preTrustConfigured: string | null = null;
   weights: Weights = noWeights;
-  /** What the operator declared about pairs of peers, ordered by these; the newest declaration of each. */
+  /** The operator's declarations about pairs of peers, sorted by pair; the newest declaration of each pair. */
   relations: readonly PeerRelation[] = [];
-  /** The version of scoring that scores follow, from record `seq` on. */
+  /** The version of scoring in use from record `seq` on. */
   scoring: { readonly version: number; readonly seq: number };
   auditHead = auditStart;
-  /** Erasures that are not out of the log yet, by their `subject_erased` record. */
+  /** Erasures whose bytes are not out of the log yet, by their `subject_erased` record. */
   readonly erasures = new Map<number, OpenErasure>();
-  /** Withdrawals that are not out of the log yet, by the withdrawn event. */
+  /** Withdrawals whose bytes are not out of the log yet, by the withdrawn event. */
   readonly withdrawals = new Map<number, OpenWithdrawal>();
-  /** Requests for an erasure that wait for the operator: their records, by subject (hex). */
+  /** Records of the erasure requests that wait for the operator, by subject (hex). */
   readonly pendingErasures = new Map<string, number[]>();
-  /** How often each peer (or `NO_KEY`) asked for the erasure of a subject that others had reported. */
+  /** Per peer (or `NO_KEY`): how often it asked for the erasure of a subject that others had reported. */
   readonly sharedErasures = new Map<number, number>();
   /** Times of the newest erasures, by number of the asking peer (or `NO_KEY`). */
   erasuresBy = new Map<number, number[]>();
-  /** The same of the newest disputes. */
+  /** Times of the newest disputes, by number of the asking peer (or `NO_KEY`). */
   disputesBy = new Map<number, number[]>();
   /**
-   * The newest record that took evidence back, changed what such a one hides, repeated an event, or made a repeated one
-   * count: chains that were read before may lack it. Of this process.
+   * The newest record that revoked evidence, changed what a revocation hides, repeated an event, or made a repeated one
+   * count: chains that were read earlier may lack it. Counts since the start of this process.
    */
   revokedSeq = 0;
-  /** How often an erasure or a withdrawal was carried out: whoever read a record before must look again. */
+  /** Number of erasures and withdrawals carried out so far: after a change, records must be read again. */
   redacted = 0;
-  /** Events up to this record left the log by their age; open while its free space may still hold some. */
+  /** Events up to record `seq` have expired from the log; `open` while its free space may still hold some of them. */
   retired = { seq: 0, open: false };
   eventCount = 0;
   readonly allowed = new AllowList();
   readonly erasedEvents = new ErasedEvents();
   readonly hourlyCounts = new HourlyCounts();
 
-  /** `salt` is never kept: it only keys the digests of event ids and of what events say. */
+  /** `salt` is not stored: it only keys the digests of event ids and of event contents. */
   constructor(formed: GroupFormed, salt: Uint8Array) {
     const secret = Buffer.from(formed.node_secret, 'hex');
     this.formed = formed;
@@ -148,17 +148,17 @@ export class GroupState {
     this.idTags = new IdTags(secret, salt);
   }
 
-  /** How many numbers are given out, to peers, origins and carriers; so the next one. */
+  /** Number of assigned numbers of peers, origins and carriers, which is also the next number. */
   get numbers(): number {
     return this.peers.size + this.origins.size;
   }
 
-  /** The peer that sends what is held under a number: of a carrier its peer. */
+  /** Returns the peer behind a number; for a carrier, its peer. */
   senderOf(number: number): Peer {
     return this.peers.at(this.origins.peerOf(number));
   }
 
-  /** Takes in the next record. `at` is the time of its batch. */
+  /** Applies the next record. `at` is the time of its batch. */
   apply(record: LogRecord, at: number): void {
     if (record.type === 'event_accepted') {
       this.#single.onlyKeys(keyOf(record.subject), record.id_tag ?? this.idTags.of(record.event_id));
@@ -264,7 +264,7 @@ export class GroupState {
         break;
       case 'scoring_changed':
         this.scoring = { version: record.scoring, seq };
-        // So that weights are computed anew.
+        // Makes the next computation of weights due.
         this.evidenceSeq = seq;
         break;
       case 'origin_declared':
@@ -291,7 +291,7 @@ export class GroupState {
     if ('audit' in record) this.#audited(record.audit, seq);
   }
 
-  /** Takes in the next records, at least one, all of them events of one batch. */
+  /** Applies the next records, at least one, all of them events of one batch. */
   applyEvents(events: EventColumns, at: number): void {
     if (this.#sorted === null) {
       this.prefetch(events);
@@ -302,13 +302,13 @@ export class GroupState {
     for (let i = 0; i < events.count; i++) this.#count(events.peers[i]!, at);
   }
 
-  /** The same of one event that was looked up by `keys` just now; not between `sortEvents` and `settle`. */
+  /** Applies one event that was just looked up by `keys`. Must not be called between `sortEvents` and `settle`. */
   applyEvent(event: DecidedEvent, { columns, i }: EventKeys, at: number): void {
     columns.setOthers(i, event);
     this.#intoTables(columns, i, this.lastSeq + 1, at);
     this.#noteSaid(columns, i);
     this.evidenceSeq = this.#next(at);
-    // Also where there is nothing to take back, and so no record that says it.
+    // Set also if there is nothing to revoke and therefore no record of the revocation.
     if (revokesLowering(event) || event.repeats) this.revokedSeq = this.lastSeq;
     this.#count(event.peer, at);
   }
@@ -317,11 +317,11 @@ export class GroupState {
     this.eventIds.insertEvent(events, i, seq);
     const entry = this.subjects.ensureEntryOfEvent(events, i, at, evidenceAt(events.timestamps[i]!, at));
     this.subjects.entries.add(entry, events.masses[i]!, seq);
-    // Of a peer whose events about the player are void, those of another origin are, too.
+    // If a peer's events about the player are void, those that it sends under an origin are void, too.
     if (this.disputes.upheld > 0) this.#markVoid(subjectHex(bytesOf({ words: events.keys, at: i * KEY_WORDS })));
   }
 
-  /** Marks the entries of a player whose evidence an upheld dispute takes out of scores, and no others. */
+  /** Marks exactly those entries of a player whose evidence an upheld dispute excludes from scores. */
   #markVoid(subject: string): void {
     const voided = this.disputes.voidedOf(subject);
     if (voided.length > 0) this.#markEntries(subject, voided);
@@ -337,28 +337,28 @@ export class GroupState {
     }
   }
 
-  /** Marks all entries that are void, where tables were filled without a look at disputes. */
+  /** Marks all void entries after tables were filled without regard to disputes. */
   markAllVoid(): void {
     if (this.disputes.upheld === 0) return;
     for (const subject of this.disputes.subjects()) this.#markVoid(subject);
   }
 
-  /** So that an event that says the same later is noticed. */
+  /** Notes the event's content, so that a later repeat is recognised. */
   #noteSaid({ hashes, peers, types, timestamps }: EventColumns, i: number): void {
     const type = types[i]!;
     if (isEvidence(type)) this.repeats.add(this.repeats.hashOf(hashes[i]!, peers[i]!, type, timestamps[i]!));
   }
 
   /**
-   * For about so many records to come, nobody will look into the tables: their events may be brought there together,
-   * which is several times faster. Until `settle`, what the tables hold is older than what the rest says.
+   * Announces about `count` records during which no code will look into the tables, so that their events may be sorted
+   * and added together, which is several times faster. Until `settle`, the tables are older than the rest of the state.
    */
   sortEvents(count: number): void {
     this.settle();
     this.#sorted = new SortedEvents(this.eventIds, this.subjects, count);
   }
 
-  /** Brings everything into the tables, and lets each event to come go there at once. */
+  /** Adds all pending events to the tables; later events are added at once. */
   settle(): void {
     this.#settleSorted();
     this.#sorted = null;
@@ -370,18 +370,18 @@ export class GroupState {
     this.markAllVoid();
   }
 
-  /** Reads what look-ups of these events will read. */
+  /** Prefetches the memory that lookups of these events will read. */
   prefetch(events: EventColumns): void {
     this.subjects.prefetch(events);
     if (events.count > 1) this.eventIds.prefetch(events);
   }
 
-  /** Counts the records up to `seq` as taken in: a restore wrote them, and nothing of them belongs into this state. */
+  /** Counts the records up to `seq` as applied: a restore wrote them, and they do not affect this state. */
   passOver(seq: number): void {
     this.lastSeq = seq;
   }
 
-  /** Counts the next records, received at `at`; returns the last of them. */
+  /** Counts the next records, received at `at`, and returns the last of them. */
   #next(at: number, count = 1): number {
     this.lastAt = at;
     this.times.note(this.lastSeq + 1, at);
@@ -395,7 +395,9 @@ export class GroupState {
     this.eventCount++;
   }
 
-  /** An event that was withdrawn or erased later: its id stays taken, nothing else of it counts. */
+  /**
+   * Applies the tombstone of an event that was withdrawn or erased: its id stays taken, and nothing else of it counts.
+   */
   #applyTombstone(tombstone: EventTombstone, seq: number, at: number): void {
     this.evidenceSeq = seq;
     if (this.#sorted === null) this.eventIds.insert(tombstone.id_tag, seq, tombstone.peer);
@@ -411,10 +413,7 @@ export class GroupState {
     if (subject !== null) this.#setPair(subjectBytes(subject), record, seq);
   }
 
-  /**
-   * Nothing changes but where the pair's chain begins; in a replay without its events, this is where its sums come
-   * from.
-   */
+  /** Changes only the head of the pair's chain; in a replay without the pair's events, it also sets its sums. */
   #applyCarriedSums(record: CarriedSums, seq: number): void {
     if (record.subject !== null) this.#setPair(record.subject, record, seq);
   }
@@ -472,7 +471,9 @@ export class GroupState {
     this.#countFor(this.erasuresBy, record.peer, at);
   }
 
-  /** Where the chains of a subject begin, and the records that name it: requests, disputes, the allow list. */
+  /**
+   * Returns the heads of a subject's chains, and the records that name the subject: requests, disputes, the allow list.
+   */
   #headsOf(subject: string): number[] {
     const heads = [
       ...(this.pendingErasures.get(subject) ?? []),
@@ -490,11 +491,11 @@ export class GroupState {
     getOrMake(this.pendingErasures, subject, () => []).push(seq);
   }
 
-  /** Notes when a peer asked for something that a quota bounds. */
+  /** Notes the time of a request that a quota bounds. */
   #countFor(times: Map<number, number[]>, peer: number, at: number): void {
     if (peer === OPERATOR) return;
-    // Not by age: a clock that jumped ahead would make the quota forget what it has to remember once the clock is right
-    // again.
+    // Bounded by number, not by age: if the clock jumped ahead, the quota would forget times that it needs once the
+    // clock is right again.
     const recent = (times.get(peer) ?? []).slice(1 - limits.erasureTimesMax);
     recent.push(at);
     times.set(peer, recent);
@@ -532,7 +533,7 @@ export class GroupState {
   }
 }
 
-/** With what was declared last in place of what was declared before of the same two. */
+/** Returns the relations with the newest declaration about two peers in place of an earlier one. */
 function related(relations: readonly PeerRelation[], { first, second, relation }: PeerRelation): PeerRelation[] {
   const others = relations.filter((other) => other.first !== first || other.second !== second);
   return [...others, { first, second, relation }].sort((p, q) => p.first - q.first || p.second - q.second);

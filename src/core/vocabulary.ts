@@ -1,4 +1,4 @@
-/** The words that the core shares with the floors above it, each stated once. */
+/** The vocabulary that the core shares with the layers above it, each word stated once. */
 
 export const identityModes = ['privacy-first', 'high-security'] as const;
 export type IdentityMode = (typeof identityModes)[number];
@@ -9,15 +9,15 @@ export type Environment = (typeof environments)[number];
 export const registrationModes = ['open', 'session', 'closed'] as const;
 export type RegistrationMode = (typeof registrationModes)[number];
 
-/** Whether writes must be signed: never looked at, by peers with a public key, or by all. */
+/** Signature modes: never checked, required of peers with a public key, or required of all peers. */
 export const requestSignings = ['off', 'optional', 'required'] as const;
 export type RequestSigning = (typeof requestSignings)[number];
 
-/** Who erases at once: any peer, a peer that alone reported the player, or the operator alone. */
+/** Callers that may erase at once: any peer, a peer that alone reported the player, or only the operator. */
 export const erasureModes = ['peer', 'own', 'operator'] as const;
 export type ErasureMode = (typeof erasureModes)[number];
 
-/** Why an erasure waits for the operator. */
+/** Reasons why an erasure waits for the operator. */
 export const pendingReasons = ['operator_mode', 'peer_too_new', 'reported_by_others'] as const;
 export type PendingReason = (typeof pendingReasons)[number];
 
@@ -29,10 +29,12 @@ export type DisputeStatus = (typeof disputeStatuses)[number];
 
 export const verdicts = ['trusted', 'neutral', 'suspicious', 'untrusted'] as const;
 export type Verdict = (typeof verdicts)[number];
-/** The place of each among `verdicts`. A map: where a name is looked up as a property V8 soon knows too many. */
+/**
+ * Index of each verdict in `verdicts`. A map, because V8 handles too many different property names of an object slowly.
+ */
 export const verdictNumbers: ReadonlyMap<Verdict, number> = new Map(verdicts.map((verdict, n) => [verdict, n]));
 
-/** Stands for the number of a peer where a caller without a key asked for an erasure. */
+/** Replaces the number of a peer if a caller without a key asked for an erasure. */
 export const NO_KEY = -1;
-/** Stands there where the operator asked, whom no quota binds. */
+/** Replaces the number of a peer if the operator asked, whom no quota binds. */
 export const OPERATOR = -2;

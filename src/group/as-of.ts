@@ -1,6 +1,6 @@
 /**
- * The moment at which reads see the decay: the end of the running minute, so that a body, and its tag, stays the same
- * for a minute, and no evidence lies behind the read.
+ * The time to which reads decay evidence: the end of the present minute, so that a body and its tag stay the same for a
+ * minute, and no evidence is newer than the read.
  */
 import { type AsOf, asOfTime } from '../core/evidence/decay.js';
 import type { GroupState } from '../core/state.js';
@@ -8,7 +8,7 @@ import type { Clock } from './ports/clock.js';
 
 const MINUTE_MS = 60_000;
 
-/** Of the minute that `now` is in; both in ms since 1970. */
+/** End of the minute of `now`; both in ms since 1970. */
 export function endOfMinute(now: number): number {
   return Math.ceil(now / MINUTE_MS) * MINUTE_MS;
 }

@@ -1,30 +1,30 @@
-/** A node among those of its group, as its callers and its operator see it. Times in ms since 1970. */
+/** A node within its cluster, as its callers and its operator see it. Times in ms since 1970. */
 import type { Outcome } from '../errors.js';
 
 export type ClusterRole = 'leader' | 'follower' | 'joining' | 'left';
 
-/** This node among those of its group, as of now. */
+/** The present state of this node within its cluster. */
 export interface ClusterHealth {
   readonly role: ClusterRole;
-  /** Whether the group has a leader, as far as this node knows. */
+  /** True if the group has a leader, as far as this node knows. */
   readonly hasLeader: boolean;
   /** The newest record that this node has applied. */
   readonly appliedSeq: number;
-  /** ms since this node knew that it is up to date. */
+  /** ms since this node last knew that it was up to date. */
   readonly stalenessMs: number;
-  /** Whether that is too long for reads to be answered. */
+  /** True if reads are refused because of the staleness. */
   readonly isStale: boolean;
-  /** Why it left; null where it did not. */
+  /** The reason why the node left; null if it did not. */
   readonly reason: string | null;
-  /** What is left of this node's lease, in ms, by its own clock; 0 where it is over. */
+  /** Remaining time of this node's lease in ms, by its own clock; 0 once the lease is over. */
   readonly leaseMs: number;
-  /** Slots up to this record were deleted: a node that has less joins anew. */
+  /** Slots up to this record were deleted: a node that has fewer records joins anew. */
   readonly floorSeq: number;
-  /** How often this node began to lead since its start. */
+  /** Number of times that this node became leader since its start. */
   readonly takeovers: number;
-  /** Commands that this node handed on to the leader. */
+  /** Number of commands that this node forwarded to the leader. */
   readonly forwarded: number;
-  /** The largest database of a member of etcd, as this node saw it while it led; 0: it did not look. */
+  /** Size of the largest database of an etcd member, as this node saw it while it was leader; 0 if it did not look. */
   readonly etcdBytes: number;
 }
 
@@ -58,13 +58,13 @@ export interface ClusterStatus extends ClusterHealth {
   readonly scrubbed: { readonly at: number; readonly complete: boolean; readonly detail: string } | null;
 }
 
-/** What the operator asks of the nodes of a group together. */
+/** Operator commands about the nodes of a cluster. */
 export interface ClusterOperations {
   status(): Promise<Outcome<ClusterStatus>>;
-  /** The leader gives its place to another node. */
+  /** The leader hands leadership over to another node. */
   stepDown(): Promise<Outcome<{ readonly nodeId: string }>>;
-  /** Proves that no file of etcd or of a node holds what was erased. */
+  /** Proves that no file of etcd or of a node contains erased data. */
   scrub(): Promise<Outcome<{ readonly complete: boolean; readonly detail: string }>>;
-  /** Slots wait for this node no more; a node that lives cannot be forgotten. */
+  /** Slots no longer wait for this node; a living node cannot be forgotten. */
   forget(nodeId: string): Promise<Outcome<null>>;
 }

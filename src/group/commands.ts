@@ -1,4 +1,4 @@
-/** The commands that a group's actor takes, and what each answers. */
+/** The commands of a group's actor, and the answers to each. */
 import type {
   AllowPlayer,
   ChangeOrigin,
@@ -23,26 +23,26 @@ import type { ComputedWeights } from '../core/rules/decide-scale.js';
 import type { PendingReason } from '../core/vocabulary.js';
 import type { Outcome } from '../errors.js';
 import type { Holdings } from './access/holdings.js';
-import type { AcceptedEvent } from './api.js';
+import type { AcceptedEvent, DisputeView } from './api.js';
 import type { Chains } from './ports/chains.js';
 
-/** Where an event lies in the log, as of a count of what was taken out of it; 0 for an unknown id. */
+/** Position of an event in the log, as of a count of removals from it; 0 for an unknown id. */
 export interface Located {
   readonly seq: number;
   readonly asOf: number;
 }
 
 /**
- * Nothing of a submission was decided: some events may repeat others. It is to be sent again with what the log says of
+ * No event of a submission was decided, because some may repeat others. Send it again with the log's answers about
  * these.
  */
 export interface RepeatsUnknown {
   readonly type: 'repeats_unknown';
   readonly events: SubmitEvents['events'];
   readonly checks: readonly RepeatCheck[];
-  /** Up to this record no event is in the log any more. */
+  /** Events up to this record have left the log. */
   readonly expired: number;
-  /** Events that are withdrawn, though the log may still show them. */
+  /** Withdrawn events that the log may still contain. */
   readonly withdrawn: readonly number[];
 }
 
@@ -70,14 +70,14 @@ export type Command =
   | ({ readonly type: 'erase' } & EraseSubject)
   | { readonly type: 'publish_weights'; readonly weights: ComputedWeights };
 
-/** What each command answers. `at` of a turn is stamped into the answers that need it. */
+/** The answer to each command. Answers that need it carry the turn's time `at`. */
 export interface Answers {
   submit: Outcome<AcceptedEvent>[] | RepeatsUnknown;
   register: Outcome<number>;
   peer_status: Outcome<number>;
   rotate_key: Outcome<number>;
   public_key: Outcome<number>;
-  /** Until when the entry counts, ms since 1970. */
+  /** End of the entry, ms since 1970. */
   allow: Outcome<number>;
   disallow: Outcome<null>;
   pre_trust: Outcome<null>;
@@ -86,21 +86,21 @@ export interface Answers {
   relate_peers: Outcome<null>;
   origin: Outcome<null>;
   open_dispute: Outcome<{ readonly openedAt: number }>;
-  decide_dispute: Outcome<null>;
+  decide_dispute: Outcome<DisputeView>;
   export_subject: Outcome<Holdings>;
   scoring: Outcome<null>;
   half_life: Outcome<null>;
   locate: Located;
   withdraw: Outcome<{ readonly withdrawnAt: number }> | typeof readAgain;
   chains: Chains | null;
-  /** Answered when an erasure is complete on disk, or its request durable; a withdrawal likewise. */
+  /** Answered when an erasure is complete on disk, or when its request is durable; a withdrawal likewise. */
   erase: Outcome<{
     readonly events: number;
     readonly pending: boolean;
     readonly reason: PendingReason | null;
     readonly at: number;
   }>;
-  /** Whether they became a record. */
+  /** True if the weights became a record. */
   publish_weights: Outcome<boolean>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The group as the floors above see it: a thin shell that joins the actor to the log, the pool, the clock and chance.
- * It holds no rule of its own; what it adds is waiting.
+ * The group as the layers above see it: a thin shell that connects the actor to the log, the pool, the clock and the
+ * random source. It contains no rules; it only waits for results.
  */
 import { hash } from 'node:crypto';
 import type { DecideDispute, EventSubmission, GroupBounds, Registration } from '../core/commands.js';
@@ -62,16 +62,16 @@ export interface GroupDeps {
   readonly random: RandomSource;
 }
 
-/** What an event takes in the mailbox, about. */
+/** Approximate size of an event in the mailbox. */
 const EVENT_BYTES = 256;
 const COMMAND_BYTES = 1024;
 
 export class Group extends GroupReads implements GroupApi {
   readonly clusterOperations = null;
   readonly #deps: GroupDeps;
-  /** Of the newest computation. */
+  /** Witness links of the newest computation. */
   #links: { readonly pairs: readonly WitnessPair[]; readonly links: WitnessLinks } | null = null;
-  /** Long work that may take as much memory as the state again: one of each kind at a time. */
+  /** Long work in progress that may take as much memory as the state again: one of each kind at a time. */
   readonly #underWay = new Set<'simulation' | 'verification'>();
   #check: Pick<BackgroundCheck, 'status'> | null = null;
 
@@ -80,7 +80,7 @@ export class Group extends GroupReads implements GroupApi {
     this.#deps = deps;
   }
 
-  /** Recovery is over: commands are taken from here on; `open` lets them in from outside. */
+  /** Ends recovery: commands are accepted from now on; `open` admits those from outside. */
   attach(loop: GroupLoop, feed: VerdictFeed, check: Pick<BackgroundCheck, 'status'>): void {
     this.loop = loop;
     this.feed = feed;
@@ -91,26 +91,26 @@ export class Group extends GroupReads implements GroupApi {
     this.ready = true;
   }
 
-  /** Applies a part of the configuration, before anything is let in. */
+  /** Applies a part of the configuration before anything is admitted. */
   configure(
     command: Extract<Command, { type: 'half_life' | 'configured_pre_trust' | 'scoring' }>,
   ): Promise<Outcome<null>> {
     return this.#ask(command);
   }
 
-  /** Lets nothing new in, and resolves when all that was let in is answered and durable. */
+  /** Admits nothing new, and resolves when everything that was admitted is answered and durable. */
   async drain(): Promise<void> {
     this.ready = false;
     await this.loop?.drain();
   }
 
-  /** Answers nothing more, for a process that cannot go on. */
+  /** Answers nothing more, for a process that cannot continue. */
   abandon(): void {
     this.ready = false;
     this.loop?.abandon();
   }
 
-  // Commands
+  // Commands.
 
   submit(
     caller: PeerView | null,
@@ -203,7 +203,7 @@ export class Group extends GroupReads implements GroupApi {
     return this.#auditPage(auditSeqs.firstAbove(after), limit);
   }
 
-  // Operations
+  // Operations.
 
   status(): GroupStatus {
     const { actor, state, snapshots, log, disk } = this.running;
@@ -247,7 +247,7 @@ export class Group extends GroupReads implements GroupApi {
     };
   }
 
-  /** The id of a peer, or the name of an origin. */
+  /** Returns the id of a peer, or the name of an origin. */
   #nameOf(number: number): string {
     const { peers, origins } = this.running.state;
     const origin = origins.at(number);
@@ -316,18 +316,13 @@ export class Group extends GroupReads implements GroupApi {
     return asked.map((dispute) => disputeView(state, dispute));
   }
 
-  async decideDispute(
+  decideDispute(
     decision: DecideDispute['decision'],
     disputeId: string,
     peerIds: readonly string[],
     by: string,
   ): Promise<Outcome<DisputeView>> {
-    const answer = await this.#ask({ type: 'decide_dispute', decision, disputeId, peerIds, by });
-    if (!answer.ok) return answer;
-    const { state } = this.running;
-    const dispute = state.disputes.byId(disputeId);
-    // An erasure may have taken it meanwhile.
-    return dispute === undefined ? refused('dispute_not_found') : granted(disputeView(state, dispute));
+    return this.#ask({ type: 'decide_dispute', decision, disputeId, peerIds, by });
   }
 
   async exportSubject(subject: Uint8Array, by: string): Promise<Outcome<SubjectExport>> {
@@ -412,13 +407,13 @@ export class Group extends GroupReads implements GroupApi {
     return this.#alone('verification', () => this.#pool((pool) => pool.verify(onProgress)));
   }
 
-  // Within
+  // Helpers.
 
   get #actor(): GroupActor<Resolve> {
     return this.running.actor;
   }
 
-  /** Queues a command and waits for its answer, or for why it was not let in. */
+  /** Queues a command and waits for its answer or its refusal. */
   #ask<C extends Command>(command: C, events = 1, bytes = COMMAND_BYTES): Promise<Answers[C['type']] | Refusal> {
     return new Promise((resolve) => {
       const refusal = this.#offer(command, resolve, events, bytes);
@@ -426,7 +421,9 @@ export class Group extends GroupReads implements GroupApi {
     });
   }
 
-  /** Queues a command, whose answer `answered` will be told, or gives why it is not let in. `holder`: of its events. */
+  /**
+   * Queues a command and passes its answer to `answered`, or returns the refusal. `holder`: the holder of its events.
+   */
   #offer<C extends Command>(
     command: C,
     answered: (answer: Answers[C['type']]) => void,
@@ -435,7 +432,7 @@ export class Group extends GroupReads implements GroupApi {
     holder: Holder | null = null,
   ): Refusal | undefined {
     if (this.loop === null) return notThere();
-    // What an answer is, its command's type says.
+    // The type of an answer follows from the type of its command.
     const token = answered as Resolve;
     const share = holder === null ? null : this.loop.shareOf(holder);
     return this.loop.admit({ command, token, events, bytes, share });
@@ -474,7 +471,7 @@ export class Group extends GroupReads implements GroupApi {
     });
   }
 
-  /** A receipt, and what the audit log keeps of it and the player. */
+  /** Creates a receipt, with the commitment that the audit log stores. */
   #receiptFor(subject: Uint8Array): { readonly receipt: string; readonly commitment: string } {
     const receipt = Buffer.from(this.#deps.random.bytes(limits.keyBytes)).toString('base64url');
     return { receipt, commitment: hash('sha256', receipt + subjectHex(subject), 'hex') };
@@ -495,7 +492,7 @@ export class Group extends GroupReads implements GroupApi {
     return answer.ok ? granted(this.viewOf(this.#actor.state.peers.at(answer.value))) : answer;
   }
 
-  /** Entries from position `from` of the audit log on; only what is durable. */
+  /** Reads durable entries from position `from` of the audit log on. */
   async #auditPage(from: number, limit: number): Promise<Outcome<AuditPage>> {
     const { auditSeqs } = this.running.state;
     const end = auditSeqs.firstAbove(this.#actor.durableSeq);

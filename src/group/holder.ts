@@ -1,5 +1,5 @@
 /**
- * Whose room something takes: the number of the peer whose key was sent, else the address that it came from. Every
- * bound that callers share is shared by holder.
+ * The holder of a bounded resource: the number of the peer whose key was sent, else the address of the caller. Every
+ * bound that callers share is counted by holder.
  */
 export type Holder = number | string;

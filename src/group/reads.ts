@@ -1,4 +1,4 @@
-/** What is read of a group from memory, at once: health, counts, peers and scores. */
+/** Synchronous reads of a group from memory: health, counts, peers and scores. */
 
 import { reportersOf } from '../core/rules/decide-dispute.js';
 import { isAllowed, readTrust } from '../core/scoring/allowed.js';
@@ -31,9 +31,9 @@ export abstract class GroupReads implements GroupViews {
   /** Null while recovering. */
   protected loop: GroupLoop | null = null;
   protected feed: VerdictFeed | null = null;
-  /** Whether anything is let in from outside. */
+  /** True if commands from outside are admitted. */
   protected ready = false;
-  /** Set before anything is let in; null: this node serves its group alone. */
+  /** Set before anything is admitted; null if this node serves its group alone. */
   cluster: ClusterHealth | null = null;
 
   constructor(identity: GroupIdentity, clock: Clock) {
@@ -161,7 +161,7 @@ export abstract class GroupReads implements GroupViews {
     return newest !== undefined && newest >= at;
   }
 
-  /** The moment of reads, in ms since 1970. */
+  /** The time to which reads decay evidence, in ms since 1970. */
   protected get readAt(): number {
     return this.#asOf.of(this.running.state).at;
   }
@@ -198,7 +198,7 @@ export abstract class GroupReads implements GroupViews {
   }
 }
 
-/** Up to which record weights are computed: later ones that they do not depend on count as seen. */
+/** Record up to which weights are computed: later ones that do not affect them count as included. */
 function weightsStatus({ actor, state, weights }: GroupLoop): WeightsStatus {
   const isCurrent = weights.computedAt !== null && state.evidenceSeq <= weights.basedOnSeq;
   return { basedOnSeq: isCurrent ? actor.durableSeq : weights.basedOnSeq, computedAt: weights.computedAt };

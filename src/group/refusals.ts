@@ -1,8 +1,8 @@
-/** Why a group lets nothing in, or not this. */
+/** The refusals with which a group admits nothing, or not this command. */
 import { type Refusal, refused } from '../errors.js';
 import { limits } from '../limits.js';
 
-/** Nothing is let in: not yet, or no more. */
+/** Nothing is admitted: not yet, or no longer. */
 export function notThere(): Refusal {
   return refused('dependency_unavailable');
 }
@@ -11,7 +11,7 @@ export function overloaded(): Refusal {
   return refused('overloaded');
 }
 
-/** The clock is ahead of the time that passed: `clock-guard.ts`. */
+/** The clock is ahead of the elapsed time: `clock-guard.ts`. */
 export function clockAhead(): Refusal {
   const text = 'the clock of this node jumped ahead: reads are answered, writes are not';
   const details = { reason: 'clock_ahead' };
@@ -24,18 +24,18 @@ export function diskLow(): Refusal {
   return refused('dependency_unavailable', { text, details, retryAfterS: limits.diskRetryAfterS });
 }
 
-/** Of a node of a cluster: only the leader decides, and there is none, or none that can be asked. */
+/** For a node of a cluster: only the leader decides, and there is none, or it cannot be reached. */
 export function noLeader(): Refusal {
   return refused('no_leader', { retryAfterS: limits.noLeaderRetryAfterS });
 }
 
 /**
- * The leader cannot reach the log that it shares with others. `isUnknown`: it may be recorded all the same; a repeat
- * finds out by `event_id`.
+ * The leader cannot reach the shared log. `isUnknown`: the command may be recorded nevertheless; a repetition finds out
+ * by `event_id`.
  */
 export function logUnreachable(isUnknown = false): Refusal {
   const text = isUnknown
-    ? 'the replicated log did not answer in time: it may be recorded all the same'
+    ? 'the replicated log did not answer in time; the command may be recorded nevertheless'
     : 'the replicated log does not answer: reads are answered, writes are not';
   const details = { reason: 'log_unreachable', ...(isUnknown ? ({ recorded: true } as const) : {}) };
   return refused('dependency_unavailable', { text, details, retryAfterS: limits.noLeaderRetryAfterS });

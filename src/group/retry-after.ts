@@ -1,8 +1,10 @@
-/** When whoever was refused may come again, for each server that tells it. */
+/** Computes `Retry-After` of a refusal for each server. */
 import { errors, type Refusal } from '../errors.js';
 import { limits } from '../limits.js';
 
-/** Seconds, where the refusal's status (429, 503) asks for them; those of `limits` where it names none of its own. */
+/**
+ * Seconds, if the status of the refusal (429, 503) has the header; the default of `limits` if the refusal names none.
+ */
 export function retryAfterOf({ code, retryAfterS }: Refusal): number | undefined {
   const { status } = errors[code];
   return status === 429 || status === 503 ? (retryAfterS ?? limits.retryAfterS) : undefined;

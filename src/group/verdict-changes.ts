@@ -1,53 +1,52 @@
-/** The change feed as its readers see it: rows, positions, and what a listener is told. */
+/** The change feed as its readers see it: rows, positions, and the calls of a listener. */
 
-/**
- * One player as it is told: its row of a frame as JSON (`toldPlayerSchema` of the contract), or null where it was
- * erased.
- */
+/** One published player: its row of a frame as JSON (`toldPlayerSchema` of the contract), or null if it was erased. */
 export interface ChangeRow {
   /** Hex. */
   readonly subject: string;
   readonly text: string | null;
   /**
-   * Numbers of the peers whose events went with an erased player; of a player that is disputed and has not moved, those
-   * of the peers that are told.
+   * Numbers of the peers whose events were removed with an erased player; for a player that is disputed and has not
+   * changed, those of the peers that receive the row.
    */
   readonly peers?: readonly number[];
-  /** Nobody but these peers is told. */
+  /** The row is sent to these peers only. */
   readonly quiet?: true;
 }
 
-/** Up to which record, and up to when (ms since 1970), all has been told. */
+/** Record up to which, and time (ms since 1970) up to which, everything is published. */
 export interface ChangesUpTo {
   readonly seq: number;
   readonly asOf: number;
 }
 
-/** The next of what there is to tell. */
+/** The next piece of changes. */
 export interface ChangePiece {
-  /** Counts the pieces that told anything; what this one tells, it tells at this position. */
+  /** Number of pieces with rows so far; the position of this one. */
   readonly position: number;
   /** Erased players first. */
   readonly rows: readonly ChangeRow[];
-  /** Null before everything was told once. */
+  /** Null before everything was published once. */
   readonly upTo: ChangesUpTo | null;
-  /** Whether there is more to tell at once, and whether erased players are among it. */
+  /** True if further rows can be published at once, and true if erased players are among them. */
   readonly more: boolean;
   readonly moreErased: boolean;
 }
 
-/** A part of what was told after a position, in the order of rows. */
+/** A part of the rows published after a position, in the order of rows. */
 export interface ChangeWalk {
-  /** Of the table when it was read. */
+  /** Position of the table when it was read. */
   readonly position: number;
   readonly count: number;
   /** Rows as JSON, joined by commas. */
   readonly text: string;
-  /** The row to go on at; null at the end. */
+  /** The row to continue from; null at the end. */
   readonly next: number | null;
 }
 
-/** A place in what was told: positions count within a generation, which ends with the node and with the replica. */
+/**
+ * A position in the published rows: positions count within a generation, which ends with the node and with the replica.
+ */
 export interface FeedPosition extends ChangesUpTo {
   readonly generation: string;
   readonly position: number;
@@ -55,27 +54,27 @@ export interface FeedPosition extends ChangesUpTo {
 
 export interface FeedListener {
   /**
-   * Something was told, in order; `mark` null: not everything was told once yet. The next is looked for once this
-   * resolves, but for erasures, which wait for nobody.
+   * Receives published rows in order; `mark` is null if not everything was published once yet. The next piece is read
+   * once the promise resolves, except that erasures do not wait.
    */
   publish(rows: readonly ChangeRow[], mark: FeedPosition | null): Promise<void>;
-  /** What was told is not known any more: nobody can go on from where it is. */
+  /** The published state was lost: no reader can continue from its position. */
   forgotten(): void;
 }
 
 /** The change feed: every change of a verdict, in order, as it becomes durable. */
 export interface VerdictChanges {
-  /** The newest position; null before everything was told once. */
+  /** The newest position; null before everything was published once. */
   readonly mark: FeedPosition | null;
-  /** The position at which an erased player was told last: what was read before it may name one. */
+  /** Position at which an erased player was last published: data read before may name an erased player. */
   readonly erasedAt: number;
-  /** Tells a listener from now on, until the result is called. */
+  /** Calls a listener from now on, until the returned function is called. */
   listen(listener: FeedListener): () => void;
-  /** Rows as JSON that were told after a position; null where memory does not reach back as far. */
+  /** Rows as JSON that were published after a position; null if memory does not reach back that far. */
   recent(position: number): string[] | null;
   /**
-   * A piece of what was told after position `since`, from row `from` on; null where the generation is over or the pool
-   * failed. It may be older than what was told meanwhile: its position says so.
+   * Resolves with a piece of the rows published after position `since`, from row `from` on; with null if the generation
+   * is over or the pool failed. It may be older than rows published meanwhile, which its position shows.
    */
   walk(generation: string, from: number, since: number): Promise<ChangeWalk | null>;
 }

@@ -1,6 +1,6 @@
 /**
- * Makes a frozen Config of the environment, or reports every fault at once. It is pure: the environment and the reader
- * of files come in as arguments, and no message ever holds the value of a secret.
+ * Turns the environment into a frozen Config, or reports all faults at once. It is pure: the environment and the reader
+ * of files are arguments, and no message ever contains the value of a secret.
  */
 import { parse as parseDotenv } from 'dotenv';
 import type { Environment } from '../core/vocabulary.js';
@@ -8,29 +8,29 @@ import { limits } from '../limits.js';
 import { unknownVariables } from './unknown-variables.js';
 import { type Remark, type Variable, variables } from './variables.js';
 
-/** These two decide `production` together; of each of the others the value is a field of its own. */
+/** These two variables decide `production` together; each other variable has a field of its own. */
 const { environment: environmentRow, nodeEnv: nodeEnvRow, ...rows } = variables;
 
 type Rows = typeof rows;
-/** Of each row of `variables` its value, under the same key. */
+/** The value of each row of `variables`, under the same key. */
 type Values = { readonly [Key in keyof Rows]: Rows[Key]['fallback'] };
 
 export interface Config extends Values {
   readonly environment: Environment;
-  /** `ENVIRONMENT=prod` or `NODE_ENV=production`, in capital letters or not. */
+  /** True for `ENVIRONMENT=prod` or `NODE_ENV=production`, in any case. */
   readonly production: boolean;
 }
 
 export type Environ = Readonly<Record<string, string | undefined>>;
 
-/** Reads a text file. Undefined: there is none. Throws where there is one that cannot be read. */
+/** Reads a text file. Returns undefined if there is none; throws if it cannot be read. */
 export type ReadFile = (path: string) => string | undefined;
 
 export type ConfigOutcome =
   | { readonly ok: true; readonly config: Config; readonly warnings: readonly Remark[] }
   | { readonly ok: false; readonly problems: readonly Remark[]; readonly warnings: readonly Remark[] };
 
-/** What is set: a blank variable is unset, and a secret's text may come from its file. */
+/** The variables that are set: a blank variable is unset, and a secret's text may come from its file. */
 class Settings {
   readonly problems: Remark[] = [];
 
@@ -39,7 +39,7 @@ class Settings {
     private readonly readFile: ReadFile,
   ) {}
 
-  /** The variable's value; its fallback where it is unset or at fault, and then the fault is noted. */
+  /** Returns the variable's value, or its fallback if it is unset or invalid; notes the fault if it is invalid. */
   read<T>(row: Variable<T>): T {
     const text = row.secret ? this.secretText(row.name) : filled(this.env[row.name])?.trim();
     if (text === undefined) return row.fallback;
@@ -61,7 +61,7 @@ class Settings {
     return filled(this.env[`${name}_FILE`])?.trim();
   }
 
-  /** The text as it was given; the variable's own `parse` removes a final line break. */
+  /** Returns the text as given; the variable's own `parse` removes a final line break. */
   private secretText(name: string): string | undefined {
     const direct = filled(this.env[name]);
     const path = this.fileOf(name);
@@ -92,8 +92,8 @@ function filled(text: string | undefined): string | undefined {
 }
 
 /**
- * The variables that count: those of the environment, and beneath them those of the `.env` file at `path`, where there
- * is one. A variable that is blank in the environment is unset, so the file's value counts. Throws as `readFile` does.
+ * Merges the environment with the `.env` file at `path`, if there is one; the environment takes precedence. A variable
+ * that is blank in the environment is unset, so that the file's value counts. Throws as `readFile` does.
  */
 export function withDotenv(env: Environ, readFile: ReadFile, path: string): Environ {
   const merged: Record<string, string | undefined> = parseDotenv(readFile(path) ?? '');
@@ -101,41 +101,44 @@ export function withDotenv(env: Environ, readFile: ReadFile, path: string): Envi
   return merged;
 }
 
-/** The configuration that `env` asks for, with warnings; or all of its faults, each naming its variable. */
+/** Returns the configuration in `env` with warnings, or all of its faults, each with its variable. */
 export function loadConfig(env: Environ, readFile: ReadFile): ConfigOutcome {
   const settings = new Settings(env, readFile);
   const environment = settings.read(environmentRow);
   const production = environment === 'prod' || settings.read(nodeEnvRow).toLowerCase() === 'production';
   const values = valuesOf(settings);
-  // A fresh key must not be able to erase what others reported.
+  // A new key must not be able to erase what others reported.
   const erasureMode = production && !settings.isSet(variables.erasureMode) ? 'own' : values.erasureMode;
   const config: Config = { environment, production, ...values, erasureMode };
   checkTogether(config, settings);
   const unknown = unknownVariables(Object.keys(env).filter((name) => filled(env[name]) !== undefined));
-  // A variable that is required and missing may be there under a mistyped name.
+  // A missing required variable may be present under a mistyped name.
   if (settings.problems.length > 0) return { ok: false, problems: settings.problems, warnings: unknown };
   return { ok: true, config: Object.freeze(config), warnings: [...warningsOf(config), ...unknown] };
 }
 
 function valuesOf(settings: Settings): Values {
   const values = Object.entries(rows).map(([key, row]) => [key, settings.read<unknown>(row)] as const);
-  // That each is what its own row reads, TypeScript cannot follow.
+  // TypeScript cannot follow that each value comes from its own row.
   return Object.fromEntries(values) as Values;
 }
 
-/** The rules that tie one variable to another. */
+/** Checks the rules that connect several variables. */
 function checkTogether(config: Config, settings: Settings): void {
   if (config.registrationMode === 'session' && !settings.isSet(variables.sessionSecret)) {
     settings.note(variables.sessionSecret.name, 'is required with REGISTRATION_MODE=session');
   }
   if (config.cluster === 'etcd') checkCluster(config, settings);
   if (config.playerIdKinds !== null && config.identityMode === 'high-security') {
-    settings.note(variables.playerIdKinds.name, 'has no use with IDENTITY_MODE=high-security, where no raw id travels');
+    settings.note(
+      variables.playerIdKinds.name,
+      'has no effect with IDENTITY_MODE=high-security, where no raw id is sent',
+    );
   }
   if (config.requestSigning === 'required' && !config.peerAuthEnabled) {
     settings.note(
       variables.requestSigning.name,
-      'must not be required with PEER_AUTH_ENABLED=false: nobody signs then',
+      'must not be required with PEER_AUTH_ENABLED=false: no caller signs then',
     );
   }
   if (!config.production) return;
@@ -151,7 +154,7 @@ function checkCluster(config: Config, settings: Settings): void {
     variables.nodeId,
     variables.advertiseUrl,
     variables.clusterSecret,
-    // Each node would make one of its own.
+    // Each node would generate a salt of its own.
     variables.salt,
   ];
   for (const row of required) if (!settings.isSet(row)) settings.note(row.name, 'is required with CLUSTER=etcd');
@@ -183,19 +186,20 @@ function warningsOf(config: Config): Remark[] {
     warnings.push({ variable: variables.registrationsPerAddressPerHour.name, text });
   }
   if (config.erasureMode === 'peer') {
-    const text =
-      'is peer: any peer erases any player at once, whoever reported it; production has own unless told otherwise';
+    const text = 'is peer: any peer erases any player at once, whoever reported it; the default in production is own';
     warnings.push({ variable: variables.erasureMode.name, text });
   }
   const preTrusted = config.preTrustedPeers?.length ?? 0;
   if (preTrusted > limits.preTrustedWarnAbove) {
-    const text = `names ${preTrusted} peers; more than ${limits.preTrustedWarnAbove} weaken what pre-trust is for`;
+    const text = `names ${preTrusted} peers; more than ${limits.preTrustedWarnAbove} weaken the protection that pre-trust gives`;
     warnings.push({ variable: variables.preTrustedPeers.name, text });
   }
   return warnings;
 }
 
-/** The configuration for the start-up line, under the variables' names. A secret shows only whether it is set. */
+/**
+ * The configuration for the start-up line, under the variables' names. For a secret it only shows whether it is set.
+ */
 export function describeConfig(config: Config): Record<string, unknown> {
   const { environment, production, ...others } = config;
   const values: Readonly<Record<string, unknown>> = others;

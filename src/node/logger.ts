@@ -1,15 +1,15 @@
 /**
- * The node's log: JSON lines with the time in ISO 8601. Nothing secret is ever handed to it; the masking here is a
- * belt for the day that somebody forgets. It walks by itself, because pino's `redact` with wildcards cost 67 us a line.
+ * The node's log: JSON lines with the time in ISO 8601. No secret is ever passed to it; the masking here is a safeguard
+ * against mistakes. It does not use pino's `redact`, because wildcards cost 67 us a line.
  */
 import { type DestinationStream, destination, type Logger, pino, stdTimeFunctions } from 'pino';
 import type { LogLevel } from './variables.js';
 
-/** Fields whose value never reaches a line. */
+/** Fields whose value is never written. */
 const secretField =
   /^((x[-_]peer[-_])?api[-_]?key|authorization|(set-)?cookie|service_session|(group[-_]?)?salt|session[-_]?secret|player[-_]?id|contact[-_]?email)$/i;
 
-/** Objects within objects that are looked into; what stands deeper does not reach the line. */
+/** Depth of nested objects that are written; deeper ones are omitted. */
 const depthMax = 5;
 
 function masked(fields: object, depth: number): Record<string, unknown> {
@@ -21,7 +21,7 @@ function masked(fields: object, depth: number): Record<string, unknown> {
   );
 }
 
-/** Plain objects and arrays are looked into; anything else knows its own form (errors, dates). */
+/** Plain objects and arrays are copied recursively; other values define their own form (errors, dates). */
 function loggable(value: unknown, depth: number): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const isArray = Array.isArray(value);
@@ -32,7 +32,7 @@ function loggable(value: unknown, depth: number): unknown {
 }
 
 /**
- * A logger that writes lines of `level` and above to `to`, or to standard output. Standard output is written to
+ * Creates a logger that writes lines of `level` and above to `to`, or to standard output. Standard output is written
  * synchronously, so that the last line before an exit is never lost. Bindings of child loggers are not masked.
  */
 export function createLog(level: LogLevel, to: DestinationStream = destination({ fd: 1, sync: true })): Logger {

@@ -1,6 +1,6 @@
 /**
- * A node: the one place where the parts are joined. Verifies the folder in a process of its own, claims it, listens,
- * recovers, applies the configuration, and only then lets requests in.
+ * A node: the only place where the parts are connected. It verifies the folder in a process of its own, claims it,
+ * listens, recovers, applies the configuration, and only then admits requests.
  */
 import { join, resolve } from 'node:path';
 import type { Logger } from 'pino';
@@ -60,23 +60,26 @@ export type { Address };
 
 export interface NodePorts {
   readonly log: Logger;
-  /** The node cannot go on, or another one owns its folder now: whoever runs it must end the process with a failure. */
+  /**
+   * Called if the node cannot continue, or another one owns its folder now: the caller must end the process with a
+   * failure.
+   */
   readonly onFatal: (error: unknown) => void;
-  /** Makes this process the owner of a data folder; the store's own where absent. */
+  /** Makes this process the owner of a data folder. Default: the store's own function. */
   readonly ownFolder?: (dir: string) => Promise<OwnedFolder>;
-  /** The wall clock; the system's where absent. */
+  /** The wall clock. Default: the system's. */
   readonly clock?: Clock;
-  /** Looks at the disk; the data folder's own where absent. */
+  /** Reads the disk. Default: the disk of the data folder. */
   readonly disk?: DiskGauge;
-  /** When log and snapshots are checked in the background; `limits` where absent. */
+  /** Schedule of the background check of log and snapshots. Default: `limits`. */
   readonly checkTimes?: CheckTimes;
 }
 
-/** A data folder that this process owns, whose log nobody has opened yet. */
+/** A data folder that this process owns, with its log not opened yet. */
 export interface OwnedFolder {
-  /** Opens the log for its one writer. To close it releases the folder. */
+  /** Opens the log for its single writer. Closing the log releases the folder. */
   openLog(): Promise<LogWriter>;
-  /** Marks the folder free for the next owner, where it is still this process's. */
+  /** Releases the folder to the next owner if this process still owns it. */
   release(): Promise<void>;
 }
 
@@ -85,13 +88,19 @@ export interface RunningNode {
   readonly metricsAddress: Address | null;
   readonly dashboardAddress: Address | null;
   readonly group: GroupApi;
-  /** Stops accepting, answers what was accepted, makes what it can of a last snapshot, and gives the folder back. */
+  /**
+   * Stops accepting requests, answers the accepted ones, writes a last snapshot if there is time, and releases the
+   * folder.
+   */
   close(): Promise<void>;
-  /** Answers and writes nothing more and ends the threads, for a process that cannot go on: an exit waits for them. */
+  /**
+   * Stops all answers and writes and ends the threads, for a process that cannot continue: its exit waits for the
+   * threads.
+   */
   abandon(): Promise<void>;
 }
 
-/** Starts a node. Rejects with `StartRefusedError` where the folder, the group or the configuration forbid it. */
+/** Starts a node. Rejects with `StartRefusedError` if the folder, the group or the configuration forbid it. */
 export async function startNode(config: Config, ports: NodePorts): Promise<RunningNode> {
   const { log, onFatal } = ports;
   const own = ports.ownFolder ?? ((folder: string) => ownFolder(folder, thisProcess(), limits, onFatal));
@@ -100,7 +109,7 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Runni
   refuseUnfit(dir);
   const clock = ports.clock ?? systemClock;
   const cluster = config.cluster === 'none' ? null : await connectCluster(config, { ...ports, clock }, dir);
-  // Before anything opens LMDB: another node may run on the folder.
+  // Before any code opens LMDB, because another node may run on the folder.
   const reserve = new Reserve(dir);
   const owned = await reserve
     .ifFull(() => own(dir))
@@ -117,7 +126,7 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Runni
     reserve.fill();
     closers.add(() => reserve.during(() => writer.close()));
     if (cluster !== null) closers.add(() => cluster.close());
-    // Once more: a restore that begins meanwhile looks for an owner only after it has left its mark.
+    // Repeated: a restore that begins meanwhile looks for an owner only after it has left its mark.
     refuseUnfit(dir);
     mustReach(writer, verifiedSeq);
     const saltText = await saltOf(config, dir, lastSeqOf(writer) === 0);
@@ -130,7 +139,10 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Runni
   }
 }
 
-/** Reaches the cluster before the folder is claimed: what it holds may have to be fetched from another node first. */
+/**
+ * Connects to the cluster before the folder is claimed: the folder's content may first have to be fetched from another
+ * node.
+ */
 async function connectCluster(
   config: Config,
   ports: Pick<NodePorts, 'log' | 'onFatal'> & { readonly clock: Clock },
@@ -141,7 +153,7 @@ async function connectCluster(
   return ClusterNode.connect(config, dir, ports, await lastSeqOfFolder(dir, ports.log)).catch(refuseStart);
 }
 
-/** What a start goes on with once the folder is verified and claimed. */
+/** The input of a start after the folder is verified and claimed. */
 interface Start {
   readonly config: Config;
   readonly ports: NodePorts;
@@ -150,9 +162,9 @@ interface Start {
   readonly writer: LogWriter;
   readonly reserve: Reserve;
   readonly saltText: string;
-  /** Takes what closes a part as soon as the part is open. */
+  /** Receives the closer of each part as soon as the part is open. */
   readonly closers: Closers;
-  /** Null: the node serves its group alone. */
+  /** Null if the node serves its group alone. */
   readonly cluster: ClusterNode | null;
 }
 
@@ -178,7 +190,7 @@ async function openNode(start: Start): Promise<RunningNode> {
   if (cluster !== null) {
     group.cluster = cluster.member;
     cluster.start(clusterSite);
-    // First of all: another node takes over while this one still answers.
+    // Closed first: another node takes over while this one still answers.
     closers.add(() => cluster.member.leaveGently());
   }
   group.open();
@@ -196,7 +208,7 @@ async function openNode(start: Start): Promise<RunningNode> {
 
 type Parts = ReturnType<typeof makeParts>;
 
-/** The parts that stand before the log is recovered. */
+/** Creates the parts that exist before the log is recovered. */
 function makeParts({ config, ports: { log }, clock, dir, saltText, closers, cluster }: Start) {
   const { groupId, identityMode, environment, peersMax, erasureQuotaPerDay, erasureMode } = config;
   const kinds = config.playerIdKinds;
@@ -245,13 +257,14 @@ function makeParts({ config, ports: { log }, clock, dir, saltText, closers, clus
     scoring: { badSharePrior: config.priorBadShare, newPeerDays: config.newPeerDays },
   });
   closers.add(() => pool.close(closers.msLeft(limits.shutdownLoadMs)));
-  // Between the pool, which a last snapshot needs, and the public port, which lets in what must be answered first.
+  // Placed between the pool, which a last snapshot needs, and the public port, whose accepted requests must be answered
+  // first.
   const windDownBy = closers.reserve();
   return { identity, bounds, salt, group, api, metrics, pseudonyms, passwordHash, sessions, face, pool, windDownBy };
 }
 
 interface OpenGroup {
-  /** Another loop after a node of a cluster has read its log anew. */
+  /** Replaced by another loop after a node of a cluster has read its log anew. */
   readonly current: { loop: GroupLoop };
   readonly check: BackgroundCheck;
   readonly clusterSite: ClusterSiteParts;
@@ -259,14 +272,14 @@ interface OpenGroup {
 
 type ClusterSiteParts = Parameters<ClusterNode['start']>[0];
 
-/** Recovers the group and joins what carries it: from here on it takes commands. */
+/** Recovers the group and connects its parts: from here on it accepts commands. */
 async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
   const { config, clock, dir, writer, reserve, closers, cluster } = start;
   const { log, onFatal, disk: gauge, checkTimes } = start.ports;
   const { group, metrics, pool } = parts;
   const recovered = await recoverActor(start, parts);
   const { snapshots } = recovered;
-  // The first look comes before the loop, which then asks the watch itself.
+  // The first check precedes the loop, which afterwards calls the watch itself.
   let watching: GroupLoop | null = null;
   const onClock = clockReported(log, () => watching?.writableChanged());
   const clockGuard = new ClockGuard({ clock, timers: sinceBoot, seenAt: recovered.seenAt, onChange: onClock });
@@ -342,19 +355,19 @@ async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
 interface RecoveredGroup {
   readonly actor: GroupActor<Resolve>;
   readonly snapshots: LmdbSnapshotStore;
-  /** The snapshot that it started from; 0: the whole log. */
+  /** The snapshot from which recovery started; 0 if it read the whole log. */
   readonly recoveredFrom: number;
   /** The newest time in the folder, ms since 1970. */
   readonly seenAt: number;
 }
 
-/** In a cluster turns are smaller: a longer append takes longer than two. */
+/** Turns are smaller in a cluster: one long append takes longer than two short ones. */
 function actorOver({ state, chain }: Follower, bounds: GroupBounds, isClustered: boolean): GroupActor<Resolve> {
   const turn = { events: limits.clusterTurnEvents, bytes: limits.clusterTurnBytes };
   return isClustered ? new GroupActor(state, chain, bounds, turn) : new GroupActor(state, chain, bounds);
 }
 
-/** The actor over the state that folder and log give, or over that of a group which is formed now. */
+/** Creates the actor from the state in folder and log, or from that of a new group. */
 async function recoverActor(
   { config, ports, clock, dir, writer, cluster }: Start,
   { identity, bounds, salt }: Parts,

@@ -1,4 +1,4 @@
-/** The operator's side of a node: the socket, and the ports of metrics and dashboard where they are asked for. */
+/** The operator's access to a node: the socket, and the ports of metrics and dashboard if they are enabled. */
 import type { Logger } from 'pino';
 import type { Pseudonyms } from '../core/hashing/pseudonym.js';
 import type { GroupApi } from '../group/api.js';
@@ -28,7 +28,7 @@ export interface Operation {
   readonly group: GroupApi;
   readonly metrics: Metrics;
   readonly pseudonyms: Pick<Pseudonyms, 'of'>;
-  /** Of the dashboard, as it stands in the folder now; null: there is none. */
+  /** Hash of the dashboard's password, as stored in the folder now; null if there is none. */
   readonly passwordHash: () => string | null;
   readonly sessions: Sessions;
 }
@@ -85,7 +85,7 @@ function addressOf(server: Address | null): Address | null {
   return server === null ? null : { host: server.host, port: server.port };
 }
 
-/** The canonical form of what the operator typed, where the group has one for it. */
+/** Returns the canonical form of an entered player id, if the group has one for it. */
 function spelledAs(kinds: readonly string[] | undefined, playerId: string): string {
   const found = kinds === undefined ? null : readPlayerId(playerId, { kinds });
   return found?.ok ? found.id : playerId;

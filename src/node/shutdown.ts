@@ -1,6 +1,6 @@
 /**
- * How a node stops: what it opened is closed from the last to the first, within the time that a stop has, and a last
- * snapshot made.
+ * The shutdown of a node: parts are closed from the last to the first, within a time limit, and a last snapshot is
+ * written.
  */
 import type { Logger } from 'pino';
 import type { GroupLoop } from '../group/actor/loop.js';
@@ -10,17 +10,20 @@ import { writeHead } from './upkeep.js';
 
 type Closer = () => Promise<void>;
 
-/** What ends the parts of a node, in the order in which they were opened. */
+/** The closers of a node's parts, in the order in which the parts were opened. */
 export class Closers {
   readonly #closers: Closer[] = [];
-  /** By `performance.now()`: when a stop that began must be done but for its threads. */
+  /** Time by `performance.now()` by which a stop must be done, except for its threads. */
   #threadsEndAt = Number.POSITIVE_INFINITY;
 
   add(closer: Closer): void {
     this.#closers.push(closer);
   }
 
-  /** Keeps this place in the order for a closer that the result is told later; nothing is closed here until then. */
+  /**
+   * Reserves this place in the order for a closer that is passed to the returned function later; until then nothing is
+   * closed here.
+   */
   reserve(): (closer: Closer) => void {
     let late: Closer = async () => undefined;
     this.add(() => late());
@@ -29,14 +32,14 @@ export class Closers {
     };
   }
 
-  /** Of `atMost` ms what a stop that began leaves. */
+  /** Returns `atMost` ms, or less if the time limit of a stop in progress leaves less. */
   msLeft(atMost: number): number {
     return Math.max(0, Math.min(atMost, this.#threadsEndAt - performance.now()));
   }
 
   /**
-   * Closes from the last part to the first. A part that cannot be closed does not keep the others open: the data folder
-   * is released in any case. Rejects afterwards with the first failure.
+   * Closes from the last part to the first. If a part cannot be closed, the others are closed nevertheless, so that the
+   * data folder is released in any case. Rejects afterwards with the first failure.
    */
   async close(): Promise<void> {
     this.#threadsEndAt = performance.now() + limits.shutdownMs - limits.shutdownPoolMs - limits.shutdownLastMs;
@@ -50,15 +53,15 @@ export class Closers {
 
 export interface WindingDown {
   readonly group: Group;
-  /** As it is when the node stops. */
+  /** Returns the loop at the time of the stop. */
   readonly loop: () => GroupLoop;
   readonly dir: string;
   readonly log: Logger;
-  /** What is left for a last snapshot. */
+  /** Returns the remaining ms for a last snapshot. */
   readonly snapshotMs: () => number;
 }
 
-/** Everything accepted is durable, and a last snapshot is made where it fits in its time. */
+/** Waits until everything accepted is durable, and writes a last snapshot if there is time. */
 export async function windDown({ group, loop: current, dir, log, snapshotMs }: WindingDown): Promise<void> {
   await group.drain();
   const loop = current();
@@ -72,8 +75,8 @@ export async function windDown({ group, loop: current, dir, log, snapshotMs }: W
     if (!isLeft) log.warn({ err: error }, 'the last snapshot failed');
   });
   isLeft = (await Promise.race([made, late])) === false;
-  if (isLeft) log.warn('the last snapshot takes too long and is left');
+  if (isLeft) log.warn('the last snapshot takes too long and is skipped');
   clearTimeout(timer);
-  // The log alone says what is durable; where the disk is full, the folder must still be released.
+  // The log alone decides what is durable; on a full disk, the folder must be released nevertheless.
   await writeHead(loop, dir, true).catch((error: unknown) => log.warn({ err: error }, 'head.json was not written'));
 }

@@ -1,6 +1,6 @@
 /**
- * What a start demands before the node serves: of its folder, its store, its group and its configuration. Where one of
- * them forbids it, the start is refused with a reason for the operator.
+ * The conditions of a start: on the folder, the store, the group and the configuration. If one of them is not met, the
+ * start is refused with a reason for the operator.
  */
 import { randomBytes } from 'node:crypto';
 import { accessSync, constants, readdirSync } from 'node:fs';
@@ -28,19 +28,19 @@ import { verifyInChild } from '../workers/verify/verify-runner.js';
 import type { Config } from './config.js';
 import { random } from './system.js';
 
-/** The node will not run like this; the message says why, for the operator. Nothing was changed. */
+/** The node must not run in this state; the message gives the operator the reason. Nothing was changed. */
 export class StartRefusedError extends Error {
   override readonly name = 'StartRefusedError';
 }
 
-/** Slots of the shared log that this node needs are gone: it closes and starts again, and then joins anew. */
+/** Slots of the shared log that this node needs were deleted: it closes, starts again, and then joins anew. */
 export class RejoinError extends Error {
   override readonly name = 'RejoinError';
 }
 
 const refusals = [DamagedError, UnreadError, FolderOwnedError, UnknownRecordError];
 
-/** For the `catch` of a start: what an operator can act on is a refusal; the rest stays what it is. */
+/** For the `catch` of a start: converts errors that an operator can resolve into refusals; rethrows all others. */
 export function refuseStart(error: unknown): never {
   if (error instanceof Error && refusals.some((kind) => error instanceof kind))
     throw new StartRefusedError(error.message);
@@ -48,7 +48,7 @@ export function refuseStart(error: unknown): never {
 }
 
 /**
- * Awaits a server's start. Rejects with `StartRefusedError` where it cannot listen.
+ * Awaits a server's start. Rejects with `StartRefusedError` if it cannot listen.
  * @param names of the variables that hold the port and the address.
  */
 export async function demandListening<T>(
@@ -78,7 +78,10 @@ export async function demandListening<T>(
   }
 }
 
-/** Awaits the start of the operator's socket. Rejects with `StartRefusedError` where the folder `dir` can hold none. */
+/**
+ * Awaits the start of the operator's socket. Rejects with `StartRefusedError` if it cannot be created for the folder
+ * `dir`.
+ */
 export async function demandSocket<T>(starting: Promise<T>, dir: string): Promise<T> {
   try {
     return await starting;
@@ -101,26 +104,26 @@ function folderProblem(error: unknown): string {
   switch (code) {
     case 'EACCES':
     case 'EPERM':
-      return `this user may not use ${path}; make it the node's user's (chown -R), or name another folder`;
+      return `this user has no access to ${path}; make the node's user its owner (chown -R), or set another folder`;
     case 'EROFS':
-      return 'its file system is read-only; name another folder';
+      return 'its file system is read-only; set another folder';
     case 'ENOENT':
-      return 'it cannot be made there; name another folder';
+      return 'it cannot be created there; set another folder';
     case 'ENOTDIR':
-      return 'a part of its path is a file; name another folder';
+      return 'a part of its path is a file; set another folder';
     default:
       return messageOf(error);
   }
 }
 
-/** What another user left among log, snapshots and head: LMDB dies of it, and that would be taken for damage. */
+/** Refuses log, snapshots and head files of another user: LMDB would crash on them, which would look like damage. */
 function refuseClosed(dir: string): void {
   const names = readdirSync(dir).filter((name) => /^(?:log|head\.json|owner-\d+\.json|snapshot-\d+)$/.test(name));
   for (const path of names.flatMap((name) => [name, join(name, 'data.mdb'), join(name, 'lock.mdb')])) {
     try {
       accessSync(join(dir, path), constants.R_OK | constants.W_OK);
     } catch (error) {
-      // What is missing, or goes meanwhile, is for those who read it to say.
+      // A missing file is reported by the code that reads it.
       if (error instanceof Error && 'code' in error && error.code === 'EACCES') throw error;
     }
   }
@@ -131,20 +134,23 @@ export function refuseUnfit(dir: string): void {
   if (why !== undefined) throw new StartRefusedError(why);
 }
 
-/** The configured salt, or in development one that is made once, when the group is formed, and kept in the folder. */
+/**
+ * Returns the configured salt, or in development one that is generated once, when the group is created, and stored in
+ * the folder.
+ */
 export async function saltOf(config: Config, dir: string, isNew: boolean): Promise<string> {
   const stored = storedSalt(dir, config.salt);
   if (stored.ok) return stored.salt;
   if (!isNew) throw new StartRefusedError(stored.fault);
   const made = randomBytes(limits.keyBytes).toString('base64url');
-  // On disk before anything is hashed with it: a log without its salt is of no use.
+  // Stored before anything is hashed with it: a log without its salt is useless.
   await replaceFile(saltFile(dir), `${made}\n`, { sync: true });
   return made;
 }
 
 /**
- * Reads the store in another process first: what kills a reader must not kill the node, and nothing is changed before
- * it holds. Resolves to its newest record.
+ * Reads the store in another process first: a crash of the reader must not crash the node, and nothing is changed
+ * before the store is known to be intact. Resolves with its newest record.
  */
 export async function verifyFolder(dir: string, log: Logger): Promise<number> {
   const report = await verifyInChild(dir, 'start');
@@ -155,7 +161,7 @@ export async function verifyFolder(dir: string, log: Logger): Promise<number> {
   throw new StartRefusedError(`the store in ${dir} is damaged; nothing was changed: ${report.faults.join('; ')}`);
 }
 
-/** The newest record of a folder's log, 0 where there is none, null where the store is damaged. Changes nothing. */
+/** Returns the newest record of a folder's log, 0 if there is none, null if the store is damaged. Changes nothing. */
 export async function lastSeqOfFolder(dir: string, log: Logger): Promise<number | null> {
   if (!isThere(dataFileOf(logFolderOf(dir)))) return 0;
   const report = await verifyInChild(dir, 'start');
@@ -185,19 +191,19 @@ function logRecovery({ follower, snapshotSeq, problems }: Recovered, ms: number,
 }
 
 /**
- * Refuses a start on a clock that cannot be right, as `clockFault` says. For local trials, which rest for days, it only
- * warns.
+ * Refuses a start with a clock that cannot be right, by `clockProblem`. For local trials, which may pause for days, it
+ * only warns.
  */
 export function refuseClock(problem: string | null, environment: Environment, log: Logger): void {
   if (problem === null) return;
-  const text = `${problem}: set the clock right, or, where it is right since no node ran meanwhile, set CLOCK_ACCEPTED_UNTIL to today`;
+  const text = `${problem}: set the clock right, or, if it is right because no node ran meanwhile, set CLOCK_ACCEPTED_UNTIL to today`;
   if (environment !== 'dev') throw new StartRefusedError(text);
   log.warn(`${text}; outside of dev this start would be refused`);
 }
 
 export async function applyConfiguration(config: Config, group: Group): Promise<void> {
   const { preTrustedPeers, halfLifeDays } = config;
-  // What can be refused comes first: a start that is refused changes nothing.
+  // Checks that may refuse come first: a refused start changes nothing.
   if (preTrustedPeers !== null) {
     const configured = await group.configure({ type: 'configured_pre_trust', peerIds: preTrustedPeers });
     demand(configured, 'PRE_TRUSTED_PEERS: ');

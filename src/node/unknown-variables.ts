@@ -1,11 +1,11 @@
 /**
- * Finds variables of the environment that the node does not read but that somebody probably meant for it. Never shows a
+ * Finds variables of the environment that the node does not read but that were probably meant for it. Never shows a
  * value.
  */
 import { distance } from 'fastest-levenshtein';
 import { type Remark, variables } from './variables.js';
 
-/** Prefixes under which the project names its variables and hardly anybody else does. */
+/** Prefixes of the project's variables that are rare elsewhere. */
 const prefixes = [
   'CLUSTER_',
   'DASHBOARD_',
@@ -24,18 +24,18 @@ const prefixes = [
   'WEIGHTS_',
 ];
 
-/** Variables of the project's tests and benches, which start nodes in their own environment. */
+/** Variables of the project's tests and benches, which start nodes with their own environment. */
 const notOfNodes = ['PTF_SHARED_DATA'];
 
 /**
- * Kubernetes and Docker make such variables for each service beside the node, which may be called `dashboard` or
+ * Kubernetes and Docker set such variables for each service beside the node, which may be called `dashboard` or
  * `metrics`.
  */
 const serviceLink = /_(?:SERVICE_(?:HOST|PORT)(?:_\w+)?|PORT_\d+_(?:TCP|UDP)(?:_(?:PROTO|PORT|ADDR))?)$/;
 
-/** A shorter name is close to too many others. */
+/** Shorter names are similar to too many others. */
 const LENGTH_MIN = 6;
-/** Insertions, deletions and replacements up to which two names are close; two letters that changed places are two. */
+/** Number of insertions, deletions and replacements up to which two names are similar; swapped letters count as two. */
 const DISTANCE_MAX = 2;
 
 const known: readonly string[] = Object.values(variables).flatMap(({ name, secret }) =>
@@ -43,8 +43,8 @@ const known: readonly string[] = Object.values(variables).flatMap(({ name, secre
 );
 
 /**
- * One remark for each set variable whose name is close to a known one, or begins with a prefix of the project, in the
- * order of the names.
+ * Returns one remark for each set variable whose name is similar to a known one or begins with a prefix of the project,
+ * in the order of the names.
  */
 export function unknownVariables(names: readonly string[]): Remark[] {
   return names
@@ -58,9 +58,7 @@ export function unknownVariables(names: readonly string[]): Remark[] {
     });
 }
 
-/**
- * The known name that is closest, and close; a fixed suffix such as `_FILE` behind a known name counts as close, too.
- */
+/** Returns the most similar known name; a fixed suffix such as `_FILE` after a known name counts as similar, too. */
 function closestTo(name: string): string | null {
   if (name.length < LENGTH_MIN) return null;
   const [closest] = known

@@ -1,6 +1,6 @@
 /**
- * What a running node looks after beside its requests: room on the disk, the log at rest, and the head that is kept
- * outside it.
+ * The regular tasks of a running node besides its requests: disk space, the background check, and the head file outside
+ * the log.
  */
 import type { Logger } from 'pino';
 import type { GroupLoop } from '../group/actor/loop.js';
@@ -14,10 +14,10 @@ import { writeExpectedHead } from '../store/log/expected-head.js';
 import { repeatedly } from '../store/ownership/repeatedly.js';
 
 const MB = 1e6;
-/** How often the time is kept of a clock that is right. */
+/** How often the time of a right clock is stored. */
 const CLOCK_SEEN_INTERVAL_MS = 60_000;
 
-/** The watermark of free space, told in the log wherever the disk becomes low or is no longer. */
+/** Watches free space, and logs when the disk becomes low or is no longer low. */
 export function diskWatch(
   deps: Pick<DiskWatchDeps, 'gauge' | 'timers'>,
   minMb: number,
@@ -31,9 +31,9 @@ export function diskWatch(
     onChange(low, { freeBytes }) {
       const fields = { free_bytes: freeBytes, disk_free_min_mb: minMb };
       if (low && !isReportedLow) {
-        log.error(fields, 'the disk is nearly full: writes are answered 503, reads go on');
+        log.error(fields, 'the disk is nearly full: writes are answered 503, reads continue');
       } else if (!low) {
-        log.warn(fields, 'the disk has room again: writes are taken');
+        log.warn(fields, 'the disk has room again: writes are accepted');
       }
       isReportedLow = low;
       onChange(low);
@@ -42,17 +42,17 @@ export function diskWatch(
   });
 }
 
-/** Tells the log when the clock went ahead and when it is right again, then calls `onChange`. */
+/** Logs when the clock went ahead and when it is right again, then calls `onChange`. */
 export function clockReported(log: Logger, onChange: () => void): (ahead: boolean, aheadMs: number) => void {
   return (ahead, aheadMs) => {
     const fields = { ahead_ms: Math.round(aheadMs) };
-    if (ahead) log.error(fields, 'the clock jumped more than a day ahead: writes are answered 503, reads go on');
-    else log.warn(fields, 'the clock is right again: writes are taken');
+    if (ahead) log.error(fields, 'the clock jumped more than a day ahead: writes are answered 503, reads continue');
+    else log.warn(fields, 'the clock is right again: writes are accepted');
     onChange();
   };
 }
 
-/** Looks at the clock again and again, and keeps in the folder until when it was right; the result stops that. */
+/** Checks the clock regularly, and stores in the folder until when it was right; the returned function stops that. */
 export function clockWatch(guard: ClockGuard, clock: Clock, dir: string, log: Logger): () => Promise<void> {
   let savedAt = Number.NEGATIVE_INFINITY;
   return repeatedly(async () => {
@@ -65,7 +65,7 @@ export function clockWatch(guard: ClockGuard, clock: Clock, dir: string, log: Lo
   }, limits.diskLookMs);
 }
 
-/** The check of log and snapshots; what it finds is told in the log, each time anew. */
+/** Starts the background check of log and snapshots; every finding is logged each time. */
 export function backgroundCheck(
   deps: Pick<CheckDeps, 'pool' | 'timers' | 'clock'>,
   log: Logger,
@@ -75,7 +75,7 @@ export function backgroundCheck(
     {
       ...deps,
       onReport({ ok, faults, lastSeq }) {
-        if (ok) log.info({ last_seq: lastSeq }, 'log and snapshots were checked and hold');
+        if (ok) log.info({ last_seq: lastSeq }, 'log and snapshots were checked and are intact');
         for (const fault of faults)
           log.error({ fault }, 'the store is damaged: look at the disk, and see "When damage is found"');
       },
@@ -86,8 +86,9 @@ export function backgroundCheck(
 }
 
 /**
- * Lets events leave the log that are older than `days`, from now on; 0 keeps all. The result stops that. What left does
- * not come back: a clock that is a day and more ahead of the newest record has until the next look to be set right.
+ * Removes events older than `days` from the log, from now on; 0 keeps all. The returned function stops that. The
+ * removal cannot be undone: if the clock is a day or more ahead of the newest record, the operator has until the next
+ * check to set it right.
  */
 export function retention(
   current: () => Pick<GroupLoop, 'state' | 'failed' | 'draining' | 'resume'>,
@@ -111,14 +112,14 @@ export function retention(
   return async () => clearInterval(timer);
 }
 
-/** Keeps outside the log how far it must reach; the result stops that. */
+/** Stores the position that the log must reach outside the log; the returned function stops that. */
 export function rememberHeads(current: () => Pick<GroupLoop, 'actor'>, dir: string, log: Logger): () => Promise<void> {
   let remembered = 0;
   return repeatedly(async () => {
     const loop = current();
     const { durableSeq } = loop.actor;
     if (durableSeq === remembered) return;
-    // One that is missed leaves the one before, a lower bound as well.
+    // If a write fails, the previous value stays valid as a lower bound.
     await writeHead(loop, dir, false).catch((error: unknown) =>
       log.warn({ err: error }, 'head.json cannot be written'),
     );

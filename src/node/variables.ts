@@ -1,6 +1,6 @@
 /**
- * The table of environment variables: each row's name, meaning, fallback and how its text is read. `config.ts` makes a
- * Config of it, and the README's table and `.env.example` are held to it by a test.
+ * The table of environment variables: name, meaning, fallback and parser of each. `config.ts` builds a Config from it,
+ * and a test compares the README's table and `.env.example` with it.
  */
 import { trustConstants } from '../core/evidence/trust-constants.js';
 import {
@@ -26,7 +26,7 @@ export type LogLevel = (typeof logLevels)[number];
 
 export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
 
-/** Something to say about one variable: a fault that refuses the start, or a warning. Holds no secret. */
+/** A remark about one variable: a fault that refuses the start, or a warning. Contains no secret. */
 export interface Remark {
   readonly variable: string;
   readonly text: string;
@@ -35,11 +35,13 @@ export interface Remark {
 /** One row of the table. */
 export interface Variable<T> {
   readonly name: string;
-  /** What it decides, in one line, word for word as the README's table has it. */
+  /** Effect of the variable in one line, identical to the README's table. */
   readonly meaning: string;
-  /** The value where the variable is unset. */
+  /** The value if the variable is unset. */
   readonly fallback: T;
-  /** Also comes from the file that `<name>_FILE` names; masked wherever the configuration is shown. */
+  /**
+   * The value may also come from the file that `<name>_FILE` names; it is masked wherever the configuration is shown.
+   */
   readonly secret?: true;
   parse(text: string): Parsed<T>;
 }
@@ -53,7 +55,7 @@ function problem(text: string): { readonly ok: false; readonly problem: string }
 }
 
 function parseLine(text: string): Parsed<string> {
-  return /\p{Cc}/u.test(text) ? problem('must not hold control characters') : value(text);
+  return /\p{Cc}/u.test(text) ? problem('must not contain control characters') : value(text);
 }
 
 function wholeNumber(min: number, max: number): (text: string) => Parsed<number> {
@@ -78,8 +80,8 @@ function parseSwitch(text: string): Parsed<boolean> {
 /**
  * Reads a secret of at least `bytesMin` bytes. Exactly one final line break is removed, since editors and `echo` add
  * it; any other surrounding blank is refused, because the other holders of the secret may not have it. The client
- * follows the same rule (`client/secret.ts`). A byte that is not UTF-8 arrives as U+FFFD and would make a weaker
- * secret, so it is refused too.
+ * follows the same rule (`client/ids/secret.ts`). A byte that is not UTF-8 arrives as U+FFFD and would make a weaker
+ * secret, so that it is refused, too.
  */
 function secretOf(bytesMin: number): (text: string) => Parsed<string> {
   return (text) => {
@@ -121,7 +123,7 @@ function parsePeerIds(text: string): Parsed<readonly string[]> {
   if (ids.length === 0) return problem('names no peer');
   if (ids.length > limits.preTrustedMax) return problem(`must name at most ${limits.preTrustedMax} peers`);
   const odd = ids.find((id) => [...id].length > limits.peerIdLength || /[\p{Cc}\s]/u.test(id));
-  return odd === undefined ? value(Object.freeze(ids)) : problem('holds something that is not a peer id');
+  return odd === undefined ? value(Object.freeze(ids)) : problem('contains a part that is not a peer id');
 }
 
 function parseKinds(text: string): Parsed<readonly string[]> {
@@ -134,11 +136,11 @@ function parseKinds(text: string): Parsed<readonly string[]> {
 }
 
 function urlProblem(text: string): string | undefined {
-  if (!URL.canParse(text)) return 'is no URL';
+  if (!URL.canParse(text)) return 'is not a URL';
   const { protocol, pathname, search, hash, username } = new URL(text);
   if (protocol !== 'http:' && protocol !== 'https:') return 'must begin with http:// or https://';
   return pathname !== '/' || search !== '' || hash !== '' || username !== ''
-    ? 'must hold host and port alone'
+    ? 'must contain host and port only'
     : undefined;
 }
 
@@ -175,7 +177,7 @@ function variable<T>(row: Variable<T>): Variable<T> {
 const portMax = 65_535;
 const countMax = Number.MAX_SAFE_INTEGER;
 
-/** Every variable that the node reads, in the order in which their faults are told. */
+/** Every variable that the node reads, in the order in which faults are reported. */
 export const variables = {
   environment: variable<Environment>({
     name: 'ENVIRONMENT',
@@ -201,7 +203,7 @@ export const variables = {
     fallback: 8080,
     parse: wholeNumber(0, portMax),
   }),
-  /** As written: relative to the working folder where it is relative. */
+  /** As written; a relative path is relative to the working folder. */
   dataDir: variable<string>({
     name: 'DATA_DIR',
     meaning: "Folder of the node's data; one node per folder",
@@ -214,7 +216,7 @@ export const variables = {
     fallback: 'local',
     parse: parseGroupId,
   }),
-  /** Null, outside production only: the node makes one and keeps it. */
+  /** Null, outside production only: the node generates one and stores it. */
   salt: variable<string | null>({
     name: 'GROUP_SALT',
     meaning: `The group's shared salt, ${limits.saltBytesMin} bytes or more; required in production, else made once and kept in \`DATA_DIR\``,
@@ -234,7 +236,7 @@ export const variables = {
     fallback: 'privacy-first',
     parse: oneOf(identityModes),
   }),
-  /** Null: ids are opaque. */
+  /** Null if ids are opaque. */
   playerIdKinds: variable<readonly string[] | null>({
     name: 'PLAYER_ID_KINDS',
     meaning:
@@ -262,7 +264,7 @@ export const variables = {
     fallback: 'open',
     parse: oneOf(registrationModes),
   }),
-  /** Never null where `registrationMode` is `session`. */
+  /** Never null if `registrationMode` is `session`. */
   sessionSecret: variable<string | null>({
     name: 'SESSION_SECRET',
     meaning: `Verifies the session cookie, ${limits.sessionSecretBytesMin} bytes or more; required with \`REGISTRATION_MODE=session\``,
@@ -270,7 +272,7 @@ export const variables = {
     secret: true,
     parse: secretOf(limits.sessionSecretBytesMin),
   }),
-  /** Null: the set in the log stands. */
+  /** Null: the set in the log stays in force. */
   preTrustedPeers: variable<readonly string[] | null>({
     name: 'PRE_TRUSTED_PEERS',
     meaning: `Comma-separated peer ids, 1 to ${limits.preTrustedWarnAbove} as a rule; unset leaves the set that the operator made`,
@@ -327,7 +329,7 @@ export const variables = {
     fallback: limits.diskFreeMinMbDefault,
     parse: wholeNumber(0, countMax),
   }),
-  /** The last ms of that day; ms since 1970. */
+  /** The last ms of that day, in ms since 1970. */
   clockAcceptedUntil: variable<number | null>({
     name: 'CLOCK_ACCEPTED_UNTIL',
     meaning:
@@ -399,7 +401,7 @@ export const variables = {
     fallback: 0,
     parse: wholeNumber(0, limits.rateLimitPerSecondMax),
   }),
-  /** Null: no metrics. */
+  /** Null if there are no metrics. */
   metricsPort: variable<number | null>({
     name: 'METRICS_PORT',
     meaning: 'Port of the Prometheus metrics; off where unset, 0 picks a free one',
@@ -412,7 +414,7 @@ export const variables = {
     fallback: '127.0.0.1',
     parse: parseLine,
   }),
-  /** Null: no dashboard. */
+  /** Null if there is no dashboard. */
   dashboardPort: variable<number | null>({
     name: 'DASHBOARD_PORT',
     meaning: "Port of the operator's dashboard; off where unset, 0 picks a free one",
@@ -425,7 +427,7 @@ export const variables = {
     fallback: '127.0.0.1',
     parse: parseLine,
   }),
-  /** `none`: the node serves its group alone, and nothing below has a meaning. */
+  /** `none`: the node serves its group alone, and the variables below have no effect. */
   cluster: variable<ClusterMode>({
     name: 'CLUSTER',
     meaning: '`none`, or `etcd`: several nodes serve one group, whose log is replicated by etcd',
@@ -469,7 +471,7 @@ export const variables = {
     secret: true,
     parse: secretOf(1),
   }),
-  /** Null: `/ptf/<group id>/`, the group id percent-encoded. */
+  /** Null: `/ptf/<group id>/`, with the group id percent-encoded. */
   etcdPrefix: variable<string | null>({
     name: 'ETCD_PREFIX',
     meaning: 'Under which the keys of the group stand in etcd; `/ptf/<GROUP_ID>/` where unset',

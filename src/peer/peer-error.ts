@@ -1,6 +1,6 @@
 /**
- * The one error of `ptf-peer`: a stable code, a sentence for people and the exit code of the command. It never holds a
- * key, a salt or a raw player id.
+ * The one error type of `ptf-peer`: a stable code, a sentence for people and the exit code of the command. It never
+ * contains a key, a salt or a raw player id.
  */
 import { TrustError } from '../client/trust-error.js';
 import { plainWords } from './node/plain-words.js';
@@ -28,7 +28,7 @@ export function wrongUsage(message: string): PeerError {
   return new PeerError('wrong_usage', message, 2);
 }
 
-/** Runs calls of a command to the node at `url`; what it answers, or does not, ends the command in plain words. */
+/** Runs calls of a command to the node at `url`; converts their errors into errors of the command in plain words. */
 export async function talkingTo<T>(url: string, calls: () => Promise<T>): Promise<T> {
   try {
     return await calls();
@@ -38,7 +38,7 @@ export async function talkingTo<T>(url: string, calls: () => Promise<T>): Promis
   }
 }
 
-/** A client's error as the end of a command: `invalid_argument` is wrong usage, anything else exit code 3. */
+/** Converts a client's error: `invalid_argument` is wrong usage, any other code has exit code 3. */
 export function endOf(error: TrustError): PeerError {
   return new PeerError(error.code, error.message, error.code === 'invalid_argument' ? 2 : 3);
 }

@@ -1,4 +1,4 @@
-/** The kinds of player ids: how each is read, which names it goes by, and how its canonical form is described. */
+/** The kinds of player ids: how to read each, its names, and the description of its canonical form. */
 
 import { kindFault } from './never-ids.js';
 import { type Reading, refused } from './refusals.js';
@@ -9,7 +9,7 @@ import { readXbox } from './xbox.js';
 interface Kind {
   /** The canonical form, for people. */
   readonly form: string;
-  /** Reads a text that is said to be of this kind. */
+  /** Reads a text that is declared to be of this kind. */
   readonly read: (text: string, server?: string) => Reading;
 }
 
@@ -40,7 +40,7 @@ const aliases: ReadonlyMap<string, string> = new Map([
 const kindName = /^[a-z][a-z0-9_-]{0,31}$/;
 const blank = /\s/;
 
-/** Kinds whose ids are digits or hexadecimal digits, so that case does not tell accounts apart. */
+/** Kinds whose ids are digits or hexadecimal digits, so that case does not distinguish accounts. */
 const shapes: ReadonlyMap<string, RegExp> = new Map([
   ['discord', /^[1-9]\d{5,19}$/],
   ['fivem', /^[1-9]\d{0,19}$/],
@@ -48,23 +48,23 @@ const shapes: ReadonlyMap<string, RegExp> = new Map([
   ['license2', /^[0-9a-f]{40}$/],
 ]);
 
-/** The kind's name in use, of a name in any case; null for a name that cannot be a kind's. */
+/** Returns the present name of a kind, given a name in any case; null if no kind can have the name. */
 export function kindOf(name: string): string | null {
   const lower = name.toLowerCase();
   return kindName.test(lower) ? (aliases.get(lower) ?? lower) : null;
 }
 
-/** Whether the name is one that `PLAYER_ID_KINDS` may list: in use, and of accounts. */
+/** True if `PLAYER_ID_KINDS` may list the name: it is in use and names a kind of accounts. */
 export function isKind(name: string): boolean {
   return kindOf(name) === name && kindFault(name) === undefined;
 }
 
-/** The canonical form of a kind's ids, in words. */
+/** Describes the canonical form of a kind's ids. */
 export function canonicalForm(kind: string): string {
   return platforms.get(kind)?.form ?? `${kind}:<id>, with the kind in lower case`;
 }
 
-/** Whether ids of the kind carry their kind as a prefix, since their own form tells nothing. */
+/** True if ids of the kind have their kind as a prefix, since their own form does not show it. */
 export function isOpaque(kind: string): boolean {
   return !platforms.has(kind);
 }

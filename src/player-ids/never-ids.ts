@@ -1,4 +1,6 @@
-/** Texts that stand where an id should be and name no account: they must never become a subject that many share. */
+/**
+ * Recognises texts in place of an id that name no account: they must never become a subject that many players share.
+ */
 import { isIP } from 'node:net';
 import type { PlayerIdRefusal } from './refusals.js';
 
@@ -44,7 +46,7 @@ const placeholders: ReadonlySet<string> = new Set([
 ]);
 
 const stopText = /^STEAM_ID_STOP/i;
-/** `7,65612E+16`: how spreadsheets show a number of 17 digits. */
+/** `7,65612E+16`: the way in which spreadsheets show a number of 17 digits. */
 const rounded = /^[+-]?(?:\d+E[+-]\d+|\d+[.,]\d+E[+-]?\d+)$/i;
 const decimalPoint = /^[+-]?\d+[.,]\d+$/;
 const hash = /^[0-9a-f]{64}$/i;
@@ -54,7 +56,7 @@ const range = /^([0-9a-f.:]+)\/\d{1,3}$/i;
 /** A wildcard or a prefix of an address: `203.0.113.*`. */
 const addressPattern = /^(?:\d{1,3}\.){1,3}(?:\*|\d{1,3})(?:\.\*)*$/;
 
-/** Kinds before a colon that are no accounts. */
+/** Prefixes before a colon that are no kinds of accounts. */
 const kindsOfNoAccount: ReadonlyMap<string, PlayerIdRefusal> = new Map([
   ...['ip', 'ipv4', 'ipv6', 'address', 'endpoint'].map((kind) => [kind, 'address'] as const),
   ...['hwid', 'hardware', 'hardwareid', 'mac', 'token', 'tokens', 'disk'].map((kind) => [kind, 'hardware_id'] as const),
@@ -62,7 +64,7 @@ const kindsOfNoAccount: ReadonlyMap<string, PlayerIdRefusal> = new Map([
   ...['name', 'nick', 'player', 'http', 'https', 'mailto', 'file'].map((kind) => [kind, 'unknown_form'] as const),
 ]);
 
-/** Why a kind names no accounts; undefined where it may. */
+/** Returns the reason why a kind names no accounts; undefined if it may. */
 export function kindFault(kind: string): PlayerIdRefusal | undefined {
   return kindsOfNoAccount.get(kind);
 }
@@ -73,7 +75,7 @@ function isAddress(text: string): boolean {
   return [text, bracketed ?? '', plain ?? '', network].some((part) => isIP(part) > 0) || addressPattern.test(text);
 }
 
-/** Why the text is no id, whatever its kind; undefined where it may be one. */
+/** Returns the reason why the text is no id, whatever its kind; undefined if it may be one. */
 export function neverAnId(text: string): PlayerIdRefusal | undefined {
   if (placeholders.has(text.toLowerCase()) || stopText.test(text)) return 'placeholder';
   if (rounded.test(text) || (decimalPoint.test(text) && !addressPattern.test(text))) return 'rounded_number';

@@ -1,6 +1,6 @@
 /**
- * Reads a player id in any spelling and gives its canonical form, the text that is hashed, so that all peers of a group
- * know one account under one subject hash. Pure; it must never put an id into a refusal.
+ * Reads a player id in any spelling and returns its canonical form, the text that is hashed, so that all peers of a
+ * group know one account under one subject hash. Pure; a refusal never contains an id.
  */
 import { canonicalForm, isOpaque, kindOf, readAs } from './kinds.js';
 import { neverAnId } from './never-ids.js';
@@ -9,13 +9,13 @@ import { steamForm, steamNumber } from './steam.js';
 import { floodgateForm, isHex32, looksLikeEos, looksLikeMinecraft, readMinecraft } from './uuids.js';
 import { xboxNumber, xboxOfHex } from './xbox.js';
 
-/** What is known about an id besides its text. */
+/** Facts about an id besides its text. */
 export interface PlayerIdHints {
-  /** The kind of this id, such as `steam`. Without it, only forms that no other platform writes are read. */
+  /** The kind of this id, such as `steam`. Without it, only spellings that no other platform uses are accepted. */
   readonly kind?: string | undefined;
-  /** The kinds that the group uses; an id of another kind is refused. All kinds where it is left out. */
+  /** The kinds that the group uses; an id of another kind is refused. Default: all kinds. */
   readonly kinds?: readonly string[] | undefined;
-  /** The server in offline mode that made a Minecraft UUID of version 3. */
+  /** The server in offline mode that created a Minecraft UUID of version 3. */
   readonly server?: string | undefined;
 }
 
@@ -24,7 +24,7 @@ export type PlayerIdResult =
   | { readonly ok: false; readonly reason: PlayerIdRefusal; readonly text: string };
 
 const lengthMax = 128;
-/** No canonical form is made of a longer text, so nothing longer is searched. */
+/** No longer text has a canonical form, so that nothing longer is searched. */
 const inputMax = 512;
 const unseen = /[\p{Cc}\p{Cf}\p{Surrogate}]/u;
 const prefixed = /^([a-z][a-z0-9_-]{0,31}):(.*)$/i;
@@ -34,7 +34,7 @@ interface Found {
   readonly reading: Reading;
 }
 
-/** The canonical form of a player id, or why it has none. */
+/** Returns the canonical form of a player id, or the reason why it has none. */
 export function readPlayerId(id: string, { kind, kinds, server }: PlayerIdHints = {}): PlayerIdResult {
   const text = id.trim();
   if (text === '') return refusal('empty');
@@ -48,13 +48,13 @@ export function readPlayerId(id: string, { kind, kinds, server }: PlayerIdHints 
   return [...canonical].length > lengthMax ? refusal('too_long') : { ok: true, id: canonical, kind: found.kind };
 }
 
-/** Whether the text is the canonical form of an id of one of the kinds. */
+/** True if the text is the canonical form of an id of one of the kinds. */
 export function isCanonicalPlayerId(text: string, kinds: readonly string[]): boolean {
   const result = readPlayerId(text, { kinds });
   return result.ok && result.id === text;
 }
 
-/** The canonical forms of the kinds, in words. */
+/** Describes the canonical forms of the kinds. */
 export function canonicalForms(kinds: readonly string[]): string {
   return kinds.map((kind) => `${kind}: ${canonicalForm(kind)}`).join('; ');
 }
@@ -105,14 +105,15 @@ function detect(text: string, kinds: readonly string[] | undefined, server: stri
   if (xbox !== null) return { kind: 'xbox', reading: xbox };
   const mayBe = (name: string) => kinds === undefined || kinds.includes(name);
   const isMinecraft = looksLikeMinecraft(text);
-  // Digits that both platforms may have given out are read as the one that the group uses, else as the rarer beginning.
+  // Digits that both platforms may have assigned count as an id of the group's platform, else of the one with the rarer
+  // beginning.
   if (looksLikeEos(text) && (mayBe('eos') || !isMinecraft)) return { kind: 'eos', reading: { id: text.toLowerCase() } };
   if (isMinecraft) return readMinecraftForm(text, server);
   if (isHex32(text)) return { kind: '', reading: refused('battleye_guid') };
   return { kind: '', reading: /^\d+$/.test(text) ? refused('kind_needed') : null };
 }
 
-/** A UUID; one of version 3 is that of the named server, where the caller named one. */
+/** Reads a UUID; one of version 3 belongs to the named server, if the caller named one. */
 function readMinecraftForm(text: string, server: string | undefined): Found {
   const reading = readMinecraft(text);
   const isOffline = reading !== null && 'refusal' in reading && reading.refusal === 'minecraft_offline';

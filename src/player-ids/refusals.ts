@@ -1,11 +1,14 @@
-/** Why a text is no player id: a stable code for programs and a sentence for people, which never holds the id. */
+/**
+ * The reasons why a text is no player id: a stable code for programs and a sentence for people, which never contains
+ * the id.
+ */
 
 /** The sentence of each reason. The codes are stable; the sentences may be reworded. */
 export const playerIdRefusals = {
   empty: 'the id is empty',
   too_long: 'the canonical id would be longer than 128 characters',
-  invisible_character: 'the id holds a control character, an invisible character or a blank',
-  placeholder: 'the text stands for no account: a bot, the console, or an account that was not known yet',
+  invisible_character: 'the id contains a control character, an invisible character or a blank',
+  placeholder: 'the text names no account: it is a bot, the console, or an account that was not known yet',
   address: 'an IP address is not an account: many people share one, and one person has many',
   rounded_number: 'a spreadsheet rounded the number, so that the account is lost; export the column as text',
   hardware_id: 'a hardware id names a machine, not an account',
@@ -29,7 +32,7 @@ export const playerIdRefusals = {
 /** The stable code of a refused player id. */
 export type PlayerIdRefusal = keyof typeof playerIdRefusals;
 
-/** What came of reading one text as an id of one kind; null where it is in no form of that kind. */
+/** The result of reading a text as an id of one kind; null if it is in no form of that kind. */
 export type Reading = { readonly id: string } | { readonly refusal: PlayerIdRefusal } | null;
 
 export function refused(refusal: PlayerIdRefusal): Reading {

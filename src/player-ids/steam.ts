@@ -8,9 +8,9 @@ const steam2 = /^STEAM_(\d):(\d):(\d{1,20})$/i;
 const steam3 = /^(?:\[([A-Za-z]):(\d):(\d{1,20})(?::(\d{1,20}))?\]|(U):(\d):(\d{1,20}))$/i;
 const profile =
   /^(?:https?:\/\/)?(?:www\.)?steamcommunity\.com\/(?:profiles\/(\d{1,20}|\[U:\d:\d{1,20}\])|(id)\/[^/?#]+)(?:[/?#].*)?$/i;
-/** Decimal ids of Steam, whatever they are of: universe 1 to 4 and a type leave at least 17 digits. */
+/** Decimal ids of Steam of any type: universe 1 to 4 and a type leave at least 17 digits. */
 const decimal64 = /^[1-9]\d{16,19}$/;
-/** How FiveM prints an account: the hexadecimal SteamID64. */
+/** The form in which FiveM prints an account: the hexadecimal SteamID64. */
 const hex64 = /^(?:0x)?0?1[0-9a-f]{14}$/i;
 const accountNumber = /^[1-9]\d{0,9}$/;
 
@@ -27,7 +27,7 @@ function of64(number: bigint): Reading {
   return refused(steamId.type !== 1 && steamId.isValid() ? 'not_a_person' : 'out_of_range');
 }
 
-/** A text that no other platform writes; null for any other. */
+/** Reads a spelling that no other platform uses; null for any other text. */
 export function steamForm(text: string): Reading {
   const two = steam2.exec(text);
   if (two !== null) {
@@ -50,14 +50,14 @@ export function steamForm(text: string): Reading {
     : refused('vanity_url');
 }
 
-/** A decimal SteamID64 of a person; null for a number that is none. */
+/** Reads a decimal SteamID64 of a person; null for any other number. */
 export function steamNumber(text: string): Reading {
   if (!decimal64.test(text)) return null;
   const reading = of64(BigInt(text));
   return reading !== null && 'id' in reading ? reading : null;
 }
 
-/** A text that is said to be a Steam account. */
+/** Reads a text that is declared to be a Steam account. */
 export function readSteam(text: string): Reading {
   const form = steamForm(text);
   if (form !== null) return form;

@@ -1,6 +1,6 @@
 /**
- * Accounts that are written as 32 hexadecimal digits: Minecraft, Epic Online Services, and Xbox where Floodgate made a
- * UUID of its number.
+ * Accounts written as 32 hexadecimal digits: Minecraft, Epic Online Services, and Xbox accounts of which Floodgate made
+ * a UUID.
  */
 import { type Reading, refused } from './refusals.js';
 import { xboxOfHex } from './xbox.js';
@@ -8,11 +8,11 @@ import { xboxOfHex } from './xbox.js';
 const dashed = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const undashed = /^[0-9a-f]{32}$/i;
 const floodgate = /^0{16}(?=[0-9a-f]{16}$)/;
-/** A UUID says by its first digit of the fourth group that its version means something. */
+/** The first digit of the fourth group shows that a UUID's version is meaningful. */
 const variant = /^.{16}[89ab]/;
 const serverName = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/i;
 
-/** Every ProductUserId that is in public use starts so; a BattlEye GUID or another digest does so by accident only. */
+/** Every ProductUserId in public use starts with this; a BattlEye GUID or another digest does so only by accident. */
 const productUserId = /^0002[0-9a-f]{28}$/i;
 
 function digitsOf(text: string): string | null {
@@ -23,14 +23,14 @@ function withDashes(digits: string): string {
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-/** The number of a Floodgate UUID; null where the text is none. */
+/** Returns the number of a Floodgate UUID; null if the text is none. */
 export function floodgateForm(text: string): Reading {
   const digits = digitsOf(text);
   if (digits === null || !floodgate.test(digits)) return null;
   return xboxOfHex(digits.slice(16));
 }
 
-/** A text that is said to be a Minecraft account. */
+/** Reads a text that is declared to be a Minecraft account. */
 export function readMinecraft(text: string): Reading {
   const digits = digitsOf(text);
   if (digits === null) return refused('malformed');
@@ -40,8 +40,8 @@ export function readMinecraft(text: string): Reading {
 }
 
 /**
- * An account of a server in offline mode, `<server>:<uuid>`: such a server makes the UUID of the name, so that it means
- * a player on that server alone.
+ * Reads an account of a server in offline mode, `<server>:<uuid>`: such a server derives the UUID from the name, so
+ * that it means a player of that server alone.
  */
 export function readMinecraftOffline(text: string, server?: string): Reading {
   const cut = text.indexOf(':');
@@ -53,17 +53,17 @@ export function readMinecraftOffline(text: string, server?: string): Reading {
   return { id: `minecraft-offline:${name.toLowerCase()}:${withDashes(digits)}` };
 }
 
-/** A text that is said to be a ProductUserId of Epic Online Services. */
+/** Reads a text that is declared to be a ProductUserId of Epic Online Services. */
 export function readEos(text: string): Reading {
   return undashed.test(text) ? { id: text.toLowerCase() } : refused('malformed');
 }
 
-/** Whether 32 hexadecimal digits without a kind look like a ProductUserId. */
+/** True if 32 hexadecimal digits without a kind look like a ProductUserId. */
 export function looksLikeEos(text: string): boolean {
   return productUserId.test(text);
 }
 
-/** Whether the text is a UUID with dashes, or one without them whose version and variant are those of Minecraft's. */
+/** True if the text is a UUID with dashes, or one without them whose version and variant are those of Minecraft's. */
 export function looksLikeMinecraft(text: string): boolean {
   if (dashed.test(text)) return true;
   return undashed.test(text) && (text[12] === '4' || text[12] === '3') && variant.test(text.toLowerCase());

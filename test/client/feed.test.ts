@@ -370,7 +370,7 @@ test('a stream that lives and tells nothing is given up after ten heartbeats, fr
   assert.is(node.connections.length, 1);
   await chat(1_000);
   assert.is(node.connections.length, 2);
-  assert.equal(errors, ['the stream told nothing for 50000 ms']);
+  assert.equal(errors, ['the stream sent no news for 50000 ms']);
   // A node that greets and then says nothing of its players.
   const greeted = scene({ rowsPerFrame: 1 });
   greeted.node.board.set(hashOf('bad'), bad);

@@ -89,7 +89,7 @@ test('a read that no node answers falls back within its budget', async () => {
   assert.is(runtime.elapsedMs(), bounds.readBudgetMs);
 });
 
-test('a node that failed several times is left alone, and asked again once it may be well', async () => {
+test('a node that failed several times is not asked for a while, and then asked again', async () => {
   let isDown = true;
   const { client, runtime, asked } = scene([
     (index, path) => (isDown ? refusedConnection() : answers(index, path)),

@@ -76,7 +76,7 @@ test('a bound that is reached may be named with 503, a node that has too much to
     const body = { error, code: 'overloaded' };
     return [answer(503, body, { 'Retry-After': '1' }), answer(503, { ...problem, ...body }, asProblem)];
   };
-  for (const one of refusals('this group holds as many peers as it may'))
+  for (const one of refusals('the group has reached its maximum number of peers'))
     assert.is(judge(registration, none, one).length, 1);
   for (const one of refusals(title)) fails(one, registration);
 });

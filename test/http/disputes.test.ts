@@ -231,6 +231,22 @@ test('an erasure removes the disputes of the player with their texts from log an
   });
 });
 
+test('a decision is answered as it was made, also where an erasure removes the dispute at once', async () => {
+  await withGroup(async (group) => {
+    const player = newPlayer();
+    await group.reporter.submit({ player_id: player });
+    const { dispute_id: id } = (await dispute(group, player, group.disputing)).body;
+    const { group: operations } = group.node;
+    const [decided, erased] = await Promise.all([
+      operations.decideDispute('uphold', id, [], 'test'),
+      operations.confirmErasure(Buffer.from(subjectOf(player), 'hex'), 'test'),
+    ]);
+    assert.ok(decided.ok && erased.ok);
+    assert.equal([decided.value.id, decided.value.status], [id, 'upheld']);
+    assert.equal(operations.disputes(), []);
+  });
+});
+
 test('a peer may open so many disputes in a day, and is told when the next one is taken', async () => {
   await withGroup(async (group) => {
     const players = Array.from({ length: 51 }, newPlayer);

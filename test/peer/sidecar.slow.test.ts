@@ -272,7 +272,7 @@ test('a wrong key is one log line, a problem in the status, and exit code 1 of t
   const doctor = await world.run(['doctor']);
   assert.is(doctor.code, 1);
   assert.match(doctor.out, /^fail +peer: the node does not know this key.*\(invalid_api_key\)$/m);
-  assert.match(doctor.out, /1 reports wait in the spool sidecar/);
+  assert.match(doctor.out, /1 reports are waiting in the spool sidecar/);
   const { err } = await sidecar.kill('SIGTERM');
   assert.is(err.match(/stream: the node does not know this key/g)?.length, 1, err);
   assert.not.match(err + doctor.out, 'ptf_dev_wrong');

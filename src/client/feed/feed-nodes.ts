@@ -1,6 +1,6 @@
 /**
- * Which node the feed reads from: the first of the list that has not failed since a stream was last current. While that
- * is not the preferred one, asks now and then whether one that stands before it is ready again.
+ * Chooses the node that the feed reads from: the first of the list that has not failed since a stream was last current.
+ * While another node is in use, it checks regularly whether a node before it in the list is ready again.
  */
 import { bounds } from '../bounds.js';
 import { linked, pause, type Runtime } from '../transport/runtime.js';
@@ -23,7 +23,7 @@ export class FeedNodes {
     return this.#transports.length;
   }
 
-  /** The place of the present node in the list. */
+  /** Index of the present node in the list. */
   get current(): number {
     return this.#current;
   }
@@ -32,12 +32,15 @@ export class FeedNodes {
     return this.#transports[this.#current]!;
   }
 
-  /** The stream of the present node is current. */
+  /** Notes that the stream of the present node is current. */
   succeeded(): void {
     this.#failed.clear();
   }
 
-  /** Moves on after a failure of the present node. False where each has failed: the next is the preferred one again. */
+  /**
+   * Moves on after a failure of the present node. False if all nodes have failed; the next one is then the preferred
+   * one again.
+   */
   moveOn(): boolean {
     this.#failed.add(this.#current);
     const next = this.#transports.findIndex((_, index) => !this.#failed.has(index));
@@ -51,10 +54,10 @@ export class FeedNodes {
     this.#current = index;
   }
 
-  /** The place of a node that stands before the present one, once it is ready. Rejects once `signal` aborts. */
+  /** Resolves with the index of a node before the present one, once it is ready. Rejects once `signal` aborts. */
   async betterNode(signal: AbortSignal): Promise<number> {
     for (;;) {
-      // Between half and all of it, so that a fleet of game servers does not come back as one.
+      // Between half and all of the interval, so that a fleet of game servers does not reconnect at the same time.
       await pause(this.#runtime, bounds.streamPreferMs * (0.5 + this.#runtime.random() / 2), signal);
       for (let index = 0; index < this.#current; index++) {
         if (await this.#isReady(this.#transports[index]!, signal)) return index;

@@ -1,14 +1,14 @@
-/** What a feed says about itself. */
+/** The state of a feed, as its owner sees it. */
 import type { TrustError } from '../trust-error.js';
 
 /**
- * What the feed of the cache is doing.
+ * The phase of the feed that keeps the cache current.
  *
- * - `connecting`: no connection yet, or lost and trying again; reads call the node.
- * - `snapshot`: the group is being read as a whole.
+ * - `connecting`: there is no connection yet, or it was lost and is retried; reads call the node.
+ * - `snapshot`: the feed is reading the whole group.
  * - `live`: the cache is current to `asOf`.
- * - `refused`: the node refuses the key (401, 403), or the salt is not the group's. Nothing is tried until `retry` or
- *   `follow` is called; reads call the node.
+ * - `refused`: the node refuses the key (401, 403), or the salt is not the group's. The feed does not reconnect until
+ *   `retry` or `follow` is called; reads call the node.
  * - `closed`: ended by `close`.
  *
  * @public
@@ -16,26 +16,28 @@ import type { TrustError } from '../trust-error.js';
 export type FeedPhase = 'connecting' | 'snapshot' | 'live' | 'refused' | 'closed';
 
 /**
- * The state of the feed at a moment.
+ * The state of the feed at one time.
  * @public
  */
 export interface FeedState {
-  /** What it is doing. */
+  /** The present phase. */
   readonly phase: FeedPhase;
-  /** Up to when everything is known, by this machine's clock in ms since 1970; null before the first snapshot. */
+  /**
+   * Time up to which all verdicts are known, by this machine's clock in ms since 1970; null before the first snapshot.
+   */
   readonly asOf: number | null;
-  /** The id to resume from. */
+  /** The event id from which the stream resumes. */
   readonly lastEventId: string;
-  /** The log record up to which everything is known; 0 before the first snapshot. */
+  /** The log record up to which all verdicts are known; 0 before the first snapshot. */
   readonly seq: number;
-  /** Players held. */
+  /** Number of players held. */
   readonly players: number;
-  /** Whether they are all of the group: a player that is not held then has no events. */
+  /** True if the feed holds every player of the group: a player that it does not hold then has no events. */
   readonly complete: boolean;
-  /** The node that the feed reads from, or tries, by its place in the client's list of addresses. */
+  /** The node that the feed reads from, or tries to reach, as an index of the client's list of addresses. */
   readonly node: number;
-  /** Connections made, the present one included. */
+  /** Number of connections made, including the present one. */
   readonly connections: number;
-  /** What ended the last connection, or kept the next from being made; null while the feed is live. */
+  /** The error that ended the last connection or prevented the next one; null while the feed is live. */
   readonly lastError: TrustError | null;
 }

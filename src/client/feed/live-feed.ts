@@ -1,6 +1,6 @@
 /**
- * The reader of the verdict stream: one connection at a time, to one node of several, resumed from the last id, that
- * keeps a table of players current. The wire form is that of docs/decisions/0160-verdict-stream-wire.md.
+ * The reader of the verdict stream. It keeps one connection, to one of the nodes, resumes from the last event id, and
+ * keeps a table of players current. docs/decisions/0160-verdict-stream-wire.md defines the wire format.
  */
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { bounds } from '../bounds.js';
@@ -26,13 +26,13 @@ export interface FeedOptions {
   readonly table: StreamTable;
   readonly key: string | undefined;
   readonly path: string;
-  /** The id to go on from; the stream begins with a snapshot where it is left out. */
+  /** The event id to resume from; if absent, the stream begins with a snapshot. */
   readonly resumeFrom?: string;
-  /** Answers 200 where a node serves reads. */
+  /** Path that answers 200 if a node serves reads. */
   readonly readyPath: string;
-  /** Refuses another group's stream; undefined takes any. */
+  /** The stream of any other group is refused; undefined accepts any group. */
   readonly groupId: string | undefined;
-  /** Null where ids are not hashed here. */
+  /** Null if ids are not hashed here. */
   readonly salt: SaltCheck | null;
   readonly onState: ((state: FeedState) => void) | undefined;
   readonly onErased: ((subjectHash: string) => void) | undefined;
@@ -40,7 +40,7 @@ export interface FeedOptions {
 
 const idPattern = /^(\d{1,16})-[\w.:-]*$/;
 
-/** The log record that an id names; 0 for none. */
+/** The log record that an event id names; 0 if there is none. */
 function seqOf(id: string): number {
   return Number(idPattern.exec(id)?.[1] ?? 0);
 }
@@ -53,17 +53,17 @@ export class VerdictFeed {
   #closing: Promise<void> | null = null;
   #phase: FeedPhase = 'connecting';
   #lastEventId = '';
-  /** Up to when all is known, by the clock of ages. */
+  /** Time up to which all verdicts are known, by the `AgeClock`. */
   #asOf: number | null = null;
-  /** What the node's clock showed, and when that came, by the clock of ages. */
+  /** The node's clock at the hello event, and the arrival of that event by the `AgeClock`. */
   #hello = { nodeMs: 0, cameAt: 0 };
   #heartbeatMs: number = bounds.streamOpenMs;
   #connections = 0;
-  /** Rounds of all nodes that failed since a stream was last current. */
+  /** Number of rounds over all nodes that failed since a stream was last current. */
   #failures = 0;
-  /** Nodes in a row that refused the key. */
+  /** Number of consecutive nodes that refused the key. */
   #refusals = 0;
-  /** The least that a node of this round asked to wait, in ms. */
+  /** The shortest pause that a node of this round requested, in ms. */
   #askedMs = Number.POSITIVE_INFINITY;
   #retryMs = 0;
   #lastError: TrustError | null = null;
@@ -77,7 +77,7 @@ export class VerdictFeed {
     this.#nodes = new FeedNodes(options.transports, options.runtime, options.readyPath);
   }
 
-  /** `before`: what has to be over first. */
+  /** `before`: a promise to await first. */
   start(before?: Promise<void>): void {
     this.#ended = before === undefined ? this.#run() : before.then(() => this.#run());
   }
@@ -97,21 +97,18 @@ export class VerdictFeed {
     };
   }
 
-  /** Up to when all is known, by this machine's clock. */
+  /** Time up to which all verdicts are known, by this machine's clock. */
   get asOf(): number | null {
     return this.#asOf === null ? null : this.#options.ages.wallAt(this.#asOf);
   }
 
-  /** Whether what the stream told is current. */
+  /** True if the published values are current. */
   get isFresh(): boolean {
     const { asOf } = this;
     return this.#phase === 'live' && asOf !== null && this.#options.runtime.now() - asOf <= this.#silentMs;
   }
 
-  /**
-   * Resolves once the feed is live; at once where it is. Rejects with `closed`, and with what the node refuses the feed
-   * for.
-   */
+  /** Resolves once the feed is live, at once if it is already. Rejects with `closed`, or with the node's refusal. */
   live(): Promise<void> {
     return this.#live.promise;
   }
@@ -127,7 +124,7 @@ export class VerdictFeed {
     this.#resume();
   }
 
-  /** Whether it was closed, though it may not have ended yet. */
+  /** True once the feed was closed, even if it has not ended yet. */
   get isClosed(): boolean {
     return this.#closing !== null;
   }
@@ -148,7 +145,7 @@ export class VerdictFeed {
     if (this.#asOf !== null) this.#options.table.orphan(this.#asOf);
   }
 
-  /** The silence after which the stream counts as lost: nothing that passes for current is older. */
+  /** Silence after which the stream counts as lost; data that counts as current is never older. */
   get #silentMs(): number {
     return this.#heartbeatMs * bounds.streamSilentHeartbeats;
   }
@@ -185,8 +182,8 @@ export class VerdictFeed {
   }
 
   /**
-   * Whether no later attempt can succeed unless somebody changes the peer, its key or the salt. A node of a cluster may
-   * not know yet of a key that is new, so each of them has to refuse it.
+   * True if no later attempt can succeed unless the peer, its key or the salt is changed. A node of a cluster may not
+   * know a new key yet, so that every node must have refused the key.
    */
   #isFinal({ code, status }: TrustError): boolean {
     if (code === 'salt_mismatch') return true;
@@ -208,7 +205,7 @@ export class VerdictFeed {
     });
   }
 
-  /** One connection from its start to its end; resolves with what ended it. */
+  /** Runs one connection from its start to its end; resolves with the error that ended it. */
   async #connection(outer: AbortSignal): Promise<TrustError> {
     const { key, path } = this.#options;
     const { controller, release } = linked(outer);
@@ -217,7 +214,7 @@ export class VerdictFeed {
         controller.abort(new TrustError('timeout', `the stream ${what} for ${Math.round(ms)} ms`));
       });
     const life = watched('was silent');
-    const news = watched('told nothing');
+    const news = watched('sent no news');
     try {
       life.expectWithin(bounds.streamOpenMs);
       const headers: Record<string, string> = { accept: 'text/event-stream' };
@@ -231,9 +228,10 @@ export class VerdictFeed {
       });
       if (response.status !== 200) return await refused(response, this.#options.runtime.now());
       if (!/^text\/event-stream\b/i.test(response.header('content-type') ?? '')) {
-        return refusal('the answer is no event stream');
+        return refusal('the answer is not an event stream');
       }
-      // After the connection, whose failure says at once that no node answers; the table holds nothing yet.
+      // Called after the connection, because a failed connection shows at once that no node answers; the table is still
+      // empty.
       await this.#options.salt?.verify(controller.signal);
       this.#connections++;
       this.#heartbeatMs = bounds.streamOpenMs;
@@ -262,8 +260,8 @@ export class VerdictFeed {
   }
 
   /**
-   * Ends the connection where its bytes cease, and where they go on and tell nothing: a proxy may send comments for a
-   * node that is gone.
+   * Reads the stream. Ends the connection if no bytes arrive, or if bytes arrive without news: a proxy may send
+   * comments although its node is gone.
    */
   async #read(response: TransportResponse, life: Silence, news: Silence): Promise<TrustError> {
     let end: TrustError | undefined;
@@ -285,7 +283,7 @@ export class VerdictFeed {
       parser.feed(decoder.decode(chunk, { stream: true }));
       const settled = this.#options.table.settle?.(this.#lastEventId);
       if (settled !== undefined) {
-        // The node is not silent while nobody reads what it sends.
+        // The node is not silent while this loop does not read.
         life.stop();
         news.stop();
         await settled;
@@ -297,18 +295,18 @@ export class VerdictFeed {
     return new TrustError('unreachable', 'the stream ended');
   }
 
-  /** Returns an error where the connection is of no more use. */
+  /** Returns an error if the connection cannot be used any longer. */
   #onMessage(message: EventSourceMessage, news: Silence): TrustError | undefined {
     const now = this.#options.ages.ms();
     const { nodeMs, cameAt } = this.#hello;
-    // A node's clock that was set since may say that something is known which is still to come.
+    // If the node's clock was set meanwhile, the computed time may lie in the future.
     const timeAt = (at: number) => Math.min(now, cameAt + at - nodeMs);
     const { table, onErased, floor } = this.#options;
     if (message.event === 'snapshot' && message.id !== undefined && !floor.admits(seqOf(message.id))) {
-      return new TrustError('behind', 'the snapshot is older than what was read from another node');
+      return new TrustError('behind', 'the snapshot is older than data read from another node');
     }
     const effect = applyFrame(message, table, timeAt, (subject) => notify(onErased, subject));
-    // What could not be understood is to come again.
+    // The id advances only here, so that the node sends an event again which this client failed to process.
     const { id } = message;
     if (effect.kind !== 'bad' && id !== undefined && id.length <= bounds.streamIdLength) this.#lastEventId = id;
     const error = this.#follow(effect);
@@ -320,7 +318,7 @@ export class VerdictFeed {
     switch (effect.kind) {
       case 'hello': {
         const { groupId, ages, table } = this.#options;
-        if (groupId !== undefined && groupId !== effect.groupId) return refusal('the stream is that of another group');
+        if (groupId !== undefined && groupId !== effect.groupId) return refusal('the stream belongs to another group');
         this.#heartbeatMs = Math.min(effect.heartbeatMs, bounds.streamHeartbeatMsMax);
         this.#hello = { nodeMs: effect.now, cameAt: ages.ms() };
         table.answerMs = this.#silentMs;
@@ -359,7 +357,7 @@ export class VerdictFeed {
   }
 }
 
-/** Ends a connection: a node that is preferred to the present one is ready. */
+/** Ends a connection because a preferred node is ready again. */
 class BetterNode extends TrustError {
   readonly index: number;
 
@@ -369,7 +367,7 @@ class BetterNode extends TrustError {
   }
 }
 
-/** The stream cannot be used as it is: asked for again, but seldom. */
+/** The stream cannot be used as it is; it is requested again after a long pause. */
 function refusal(text: string): TrustError {
   return new TrustError('unexpected_answer', text, { retryAfterMs: bounds.streamRefusedMs });
 }

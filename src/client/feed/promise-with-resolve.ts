@@ -1,4 +1,4 @@
-/** A promise that is settled from outside. A rejection that nobody awaits is no unhandled rejection. */
+/** A promise that is settled from outside. An unobserved rejection does not count as an unhandled rejection. */
 export interface PromiseWithResolve {
   readonly promise: Promise<void>;
   resolve(): void;
@@ -12,7 +12,7 @@ export function withResolve(): PromiseWithResolve {
     resolve = onResolve;
     reject = onReject;
   });
-  // Each waiter sees the rejection; without one it must not end the process.
+  // Every waiter sees the rejection; without a waiter it must not end the process.
   promise.catch(() => undefined);
   return { promise, resolve, reject };
 }

@@ -1,7 +1,7 @@
-/** A watch over a stream that may fall silent; the clock is that of the client's runtime. */
+/** A watchdog for a stream that may fall silent, by the clock of the client's runtime. */
 import type { Runtime } from '../transport/runtime.js';
 
-/** Calls `late` where nothing is heard for as long as was last said. */
+/** Calls `late` if `heard` was not called for as long as its last call allowed. */
 export class Silence {
   readonly #runtime: Runtime;
   readonly #late: (ms: number) => void;

@@ -1,6 +1,4 @@
-/**
- * What each frame of the verdict stream does to the table of players, and what the reader of the stream makes of it.
- */
+/** Applies each frame of the verdict stream to the table of players, and tells the reader the effect of the frame. */
 import type { EventSourceMessage } from 'eventsource-parser';
 import type { ChangedPlayer, StreamEvents } from '../../contract/verdict-stream.js';
 import type { TrustValues } from '../player-trust.js';
@@ -10,11 +8,11 @@ import type { StreamTable } from './stream-table.js';
 export type FrameEffect =
   | { readonly kind: 'hello'; readonly groupId: string; readonly heartbeatMs: number; readonly now: number }
   | { readonly kind: 'snapshot' }
-  /** Everything up to `at`, by the `AgeClock`, is known. `beat`: the node had nothing else to say. */
+  /** Everything up to `at`, by the `AgeClock`, is known. `beat`: the node had nothing else to report. */
   | { readonly kind: 'current'; readonly at: number; readonly beat: boolean }
   | { readonly kind: 'ended'; readonly text: string; readonly afterMs: number }
   | { readonly kind: 'bad'; readonly text: string }
-  /** A part of something: there is more to come. */
+  /** One part of several; more parts follow. */
   | { readonly kind: 'part' }
   | { readonly kind: 'unknown' };
 
@@ -27,10 +25,10 @@ const verdicts: Readonly<Record<ChangedPlayer['verdict'], true>> = {
   untrusted: true,
 };
 
-/** By the `AgeClock`, a moment in ms of the node's clock. */
+/** Converts ms of the node's clock to a time of the `AgeClock`. */
 export type NodeTime = (nodeMs: number) => number;
 
-/** Whether a snapshot is under way stands in the table: its first frame begins it. `onErased`: see `FollowOptions`. */
+/** The table keeps track of a snapshot in progress, which its first frame begins. `onErased`: see `FollowOptions`. */
 export function applyFrame(
   { event, data, id }: EventSourceMessage,
   table: StreamTable,
@@ -61,7 +59,7 @@ export function applyFrame(
   }
 }
 
-/** The members of a frame, none of them sure to be there. */
+/** The members of a frame, any of which may be missing. */
 type Frame<Name extends keyof StreamEvents> = { readonly [Member in keyof StreamEvents[Name]]?: unknown };
 
 function parse(data: string): Readonly<Record<string, unknown>> {
@@ -74,11 +72,11 @@ function parse(data: string): Readonly<Record<string, unknown>> {
 }
 
 function bad(what: string): FrameEffect {
-  return { kind: 'bad', text: `a ${what} frame of the stream does not hold to its form` };
+  return { kind: 'bad', text: `a ${what} frame of the stream is malformed` };
 }
 
 function hello({ version, group_id, heartbeat_ms, now }: Frame<'hello'>): FrameEffect {
-  if (version !== 1) return { kind: 'bad', text: 'the stream has a version that this client does not know' };
+  if (version !== 1) return { kind: 'bad', text: 'this client does not know the version of the stream' };
   const at = timeOf(now);
   if (typeof group_id !== 'string' || typeof heartbeat_ms !== 'number' || at === null) return bad('hello');
   if (!(heartbeat_ms > 0)) return bad('hello');
@@ -119,7 +117,7 @@ function heartbeat({ as_of }: Frame<'heartbeat'>, timeAt: NodeTime): FrameEffect
   return asOf === null ? bad('heartbeat') : { kind: 'current', at: timeAt(asOf), beat: true };
 }
 
-/** False where the row does not hold to its form. */
+/** Returns false if the row is malformed. */
 function publish(row: unknown, table: StreamTable, at: number): boolean {
   if (!isRecord(row) || typeof row.subject_hash !== 'string' || !hash.test(row.subject_hash)) return false;
   if (row.gone === true) {
@@ -132,7 +130,7 @@ function publish(row: unknown, table: StreamTable, at: number): boolean {
   return true;
 }
 
-/** The values in a row of the stream or of a score read; null where it is neither. */
+/** Returns the values in a row of the stream or of a score read; null if the row is malformed. */
 export function valuesOf(row: Readonly<Record<string, unknown>>): TrustValues | null {
   const { score, confidence, verdict } = row;
   if (typeof score !== 'number' || typeof confidence !== 'number') return null;

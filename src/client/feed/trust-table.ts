@@ -1,42 +1,43 @@
 /**
- * What the client remembers of players, bounded: answers to calls, and what the stream tells. Answers that are current
- * no longer go first, then rows that were only told, then the least recently read.
+ * The players that the client remembers, up to a bound: answers of calls, and values published by the stream. If there
+ * is no room, expired answers are dropped first, then published rows that were never read, then the least recently read
+ * rows.
  */
 import type { TrustValues } from '../player-trust.js';
 import type { StreamTable } from './stream-table.js';
 
-/** Values, and when they were true, by the `AgeClock`. */
+/** Values, and the time at which they were true, by the `AgeClock`. */
 export interface Held {
   readonly values: TrustValues;
   readonly at: number;
 }
 
 /**
- * What is held of a player. What the stream told is current for as long as the stream is: it tells each step away from
- * it. An answer was true when it came, and no longer: the stream measures from what it told itself, so a player may
- * move on from an answer, or back from its verdict, without a word. So an answer never takes the place of what was
- * told.
+ * The values held of a player. Published values are current as long as the stream is, because the stream reports every
+ * change from them. An answer was true only when it arrived: the stream measures changes from its own last report, so
+ * that a player may move away from an answer, or back to the published values, without a report. Therefore an answer
+ * never replaces published values.
  */
 export interface Row {
   readonly published: Held | null;
-  /** The last that came since. */
+  /** The newest answer since the last report. */
   readonly answer: Held | null;
 }
 
-/** A time that the rows of one frame share: as a member of its own, it would take 16 bytes in each. */
+/** A time that the rows of one frame share; as a field of each row it would take 16 bytes there. */
 interface SharedTime {
   readonly at: number;
 }
 
-/** A row as it is held: there may be 100,000, so that what the stream said is one small number wherever it fits. */
+/** A compact row: there may be 100,000 rows, so that published values are packed into one small number if possible. */
 class TableRow implements Row {
-  /** Packed or as it came; null where the stream said nothing. */
+  /** Packed or as received; null if the stream reported nothing. */
   readonly publishedValues: number | TrustValues | null;
   readonly publishedAt: SharedTime | null;
   readonly answer: Held | null;
-  /** The snapshot during or after which it came. */
+  /** Number of the snapshot during or after which the row was written. */
   readonly generation: number;
-  /** Reads counted when it was last moved to the end of the line. */
+  /** Value of the read counter when the row was last moved to the end of the order. */
   readAt: number;
 
   constructor(
@@ -64,13 +65,15 @@ class TableRow implements Row {
 }
 
 const verdicts: readonly TrustValues['verdict'][] = ['trusted', 'neutral', 'suspicious', 'untrusted'];
-/** A score has at most two decimals and a confidence at most four, so that either is one of so many. */
+/** Steps of a score with at most two decimals and of a confidence with at most four. */
 const steps = 10_001;
 
-/** Values as one number below 2^29; as they are where they have more decimals than the contract allows. */
+/**
+ * Packs values into one number below 2^29; returns them unchanged if they have more decimals than the contract allows.
+ */
 function packed(values: TrustValues): number | TrustValues {
   const { score, confidence, verdict, known } = values;
-  // Few players are on the group's allow list.
+  // Not packed, because few players are on the group's allow list.
   if (values.allowed) return values;
   const [scoreStep, confidenceStep] = [Math.round(score * 100), Math.round(confidence * 10_000)];
   const isExact = scoreStep / 100 === score && confidenceStep / 10_000 === confidence && known;
@@ -85,36 +88,37 @@ function unpacked(number: number): TrustValues {
   return { score: Math.floor(both / steps) / 100, confidence: (both % steps) / 10_000, verdict, known: true };
 }
 
-/** Says whether the stream told something newer while calls about a player were under way; these share it. */
+/**
+ * Tells whether the stream reported something newer while calls about a player were in progress. Concurrent calls share
+ * one token.
+ */
 export interface ReadToken {
   readonly key: string;
-  /** The snapshot during or after which the first of them left. */
+  /** Number of the snapshot during or after which the first of these calls was sent. */
   readonly generation: number;
   calls: number;
 }
 
-/**
- * A row that was moved within the last reads, as many as this part of the table has rows, is near the end of the line.
- */
+/** A row counts as near the end of the order if it was moved within the last (rows / `nearPart`) reads. */
 const nearPart = 8;
 
 export class TrustTable implements StreamTable {
   readonly #rowsMax: number;
-  /** Told and read. Insertion order is the order of the last reads, to within a part of the table. */
+  /** Rows that were published and read. Insertion order follows the last reads, within the tolerance of `nearPart`. */
   readonly #read = new Map<string, TableRow>();
-  /** Told and never read, oldest first. */
+  /** Rows that were published and never read, oldest first. */
   readonly #published = new Map<string, TableRow>();
-  /** Not told, oldest answer first. */
+  /** Rows with an answer only, oldest answer first. */
   readonly #answered = new Map<string, TableRow>();
   readonly #reading = new Map<string, ReadToken>();
   #reads = 0;
-  /** How long an answer passes for current, in ms: as long as the stream may be silent, and without one not at all. */
+  /** How long an answer counts as current, in ms: as long as the stream may be silent. 0 without a stream. */
   answerMs = 0;
   #generation = 0;
   #frameTime: SharedTime = { at: 0 };
   #inSnapshot = false;
   #complete = false;
-  /** Whether a player found no room since the snapshot began. */
+  /** True if a player found no room since the snapshot began. */
   #overflowed = false;
 
   constructor(rowsMax: number) {
@@ -125,17 +129,17 @@ export class TrustTable implements StreamTable {
     return this.#read.size + this.#published.size + this.#answered.size;
   }
 
-  /** True while the table holds every player of the group: who is not in it has no events. */
+  /** True while the table holds every player of the group: a player that it does not hold has no events. */
   get complete(): boolean {
     return this.#complete;
   }
 
-  /** The row of a key, which counts as a read. */
+  /** Returns the row of a key and counts the call as a read. */
   get(key: string): Row | undefined {
     this.#reads++;
     const row = this.#read.get(key) ?? this.#published.get(key);
     if (row === undefined) return this.#answered.get(key);
-    // Moving a row costs ten look-ups: one that is near the end of the line already stays where it is.
+    // Moving a row costs as much as ten lookups; a row near the end of the order stays where it is.
     if (row.readAt > 0 && this.#reads - row.readAt < this.#rowsMax / nearPart) return row;
     row.readAt = this.#reads;
     this.#published.delete(key);
@@ -144,7 +148,7 @@ export class TrustTable implements StreamTable {
     return row;
   }
 
-  /** To be called before a call leaves, so that its answer does not overwrite what the stream tells meanwhile. */
+  /** Must be called before a call is sent, so that its answer does not overwrite what the stream reports meanwhile. */
   reading(key: string): ReadToken {
     const token = this.#reading.get(key) ?? { key, generation: this.#generation, calls: 0 };
     token.calls++;
@@ -153,14 +157,14 @@ export class TrustTable implements StreamTable {
   }
 
   /**
-   * The answer to a call. Ignored where the stream told something since `reading`, or began a snapshot: that names
-   * nobody who was erased in between.
+   * Stores the answer of a call. Ignored if the stream reported the player since `reading` or began a snapshot, since a
+   * snapshot does not name players that were erased meanwhile.
    */
   answered(token: ReadToken, values: TrustValues, at: number): void {
     const { key, generation } = token;
     if (this.#reading.get(key) !== token || generation < this.#generation) return;
     const before = this.#read.get(key) ?? this.#published.get(key);
-    // What a snapshot that has begun since did not tell yet, it tells anew or drops.
+    // Published values from before the present snapshot are dropped: the snapshot repeats them, or removes the player.
     const published = before?.generation === generation ? before : null;
     this.#remove(key);
     this.#makeRoom(at);
@@ -170,14 +174,14 @@ export class TrustTable implements StreamTable {
   }
 
   /**
-   * An erasure is answered. Ignored where the stream told something since `reading`: that is the erasure itself and
-   * what came after it, or it will tell them yet.
+   * Notes that an erasure was answered. Ignored if the stream reported the player since `reading`: the report includes
+   * the erasure, or the stream will report the erasure later.
    */
   erased(token: ReadToken): void {
     if (this.#reading.get(token.key) === token) this.removePublished(token.key);
   }
 
-  /** The call of these tokens is over, whatever came of it. */
+  /** Notes that the call of these tokens ended, whether it succeeded or not. */
   done(tokens: Iterable<ReadToken>): void {
     for (const token of tokens) {
       token.calls--;
@@ -185,7 +189,7 @@ export class TrustTable implements StreamTable {
     }
   }
 
-  /** A value that the stream tells. */
+  /** Stores a published value. */
   setPublished(key: string, values: TrustValues, at: number): void {
     this.#reading.delete(key);
     const before = this.#read.get(key) ?? this.#answered.get(key);
@@ -197,7 +201,7 @@ export class TrustTable implements StreamTable {
     else this.#overflow(key, row, at);
   }
 
-  /** The stream says that the player is gone. */
+  /** Removes a player, as the stream reports. */
   removePublished(key: string): void {
     this.#reading.delete(key);
     this.#remove(key);
@@ -214,7 +218,7 @@ export class TrustTable implements StreamTable {
     this.#overflowed = false;
   }
 
-  /** Drops what the snapshot did not name. */
+  /** Drops the players that the snapshot did not name. */
   snapshotEnds(): void {
     this.#inSnapshot = false;
     for (const rows of [this.#read, this.#published, this.#answered]) {
@@ -223,12 +227,12 @@ export class TrustTable implements StreamTable {
     this.#complete = !this.#overflowed;
   }
 
-  /** A connection is over. The next one begins its snapshot anew: it need not name whom this one named. */
+  /** Notes that a connection ended. The next one begins its snapshot anew, and may omit players that this one named. */
   streamBroke(): void {
     this.#inSnapshot = false;
   }
 
-  /** The stream is over for good; it kept what it told current until `at`. */
+  /** Notes that the stream ended for good; it kept the published values current until `at`. */
   orphan(at: number): void {
     this.answerMs = 0;
     this.#complete = false;
@@ -242,8 +246,8 @@ export class TrustTable implements StreamTable {
   }
 
   /**
-   * More players than rows: the newest told one takes the place of the one told longest ago, never that of one that was
-   * read.
+   * Makes room if there are more players than rows: the newest published row replaces the oldest published one that was
+   * never read, never one that was read.
    */
   #overflow(key: string, row: TableRow, at: number): void {
     if (this.#forgetAnswer(at)) {
@@ -251,7 +255,8 @@ export class TrustTable implements StreamTable {
       return;
     }
     const oldest = this.#published.entries().next();
-    // A row from before the running snapshot is not missed: where it still exists the snapshot names it.
+    // A row from before the present snapshot does not count as missing: if the player still exists, the snapshot names
+    // it.
     if (oldest.done || oldest.value[1].generation === this.#generation) this.#incomplete();
     if (oldest.done) return;
     this.#published.delete(oldest.value[0]);
@@ -266,7 +271,7 @@ export class TrustTable implements StreamTable {
     if (victim !== undefined) this.#remove(victim);
   }
 
-  /** Drops the oldest answer where it passes for current no longer, and says whether it did. */
+  /** Drops the oldest answer if it has expired; returns whether it did. */
   #forgetAnswer(at: number): boolean {
     const [oldest] = this.#answered;
     if (oldest === undefined) return false;

@@ -1,38 +1,39 @@
-/** The client's way to the canonical form of a player id. */
+/** Converts player ids to their canonical form for the client. */
 import { readPlayerId } from '../../player-ids/player-id.js';
 import { TrustError } from '../trust-error.js';
 import { isSubjectHash } from './subject.js';
 
 /**
- * The canonical form of a player id: the text that is hashed, so that every spelling of one account is one player.
+ * Returns the canonical form of a player id: the text that is hashed, so that every spelling of an account is the same
+ * player.
  *
- * | Kind | Canonical form | Also read |
- * | ---- | -------------- | --------- |
- * | `steam` | decimal SteamID64 | `STEAM_0:1:N`, `STEAM_1:1:N`, `[U:1:N]`, `U:1:N`, `steam:<hex>`, a profile's address; an account number where the kind is given |
+ * | Kind | Canonical form | Also accepted |
+ * | ---- | -------------- | ------------- |
+ * | `steam` | decimal SteamID64 | `STEAM_0:1:N`, `STEAM_1:1:N`, `[U:1:N]`, `U:1:N`, `steam:<hex>`, the address of a profile; an account number if the kind is given |
  * | `minecraft` | UUID of version 4 in lower case with dashes | without dashes, in upper case |
- * | `minecraft-offline` | `minecraft-offline:<server>:<uuid>`, with a UUID of version 3 | the UUID alone where `server` is given |
+ * | `minecraft-offline` | `minecraft-offline:<server>:<uuid>`, with a UUID of version 3 | the UUID alone if `server` is given |
  * | `xbox` | decimal XUID | 16 hexadecimal digits, `xbl:<XUID>`, a Floodgate UUID |
  * | `eos` | ProductUserId of 32 hexadecimal digits in lower case | in upper case |
- * | any other | `<kind>:<id>` with the kind in lower case | the id alone where the kind is given |
+ * | any other | `<kind>:<id>` with the kind in lower case | the id alone if the kind is given |
  *
- * Pure: it asks nobody, and the same text gives the same answer. Throws `invalid_argument` with `details.reason`, a
- * stable code, for what is no id: bots, the console, accounts that are not known yet, addresses, names, hardware ids,
- * BattlEye GUIDs, numbers that a spreadsheet rounded. `docs/player-id-vectors.json` holds test vectors for
- * implementations in other languages.
+ * The function is pure: it sends no request, and the same text always gives the same answer. Throws `invalid_argument`
+ * with `details.reason`, a stable code, for anything that is no player id: bots, the console, accounts that are not
+ * known yet, addresses, names, hardware ids, BattlEye GUIDs, numbers that a spreadsheet rounded.
+ * `docs/player-id-vectors.json` holds test vectors for implementations in other languages.
  * @public
  */
 export function normalizePlayerId(id: string, options: NormalizeOptions = {}): string {
   if (typeof id !== 'string') throw new TrustError('invalid_argument', 'a player id must be a string');
   const result = readPlayerId(id, options);
   if (result.ok) return result.id;
-  throw new TrustError('invalid_argument', `this is no player id: ${result.text}`, {
+  throw new TrustError('invalid_argument', `this is not a player id: ${result.text}`, {
     details: { reason: result.reason },
   });
 }
 
 /**
- * The id in canonical form where the group has kinds of ids; as it is where it is a subject hash, or the group's ids
- * are opaque. Throws `invalid_argument` where the group's kinds have no canonical form for it.
+ * Returns the id in canonical form if the group has kinds of ids. Returns it unchanged if it is a subject hash or the
+ * group's ids are opaque. Throws `invalid_argument` if the group's kinds have no canonical form for the id.
  */
 export function normalizedFor(kinds: readonly string[] | null | undefined, id: string): string {
   if (kinds === null || kinds === undefined || typeof id !== 'string' || isSubjectHash(id)) return id;
@@ -40,14 +41,14 @@ export function normalizedFor(kinds: readonly string[] | null | undefined, id: s
 }
 
 /**
- * What is known about an id besides its text.
+ * Facts about an id besides its text.
  * @public
  */
 export interface NormalizeOptions {
-  /** The kind of this id, such as `steam`. Without it only forms are read that no other platform writes. */
+  /** The kind of this id, such as `steam`. Without it, only spellings that no other platform uses are accepted. */
   readonly kind?: string | undefined;
-  /** The kinds that the group uses; an id of another kind is refused. Any kind where it is left out. */
+  /** The kinds that the group uses; an id of another kind is refused. Default: any kind. */
   readonly kinds?: readonly string[] | undefined;
-  /** The name of the server in offline mode that made a Minecraft UUID of version 3. */
+  /** The name of the server in offline mode that created a Minecraft UUID of version 3. */
   readonly server?: string | undefined;
 }

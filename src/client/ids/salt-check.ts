@@ -1,6 +1,6 @@
 /**
- * Compares the client's salt with the group's at the first contact with the node, so that a wrong salt is an error and
- * not a group of unknown players.
+ * Compares the client's salt with the group's at the first contact with the node, so that a wrong salt is an error
+ * instead of a group of unknown players.
  */
 import * as crypto from 'node:crypto';
 import { bounds } from '../bounds.js';
@@ -8,10 +8,10 @@ import { type Answer, isRecord } from '../transport/caller.js';
 import { onAbort, type Runtime } from '../transport/runtime.js';
 import { TrustError } from '../trust-error.js';
 
-/** Reads `GET /peers`. Rejects with a `TrustError` where the node does not answer. */
+/** Reads `GET /peers`. Rejects with a `TrustError` if the node does not answer. */
 export type ReadPeers = () => Promise<Answer>;
 
-/** The first 8 hexadecimal digits of SHA-256("ptf-salt-check" + salt), as `GET /peers` shows them. */
+/** The first 8 hexadecimal digits of SHA-256("ptf-salt-check" + salt), as `GET /peers` returns them. */
 export function saltCheckOf(salt: string): string {
   return crypto.hash('sha256', `ptf-salt-check${salt}`, 'hex').slice(0, 8);
 }
@@ -32,36 +32,38 @@ export class SaltCheck {
     this.#readPeers = readPeers;
   }
 
-  /** Whether the salt is the group's, as far as the node tells. */
+  /** True if the salt is the group's, or the node publishes no salt check. */
   get isVerified(): boolean {
     return this.#matches;
   }
 
-  /** The kinds of player ids that the group takes; null where its ids are opaque, undefined while nobody knows. */
+  /**
+   * The kinds of player ids that the group accepts; null if its ids are opaque, undefined before the node has answered.
+   */
   get kinds(): readonly string[] | null | undefined {
     return this.#kinds;
   }
 
-  /** The error of a salt that is known not to be the group's; null where it is the group's, or nothing is known yet. */
+  /** The error of a salt that is known to differ from the group's; null if it is the group's or not verified yet. */
   get mismatch(): TrustError | null {
     return this.#mismatch;
   }
 
   /**
-   * Whether `verify` has nothing left to ask. A mismatch is asked about again after a while, since an address may have
-   * led to another group's node.
+   * True if `verify` need not ask the node. A mismatch is verified again after a while, since the address may have led
+   * to another group's node.
    */
   get isSettled(): boolean {
     if (this.#matches) return true;
     return this.#mismatch !== null && this.#runtime.elapsedMs() - this.#mismatchAt < bounds.saltRecheckMs;
   }
 
-  /** Makes the next `verify` ask the node again, however young a mismatch is. */
+  /** Makes the next `verify` ask the node again, however recent a mismatch is. */
   askAgain(): void {
     this.#mismatchAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** Rejects with `salt_mismatch`, with what kept the node from answering, or with the signal's reason. */
+  /** Rejects with `salt_mismatch`, with the error that prevented an answer, or with the signal's reason. */
   async verify(signal?: AbortSignal): Promise<void> {
     if (!this.isSettled) {
       this.#running ??= this.#ask().finally(() => {
@@ -77,9 +79,9 @@ export class SaltCheck {
     const group = isRecord(body) && isRecord(body.group) ? body.group : {};
     const found = group.salt_check;
     const kinds = group.player_id_kinds;
-    // A node that states none takes ids as they are.
+    // A node that states no kinds accepts ids as they are.
     this.#kinds = Array.isArray(kinds) && kinds.length > 0 ? kinds.map(String) : null;
-    // A node that publishes none cannot be asked.
+    // A node without a salt check cannot be compared.
     this.#matches = typeof found !== 'string' || found === this.#expected;
     this.#mismatch = this.#matches ? null : mismatchOf(String(group.group_id), String(found), this.#expected);
     this.#mismatchAt = this.#runtime.elapsedMs();
@@ -93,12 +95,12 @@ function mismatchOf(groupId: string, found: string, expected: string): TrustErro
   );
 }
 
-/** The promise, or a rejection with the signal's reason where that is aborted first. */
+/** Settles like the promise, or rejects with the signal's reason if the signal is aborted first. */
 function abortable(promise: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
   if (signal === undefined) return promise;
   return new Promise((resolve, reject) => {
     if (signal.aborted) {
-      // Another caller, or nobody, waits for it.
+      // The promise may be awaited by another caller or by none.
       promise.catch(() => undefined);
       reject(signal.reason);
       return;

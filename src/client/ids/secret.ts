@@ -1,13 +1,10 @@
-/**
- * How the client reads a secret that somebody typed or kept in a file. The node follows the same rule (`secretOf` in
- * `variables.ts`).
- */
+/** Reads a secret that was typed or stored in a file. The node follows the same rule (`secretOf` in `variables.ts`). */
 import { TrustError } from '../trust-error.js';
 
 /**
- * The secret without one final line break, which editors and `echo` add. Throws `invalid_argument` for any other
- * surrounding blank: the other holders of the secret may not have it, and a salt that differs by one blank makes every
- * player unknown.
+ * Returns the secret without one final line break, which editors and `echo` add. Throws `invalid_argument` for any
+ * other surrounding blank: the other holders of the secret may not have it, and a salt that differs by one blank makes
+ * every player unknown.
  */
 export function secretText(name: string, text: string): string {
   if (typeof text !== 'string') {

@@ -1,10 +1,12 @@
-/** Players whom a studio lets pass whatever their score, each until a date: a local list, never sent anywhere. */
+/**
+ * Players that a studio lets pass whatever their score, each until a date: a local list that is never sent anywhere.
+ */
 import { bounds } from '../bounds.js';
 import { type Runtime, systemRuntime } from '../transport/runtime.js';
 import { TrustError } from '../trust-error.js';
 
 /**
- * One player of an {@link AllowList}; plain data, to be kept as JSON.
+ * One player of an {@link AllowList}; plain data, to be stored as JSON.
  * @public
  */
 export interface AllowListEntry {
@@ -12,13 +14,13 @@ export interface AllowListEntry {
   readonly playerId: string;
   /** When the entry expires, in ms since 1970. */
   readonly until: number;
-  /** Why it was made, for people. */
+  /** The reason for the entry, for people. */
   readonly note: string;
 }
 
 /**
- * Players who pass whatever their score, at most 10,000, each until its entry expires. Kept in memory: `entries` gives
- * what to store, the constructor takes it back.
+ * At most 10,000 players that pass whatever their score, each until its entry expires. The list is kept in memory:
+ * store the result of `entries`, and pass it to the constructor later.
  * @public
  */
 export class AllowList {
@@ -26,19 +28,19 @@ export class AllowList {
   readonly #entries = new Map<string, AllowListEntry>();
 
   /**
-   * @param entries - entries kept from before; expired ones are left out.
-   * @param runtime - time; the system's where it is left out.
+   * @param entries - stored entries; expired ones are dropped.
+   * @param runtime - the clock. Default: that of the system.
    */
   constructor(entries: Iterable<AllowListEntry> = [], runtime: Runtime = systemRuntime) {
     this.#runtime = runtime;
     for (const { playerId, until, note } of entries) if (this.#isInFuture(until)) this.add(playerId, until, note);
   }
 
-  /** Lets a player pass until a date, which must be ahead. Replaces an earlier entry. */
+  /** Lets a player pass until a date, which must be in the future. Replaces an earlier entry. */
   add(playerId: string, until: Date | number, note = ''): void {
     const at = Number(until);
     if (!this.#isInFuture(at))
-      throw new TrustError('invalid_argument', 'an entry of an allow list ends at a date ahead');
+      throw new TrustError('invalid_argument', 'an entry of an allow list must end in the future');
     if (!this.#entries.has(playerId) && this.#entries.size >= bounds.allowListEntries) this.#sweep();
     if (!this.#entries.has(playerId) && this.#entries.size >= bounds.allowListEntries) {
       throw new TrustError('invalid_argument', `an allow list holds at most ${bounds.allowListEntries} players`);
@@ -46,12 +48,12 @@ export class AllowList {
     this.#entries.set(playerId, { playerId, until: at, note });
   }
 
-  /** Takes a player off the list. */
+  /** Removes a player from the list. */
   remove(playerId: string): void {
     this.#entries.delete(playerId);
   }
 
-  /** Whether a player passes now. */
+  /** True if a player passes now. */
   has(playerId: string): boolean {
     const entry = this.#entries.get(playerId);
     if (entry === undefined) return false;
@@ -60,7 +62,7 @@ export class AllowList {
     return false;
   }
 
-  /** The entries that stand, in the order in which they were made. */
+  /** The entries that have not expired, in the order in which they were made. */
   entries(): AllowListEntry[] {
     this.#sweep();
     return [...this.#entries.values()];

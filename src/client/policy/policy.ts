@@ -1,39 +1,40 @@
-/** What a studio makes of a player's trust, in earnest or only to watch what it would have done. */
+/** Turns a player's trust into a studio's action, in earnest or in shadow mode. */
 
 import type { PlayerTrust } from '../player-trust.js';
 import { notify } from '../transport/runtime.js';
 import type { AllowList } from './allow-list.js';
 
 /**
- * `shadow`: everybody passes, and what the rule would have done is told. `enforce`: the rule's actions are taken.
+ * `shadow`: every player passes, and the policy reports what the rule would have done. `enforce`: the rule's actions
+ * are taken.
  * @public
  */
 export type PolicyMode = 'shadow' | 'enforce';
 
 /**
- * Why an action is what it is.
+ * The reason for an action.
  *
- * - `rule`: the rule says so.
- * - `shadow`: the rule says otherwise, but the policy only watches.
+ * - `rule`: the rule chose it.
+ * - `shadow`: the rule chose another one, but the policy only watches.
  * - `allow-list`: the player is on the studio's own allow list, or on that of the group.
- * - `unknown`: nobody knows anything about the player now, so the rule was not asked.
+ * - `unknown`: nothing is known about the player now, so the rule was not asked.
  *
  * @public
  */
 export type DecisionReason = 'rule' | 'shadow' | 'allow-list' | 'unknown';
 
 /**
- * What a policy decided about a player.
+ * A policy's decision about a player.
  * @public
  */
 export interface Decision<Action extends string> {
-  /** What to do. */
+  /** The action to take. */
   readonly action: Action;
-  /** What the rule alone would do. */
+  /** The action that the rule alone would take. */
   readonly would: Action;
-  /** Why the two are, or are not, the same. */
+  /** The reason why the two are equal or differ. */
   readonly reason: DecisionReason;
-  /** What the decision rests on. */
+  /** The trust on which the decision is based. */
   readonly trust: PlayerTrust;
 }
 
@@ -44,34 +45,34 @@ export interface Decision<Action extends string> {
 export interface PolicyOptions<Action extends string> {
   /** Begin with `shadow`, and look at `tally` before you enforce. */
   readonly mode: PolicyMode;
-  /** What happens to a player who passes. */
+  /** The action for a player that passes. */
   readonly pass: Action;
-  /** What should happen to a player with this trust. Not asked where the trust is `assumed`. */
+  /** Returns the action for a player with this trust. Not called if the trust is `assumed`. */
   readonly rule: (trust: PlayerTrust) => Action;
-  /** Players who pass whatever the rule says. */
+  /** Players that pass whatever the rule says. */
   readonly allowList?: AllowList | undefined;
-  /** Called with every decision: the place to log what would have happened. */
+  /** Called with every decision; a place to log what would have happened. */
   readonly onDecision?: ((decision: Decision<Action>) => void) | undefined;
 }
 
 /**
- * How often a policy decided what, since it was made.
+ * Numbers of a policy's decisions since it was created.
  * @public
  */
 export interface PolicyTally {
-  /** Decisions. */
+  /** Number of decisions. */
   readonly decisions: number;
-  /** What was done, by action. */
+  /** Number of actions taken, by action. */
   readonly done: Readonly<Record<string, number>>;
-  /** What the rule alone would have done, by action. */
+  /** Number of actions that the rule alone would have taken, by action. */
   readonly would: Readonly<Record<string, number>>;
-  /** Decisions by their reason. */
+  /** Number of decisions by reason. */
   readonly reasons: Readonly<Record<DecisionReason, number>>;
 }
 
 /**
- * A rule of the studio's own, applied in earnest or in the shadow. The service describes players; what follows is
- * decided here.
+ * A studio's own rule, applied in earnest or in shadow mode. The service describes players; this class decides about
+ * the action.
  * @public
  */
 export class TrustPolicy<Action extends string> {
@@ -82,7 +83,7 @@ export class TrustPolicy<Action extends string> {
   readonly #would = new Map<Action, number>();
   readonly #reasons: Record<DecisionReason, number> = { rule: 0, shadow: 0, 'allow-list': 0, unknown: 0 };
 
-  /** @param options - the rule, and how it is applied. */
+  /** @param options - the rule, and how to apply it. */
   constructor(options: PolicyOptions<Action>) {
     this.#options = options;
     this.mode = options.mode;
@@ -93,7 +94,7 @@ export class TrustPolicy<Action extends string> {
     const { pass, rule, allowList, onDecision } = this.#options;
     const isUnknown = trust.source === 'assumed';
     const would = isUnknown ? pass : rule(trust);
-    // A mode that a program without types leaves out or misspells acts on nobody.
+    // A missing or misspelled mode of an untyped program counts as `shadow`.
     const isShadow = this.mode !== 'enforce';
     const reason = isUnknown
       ? 'unknown'
@@ -110,7 +111,7 @@ export class TrustPolicy<Action extends string> {
     return decision;
   }
 
-  /** How often what was decided. */
+  /** Numbers of decisions so far. */
   get tally(): PolicyTally {
     const reasons = { ...this.#reasons };
     return {

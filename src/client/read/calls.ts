@@ -1,61 +1,61 @@
-/** What the calls of a client take and give back, apart from scores and events. */
+/** Arguments and results of the client's calls, apart from scores and events. */
 import type { RegistrationBody } from '../../contract/request-bodies.js';
 import type { RegisteredPeerBody } from '../../contract/response-bodies.js';
 import type { FeedState } from '../feed/feed-state.js';
 import type { Fallback } from './score-reader.js';
 
 /**
- * What every call takes.
+ * The options of every call.
  * @public
  */
 export interface CallOptions {
-  /** Gives the call up: it rejects with the signal's reason. */
+  /** Aborts the call, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * What a read takes.
+ * The options of a read.
  * @public
  */
 export interface ReadOptions extends CallOptions {
-  /** What this read may take before it falls back, in ms; the client's own budget where it is left out. */
+  /** Time budget of this read before it falls back, in ms. Default: the client's own. */
   readonly budgetMs?: number | undefined;
-  /** What this read answers where the node does not; the client's own where it is left out. */
+  /** The answer of this read if the node does not answer in time. Default: the client's own. */
   readonly fallback?: Fallback | undefined;
 }
 
 /**
- * What a submission of many events takes.
+ * The options of a submission of many events.
  * @public
  */
 export interface SubmitManyOptions extends CallOptions {
-  /** Called after each batch with the number of events that are through, and of all. */
+  /** Called after each batch with the number of completed events and the number of all events. */
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }
 
 /**
- * Who registers.
+ * The arguments of a registration.
  * @public
  */
 export interface Registration {
   /** The name that the group sees. */
   readonly peerName: RegistrationBody['peer_name'];
-  /** The games that the peer will submit events for. */
+  /** The games for which the peer will submit events. */
   readonly gameIds: RegistrationBody['game_ids'];
-  /** For the operator only, never public. */
+  /** For the operator only; never published. */
   readonly contactEmail?: string | undefined;
-  /** The public key that the peer's writes will be signed with; see `generateSigningKey`. */
+  /** The public key for the signatures of the peer's writes; see `generateSigningKey`. */
   readonly publicKey?: string | undefined;
 }
 
 /**
- * A peer as registered. The key is shown this once.
+ * A registered peer. The node returns the key only this once.
  * @public
  */
 export interface RegisteredPeer {
   /** The peer's id. */
   readonly peerId: RegisteredPeerBody['peer_id'];
-  /** The peer's key: keep it in a secrets store. */
+  /** The peer's key; store it in a secrets store. */
   readonly apiKey: RegisteredPeerBody['api_key'];
   /** `active`. */
   readonly status: RegisteredPeerBody['status'];
@@ -68,24 +68,24 @@ export interface RegisteredPeer {
 export interface ErasedSubject {
   /** The player's subject hash. */
   readonly subjectHash: string;
-  /** `pending` where the operator confirms erasures. */
+  /** `pending` if the operator must confirm the erasure. */
   readonly status: 'erased' | 'pending';
-  /** How many events were erased; 0 while pending. */
+  /** Number of erased events; 0 while pending. */
   readonly eventsErased: number;
   /** Proof for the player: the audit log keeps SHA-256(receipt + hash). */
   readonly receipt: string;
 }
 
 /**
- * What the stream's cache takes.
+ * The options of `follow`.
  * @public
  */
 export interface FollowOptions {
   /** Called whenever the feed's phase changes. */
   readonly onState?: ((state: FeedState) => void) | undefined;
   /**
-   * Called with the subject hash (hex) of a player that was erased together with events of this peer. While the feed is
-   * not connected nothing is told; `GET /api/v1/events/erased` lists what went meanwhile.
+   * Called with the subject hash (hex) of a player that was erased together with events of this peer. Not called for
+   * erasures while the feed is not connected; `GET /api/v1/events/erased` lists those.
    */
   readonly onErased?: ((subjectHash: string) => void) | undefined;
 }
@@ -95,12 +95,11 @@ export interface FollowOptions {
  * @public
  */
 export interface Feed {
-  /** What the feed is doing. */
+  /** The state of the feed. */
   readonly state: FeedState;
   /**
-   * Resolves once the cache is current. Rejects with `closed` where the feed is closed before, and with the node's
-   * refusal where no retry can cure it: the key is wrong or revoked (401, 403), or the salt is not the group's
-   * (`salt_mismatch`).
+   * Resolves once the cache is current. Rejects with `closed` if the feed is closed before, and with the node's refusal
+   * if no retry can succeed: the key is wrong or revoked (401, 403), or the salt is not the group's (`salt_mismatch`).
    */
   live(): Promise<void>;
   /**

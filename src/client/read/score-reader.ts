@@ -1,6 +1,5 @@
 /**
- * Reads of scores within a time budget: from the cache where it is current, else by match reads, else by a marked
- * fallback.
+ * Reads scores within a time budget: from the cache if it is current, else by match reads, else with a marked fallback.
  */
 import type { MatchScoresBody } from '../../contract/response-bodies.js';
 import { bounds } from '../bounds.js';
@@ -15,13 +14,13 @@ import { type AgeClock, isTime, linked, type Runtime } from '../transport/runtim
 import { isRetryable, namingEach, TrustError, type TrustErrorCode } from '../trust-error.js';
 
 /**
- * What a read answers where the node does not, or not in time: the `last-known` values with their age where there are
- * any, else neutral; or always `neutral`.
+ * The answer of a read if the node does not answer in time: the `last-known` values with their age if there are any,
+ * else neutral; or always `neutral`.
  * @public
  */
 export type Fallback = 'last-known' | 'neutral';
 
-/** Throws `invalid_argument` for any other word: it would pass for one of these. */
+/** Throws `invalid_argument` for any other value, which would otherwise act like one of these. */
 export function checkFallback(fallback: Fallback): void {
   if (fallback !== 'last-known' && fallback !== 'neutral') {
     throw new TrustError('invalid_argument', 'fallback must be last-known or neutral');
@@ -29,15 +28,15 @@ export function checkFallback(fallback: Fallback): void {
 }
 
 /**
- * What the node says of ids that it cannot take. A read has no key, so whatever else refuses it is about the way: the
- * address, a gateway on it.
+ * Codes with which the node refuses ids. A read has no key, so that any other refusal comes from the path to the node:
+ * the address, or a gateway.
  */
 const codesOfIds: readonly TrustErrorCode[] = ['invalid_parameter', 'subject_hash_required', 'player_id_not_canonical'];
 
 /** The match read's row of a player without events. */
 type UnknownRow = Extract<MatchScoresBody['data'][number], { readonly code: unknown }>;
 
-/** What is known of a player, whatever the caller calls it. */
+/** The values known of a player, whatever id the caller used. */
 interface Found {
   readonly values: TrustValues;
   readonly source: TrustSource;
@@ -45,10 +44,10 @@ interface Found {
   readonly cause: TrustErrorCode | null;
 }
 
-/** What is known of a player whose hash was made with a salt that is not the group's. */
+/** The values of a player whose hash was made with a salt that is not the group's. */
 const foreignHash: Found = { values: unknownPlayer, source: 'assumed', asOf: null, cause: 'salt_mismatch' };
 
-/** Values, and when they were last true, by this machine's clock. */
+/** Values, and the time at which they were last true, by this machine's clock. */
 interface Dated {
   readonly values: TrustValues;
   readonly asOf: number;
@@ -60,11 +59,11 @@ export interface ReaderOptions {
   readonly ages: AgeClock;
   readonly table: TrustTable;
   readonly prefix: string;
-  /** The subject hash of an id, or the id itself where the client has no salt. Throws `invalid_argument`. */
+  /** The subject hash of an id, or the id itself if the client has no salt. Throws `invalid_argument`. */
   readonly sentId: (playerId: string) => string;
-  /** Null where ids are not hashed here. */
+  /** Null if ids are not hashed here. */
   readonly salt: SaltCheck | null;
-  /** Whether the kinds of the group's ids have to come from the node before an id is looked up. */
+  /** True if the node must state the kinds of the group's ids before an id is looked up. */
   readonly needsKinds: boolean;
   readonly feed: () => VerdictFeed | null;
 }
@@ -83,19 +82,20 @@ export class ScoreReader {
   }
 
   /**
-   * One entry per id, in order. Rejects for faults of the caller only: a node in trouble is answered by the fallback.
+   * Resolves with one entry per id, in order. Rejects only for errors of the caller: if the node fails, the fallback
+   * answers.
    */
   async scores(playerIds: readonly string[], read: Read): Promise<PlayerTrust[]> {
     if (!isTime(read.budgetMs)) {
       throw new TrustError('invalid_argument', `budgetMs must be a number of at most ${bounds.timerMsMax}`);
     }
     checkFallback(read.fallback);
-    // Under what a player is remembered is what goes to the node.
+    // The text that is sent to the node is also the key of a remembered player.
     const { runtime, salt, sentId, needsKinds } = this.#options;
     const endsAt = runtime.elapsedMs() + read.budgetMs;
     const leftMs = () => Math.max(0, endsAt - runtime.elapsedMs());
     if (needsKinds && salt !== null && salt.kinds === undefined) await this.#verifySalt(read);
-    // Of one there is no place to name.
+    // An error about a single id need not name its index.
     const keys = playerIds.length === 1 ? playerIds.map(sentId) : namingEach('playerIds', playerIds, sentId);
     const cached = this.#fromCache(keys);
     const missing = [...new Set(keys.filter((_, index) => cached[index] === undefined))];
@@ -108,26 +108,26 @@ export class ScoreReader {
     if (!wasForeign) await readMissing(leftMs());
     await verified;
     if (isForeign()) return playerIds.map((id) => trustOf(id, foreignHash));
-    // The salt was checked again meanwhile and is the group's now, so nothing was read yet.
+    // The salt was verified again meanwhile and is the group's, so that nothing was read yet.
     if (wasForeign) await readMissing(leftMs());
     return keys.map((key, index) => trustOf(playerIds[index]!, cached[index] ?? found.get(key)!));
   }
 
-  /** Resolves once the salt is known to be the group's or not, or within the budget of the read. */
+  /** Resolves once the salt was compared with the group's, or when the read's budget is over. */
   async #verifySalt({ budgetMs, signal }: Read): Promise<void> {
     const { salt, runtime } = this.#options;
     if (salt === null || salt.isSettled) return;
     const { controller, release } = linked(signal);
     const cancel = runtime.after(Math.max(0, budgetMs), () => controller.abort());
-    // What keeps the node from answering is told by the read itself.
+    // The read itself reports an error that prevents the node from answering.
     await salt.verify(controller.signal).catch(() => undefined);
     cancel();
     release();
   }
 
   /**
-   * What the cache says of each key, where it is current; undefined where it does not hold the player, or only an
-   * answer of long ago.
+   * The values of each key in the cache; undefined if the cache is not current, does not hold the player, or holds only
+   * an expired answer.
    */
   #fromCache(keys: readonly string[]): readonly (Found | undefined)[] {
     const { table, runtime } = this.#options;
@@ -183,15 +183,15 @@ export class ScoreReader {
   }
 
   /**
-   * What the stream told of a player; where it told of all that there are, any other has no events. It tells of hashes
-   * alone.
+   * The published values of a player. If the stream published all players, any other player has no events. The stream
+   * knows players by hash only.
    */
   #publishedOf(key: string, row: Row | undefined): TrustValues | undefined {
     if (row?.published) return row.published.values;
     return this.#options.table.complete && isSubjectHash(key) ? unknownPlayer : undefined;
   }
 
-  /** What the stream told, or the answer in the row where that came after all that the stream is current to. */
+  /** The published values, or the row's answer if it arrived after the time up to which the stream is current. */
   #newest(published: Dated | undefined, row: Row | undefined): Dated | undefined {
     const answer = row?.answer ?? null;
     if (answer === null) return published;
@@ -208,7 +208,7 @@ function trustOf(playerId: string, { values, source, asOf, cause }: Found): Play
   return { playerId, ...values, source, asOf, cause };
 }
 
-/** Pieces of at most one call each, by count and by the length of the encoded keys. */
+/** Splits the keys into chunks for one call each, by number and by the length of the encoded keys. */
 function chunksOf(keys: readonly string[]): string[][] {
   const chunks: string[][] = [];
   let room = 0;
@@ -226,7 +226,7 @@ function chunksOf(keys: readonly string[]): string[][] {
   return chunks;
 }
 
-/** The values of a match read, in its order. */
+/** The values in the answer to a match read, in order. */
 function matchValues(body: unknown, count: number): TrustValues[] {
   const rows = isRecord(body) ? body.data : undefined;
   if (!Array.isArray(rows) || rows.length !== count) throw notTheContract();
@@ -240,7 +240,7 @@ function matchValues(body: unknown, count: number): TrustValues[] {
 }
 
 function notTheContract(): TrustError {
-  return new TrustError('unexpected_answer', 'the answer to a match read does not hold to the contract', {
+  return new TrustError('unexpected_answer', 'the answer to a match read does not follow the contract', {
     status: 200,
   });
 }

@@ -1,6 +1,6 @@
 /**
- * One JSON call of the contract: key, time limits, circuit breakers, the move to the next node, retries with full
- * jitter, and every failure as a `TrustError`. What may be sent twice is said by whoever calls.
+ * One JSON call of the contract, with its key, time limits, circuit breakers, the move to the next node, and retries
+ * with full jitter; every failure is a `TrustError`. The caller says whether a call may be sent twice.
  */
 import { bounds } from '../bounds.js';
 import { isRetryable, TrustError, type TrustErrorCode } from '../trust-error.js';
@@ -17,11 +17,13 @@ export interface Ask {
   readonly path: string;
   /** Sent as JSON. */
   readonly json?: unknown;
-  /** The key of the acting peer; public reads go without, so that the node and proxies may keep the answer. */
+  /**
+   * The key of the acting peer; public reads are sent without one, so that the node and proxies may cache the answer.
+   */
   readonly key?: string | undefined;
-  /** `always`: sent again after any trouble. `unsent`: only where the node certainly did not act. */
+  /** `always`: sent again after any failure. `unsent`: sent again only if the node certainly did not act. */
   readonly repeat: 'always' | 'unsent';
-  /** For one attempt, and for all of them with the pauses between. */
+  /** Time limits of one attempt, and of all attempts with the pauses between them. */
   readonly attemptMs: number;
   readonly deadlineMs: number;
   readonly signal: AbortSignal | undefined;
@@ -34,16 +36,14 @@ export interface Answer {
 
 const timedOut = Symbol('timed out');
 
-/** Calls of one kind: those that share it share a circuit breaker for each node. */
+/** Makes calls of one kind: calls of the same caller share a circuit breaker per node. */
 export class Caller {
   readonly #nodes: readonly CallNode[];
   readonly #runtime: Runtime;
   readonly #floor: ReadFloor;
   readonly #signer: RequestSigner | null;
 
-  /**
-   * `transports`: one per node, the preferred one first. `signer` signs what is sent with a key and changes something.
-   */
+  /** `transports`: one per node, the preferred one first. `signer` signs writes that are sent with a key. */
   constructor(
     transports: readonly Transport[],
     runtime: Runtime,
@@ -56,7 +56,7 @@ export class Caller {
     this.#floor = floor;
   }
 
-  /** The first answer of 2xx. Rejects with a `TrustError`, or with the reason of `ask.signal`. */
+  /** Resolves with the first answer of 2xx. Rejects with a `TrustError`, or with the reason of `ask.signal`. */
   async call(ask: Ask): Promise<Answer> {
     const retries = new Retries(this.#runtime, ask.deadlineMs);
     const round = new Round(this.#nodes, this.#runtime);
@@ -68,7 +68,7 @@ export class Caller {
       } catch (error) {
         if (!(error instanceof TrustError)) throw error;
         repeated ||= error.outcomeUnknown;
-        // An open circuit says nothing about why it opened.
+        // An open circuit does not say why it opened.
         if (error.code !== 'circuit_open') last = error;
         const mayRepeat = isRetryable(error) && (ask.repeat === 'always' || !error.outcomeUnknown);
         const canMove = isOfNode(error, ask);
@@ -122,20 +122,20 @@ export class Caller {
     return { status: response.status, body: parsed };
   }
 
-  /** Throws `behind` where the node has not applied yet what this client has read from another. */
+  /** Throws `behind` if the node has not applied yet what this client has read from another one. */
   #checkFloor(response: TransportResponse): void {
     const seq = appliedSeqOf(response);
     if (seq === undefined) return;
     if (!this.#floor.admits(seq)) {
-      throw new TrustError('behind', 'the node has not applied yet what was read from another node');
+      throw new TrustError('behind', 'the node has not applied yet what this client read from another node');
     }
     this.#floor.note(seq);
   }
 }
 
 /**
- * While another node is left to ask, an attempt leaves it half of the time. A call that may not be sent twice gets all
- * of its time at the one node that has it.
+ * While another node remains to be tried, an attempt leaves it half of the time. A call that must not be sent twice may
+ * use all of its time at its only node.
  */
 function attemptMsOf(ask: Ask, leftMs: number, hasNext: boolean): number {
   const wholeMs = Math.min(ask.attemptMs, leftMs);
@@ -144,15 +144,15 @@ function attemptMsOf(ask: Ask, leftMs: number, hasNext: boolean): number {
 }
 
 /**
- * Whether another node may do better: not where the peer sends too much or too slowly, and not where a write meets an
- * overload, since every node hands writes to the same leader.
+ * True if another node may succeed. False if the peer sends too much or too slowly, or if a write meets an overload,
+ * since every node forwards writes to the same leader.
  */
 function isOfNode({ code, status }: TrustError, { method }: Ask): boolean {
   if (code === 'overloaded') return method === 'GET';
   return code === 'unexpected_answer' || (status !== 408 && status !== 429);
 }
 
-/** A refusal, 408 and 429 too, comes from a node that is well; so does the answer of one that waits for a leader. */
+/** A refusal, including 408 and 429, comes from a healthy node; so does the answer of one that waits for a leader. */
 function isFromWellNode({ code, status }: TrustError): boolean {
   if (code === 'behind' || code === 'no_leader') return true;
   return code !== 'unexpected_answer' && (status ?? 500) < 500;
@@ -171,7 +171,7 @@ function trustErrorOf(error: unknown): TrustError {
   return new TrustError('unreachable', text, { outcomeUnknown, cause: error });
 }
 
-/** The same error, where an earlier attempt of the call left open what came of it. */
+/** Returns the same error, marked if an earlier attempt of the call has an unknown outcome. */
 export function markedUnknown(error: TrustError, repeated: boolean): TrustError {
   if (!repeated || error.outcomeUnknown) return error;
   const { status, retryAfterMs, details, requestId, cause } = error;
@@ -187,23 +187,23 @@ function parse(text: string, response: TransportResponse): unknown {
   }
 }
 
-/** An answer that is none of the contract's: a proxy's page, a body cut short. */
+/** The error for an answer outside the contract, such as a proxy's page or a truncated body. */
 export function unexpected(response: Pick<TransportResponse, 'status'>, what: string): TrustError {
   return new TrustError('unexpected_answer', what, { status: response.status, outcomeUnknown: true });
 }
 
-/** The error of an answer of 2xx whose body is not what the contract says. */
+/** The error for an answer of 2xx whose body does not follow the contract. */
 export function notTheContract({ status }: Pick<Answer, 'status'>): TrustError {
-  return unexpected({ status }, 'the answer does not hold to the contract');
+  return unexpected({ status }, 'the answer does not follow the contract');
 }
 
-/** The error that an answer outside of 2xx stands for. */
+/** The error for an answer outside of 2xx. */
 export function refusalOf(response: TransportResponse, body: unknown, now: number): TrustError {
   if (!isRecord(body) || typeof body.code !== 'string' || typeof body.error !== 'string') {
-    return unexpected(response, `the answer ${response.status} is none of the service's`);
+    return unexpected(response, `the answer ${response.status} does not come from the service`);
   }
   const details = isRecord(body.details) ? body.details : undefined;
-  // What a node that ends has recorded it goes on with by itself.
+  // A node that shuts down completes a change that it has recorded.
   const isOpen = response.status === 500 || details?.recorded === true;
   const facts = {
     status: response.status,
@@ -223,7 +223,7 @@ function retryAfterMs(value: string | undefined, now: number): number | undefine
   return Number.isNaN(at) ? undefined : Math.max(0, at - now);
 }
 
-/** The whole body as text; throws once it is larger than any answer of the contract. */
+/** Returns the whole body as text; throws if it is larger than any answer of the contract. */
 export async function readText(response: TransportResponse): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';

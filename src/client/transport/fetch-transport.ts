@@ -1,17 +1,18 @@
-/** A transport over the platform's own `fetch`, for where undici is not wanted. */
+/** A transport over the platform's own `fetch`, for programs that do not want undici. */
 import { addressOf, isUnsent, messageOf } from './pool-transport.js';
 import { type Transport, TransportError } from './transport.js';
 
 /**
- * What the transport calls: the platform's `fetch`, or something that stands in for it.
+ * The function that the transport calls: the platform's `fetch` or a replacement.
  * @public
  */
 export type Fetch = typeof fetch;
 
 /**
- * A transport over the platform's own `fetch`, for where undici is not wanted. Its connections are the platform's.
+ * Creates a transport over the platform's own `fetch`, for programs that do not want undici. The platform manages its
+ * connections.
  * @param url - the node's address.
- * @param using - what to call; the platform's `fetch` where it is left out.
+ * @param using - the function to call. Default: the platform's `fetch`.
  * @public
  */
 export function fetchTransport(url: string, using: Fetch = fetch): Transport {

@@ -1,12 +1,12 @@
 /**
- * The transport of choice: undici's pool of kept-alive connections, without the layers that `fetch` puts on top of it.
+ * The default transport: undici's pool of keep-alive connections, without the layers that `fetch` puts on top of it.
  */
 import { Pool } from 'undici';
 import { bounds } from '../bounds.js';
 import { TrustError } from '../trust-error.js';
 import { type Transport, TransportError } from './transport.js';
 
-/** Codes of errors that come before a byte of the request has left. */
+/** Codes of errors that occur before the first byte of the request is sent. */
 const unsent = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -17,23 +17,23 @@ const unsent = new Set([
 ]);
 
 /**
- * What {@link poolTransport} can be told.
+ * The options of {@link poolTransport}.
  * @public
  */
 export interface PoolTransportOptions {
-  /** Connections at most; a stream takes one of its own. 16 where it is left out. */
+  /** Largest number of connections; a stream takes one of its own. Default: 16. */
   readonly connections?: number | undefined;
 }
 
 /**
- * The transport of choice, over a pool of kept-alive connections (undici).
+ * Creates the default transport, over a pool of keep-alive connections (undici).
  * @param url - the node's address.
- * @param options - how many connections.
+ * @param options - the number of connections.
  * @public
  */
 export function poolTransport(url: string, options: PoolTransportOptions = {}): Transport {
   const { origin, prefix } = addressOf(url);
-  // Every request brings its own signal, and a stream is quiet for long: no time limits beside those.
+  // Every request brings its own signal, and a stream is silent for long, so that the pool needs no time limits.
   const pool = new Pool(origin, {
     connections: (options.connections ?? bounds.connections) + 1,
     keepAliveTimeout: bounds.keepAliveMs,
@@ -60,18 +60,19 @@ export function poolTransport(url: string, options: PoolTransportOptions = {}): 
   };
 }
 
-/** The origin of an address, and the path that stands before those of the contract. */
+/** The origin of an address, and the path to put before those of the contract. */
 export function addressOf(url: string): { readonly origin: string; readonly prefix: string } {
   const { origin, pathname, username, password, search, hash } = new URL(url);
   if (username + password + search + hash !== '') {
-    throw new TrustError('invalid_argument', 'url takes no credentials, query or fragment: none of them would travel');
+    throw new TrustError(
+      'invalid_argument',
+      'url must have no credentials, query or fragment: none of them would be sent',
+    );
   }
   return { origin, prefix: pathname.replace(/\/+$/, '') };
 }
 
-/**
- * Whether an error of a connection says that nothing was sent. Errors of several addresses come as one that holds them.
- */
+/** True if an error shows that nothing was sent. Errors of several addresses come as one aggregate error. */
 export function isUnsent(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof AggregateError) return error.errors.length > 0 && error.errors.every(isUnsent);

@@ -1,7 +1,7 @@
 /**
- * How far into the log this client has read already, whichever node answered. A node of a cluster says with
- * `X-Applied-Seq` how far it is; an answer from further back is refused, so that reads of one client never go back in
- * time where the client can tell.
+ * Remembers how far this client has read the log, whichever node answered. A node of a cluster reports its position in
+ * `X-Applied-Seq`; an answer from an earlier position is refused, so that reads of one client do not go back in time,
+ * as far as the client can see.
  */
 import { bounds } from '../bounds.js';
 import type { Runtime } from './runtime.js';
@@ -10,14 +10,14 @@ import type { TransportResponse } from './transport.js';
 export class ReadFloor {
   readonly #runtime: Runtime;
   #seq = 0;
-  /** By `elapsedMs`. */
+  /** Time by `elapsedMs`. */
   #heldUntil = 0;
 
   constructor(runtime: Runtime) {
     this.#runtime = runtime;
   }
 
-  /** Something was read that holds all records up to `seq`. */
+  /** Notes an answer that includes all records up to `seq`. */
   note(seq: number): void {
     const now = this.#runtime.elapsedMs();
     if (seq < this.#seq && now < this.#heldUntil) return;
@@ -26,15 +26,15 @@ export class ReadFloor {
   }
 
   /**
-   * Whether an answer that holds all records up to `seq` is no step back. A floor that no answer has reached for
-   * `readFloorMs` holds no longer: a restored cluster begins further back.
+   * True if an answer that includes all records up to `seq` is no step back. A floor that no answer has reached for
+   * `readFloorMs` expires, because a restored cluster begins further back.
    */
   admits(seq: number): boolean {
     return seq >= this.#seq || this.#runtime.elapsedMs() >= this.#heldUntil;
   }
 }
 
-/** The log record up to which the node had applied when it answered; undefined where it does not say. */
+/** The log record up to which the node had applied when it answered; undefined if the node does not say. */
 export function appliedSeqOf(response: TransportResponse): number | undefined {
   const value = response.header('x-applied-seq');
   return value !== undefined && /^\d{1,15}$/.test(value) ? Number(value) : undefined;

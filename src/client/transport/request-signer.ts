@@ -1,6 +1,6 @@
 /**
- * Signs writes with the peer's Ed25519 key (RFC 9421, with the digest of the body by RFC 9530), and makes such keys.
- * Each attempt is signed anew, since the node takes no signature twice.
+ * Signs writes with the peer's Ed25519 key (RFC 9421, with the body digest of RFC 9530), and generates such keys. Each
+ * attempt has a new signature, because the node accepts no signature twice.
  */
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { httpbis } from 'http-message-signatures';
@@ -15,12 +15,12 @@ import type { TransportRequest } from './transport.js';
 export interface SigningKeyPair {
   /** The private key as PEM (PKCS #8): the client's `signingKey`. It must stay on the game server. */
   readonly signingKey: string;
-  /** The public key, 32 bytes in base64url: what the operator, or the registration, gives to the node. */
+  /** The public key, 32 bytes in base64url, to be given to the node by the operator or by the registration. */
   readonly publicKey: string;
 }
 
 /**
- * Makes a new Ed25519 key pair for signed requests.
+ * Generates a new Ed25519 key pair for signed requests.
  * @public
  */
 export function generateSigningKey(): SigningKeyPair {
@@ -30,7 +30,7 @@ export function generateSigningKey(): SigningKeyPair {
 }
 
 /**
- * The public key of a private one, as the node wants it: 32 bytes in base64url. Throws `invalid_argument` where the
+ * Returns the public key of a private one in the node's form: 32 bytes in base64url. Throws `invalid_argument` if the
  * text is no Ed25519 key.
  * @param signingKey - the private key as PEM.
  * @public
@@ -41,13 +41,16 @@ export function signingPublicKey(signingKey: string): string {
 
 function publicKeyOf(privateKey: KeyObject): string {
   const { x } = createPublicKey(privateKey).export({ format: 'jwk' });
-  if (x === undefined) throw new Error('a public key has no bytes');
+  if (x === undefined) throw new Error('a public key without bytes');
   return x;
 }
 
 function privateKeyOf(signingKey: string): KeyObject {
   const fault = (): TrustError =>
-    new TrustError('invalid_argument', 'signingKey must be an Ed25519 private key as PEM (PKCS #8), without password');
+    new TrustError(
+      'invalid_argument',
+      'signingKey must be an Ed25519 private key as PEM (PKCS #8), without a password',
+    );
   let key: KeyObject;
   try {
     key = createPrivateKey(signingKey);
@@ -63,14 +66,14 @@ export class RequestSigner {
   readonly #peerId: string | undefined;
   readonly #runtime: Runtime;
 
-  /** Throws `invalid_argument` where the text is no Ed25519 key. */
+  /** Throws `invalid_argument` if the text is no Ed25519 key. */
   constructor(signingKey: string, peerId: string | undefined, runtime: Runtime) {
     this.#key = privateKeyOf(signingKey);
     this.#peerId = peerId;
     this.#runtime = runtime;
   }
 
-  /** The header fields of a request, with its signature. `path` is the one that the node sees. */
+  /** Returns the header fields of a request with its signature. `path` is the path that the node receives. */
   async signedHeaders({
     method,
     path,
@@ -89,7 +92,7 @@ export class RequestSigner {
           nonce: this.#runtime.uuid(),
           ...(this.#peerId === undefined ? {} : { keyid: this.#peerId }),
         },
-        // As it travels: the library would take it through URL, which mends what a path may hold.
+        // Signs the path as sent; the library would parse it as a URL, which normalises it.
         componentParser: (name) => (name === '@path' ? [path] : null),
       },
       { method, url: 'http://node', headers: { ...headers, ...digest } },

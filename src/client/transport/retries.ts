@@ -1,5 +1,5 @@
 /**
- * When a call that met trouble is made again: no sooner than it was told to, spread by chance, and before its deadline.
+ * Decides when a failed call is sent again: no sooner than the node requested, with jitter, and before its deadline.
  */
 import { bounds } from '../bounds.js';
 import type { TrustError } from '../trust-error.js';
@@ -21,8 +21,8 @@ export class Retries {
   }
 
   /**
-   * The pause after this trouble, in ms; null where the deadline has no room for another attempt. Where what chance
-   * adds would pass the deadline, one last attempt is made before it, with half of the time that is left or more.
+   * Returns the pause after this failure, in ms; null if the deadline leaves no room for another attempt. If the jitter
+   * would exceed the deadline, one last attempt is made before it, with at least half of the remaining time.
    */
   pauseMs(failure: TrustError): number | null {
     const { retryAfterMs = 0 } = failure;
@@ -36,8 +36,8 @@ export class Retries {
   }
 
   /**
-   * Only what was sent widens the window: the circuit has one of its own, and those that wait for it need no more than
-   * not to come all at once.
+   * The window grows only with requests that were sent: the circuit breaker has a window of its own, and calls that
+   * wait for it need jitter only so that they do not all come at once.
    */
   #jitterMs(isSent: boolean): number {
     if (!isSent) return this.#runtime.random() * bounds.breakerOpenMs;

@@ -1,13 +1,13 @@
 /**
- * Which node one call asks next: the first of the list that is not failing and was not tried in this round. A round
- * ends when every node was tried; the pause between two rounds is the caller's.
+ * Chooses the node that a call tries next: the first of the list that is not failing and was not tried in this round. A
+ * round ends when every node was tried; the caller pauses between two rounds.
  */
 import { TrustError } from '../trust-error.js';
 import type { Breaker } from './breaker.js';
 import type { Runtime } from './runtime.js';
 import type { Transport } from './transport.js';
 
-/** One node as calls of one kind see it. */
+/** A node from the view of calls of one kind. */
 export interface CallNode {
   readonly transport: Transport;
   readonly breaker: Breaker;
@@ -17,7 +17,7 @@ export class Round {
   readonly #nodes: readonly CallNode[];
   readonly #runtime: Runtime;
   readonly #tried = new Set<CallNode>();
-  /** Until when a node asked this call to leave it alone, by `elapsedMs`. */
+  /** Time until which a node asked this call to wait, by `elapsedMs`. */
   readonly #restUntil = new Map<CallNode, number>();
 
   constructor(nodes: readonly CallNode[], runtime: Runtime) {
@@ -25,30 +25,30 @@ export class Round {
     this.#runtime = runtime;
   }
 
-  /** The node to ask now. Throws `circuit_open` where all of those that are left are failing. */
+  /** Returns the node to try now. Throws `circuit_open` if all remaining nodes are failing. */
   next(): CallNode {
     const found = this.#nodes.find((node) => this.#waitMs(node) === 0 && node.breaker.admit() === 0);
     if (found !== undefined) {
       this.#tried.add(found);
       return found;
     }
-    const text = 'the node failed several times in a row and is left alone for a moment';
+    const text = 'the node failed several times in a row; requests to it are paused';
     throw new TrustError('circuit_open', text, { retryAfterMs: this.#soonestMs() });
   }
 
-  /** Whether another node may be asked at once. */
+  /** True if another node may be tried at once. */
   get hasNext(): boolean {
     return this.#nodes.some((node) => !this.#tried.has(node) && this.#waitMs(node) === 0);
   }
 
-  /** `node` asked to be left alone for so long. Of a single node the pause between two rounds sees to that. */
+  /** Notes that `node` asked to wait for `ms`. With a single node, the pause between two rounds has that effect. */
   rests(node: CallNode, ms: number): void {
     if (this.#nodes.length > 1) this.#restUntil.set(node, this.#runtime.elapsedMs() + ms);
   }
 
   /**
-   * Ends the round after its last trouble. The trouble by which to pause: where it is of one node, the wait of the node
-   * that is free soonest counts.
+   * Ends the round after its last failure, and returns the failure that determines the pause. If the failure concerns
+   * its node, the shortest remaining wait of all nodes counts.
    */
   end(error: TrustError, isOfNode: boolean): TrustError {
     this.#tried.clear();

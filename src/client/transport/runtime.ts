@@ -1,21 +1,24 @@
-/** Time and chance as the client sees them: one port, so that a test owns the clock, the timers and the dice. */
+/**
+ * Time and randomness as the client sees them: one port, so that a test controls the clock, the timers and the random
+ * numbers.
+ */
 import { randomUUID } from 'node:crypto';
 import { bounds } from '../bounds.js';
 
 /**
- * Where time and chance come from. Leave it out outside of tests.
+ * The source of time and random values. Omit it outside of tests.
  * @public
  */
 export interface Runtime {
   /** The wall clock, in ms since 1970. */
   now(): number;
-  /** A clock that never jumps, in ms since any moment. */
+  /** A monotonic clock, in ms since an arbitrary time. */
   elapsedMs(): number;
-  /** From 0 to below 1. */
+  /** A random number from 0 to below 1. */
   random(): number;
   /** A new UUIDv4. */
   uuid(): string;
-  /** Runs `run` once, `ms` from now; what comes back calls that off. */
+  /** Calls `run` once after `ms`; the returned function cancels the timer. */
   after(ms: number, run: () => void): () => void;
 }
 
@@ -30,14 +33,17 @@ export const systemRuntime: Runtime = {
   },
 };
 
-/** Whether a timer can hold it. Text is none: added to a time it would make another text. */
+/**
+ * True if a timer can represent the duration. A string is refused, because adding it to a time would give another
+ * string.
+ */
 export function isTime(ms: number): boolean {
   return Number.isFinite(ms) && ms <= bounds.timerMsMax;
 }
 
 /**
- * What ages are measured by: ms by whichever clock says that more time has passed, since the wall clock may be set and
- * the other one stands still while a machine sleeps. Never goes back.
+ * The clock for ages, in ms: follows whichever clock shows that more time has passed, because the wall clock may be set
+ * and the monotonic one stops while a machine sleeps. It never goes back.
  */
 export class AgeClock {
   readonly #runtime: Runtime;
@@ -53,13 +59,13 @@ export class AgeClock {
     return elapsedMs + this.#wallAheadMs;
   }
 
-  /** A moment of this clock as the wall clock tells it now, in ms since 1970. */
+  /** Converts a time of this clock to ms since 1970 by the present wall clock. */
   wallAt(ms: number): number {
     return this.#runtime.now() - Math.round(this.ms() - ms);
   }
 }
 
-/** Resolves after `ms`; rejects with the signal's reason where it is aborted before. */
+/** Resolves after `ms`; rejects with the signal's reason if the signal is aborted before. */
 export function pause(runtime: Runtime, ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) {
@@ -77,20 +83,20 @@ export function pause(runtime: Runtime, ms: number, signal: AbortSignal): Promis
   });
 }
 
-/** Full jitter: anything from 0 to a window that doubles with each attempt (0 is the first), up to a cap. */
+/** Full jitter: a random pause from 0 to a window that doubles with each attempt (0 is the first), up to a cap. */
 export function fullJitterMs(runtime: Runtime, attempt: number, baseMs: number, capMs: number): number {
   return runtime.random() * Math.min(capMs, baseMs * 2 ** Math.min(attempt, 30));
 }
 
 /**
- * Tells a listener of the game's, after what runs now: what it throws is an uncaught exception of its own, and breaks
- * nothing here.
+ * Calls a listener of the game after the running code: an exception in it becomes an uncaught exception of its own and
+ * disturbs nothing here.
  */
 export function notify<T>(listener: ((value: T) => void) | undefined, value: T): void {
   if (listener !== undefined) queueMicrotask(() => listener(value));
 }
 
-/** Who waits for a signal, and the one listener that serves them all. */
+/** The callbacks that wait for a signal, and the one listener that serves them all. */
 interface Waiting {
   readonly runs: Set<() => void>;
   readonly listener: () => void;
@@ -99,9 +105,9 @@ interface Waiting {
 const waitingFor = new WeakMap<AbortSignal, Waiting>();
 
 /**
- * Runs `run` once the signal is aborted, unless what comes back is called before. However many wait, the signal has one
- * listener: of more than ten the platform prints that they are a leak. It goes with the last of them, since it keeps a
- * signal in memory until that is aborted.
+ * Calls `run` once the signal is aborted, unless the returned function is called before. The signal has one listener
+ * however many callbacks wait, because the platform reports more than ten listeners as a leak. The listener is removed
+ * with the last callback, since it would keep the signal in memory.
  */
 export function onAbort(signal: AbortSignal, run: () => void): () => void {
   const { runs, listener } = waitingFor.get(signal) ?? listenTo(signal);
@@ -124,7 +130,7 @@ function listenTo(signal: AbortSignal): Waiting {
   return { runs, listener };
 }
 
-/** A controller that follows `signal` too, until `release` is called. */
+/** Returns a controller that is also aborted by `signal`, until `release` is called. */
 export function linked(signal: AbortSignal | undefined): { controller: AbortController; release: () => void } {
   const controller = new AbortController();
   if (signal === undefined) return { controller, release: () => undefined };

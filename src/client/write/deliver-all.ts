@@ -1,6 +1,6 @@
 /**
- * One batch until every event of it is through: what the node could not take at once is sent again, the rest is not,
- * and what takes too long in one call is sent in smaller ones.
+ * Delivers one batch until every event of it has a result: events that the node could not accept yet are sent again,
+ * and a call that takes too long is split into smaller ones.
  */
 import type { EventBody } from '../../contract/request-bodies.js';
 import { markedUnknown } from '../transport/caller.js';
@@ -10,18 +10,21 @@ import { isRetryable, isTooSlow, TrustError } from '../trust-error.js';
 import type { DeliveryResult, EventOutcome } from './submission.js';
 
 export interface DeliverAll {
-  /** One call of a single attempt's length, and of `leftMs` at most. */
+  /** Makes one call with a single attempt, which takes at most `leftMs`. */
   readonly deliver: (events: readonly EventBody[], leftMs: number) => Promise<DeliveryResult[]>;
   readonly wait: (ms: number) => Promise<void>;
   readonly runtime: Runtime;
   readonly deadlineMs: number;
-  /** How many events go into one call, in all batches of a submission: what was too many once is not tried again. */
+  /**
+   * Number of events per call, shared by all batches of a submission, so that a size that was too large is not tried
+   * again.
+   */
   readonly call: { size: number };
 }
 
 /**
- * One outcome per event, in order. Rejects with what kept events back where none gets through for as long as the
- * deadline.
+ * Resolves with one outcome per event, in order. Rejects with the error that prevents delivery if no event is delivered
+ * for as long as the deadline.
  */
 export async function deliverAll(
   batch: readonly EventBody[],
@@ -42,9 +45,9 @@ export async function deliverAll(
     }
     if (failure === undefined) continue;
     isUnknown ||= failure.outcomeUnknown;
-    // An open circuit says nothing about why it opened.
+    // An open circuit does not say why it opened.
     if (failure.code !== 'circuit_open') cause = failure;
-    // In quarters: a deadline has room for few attempts that take too long.
+    // Divided by four, because a deadline has room for few attempts that take too long.
     if (isTooSlow(failure)) call.size = Math.ceil(sent.length / 4);
     const waitMs = isRetryable(failure) ? retries.pauseMs(failure) : null;
     if (waitMs === null) throw markedUnknown(cause ?? failure, isUnknown);
@@ -53,7 +56,7 @@ export async function deliverAll(
   return batch.map((event) => outcomes.get(event)!);
 }
 
-/** Sends these once. `left`: those that did not get through, because of `trouble`. */
+/** Sends these events once. `left`: the events without a result, because of `trouble`. */
 async function delivered(
   sent: readonly EventBody[],
   deliver: (events: readonly EventBody[]) => Promise<DeliveryResult[]>,

@@ -1,4 +1,4 @@
-/** What a game server submits, and what comes back: the client's names on one side, the contract's on the other. */
+/** Submissions of a game server and their results; converts between the client's names and the contract's. */
 import type { EventBody } from '../../contract/request-bodies.js';
 import type { BatchResultBody } from '../../contract/response-bodies.js';
 import { bounds } from '../bounds.js';
@@ -13,73 +13,73 @@ import { TrustError, type TrustErrorCode } from '../trust-error.js';
 export type EventType = EventBody['event_type'];
 
 /**
- * Something that happened to a player, as a game server reports it.
+ * An event about a player, as a game server reports it.
  * @public
  */
 export interface TrustEvent {
-  /** What happened. */
+  /** The type of the event. */
   readonly eventType: EventType;
   /**
-   * The player's id as the platform gives it, or a subject hash: 1 to 128 characters; where the client has the salt up
-   * to 8,192 UTF-16 units.
+   * The player's id as the platform states it, or a subject hash: 1 to 128 characters; up to 8,192 UTF-16 units if the
+   * client has the salt.
    */
   readonly playerId: string;
-  /** One of the games that the peer is registered for. */
+  /** One of the games for which the peer is registered. */
   readonly gameId: string;
   /** 0 to 1. */
   readonly severity: number;
   /**
-   * The idempotency key, unique in the whole group: 1 to 128 of `A-Z a-z 0-9 . _ : -`. Made anew (UUIDv4) where it is
-   * left out; give one that begins with something of the peer's own and follows from what happened, such as
-   * `arena-eu-1:match-4711:player-3`, where the same report may be made twice. It should not hold an account id.
+   * The idempotency key, unique in the whole group: 1 to 128 of `A-Z a-z 0-9 . _ : -`. Default: a new UUIDv4. If the
+   * same report may be made twice, pass an id that begins with a prefix of the peer and follows from the incident, such
+   * as `arena-eu-1:match-4711:player-3`. It should not contain an account id.
    */
   readonly eventId?: string | undefined;
-  /** When it happened, as a `Date` or ms since 1970; now where it is left out. */
+  /** Time of the event, as a `Date` or ms since 1970. Default: now. */
   readonly at?: Date | number | undefined;
   /**
    * The source whose statement the event passes on, such as a public ban list, by the name that the operator declared:
-   * everything that peers pass on of one origin counts as one witness.
+   * everything that peers pass on from one origin counts as one witness.
    */
   readonly origin?: string | undefined;
-  /** The peer's own note, such as a ticket number: 1 to 128 characters, for the peer and the operator. */
+  /** The peer's own note, such as a ticket number: 1 to 128 characters, shown to the peer and the operator only. */
   readonly reference?: string | undefined;
 }
 
 /**
- * What came of one event.
+ * The outcome of one event.
  *
  * - `accepted`: stored now.
- * - `duplicate`: an event of this peer with this id was stored before; nothing is left to do.
- * - `rejected`: the service will never take it as it is; `code` says why. `duplicate_event` is another peer's event
- *   with this id.
+ * - `duplicate`: an event of this peer with this id was stored before; nothing remains to be done.
+ * - `rejected`: the service will never accept the event as it is; `code` says why. `duplicate_event` means that another
+ *   peer's event has this id.
  *
  * @public
  */
 export interface EventOutcome {
-  /** The event's id, as given or as made. */
+  /** The event's id, as given or generated. */
   readonly eventId: string;
-  /** What came of it. */
+  /** The outcome. */
   readonly status: 'accepted' | 'duplicate' | 'rejected';
-  /** Why it was rejected; null where it was not. */
+  /** The code of the rejection; null if the event was not rejected. */
   readonly code: TrustErrorCode | null;
-  /** The same for people. */
+  /** The reason of the rejection, for people; null if the event was not rejected. */
   readonly reason: string | null;
-  /** True on a `duplicate` whose event went with an erasure of its player: it is not stored any more. */
+  /** Present on a `duplicate` whose event was removed by an erasure of its player: the event is no longer stored. */
   readonly subjectErased?: true;
 }
 
 /**
- * What came of many events.
+ * The outcome of many events.
  * @public
  */
 export interface SubmitManyOutcome {
-  /** Events stored now. */
+  /** Number of events stored now. */
   readonly accepted: number;
-  /** Events that were stored before. */
+  /** Number of events that were stored before. */
   readonly duplicates: number;
-  /** Events that the service will not take. */
+  /** Number of events that the service will not accept. */
   readonly rejected: number;
-  /** One per event, in the order given. */
+  /** One outcome per event, in the order of the events. */
   readonly results: readonly EventOutcome[];
 }
 
@@ -89,7 +89,8 @@ const schemaVersion = '1.0.0';
 const labelledVersion = '1.1.0';
 
 /**
- * The event as it travels. Throws `invalid_argument` for what can be seen to be wrong here; the node judges the rest.
+ * Returns the event as it is sent. Throws `invalid_argument` for errors that are visible here; the node checks the
+ * rest.
  */
 export function wireEvent(
   event: TrustEvent,
@@ -124,10 +125,10 @@ export function wireEvent(
   };
 }
 
-/** Throws `invalid_argument` for what cannot be the id of an event. */
+/** Throws `invalid_argument` if the text is no valid event id. */
 export function checkEventId(eventId: string): void {
   if (typeof eventId !== 'string' || eventId.length > bounds.eventIdLength || !eventIdPattern.test(eventId)) {
-    throw invalid(`eventId must be 1 to ${bounds.eventIdLength} of A-Z a-z 0-9 . _ : -`);
+    throw invalid(`eventId must have 1 to ${bounds.eventIdLength} characters of A-Z a-z 0-9 . _ : -`);
   }
 }
 
@@ -135,13 +136,13 @@ function invalid(text: string): TrustError {
   return new TrustError('invalid_argument', text);
 }
 
-/** The outcomes with their counts. */
+/** Counts the outcomes. */
 export function countedOutcome(results: readonly EventOutcome[]): SubmitManyOutcome {
   const count = (status: EventOutcome['status']) => results.filter((one) => one.status === status).length;
   return { accepted: count('accepted'), duplicates: count('duplicate'), rejected: count('rejected'), results };
 }
 
-/** Pieces of at most one call each, by count and bytes, in order. */
+/** Splits events into batches for one call each, by number and bytes, in order. */
 export function batchesOf(events: readonly EventBody[]): EventBody[][] {
   const batches: EventBody[][] = [];
   let room = 0;
@@ -160,48 +161,51 @@ export function batchesOf(events: readonly EventBody[]): EventBody[][] {
 }
 
 /**
- * An event that the node could not take now, or not under this key: it is to be sent again.
+ * An event that the node could not accept now, or not under this key; it must be sent again.
  * @public
  */
 export interface DeferredEvent {
-  /** Why it could not. */
+  /** The error that prevented it. */
   readonly later: TrustError;
 }
 
 /**
- * What the node says of one event of a batch.
+ * The node's result for one event of a batch.
  * @public
  */
 export type DeliveryResult = EventOutcome | DeferredEvent;
 
 type ResultRow = BatchResultBody['results'][number];
 
-/** The results of a batch that `peerId` sent, in the order sent. Throws `unexpected_answer` where they do not fit. */
+/**
+ * Returns the results of a batch that `peerId` sent, in order. Throws `unexpected_answer` if they do not match the
+ * batch.
+ */
 export function resultsOf(body: unknown, events: readonly EventBody[], peerId: string | undefined): DeliveryResult[] {
   const rows = isRecord(body) ? body.results : undefined;
   if (!Array.isArray(rows) || rows.length !== events.length) {
-    throw unexpected({ status: 200 }, 'the answer to a batch does not hold to the contract');
+    throw unexpected({ status: 200 }, 'the answer to a batch does not follow the contract');
   }
   return rows.map((row: unknown, index) => resultOf(isRecord(row) ? row : {}, events[index]!, peerId));
 }
 
-/** Throws where the answer to a write of one event is not about that event. */
+/** Throws if the answer to a write of one event is about another event. */
 export function expectEvent(answer: Answer, eventId: string): void {
   if (!isRecord(answer.body) || answer.body.event_id !== eventId) throw notTheContract(answer);
 }
 
-/** Whether the details of a 409 say that the id is that of another peer's event, so that this one is not stored. */
+/** True if the details of a 409 do not name another peer's event with this id, so that the event is stored already. */
 export function isAlreadyStored(details: unknown): boolean {
   return isRecord(details) && details.owner === 'other';
 }
 
-/** The outcome of an event that was stored before, from the details of its 409. */
+/** Returns the outcome of an event that was stored before, from the details of its 409. */
 export function duplicateOutcome(eventId: string, details: unknown): EventOutcome {
   const isErased = isRecord(details) && details.reason === 'subject_erased';
   return { eventId, status: 'duplicate', code: null, reason: null, ...(isErased ? { subjectErased: true } : {}) };
 }
 
-/** Refusals for who sends an event. Where it is the sender's own, they speak of its key. */
+/** Refusals that concern the sender of an event. For an event of this peer, they concern its key. */
 const codesOfSender: readonly TrustErrorCode[] = ['peer_id_mismatch', 'unknown_peer'];
 
 function resultOf(
@@ -216,7 +220,7 @@ function resultOf(
   const reason = typeof row.error === 'string' ? row.error : code;
   const isOfKey = codesOfSender.includes(code) && sender === peerId;
   if (isOfKey || status === 429 || status >= 500 || !(status >= 400)) {
-    // An answer that is none, and a node at fault, say nothing of what was stored.
+    // A malformed answer or a failing node says nothing about stored events.
     return { later: new TrustError(code, reason, { status, outcomeUnknown: !(status >= 400) || status === 500 }) };
   }
   return { eventId, status: 'rejected', code, reason };

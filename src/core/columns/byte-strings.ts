@@ -1,33 +1,33 @@
 /**
- * Short texts as bytes side by side, put in one after the other and taken out all at once: the ids of a match are read
- * without an object for each.
+ * A column of short UTF-8 strings, stored as bytes side by side: strings are appended one by one and dropped all at
+ * once. It lets the ids of a match be read without one object per id.
  */
 
-/** Whoever reads words or more at a time may read so many bytes beyond the last text. */
+/** Bytes after the last string that a reader may touch, because readers load several bytes at a time. */
 const SPARE_BYTES = 16;
-/** Bytes of UTF-8 for a unit of UTF-16, at most. */
+/** Largest number of UTF-8 bytes for one UTF-16 code unit. */
 const UNIT_BYTES = 3;
 
-/** Bytes that are looked at together, and all bits but the highest of each. */
+/** Number of bytes that are compared at once, and a mask of all their bits but the highest of each byte. */
 const WORD_BYTES = 4;
 const LOW_BITS = 0x7f7f7f7f;
 
 export class ByteStrings {
-  /** UTF-8. */
+  /** The strings' bytes, in UTF-8. */
   bytes: Buffer = Buffer.alloc(4096);
-  /** The same bytes. */
+  /** A view of `bytes`. */
   view: DataView = viewOf(this.bytes);
   count = 0;
   readonly #starts: number[] = [];
   readonly #ends: number[] = [];
   #end = 0;
 
-  /** Where text `i` begins. */
+  /** Offset at which string `i` begins. */
   start(i: number): number {
     return this.#starts[i]!;
   }
 
-  /** Bytes of text `i`. */
+  /** Length of string `i` in bytes. */
   length(i: number): number {
     return this.#ends[i]! - this.#starts[i]!;
   }
@@ -54,7 +54,7 @@ export class ByteStrings {
     this.#close(start, start + (units < 0x80 ? text.length : bytes.write(text, start)));
   }
 
-  /** What stands between separators, each a byte of `separator`; `joined` is ASCII. */
+  /** Appends the parts of `joined` that stand between separators. `joined` is ASCII, and `separator` is one byte. */
   pushSplit(joined: string, separator: number): void {
     this.#makeRoom(joined.length);
     const { bytes, view } = this;
@@ -62,8 +62,8 @@ export class ByteStrings {
     const end = start + bytes.write(joined, start, 'latin1');
     const separators = separator * 0x01010101;
     for (let at = start; at < end; at += WORD_BYTES) {
-      // What is 0 where the separator stands; then the highest bit of those bytes alone. By bytes it takes twice as
-      // long.
+      // Bytes become 0 where the separator stands; the next line then keeps only the highest bit of those bytes. A loop
+      // over single bytes takes twice as long.
       const differing = view.getUint32(at, true) ^ separators;
       let found = ~(((differing & LOW_BITS) + LOW_BITS) | differing | LOW_BITS);
       for (; found !== 0; found &= found - 1) {

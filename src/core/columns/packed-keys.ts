@@ -1,19 +1,19 @@
 /**
- * Keys of subjects and tags of event ids from one column of words to another, word by word: V8 unrolls no loop, and
- * these copies are a tenth of a replay.
+ * Copies the keys of subjects and the tags of event ids between columns, word by word. The copies are unrolled by hand
+ * because V8 unrolls no loop and they take a tenth of a replay.
  */
 
-/** Words of a subject's hash. */
+/** Number of 32-bit words of a subject's hash. */
 export const KEY_WORDS = 8;
 export const KEY_BYTES = KEY_WORDS * 4;
 
-/** A subject's hash: the little-endian words of a column from `at` on, `KEY_WORDS` of them. */
+/** A subject's hash: `KEY_WORDS` little-endian words of a column, starting at `at`. */
 export interface SubjectKey {
   readonly words: Uint32Array;
   readonly at: number;
 }
 
-/** 16-bit words of an event id's tag. */
+/** Number of 16-bit words of an event id's tag. */
 export const TAG_WORDS = 5;
 
 /** `at`, `to`: the first word of the key in its column. */
@@ -41,7 +41,7 @@ export function sameKey(one: Uint32Array, at: number, other: Uint32Array, from: 
   );
 }
 
-/** The key at byte `at`, little-endian. */
+/** Reads the little-endian key at byte `at`. */
 export function readKey(view: DataView, at: number, words: Uint32Array, to: number): void {
   words[to] = view.getUint32(at, true);
   words[to + 1] = view.getUint32(at + 4, true);
@@ -53,7 +53,7 @@ export function readKey(view: DataView, at: number, words: Uint32Array, to: numb
   words[to + 7] = view.getUint32(at + 28, true);
 }
 
-/** What `readKey` reads. */
+/** Writes the bytes that `readKey` reads. */
 export function encodeKey(words: Uint32Array, at: number, view: DataView, to: number): void {
   view.setUint32(to, words[at]!, true);
   view.setUint32(to + 4, words[at + 1]!, true);
@@ -73,7 +73,7 @@ export function copyTag(from: Uint16Array, at: number, words: Uint16Array, to: n
   words[to + 4] = from[at + 4]!;
 }
 
-/** The tag's bytes, a word each. */
+/** Copies the tag's bytes; each byte comes in a word of its own. */
 export function copyTagBytes(from: Uint16Array, at: number, words: Uint32Array, to: number): void {
   words[to] = from[at]! & 255;
   words[to + 1] = from[at]! >>> 8;
@@ -87,7 +87,7 @@ export function copyTagBytes(from: Uint16Array, at: number, words: Uint32Array, 
   words[to + 9] = from[at + 4]! >>> 8;
 }
 
-/** The tag at byte `at`, little-endian. */
+/** Reads the little-endian tag at byte `at`. */
 export function readTag(view: DataView, at: number, words: Uint16Array, to: number): void {
   words[to] = view.getUint16(at, true);
   words[to + 1] = view.getUint16(at + 2, true);
@@ -96,7 +96,7 @@ export function readTag(view: DataView, at: number, words: Uint16Array, to: numb
   words[to + 4] = view.getUint16(at + 8, true);
 }
 
-/** What `readTag` reads. */
+/** Writes the bytes that `readTag` reads. */
 export function encodeTag(words: Uint16Array, at: number, view: DataView, to: number): void {
   view.setUint16(to, words[at]!, true);
   view.setUint16(to + 2, words[at + 1]!, true);
@@ -105,12 +105,12 @@ export function encodeTag(words: Uint16Array, at: number, view: DataView, to: nu
   view.setUint16(to + 8, words[at + 4]!, true);
 }
 
-/** 10 characters of code 0 to 255: the tag's bytes as a latin1 string. */
+/** An event id's tag as a latin1 string: 10 characters with codes from 0 to 255. */
 export type IdTag = string;
 
 export const ID_TAG_BYTES = 10;
 
-/** Writes a tag's words to `at` of a column of tags. */
+/** Writes the words of a tag to a column, starting at `at`. */
 export function writeTag(tag: IdTag, words: Uint16Array, at: number): void {
   for (let i = 0; i < TAG_WORDS; i++) words[at + i] = tag.charCodeAt(2 * i) | (tag.charCodeAt(2 * i + 1) << 8);
 }

@@ -1,16 +1,16 @@
 /**
- * Memory of tables, which grow by pieces and keep them for good. In shared memory, though nobody shares it: V8 counts
- * any other buffer as pressure on its heap, and for each 64 MB of them stops everything for a collection of some 4 ms
- * that frees nothing.
+ * Memory of tables, which grow by segments and never release them. The segments lie in shared memory although no other
+ * thread reads them: V8 counts any other buffer as pressure on its heap and starts a collection of about 4 ms for each
+ * 64 MB, which frees nothing.
  */
 export function tableMemory(bytes: number): SharedArrayBuffer {
   return new SharedArrayBuffer(bytes);
 }
 
-/** A piece of a table of rows. */
+/** A segment of a table of rows. */
 export class Segment {
   readonly words: Uint32Array;
-  /** For doubles: rows lie on whole words, not on whole doubles. */
+  /** A view for doubles: rows are aligned to words, not to doubles. */
   readonly view: DataView;
 
   constructor(words: number) {

@@ -1,10 +1,10 @@
 /**
- * When each record was received, by its sequence number: one step per moment, kept in segments that never move.
- * This answers `originally_received_at` of a duplicate without reading the log.
+ * The time at which each record was received, by sequence number: one step per distinct time, in segments that never
+ * move. The table answers `originally_received_at` of a duplicate without a read of the log.
  */
 const SEGMENT_SIZE = 1 << 15;
 
-/** Numbers that are only ever appended. */
+/** A column of numbers that only grows at its end. */
 export class NumberColumn {
   readonly #segments: Float64Array[] = [];
   #length = 0;
@@ -41,7 +41,7 @@ export class Times {
   readonly ats = new NumberColumn();
   #lastAt = Number.NaN;
 
-  /** Record `seq` was received at `at`; called in order, for every record. */
+  /** Notes that record `seq` was received at `at`. Must be called for every record, in order. */
   note(seq: number, at: number): void {
     if (at === this.#lastAt) return;
     this.#lastAt = at;
@@ -49,16 +49,16 @@ export class Times {
     this.ats.push(at);
   }
 
-  /** ms since 1970 at which record `seq` was received. */
+  /** Returns the time at which record `seq` was received, in ms since 1970. */
   receivedAt(seq: number): number {
     return this.ats.at(this.seqs.firstAbove(seq) - 1);
   }
 
   /**
-   * The last record of the longest run of moments that begins after record `after`, ends at `upTo` (the end of a
-   * moment) or before, and was received before `before`; `after` where there is none. A moment later than `now` was
-   * noted by a clock that ran ahead, and is passed over: those that follow it say how old it is. Looks at no more than
-   * `stepsMax` other moments.
+   * Returns the last record of the longest run of steps that begins after record `after`, ends at or before record
+   * `upTo` (the last record of a step), and was received before `before`. Returns `after` if there is no such run. A
+   * step with a time later than `now` was noted by a clock that ran ahead; it is skipped and joins the run only
+   * together with a later step. Looks at no more than `stepsMax` other steps.
    */
   lastBefore(after: number, upTo: number, before: number, now: number, stepsMax: number): number {
     let last = after;

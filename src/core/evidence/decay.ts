@@ -1,62 +1,62 @@
 /**
- * Forward decay by half-life (Cormode et al., "Forward Decay", ICDE 2009): mass is scaled up by how much later than the
- * epoch its moment is, so that one addition takes an event in, and one factor brings every sum to its worth at a moment
+ * Forward decay by half-life (Cormode et al., "Forward Decay", ICDE 2009). A mass is scaled up by the half-lives
+ * between the epoch and its time, so that one addition adds an event, and one factor decays every sum to any time
  * (scoring page, "State and reads").
  */
 import { DAY_MS, limits } from '../../limits.js';
 
-/** Half-lives beyond which a factor stays what it is there: nothing of a double is left, and nothing may overflow. */
+/** Half-lives beyond which a factor no longer changes: a double holds nothing smaller, and nothing may overflow. */
 const HALF_LIVES_MAX = 1000;
 
-/** Half-lives from `epoch` to `at`; 0 where decay is off. */
+/** Half-lives from `epoch` to `at`; 0 if decay is off. */
 function halfLives(at: number, epoch: number, halfLifeDays: number): number {
   return halfLifeDays === 0 ? 0 : (at - epoch) / (halfLifeDays * DAY_MS);
 }
 
-/** 2 to the power of so many half-lives, always finite. */
+/** Returns 2 to the power of `lives`, always finite. */
 function powerOfTwo(lives: number): number {
   return 2 ** Math.min(HALF_LIVES_MAX, Math.max(-HALF_LIVES_MAX, lives));
 }
 
-/** From when evidence decays, ms since 1970: from what happened, but never from a moment that had not come. */
+/** Time from which evidence decays, in ms since 1970: the time of the event, but never later than its receipt. */
 export function evidenceAt(timestamp: number, receivedAt: number): number {
   return Math.min(timestamp, receivedAt);
 }
 
-/** What mass that arises at `at` is multiplied by. Computed once, in `decide`, and carried by the record. */
+/** Factor for mass that arises at `at`. `decide` computes the factor once, and the record carries it. */
 export function scaleAt(at: number, epoch: number, halfLifeDays: number): number {
   return powerOfTwo(halfLives(at, epoch, halfLifeDays));
 }
 
-/** What a sum is multiplied by to have its worth at `at`. */
+/** Factor that decays a sum to `at`. */
 export function decayFactorAt(at: number, epoch: number, halfLifeDays: number): number {
   return powerOfTwo(-halfLives(at, epoch, halfLifeDays));
 }
 
 /**
- * More than any peer's evidence on a player comes to, on any scale: an event counts for about one, and the epoch moves
- * before 2^256 of them.
+ * Upper bound of one peer's evidence on a player, on any scale: an event counts for about one, and the epoch moves
+ * before a sum reaches 2^256 of them.
  */
 const SUM_MAX = 2 ** 300;
-/** As far from where doubles end as all that reads add up. */
+/** Upper bound of a decayed sum, far enough below the largest double for everything that reads add up. */
 const DECAYED_MAX = 2 ** 900;
 
 /**
- * A sum of evidence on another scale. Bounded, as `worthOf` is: half-lives that change again and again while the clock
- * is set back would make it grow to infinity, and then to NaN.
+ * Converts a sum of evidence to another scale. The result is bounded, as in `decayed`: if half-lives changed again and
+ * again while the clock is set back, the sum would otherwise grow to infinity and then to NaN.
  */
 export function rescaled(sum: number, factor: number): number {
   return Math.min(sum * factor, SUM_MAX);
 }
 
-/** A sum of evidence at the moment of `decayFactor`. */
+/** Decays a sum of evidence to the time of `decayFactor`. */
 export function decayed(sum: number, decayFactor: number): number {
   return Math.min(sum * decayFactor, DECAYED_MAX);
 }
 
 /**
- * How the epoch moves before evidence at `at` can be scaled: by whole half-lives, so that the factor is an exact power
- * of two. Null while `at` is near enough.
+ * Returns the epoch that is needed before evidence at `at` can be scaled. It moves by whole half-lives, so that the
+ * factor is an exact power of two. Null while `at` is near enough to the present epoch.
  */
 export function movedEpoch(at: number, epoch: number, halfLifeDays: number): { epoch: number; factor: number } | null {
   const lives = Math.floor(halfLives(at, epoch, halfLifeDays));
@@ -64,13 +64,13 @@ export function movedEpoch(at: number, epoch: number, halfLifeDays: number): { e
   return { epoch: epoch + lives * halfLifeDays * DAY_MS, factor: powerOfTwo(-lives) };
 }
 
-/** The scale of sums of evidence: the epoch (ms since 1970) to which they are scaled, and the half-life. */
+/** Scale of the sums of evidence: their epoch (ms since 1970) and the half-life. */
 export interface Scale {
   readonly epoch: number;
   readonly halfLifeDays: number;
 }
 
-/** The moment of a read, with the factor that brings sums to their worth at it. */
+/** Time of a read, with the factor that decays sums to it. */
 export interface AsOf {
   readonly at: number;
   readonly decayFactor: number;
@@ -81,8 +81,8 @@ export function asOfTime(state: Scale, at: number): AsOf {
 }
 
 /**
- * The worth of a subject's evidence, the newest of which is of `evidenceAt`. A clock that was set back inflates
- * nothing: a read is never before the newest evidence.
+ * Decay factor for the evidence of a subject whose newest evidence has the time `evidenceAt`. A clock that was set back
+ * inflates nothing: a read never counts as earlier than the newest evidence.
  */
 export function decayFactorFor(state: Scale, evidenceAt: number, asOf: AsOf): number {
   return evidenceAt > asOf.at ? decayFactorAt(evidenceAt, state.epoch, state.halfLifeDays) : asOf.decayFactor;

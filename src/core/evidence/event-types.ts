@@ -1,7 +1,7 @@
 /**
- * The table of event types: which way each moves trust (-1 lowers it, 1 raises it, 0 takes back what its peer lowered)
- * and how much evidence one event of severity 1 is worth. `id` is written into the log and never changes its meaning; a
- * new type takes the next number. Changing a weight moves future events only, because a record carries its mass as
+ * The table of event types: the direction in which each moves trust (-1 lowers it, 1 raises it, 0 revokes what the same
+ * peer lowered), and the evidence of one event of severity 1. The log stores `id`, whose meaning never changes; a new
+ * type takes the next number. A changed weight affects future events only, because each record carries its mass as
  * decided.
  */
 
@@ -30,8 +30,7 @@ const typesByName: ReadonlyMap<EventTypeName, EventType> = new Map(
 );
 
 /**
- * From a map, since a name that was read from JSON is new to V8, which looks for properties among the names that it
- * knows.
+ * Uses a map: a name parsed from JSON is a new string to V8, which looks up properties of an object by interned names.
  */
 export function eventTypeNamed(name: EventTypeName): EventType {
   return typesByName.get(name)!;
@@ -44,19 +43,22 @@ const namesById = Object.fromEntries(eventTypeNames.map((name) => [eventTypes[na
 
 const newestId = eventTypeNames.length;
 
-/** Whether this release knows the number, which are given out from 1 on without a gap. */
+/** True if this release knows the number. Numbers are given out from 1 on without a gap. */
 export function isEventTypeId(id: number): id is EventTypeId {
   return id > 0 && id <= newestId;
 }
 
-/** Whether an event of this type can be evidence: only then a second one of the same timestamp repeats a first. */
+/**
+ * True if an event of this type can be evidence. Only then does a second event with the same timestamp repeat the
+ * first.
+ */
 export function isEvidence(id: number): boolean {
   return id !== eventTypes.ban_lifted.id;
 }
 
 /**
- * Whether an event takes back what its peer lowered. Records of earlier releases have a `ban_lifted` that raises trust;
- * theirs carry a mass, one of no severity takes nothing back.
+ * True if an event revokes what its peer lowered. Records of earlier releases contain a `ban_lifted` that raises trust:
+ * those carry a mass, and one of severity 0 revokes nothing.
  */
 export function revokesLowering({
   event_type,

@@ -1,43 +1,51 @@
 /**
- * What one peer's decayed evidence on one player counts for, and the few functions that both the score read and the
- * computation of peer weights are made of (docs/SCORING.md). Evidence `m = b + g` is never negative.
+ * Formulas for one peer's decayed evidence on one player, shared by the score read and the computation of peer weights
+ * (docs/SCORING.md). Evidence `m = b + g` is never negative.
  */
 import { trustConstants } from './trust-constants.js';
 
 const { halfSaturation, saturationMax, repeatOneSided } = trustConstants;
 
-/** `n = 1.5 m / (m + .5)`, in [0, 1.5): what one peer counts for on one player, however much it sends. */
+/** `n = 1.5 m / (m + .5)`, in [0, 1.5): the bounded evidence of one peer on one player, however much the peer sends. */
 export function saturate(m: number): number {
   return (saturationMax * m) / (m + halfSaturation);
 }
 
-/** A mass, and the 1 that it counts as where it is more. */
+/** A mass, and the value 1 that replaces a larger mass. */
 const choice = Float64Array.of(0, 1);
 
 /**
- * `n1 = min(m, 1)`, in [0, 1]: the peer's mass as one vote. Chosen without a branch, as `Math.min` has one: no
- * processor foresees which masses are above 1, and over the votes of a group its wrong guesses took longer than all
- * else.
+ * `n1 = min(m, 1)`, in [0, 1]: the peer's mass as one vote. The code has no branch, unlike `Math.min`: a processor
+ * cannot predict which masses are above 1, and mispredictions took longer than the rest of the loop over a group's
+ * votes.
  */
 export function unit(m: number): number {
   choice[0] = m;
   return choice[+(m > 1)]!;
 }
 
-/** Where votes go, one after the other. */
+/**
+ * A vote's voice or mass as it is compared with others, in single precision: sums of the same events differ in their last
+ * bits by the order of arrival, and that order must not decide which vote is the heaviest.
+ */
+export function heaviness(vote: number): number {
+  return Math.fround(vote);
+}
+
+/** Columns to which votes are appended. */
 export interface VoteSpace {
   readonly peer: Uint16Array;
   /** `m = b + g`, above 0. */
   readonly mass: Float64Array;
   /** `x = b / m`, in [0, 1]: 1 is a bad vote. */
   readonly x: Float64Array;
-  /** Per peer 1 where what it says is no vote, else 0. */
+  /** Per peer: 1 if its statements are no votes, else 0. */
   readonly excluded: Uint8Array;
 }
 
 /**
- * Writes a peer's evidence on a player as a vote, at `to`. Returns where the next one goes: there again, where this is
- * none, as its peer is excluded or it has no mass.
+ * Writes a peer's evidence on a player as a vote, at `to`. Returns the place of the next vote, which is `to` itself if
+ * this one does not count because its peer is excluded or it has no mass.
  */
 export function putVote(
   { peer, mass, x, excluded }: VoteSpace,
@@ -54,14 +62,14 @@ export function putVote(
 }
 
 /**
- * Factor by which repeated events of a peer count: all of them where it is two-sided (`z` = 1), of their excess over
- * one event half where it only reports. `n` as `saturate` gives it.
+ * Factor for the repeated events of a peer: 1 for a two-sided peer (`z` = 1); for a peer that only reports, the excess
+ * over one event counts half. `n` as `saturate` returns it.
  */
 export function strength(n: number, z: number): number {
   return n > 1 ? 1 + (n - 1) * (repeatOneSided + (1 - repeatOneSided) * z) : n;
 }
 
-/** The log-odds of a probability in (0, 1). */
+/** Log-odds of a probability in (0, 1). */
 export function logit(p: number): number {
   return Math.log(p / (1 - p));
 }

@@ -1,4 +1,4 @@
-/** How a player becomes a subject (specification section 1): behind this no raw player id is known. */
+/** Turns a player into a subject (specification section 1). No code behind this file knows a raw player id. */
 import { hash } from 'node:crypto';
 import type { ByteStrings } from '../columns/byte-strings.js';
 import { KEY_BYTES, KEY_WORDS } from '../columns/packed-keys.js';
@@ -7,12 +7,12 @@ import type { IdentityMode } from '../vocabulary.js';
 const HASH_LENGTH = 64;
 const subjectHash = /^[0-9a-f]{64}$/i;
 
-/** Whether a text is a subject hash: 64 hex characters, in either case; `readHex` has the same rule for bytes. */
+/** True if a text is a subject hash: 64 hex characters, in either case. `readHex` applies the same rule to bytes. */
 function isSubjectHash(text: string): boolean {
   return text.length === HASH_LENGTH && subjectHash.test(text);
 }
 
-/** The 32 bytes of a subject hash in hex. */
+/** Returns the 32 bytes of a subject hash in hex. */
 export function subjectBytes(hex: string): Uint8Array {
   return Buffer.from(hex, 'hex');
 }
@@ -22,8 +22,8 @@ export function subjectHex(subject: Uint8Array): string {
 }
 
 /**
- * SHA-256(UTF-8(player id) + UTF-8(salt)), or the hash itself where the peer made it already. The id has no lone
- * surrogate. Null where the mode lets no raw identity token travel.
+ * SHA-256(UTF-8(player id) + UTF-8(salt)), or the hash itself if the peer computed it already. The id has no lone
+ * surrogate. Null if the identity mode admits no raw id.
  */
 export function pseudonymise(playerId: string, salt: string, mode: IdentityMode): Uint8Array | null {
   if (isSubjectHash(playerId)) return subjectBytes(playerId);
@@ -49,16 +49,17 @@ export function saltCheckOf(salt: string): string {
 }
 
 /**
- * Why a raw id of a player has no pseudonym: the mode lets none travel, or it is not canonical for the group's kinds.
+ * Reason why a raw player id has no pseudonym: the mode admits no raw ids, or the id is not canonical for the group's
+ * kinds.
  */
 export function refusalOfRawIds(mode: IdentityMode): 'subject_hash_required' | 'player_id_not_canonical' {
   return mode === 'high-security' ? 'subject_hash_required' : 'player_id_not_canonical';
 }
 
-/** Whether a raw id is in the canonical form of one of the group's kinds. */
+/** True if a raw id is in the canonical form of one of the group's kinds. */
 export type IsCanonical = (playerId: string) => boolean;
 
-/** The pseudonyms of a group. */
+/** Computes the pseudonyms of a group. */
 export class Pseudonyms {
   /** See `saltCheckOf`. */
   readonly saltCheck: string;
@@ -66,10 +67,13 @@ export class Pseudonyms {
   readonly #mode: IdentityMode;
   readonly #isCanonical: IsCanonical | null;
   readonly #saltBytes: Uint8Array;
-  /** The id that was hashed last and the salt behind it. Most ids of a platform have one length, so it is kept. */
+  /**
+   * Buffer with the last hashed id, followed by the salt. It is reused because most ids of a platform have the same
+   * length.
+   */
   #message: Uint8Array = new Uint8Array(0);
 
-  /** @param isCanonical - null where the group's ids are opaque. */
+  /** @param isCanonical - null if the group's ids are opaque. */
   constructor(salt: string, mode: IdentityMode, isCanonical: IsCanonical | null = null) {
     this.#salt = salt;
     this.saltCheck = saltCheckOf(salt);
@@ -78,20 +82,21 @@ export class Pseudonyms {
     this.#saltBytes = Buffer.from(salt);
   }
 
-  /** See `pseudonymise`. Null also where the id is not canonical. */
+  /** See `pseudonymise`. Also null if the id is not canonical. */
   of(playerId: string): Uint8Array | null {
     if (this.#isCanonical?.(playerId) === false && !isSubjectHash(playerId)) return null;
     return pseudonymise(playerId, this.#salt, this.#mode);
   }
 
-  /** The same of many at once, as little-endian words, `KEY_WORDS` each; null where it is of one of them. */
+  /** Pseudonyms of many ids as little-endian words, `KEY_WORDS` for each; null if one of the ids has none. */
   ofAll(playerIds: ByteStrings): Uint32Array | null {
     const keys = new Uint32Array(playerIds.count * KEY_WORDS);
     return this.writeAll(playerIds, keys) ? keys : null;
   }
 
   /**
-   * The same into the beginning of a column; false where it is null of one of them, and then the words mean nothing.
+   * Writes the pseudonyms of many ids to the beginning of a column. False if one of the ids has none; then the words
+   * mean nothing.
    */
   writeAll(playerIds: ByteStrings, keys: Uint32Array): boolean {
     const bytes = new Uint8Array(keys.buffer, keys.byteOffset, keys.byteLength);
@@ -106,8 +111,8 @@ export class Pseudonyms {
   }
 
   /**
-   * The bytes of id `i` and then those of the salt, valid until the next call. Hashing strings takes four times as
-   * long.
+   * Returns the bytes of id `i` followed by those of the salt, valid until the next call. Hashing strings takes four
+   * times as long.
    */
   #messageOf(playerIds: ByteStrings, i: number): Uint8Array {
     const { bytes } = playerIds;
@@ -124,7 +129,7 @@ export class Pseudonyms {
   }
 }
 
-/** Beyond every hexadecimal digit. */
+/** A value above that of every hexadecimal digit. */
 const NO_DIGIT = 0x80;
 
 /** The values of hexadecimal digits by their ASCII code. */
@@ -136,8 +141,8 @@ for (let i = 0; i < 16; i++) {
 }
 
 /**
- * Writes the subject hash at `from` to `to` of a column, as little-endian words. False where it is none; then the words
- * mean nothing.
+ * Parses the subject hash at `from` and writes it to a column at `to`, as little-endian words. False if the bytes are
+ * no subject hash; then the words mean nothing.
  */
 function readHex(bytes: Uint8Array, from: number, words: Uint32Array, to: number): boolean {
   let seen = 0;

@@ -4,26 +4,26 @@
  * a fast short-input PRF" (2012), and the HalfSipHash variant of its reference code.
  */
 
-/** What two of the four words of state begin with, beside the key. */
+/** Initial value of the third word of state, before the key is mixed in. */
 const START_V2 = 0x6c796765;
 const START_V3 = 0x74656462;
 const FINAL_ROUNDS = 3;
 
-/** A 64-bit key as two words. */
+/** A 64-bit key, as two words. */
 export interface SipKey {
   readonly k0: number;
   readonly k1: number;
 }
 
-/** The key that the first 8 bytes of a secret make, little-endian. */
+/** Builds a key from the first 8 bytes of a secret, little-endian. */
 export function sipKey(secret: Uint8Array): SipKey {
   const view = new DataView(secret.buffer, secret.byteOffset, secret.byteLength);
   return { k0: view.getUint32(0, true), k1: view.getUint32(4, true) };
 }
 
 /**
- * The hash of `count` words of `words` from `from` on: 32 bits as a signed number. Half of the unsigned ones are no
- * small integers to V8, which throws away what it compiled for small ones at the first that is none.
+ * Hashes `count` words of `words`, starting at `from`, to 32 bits as a signed number. Half of the unsigned numbers are
+ * no small integers to V8, which discards code compiled for small integers when it meets one.
  */
 export function sipHash(key: SipKey, words: Uint32Array, from: number, count: number): number {
   let v0 = key.k0;
@@ -31,7 +31,7 @@ export function sipHash(key: SipKey, words: Uint32Array, from: number, count: nu
   let v2 = START_V2 ^ key.k0;
   let v3 = START_V3 ^ key.k1;
   const last = (count * 4) << 24;
-  // One round for each word and for the length, then three more that take nothing in.
+  // One round for each word and for the length, then three more that mix in nothing.
   for (let i = 0; i < count + 1 + FINAL_ROUNDS; i++) {
     const m = i < count ? words[from + i]! : i === count ? last : 0;
     if (i === count + 1) v2 ^= 0xff;

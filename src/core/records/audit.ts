@@ -4,7 +4,7 @@ import type { AuditPart } from './records.js';
 
 export const auditStart = '0'.repeat(64);
 
-/** What happened, who did it, to what. Never a player's hash. */
+/** An audit fact: event, actor and object. It never contains a player's hash. */
 export interface AuditFact {
   readonly action: string;
   readonly actor: string;

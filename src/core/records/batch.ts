@@ -39,12 +39,12 @@ const DIGEST_BYTES = CHAIN_AT - DIGEST_AT;
 /** The chain value before the first batch. */
 export const chainStart: Uint8Array = new Uint8Array(CHAIN_BYTES);
 
-/** A batch's bytes are not what was written; the message says which and how. */
+/** The bytes of a batch differ from those that were written. The message names the batch and the defect. */
 class BatchError extends Error {
   override readonly name = 'BatchError';
 }
 
-/** Gathers a turn's records, then seals them, and so from turn to turn. */
+/** Collects the records of a turn and seals them as one batch; the writer is reused from turn to turn. */
 export class BatchWriter {
   readonly #records = new RecordBytes();
 
@@ -61,8 +61,8 @@ export class BatchWriter {
   }
 
   /**
-   * The batch, chained to `previousChain`; nothing is gathered then. `nonce` keeps `d` from confirming guesses at
-   * erased content.
+   * Returns the batch, chained to `previousChain`, and starts a new one. `nonce` prevents anyone from confirming
+   * guesses of erased content by means of `d`.
    */
   seal(firstSeq: number, at: number, nonce: Uint8Array, previousChain: Uint8Array): Batch {
     const out = layOut(this.#records, firstSeq, at);
@@ -109,7 +109,7 @@ function chainValue(previous: Uint8Array, firstSeq: number, count: number, diges
   return hash('sha256', chained, 'buffer');
 }
 
-/** The number of records in the bytes of a batch, which nothing has checked yet; 0 where they are too few. */
+/** Number of records in the unchecked bytes of a batch; 0 if there are too few bytes. */
 export function countOf(bytes: Uint8Array): number {
   return bytes.length < HEAD ? 0 : new DataView(bytes.buffer, bytes.byteOffset).getUint32(24, true);
 }
@@ -124,7 +124,7 @@ export class Batch {
   readonly at: number;
   readonly count: number;
 
-  /** Throws `BatchError` where the bytes are not a whole batch. */
+  /** Throws `BatchError` if the bytes are not a whole batch. */
   constructor(bytes: Uint8Array) {
     const b = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     if (b.length < HEAD || b.readUInt16LE(0) !== MAGIC) throw new BatchError('not a batch of the log');
@@ -141,7 +141,7 @@ export class Batch {
     return this.firstSeq + this.count - 1;
   }
 
-  /** A copy, which outlives the bytes of the batch. */
+  /** A copy that outlives the bytes of the batch. */
   get chain(): Uint8Array {
     return new Uint8Array(this.bytes.subarray(CHAIN_AT, HEAD));
   }
@@ -150,20 +150,19 @@ export class Batch {
     return this.bytes[3] === 1;
   }
 
-  /** Digest of the content as it is now, hex. */
+  /** Digest of the present content, hex. */
   digestNow(): string {
     return Buffer.from(contentDigest(this.bytes)).toString('hex');
   }
 
   /**
-   * Whether the content is what was first written. A rewritten batch answers for its content by a `batches_rewritten`
-   * record.
+   * True if the content is as first written. A `batches_rewritten` record vouches for the content of a rewritten batch.
    */
   contentHolds(): boolean {
     return this.digestNow() === this.bytes.toString('hex', DIGEST_AT, CHAIN_AT);
   }
 
-  /** Whether this batch comes right after the one with this chain value and last sequence number. */
+  /** True if this batch directly follows the one with this chain value and last sequence number. */
   follows(chain: Uint8Array, lastSeq: number): boolean {
     if (this.firstSeq !== lastSeq + 1) return false;
     const digest = this.bytes.subarray(DIGEST_AT, CHAIN_AT);
@@ -174,12 +173,12 @@ export class Batch {
     return seq >= this.firstSeq && seq <= this.lastSeq;
   }
 
-  /** The record with this sequence number, which must lie in the batch. */
+  /** Returns the record with this sequence number, which must lie in the batch. */
   record(seq: number): LogRecord {
     return decodeRecord(this.#slice(seq - this.firstSeq));
   }
 
-  /** A view of the bytes of the record with this sequence number, which must lie in the batch. */
+  /** Returns a view of the bytes of the record with this sequence number, which must lie in the batch. */
   recordBytes(seq: number): Buffer {
     return this.#slice(seq - this.firstSeq);
   }
@@ -188,13 +187,16 @@ export class Batch {
     for (let i = 0; i < this.count; i++) yield decodeRecord(this.#slice(i));
   }
 
-  /** Whether record `seq` is an event that columns take. */
+  /** True if record `seq` is an event that columns can hold. */
   holdsEvent(seq: number): boolean {
     const i = seq - this.firstSeq;
     return fitsColumns(this.bytes, HEAD + this.count * 4 + this.bytes.readUInt32LE(HEAD + i * 4));
   }
 
-  /** Fills `columns` with the events from record `seq` on, as many as follow one another and as there is room for. */
+  /**
+   * Fills `columns` with consecutive events, starting at record `seq`, until another record comes or the columns are
+   * full.
+   */
   events(seq: number, columns: EventColumns): void {
     columns.count = 0;
     const view = new DataView(this.bytes.buffer, this.bytes.byteOffset, this.bytes.length);
@@ -206,7 +208,7 @@ export class Batch {
     }
   }
 
-  /** The batch with some records replaced, in its place of the chain. */
+  /** Returns the batch with some records replaced, at the same place of the chain. */
   rewrite(replacements: ReadonlyMap<number, LogRecord>): Batch {
     const records = new RecordBytes();
     for (let i = 0; i < this.count; i++) {

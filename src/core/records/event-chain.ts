@@ -1,21 +1,21 @@
 /**
- * The records of one pair of peer and player, newest first, as far as a withdrawal must know them: a `ban_lifted` hides
- * what its peer had lowered before, what is hidden comes back with its withdrawal, and an event that repeats another
+ * The records of one pair of peer and player, newest first, with the facts that a withdrawal needs: a `ban_lifted`
+ * hides what its peer had lowered before, its withdrawal restores the hidden mass, and an event that repeats another
  * counts once that one is withdrawn.
  */
 import { type EventTypeId, revokesLowering } from '../evidence/event-types.js';
 import type { EventAccepted, LogRecord } from './records.js';
 
-/** One record of a chain, without what no withdrawal looks at. */
+/** One record of a chain, reduced to the fields that a withdrawal needs. */
 export interface ChainLink {
   readonly seq: number;
-  /** Of an event that is there, withdrawn or not. */
+  /** The event, whether withdrawn or not, unless its bytes were erased; null for every other record. */
   readonly event: ChainEvent | null;
-  /** Of a record that states sums: the lowering one. */
+  /** The lowering sum, if the record states sums; else null. */
   readonly lowering: number | null;
-  /** Of a withdrawal: what changed of what events that take back hide. */
+  /** For a withdrawal: changes of the mass that later `ban_lifted` events hide. */
   readonly unhidden: readonly Unhidden[];
-  /** Of a withdrawal: the event that repeated the withdrawn one and counts since; 0 for none. */
+  /** For a withdrawal: the event that repeated the withdrawn one and counts from then on; 0 if there is none. */
   readonly counts: number;
 }
 
@@ -24,12 +24,12 @@ export interface ChainEvent {
   readonly timestamp: number;
   readonly mass: number;
   readonly revokesLowering: boolean;
-  /** Whether it was accepted as one that repeats another. */
+  /** True if the event was accepted as a repeat of another. */
   readonly repeats: boolean;
 }
 
 /**
- * Mass that the event `under` no longer hides, below 0 where it hides more; `since`: the record from which on it was
+ * Mass that the event `under` no longer hides; negative if it hides more. `since` is the record from which the mass was
  * part of the pair's sums.
  */
 export interface Unhidden {
@@ -38,7 +38,7 @@ export interface Unhidden {
   readonly mass: number;
 }
 
-/** Null for a record that belongs to no chain. `seq`: its own. */
+/** Returns the link of record `seq`, or null if the record belongs to no chain. */
 export function chainLink(seq: number, record: LogRecord): (ChainLink & { readonly prev: number }) | null {
   if (!('prev' in record)) return null;
   const { prev } = record;
@@ -60,9 +60,9 @@ function chainEvent(record: EventAccepted): ChainEvent {
 }
 
 /**
- * The chain from record `head` on down to the event `eventSeq`; of one that takes back on to the next record that
- * states sums, which what it hid can be added up from. What lies at `retired` or before is out of the log, and so is
- * what lies beyond `most` records.
+ * Returns the chain from record `head` down to the event `eventSeq`. If that event revokes lowering, the chain goes on
+ * to the next record that states sums, from which the hidden mass can be computed. Stops at `expiredSeq`, because older
+ * records have left the log, and after `most` records.
  */
 export function chainTo(
   read: (seq: number) => LogRecord,

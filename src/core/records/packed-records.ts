@@ -1,28 +1,28 @@
-/** The bytes of records of which there are many, after the two that say type and version. Little-endian. */
+/** Bytes of the frequent records, after the two bytes for type and version. Little-endian. */
 
 import { encodeKey, encodeTag, ID_TAG_BYTES, KEY_WORDS, readKey, readTag, TAG_WORDS } from '../columns/packed-keys.js';
 import type { EventTypeId } from '../evidence/event-types.js';
 import type { EventColumns, EventKeys } from '../tables/event-columns.js';
 import type { CarriedSums, DecidedEvent, EventAccepted, EventTombstone, WeightsPublished } from './records.js';
 
-/** Of an event without its tag, and of one that begins with it. */
+/** Head size of an event without a tag, and of one that begins with its tag. */
 const UNTAGGED_HEAD = 76;
 const EVENT_HEAD = UNTAGGED_HEAD + ID_TAG_BYTES;
-/** Where the number of an event's type stands. */
+/** Offset of the number of an event's type. */
 export const EVENT_TYPE_AT = 2;
 const TOMBSTONE_BYTES = 22;
 const CARRIED_SUMS_HEAD_BYTES = 12;
 const CARRIED_SUMS_BYTES = 80;
 
 /**
- * An event carries the tag of its id from version 2 on, is one that repeats another in version 3, and has a reference
- * in version 4, where a byte of flags says whether it repeats another.
+ * An event carries the tag of its id from version 2 on, is a repeat of another in version 3, and has a reference in
+ * version 4, which adds a byte of flags that marks a repeat.
  */
 const TAGGED = 2;
 const REPEATED = 3;
 const REFERENCED = 4;
 
-/** Behind the head of a referenced event: a byte of flags, and the length of the reference as 16 bits. */
+/** After the head of an event with a reference: a byte of flags, and the length of the reference in 16 bits. */
 const FLAGS_AT = EVENT_HEAD;
 const REFERENCE_LENGTH_AT = EVENT_HEAD + 1;
 const REFERENCED_HEAD = EVENT_HEAD + 3;
@@ -35,19 +35,19 @@ export function eventVersion({ repeats, reference }: DecidedEvent, isTagged: boo
   return repeats === undefined ? TAGGED : REPEATED;
 }
 
-/** Whether the event at byte `at` carries the tag of its id. */
+/** True if the event at byte `at` carries the tag of its id. */
 export function hasTag(bytes: Uint8Array, at: number): boolean {
   const version = bytes[at + 1]!;
   return version >= TAGGED && version <= REFERENCED;
 }
 
-/** Whether the event at byte `at` repeats another. */
+/** True if the event at byte `at` repeats another. */
 export function isRepeated(bytes: Uint8Array, at: number): boolean {
   const version = bytes[at + 1]!;
   return version === REPEATED || (version === REFERENCED && (bytes[at + FLAGS_AT]! & REPEATS) !== 0);
 }
 
-/** Bytes that `writeEvent` takes. */
+/** Number of bytes that `writeEvent` writes. */
 export function eventBytes({ event_id, schema_version, reference }: DecidedEvent, isTagged: boolean): number {
   const bytes = headOf(isTagged) + event_id.length + schema_version.length;
   return reference === undefined ? bytes : bytes + REFERENCED_HEAD - EVENT_HEAD + Buffer.byteLength(reference);
@@ -58,8 +58,8 @@ function headOf(isTagged: boolean): number {
 }
 
 /**
- * Writes an event at byte `at`; `view` is of the same bytes. The tag's bytes come last of the head, so that a record
- * without them differs by their absence alone. Only a tagged event has a reference.
+ * Writes an event at byte `at`; `view` covers the same bytes. The tag comes last in the head, so that a record without
+ * a tag differs by its absence alone. Only a tagged event has a reference.
  */
 export function writeEvent(
   event: DecidedEvent,
@@ -87,7 +87,7 @@ export function writeEvent(
   writeLatin1(event.schema_version, bytes, writeLatin1(event.event_id, bytes, at + headOf(isTagged)));
 }
 
-/** The reference comes last, so that what stands before it is read as in any other event. */
+/** The reference comes last, so that all bytes before it read as in any other event. */
 function writeReferenced(event: DecidedEvent, reference: string, bytes: Buffer, at: number): void {
   const from = writeLatin1(event.schema_version, bytes, writeLatin1(event.event_id, bytes, at + REFERENCED_HEAD));
   const length = bytes.write(reference, from, 'utf8');
@@ -95,7 +95,10 @@ function writeReferenced(event: DecidedEvent, reference: string, bytes: Buffer, 
   bytes.writeUInt16LE(length, at + REFERENCE_LENGTH_AT);
 }
 
-/** By hand: a call of `write` takes three times as long for so short a text. Returns where it ends. */
+/**
+ * Writes the bytes one by one, because a call of `write` takes three times as long for so short a text. Returns the
+ * offset after the last byte.
+ */
 function writeLatin1(text: string, bytes: Buffer, at: number): number {
   for (let i = 0; i < text.length; i++) bytes[at + i] = text.charCodeAt(i);
   return at + text.length;
@@ -127,8 +130,8 @@ export function decodeEvent(bytes: Buffer, eventType: EventTypeId, isTagged: boo
 }
 
 /**
- * Adds what a state takes in of the tagged event at byte `at` to columns that have room for it. One that repeats
- * another adds no evidence.
+ * Adds the fields that a state needs of the tagged event at byte `at` to columns that have room for it. An event that
+ * repeats another adds no evidence.
  */
 export function readEvent(view: DataView, at: number, isRepeated: boolean, columns: EventColumns): void {
   const i = columns.count++;
@@ -158,7 +161,10 @@ export function decodeTombstone(bytes: Buffer): EventTombstone {
 }
 
 const WEIGHTS_HEAD = 30;
-/** Of a peer: three doubles, and behind the doubles of all peers, where there are witnesses, a double and a number. */
+/**
+ * Sizes per peer: three doubles, and after the doubles of all peers, if there are witness groups, a double and a
+ * number.
+ */
 const WEIGHT_BYTES = 24;
 const WITNESS_BYTES = 10;
 
@@ -204,7 +210,7 @@ export function decodeWeights(bytes: Buffer, hasWitnesses: boolean): WeightsPubl
   };
 }
 
-/** Without a subject only its place in the chain is left. */
+/** Without a subject, only the place in the chain is left. */
 export function encodeCarriedSums(sums: CarriedSums): Uint8Array {
   const out = Buffer.allocUnsafe(sums.subject === null ? CARRIED_SUMS_HEAD_BYTES : CARRIED_SUMS_BYTES);
   out.writeUInt16LE(sums.peer, 2);

@@ -1,4 +1,4 @@
-/** The bytes of records, one after the other as a batch has them, while they are gathered. */
+/** A growing buffer of encoded records, one after the other as in a batch. */
 import type { EventKeys } from '../tables/event-columns.js';
 import { eventBytes } from './packed-records.js';
 import { encodeRecord, writeEventRecord } from './record-codec.js';
@@ -8,13 +8,13 @@ import type { DecidedEvent, LogRecord } from './records.js';
 const BYTES_AT_FIRST = 256;
 
 export class RecordBytes {
-  /** Where each begins. */
+  /** Offset at which each record begins. */
   readonly starts: number[] = [];
   #bytes = Buffer.allocUnsafe(BYTES_AT_FIRST);
   #view = viewOf(this.#bytes);
   #length = 0;
 
-  /** All of them; good until another is added. */
+  /** The bytes of all records, valid until another is added. */
   get bytes(): Uint8Array {
     return this.#bytes.subarray(0, this.#length);
   }
@@ -23,13 +23,13 @@ export class RecordBytes {
     this.addEncoded(encodeRecord(record));
   }
 
-  /** Nearly all records are events, which are written where they stay. */
+  /** Appends an event in place, without an intermediate buffer: nearly all records are events. */
   addEvent(event: DecidedEvent, keys: EventKeys): void {
     const at = this.#next(eventBytes(event, true));
     writeEventRecord(event, keys, true, this.#bytes, this.#view, at);
   }
 
-  /** Begins anew, in the same memory. */
+  /** Removes all records and reuses the memory. */
   clear(): void {
     this.starts.length = 0;
     this.#length = 0;
@@ -40,7 +40,7 @@ export class RecordBytes {
     this.#bytes.set(record, at);
   }
 
-  /** Where the next record begins, with room for so many bytes. */
+  /** Reserves `count` bytes and returns the offset of the next record. */
   #next(count: number): number {
     const at = this.#length;
     this.#length += count;

@@ -1,7 +1,7 @@
 /**
- * The bytes of records. Each record starts with its type and version; `decodeRecord` lifts old versions and refuses
- * what a newer release wrote. Events and tombstones are packed, since there are many of them; weights are columns of
- * doubles; the rest is JSON.
+ * Encodes and decodes records. Each record starts with its type and version; `decodeRecord` converts old versions and
+ * refuses those of newer releases. Events and tombstones are packed, since there are many of them; weights are columns
+ * of doubles; every other record is JSON.
  */
 
 import { isEventTypeId } from '../evidence/event-types.js';
@@ -22,7 +22,7 @@ import {
 } from './packed-records.js';
 import type { DecidedEvent, EventAccepted, LogRecord, RecordType } from './records.js';
 
-/** Numbers as written; never reused. */
+/** Numbers as written to the log; a number is never reused. */
 const typeIds: Record<RecordType, number> = {
   group_formed: 1,
   peer_registered: 2,
@@ -61,15 +61,15 @@ const typeNames = new Map<number, RecordType>(
   (Object.entries(typeIds) as [RecordType, number][]).map(([name, id]) => [id, name]),
 );
 
-/** Weights carry their witness groups from version 2 on; of all other records but events there is one version. */
+/** Weights carry their witness groups from version 2 on. Every other record except events has a single version. */
 const WITH_WITNESSES = 2;
 
-/** A record that this release cannot read. */
+/** Thrown for a record that this release cannot read. */
 export class UnknownRecordError extends Error {
   override readonly name = 'UnknownRecordError';
 }
 
-/** Writes an event, type and version included, into the `eventBytes` from byte `at` on; `view` is of the same bytes. */
+/** Writes an event with its type and version to the `eventBytes` from byte `at` on; `view` covers the same bytes. */
 export function writeEventRecord(
   event: DecidedEvent,
   keys: EventKeys,
@@ -83,7 +83,7 @@ export function writeEventRecord(
   writeEvent(event, keys, isTagged, bytes, view, at);
 }
 
-/** Bytes of a record, type and version included. */
+/** Bytes of a record, including its type and version. */
 export function encodeRecord(record: LogRecord): Uint8Array {
   if (record.type === 'event_accepted') return encodeEvent(record);
   const out = bytesOf(record);
@@ -92,7 +92,7 @@ export function encodeRecord(record: LogRecord): Uint8Array {
   return out;
 }
 
-/** Of one event, reused from call to call. */
+/** Columns for one event, reused from call to call. */
 const single = new EventColumns(1);
 
 function encodeEvent(event: EventAccepted): Uint8Array {
@@ -114,7 +114,10 @@ function bytesOf(record: Exclude<LogRecord, EventAccepted>): Uint8Array {
   return out;
 }
 
-/** The record in `bytes`. Throws `UnknownRecordError` for what a newer release wrote, any error for damage. */
+/**
+ * Decodes the record in `bytes`. Throws `UnknownRecordError` for a record of a newer release, and any other error for
+ * damaged bytes.
+ */
 export function decodeRecord(bytes: Buffer): LogRecord {
   if (isTaggedEvent(bytes, 0)) return decodeKnownEvent(bytes, true);
   const type = typeNames.get(bytes[0]!);
@@ -138,8 +141,8 @@ function decodeKnownEvent(bytes: Buffer, isTagged: boolean): EventAccepted {
 }
 
 /**
- * Whether the record at byte `at` is an event that columns can take: with its tag, and of a type that this release
- * knows.
+ * True if the record at byte `at` is an event that columns can hold: it carries its tag, and this release knows its
+ * type.
  */
 export function fitsColumns(bytes: Uint8Array, at: number): boolean {
   return isTaggedEvent(bytes, at) && isEventTypeId(bytes[at + EVENT_TYPE_AT]!);
@@ -149,7 +152,7 @@ function isTaggedEvent(bytes: Uint8Array, at: number): boolean {
   return bytes[at] === typeIds.event_accepted && hasTag(bytes, at);
 }
 
-/** JSON would make `null` of a number that is none, and a replay would lead elsewhere. */
+/** Throws for NaN and infinite numbers: JSON would turn them into `null`, and a replay would differ. */
 function refuseLoss(name: string, value: unknown): unknown {
   if (typeof value === 'number' && !Number.isFinite(value)) throw new Error(`records: ${name} is ${value}`);
   return value;

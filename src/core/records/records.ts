@@ -1,5 +1,5 @@
 /**
- * The records of the append log: everything that ever changes the state. `record-codec` reads and writes their bytes.
+ * The records of the append log; every change of the state is a record. `record-codec` reads and writes their bytes.
  * Times are in ms since 1970.
  */
 
@@ -18,22 +18,22 @@ export interface AuditPart {
   readonly hash: string;
 }
 
-/** The first record: what this folder is. */
+/** The first record, which identifies the data folder. */
 export interface GroupFormed {
   readonly type: 'group_formed';
   readonly group_id: string;
   readonly identity_mode: IdentityMode;
   readonly environment: Environment;
-  /** SHA-256, hex, that tells a salt from another without holding it. */
+  /** SHA-256, hex; it tells salts apart without revealing the salt. */
   readonly salt_digest: string;
-  /** 32 bytes, hex: seeds the hash tables. */
+  /** Seed of the hash tables: 32 bytes, hex. */
   readonly node_secret: string;
   readonly half_life_days: number;
-  /** ms since 1970: the moment to which evidence is scaled. */
+  /** Time to which evidence is scaled, in ms since 1970. */
   readonly epoch: number;
-  /** The version of scoring that the group began with; absent: the first. */
+  /** Version of scoring with which the group began; absent for the first version. */
   readonly scoring?: number;
-  /** The kinds of player ids that the group takes; absent: ids are opaque. */
+  /** Kinds of player ids that the group accepts; absent if ids are opaque. */
   readonly player_id_kinds?: readonly string[];
   readonly audit: AuditPart;
 }
@@ -47,12 +47,12 @@ export interface PeerRegistered {
   readonly contact_email: string | null;
   /** SHA-256 of the key, hex. */
   readonly key_digest: string;
-  /** The Ed25519 key that the peer signs writes with: 32 bytes, base64url; absent where it signs none. */
+  /** Ed25519 key with which the peer signs writes: 32 bytes, base64url; absent if the peer does not sign. */
   readonly public_key?: string;
   readonly audit: AuditPart;
 }
 
-/** A peer's Ed25519 public key from here on; null: the peer does not sign. */
+/** Sets a peer's Ed25519 public key; null means that the peer does not sign. */
 export interface PeerPublicKeySet {
   readonly type: 'peer_public_key_set';
   readonly peer: number;
@@ -72,7 +72,7 @@ export interface PeerKeyRotated {
   readonly type: 'peer_key_rotated';
   readonly peer: number;
   readonly key_digest: string;
-  /** ms since 1970 until which the old key still works; 0: it is dead. */
+  /** Time in ms since 1970 until which the old key still works; 0 if it no longer works. */
   readonly old_key_until: number;
   readonly audit: AuditPart;
 }
@@ -80,12 +80,15 @@ export interface PeerKeyRotated {
 export interface PreTrustSet {
   readonly type: 'pre_trust_set';
   readonly peers: readonly number[];
-  /** The configured value that this applied, or null where the operator command set it. */
+  /** The configured value that was applied; null if an operator command set it. */
   readonly configured: string | null;
   readonly audit: AuditPart;
 }
 
-/** Carries every sum over at its present worth: all are multiplied by `factor`, and scaled to `epoch` from here on. */
+/**
+ * Changes the half-life. All sums keep their present value: they are multiplied by `factor` and scaled to `epoch` from
+ * then on.
+ */
 export interface HalfLifeChanged {
   readonly type: 'half_life_changed';
   readonly half_life_days: number;
@@ -94,21 +97,21 @@ export interface HalfLifeChanged {
   readonly audit: AuditPart;
 }
 
-/** The same with the half-life unchanged: `factor` is an exact power of two. */
+/** Moves the epoch while the half-life stays: `factor` is an exact power of two. */
 export interface EpochMoved {
   readonly type: 'epoch_moved';
   readonly epoch: number;
   readonly factor: number;
 }
 
-/** A trust event as accepted. Its `received_at` is the time of its batch. */
+/** An accepted trust event. Its `received_at` is the time of its batch. */
 export interface EventAccepted {
   readonly type: 'event_accepted';
-  /** Number of the peer, or of the carrier where the event has an origin. */
+  /** Number of the peer, or of the carrier if the event has an origin. */
   readonly peer: number;
   readonly subject: Uint8Array;
   readonly event_id: string;
-  /** Under which the id is remembered; null in records of version 1. */
+  /** Tag under which the id is remembered; null in records of version 1. */
   readonly id_tag: IdTag | null;
   /** Number of the event type in the table of types. */
   readonly event_type: EventTypeId;
@@ -117,23 +120,23 @@ export interface EventAccepted {
   readonly schema_version: string;
   readonly severity: number;
   readonly timestamp: number;
-  /** Evidence as decided: base weight x severity, scaled to the decay epoch; negative where it lowers trust. */
+  /** Evidence as decided: base weight x severity, scaled to the decay epoch; negative if it lowers trust. */
   readonly mass: number;
   /**
-   * Present where an earlier event of the same peer, player, type and timestamp counts in its place: the mass is no
+   * Present if an earlier event of the same peer, player, type and timestamp counts instead: then the mass is no
    * evidence.
    */
   readonly repeats?: true;
   /** The peer's own note on the event, such as the number of a ticket. */
   readonly reference?: string;
-  /** Previous record of the same (subject, peer), 0 for none. */
+  /** Previous record of the same (subject, peer); 0 if there is none. */
   readonly prev: number;
 }
 
-/** All of an event but what it is looked up by. */
+/** An event without the fields by which it is looked up. */
 export type DecidedEvent = Omit<EventAccepted, 'subject' | 'id_tag'>;
 
-/** What withdrawal and erasure leave of an event. */
+/** The record that replaces an event after its withdrawal or erasure. */
 export interface EventTombstone {
   readonly type: 'event_gone';
   readonly peer: number;
@@ -141,7 +144,7 @@ export interface EventTombstone {
   readonly prev: number;
 }
 
-/** States what a pair's sums are from here on. */
+/** States the sums of a pair from this record on. */
 interface StatedSums {
   readonly peer: number;
   /** Hex, or null once the subject was erased. */
@@ -149,36 +152,35 @@ interface StatedSums {
   readonly lowering: number;
   readonly raising: number;
   readonly count: number;
-  /** The subject's times: of its newest change, and of its newest evidence. */
+  /** Times of the subject's newest change and of its newest evidence. */
   readonly updated_at: number;
   readonly evidence_at: number;
   readonly prev: number;
 }
 
-/** A peer took back its own event. */
+/** The withdrawal of an event by its peer. */
 export interface EventWithdrawn extends StatedSums {
   readonly type: 'event_withdrawn';
   readonly event_seq: number;
   /**
-   * Where the event was taken back by a later one of its peer: that one's record, and the mass that it no longer hides,
-   * below 0 where it hides more. `since`: the record that made a repeated event count, where the event is one.
+   * Present if a later event of the same peer had revoked this one: `under` is the record of that event, and `mass` is
+   * the mass that it no longer hides, negative if it hides more. `since` is the record that made a repeated event
+   * count, if this event is one.
    */
   readonly hidden?: { readonly under: number; readonly mass: number; readonly since?: number };
-  /**
-   * The event that repeated the withdrawn one and counts from here on, and what a later event of its peer hides of it.
-   */
+  /** The repeat that counts from this record on, with the mass that a later event hides of it. */
   readonly counts?: { readonly event_seq: number; readonly hidden?: { readonly under: number; readonly mass: number } };
 }
 
-/** A peer took back what it had lowered, by the event of the record before. */
+/** A peer revoked its own lowering by the event of the record before. */
 export interface LoweringRevoked extends StatedSums {
   readonly type: 'evidence_taken_back';
 }
 
-/** An erasure that waits for the operator. */
+/** An erasure that waits for the operator's decision. */
 export interface ErasureRequested {
   readonly type: 'erasure_requested';
-  /** Peer that asked, or `NO_KEY`. */
+  /** Peer that asked for the erasure, or `NO_KEY`. */
   readonly peer: number;
   readonly subject: string | null;
   readonly audit: AuditPart;
@@ -186,77 +188,79 @@ export interface ErasureRequested {
 
 /**
  * A peer asks for the erasure of a subject that others reported, too; the request or the erasure is the next record.
- * Never a subject: the count of a peer tells whether it erases what others say.
+ * Never names a subject: it only counts such requests of a peer.
  */
 export interface SharedErasureAsked {
   readonly type: 'shared_erasure_asked';
-  /** Peer that asked, or `NO_KEY`. */
+  /** Peer that asked for the erasure, or `NO_KEY`. */
   readonly peer: number;
   readonly audit: AuditPart;
 }
 
-/** A subject leaves the state here; its bytes leave the log by `batches_rewritten`. */
+/** A subject leaves the state with this record; `batches_rewritten` removes its bytes from the log. */
 export interface SubjectErased {
   readonly type: 'subject_erased';
-  /** Peer that asked, `NO_KEY` or `OPERATOR`. */
+  /** Peer that asked for the erasure, `NO_KEY` or `OPERATOR`. */
   readonly peer: number;
   readonly subject: string | null;
   readonly events: number;
   readonly audit: AuditPart;
 }
 
-/** Earlier batches were replaced in this record's transaction. */
+/** Earlier batches were replaced in the transaction of this record. */
 export interface BatchesRewritten {
   readonly type: 'batches_rewritten';
-  /** First sequence number and new content digest (hex) of each. */
+  /** First sequence number and new content digest (hex) of each batch. */
   readonly batches: readonly (readonly [firstSeq: number, digest: string])[];
 }
 
-/** What was to be taken out of the log is out of it, free space included. */
+/** All events that were to be removed are out of the log, including its free space. */
 export interface Redacted {
   readonly type: 'redacted';
-  /** The `subject_erased` records that are carried out now. */
+  /** The `subject_erased` records whose removal is complete. */
   readonly erasures: readonly number[];
-  /** Events that were withdrawn. */
+  /** Records of the withdrawn events. */
   readonly withdrawals: readonly number[];
 }
 
-/** Events of one peer whose bytes left the log with an erasure, in this record's transaction. Their ids stay taken. */
+/**
+ * Events of one peer whose bytes left the log with an erasure, in the transaction of this record. Their ids stay taken.
+ */
 export interface EventsErased {
   readonly type: 'events_erased';
   readonly peer: number;
-  /** Their records. */
+  /** Records at which the events were accepted. */
   readonly events: readonly number[];
 }
 
-/** What a pair's sums are here, so that records before this one may leave the log. */
+/** States the sums of a pair, so that records before this one may leave the log. */
 export interface CarriedSums {
   readonly type: 'evidence_kept';
   readonly peer: number;
-  /** Null once the subject was erased, or a newer record keeps the sums. */
+  /** Null if the subject was erased or a newer record states the sums. */
   readonly subject: Uint8Array | null;
   readonly lowering: number;
   readonly raising: number;
   readonly count: number;
-  /** The subject's times: of its newest change, and of its newest evidence. */
+  /** Times of the subject's newest change and of its newest evidence. */
   readonly updated_at: number;
   readonly evidence_at: number;
   readonly prev: number;
 }
 
-/** Events up to a record are out of the log by their age; with `done`, out of its free space as well. */
+/** Events up to a record have left the log because of their age; with `done`, they have left its free space as well. */
 export interface EventsExpired {
   readonly type: 'events_retired';
   readonly up_to: number;
   readonly done: boolean;
 }
 
-/** A player reads as neutral until a moment, whatever was reported. */
+/** An entry of the allow list: the player reads as neutral until a time, whatever was reported. */
 export interface PlayerAllowed {
   readonly type: 'player_allowed';
   /** Hex; null once the subject was erased. */
   readonly subject: string | null;
-  /** Names the entry in the audit log. */
+  /** Id of the entry in the audit log. */
   readonly id: string;
   readonly until: number;
   /** Null once the subject was erased. */
@@ -264,7 +268,7 @@ export interface PlayerAllowed {
   readonly audit: AuditPart;
 }
 
-/** The entry of the allow list is over before its time. */
+/** An entry of the allow list was removed before its end. */
 export interface PlayerAllowanceEnded {
   readonly type: 'player_allowance_ended';
   readonly subject: string | null;
@@ -276,41 +280,41 @@ export interface WeightsPublished {
   readonly based_on_seq: number;
   readonly computed_at: number;
   readonly pi: number;
-  /** By number of the peer. */
+  /** Indexed by the number of the peer. */
   readonly tau: Float64Array;
   readonly a: Float64Array;
   readonly b: Float64Array;
   /**
-   * Two-sidedness, and the lowest peer of each one's witness group; both null in records of the first version of
+   * Two-sidedness, and the lowest peer of each peer's witness group; both null in records of the first version of
    * scoring.
    */
   readonly z: Float64Array | null;
   readonly witness: Uint16Array | null;
 }
 
-/** What the operator declared about two peers, `first < second`: whether they are one witness. */
+/** The operator's declaration that two peers, `first < second`, are or are not one witness. */
 export interface PeersRelated extends PeerRelation {
   readonly type: 'peers_related';
   readonly audit: AuditPart;
 }
 
-/** The operator declared an origin, or declares one again that was removed. */
+/** The operator declared an origin, or declared a removed one again. */
 export interface OriginDeclared {
   readonly type: 'origin_declared';
-  /** Its number: the next one where it is new. */
+  /** Number of the origin: the next number if the origin is new. */
   readonly origin: number;
   readonly name: string;
   readonly audit: AuditPart;
 }
 
-/** No further events of an origin are taken; those that are held stay. */
+/** An origin accepts no further events; its stored events stay. */
 export interface OriginRemoved {
   readonly type: 'origin_removed';
   readonly origin: number;
   readonly audit: AuditPart;
 }
 
-/** A peer sends its first event of an origin: from here on that evidence has the number `carrier`. */
+/** A peer sends its first event of an origin; that evidence has the number `carrier` from this record on. */
 export interface OriginCarried {
   readonly type: 'origin_carried';
   readonly carrier: number;
@@ -318,24 +322,24 @@ export interface OriginCarried {
   readonly origin: number;
 }
 
-/** A peer disputes what is held of a player. */
+/** A peer disputes what is held about a player. */
 export interface DisputeOpened {
   readonly type: 'dispute_opened';
   readonly dispute_id: string;
   /** Peer that disputes, or `NO_KEY`. */
   readonly peer: number;
-  /** Hex; null once the subject was erased, and the text is empty then. */
+  /** Hex; null once the subject was erased, which also empties the text. */
   readonly subject: string | null;
-  /** For the operator alone. */
+  /** Shown to the operator only. */
   readonly text: string;
-  /** The peer whose events are disputed, where the dispute names one. */
+  /** The peer whose events are disputed, if the dispute names one. */
   readonly against: number | null;
   readonly audit: AuditPart;
 }
 
 /**
- * What the operator decided about a dispute; `open` undoes a decision. `voids`: the peers whose events about the player
- * count for nothing while the dispute is upheld.
+ * The operator's decision about a dispute; `open` undoes a decision. `voids` holds the peers whose events about the
+ * player do not count while the dispute is upheld.
  */
 export interface DisputeDecided {
   readonly type: 'dispute_decided';
@@ -345,13 +349,13 @@ export interface DisputeDecided {
   readonly audit: AuditPart;
 }
 
-/** All that is held of a player was handed to the operator. */
+/** The operator exported everything that is held about a player. */
 export interface SubjectExported {
   readonly type: 'subject_exported';
   readonly audit: AuditPart;
 }
 
-/** From here on scores follow another version of scoring. */
+/** Scores follow another version of scoring from this record on. */
 export interface ScoringChanged {
   readonly type: 'scoring_changed';
   readonly scoring: number;

@@ -1,66 +1,66 @@
 /**
- * The group's allow list: players who read as neutral until a date, whatever was reported of them. It also knows every
- * record that names such a player, so that an erasure takes those out of the log.
+ * The group's allow list: players that read as neutral until a date, whatever was reported about them. It also knows
+ * every record that names such a player, so that an erasure can remove those from the log.
  */
 
 export interface AllowEntry {
-  /** Names the entry in the audit log, which never holds a player's hash. */
+  /** Id of the entry in the audit log, which never holds a player's hash. */
   readonly id: string;
-  /** ms since 1970, at the end of a minute; the entry counts up to this moment. */
+  /** End of the entry in ms since 1970, at the end of a minute; the entry counts up to and including this time. */
   readonly until: number;
-  /** For the operator alone. */
+  /** Shown to the operator only. */
   readonly note: string;
 }
 
-/** What is known of one player: its entry, null once it was removed, and the records that name the player. */
+/** An allow-list player: the entry, which is null once it was removed, and the records that name the player. */
 export interface AllowedSubject {
   readonly entry: AllowEntry | null;
   readonly seqs: readonly number[];
 }
 
 export class AllowList {
-  /** By subject, hex. */
+  /** Indexed by subject, hex. */
   readonly #subjects = new Map<string, AllowedSubject>();
-  /** Subjects with an entry, by the first byte pairs of their hash: most players are found not to be here by these. */
+  /** Subjects with an entry, by the first three bytes of their hash. The prefix alone rules out most players. */
   readonly #prefixes = new Map<number, string[]>();
 
-  /** Subjects that any record names. */
+  /** Number of subjects that any record names. */
   get size(): number {
     return this.#subjects.size;
   }
 
-  /** Of a subject, hex. */
+  /** Returns the data about a subject (hex). */
   of(subject: string): AllowedSubject | undefined {
     return this.#subjects.get(subject);
   }
 
-  /** In the order of their subjects. */
+  /** Returns all players, sorted by subject. */
   all(): (readonly [subject: string, allowed: AllowedSubject])[] {
     return [...this.#subjects].sort(([a], [b]) => (a < b ? -1 : 1));
   }
 
-  /** Whether a player has an entry that counts at a moment. */
+  /** True if a player has an entry that counts at time `at`. */
   allows(subject: Uint8Array, at: number): boolean {
     const { entry } = this.#entryOf(subject) ?? noEntry;
     return entry !== null && at <= entry.until;
   }
 
-  /** Record `seq` makes an entry, in place of any before. */
+  /** Stores the entry of record `seq` in place of an earlier one. */
   set(subject: string, entry: AllowEntry, seq: number): void {
     this.#put(subject, entry, seq);
   }
 
-  /** Record `seq` removes the entry. */
+  /** Removes the entry, as record `seq` says. */
   remove(subject: string, seq: number): void {
     this.#put(subject, null, seq);
   }
 
-  /** Forgets a subject that is erased. */
+  /** Forgets an erased subject. */
   erase(subject: string): void {
     if (this.#subjects.delete(subject)) this.#index(subject, false);
   }
 
-  /** Takes in what a snapshot holds. */
+  /** Restores a player from a snapshot. */
   restore(subject: string, allowed: AllowedSubject): void {
     this.#subjects.set(subject, allowed);
     this.#index(subject, allowed.entry !== null);

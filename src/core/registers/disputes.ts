@@ -1,6 +1,6 @@
 /**
- * Disputes about what is held of players, and the pairs of player and peer that upheld ones take out of the scores. Few
- * and bounded, so they are plain objects. Texts are for the operator alone.
+ * Disputes about what is held of players, and the pairs of player and peer that upheld disputes exclude from the
+ * scores. Disputes are few and bounded, so they are plain objects. Texts are shown to the operator only.
  */
 import { limits } from '../../limits.js';
 import { getOrMake } from '../get-or-make.js';
@@ -8,7 +8,7 @@ import type { DisputeStatus } from '../vocabulary.js';
 
 export interface Dispute {
   readonly id: string;
-  /** Its `dispute_opened` record. */
+  /** The `dispute_opened` record. */
   readonly seq: number;
   /** ms since 1970. */
   readonly openedAt: number;
@@ -17,22 +17,22 @@ export interface Dispute {
   /** Hex. */
   readonly subject: string;
   readonly text: string;
-  /** The peer whose events are disputed, where the dispute names one. */
+  /** The peer whose events are disputed, if the dispute names one. */
   readonly against: number | null;
   readonly status: DisputeStatus;
-  /** ms since 1970; null while it is open. */
+  /** ms since 1970; null while the dispute is open. */
   readonly decidedAt: number | null;
-  /** Peers whose events about the player count for nothing while it is upheld. */
+  /** Peers whose events about the player do not count while the dispute is upheld. */
   readonly voids: readonly number[];
-  /** The records that decided it, and undid that. */
+  /** Records of the decisions, including those that undid one. */
   readonly decisions: readonly number[];
 }
 
 export class Disputes {
-  /** In the order of their opening. */
+  /** Iterates in the order of opening. */
   readonly #byId = new Map<string, Dispute>();
   readonly #bySubject = new Map<string, Set<string>>();
-  /** By player (hex) the `dispute_opened` records of disputes that are held no more, whose texts the log still has. */
+  /** By player (hex): the `dispute_opened` records of dropped disputes, whose texts are still in the log. */
   readonly #dropped = new Map<string, number[]>();
   #open = 0;
   #upheld = 0;
@@ -41,12 +41,12 @@ export class Disputes {
     return this.#byId.size;
   }
 
-  /** How many wait for the operator. */
+  /** Number of disputes that wait for the operator. */
   get open(): number {
     return this.#open;
   }
 
-  /** In the order of their opening. */
+  /** All disputes, in the order of opening. */
   all(): Dispute[] {
     return [...this.#byId.values()];
   }
@@ -55,32 +55,37 @@ export class Disputes {
     return this.#byId.get(id);
   }
 
-  /** Those about one player (hex), in the order of their opening. */
+  /** Disputes about one player (hex), in the order of opening. */
   of(subject: string): Dispute[] {
     return [...(this.#bySubject.get(subject) ?? [])].map((id) => this.#byId.get(id)!);
   }
 
-  /** How many are upheld. */
+  /** Number of upheld disputes. */
   get upheld(): number {
     return this.#upheld;
   }
 
-  /** The records that hold texts about a player (hex). */
-  seqsOf(subject: string): number[] {
-    return [...(this.#dropped.get(subject) ?? []), ...this.of(subject).map(({ seq }) => seq)];
+  /** Of a player (hex), the `dispute_opened` records of rejected disputes that are held no more. */
+  droppedOf(subject: string): readonly number[] {
+    return this.#dropped.get(subject) ?? [];
   }
 
-  /** By player (hex), the records of disputes that are held no more. */
+  /** Records that hold texts about a player (hex). */
+  seqsOf(subject: string): number[] {
+    return [...this.droppedOf(subject), ...this.of(subject).map(({ seq }) => seq)];
+  }
+
+  /** By player (hex): the records of dropped disputes. */
   get dropped(): readonly (readonly [subject: string, seqs: readonly number[]])[] {
     return [...this.#dropped];
   }
 
-  /** Takes in what `dropped` gave. */
+  /** Restores an entry of `dropped` from a snapshot. */
   restoreDropped(subject: string, seqs: readonly number[]): void {
     this.#dropped.set(subject, [...seqs]);
   }
 
-  /** Peers whose events about a player (hex) count for nothing, in the order of their numbers. */
+  /** Peers whose events about a player (hex) do not count, sorted by number. */
   voidedOf(subject: string): number[] {
     const voided = new Set<number>();
     for (const { status, voids } of this.of(subject))
@@ -88,12 +93,12 @@ export class Disputes {
     return [...voided].sort((p, q) => p - q);
   }
 
-  /** The players (hex) with a dispute. */
+  /** Players (hex) with a dispute. */
   subjects(): Iterable<string> {
     return this.#bySubject.keys();
   }
 
-  /** Whether a peer that holds events about a player (hex) is to see them as disputed. */
+  /** True if a peer that holds events about a player (hex) sees them as disputed. */
   concern(subject: string, peer: number): boolean {
     return this.of(subject).some(({ status, against, voids }) => {
       if (status === 'open') return against === null || against === peer;
@@ -107,7 +112,7 @@ export class Disputes {
     this.#count(dispute.status, 1);
   }
 
-  /** Takes in the decision of record `seq`. */
+  /** Applies the decision of record `seq`. */
   decide(id: string, { status, voids }: Pick<Dispute, 'status' | 'voids'>, seq: number, at: number): void {
     const dispute = this.#byId.get(id);
     if (dispute === undefined) return;
@@ -118,13 +123,16 @@ export class Disputes {
     if (status === 'rejected') this.#dropOldest();
   }
 
-  /** Those about an erased player (hex) are gone. */
+  /** Removes the disputes about an erased player (hex). */
   remove(subject: string): void {
     for (const { id } of this.of(subject)) this.#remove(id);
     this.#dropped.delete(subject);
   }
 
-  /** Of rejected disputes the newest stay; an upheld one stays as long as it may be undone, which is for ever. */
+  /**
+   * Drops the oldest rejected disputes beyond the bound. An upheld dispute stays for ever, because it may be undone at
+   * any time.
+   */
   #dropOldest(): void {
     if (this.size - this.#open - this.#upheld <= limits.disputesRejectedMax) return;
     for (const { id, seq, subject, status } of this.#byId.values()) {

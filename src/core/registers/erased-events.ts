@@ -1,6 +1,6 @@
 /**
- * The events that went with an erasure, by the peer that had sent them: a peer is told of its own. Holds record numbers
- * alone, never an event id, a player or the peer that asked for the erasure.
+ * Events that were removed by an erasure, by the peer that had sent them, so that each peer can list its own. Holds
+ * record numbers alone: never an event id, a player or the peer that asked for the erasure.
  */
 import { Bits } from '../bits.js';
 import { NumberColumn } from '../columns/times.js';
@@ -9,7 +9,7 @@ import { getOrMake } from '../get-or-make.js';
 export interface ErasedEvent {
   /** The record at which the event was accepted. */
   readonly seq: number;
-  /** The record that says that its bytes left the log. */
+  /** The record that confirms that the event's bytes left the log. */
   readonly erasedSeq: number;
 }
 
@@ -29,7 +29,7 @@ export class ErasedEvents {
     this.#erased.add(seq);
   }
 
-  /** Whether the event of record `seq` went with an erasure. */
+  /** True if the event of record `seq` was removed by an erasure. */
   has(seq: number): boolean {
     return this.#erased.has(seq);
   }
@@ -38,7 +38,7 @@ export class ErasedEvents {
     return this.#byPeer.get(peer)?.seqs.length ?? 0;
   }
 
-  /** A peer's erased events in the order of their erasure, at most `limit` from position `from` on. */
+  /** Returns up to `limit` erased events of a peer from position `from` on, in the order of their erasure. */
   of(peer: number, from: number, limit: number): ErasedEvent[] {
     const columns = this.#byPeer.get(peer);
     if (columns === undefined) return [];
@@ -49,7 +49,7 @@ export class ErasedEvents {
     return events;
   }
 
-  /** Every erased event with its peer; the order within a peer is that of `of`. */
+  /** Yields every erased event with its peer, each peer's events in the order of `of`. */
   *all(): Generator<ErasedEvent & { readonly peer: number }> {
     for (const [peer, { seqs, erasedSeqs }] of this.#byPeer) {
       for (let i = 0; i < seqs.length; i++) yield { peer, seq: seqs.at(i), erasedSeq: erasedSeqs.at(i) };

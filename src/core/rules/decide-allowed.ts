@@ -7,19 +7,19 @@ import { subjectHex } from '../hashing/pseudonym.js';
 import type { LogRecord } from '../records/records.js';
 import type { GroupState } from '../state.js';
 
-/** An entry ends with a minute, as reads are of the end of theirs. */
+/** An entry ends with a minute, because a read evaluates at the end of its minute. */
 const MINUTE_MS = 60_000;
 
 /**
- * Puts a player on the list until the end of a minute, which is the answer; in place of an entry before. Codes:
- * invalid_parameter (a date that is not ahead, or too far), overloaded.
+ * Puts a player on the list until the end of a minute, in place of an earlier entry. The outcome is that end. Codes:
+ * invalid_parameter (the date is past, or too far ahead), overloaded.
  */
 export function decideAllowed(state: GroupState, command: AllowPlayer, now: number): Decision<number> {
   const { allowed } = state;
   const until = Math.ceil(command.until / MINUTE_MS) * MINUTE_MS;
   if (!(until > now) || until - now > limits.allowedMsMax) {
     return refuse('invalid_parameter', {
-      text: `the date must be ahead, by at most ${limits.allowedMsMax / 86_400_000} days`,
+      text: `the date must be in the future, at most ${limits.allowedMsMax / 86_400_000} days ahead`,
     });
   }
   const subject = subjectHex(command.subject);
@@ -28,7 +28,7 @@ export function decideAllowed(state: GroupState, command: AllowPlayer, now: numb
     return refuse('overloaded', { text: 'the allow list is full' });
   }
   if ((known?.seqs.length ?? 0) >= limits.allowedRecordsMax) {
-    return refuse('overloaded', { text: 'this player was put on the allow list too often' });
+    return refuse('overloaded', { text: 'this player was added to the allow list too often' });
   }
   const { id, note, by } = command;
   const audit = audited(state, now, { action: 'player_allowed', actor: by, target: id });
@@ -36,7 +36,7 @@ export function decideAllowed(state: GroupState, command: AllowPlayer, now: numb
   return { records: [record], outcome: granted(until) };
 }
 
-/** Takes a player off the list. Codes: subject_not_found. */
+/** Removes a player from the list. Codes: subject_not_found. */
 export function decideDisallowed(state: GroupState, command: DisallowPlayer, now: number): Decision<null> {
   const subject = subjectHex(command.subject);
   const entry = state.allowed.of(subject)?.entry ?? null;

@@ -1,7 +1,7 @@
 /**
- * The rules of disputes. A peer disputes what is held of a player without knowing who reported it; the operator decides
- * whose events are void. What is void stays in the log and in the sums: only scores leave it out, so an undo restores
- * them exactly.
+ * The rules of disputes. A peer disputes what is held about a player without knowing who reported the player; the
+ * operator decides whose events are void. Void events stay in the log and in the sums: only scores leave them out, so
+ * that an undo restores the scores exactly.
  */
 import { granted } from '../../errors.js';
 import { limits } from '../../limits.js';
@@ -15,8 +15,8 @@ import type { DisputeStatus } from '../vocabulary.js';
 import { quotaWaitsMs } from './quota.js';
 
 /**
- * Codes: subject_not_found, unknown_peer (the named one), duplicate_dispute (an open one of the same peer about the
- * same player), dispute_quota_exceeded, overloaded.
+ * Opens a dispute. Codes: subject_not_found, unknown_peer (the named one), duplicate_dispute (the same peer has an open
+ * one about the same player), dispute_quota_exceeded, overloaded.
  */
 export function decideDisputeOpened(state: GroupState, command: OpenDispute, now: number): Decision<null> {
   const { caller, text, disputeId, by } = command;
@@ -27,6 +27,7 @@ export function decideDisputeOpened(state: GroupState, command: OpenDispute, now
   const open = state.disputes.of(subject).find(({ peer, status }) => status === 'open' && peer === caller);
   if (open !== undefined) return refuse('duplicate_dispute', { details: { dispute_id: open.id } });
   const { own, group } = quotaWaitsMs(
+    state,
     state.disputesBy,
     caller,
     { quota: limits.disputeQuotaPerDay, groupFactor: limits.groupDisputesFactor },
@@ -56,9 +57,9 @@ const statuses = { uphold: 'upheld', reject: 'rejected', undo: 'open' } as const
 >;
 
 /**
- * Upholds or rejects an open dispute, or undoes that. Codes: dispute_not_found, dispute_decided (it is not in the
- * status that the decision needs), unknown_peer (named, and holds no events about the player), reporter_required (none
- * is named, and several peers reported the player, or none).
+ * Upholds or rejects an open dispute, or undoes a decision. Codes: dispute_not_found, dispute_decided (the dispute is
+ * not in the status that the decision needs), unknown_peer (a named peer holds no events about the player),
+ * reporter_required (no peer is named, and not exactly one peer reported the player).
  */
 export function decideDispute(state: GroupState, command: DecideDispute, now: number): Decision<null> {
   const { decision, disputeId, by } = command;
@@ -67,7 +68,7 @@ export function decideDispute(state: GroupState, command: DecideDispute, now: nu
   const isOpen = dispute.status === 'open';
   if (isOpen === (decision === 'undo')) {
     const text = isOpen
-      ? 'the dispute is open: there is nothing to undo'
+      ? 'the dispute is open: there is no decision to undo'
       : `the dispute is ${dispute.status}; undo that first`;
     return refuse('dispute_decided', { text });
   }
@@ -83,7 +84,7 @@ export function decideDispute(state: GroupState, command: DecideDispute, now: nu
   return { records: [record], outcome: granted(null) };
 }
 
-/** The peers whose events about the player become void: those named, or the one that it can only be. */
+/** Returns the peers whose events about the player become void: the named ones, or the only one possible. */
 function voidsOf(state: GroupState, { subject, against }: Dispute, peerIds: readonly string[]) {
   const reporters = reportersOf(state, subject);
   if (peerIds.length === 0) {
@@ -91,7 +92,7 @@ function voidsOf(state: GroupState, { subject, against }: Dispute, peerIds: read
     if (only !== null && reporters.includes(only)) return granted([only]);
     const text =
       reporters.length === 0
-        ? 'no peer holds events about this player: there is nothing to make void'
+        ? 'no peer holds events about this player: no events can become void'
         : `name the peers whose events become void: ${reporters.length} peers hold events about this player`;
     return refuse('reporter_required', { text }).outcome;
   }
@@ -106,7 +107,7 @@ function voidsOf(state: GroupState, { subject, against }: Dispute, peerIds: read
   return granted(voids.sort((p, q) => p - q));
 }
 
-/** The peers that hold events about a player (hex), by their numbers. */
+/** Returns the peers that hold events about a player (hex), sorted by number. */
 export function reportersOf({ subjects, origins }: GroupState, subject: string): number[] {
   const row = subjects.find(Buffer.from(subject, 'hex'));
   const reporters = new Set<number>();

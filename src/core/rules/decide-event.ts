@@ -1,6 +1,7 @@
 /**
- * The rules of a trust event. Like all rules: from a state and a command to records and an answer, changing nothing;
- * time and chance arrive as arguments, and what needs a power is computed here and carried by the record.
+ * The rules of a trust event. Like all rules, they turn a state and a command into records and an outcome without
+ * changing the state; time and random bytes arrive as arguments. Every factor that needs a power is computed here and
+ * carried by the record.
  */
 import { type Granted, granted, type Refusal, refused } from '../../errors.js';
 import { limits } from '../../limits.js';
@@ -14,7 +15,7 @@ import { bytesOf, EventColumns, type EventKeys } from '../tables/event-columns.j
 import type { Peer } from '../tables/peers.js';
 import { numberFor } from './decide-origin.js';
 
-/** Of one event that was not looked up, reused from call to call. */
+/** Columns for one event that was not looked up, reused from call to call. */
 const single = new EventColumns(1);
 
 /** See `decideByKeys`. */
@@ -30,17 +31,17 @@ export function decideEvent(
   const keys = single.onlyKeys(subject, id_tag);
   state.subjects.prefetch(single);
   const decided = decideByKeys(state, caller, submission, now, keys, repeats);
-  // Without a subject it was refused.
+  // An event without a subject was refused before.
   return decided.ok ? granted({ ...decided.value, subject: bytesOf(subject!), id_tag }) : decided;
 }
 
 /**
- * One trust event, checked in the order of the contract. `caller` null: authentication is off, and `peerId` names the
- * peer. `keys` are what it is looked up by; `repeats`: whether an earlier event says the same (`decide-repeat.ts`).
- * Codes: unsupported_schema_version, peer_id_mismatch, unknown_peer, peer_not_active, game_id_not_registered,
- * subject_hash_required or player_id_not_canonical, timestamp_in_future, unknown_origin, duplicate_event, overloaded.
- * An event of an origin that its peer did not carry before has the next number as its peer's: `decideCarrier` makes the
- * record that gives it out.
+ * Decides one trust event, with the checks in the order of the contract. A null `caller` means that authentication is
+ * off and `peerId` names the peer. `keys` are the event's lookup keys; `repeats` is true if an earlier event says the
+ * same (`decide-repeat.ts`). Codes: unsupported_schema_version, peer_id_mismatch, unknown_peer, peer_not_active,
+ * game_id_not_registered, subject_hash_required or player_id_not_canonical, timestamp_in_future, unknown_origin,
+ * duplicate_event, overloaded. If the peer has not carried the event's origin before, the event has the next number as
+ * its peer; `decideCarrier` makes the record that assigns that number.
  */
 export function decideByKeys(
   state: GroupState,
@@ -87,14 +88,14 @@ export function decideByKeys(
   return granted(repeats ? { ...noted, repeats } : noted);
 }
 
-/** By hand: `Number` of a part of the text takes ten times as long. */
+/** Parses the digits itself, because `Number` of a substring takes ten times as long. */
 function majorOf(version: string): number {
   let major = 0;
   for (let at = 0; version[at] !== '.'; at++) major = major * 10 + version.charCodeAt(at) - 48;
   return major;
 }
 
-/** The peer that sends an event, or why it may not. `caller` as of `decideByKeys`. */
+/** Returns the peer that sends an event, or the refusal. `caller` as in `decideByKeys`. */
 export function actingPeer(state: GroupState, caller: number | null, peerId: string): Granted<Peer> | Refusal {
   const acting = caller === null ? state.peers.byId(peerId) : state.peers.at(caller);
   if (acting === undefined) return refused('unknown_peer');

@@ -1,19 +1,22 @@
-/** The rule of an export: who asked for all that is held of a player is audited, without naming the player. */
+/**
+ * The rule of an export. The audit log says who asked for everything that is held about a player, without naming the
+ * player.
+ */
 import { granted } from '../../errors.js';
 import type { ExportSubject } from '../commands.js';
 import { audited, type Decision, refuse } from '../decision.js';
 import { subjectHex } from '../hashing/pseudonym.js';
 import type { GroupState } from '../state.js';
 
-/** Codes: subject_not_found, where nothing at all is held of the player. */
+/** Codes: subject_not_found, if nothing at all is held about the player. */
 export function decideExport(state: GroupState, command: ExportSubject, now: number): Decision<null> {
   const subject = subjectHex(command.subject);
   const isHeld =
     state.subjects.find(command.subject) >= 0 ||
-    state.disputes.of(subject).length > 0 ||
+    state.disputes.seqsOf(subject).length > 0 ||
     state.allowed.of(subject) !== undefined ||
     state.pendingErasures.has(subject);
-  if (!isHeld) return refuse('subject_not_found', { text: 'nothing is held of this subject' });
+  if (!isHeld) return refuse('subject_not_found', { text: 'no data is held about this subject' });
   const audit = audited(state, now, { action: 'subject_exported', actor: command.by, target: command.commitment });
   return { records: [{ type: 'subject_exported', audit }], outcome: granted(null) };
 }

@@ -1,5 +1,6 @@
 /**
- * The rules of origins: which sources the operator declares, and under which number a peer's events of one are held.
+ * The rules of origins: the sources that the operator declares, and the number under which a peer's events of an origin
+ * are held.
  */
 import { type Granted, granted, type Refusal, refused } from '../../errors.js';
 import { limits } from '../../limits.js';
@@ -10,21 +11,22 @@ import type { GroupState } from '../state.js';
 import type { Peer } from '../tables/peers.js';
 
 /**
- * Declares an origin or removes one. What stands already writes nothing. Codes: unknown_origin (a removal), overloaded.
+ * Declares or removes an origin. A command that changes nothing writes nothing. Codes: unknown_origin (a removal),
+ * overloaded.
  */
 export function decideOrigin(state: GroupState, command: ChangeOrigin, now: number): Decision<null> {
   const { change, name, by } = command;
   const known = state.origins.named(name);
   const nothing = { records: [], outcome: granted(null) };
   if (change === 'remove') {
-    if (known === undefined) return refuse('unknown_origin', { text: `no origin is named ${name}` });
+    if (known === undefined) return refuse('unknown_origin', { text: `no origin has the name ${name}` });
     if (!known.declared) return nothing;
     const audit = audited(state, now, { action: 'origin_removed', actor: by, target: name });
     return { records: [{ type: 'origin_removed', origin: known.index, audit }], outcome: granted(null) };
   }
   if (known?.declared) return nothing;
   if (known === undefined && (state.origins.list.length >= limits.originsMax || hasNoNumber(state))) {
-    return refuse('overloaded', { text: `expected at most ${limits.originsMax} origins, those removed included` });
+    return refuse('overloaded', { text: `expected at most ${limits.originsMax} origins, including removed ones` });
   }
   const audit = audited(state, now, { action: 'origin_added', actor: by, target: name });
   const origin = known?.index ?? state.numbers;
@@ -32,8 +34,8 @@ export function decideOrigin(state: GroupState, command: ChangeOrigin, now: numb
 }
 
 /**
- * The number under which an event of a peer is held; that of a carrier which is not there yet is the next one. Codes:
- * unknown_origin, overloaded.
+ * Returns the number under which an event of a peer is held; a new carrier has the next number. Codes: unknown_origin,
+ * overloaded.
  */
 export function numberFor(state: GroupState, peer: Peer, origin: string | undefined): Granted<number> | Refusal {
   if (origin === undefined) return granted(peer.index);
@@ -45,13 +47,15 @@ export function numberFor(state: GroupState, peer: Peer, origin: string | undefi
   return isFull ? refused('overloaded', { text: 'too many peers carry origins' }) : granted(state.numbers);
 }
 
-/** The record that makes a peer a carrier, where `number` is the next one; null where it is given out. */
+/**
+ * Returns the record that makes a peer a carrier if `number` is the next one; null if the number is assigned already.
+ */
 export function decideCarrier(state: GroupState, peer: Peer, origin: string, number: number): OriginCarried | null {
   if (number < state.numbers) return null;
   return { type: 'origin_carried', carrier: number, peer: peer.index, origin: state.origins.named(origin)!.index };
 }
 
-/** Whether neither a peer, an origin nor a carrier may come. */
+/** True if there is no number left for another peer, origin or carrier. */
 export function hasNoNumber(state: GroupState): boolean {
   return state.numbers >= limits.peersMaxCeiling;
 }

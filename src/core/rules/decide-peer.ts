@@ -17,7 +17,7 @@ import type { LogRecord } from '../records/records.js';
 import type { GroupState } from '../state.js';
 import { hasNoNumber } from './decide-origin.js';
 
-/** A new peer; its number is the answer. Codes: overloaded. */
+/** Registers a peer; the outcome is its number. Codes: overloaded. */
 export function decideRegistration(
   state: GroupState,
   bounds: GroupBounds,
@@ -25,9 +25,9 @@ export function decideRegistration(
   now: number,
 ): Decision<number> {
   const places = bounds.peersMax + (command.byOperator ? limits.peersReserve : 0);
-  // A number is never given out again.
+  // Numbers are never reused.
   if (state.peers.count >= places || hasNoNumber(state)) {
-    return refuse('overloaded', { text: 'this group holds as many peers as it may' });
+    return refuse('overloaded', { text: 'the group has reached its maximum number of peers' });
   }
   const index = state.numbers;
   const audit = audited(state, now, { action: 'peer_registered', actor: command.by, target: command.peerId });
@@ -46,8 +46,8 @@ export function decideRegistration(
 }
 
 /**
- * Suspend, reinstate or revoke; asking for the status that stands writes nothing. Codes: unknown_peer; peer_not_active
- * where the peer is revoked, which is final.
+ * Suspends, reinstates or revokes a peer. A command that changes nothing writes nothing. Codes: unknown_peer;
+ * peer_not_active if the peer is revoked, which is final.
  */
 export function decidePeerStatus(state: GroupState, command: ChangePeerStatus, now: number): Decision<number> {
   const peer = state.peers.byId(command.peerId);
@@ -61,8 +61,8 @@ export function decidePeerStatus(state: GroupState, command: ChangePeerStatus, n
 }
 
 /**
- * Revokes the active peers that never sent an event, registered longer ago than `idleMs`, and are not pre-trusted; the
- * oldest first, and not more than one turn is to take. Answers which.
+ * Revokes the active peers that are not pre-trusted, never sent an event, and were registered longer ago than `idleMs`,
+ * at most `limits.purgedAtOnce` in one turn, the oldest first. The outcome holds their ids.
  */
 export function decidePurge(state: GroupState, { idleMs, by }: PurgePeers, now: number): Decision<readonly string[]> {
   const idle = state.peers.list.filter(({ index, status, eventCount, registeredAt }) => {
@@ -80,7 +80,7 @@ export function decidePurge(state: GroupState, { idleMs, by }: PurgePeers, now: 
   return { records, outcome: granted(purged.map(({ peerId }) => peerId)) };
 }
 
-/** A new key for a peer. Codes: unknown_peer, peer_not_active (revoked). */
+/** Sets a new key for a peer. Codes: unknown_peer, peer_not_active (revoked). */
 export function decideKeyRotation(state: GroupState, command: RotateKey, now: number): Decision<number> {
   const peer = state.peers.byId(command.peerId);
   if (peer === undefined) return refuse('unknown_peer', { text: 'no peer has this id' });
@@ -97,8 +97,8 @@ export function decideKeyRotation(state: GroupState, command: RotateKey, now: nu
 }
 
 /**
- * The key that a peer signs its writes with, or none; naming the one that stands writes nothing. Codes: unknown_peer,
- * peer_not_active (revoked).
+ * Sets or removes the key with which a peer signs its writes. A command that changes nothing writes nothing. Codes:
+ * unknown_peer, peer_not_active (revoked).
  */
 export function decidePublicKey(state: GroupState, command: SetPublicKey, now: number): Decision<number> {
   const peer = state.peers.byId(command.peerId);
@@ -117,7 +117,8 @@ export function decidePublicKey(state: GroupState, command: SetPublicKey, now: n
 }
 
 /**
- * One peer more or less among the pre-trusted. Codes: unknown_peer, peer_not_active (revoked), overloaded (too many).
+ * Adds a peer to the pre-trusted set or removes it. Codes: unknown_peer, peer_not_active (revoked), overloaded (too
+ * many).
  */
 export function decidePreTrust(state: GroupState, command: ChangePreTrust, now: number): Decision<null> {
   const peer = state.peers.byId(command.peerId);
@@ -137,7 +138,7 @@ export function decidePreTrust(state: GroupState, command: ChangePreTrust, now: 
 }
 
 /**
- * The configured set of pre-trusted peers, applied where it differs from the one applied last. Codes: unknown_peer,
+ * Applies the configured set of pre-trusted peers if it differs from the one applied last. Codes: unknown_peer,
  * peer_not_active (revoked), with the id in the text.
  */
 export function decideConfiguredPreTrust(state: GroupState, peerIds: readonly string[], now: number): Decision<null> {
@@ -145,7 +146,7 @@ export function decideConfiguredPreTrust(state: GroupState, peerIds: readonly st
   const peers: number[] = [];
   for (const peerId of peerIds) {
     const peer = state.peers.byId(peerId);
-    if (peer === undefined) return refuse('unknown_peer', { text: `${peerId} is no peer of this group` });
+    if (peer === undefined) return refuse('unknown_peer', { text: `no peer of this group has the id ${peerId}` });
     if (peer.status === 'revoked') return refuse('peer_not_active', { text: `${peerId} is revoked` });
     peers.push(peer.index);
   }
@@ -155,8 +156,8 @@ export function decideConfiguredPreTrust(state: GroupState, peerIds: readonly st
 }
 
 /**
- * What the operator knows about two peers: that one operator runs both, so that they are one witness, or that they are
- * independent however alike their reports look. Codes: unknown_peer, peer_id_mismatch (a peer and itself).
+ * Records what the operator knows about two peers: they are one witness because one operator runs both, or they are
+ * independent however similar their reports look. Codes: unknown_peer, peer_id_mismatch (a peer and itself).
  */
 export function decideRelation(state: GroupState, command: RelatePeers, now: number): Decision<null> {
   const one = state.peers.byId(command.peerId);
@@ -167,7 +168,7 @@ export function decideRelation(state: GroupState, command: RelatePeers, now: num
     });
   }
   if (one === other)
-    return refuse('peer_id_mismatch', { text: 'expected the ids of two different peers, found one twice' });
+    return refuse('peer_id_mismatch', { text: 'expected the ids of two different peers; got the same id twice' });
   const first = Math.min(one.index, other.index);
   const second = Math.max(one.index, other.index);
   const { relation } = command;

@@ -1,4 +1,4 @@
-/** The rules of taking back: a peer's own event, and all that is held of a subject. */
+/** The rules of withdrawal and erasure: of a peer's own event, and of everything that is held about a subject. */
 import { granted } from '../../errors.js';
 import { limits } from '../../limits.js';
 import type { EraseSubject, GroupBounds, WithdrawEvent } from '../commands.js';
@@ -22,14 +22,14 @@ import { OPERATOR, type PendingReason } from '../vocabulary.js';
 import { quotaWaitsMs } from './quota.js';
 
 /**
- * The answer to a withdrawal whose event was located before something was taken out of the log, or whose pair may have
- * taken evidence back since: look again.
+ * Answer to a withdrawal that must locate its event again: since the event was located, something was removed from the
+ * log, or the pair's revoked evidence may have changed.
  */
 export const readAgain = Symbol('read again');
 
 /**
- * A peer takes back its own event: the pair's sums without it, as values. Codes: event_not_found (another peer's,
- * withdrawn before, erased, or gone by its age since it was located).
+ * Withdraws a peer's own event: the record states the pair's sums without it. Codes: event_not_found (the event is
+ * another peer's, was withdrawn or erased before, or has expired since it was located).
  */
 export function decideWithdrawal(
   state: GroupState,
@@ -44,7 +44,8 @@ export function decideWithdrawal(
   const entry = row < 0 ? -1 : state.subjects.findEntry(row, event.peer);
   if (entry < 0 || eventSeq <= state.retired.seq || isRevoked(state, eventSeq, event)) return missing;
   const { entries } = state.subjects;
-  // Only records of the pair tell what a withdrawal leaves. Another peer that keeps taking back must not hold it up.
+  // Only records of the pair itself affect the result. Otherwise another peer that keeps revoking evidence could delay
+  // this withdrawal.
   const hasNewer = state.revokedSeq > command.chainAsOf && command.chain[0]?.seq !== entries.head(entry);
   if (hasNewer) return readAgain;
   const count = entries.count(entry) - 1;
@@ -71,9 +72,9 @@ type Sums = Pick<EventWithdrawn, 'lowering' | 'raising'>;
 type SumsLeft = Sums & Pick<EventWithdrawn, 'hidden' | 'counts'>;
 
 /**
- * The sums of a pair without the event of a command. What a later event takes back leaves the lowering sum as it is,
- * and changes what that one hides. Where other events repeated the withdrawn one, the oldest of them counts from here
- * on.
+ * Computes the sums of a pair without the event of a command. If a later event had revoked its lowering, the lowering
+ * sum stays and the hidden mass changes instead. If other events repeat the withdrawn one, the oldest of them counts
+ * from this record on.
  */
 function sumsWithout(state: GroupState, command: WithdrawEvent, sums: Sums): SumsLeft {
   const { event, eventSeq, chain } = command;
@@ -82,7 +83,7 @@ function sumsWithout(state: GroupState, command: WithdrawEvent, sums: Sums): Sum
   const part = rescaledSince(state, eventSeq, Math.abs(event.mass));
   if (part === 0 && !revokesLowering(event)) return withRepeated(state, command, sums);
   if (event.mass > 0) return withRepeated(state, command, { ...sums, raising: without(sums.raising, part) });
-  // What comes back, or goes.
+  // The lowering mass that the withdrawal restores; negative if it removes mass.
   const change = revokesLowering(event) ? hiddenBy(state, eventSeq, chain) : -part;
   const hiding = hidingOf(state, eventSeq, chain);
   if (hiding !== undefined) {
@@ -93,7 +94,7 @@ function sumsWithout(state: GroupState, command: WithdrawEvent, sums: Sums): Sum
   return withRepeated(state, command, { ...sums, lowering });
 }
 
-/** The sums with the oldest event that repeated that of the command; unchanged where none did. */
+/** Returns the sums with the oldest event that repeats that of the command; unchanged if there is none. */
 function withRepeated(state: GroupState, { event: first, eventSeq, chain }: WithdrawEvent, left: SumsLeft): SumsLeft {
   const next = chain.findLast(
     ({ seq, event }) =>
@@ -113,14 +114,14 @@ function withRepeated(state: GroupState, { event: first, eventSeq, chain }: With
   return { ...left, counts: { ...counts, hidden: { under: hiding, mass: -part } } };
 }
 
-/** The oldest event after `eventSeq` that takes back what its peer lowered before; undefined where none is left. */
+/** Returns the oldest event after `eventSeq` that revokes lowering; undefined if there is none left. */
 function hidingOf(state: GroupState, eventSeq: number, chain: readonly ChainLink[]): number | undefined {
   return chain.findLast(
     ({ seq, event }) => seq > eventSeq && event?.revokesLowering === true && !state.withdrawals.has(seq),
   )?.seq;
 }
 
-/** The lowering mass that would come back if the event `eventSeq`, which takes back, had not been sent. */
+/** Returns the lowering mass that would return if the event `eventSeq`, which revokes lowering, had not been sent. */
 function hiddenBy(state: GroupState, eventSeq: number, chain: readonly ChainLink[]): number {
   const before = chain.filter(({ seq }) => seq < eventSeq);
   const stated = before.find(({ lowering }) => lowering !== null);
@@ -132,7 +133,7 @@ function hiddenBy(state: GroupState, eventSeq: number, chain: readonly ChainLink
   }
   for (const { seq, unhidden } of chain) {
     for (const { since, under, mass } of unhidden) {
-      // What was withdrawn of the events between is not among them any more.
+      // `before` no longer contains the withdrawn events between the two records.
       if (under !== eventSeq || (since > (stated?.seq ?? 0) && since < eventSeq)) continue;
       hidden -= Math.sign(mass) * rescaledSince(state, seq, Math.abs(mass));
     }
@@ -141,8 +142,8 @@ function hiddenBy(state: GroupState, eventSeq: number, chain: readonly ChainLink
 }
 
 /**
- * The record with which an event that was just taken in takes back all that its peer had lowered of the player; null
- * where it takes nothing back.
+ * Returns the record by which a newly accepted event revokes everything that its peer had lowered for the player; null
+ * if it revokes nothing.
  */
 export function decideRevocation(state: GroupState, event: DecidedEvent, subject: Uint8Array): LoweringRevoked | null {
   if (!revokesLowering(event)) return null;
@@ -151,7 +152,7 @@ export function decideRevocation(state: GroupState, event: DecidedEvent, subject
   return { ...carried, type: 'evidence_taken_back', subject: subjectHex(subject), lowering: 0 };
 }
 
-/** Whether an event that the log still shows was withdrawn or erased already. */
+/** True if an event that is still in the log was withdrawn or erased. */
 function isRevoked(state: GroupState, eventSeq: number, event: EventAccepted): boolean {
   if (state.withdrawals.has(eventSeq)) return true;
   const subject = subjectHex(event.subject);
@@ -159,14 +160,14 @@ function isRevoked(state: GroupState, eventSeq: number, event: EventAccepted): b
   return false;
 }
 
-/** What the changes of scale since a record made of its mass, which is not negative. */
+/** Applies the changes of scale since a record to its mass, which is not negative. */
 function rescaledSince(state: GroupState, seq: number, mass: number): number {
   let part = mass;
   for (const rescale of state.rescales) if (rescale.seq > seq) part = rescaled(part, rescale.factor);
   return part;
 }
 
-/** A sum without one of its parts; what rounding leaves behind is nothing. */
+/** Subtracts a part from a sum; a remainder that is mere rounding error becomes 0. */
 function without(sum: number, part: number): number {
   if (!(part > 0)) return sum;
   const rest = sum - part;
@@ -174,7 +175,7 @@ function without(sum: number, part: number): number {
 }
 
 /**
- * Erasure of a subject, or the request for one where only the operator may. Answers how many events it takes.
+ * Erases a subject, or requests the erasure if it needs the operator. The outcome holds the number of erased events.
  * Codes: subject_not_found, erasure_quota_exceeded (with seconds to wait).
  */
 export function decideErasure(
@@ -186,14 +187,14 @@ export function decideErasure(
   const row = state.subjects.find(command.subject);
   const byOperator = command.caller === OPERATOR;
   const subject = subjectHex(command.subject);
-  // A request may outlive what it is about: a restore repeats it, and not the events after the backup. An entry of the
-  // allow list needs no events.
+  // A request may outlive its events: a restore repeats the request, but not the events after the backup. An entry of
+  // the allow list needs no events.
   const isNamed = state.pendingErasures.has(subject) || state.allowed.of(subject) !== undefined;
   if (row < 0 && !(byOperator && isNamed)) return refuse('subject_not_found');
   if (!byOperator) {
     const { erasureQuotaPerDay: quota } = bounds;
     const { groupErasuresFactor: groupFactor } = limits;
-    const { own, group } = quotaWaitsMs(state.erasuresBy, command.caller, { quota, groupFactor }, now);
+    const { own, group } = quotaWaitsMs(state, state.erasuresBy, command.caller, { quota, groupFactor }, now);
     if (own > 0 || group > 0) {
       return refuse('erasure_quota_exceeded', {
         retryAfterS: Math.ceil(Math.max(own, group) / 1000),
@@ -222,14 +223,14 @@ export function decideErasure(
   return { records: [...before, record], outcome: granted({ events, pending, reason }) };
 }
 
-/** The entry of the audit log that counts how often a peer asks for what others reported. */
+/** Builds the record that counts how often a peer asks for the erasure of what others reported. */
 function sharedErasure(state: GroupState, { caller, by }: EraseSubject, now: number): SharedErasureAsked {
   const count = (state.sharedErasures.get(caller) ?? 0) + 1;
   const audit = audited(state, now, { action: 'shared_erasure_asked', actor: by, target: `${count} so far` });
   return { type: 'shared_erasure_asked', peer: caller, audit };
 }
 
-/** Why an erasure waits for the operator; null: it does not. */
+/** Returns the reason why an erasure waits for the operator; null if it does not wait. */
 function pendingReason(
   state: GroupState,
   { erasureMode }: GroupBounds,
@@ -243,13 +244,13 @@ function pendingReason(
     case 'operator':
       return 'operator_mode';
     case 'own':
-      // Of a new peer nothing is said of what others reported.
+      // A new peer must not learn whether others reported the player.
       if (caller < 0 || now - state.peers.at(caller).registeredAt < limits.erasureAgeMs) return 'peer_too_new';
       return isOwn(state, caller, row) ? null : 'reported_by_others';
   }
 }
 
-/** Whether a peer alone holds events about the player. */
+/** True if no other peer holds events about the player. */
 function isOwn(state: GroupState, caller: number, row: number): boolean {
   if (caller < 0) return false;
   const { entries } = state.subjects;
@@ -261,8 +262,8 @@ function isOwn(state: GroupState, caller: number, row: number): boolean {
 }
 
 /**
- * The record that keeps a pair's sums where its older records leave the log; null for a pair that is not there any
- * more.
+ * Builds the record that preserves a pair's sums when its older records leave the log; null if the state has no such
+ * pair.
  */
 export function carriedSums(state: GroupState, subject: Uint8Array, peer: number): CarriedSums | null {
   const row = state.subjects.find(subject);
@@ -282,7 +283,7 @@ export function carriedSums(state: GroupState, subject: Uint8Array, peer: number
   };
 }
 
-/** The newest record of a pair, 0 where the state has none. */
+/** Returns the newest record of a pair; 0 if the state has none. */
 export function headOfPair(state: GroupState, subject: Uint8Array, peer: number): number {
   const row = state.subjects.find(subject);
   const entry = row < 0 ? -1 : state.subjects.findEntry(row, peer);

@@ -1,6 +1,7 @@
 /**
- * Whether an event repeats an earlier one: same peer, origin, player, type and timestamp. The state knows only which
- * events may; whether one does is read in the log and comes back with the command. Rules only, nothing is read here.
+ * Finds out whether an event repeats an earlier one, with the same peer, origin, player, type and timestamp. The state
+ * only knows which events may be repeats; the log decides, and its answer comes back with the command. This file holds
+ * rules only and reads nothing.
  */
 
 import { sameKey } from '../columns/packed-keys.js';
@@ -11,15 +12,15 @@ import type { EventKeys } from '../tables/event-columns.js';
 import { actingPeer } from './decide-event.js';
 import { numberFor } from './decide-origin.js';
 
-/** What the log says of the events of a command, as far as the command brings it. */
+/** The log's answers about the events of a command, as far as the command carries them. */
 export interface Repeats {
-  /** Events of which only the log can tell, and of which the command does not know it as of now. */
+  /** Events that need an answer of the log which the command does not carry, or which is out of date. */
   readonly unknown: readonly RepeatCheck[];
-  /** Events (their index) that repeat one of the log. */
+  /** Indexes of the events that repeat one in the log. */
   readonly known: ReadonlySet<number>;
 }
 
-/** `keys` are what each event of the command is looked up by. */
+/** `keys` holds the lookup keys of each event of the command. */
 export function repeatsOf(state: GroupState, command: SubmitEvents, keys: readonly EventKeys[]): Repeats {
   const { caller, checked, events } = command;
   const unknown: RepeatCheck[] = [];
@@ -30,7 +31,7 @@ export function repeatsOf(state: GroupState, command: SubmitEvents, keys: readon
     if (hash === 0 || !state.repeats.has(hash) || state.eventIds.seqOfEvent(of.columns, of.i) > 0) continue;
     const head = headOf(state, event, of);
     if (head <= state.retired.seq) continue;
-    // What changes a pair's chain, a withdrawal for one, is a record of the pair and so its new head.
+    // Every change of a pair's chain, such as a withdrawal, is a record of the pair and so its new head.
     const found = checked?.find((one) => one.index === index && one.head === head);
     if (found === undefined) {
       unknown.push({ index, head, eventType: eventTypeNamed(event.eventType).id, timestamp: event.timestamp });
@@ -39,7 +40,7 @@ export function repeatsOf(state: GroupState, command: SubmitEvents, keys: readon
   return { unknown, known };
 }
 
-/** Whether event `index` of a command repeats one of its events that were `accepted` before it. */
+/** True if event `index` of a command repeats one of its earlier events that were `accepted`. */
 export function repeatsAccepted(
   state: GroupState,
   { caller, events }: SubmitEvents,
@@ -54,20 +55,20 @@ export function repeatsAccepted(
 }
 
 /**
- * What the filter knows the event by; 0 for one that is no evidence or that its caller may not send. Reading the log
- * for an event in another peer's name would tell by the time it takes what that peer had sent.
+ * Returns the hash by which the filter knows the event; 0 if it is no evidence or its caller may not send it. If the
+ * log were read for an event in another peer's name, the time taken would reveal what that peer had sent.
  */
 function hashOf(state: GroupState, caller: number | null, event: EventSubmission, { columns, i }: EventKeys): number {
   const peer = actingPeer(state, caller, event.peerId);
   const { id } = eventTypeNamed(event.eventType);
   if (!peer.ok || event.subject === null || !isEvidence(id)) return 0;
   const number = numberFor(state, peer.value, event.origin);
-  // Of a carrier that is not there yet nothing is held.
+  // A carrier without a number holds no events yet.
   if (!number.ok || number.value >= state.numbers) return 0;
   return state.repeats.hashOf(columns.hashes[i]!, number.value, id, event.timestamp);
 }
 
-/** The newest record of the event's peer, or carrier, and player, 0 for none. */
+/** Returns the newest record of the event's peer (or carrier) and player; 0 if there is none. */
 function headOf(state: GroupState, { peerId, origin }: EventSubmission, { columns, i }: EventKeys): number {
   const { subjects } = state;
   const row = subjects.findOfEvent(columns, i);

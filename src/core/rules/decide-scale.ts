@@ -1,4 +1,4 @@
-/** The rules of what evidence and peers are worth: the decay's epoch and half-life, and published weights. */
+/** The rules of scale: the decay's epoch and half-life, the version of scoring, and published weights. */
 import { granted, refused } from '../../errors.js';
 import { DAY_MS, limits } from '../../limits.js';
 import { audited, type Decision } from '../decision.js';
@@ -7,16 +7,16 @@ import { trustConstants as k } from '../evidence/trust-constants.js';
 import type { EpochMoved, LogRecord, WeightsPublished } from '../records/records.js';
 import type { GroupState } from '../state.js';
 
-/** The record that moves the decay epoch before evidence of `at` is scaled, where it is due. */
+/** Returns the record that moves the decay epoch before evidence of time `at` is scaled, if a move is due. */
 export function decideEpoch(state: GroupState, at: number): EpochMoved | null {
   const moved = movedEpoch(at, state.epoch, state.halfLifeDays);
   return moved === null ? null : { type: 'epoch_moved', ...moved };
 }
 
 /**
- * Decides another half-life: what every sum is worth now is carried over, and decays anew from here. Refused while the
- * clock is far behind the newest evidence: one factor serves all sums, and what was reported under the lagging clock
- * would then look as if it were worth without bound.
+ * Changes the half-life: every sum keeps its present value and decays with the new half-life from now on. Refused while
+ * the clock is far behind the newest evidence: one factor serves all sums, and it would inflate without bound the
+ * evidence reported under the lagging clock.
  */
 export function decideHalfLife(state: GroupState, halfLifeDays: number, now: number): Decision<null> {
   if (halfLifeDays === state.halfLifeDays) return { records: [], outcome: granted(null) };
@@ -25,7 +25,7 @@ export function decideHalfLife(state: GroupState, halfLifeDays: number, now: num
     const text = `the clock is ${((newest - now) / DAY_MS).toFixed(1)} days behind the newest evidence; set it right before the half-life changes from ${state.halfLifeDays} to ${halfLifeDays} days`;
     return { records: [], outcome: refused('dependency_unavailable', { text }) };
   }
-  // An epoch that has not come: the clock was ahead when it was set, or is a little behind now.
+  // If the epoch lies in the future, the clock was ahead when the epoch was set, or is a little behind now.
   const at = now >= state.epoch ? now : Math.min(Math.max(now, newest), state.epoch);
   const record: LogRecord = {
     type: 'half_life_changed',
@@ -37,7 +37,7 @@ export function decideHalfLife(state: GroupState, halfLifeDays: number, now: num
   return { records: [record], outcome: granted(null) };
 }
 
-/** When the newest evidence of all players arose, ms since 1970; -Infinity without any. */
+/** Returns the time of the newest evidence of all players, in ms since 1970; -Infinity if there is none. */
 function newestEvidence({ subjects }: GroupState): number {
   let newest = Number.NEGATIVE_INFINITY;
   for (let row = 0; row < subjects.rows; row++) {
@@ -46,10 +46,10 @@ function newestEvidence({ subjects }: GroupState): number {
   return newest;
 }
 
-/** The version of scoring of this release. */
+/** Version of scoring of this release. */
 export const SCORING_VERSION = 2;
 
-/** Says that scores follow this release's scoring from here on, where a group was scored by another. */
+/** Switches the group to this release's version of scoring if it used another. */
 export function decideScoring(state: GroupState, now: number): Decision<null> {
   if (state.scoring.version === SCORING_VERSION) return { records: [], outcome: granted(null) };
   const target = `version ${SCORING_VERSION}`;
@@ -59,15 +59,15 @@ export function decideScoring(state: GroupState, now: number): Decision<null> {
 
 const movedColumns = ['tau', 'a', 'b', 'z'] as const;
 
-/** Weights as the pool computed them. */
+/** Weights as the worker pool computed them. */
 export interface ComputedWeights extends Omit<WeightsPublished, 'type'> {
   readonly z: Float64Array;
   readonly witness: Uint16Array;
 }
 
 /**
- * Publishes weights where a value moved by more than `publishStep`, or where those in force are old and rest on older
- * records. Answers whether it did.
+ * Publishes weights if a value moved by more than `publishStep`, or if the published ones are old and based on older
+ * records. The outcome says whether it published them.
  */
 export function decideWeights(state: GroupState, computed: ComputedWeights, now: number): Decision<boolean> {
   const { weights } = state;

@@ -1,6 +1,7 @@
 /**
- * The evidence of a state as if it had always decayed by another half-life: sums of its own, made from the events of
- * the log. The state is only read. What a sum holds of events that are no longer in the log keeps its present worth.
+ * The evidence of a state as if it had always decayed with another half-life: separate sums, computed from the events
+ * of the log. The state is only read. The share of a sum that stems from events no longer in the log keeps its present
+ * value.
  */
 import { decayed, decayFactorAt, evidenceAt, scaleAt } from '../evidence/decay.js';
 import { revokesLowering } from '../evidence/event-types.js';
@@ -10,22 +11,22 @@ import type { EventAccepted, LogRecord } from '../records/records.js';
 import type { GroupState } from '../state.js';
 import type { EvidenceSubjects } from '../tables/evidence-view.js';
 
-/** How masses of the records at hand were scaled. */
+/** The scale of masses in the records at hand. */
 interface Scale {
   epoch: number;
   halfLifeDays: number;
 }
 
 /**
- * What an event adds to the sums of an entry: scaled to the moment of the simulation, and what it is worth now in the
- * state.
+ * The mass that an event adds to the sums of an entry: scaled to the time of the simulation, and its present value in
+ * the state.
  */
 interface EventMass {
   readonly entry: number;
   readonly lowers: boolean;
   readonly mass: number;
   readonly now: number;
-  /** How often what the entry lowered had been taken back. */
+  /** Number of times that the entry's lowering had been revoked before. */
   readonly liftings: number;
 }
 
@@ -34,24 +35,26 @@ export class ScenarioHalfLife {
   readonly #halfLifeDays: number;
   readonly #at: number;
   readonly #scale: Scale;
-  /** Changes of scale that are still to come, and what all of them together multiply by. */
+  /** Number of changes of scale so far, and the product of the factors of those still to come. */
   #rescalesApplied = 0;
   #toCome: number;
   readonly #decayFactorNow: number;
-  /** By entry: sums scaled to `at`, what the same events are worth now in the state, and how many they are. */
+  /**
+   * Per entry: sums scaled to `at`, the present value of the same events in the state, and the number of these events.
+   */
   readonly #lowering: Float64Array;
   readonly #raising: Float64Array;
   readonly #loweringNow: Float64Array;
   readonly #raisingNow: Float64Array;
   readonly #counted: Uint32Array;
-  /** Events that repeat others and do not count, by their record. */
+  /** Events that repeat others and do not count, by record. */
   readonly #repeated = new Map<number, EventMass>();
-  /** By entry: how often what it lowered was taken back. */
+  /** Per entry: number of times that its lowering was revoked. */
   readonly #liftings: Uint32Array;
-  /** Subjects (hex) whose erasure is still in work, with the record that erased them. */
+  /** Subjects (hex) whose erasure is in progress, with the record that erased them. */
   readonly #erased = new Map<string, number>();
 
-  /** `at` (ms since 1970) is the moment that sums are taken at; not before the newest record. */
+  /** `at` (ms since 1970) is the time as of which sums are computed; it is not before the newest record. */
   constructor(state: GroupState, halfLifeDays: number, at: number) {
     const entries = entriesEnd(state);
     this.#state = state;
@@ -69,7 +72,10 @@ export class ScenarioHalfLife {
     for (const [seq, { subject }] of state.erasures) if (subject !== null) this.#erased.set(subject, seq);
   }
 
-  /** Takes the next record of the log, from the first to the state's last. `at` is the time of its batch. */
+  /**
+   * Applies the next record of the log; call it for every record from the first to the state's last. `at` is the time
+   * of its batch.
+   */
   apply(record: LogRecord, seq: number, at: number): void {
     if (record.type === 'event_accepted') this.#event(record, seq, at);
     else if (record.type === 'event_withdrawn') this.#countRepeated(record.counts?.event_seq ?? 0);
@@ -92,8 +98,8 @@ export class ScenarioHalfLife {
     const entry = row < 0 ? -1 : subjects.findEntry(row, event.peer);
     if (entry < 0) return;
     if (revokesLowering(event)) {
-      // Whether or not a record says so: what an earlier lifting took back stays gone under this one when the earlier
-      // one is withdrawn.
+      // This holds whether or not there is a record of the revocation: if an earlier `ban_lifted` is withdrawn, the
+      // lowering that it revoked stays revoked under this one.
       this.#lowering[entry] = 0;
       this.#loweringNow[entry] = 0;
       this.#liftings[entry]!++;
@@ -108,7 +114,7 @@ export class ScenarioHalfLife {
     this.#counted[entry]!++;
   }
 
-  /** The event that repeats one which was withdrawn, unless it was taken back. */
+  /** Counts the event that repeats a withdrawn one, unless its lowering was revoked. */
   #countRepeated(seq: number): void {
     const repeated = this.#repeated.get(seq);
     if (repeated === undefined) return;
@@ -122,7 +128,7 @@ export class ScenarioHalfLife {
     sumsNow[entry]! += now;
   }
 
-  /** The state's subjects with these sums, scaled to `at`. Good until the state changes. */
+  /** Returns the state's subjects with these sums, scaled to `at`. Valid until the state changes. */
   subjects(): EvidenceSubjects {
     const { subjects } = this.#state;
     const { entries } = subjects;
@@ -164,12 +170,12 @@ export class ScenarioHalfLife {
   }
 }
 
-/** Finite, as a mass that it multiplies must stay a number, where that is none. */
+/** Always finite: a mass of 0 multiplied by infinity would not be a number. */
 function factorOf(rescales: GroupState['rescales']): number {
   return rescales.reduce((product, { factor }) => Math.min(product * factor, Number.MAX_VALUE), 1);
 }
 
-/** One more than the greatest entry in use. */
+/** Returns one more than the greatest entry in use. */
 function entriesEnd({ subjects }: GroupState): number {
   let end = 0;
   for (let row = 0; row < subjects.rows; row++) {

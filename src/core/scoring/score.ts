@@ -1,92 +1,93 @@
 /**
- * The read: score, confidence and verdict of one player at one moment, from its evidence and the published peer weights
- * (docs/SCORING.md, "A read"). O(peers that reported the player), unless several of them belong to witness groups; no
- * allocation but the answer.
+ * The score read: score, confidence and verdict of one player as of a time, from its evidence and the published peer
+ * weights (docs/SCORING.md, "A read"). Takes O(peers that reported the player), unless several of them belong to
+ * witness groups, and allocates only the answer.
  */
 import { type AsOf, decayed, decayFactorFor } from '../evidence/decay.js';
-import { saturate, strength, unit } from '../evidence/evidence.js';
+import { heaviness, saturate, strength, unit } from '../evidence/evidence.js';
 import { trustConstants as k } from '../evidence/trust-constants.js';
 import type { GroupState } from '../state.js';
 import type { EvidenceView, PeerColumns } from '../tables/evidence-view.js';
 import { CARRIES } from '../tables/peer-weights.js';
 import type { Verdict } from '../vocabulary.js';
 
-/** A player's score at a moment. Unrounded. */
+/** A player's unrounded score as of a time. */
 export interface TrustView {
-  /** 0 to 100, 50 neutral. */
+  /** 0 to 100; 50 is neutral. */
   readonly score: number;
   /** 0 to 1. */
   readonly confidence: number;
   readonly verdict: Verdict;
-  /** Events held for the player, of any peer. */
+  /** Number of events held for the player, from any peer. */
   readonly eventCount: number;
-  /** ms since 1970 of the newest change of this player, cut to the hour. */
+  /** Time of the newest change of this player in ms since 1970, rounded down to the hour. */
   readonly updatedAt: number;
-  /** Present where the player is on the group's allow list: the figures are neutral then. */
+  /** Present if the player is on the group's allow list: the figures are then neutral. */
   readonly allowed?: true;
 }
 
-/** Scores and confidences are shown as whole numbers of so many to one, by reads and by the verdict stream alike. */
+/** Number of integer steps per unit with which reads and the verdict stream publish scores and confidences. */
 export const SCORE_UNIT = 100;
 export const CONFIDENCE_UNIT = 10_000;
 
-/** What is shown of a score, in hundredths. */
+/** The published score, in hundredths. */
 export function wholeScore({ score }: Pick<TrustView, 'score'>): number {
   return Math.round(score * SCORE_UNIT);
 }
 
-/** What is shown of a confidence, in ten-thousandths. */
+/** The published confidence, in ten-thousandths. */
 export function wholeConfidence({ confidence }: Pick<TrustView, 'confidence'>): number {
   return Math.round(confidence * CONFIDENCE_UNIT);
 }
 
-/** What stands behind a player's score. */
+/** The facts behind a player's score. */
 export interface TrustExplanation {
   /** Decayed evidence that lowers and raises trust, summed over peers that are not revoked. */
   readonly lowering: number;
   readonly raising: number;
-  /** Peers with evidence. */
+  /** Number of peers with evidence. */
   readonly peers: number;
-  /** Whether pre-trusted peers are among them. */
+  /** True if pre-trusted peers are among them. */
   readonly preTrusted: boolean;
-  /** Witnesses among them of more than a trifling weight, of whatever opinion, and those of them that lower. */
+  /** Number of witnesses among them with more than a negligible weight, and number of those that lower. */
   readonly witnesses: number;
   readonly loweringWitnesses: number;
-  /** The part of what is heard that does not come from two-sided peers, in [0, 1]. */
+  /** Share of the evidence that does not come from two-sided peers, in [0, 1]. */
   readonly oneSided: number;
-  /** Log-odds of a bad player before the prior, and those at which the score falls below 40. */
+  /** Log-odds of a bad player before the prior, and the log-odds at which the score falls below 40. */
   readonly logOdds: number;
   readonly suspicious: number;
   readonly halfLifeDays: number;
   readonly weightsBasedOnSeq: number;
-  /** Present where the player is on the group's allow list. */
+  /** Present if the player is on the group's allow list. */
   readonly allowed?: true;
 }
 
 const NO_PEERS = -1;
 
 /**
- * What the peers of one player say, an entry each; reused from read to read, and grown to the most that any player had.
+ * The votes of one player's peers, one entry each; the object is reused from read to read and grows to the largest
+ * number of peers of any player.
  */
 class Voices {
   count = 0;
   peer = new Uint16Array(ENTRIES_AT_FIRST);
   /** `x = b / m`, in [0, 1]: 1 lowers. */
   x = new Float64Array(ENTRIES_AT_FIRST);
-  /** `tau n1`, `tau n` and `tau min(m, 3)`; 0 where another peer speaks for the witness. */
+  /** `tau n1`, `tau n` and `tau min(m, 3)`; 0 if the vote of another peer represents the witness. */
   voice = new Float64Array(ENTRIES_AT_FIRST);
   pull = new Float64Array(ENTRIES_AT_FIRST);
   mass = new Float64Array(ENTRIES_AT_FIRST);
-  /** `w n`: what confidence is made of. */
+  /** `w n`, from which confidence is computed. */
   effective = new Float64Array(ENTRIES_AT_FIRST);
   /**
-   * What they come to: log-odds of a bad player before the prior, those at which the player is suspicious, and the part
-   * of one-sided voices.
+   * The result: log-odds of a bad player before the prior, the log-odds at which the player is suspicious, and the
+   * share of one-sided votes.
    */
   logOdds = 0;
   suspicious = 0;
   oneSided = 0;
-  /** Whether some of them carry an origin. */
+  /** True if some of the votes carry an origin. */
   isCarried = false;
   #speakers = new Int32Array(0);
   #senders = new Int32Array(0);
@@ -103,14 +104,14 @@ class Voices {
     this.effective = new Float64Array(2 * most);
   }
 
-  /** Of each witness the heaviest vote speaks; of equal ones that of the peer that registered first. */
+  /** Keeps the heaviest vote of each witness; among equal ones, that of the peer that registered first. */
   oneVoiceEach(witness: Uint16Array): void {
     const { count, peer, voice } = this;
     const speakers = this.#speakersOf(witness);
     for (let e = 0; e < count; e++) {
       const named = witness[peer[e]!]!;
       const f = speakers[named]!;
-      const isHeard = f === NO_PEERS || voice[e]! > voice[f]!;
+      const isHeard = f === NO_PEERS || heaviness(voice[e]!) > heaviness(voice[f]!);
       if (isHeard) speakers[named] = e;
       const silent = isHeard ? f : e;
       if (silent !== NO_PEERS) this.#silence(silent);
@@ -119,17 +120,19 @@ class Voices {
   }
 
   /**
-   * The same where some of them carry an origin: of each witness one vote speaks, and of each peer one vote, be it its
-   * own or one that it carries; the heaviest first. So nobody gains a second voice by putting an origin to its word.
-   * Returns what origins add to the sum of `w n`, in which every vote of a peer's own counts: what the vote that a peer
-   * carries, where it speaks, has more than the peer's own.
+   * Like `oneVoiceEach`, for votes of which some carry an origin: keeps one vote of each witness and one vote of each
+   * peer, whether its own or a carried one, the heaviest first. A peer therefore gains no second vote by naming an
+   * origin. Returns the amount that origins add to the sum of `w n`, in which every own vote of a peer counts: the
+   * excess of a carried vote over the peer's own, if the carried one was kept.
    */
   oneVoicePerSender({ witness, sender, isGrouped }: PeerColumns): number {
     const { count, peer, voice, effective } = this;
     const speakers = this.#speakersOf(witness);
     if (this.#senders.length < sender.length) this.#senders = new Int32Array(sender.length).fill(NO_PEERS);
     const senders = this.#senders;
-    const heaviestFirst = Array.from({ length: count }, (_, e) => e).sort((e, f) => voice[f]! - voice[e]! || e - f);
+    const heaviestFirst = Array.from({ length: count }, (_, e) => e).sort(
+      (e, f) => heaviness(voice[f]!) - heaviness(voice[e]!) || e - f,
+    );
     for (const e of heaviestFirst) {
       const w = witness[peer[e]!]!;
       const s = sender[peer[e]!]!;
@@ -157,8 +160,8 @@ class Voices {
   }
 
   /**
-   * Witnesses of more than a trifling weight whose votes lower by more than the part `above`, from 0 to 1; -1: of all
-   * votes.
+   * Counts the witnesses with more than a negligible weight whose share of lowering evidence is above `above`, in [0,
+   * 1]; -1 counts all votes.
    */
   witnesses(weight: Float64Array, witness: Uint16Array, above: number): number {
     const { count, peer, x } = this;
@@ -176,8 +179,8 @@ class Voices {
   }
 
   /**
-   * Per witness the entry that speaks for it, at first nobody's; a player that thousands of peers reported costs no
-   * more per peer than any other.
+   * Returns, per witness, the entry that represents it, initially none. A player that thousands of peers reported costs
+   * no more per peer than any other.
    */
   #speakersOf(witness: Uint16Array): Int32Array {
     if (this.#speakers.length < witness.length) this.#speakers = new Int32Array(witness.length).fill(NO_PEERS);
@@ -189,18 +192,18 @@ class Voices {
   }
 }
 
-/** A vote with more than this part of lowering evidence lowers. */
+/** A vote counts as lowering if its share of lowering evidence is above this. */
 const LOWERS = 0.5;
 
 const ENTRIES_AT_FIRST = 64;
 const voices = new Voices();
 
-/** Score, confidence and verdict of a subject's row. */
+/** Computes score, confidence and verdict of a subject's row. */
 export function trustOf(state: EvidenceView, row: number, asOf: AsOf): TrustView {
   const { weight, witness } = state.peerWeights;
   const { confidence, events } = hear(state, row, asOf);
   const score = scoreOf(state.peerWeights);
-  // Only of a score so low does it matter who stands behind it.
+  // The number of witnesses matters only for a score this low.
   const witnesses = score < k.untrustedBelow ? voices.witnesses(weight, witness, LOWERS) : 0;
   return {
     score,
@@ -211,7 +214,7 @@ export function trustOf(state: EvidenceView, row: number, asOf: AsOf): TrustView
   };
 }
 
-/** Takes what the peers of a row say into `voices`. */
+/** Reads the evidence of a row's peers into `voices`. */
 function hear(state: EvidenceView, row: number, asOf: AsOf): { readonly confidence: number; readonly events: number } {
   const { subjects, peerWeights } = state;
   const { entries } = subjects;
@@ -253,7 +256,7 @@ function hear(state: EvidenceView, row: number, asOf: AsOf): { readonly confiden
   return { confidence: effective / (effective + k.confidenceHalf), events };
 }
 
-/** The score that the voices come to, 0 to 100. */
+/** Computes the score from `voices`, 0 to 100. */
 function scoreOf({ a, b, z, preTrusted, distance }: PeerColumns): number {
   const { count, peer, x, voice, pull, mass } = voices;
   let heard = 0;
@@ -286,15 +289,15 @@ function scoreOf({ a, b, z, preTrusted, distance }: PeerColumns): number {
 
 const NEUTRAL = 50;
 
-/** `max(M, 1)^(.1 + .2 one)`, at least 1: by how much witnesses are held to repeat one another. */
+/** `max(M, 1)^(.1 + .2 one)`, at least 1: the divisor for witnesses that repeat one another. */
 function dampingOf(heard: number, oneSided: number): number {
   if (heard <= 1) return 1;
   return Math.exp((k.correlation + (k.correlationOneSided - k.correlation) * oneSided) * Math.log(heard));
 }
 
 /**
- * By how many points log-odds lower a score (below 0: raise it), in (-50, 50). `suspicious`: the log-odds at which they
- * lower it by 10.
+ * Number of points by which log-odds lower a score (negative: raise it), in (-50, 50). `suspicious`: the log-odds that
+ * lower the score by 10.
  */
 function shiftOf(logOdds: number, suspicious: number): number {
   if (logOdds <= 0) {
@@ -310,7 +313,7 @@ function shiftOf(logOdds: number, suspicious: number): number {
     : 50 - 20 * Math.exp((k.untrustedDistance - beyond) / k.tail);
 }
 
-/** The shift where the gated mass of events is `mass`: little of it moves a score by little, whoever sent it. */
+/** Bounds the shift by the gated mass of events: little mass moves a score little, whoever sent it. */
 function boundedShift(shift: number, mass: number): number {
   const root = Math.sqrt(mass);
   // Square roots are rounded correctly on every platform; a power is not.
@@ -320,8 +323,8 @@ function boundedShift(shift: number, mass: number): number {
 }
 
 /**
- * The band of a score (0 to 100). `witnesses`: how many of them lower, each of more than a trifling weight. One alone
- * never makes a player untrusted.
+ * Verdict for a score (0 to 100). `witnesses`: number of lowering witnesses with more than a negligible weight. One
+ * witness alone never makes a player untrusted.
  */
 export function verdictOf(score: number, confidence: number, witnesses: number): Verdict {
   if (score < k.untrustedBelow && witnesses >= k.untrustedWitnessesMin) return 'untrusted';
@@ -337,7 +340,7 @@ export function logOddsOf(state: EvidenceView, row: number, asOf: AsOf): number 
   return voices.logOdds;
 }
 
-/** What a subject's score is made of. */
+/** Collects the facts behind a subject's score. */
 export function explanationOf(state: GroupState, row: number, asOf: AsOf): TrustExplanation {
   const { subjects, peerWeights } = state;
   const { preTrusted, excluded, weight, witness } = peerWeights;
@@ -345,7 +348,7 @@ export function explanationOf(state: GroupState, row: number, asOf: AsOf): Trust
   const first = subjects.firstEntry(row);
   const sums = { lowering: 0, raising: 0, preTrusted: false };
   const peers = new Set<number>();
-  /** By origin, the heaviest of what its carriers hold. */
+  /** Per origin: the heaviest evidence of its carriers. */
   const carried = new Map<number, { readonly b: number; readonly g: number }>();
   for (let entry = first; entry < first + subjects.peerCount(row); entry++) {
     const b = decayed(subjects.entries.lowering(entry), decayFactor);
@@ -361,7 +364,7 @@ export function explanationOf(state: GroupState, row: number, asOf: AsOf): Trust
       continue;
     }
     const heaviest = carried.get(origin);
-    if (heaviest === undefined || b + g > heaviest.b + heaviest.g) carried.set(origin, { b, g });
+    if (heaviest === undefined || heaviness(b + g) > heaviness(heaviest.b + heaviest.g)) carried.set(origin, { b, g });
   }
   for (const { b, g } of carried.values()) {
     sums.lowering += b;

@@ -1,7 +1,7 @@
 /**
- * What the verdicts of a group would be under another assumption about its peers or its half-life. Pure and read-only:
- * the state that it starts from is not touched. Both sides are computed here, from the same evidence at the same
- * moment, so that what differs is the assumption's doing alone.
+ * The verdicts of a group under different assumptions about its peers or its half-life. Pure and read-only: the state
+ * is not changed. Both sides are computed here, from the same evidence as of the same time, so that every difference
+ * follows from the assumptions.
  */
 
 import { asOfTime } from '../evidence/decay.js';
@@ -16,10 +16,10 @@ import { Scratch } from '../trust/votes/scratch.js';
 import type { Verdict } from '../vocabulary.js';
 import { type TrustView, trustOf } from './score.js';
 
-/** What is assumed otherwise; null: as it is. Peers by their number. */
+/** The changed assumptions; null leaves a value as it is. Peers are given by number. */
 export interface Scenario {
   readonly preTrusted: readonly number[] | null;
-  /** Peers whose evidence counts for nothing, as if they were revoked. */
+  /** Peers whose evidence does not count, as if they were revoked. */
   readonly without: readonly number[];
   readonly halfLifeDays: number | null;
 }
@@ -40,15 +40,15 @@ export interface ChangedVerdict {
 }
 
 export interface Simulation {
-  /** The state is the fold of all records up to and including this one, at the moment `at` (ms since 1970). */
+  /** Last record of the state, which is evaluated as of `at` (ms since 1970). */
   readonly seq: number;
   readonly at: number;
   readonly players: number;
-  /** Players by their verdict before, and then by the one after. */
+  /** Number of players by verdict before, then by verdict after. */
   readonly verdicts: Readonly<Record<Verdict, Readonly<Record<Verdict, number>>>>;
-  /** The players whose score moves most among those whose verdict changes, at most as many as asked for. */
+  /** The players with the largest changes of score among those whose verdict changes, up to the requested number. */
   readonly changed: readonly ChangedVerdict[];
-  /** Weight of each peer, by its number. */
+  /** Weight of each peer, indexed by number. */
   readonly weightsBefore: Float64Array;
   readonly weightsAfter: Float64Array;
 }
@@ -62,12 +62,12 @@ interface Candidate {
 
 const asItIs: Scenario = { preTrusted: null, without: [], halfLifeDays: null };
 
-/** Candidates that are held for each one wanted, before the weaker ones are dropped. */
+/** Number of candidates held per requested row before the weaker ones are dropped. */
 const HELD_PER_ROW = 4;
 
 /**
- * `at`: not before the newest record. `subjects`: sums that decayed by the assumed half-life, scaled to `at`; the
- * state's own where no other half-life is assumed.
+ * `at` is not before the newest record. `subjects` holds sums that decayed with the assumed half-life, scaled to `at`,
+ * or the state's own sums if the half-life stays.
  */
 export function simulate(
   state: GroupState,
@@ -107,7 +107,7 @@ export function simulate(
   };
 }
 
-/** `sums` with the peers as assumed, and the weights that follow from both. */
+/** Returns a view of `sums` under the assumptions about peers, with the weights that follow from both. */
 function viewed(
   state: GroupState,
   sums: Omit<EvidenceView, 'peerWeights'>,
@@ -136,7 +136,7 @@ function peersAssumed({ origins, numbers, peerWeights }: GroupState, { preTruste
     trusted.fill(0);
     for (const peer of preTrusted) trusted[peer] = 1;
   }
-  // As with one that is revoked: it leaves the set.
+  // Like a revoked peer, an excluded peer leaves the set.
   for (let number = 0; number < numbers; number++) if (excluded[number] === 1) trusted[number] = 0;
   return { ...peerWeights, preTrusted: trusted, excluded };
 }

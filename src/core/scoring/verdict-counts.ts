@@ -1,4 +1,4 @@
-/** How the players of a group spread over the verdicts: a walk over all of them, or over every n-th of very many. */
+/** Counts the players of a group by verdict, over all of them or over every n-th if there are very many. */
 
 import type { AsOf } from '../evidence/decay.js';
 import type { GroupState } from '../state.js';
@@ -6,16 +6,16 @@ import type { Verdict } from '../vocabulary.js';
 import { readTrust } from './allowed.js';
 
 export interface VerdictCounts {
-  /** Players looked at, by verdict. */
+  /** Number of examined players, by verdict. */
   readonly counts: Readonly<Record<Verdict, number>>;
-  /** Players looked at: fewer than `players` where only a sample was. */
+  /** Number of examined players: fewer than `players` if only a sample was examined. */
   readonly sampled: number;
   readonly players: number;
-  /** The state is the fold of all records up to and including this one. */
+  /** The last record of the state. */
   readonly seq: number;
 }
 
-/** Looks at `rowsMax` rows at most, evenly spread over the order in which players came. */
+/** Examines at most `rowsMax` rows, evenly spread over the players in their order of first report. */
 export function countVerdicts(state: GroupState, asOf: AsOf, rowsMax: number): VerdictCounts {
   const { subjects } = state;
   const counts: Record<Verdict, number> = { trusted: 0, neutral: 0, suspicious: 0, untrusted: 0 };

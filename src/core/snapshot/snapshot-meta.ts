@@ -1,4 +1,4 @@
-/** All of a state but its large tables, as one JSON value: what a snapshot stores of it and what the digest covers. */
+/** The state without its large tables, as one JSON value; snapshots store it and the digest covers it. */
 
 import type { GroupFormed } from '../records/records.js';
 import type { AllowedSubject } from '../registers/allow-list.js';
@@ -28,43 +28,40 @@ export interface SnapshotMeta {
     readonly tau: readonly number[];
     readonly a: readonly number[];
     readonly b: readonly number[];
-    /** Absent in weights of the first version of scoring. */
+    /** Absent for weights of the first version of scoring. */
     readonly z?: readonly number[];
     readonly witness?: readonly number[];
   };
-  /** Absent where no origin was ever declared. */
+  /** Absent if no origin was ever declared. */
   readonly origins?: readonly Origin[];
   readonly carriers?: readonly Carrier[];
-  /** Absent where nothing was ever disputed. Those of a dropped one are the records that hold their texts. */
+  /** Absent if there never was a dispute. `dropped` holds the records with the texts of dropped disputes. */
   readonly disputes?: readonly Dispute[];
   readonly droppedDisputes?: readonly (readonly [subject: string, seqs: readonly number[]])[];
   readonly disputesBy?: readonly (readonly [peer: number, times: readonly number[]])[];
-  /** Absent where nothing was declared. */
+  /** Absent if no relation was declared. */
   readonly relations?: readonly PeerRelation[];
-  /** Absent while the group uses the version of scoring that it was formed with. */
+  /** Absent while the group uses the version of scoring with which it was formed. */
   readonly scoring?: { readonly version: number; readonly seq: number };
   readonly auditHead: string;
   readonly audited: number;
   readonly erasures: readonly (readonly [seq: number, erasure: OpenErasure])[];
   readonly withdrawals: readonly (readonly [eventSeq: number, withdrawal: OpenWithdrawal])[];
   readonly pendingErasures: readonly (readonly [subject: string, seqs: readonly number[]])[];
-  /** Absent where nobody ever asked for such an erasure. */
+  /** Absent if no peer ever asked for such an erasure. */
   readonly sharedErasures?: readonly (readonly [peer: number, count: number])[];
-  /** Absent where no player was ever allowed. */
+  /** Absent if no player was ever on the allow list. */
   readonly allowed?: readonly (readonly [subject: string, allowed: AllowedSubject])[];
   readonly erasuresBy: readonly (readonly [peer: number, times: readonly number[]])[];
   readonly redacted: number;
-  /** Absent where nothing was ever retired, as in snapshots of releases that knew no retention. */
+  /** Absent if no event ever expired, as in snapshots of releases without retention. */
   readonly retired?: { readonly seq: number; readonly open: boolean };
   readonly eventCount: number;
-  /**
-   * How many there are, so that a load makes room for them at once; no part of the digest, and absent in snapshots of
-   * before.
-   */
+  /** Number of players, so that a load can reserve memory. Not covered by the digest; absent in older snapshots. */
   readonly players?: number;
-  /** Number and sum of the hashes of what events say; no part of the digest, and absent in snapshots of before. */
+  /** Number and sum of the hashes of event contents. Not covered by the digest; absent in older snapshots. */
   readonly repeats?: { readonly count: number; readonly sum: number };
-  /** No part of the digest, and absent in snapshots of before: all events then count as older than an hour. */
+  /** Not covered by the digest; absent in older snapshots, which makes all events count as older than an hour. */
   readonly hourlyCounts?: readonly HourlyCount[];
 }
 
@@ -119,7 +116,7 @@ function weightsOf({ basedOnSeq, computedAt, pi, tau, a, b, z, witness }: Weight
   return { basedOnSeq, computedAt, pi, ...columns, ...witnesses };
 }
 
-/** A state with everything but its tables, which the caller fills. */
+/** Returns a state with everything but its tables, which the caller fills. */
 export function stateFrom(meta: SnapshotMeta, salt: Uint8Array): GroupState {
   const state = new GroupState(meta.formed, salt);
   for (const peer of meta.peers) state.peers.add({ ...peer });

@@ -30,7 +30,7 @@ const ERASED_BYTES = 18;
 const PLAYER_BYTES = 50;
 const ENTRY_BYTES = 30;
 
-/** Gathers rows of one table into blocks, which all lie in the same memory: see `snapshotBlocks`. */
+/** Collects the rows of one table into blocks that share one buffer; see `snapshotBlocks`. */
 class Blocks {
   readonly #name: string;
   #number = 0;
@@ -41,7 +41,7 @@ class Blocks {
     this.#name = name;
   }
 
-  /** Makes room for a row; returns the block that is full, if the row does not fit. */
+  /** Reserves room for a row. Returns the full block if the row does not fit into it. */
   reserve(bytes: number): SnapshotBlock | null {
     if (this.at + bytes <= this.#buffer.length) return null;
     const full = this.finish();
@@ -71,9 +71,9 @@ class Blocks {
 }
 
 /**
- * The blocks of a state, in the order in which `loadSnapshot` wants them. The state must not change meanwhile. The
- * bytes of a block are its own until the next is asked for: blocks of their own would be tens of megabytes of garbage,
- * of which the C library keeps what a collection in the midst of a snapshot leaves.
+ * Yields the blocks of a state in the order that `loadSnapshot` expects. The state must not change meanwhile. The bytes
+ * of a block are valid until the next block is requested: separate buffers would be tens of megabytes of garbage, and
+ * the C library keeps the memory that a garbage collection during a snapshot frees.
  */
 export function* snapshotBlocks(state: GroupState): Generator<SnapshotBlock> {
   const { size: count, sum } = state.repeats;
@@ -181,17 +181,20 @@ function* playerBlocks({ subjects }: GroupState): Generator<SnapshotBlock> {
   if (last !== null) yield last;
 }
 
-/** What the block `meta` holds; null for every other block. */
+/** Returns the content of the block `meta`; null for every other block. */
 export function metaIn({ key, bytes }: SnapshotBlock): SnapshotMeta | null {
   if (key !== 'meta') return null;
   return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()) as SnapshotMeta;
 }
 
-/** The state that `snapshotBlocks` wrote. Throws where the blocks are not a whole snapshot of this version. */
+/**
+ * Rebuilds the state from the blocks of `snapshotBlocks`. Throws if the blocks are not a whole snapshot of this
+ * version.
+ */
 export function loadSnapshot(blocks: Iterable<SnapshotBlock>, salt: Uint8Array): GroupState {
   let state: GroupState | null = null;
   let audited = 0;
-  // Snapshots of earlier releases hold none.
+  // Snapshots of earlier releases have no such field.
   let repeats = { count: 0, sum: 0 };
   for (const block of blocks) {
     const meta = metaIn(block);
@@ -217,7 +220,7 @@ export function loadSnapshot(blocks: Iterable<SnapshotBlock>, salt: Uint8Array):
   return state;
 }
 
-/** `view`: of the block's bytes; a `Buffer` would read a number byte by byte. */
+/** `view` covers the block's bytes; a `Buffer` would read a number byte by byte. */
 function load(state: GroupState, table: string, view: DataView): void {
   switch (table) {
     case 'times':
@@ -256,7 +259,7 @@ function loadIds({ eventIds }: GroupState, view: DataView): void {
   }
 }
 
-/** So many players are looked for at a time. */
+/** Number of players that are looked up at a time. */
 const PLAYERS = 256;
 
 function loadPlayers(state: GroupState, view: DataView): void {
@@ -272,7 +275,7 @@ function loadPlayers(state: GroupState, view: DataView): void {
   }
 }
 
-/** The players whose keys stand in the columns; the first begins at byte `from`. */
+/** Loads the players whose keys are in the columns; the first begins at byte `from`. */
 function loadRows({ subjects }: GroupState, columns: KeyColumns, view: DataView, from: number): void {
   let at = from;
   for (let i = 0; i < columns.count; i++) {
@@ -281,7 +284,8 @@ function loadRows({ subjects }: GroupState, columns: KeyColumns, view: DataView,
     at += PLAYER_BYTES;
     for (let entry = first; entry < first + peers; entry++, at += ENTRY_BYTES) {
       const head = view.getFloat64(at + 22, true);
-      if (!Number.isInteger(head) || head < 0 || head > limits.seqMax) throw new Error('snapshot: a head is no record');
+      if (!Number.isInteger(head) || head < 0 || head > limits.seqMax)
+        throw new Error('snapshot: the head of a pair is not a record of the log');
       const [lowering, raising] = [view.getFloat64(at + 6, true), view.getFloat64(at + 14, true)];
       subjects.entries.set(entry, view.getUint16(at, true), lowering, raising, view.getUint32(at + 2, true), head);
     }

@@ -1,6 +1,6 @@
 /**
- * The digest of a state: equal for equal states, however their tables are laid out. Subjects and event ids enter as
- * sums of one 64-bit hash each, so that no order is needed; the rest as JSON.
+ * The digest of a state, which is equal for equal states whatever the layout of their tables. Subjects and event ids
+ * contribute sums of 64-bit hashes, so that their order does not matter; everything else contributes JSON.
  */
 import { hash } from 'node:crypto';
 import { KEY_WORDS, TAG_WORDS } from '../columns/packed-keys.js';
@@ -8,8 +8,8 @@ import type { GroupState } from '../state.js';
 import { metaOf } from './snapshot-meta.js';
 
 /**
- * Items that are hashed side by side: each step of a hash waits for the one before, so that several take little longer
- * than one.
+ * Number of items that are hashed side by side: each step of a hash depends on the previous one, so that several hashes
+ * take little longer than one.
  */
 const TOGETHER = 4;
 const HIGH_START = 0x9e3779b9 | 0;
@@ -17,13 +17,13 @@ const LOW_START = 0x85ebca6b | 0;
 const HIGH_FACTOR = 0xcc9e2d51;
 const LOW_FACTOR = 0x1b873593;
 
-/** Sums of the hashes of items of so many words, as two lanes of 32 bits that wrap. */
+/** Sums the hashes of items of `size` words each, as two wrapping lanes of 32 bits. */
 class Sum {
   readonly #size: number;
-  /** Of the next items, and the same memory as doubles. */
+  /** Words of the next items, and the same memory as doubles. */
   readonly words: Uint32Array;
   readonly doubles: Float64Array;
-  /** Where the words of the next item belong. */
+  /** Index of the first word of the next item. */
   at = 0;
   #high = 0;
   #low = 0;
@@ -35,7 +35,7 @@ class Sum {
     this.doubles = new Float64Array(memory);
   }
 
-  /** Takes in the item whose words were written. */
+  /** Adds the item whose words were written. */
   add(): void {
     this.at += this.#size;
     if (this.at < this.words.length) return;
@@ -43,15 +43,15 @@ class Sum {
     this.at = 0;
   }
 
-  /** Of all items; no more may come. */
+  /** Returns the sum over all items; no item may follow. */
   hex(): string {
     if (this.at > 0) this.#digest(this.at / this.#size);
     return [this.#high, this.#low].map((half) => (half >>> 0).toString(16).padStart(8, '0')).join('');
   }
 
   /**
-   * The first `count` items; what stands behind them is hashed along. Written out, since only local variables stay in
-   * registers.
+   * Hashes the first `count` items; the words after them are hashed, too, but not added. The lanes are written out
+   * because only local variables stay in registers.
    */
   #digest(count: number): void {
     const { words } = this;
@@ -101,7 +101,7 @@ function finish(h: number): number {
   return x ^ (x >>> 16);
 }
 
-/** One hash per (subject, peer) pair: key, times, peer, sums, count and head. */
+/** Adds up one hash per (subject, peer) pair: key, times, peer, sums, count and head. */
 function subjectsSum(state: GroupState): string {
   const { subjects } = state;
   const { entries } = subjects;
@@ -142,7 +142,7 @@ function eventIdsSum(state: GroupState): string {
   return sum.hex();
 }
 
-/** When records were received, which of them are audited, and which events went with an erasure. */
+/** Adds up the times of receipt, the audited records, and the events removed by erasures. */
 function columnsSum({ times, auditSeqs, erasedEvents }: GroupState): string {
   const sum = new Sum(4);
   const { doubles } = sum;
@@ -153,14 +153,14 @@ function columnsSum({ times, auditSeqs, erasedEvents }: GroupState): string {
   };
   for (let i = 0; i < times.seqs.length; i++) add(times.seqs.at(i), times.ats.at(i));
   for (let i = 0; i < auditSeqs.length; i++) add(auditSeqs.at(i), Number.NaN);
-  // The peer is that of the event's id. Records are negative here, so that they are no time of receipt.
+  // The peer follows from the event's id. The numbers are negative here to distinguish them from times of receipt.
   for (const { seq, erasedSeq } of erasedEvents.all()) add(-seq, -erasedSeq);
   return sum.hex();
 }
 
 /**
- * SHA-256, hex, of everything that a replay must reproduce. Of erasures under way only their records count: the chains
- * that are left of them grow shorter as the work goes on.
+ * SHA-256, hex, of everything that a replay must reproduce. Erasures in progress count by their records alone, because
+ * their remaining chains shrink as the work proceeds.
  */
 export function stateDigest(state: GroupState): string {
   const { erasures, ...meta } = metaOf(state);

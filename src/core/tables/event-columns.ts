@@ -1,6 +1,6 @@
 /**
- * A stretch of events as columns: what a state takes in of each, side by side, so that neither bytes of a batch become
- * an object per event nor look-ups wait for memory one after the other. Columns are filled, taken in and filled again.
+ * Events as columns: the fields that a state needs of each event, side by side. Columns spare one object per event of a
+ * batch, and lookups of many events wait for memory together. They are filled, applied and filled again.
  */
 
 import {
@@ -14,21 +14,23 @@ import {
   writeTag,
 } from '../columns/packed-keys.js';
 
-/** What the slots and rows of so many events take, some 100 KB, stays in the second cache between the phases. */
+/**
+ * Capacity in events: their slots and rows take about 100 KB, which stays in the second-level cache between the phases.
+ */
 const EVENTS = 256;
 
-/** Keys of subjects, with what decides where each stands. */
+/** Keys of subjects, with the hashes that determine their slots. */
 export interface KeyColumns {
   readonly count: number;
   /** Subject hashes as little-endian words, `KEY_WORDS` each. */
   readonly keys: Uint32Array;
-  /** `Subjects` fills them in. */
+  /** Hashes of the keys, filled in by `Subjects`. */
   readonly hashes: Int32Array;
-  /** The same: the row that each key most likely has, found when it was warmed; -1 where none was. */
+  /** The probable row of each key, found by a prefetch; -1 if there is none. Filled in by `Subjects`. */
   readonly rows: Int32Array;
 }
 
-/** Columns for so many keys, with none in them. */
+/** Returns empty columns with a capacity of `capacity` keys. */
 export function keyColumns(capacity: number): { -readonly [K in keyof KeyColumns]: KeyColumns[K] } {
   return {
     count: 0,
@@ -38,18 +40,18 @@ export function keyColumns(capacity: number): { -readonly [K in keyof KeyColumns
   };
 }
 
-/** What an event is looked up by: the tag of its id, and its subject's key, with its hash, at `i` of columns. */
+/** The lookup keys of an event, at index `i` of columns: the tag of its id, and its subject's key with its hash. */
 export interface EventKeys {
   readonly columns: EventColumns;
   readonly i: number;
 }
 
-/** The values of an event that a state takes in beside its keys. `timestamp` is in ms since 1970. */
+/** The values of an event that a state needs besides its keys. `timestamp` is in ms since 1970. */
 export interface EventValues {
   readonly peer: number;
   readonly event_type: number;
   readonly mass: number;
-  /** Present where the event repeats an earlier one, and so adds no evidence. */
+  /** Present if the event repeats an earlier one and therefore adds no evidence. */
   readonly repeats?: true;
   readonly timestamp: number;
 }
@@ -66,7 +68,7 @@ export class EventColumns implements KeyColumns {
   /** Numbers of the event types. */
   readonly types: Uint8Array;
   readonly masses: Float64Array;
-  /** ms since 1970: when the events happened, as their peers say. */
+  /** Times of the events in ms since 1970, as their peers stated them. */
   readonly timestamps: Float64Array;
 
   constructor(capacity = EVENTS) {
@@ -81,15 +83,13 @@ export class EventColumns implements KeyColumns {
     this.timestamps = new Float64Array(capacity);
   }
 
-  /**
-   * Adds the key of an event's subject, and nothing else of it; there must be room. One without a subject gets any key.
-   */
+  /** Adds only the key of an event's subject; there must be room. A missing subject is stored as an arbitrary key. */
   addKey(subject: SubjectKey | null): void {
     if (subject !== null) copyKey(subject.words, subject.at, this.keys, this.count * KEY_WORDS);
     this.count++;
   }
 
-  /** Holds what this event is looked up by, alone. */
+  /** Replaces the content by the lookup keys of one event. */
   onlyKeys(subject: SubjectKey | null, tag: IdTag): EventKeys {
     this.count = 0;
     this.addKey(subject);
@@ -97,7 +97,7 @@ export class EventColumns implements KeyColumns {
     return { columns: this, i: 0 };
   }
 
-  /** The rest of event `i`, whose keys are there. */
+  /** Sets the other fields of event `i`, whose keys are set. */
   setOthers(i: number, { peer, event_type, mass, repeats, timestamp }: EventValues): void {
     this.peers[i] = peer;
     this.types[i] = event_type;
@@ -106,21 +106,21 @@ export class EventColumns implements KeyColumns {
   }
 }
 
-/** A subject's 32 bytes as its key. */
+/** Converts a subject's 32 bytes to a key. */
 export function keyOf(subject: Uint8Array): SubjectKey {
   const words = new Uint32Array(KEY_WORDS);
   subjectWords(subject, words, 0);
   return { words, at: 0 };
 }
 
-/** A key as the subject's 32 bytes. */
+/** Converts a key to the subject's 32 bytes. */
 export function bytesOf({ words, at }: SubjectKey): Uint8Array {
   const bytes = new Uint8Array(KEY_BYTES);
   encodeKey(words, at, new DataView(bytes.buffer), 0);
   return bytes;
 }
 
-/** Writes a subject's hash as words to `to` of a column. */
+/** Writes a subject's hash as words to a column, starting at `to`. */
 export function subjectWords(subject: Uint8Array, words: Uint32Array, to: number): void {
   for (let i = 0; i < KEY_WORDS; i++) {
     const at = 4 * i;

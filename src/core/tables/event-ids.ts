@@ -1,7 +1,7 @@
 /**
- * Every `event_id` ever accepted, as an 80-bit keyed tag with the event's sequence number and peer: the idempotency of
- * the group. Open addressing in shards of packed 16-bit words, each in pages of its own; a shard grows by some fifth,
- * so that the table stays nearly four fifths full.
+ * The table of every `event_id` ever accepted, as an 80-bit keyed tag with the event's sequence number and peer; it
+ * makes submissions idempotent. Open addressing in shards of packed 16-bit words, each shard in pages of its own. A
+ * shard grows by about a fifth, so that the table stays nearly four fifths full.
  *
  * | words | bytes | meaning                                    |
  * |-------|-------|--------------------------------------------|
@@ -18,7 +18,10 @@ const WORDS = 9;
 const SHARD_BITS = 10;
 const SHARDS = 1 << SHARD_BITS;
 
-/** The table's parts, of which each lies in one piece, and the one where the tag at `from` of a column belongs. */
+/**
+ * Number of the table's parts, each of which lies in one piece. The function returns the part of the tag at `from` of a
+ * column.
+ */
 export const ID_PARTS: number = SHARDS;
 export function idPartOf(tags: Uint16Array, from: number): number {
   return tags[from]! & (SHARDS - 1);
@@ -26,12 +29,12 @@ export function idPartOf(tags: Uint16Array, from: number): number {
 
 const LOAD_MAX = 0.85;
 /**
- * By which part of itself a shard grows at least and at most. Each grows by another part: ids spread so evenly that all
- * would be full within the same turns.
+ * Least and largest share of itself by which a shard grows. The shares differ between shards: ids spread so evenly that
+ * all shards would otherwise be full within the same turns.
  */
 const GROWTH_MIN = 0.15;
 const GROWTH_MAX = 0.23;
-/** Shards with room made beforehand are as far from being full as any of so many that grew. */
+/** Number of different fill levels among shards with reserved room, so that they do not become full together. */
 const RESERVED_PHASES = 16;
 const LINE_WORDS = 32;
 
@@ -39,18 +42,21 @@ const PAGE_BITS = 8;
 const PAGE_SLOTS = 1 << PAGE_BITS;
 const PAGE_MASK = PAGE_SLOTS - 1;
 const PAGE_WORDS = PAGE_SLOTS * WORDS;
-/** So many pages are one array: the collector of garbage looks at each array again and again. */
+/**
+ * Pages of one array (as a power of two): the garbage collector visits each array again and again, so fewer arrays are
+ * better.
+ */
 const BLOCK_BITS = 6;
 const BLOCK_PAGES = 1 << BLOCK_BITS;
 const BLOCK_MASK = BLOCK_PAGES - 1;
-/** Slots after those that ids belong to, for what is passed on from the last of these. */
+/** Slots after the home slots of a shard, for ids that are displaced from the last of them. */
 const TAIL_SLOTS = 32;
 
-/** Ids are passed on upwards, never around the end; the last slot of all is always empty. */
+/** Ids are displaced upwards and never wrap around the end; the very last slot is always empty. */
 interface Shard {
-  /** The numbers of its pages. */
+  /** Numbers of the shard's pages. */
   pages: number[];
-  /** Slots that ids belong to. */
+  /** Number of home slots. */
   slots: number;
   used: number;
   readonly growth: number;
@@ -58,7 +64,7 @@ interface Shard {
 
 const wanted = new Uint16Array(TAG_WORDS);
 
-/** A page of the table, and an id of it where a walk is. */
+/** A cursor over the ids of a page of the table. */
 class HeldIds {
   readonly #words: Uint16Array;
   readonly #end: number;
@@ -70,19 +76,19 @@ class HeldIds {
     this.#at = from - WORDS;
   }
 
-  /** Goes on to the next id; false where there is none. */
+  /** Advances to the next id; false if there is none. */
   next(): boolean {
     do this.#at += WORDS;
     while (this.#at < this.#end && !isOccupied(this.#words, this.#at));
     return this.#at < this.#end;
   }
 
-  /** One of the tag's words, 0 to 4. */
+  /** Returns one of the tag's words, `i` from 0 to 4. */
   tagWord(i: number): number {
     return this.#words[this.#at + i]!;
   }
 
-  /** Writes the tag's bytes, a word each, to `to` of a column. */
+  /** Writes the tag's bytes to a column, one word each, starting at `to`. */
   readBytes(column: Uint32Array, to: number): void {
     copyTagBytes(this.#words, this.#at, column, to);
   }
@@ -106,7 +112,7 @@ export class EventIds {
   readonly #blocks: Uint16Array[] = [];
   readonly #freePages: number[] = [];
   #size = 0;
-  /** The slot where the last search ended: the number of its page's array, and where in it the slot begins. */
+  /** Slot where the last search ended: the number of the array that holds its page, and the slot's offset within it. */
   #block = 0;
   #at = 0;
 
@@ -118,7 +124,7 @@ export class EventIds {
     return this.#size >= limits.eventIdsMax;
   }
 
-  /** Makes room for so many ids at once, as far as they spread evenly; only in an empty table. */
+  /** Reserves room for `count` ids, assuming that they spread evenly. Call only for an empty table. */
   reserve(count: number): void {
     const slots = Math.min(count, limits.eventIdsMax) / SHARDS / LOAD_MAX;
     if (this.#size > 0 || slots < PAGE_SLOTS) return;
@@ -128,13 +134,13 @@ export class EventIds {
     }
   }
 
-  /** The sequence number under which the id was accepted, or 0. */
+  /** Returns the sequence number under which the id was accepted; 0 if it was not. */
   seqOf(tag: IdTag): number {
     writeTag(tag, wanted, 0);
     return this.#seqFrom(wanted, 0);
   }
 
-  /** The same for event `i` of columns. */
+  /** Like `seqOf`, for event `i` of columns. */
   seqOfEvent({ tags }: EventColumns, i: number): number {
     return this.#seqFrom(tags, i * TAG_WORDS);
   }
@@ -147,7 +153,7 @@ export class EventIds {
     return isOccupied(words, this.#at) ? seqAt(words, this.#at) : 0;
   }
 
-  /** The number of the peer that sent it; call only for an id that is there. */
+  /** Returns the number of the peer that sent the event; call only for an id in the table. */
   peerOfEvent({ tags }: EventColumns, i: number): number {
     this.#search(this.#shardOf(tags, i * TAG_WORDS), tags, i * TAG_WORDS);
     return peerAt(this.#blocks[this.#block]!, this.#at);
@@ -158,26 +164,26 @@ export class EventIds {
     this.insertFrom(wanted, 0, seq, peer);
   }
 
-  /** The id of event `i`, as record `seq`. */
+  /** Inserts the id of event `i` as record `seq`. */
   insertEvent({ tags, peers }: EventColumns, i: number, seq: number): void {
     this.insertFrom(tags, i * TAG_WORDS, seq, peers[i]!);
   }
 
-  /** The id whose tag's words begin at `from` of a column. */
+  /** Inserts the id whose tag's words begin at `from` of a column. */
   insertFrom(tags: Uint16Array, from: number, seq: number, peer: number): void {
     this.makeRoom(idPartOf(tags, from), 1);
     this.insertWithRoom(tags, from, seq, peer);
   }
 
-  /** Makes room for `count` further ids of a part. */
+  /** Reserves room for `count` more ids in a part. */
   makeRoom(part: number, count: number): void {
     const shard = this.#shards[part]!;
     while (shard.used + count > shard.slots * LOAD_MAX) this.#grow(shard);
   }
 
   /**
-   * As `insertFrom`, where `makeRoom` came before: no way to a growth, for which V8 throws away what it compiled before
-   * the first.
+   * Like `insertFrom`, after a call of `makeRoom`. This method never leads to a growth, because V8 discards compiled
+   * code at the first one.
    */
   insertWithRoom(tags: Uint16Array, from: number, seq: number, peer: number): void {
     const shard = this.#shardOf(tags, from);
@@ -195,8 +201,8 @@ export class EventIds {
   }
 
   /**
-   * Reads the slots where the ids of events belong, so that the memory behind comes for all of them at a time, as in
-   * `Subjects.warm`.
+   * Prefetches the slots of the ids of events, so that the memory for all of them is fetched at the same time, as in
+   * `Subjects.prefetch`.
    */
   prefetch({ tags, count }: EventColumns): number {
     let sum = 0;
@@ -207,13 +213,13 @@ export class EventIds {
       const page = shard.pages[slot >>> PAGE_BITS]!;
       const words = this.#blockOf(page);
       const at = startOf(page) + (slot & PAGE_MASK) * WORDS;
-      // Slots are passed over until one fits, most often into the next cache line.
+      // A search skips slots until one matches, which most often leads into the next cache line.
       sum += words[at]! + words[Math.min(at + LINE_WORDS, words.length - 1)]!;
     }
     return sum;
   }
 
-  /** All ids, page by page. */
+  /** Yields all ids, page by page. */
   *held(): Generator<HeldIds> {
     for (const { pages } of this.#shards) {
       for (const page of pages) yield new HeldIds(this.#blockOf(page), startOf(page));
@@ -228,7 +234,9 @@ export class EventIds {
     return this.#blocks[page >>> BLOCK_BITS]!;
   }
 
-  /** Goes to the slot of the tag at `from`, or to the empty one where it belongs; returns which it is. */
+  /**
+   * Moves to the slot of the tag at `from`, or to the empty slot where it belongs; returns true if the tag was found.
+   */
   #search({ pages, slots }: Shard, tags: Uint16Array, from: number): number {
     const low = tags[from + 1]!;
     const high = tags[from + 2]!;
@@ -237,8 +245,8 @@ export class EventIds {
     let words = this.#blockOf(page);
     let at = startOf(page) + (slot & PAGE_MASK) * WORDS;
     while (isOccupied(words, at)) {
-      // What tells slots of one neighbourhood apart comes first, and both of it at once: with one alone V8 learns only
-      // after 65,000 ids that the other is ever asked for, and throws away what it had compiled.
+      // The words that differ within a neighbourhood come first, and two of them together: with one alone, V8 learns
+      // only after 65,000 ids that the other is needed at all, and discards its compiled code.
       if (
         ((words[at + 1]! ^ low) | (words[at + 2]! ^ high)) === 0 &&
         words[at + 3] === tags[from + 3] &&
@@ -258,13 +266,13 @@ export class EventIds {
     return slot;
   }
 
-  /** A shard of `pages` pages, and all of them for its ids but the tail. */
+  /** Extends a shard to `pages` pages, which all serve as home slots except the tail. */
   #extend(shard: Shard, pages: number): void {
     while (shard.pages.length < pages) shard.pages.push(this.#newPage());
     shard.slots = pages * PAGE_SLOTS - TAIL_SLOTS;
   }
 
-  /** Before a slot is taken. */
+  /** Keeps the very last slot of a shard empty. Call before a slot is taken. */
   #keepLastEmpty({ pages }: Shard, slot: number): void {
     if (slot === pages.length * PAGE_SLOTS - 1) pages.push(this.#newPage());
   }
@@ -279,8 +287,8 @@ export class EventIds {
   }
 
   /**
-   * Puts the ids of a shard into pages of their own, and keeps its old ones for the next shard: no memory is given up
-   * for other.
+   * Moves the ids of a shard to new pages and keeps the old pages for the next shard, so that no memory is released and
+   * requested again.
    */
   #grow(shard: Shard): void {
     const old = shard.pages.splice(0);
@@ -295,7 +303,7 @@ export class EventIds {
     }
   }
 
-  /** Puts in the id whose words begin at `from`, which is not there yet. */
+  /** Inserts the id whose words begin at `from` and which is not in the shard yet. */
   #put(shard: Shard, words: Uint16Array, from: number): void {
     this.#keepLastEmpty(shard, this.#search(shard, words, from));
     const to = this.#blocks[this.#block]!;
@@ -308,7 +316,7 @@ export class EventIds {
   }
 }
 
-/** Where a page begins in its block. */
+/** Offset of a page within its block. */
 function startOf(page: number): number {
   return (page & BLOCK_MASK) * PAGE_WORDS;
 }
@@ -325,7 +333,7 @@ function seqAt(words: Uint16Array, at: number): number {
   return words[at + 5]! + words[at + 6]! * 0x10000 + words[at + 7]! * 0x100000000;
 }
 
-/** Spreads 32 bits of the tag, which is uniform already, over any number of slots. */
+/** Maps 32 bits of the tag, which is uniformly distributed already, to any number of slots. */
 function homeOf(low: number, high: number, slots: number): number {
   return Math.floor(((high * 0x10000 + low) / 0x100000000) * slots);
 }

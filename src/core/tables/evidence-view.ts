@@ -1,6 +1,6 @@
 /**
- * What reads and the peer-trust computation need of a state. `GroupState` is one such view; a simulation makes another,
- * with sums or peers of its own.
+ * The part of a state that reads and the peer-trust computation need. `GroupState` is one such view; a simulation
+ * builds another, with its own sums or peers.
  */
 import type { PeerEntries } from './peer-entries.js';
 import type { Subjects } from './subjects.js';
@@ -15,7 +15,7 @@ export type EvidenceSubjects = Pick<
   >;
 };
 
-/** What each peer, and each carrier of an origin, counts for on reads, by its number. */
+/** Values of each peer, and of each carrier of an origin, that reads use; indexed by number. */
 export interface PeerColumns {
   /** The gate, in [0, 1]. */
   readonly tau: Float64Array;
@@ -26,20 +26,20 @@ export interface PeerColumns {
   readonly z: Float64Array;
   /** `clip(tau (A + B) / 4, 0, 1)`. */
   readonly weight: Float64Array;
-  /** The lowest peer of its witness group; 1 where the group has others, `CARRIES` for a carrier. */
+  /** Lowest peer of the witness group. `isGrouped` is 1 if the group has other members, and `CARRIES` for a carrier. */
   readonly witness: Uint16Array;
   readonly isGrouped: Uint8Array;
-  /** The peer that sends it: of a carrier its peer, else the number itself. */
+  /** The peer that sends the evidence: the peer of a carrier, else the number itself. */
   readonly sender: Uint16Array;
   /** 1 for a pre-trusted peer. */
   readonly preTrusted: Uint8Array;
-  /** 1 for a revoked peer, whose evidence counts for nothing. */
+  /** 1 for a revoked peer, whose evidence does not count. */
   readonly excluded: Uint8Array;
-  /** Log-odds between a player of whom nothing is known and `suspicious`, where all witnesses are two-sided. */
+  /** Log-odds between an unknown player and `suspicious` if all witnesses are two-sided. */
   readonly distance: number;
 }
 
-/** Sums are scaled to `epoch`, ms since 1970. */
+/** Evidence sums scaled to `epoch`, in ms since 1970. */
 export interface EvidenceView {
   readonly subjects: EvidenceSubjects;
   readonly peerWeights: PeerColumns;

@@ -1,41 +1,38 @@
 /**
- * How many events each peer had sent an hour ago or earlier: what other peers may know of a peer's count. Read beside
- * the verdict stream, a count that is current would tell who reported whom. Counts step at whole hours, all peers'
- * together. They are rebuilt by a replay and kept in snapshots, so that a restart shows nothing sooner.
+ * Number of events that each peer had sent an hour ago or earlier; other peers may learn no newer count. Together with
+ * the verdict stream, a current count would reveal who reported whom. All counts step at whole hours. A replay rebuilds
+ * them and snapshots contain them, so that a restart reveals nothing earlier.
  */
 import { HOUR_MS } from '../../limits.js';
 
-/** A peer's events by the hour (since 1970) of its newest one. */
+/** A peer's event counts, for the hour (since 1970) of its newest event. */
 export interface HourlyCount {
   readonly peer: number;
   readonly hour: number;
-  /** Events received before that hour began. */
+  /** Number of events received before that hour began. */
   readonly before: number;
-  /** Events received before the hour before it began. */
+  /** Number of events received before the previous hour began. */
   readonly earlier: number;
 }
 
 export class HourlyCounts {
   readonly #byPeer: (Omit<HourlyCount, 'peer'> | undefined)[] = [];
 
-  /** Notes that a peer sends its next event at `at` (ms since 1970), after `sent` others. */
+  /** Notes that a peer, having sent `sent` events, sends the next one at `at` (ms since 1970). */
   note(peer: number, sent: number, at: number): void {
     const hour = Math.floor(at / HOUR_MS);
     const known = this.#byPeer[peer];
     if (known?.hour === hour) return;
     const earlier = earlierOf(known, hour, sent);
-    // Where the clock went back, events of the hour that it came from may be seconds old.
+    // If the clock went back, events of the hour that it came from may be seconds old.
     const before = known !== undefined && hour < known.hour ? earlier : sent;
     this.#byPeer[peer] = { hour, before, earlier };
   }
 
-  /**
-   * How many of the `sent` events others may know of at `now`: none that is younger than an hour, all that are older
-   * than two.
-   */
+  /** Number of the `sent` events that others may learn at `now`: none younger than an hour, all older than two. */
   asOf(peer: number, sent: number, now: number): number {
     const known = this.#byPeer[peer];
-    // No entry: a snapshot of a release that kept none, and no event since.
+    // No entry: the snapshot comes from a release without these counts, and no event has arrived since.
     if (known === undefined) return sent;
     const hour = Math.floor(now / HOUR_MS);
     if (hour > known.hour + 1) return sent;
@@ -51,7 +48,7 @@ export class HourlyCounts {
   }
 }
 
-/** Where the clock went back, what was known before stays the answer: never sooner than it should. */
+/** If the clock went back, the earlier answer stays, so that nothing is revealed too early. */
 function earlierOf(known: Omit<HourlyCount, 'peer'> | undefined, hour: number, sent: number): number {
   if (known === undefined || hour > known.hour + 1) return sent;
   return hour === known.hour + 1 ? known.before : known.earlier;

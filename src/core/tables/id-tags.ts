@@ -1,11 +1,11 @@
-/** The keyed tags under which a group remembers the ids of events. */
+/** Computes the keyed tags under which a group remembers event ids. */
 import { hash } from 'node:crypto';
 import { ID_TAG_BYTES, type IdTag, TAG_WORDS, writeTag } from '../columns/packed-keys.js';
 
 export class IdTags {
   readonly #key: string;
 
-  /** `salt` is never kept. */
+  /** `salt` is not stored. */
   constructor(secret: Uint8Array, salt: Uint8Array) {
     this.#key = hash('sha256', Buffer.concat([secret, salt]), 'hex');
   }
@@ -14,7 +14,7 @@ export class IdTags {
     return hash('sha256', this.#key + eventId, 'binary').slice(0, ID_TAG_BYTES);
   }
 
-  /** Writes the tags of these ids, `TAG_WORDS` each, into a column from its beginning on. */
+  /** Writes the tags of these ids, `TAG_WORDS` each, to the beginning of a column. */
   writeAll(eventIds: readonly string[], tags: Uint16Array): void {
     for (const [i, eventId] of eventIds.entries()) writeTag(this.of(eventId), tags, i * TAG_WORDS);
   }

@@ -1,7 +1,7 @@
 /**
- * The evidence of every (subject, peer) pair. A subject's entries lie next to each other in one block of a segment, in
- * order of their peers, and all of an entry side by side, so that a read touches one or two cache lines and a pair is
- * found by halves; a block that is full moves to one of the next capacity.
+ * The evidence of every (subject, peer) pair. A subject's entries lie next to each other in one block of a segment,
+ * sorted by peer, and the fields of an entry lie side by side, so that a read touches one or two cache lines and a
+ * binary search finds a pair. A full block moves to one of the next capacity.
  *
  * | words | type    | bytes | meaning                                                                              |
  * |-------|---------|-------|--------------------------------------------------------------------------------------|
@@ -10,7 +10,7 @@
  * | 4, 5  | 48 bits | 6     | head: sequence number of the pair's newest record, its high bits in the low half of 5 |
  * | 5     | Uint16  | 2     | the number of the peer, or of the carrier of an origin, in the high half             |
  * | 6     | 31 bits | 4     | count: events held for the pair (accepted and not withdrawn)                         |
- * | 6     | 1 bit   |       | void: an upheld dispute takes the pair's evidence out of scores; the highest bit      |
+ * | 6     | 1 bit   |       | void: an upheld dispute excludes the pair's evidence from scores; the highest bit    |
  */
 
 import { Segment } from '../columns/segment.js';
@@ -22,7 +22,10 @@ const SEGMENT_BITS = 16;
 const SEGMENT_SIZE = 1 << SEGMENT_BITS;
 const SEGMENT_MASK = SEGMENT_SIZE - 1;
 
-/** Capacities of blocks: tight for the few peers that most players have, a half and a third apart by turns beyond. */
+/**
+ * Capacities of blocks: exact for the few peers that most players have, beyond that in alternating steps of a half and
+ * a third.
+ */
 const capacities = [1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024].concat([
   1536,
   2048,
@@ -56,38 +59,38 @@ function classOf(count: number): number {
 
 export class PeerEntries {
   readonly #segments: Segment[] = [];
-  /** First unused entry of the newest segment; starts as if the one before the first were full. */
+  /** First unused entry of the newest segment; initially as if a segment before the first were full. */
   #next = 0;
   #size = 0;
-  /** Blocks given back, per capacity class. */
+  /** Released blocks, by capacity class. */
   readonly #free: number[][] = capacities.map(() => []);
 
-  /** How many there are. */
+  /** Number of entries. */
   get size(): number {
     return this.#size;
   }
 
-  /** A block for `count` entries. */
+  /** Allocates a block for `count` entries. */
   allocate(count: number): number {
     this.#size += count;
     return this.#block(classOf(count));
   }
 
   /**
-   * Makes room for an entry at `place` among the `count` entries of the block at `at`; returns where the block lies
-   * now.
+   * Makes room for an entry at `place` among the `count` entries of the block at `at`; returns the block's present
+   * address.
    */
   insert(at: number, count: number, place: number): number {
     const block = this.#grow(at, count);
     this.#size++;
     const { words } = this.#segments[block >>> SEGMENT_BITS]!;
     const from = ((block & SEGMENT_MASK) + place) * WORDS;
-    // By hand: most players have few peers, for whom a call of `copyWithin` takes longer than the copy.
+    // Copies by a loop: most players have few peers, for whom a call of `copyWithin` takes longer than the copy.
     for (let i = ((block & SEGMENT_MASK) + count) * WORDS - 1; i >= from; i--) words[i + WORDS] = words[i]!;
     return block;
   }
 
-  /** The block with room for one entry more: itself, or a larger one that its entries moved to. */
+  /** Returns the block with room for one more entry: the same, or a larger one that its entries moved to. */
   #grow(at: number, count: number): number {
     const old = classOf(count);
     if (count < capacities[old]!) return at;
@@ -97,7 +100,7 @@ export class PeerEntries {
     return to;
   }
 
-  /** Clears a block of `count` entries and gives it back. */
+  /** Clears a block of `count` entries and releases it. */
   release(at: number, count: number): void {
     for (let i = 0; i < count; i++) this.set(at + i, 0, 0, 0, 0, 0);
     this.#free[classOf(count)]!.push(at);
@@ -122,12 +125,12 @@ export class PeerEntries {
     return this.#segments[entry >>> SEGMENT_BITS]!.words[(entry & SEGMENT_MASK) * WORDS + COUNT]! & COUNT_MASK;
   }
 
-  /** Whether an upheld dispute takes the evidence out of scores; the sums stay as they are. */
+  /** True if an upheld dispute excludes the evidence from scores; the sums stay as they are. */
   isVoid(entry: number): boolean {
     return this.#segments[entry >>> SEGMENT_BITS]!.words[(entry & SEGMENT_MASK) * WORDS + COUNT]! >>> VOID_BIT === 1;
   }
 
-  /** Takes an entry's evidence out of scores, or brings it back. `set` brings it back, too. */
+  /** Excludes an entry's evidence from scores, or includes it again. `set` includes it again, too. */
   setVoid(entry: number, isVoid: boolean): void {
     const { words } = this.#segments[entry >>> SEGMENT_BITS]!;
     const at = (entry & SEGMENT_MASK) * WORDS + COUNT;
@@ -138,10 +141,7 @@ export class PeerEntries {
     return this.#segments[entry >>> SEGMENT_BITS]!.words[(entry & SEGMENT_MASK) * WORDS + PEER]! >>> 16;
   }
 
-  /**
-   * Writes what an entry holds: lowering, raising and head to `double` of a column, its peer and count to `word` of
-   * another.
-   */
+  /** Copies an entry: lowering, raising and head to `double` of a column, peer and count to `word` of another. */
   read(entry: number, doubles: Float64Array, double: number, numbers: Uint32Array, word: number): void {
     const { words, view } = this.#segments[entry >>> SEGMENT_BITS]!;
     const at = (entry & SEGMENT_MASK) * WORDS;
@@ -153,8 +153,9 @@ export class PeerEntries {
   }
 
   /**
-   * Writes the `count` entries from `first` on as votes, their sums at `worths[at]`, from `to` on; returns where these
-   * end. A double that is handed over by itself would be an object of V8's, for each player.
+   * Writes the `count` entries from `first` on as votes to the vote columns from `to` on, with the decay factor
+   * `worths[at]`; returns the index after the last vote. The factor comes in an array because a single double argument
+   * would become a V8 object for each player.
    */
   putVotes(first: number, count: number, worths: Float64Array, at: number, votes: VoteSpace, to: number): number {
     const decayFactor = worths[at]!;
@@ -162,7 +163,7 @@ export class PeerEntries {
     const from = (first & SEGMENT_MASK) * WORDS;
     let end = to;
     for (let word = from; word < from + count * WORDS; word += WORDS) {
-      // Without a branch: 0 for a void entry, whose vote then has no mass and is none.
+      // Computed without a branch: 0 for a void entry, whose vote then has no mass and does not count.
       const counts = 1 - (words[word + COUNT]! >>> VOID_BIT);
       const lowering = counts * decayed(view.getFloat64(word * 4, true), decayFactor);
       const raising = counts * decayed(view.getFloat64(word * 4 + RAISING_AT, true), decayFactor);
@@ -172,8 +173,9 @@ export class PeerEntries {
   }
 
   /**
-   * Whether `mix` is below the number in `own` of one of the peers behind the `count` entries from `first` on, or below
-   * that in `pairs` of two of them. In one piece: a very large group asks it of millions of players at once.
+   * True if `mix` is below the number in `own` of one of the peers of the `count` entries from `first` on, or below the
+   * number in `pairs` of two of them. The loop is one function because a very large group calls it for millions of
+   * players at once.
    */
   isBelow(mix: number, first: number, count: number, own: Uint32Array, pairs: Uint32Array): boolean {
     const { words } = this.#segments[first >>> SEGMENT_BITS]!;
@@ -187,8 +189,8 @@ export class PeerEntries {
   }
 
   /**
-   * Where a peer stands among the `count` entries from `first` on; where it is not there, the complement of where it
-   * would.
+   * Index of a peer among the `count` entries from `first` on; if the peer is absent, the complement of the index where
+   * it belongs.
    */
   placeOf(first: number, count: number, peer: number): number {
     const { words } = this.#segments[first >>> SEGMENT_BITS]!;
@@ -206,8 +208,8 @@ export class PeerEntries {
   }
 
   /**
-   * Reads both ends of the `count` entries from `first` on, which of most players lie in two cache lines, as
-   * `Subjects.warm` does.
+   * Prefetches both ends of the `count` entries from `first` on, which lie in two cache lines for most players; see
+   * `Subjects.prefetch`.
    */
   prefetch(first: number, count: number): number {
     const { words } = this.#segments[first >>> SEGMENT_BITS]!;
@@ -224,7 +226,7 @@ export class PeerEntries {
     writeHead(words, i * WORDS, peer, head);
   }
 
-  /** One more event: adds its mass (negative lowers) and makes `head` the head of the pair's chain. */
+  /** Adds an event: adds its mass (negative lowers) and makes `head` the head of the pair's chain. */
   add(entry: number, mass: number, head: number): void {
     const { words, view } = this.#segments[entry >>> SEGMENT_BITS]!;
     const i = entry & SEGMENT_MASK;
@@ -234,7 +236,7 @@ export class PeerEntries {
     writeHead(words, i * WORDS, words[i * WORDS + PEER]! >>> 16, head);
   }
 
-  /** Multiplies every sum by `factor`; what is unused is zero and stays so. */
+  /** Multiplies every sum by `factor`; unused entries are zero and stay zero. */
   scale(factor: number): void {
     for (const { view } of this.#segments) {
       for (let at = 0; at < SEGMENT_SIZE * BYTES; at += BYTES) {
@@ -244,7 +246,7 @@ export class PeerEntries {
     }
   }
 
-  /** Moves the `count` entries of a block to another, leaving nothing behind. */
+  /** Moves the `count` entries of a block to another and clears the old block. */
   #move(from: number, to: number, count: number): void {
     const source = this.#segments[from >>> SEGMENT_BITS]!.words;
     const target = this.#segments[to >>> SEGMENT_BITS]!.words;
@@ -256,7 +258,7 @@ export class PeerEntries {
     }
   }
 
-  /** A block of the class, from what was given back or from the end. Blocks never straddle a segment's end. */
+  /** Takes a block of the class from the released ones or from the end. Blocks never straddle a segment's end. */
   #block(sizeClass: number): number {
     const given = this.#free[sizeClass]!.pop();
     if (given !== undefined) return given;
@@ -288,7 +290,7 @@ function headAt(words: Uint32Array, at: number): number {
   return (words[at + PEER]! & 0xffff) * WORD + words[at + HEAD]!;
 }
 
-/** `at`: likewise. */
+/** `at`: the entry's first word. */
 function writeHead(words: Uint32Array, at: number, peer: number, head: number): void {
   words[at + HEAD] = head >>> 0;
   words[at + PEER] = peer * 0x10000 + Math.floor(head / WORD);

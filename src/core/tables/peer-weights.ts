@@ -1,6 +1,6 @@
 /**
- * What each peer counts on reads, by its number: columns derived from the published weights, pre-trust and status, so
- * that a read looks nothing up. Derived from the rest of the state, hence in no snapshot and no digest.
+ * Values of each peer that reads use, by number: columns derived from the published weights, pre-trust and status, so
+ * that a read needs no lookup. Derived from the rest of the state, hence in no snapshot and no digest.
  */
 import { logit } from '../evidence/evidence.js';
 import { trustConstants as k } from '../evidence/trust-constants.js';
@@ -8,10 +8,10 @@ import type { Origins } from '../registers/origins.js';
 import type { PeerColumns } from './evidence-view.js';
 import type { Peers } from './peers.js';
 
-/** Weights as a record published them, by number of the peer. */
+/** Weights as a record published them, indexed by number of the peer. */
 export interface Weights {
   readonly basedOnSeq: number;
-  /** ms since 1970; null before the first. */
+  /** ms since 1970; null before the first computation. */
   readonly computedAt: number | null;
   /** The group's share of bad players, in (0, 1). */
   readonly pi: number;
@@ -19,9 +19,9 @@ export interface Weights {
   readonly a: Float64Array;
   readonly b: Float64Array;
   /**
-   * Two-sidedness, in [0, 1), and the lowest peer of each one's witness group. Null in weights of the first version of
-   * scoring, which hold until the first computation of this one: peers are then read as one-sided, which asks for most
-   * evidence, and each as its own witness.
+   * Two-sidedness, in [0, 1), and the lowest peer of each peer's witness group. Null in weights of the first version of
+   * scoring, which hold until the first computation of this one: until then peers count as one-sided, which requires
+   * the most evidence, and each as its own witness.
    */
   readonly z: Float64Array | null;
   readonly witness: Uint16Array | null;
@@ -30,7 +30,7 @@ export interface Weights {
 export const noWeights: Weights = {
   basedOnSeq: 0,
   computedAt: null,
-  // As every release wrote it where nothing was computed; no read uses it.
+  // The value that every release wrote before the first computation; no read uses it.
   pi: 0.5,
   tau: new Float64Array(0),
   a: new Float64Array(0),
@@ -45,8 +45,7 @@ export function weightOf(tau: number, a: number, b: number, reference: number = 
 }
 
 /**
- * Log-odds between a player of whom nothing is known and `suspicious`, where all witnesses are two-sided; `pi`: the
- * share of bad players.
+ * Log-odds between an unknown player and `suspicious` if all witnesses are two-sided; `pi`: the share of bad players.
  */
 export function suspiciousDistance(pi: number): number {
   return Math.max(k.suspiciousLogOdds - logit(pi), k.suspiciousDistanceMin);
@@ -58,7 +57,7 @@ interface WeightsSource {
   readonly preTrusted: readonly number[];
   readonly peers: Pick<Peers, 'has' | 'at'>;
   readonly origins: Pick<Origins, 'carriers' | 'carrierAt'>;
-  /** Of peers, origins and carriers together. */
+  /** Number of peers, origins and carriers together. */
   readonly numbers: number;
 }
 
@@ -77,7 +76,7 @@ export class PeerWeights implements PeerColumns {
   excluded = new Uint8Array(PEERS_AT_FIRST);
   distance = suspiciousDistance(k.badSharePrior);
 
-  /** Takes over what the state says of all its peers. */
+  /** Derives the columns of all peers from the state. */
   refresh(source: WeightsSource): void {
     const { z, witness, pi } = source.weights;
     this.distance = suspiciousDistance(z === null ? k.badSharePrior : pi);
@@ -86,14 +85,15 @@ export class PeerWeights implements PeerColumns {
     markGroups(this, witness?.length ?? 0, source.origins.carriers);
   }
 
-  /** The same of one peer, origin or carrier, whose witness group stays as it is. */
+  /** Derives the columns of one peer, origin or carrier, whose witness group stays as it is. */
   refreshPeer(source: WeightsSource, peer: number): void {
     if (peer >= this.tau.length) this.#grow();
     const carrier = source.origins.carrierAt(peer);
     const { weights, preTrusted } = source;
     const known = peer < weights.tau.length;
     const isPreTrusted = preTrusted.includes(peer);
-    // A peer without computed weights has none; the operator vouches for one that is pre-trusted.
+    // A peer without computed weights has gate 0, unless it is pre-trusted, which means that the operator vouches for
+    // it.
     const tau = known ? weights.tau[peer]! : +isPreTrusted;
     const a = known ? weights.a[peer]! : k.reportOdds;
     const b = known ? weights.b[peer]! : k.praiseOdds;
@@ -108,7 +108,7 @@ export class PeerWeights implements PeerColumns {
     this.preTrusted[peer] = isPreTrusted ? 1 : 0;
     const sender = carrier?.peer ?? peer;
     this.sender[peer] = sender;
-    // Nothing is held under the number of an origin itself.
+    // No evidence is held under the number of an origin itself.
     this.excluded[peer] = source.peers.has(sender) && source.peers.at(sender).status === 'revoked' ? 1 : 0;
   }
 
@@ -141,10 +141,10 @@ export class PeerWeights implements PeerColumns {
   }
 }
 
-/** What `isGrouped` says of a carrier, which is one witness with all other carriers of its origin. */
+/** Value of `isGrouped` for a carrier, which is one witness with all other carriers of its origin. */
 export const CARRIES = 2;
 
-/** Marks the first `count` peers that share their witness with another, and all carriers. */
+/** Marks those of the first `count` peers that share their witness group with another, and all carriers. */
 export function markGroups(
   { witness, isGrouped }: Pick<PeerColumns, 'witness' | 'isGrouped'>,
   count: number,

@@ -3,10 +3,11 @@
  * changes.
  */
 import { limits } from '../../limits.js';
+import type { Joined } from '../trust/votes/columns.js';
 import type { PeerStatus } from '../vocabulary.js';
 
 export interface Peer {
-  /** Origins and their carriers take numbers, too: see `Origins`. */
+  /** Number of the peer. Origins and their carriers take numbers, too: see `Origins`. */
   readonly index: number;
   readonly peerId: string;
   readonly peerName: string;
@@ -16,31 +17,34 @@ export interface Peer {
   status: PeerStatus;
   /** SHA-256 of the key, hex. */
   keyDigest: string;
-  /** The key before the last rotation, while its overlap lasts. */
+  /** Key before the last rotation, while its overlap lasts. */
   oldKeyDigest: string | null;
-  /** ms since 1970; the old key works before it. */
+  /** ms since 1970; the old key works until then. */
   oldKeyUntil: number;
-  /** Ed25519, 32 bytes, base64url; undefined where the peer does not sign its writes. */
+  /** Ed25519, 32 bytes, base64url; undefined if the peer does not sign its writes. */
   publicKey?: string | undefined;
-  /** Events ever accepted. */
+  /** Number of events ever accepted. */
   eventCount: number;
 }
 
-/** So many peers that have reported tell how old a group is: fewer could be one of long ago that nobody uses. */
+/**
+ * Number of peers with reports from which the age of a group is known: fewer could be leftovers that nobody uses any
+ * more.
+ */
 const SENIORS_MIN = 3;
 
-/** Hex digits of a digest that find a peer, 64 bits: no two keys of a group have the same. */
+/** Hex digits of a digest that identify a peer, 64 bits: no two keys of a group share them. */
 const FOUND_BY = 16;
 
 export class Peers {
-  /** In the order of registration, which is that of their numbers. */
+  /** In the order of registration, which is the order of their numbers. */
   readonly list: Peer[] = [];
-  /** Without a peer where an origin or a carrier has the number. */
+  /** Holes where an origin or a carrier has the number. */
   readonly #byNumber: (Peer | undefined)[] = [];
   readonly #byId = new Map<string, Peer>();
   /**
-   * By the first digits of a key's digest: how long a look-up takes may tell how much of a key is right. The whole
-   * digest is compared in constant time.
+   * Peers by the first digits of a key's digest. The duration of a lookup may reveal how much of a digest is right, so
+   * that the whole digest is then compared in constant time.
    */
   readonly #byKey = new Map<string, Peer>();
 
@@ -48,7 +52,7 @@ export class Peers {
     return this.list.length;
   }
 
-  /** How many peers have each status. */
+  /** Number of peers with each status. */
   byStatus(): Record<PeerStatus, number> {
     const counts = { active: 0, suspended: 0, revoked: 0 };
     for (const { status } of this.list) counts[status]++;
@@ -56,9 +60,9 @@ export class Peers {
   }
 
   /**
-   * How far each peer counts for its age at a moment, by number, in [0, 1]: in full from `newPeerMs` on. A group that
-   * is younger itself takes the age of its third peer for that; one in which fewer than three peers have reported for
-   * an hour knows no newcomers. `numbers`: how many there are; those that are no peers' get 0.
+   * Seniority of each peer as of a time, by number, in [0, 1]: 1 from an age of `newPeerMs` on. In a younger group the
+   * age of its third oldest reporting peer replaces `newPeerMs`; a group in which fewer than three peers have reported
+   * for an hour has no newcomers. `numbers` is the number of all numbers; those that are not peers' get 0.
    */
   seniority(at: number, newPeerMs: number, numbers: number = this.size): Float64Array {
     const ageOf = ({ registeredAt }: Peer) => Math.max(0, at - registeredAt);
@@ -71,13 +75,25 @@ export class Peers {
     return seniority;
   }
 
-  /** Peers that registered within so many ms before a moment, and those of them that have reported. */
+  /**
+   * When each peer registered, by number, if any registered within `newPeerMs` before a moment; null if none did.
+   * `numbers`: how many there are; those that are no peers' get infinity.
+   */
+  joined(at: number, newPeerMs: number, numbers: number = this.size): Joined | null {
+    const newSince = at - newPeerMs;
+    if (!this.list.some(({ registeredAt }) => registeredAt > newSince)) return null;
+    const joinedAt = new Float64Array(numbers).fill(Number.POSITIVE_INFINITY);
+    for (const { index, registeredAt } of this.list) joinedAt[index] = registeredAt;
+    return { at: joinedAt, newSince };
+  }
+
+  /** Peers that registered at most `withinMs` before a time, and those of them that have reported. */
   newcomers(at: number, withinMs: number): { readonly registered: number; readonly reporting: number } {
     const young = this.list.filter(({ registeredAt, status }) => at - registeredAt < withinMs && status !== 'revoked');
     return { registered: young.length, reporting: young.filter(({ eventCount }) => eventCount > 0).length };
   }
 
-  /** Places that are taken: a revoked peer that never sent an event has given its own back. */
+  /** Number of occupied places: a revoked peer that never sent an event has released its own. */
   get count(): number {
     return this.list.filter(({ status, eventCount }) => status !== 'revoked' || eventCount > 0).length;
   }
@@ -88,12 +104,12 @@ export class Peers {
     return peer;
   }
 
-  /** Whether a number is a peer's. */
+  /** True if a number belongs to a peer. */
   has(index: number): boolean {
     return this.#byNumber[index] !== undefined;
   }
 
-  /** At most `limit` peers from number `from` on. */
+  /** Returns at most `limit` peers from number `from` on. */
   page(from: number, limit: number): Peer[] {
     // No number is below the peer's place in the list.
     let start = Math.min(from, this.size);
@@ -105,12 +121,13 @@ export class Peers {
     return this.#byId.get(peerId);
   }
 
-  /** The peer of a key's digest, old keys only while they work. */
+  /** Returns the peer with this key digest; an old key counts only while its overlap lasts. */
   byKey(digest: string, now: number): Peer | undefined {
     const peer = this.#byKey.get(digest.slice(0, FOUND_BY));
     if (peer === undefined || isSame(digest, peer.keyDigest)) return peer;
     if (peer.oldKeyDigest === null || !isSame(digest, peer.oldKeyDigest)) return undefined;
-    // An end that lies further ahead is one that a clock set forward gave: it must not come back with the right time.
+    // An overlap that ends too far ahead was set while the clock ran ahead; it must not become valid once the clock is
+    // right.
     const leftMs = peer.oldKeyUntil - now;
     return leftMs > 0 && leftMs <= limits.keyOverlapMsMax ? peer : undefined;
   }
@@ -143,7 +160,7 @@ export class Peers {
   }
 }
 
-/** In a time that depends on the lengths alone. */
+/** Compares in a time that depends on the lengths alone. */
 function isSame(a: string, b: string): boolean {
   if (a.length !== b.length) return false;
   let differing = 0;

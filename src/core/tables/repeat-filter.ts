@@ -1,16 +1,16 @@
 /**
- * A set of 32-bit hashes of what every event says: its player, peer, type and timestamp. It answers whether an event
- * may repeat an earlier one. A hash that is absent is proof that it does not; one that is present asks for a look into
- * the log, since hashes collide and events leave the log. Open addressing in shards, five to seven bytes an event.
- * Nothing is ever removed, so hashes are keyed with the salt, which is not kept: what is left of an erased event tells
- * nobody without it anything.
+ * A set of 32-bit hashes of the content of every event: player, peer, type and timestamp. It answers whether an event
+ * may repeat an earlier one. An absent hash proves that the event is new; a present one requires a look into the log,
+ * since hashes collide and events leave the log. Open addressing in shards, five to seven bytes per event. Nothing is
+ * ever removed; therefore hashes are keyed with the salt, which is not stored, so that the remaining hash of an erased
+ * event means nothing without the salt.
  */
 import { hash as digest } from 'node:crypto';
 import { type SipKey, sipHash, sipKey } from '../hashing/siphash.js';
 
 const SHARD_BITS = 10;
 const SHARDS = 1 << SHARD_BITS;
-/** Of a hash, the bits that spread it over a shard. */
+/** Shift that leaves those bits of a hash that spread it over a shard. */
 const PLACE_SHIFT = 32 - SHARD_BITS;
 const PLACES = 1 << PLACE_SHIFT;
 const LOAD_MAX = 0.85;
@@ -23,11 +23,11 @@ interface Shard {
   used: number;
 }
 
-/** Number of the event type and its peer, then the timestamp as a double. */
+/** The hashed words: number of the event type and its peer, then the timestamp as a double. */
 const said = new Uint32Array(4);
 const saidDouble = new Float64Array(said.buffer);
 
-/** The key of a group's hashes. `salt` is never kept. */
+/** Derives the key of a group's hashes. `salt` is not stored. */
 export function repeatKey(secret: Uint8Array, salt: Uint8Array): SipKey {
   return sipKey(digest('sha256', Buffer.concat([Buffer.from('repeats'), secret, salt]), 'buffer'));
 }
@@ -42,19 +42,19 @@ export class RepeatFilter {
     this.#key = key;
   }
 
-  /** How many hashes it holds. */
+  /** Number of hashes. */
   get size(): number {
     return this.#size;
   }
 
-  /** The sum of all hashes, 32 bits: a check of what was read from a snapshot. */
+  /** Sum of all hashes, modulo 2^32: a check of the hashes that a snapshot restored. */
   get sum(): number {
     return this.#sum;
   }
 
   /**
-   * The hash of an event, unsigned and never 0. `subjectHash` is that of the subject's key, `timestamp` in ms since
-   * 1970.
+   * Returns the hash of an event, unsigned and never 0. `subjectHash` is that of the subject's key, `timestamp` in ms
+   * since 1970.
    */
   hashOf(subjectHash: number, peer: number, eventType: number, timestamp: number): number {
     saidDouble[1] = timestamp;
@@ -78,13 +78,13 @@ export class RepeatFilter {
     if (++shard.used > shard.slots.length * LOAD_MAX) grow(shard);
   }
 
-  /** All hashes, in no particular order. */
+  /** Yields all hashes, in no particular order. */
   *held(): Generator<number> {
     for (const { slots } of this.#shards) for (const hash of slots) if (hash !== 0) yield hash;
   }
 }
 
-/** The slot that holds a hash, or the empty one where it belongs. */
+/** Returns the slot that holds a hash, or the empty one where it belongs. */
 function slotOf(slots: Uint32Array, hash: number): number {
   let slot = Math.floor(((hash & (PLACES - 1)) / PLACES) * slots.length);
   while (slots[slot] !== 0 && slots[slot] !== hash) if (++slot === slots.length) slot = 0;

@@ -1,8 +1,8 @@
 /**
- * Very many events on their way into the tables, sorted by the part of a table where each belongs: part by part, what
- * they touch stays in the processor's caches, where event by event nearly all of it would be waited for. A part keeps
- * events in their order, so every sum comes about as it would one by one, bit for bit. For each event a row of either
- * kind:
+ * Pending events, sorted by the part of a table where each belongs. Adding them part by part keeps the touched memory
+ * in the processor's caches, while events in their own order would wait for nearly every access. A part keeps its
+ * events in order, so that every sum equals the one of event-by-event application, bit for bit. Each event has a row of
+ * either kind:
  *
  * | words | of a player | meaning                                   | words | of an id   | meaning                        |
  * |-------|-------------|-------------------------------------------|-------|------------|--------------------------------|
@@ -30,7 +30,7 @@ const PEER = 13;
 const HASH = 14;
 const RECORD = 15;
 
-/** Parts of the players go by the highest bits of the hash, as shards of the index do. */
+/** Players are partitioned by the highest bits of the hash, like the shards of the index. */
 const PART_BITS = 9;
 const PARTS = 1 << PART_BITS;
 const PART_SHIFT = 32 - PART_BITS;
@@ -40,8 +40,8 @@ const ID_RECORD = 5;
 const ID_PEER = 7;
 
 /**
- * Rows that a part hardly ever exceeds where so many spread evenly: their mean, and twelve deviations, as a player's
- * lie in one part. What no row is written to takes addresses and no memory.
+ * Number of rows that a part hardly ever exceeds when `count` rows spread evenly: the mean plus twelve deviations,
+ * since all rows of a player lie in one part. Unused rows take address space but no memory.
  */
 function roomFor(count: number, parts: number): number {
   const mean = count / parts;
@@ -57,17 +57,17 @@ export class SortedEvents {
   readonly #doubles: Float64Array;
   readonly #playerRoom: number;
   readonly #playersUsed = new Uint32Array(PARTS);
-  /** Of the events of one part: their hashes, and the rows that these most likely mean. */
+  /** Hashes of the events of one part, and the probable rows of these hashes. */
   readonly #hashes: Int32Array;
   readonly #rows: Int32Array;
   readonly #ids: Uint16Array;
   readonly #idRoom: number;
   readonly #idsUsed = new Uint32Array(ID_PARTS);
-  /** The record from which rows count, 0 while there are none. */
+  /** The record from which rows count; 0 while there are no rows. */
   #firstSeq = 0;
   #isFull = false;
 
-  /** With room for about so many events, `limits.sortedEvents` at most. */
+  /** Reserves room for about `count` events, `limits.sortedEvents` at most. */
   constructor(eventIds: EventIds, subjects: Subjects, count: number) {
     this.#eventIds = eventIds;
     this.#subjects = subjects;
@@ -81,7 +81,7 @@ export class SortedEvents {
     this.#ids = new Uint16Array(ID_PARTS * this.#idRoom * ID_WORDS);
   }
 
-  /** Takes in events as records from `firstSeq` on, received at `at` (ms since 1970); fills in their hashes. */
+  /** Adds events as records from `firstSeq` on, received at `at` (ms since 1970), and fills in their hashes. */
   add(events: EventColumns, firstSeq: number, at: number): void {
     this.#subjects.fillHashes(events);
     const hour = hourOf(at);
@@ -92,14 +92,14 @@ export class SortedEvents {
     }
   }
 
-  /** Takes in an id alone, as record `seq`. */
+  /** Adds an id alone, as record `seq`. */
   addId(tag: IdTag, seq: number, peer: number): void {
     this.#makeRoom(seq);
     writeTag(tag, wanted, 0);
     this.#addId(wanted, 0, seq, peer);
   }
 
-  /** Brings everything into the tables. */
+  /** Moves all pending events to the tables. */
   settle(): void {
     if (this.#firstSeq === 0) return;
     for (let part = 0; part < ID_PARTS; part++) {
@@ -170,7 +170,7 @@ export class SortedEvents {
     const count = this.#playersUsed[part]!;
     const hashes = this.#hashes;
     const rows = this.#rows;
-    // Signed, as everywhere, for V8's sake (`sipHash`).
+    // The hashes are signed, as everywhere, for the reason that `sipHash` gives.
     for (let i = 0; i < count; i++) hashes[i] = words[(first + i) * PLAYER_WORDS + HASH]!;
     this.#subjects.makeRoom(hashes, rows, count);
     for (let i = 0; i < count; i++) {

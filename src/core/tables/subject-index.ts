@@ -1,7 +1,6 @@
 /**
- * Which row a subject has: open addressing in shards that hold 1/2 to 3/4 of their slots and grow one by one. A slot is
- * 4 bytes: the row + 1, and 5 bits of the hash, so that nearly every other key is passed over without a look at its
- * row.
+ * Maps a subject to its row: open addressing in shards that are 1/2 to 3/4 full and grow one by one. A slot is 4 bytes:
+ * the row + 1, and 5 bits of the hash, so that nearly every other key is skipped without a look at its row.
  */
 import { limits } from '../../limits.js';
 
@@ -10,35 +9,40 @@ const SHARDS = 1 << SHARD_BITS;
 const SLOTS_MIN = 32;
 const LOAD_MAX = 3 / 4;
 
-/** Bits of a slot that hold the row + 1; the rest holds bits of the hash, beside those that choose shard and slot. */
+/**
+ * Number of bits of a slot that hold the row + 1. The rest holds hash bits other than those that choose shard and slot.
+ */
 const ROW_BITS = 27;
 const ROW_MASK = (1 << ROW_BITS) - 1;
-if (limits.subjectsMax > ROW_MASK) throw new Error('subjects: rows do not fit in a slot');
+if (limits.subjectsMax > ROW_MASK) throw new Error('subjects: too many rows for the bits of a slot');
 const TAG_SHIFT = 15;
 
-/** Of a hash, the lowest bits choose the slot; a row keeps so many, more than the largest shard asks for. */
+/** Number of low bits of a hash that a row stores. They choose the slot, and are more than the largest shard needs. */
 export const HOME_BITS = 16;
 const HOME_MASK = (1 << HOME_BITS) - 1;
 
-/** What the index asks of the rows. */
+/** The functions of the rows that the index calls. */
 export interface KeyedRows {
-  /** Whether a row's key is the one whose words begin at `from`. */
+  /** True if the row's key is the one whose words begin at `from`. */
   hasKey(row: number, keys: Uint32Array, from: number): boolean;
-  /** The lowest `HOME_BITS` of the hash of the row's key. */
+  /** Returns the lowest `HOME_BITS` of the hash of the row's key. */
   homeOf(row: number): number;
 }
 
-/** What every shard starts with. */
+/** The initial slots of every shard. */
 const noSlots = new Int32Array(0);
 
-/** Of the rows of a shard that grows, reused from one to the next. */
+/** Low hash bits of the rows of a growing shard, reused from shard to shard. */
 let homes = new Uint16Array(0);
 
-/** Bits of hashes that were counted: of keys of one shard, or of a few that lie side by side, hardly two share one. */
+/**
+ * Number of hash bits by which keys are told apart when they are counted: within a shard, or among a few neighbours,
+ * hardly two keys share them.
+ */
 const COUNTED_BITS = 18;
 const COUNTED_SHARD_BITS = 3;
 const counted = new Uint32Array(1 << (COUNTED_BITS - 5));
-/** Keys to come of each shard. */
+/** Number of new keys per shard. */
 const coming = new Uint32Array(SHARDS);
 
 function countedBit(hash: number): number {
@@ -50,7 +54,7 @@ function slotValue(row: number, hash: number): number {
   return ((hash >>> TAG_SHIFT) << ROW_BITS) | (row + 1);
 }
 
-/** The row of a slot, -1 for an empty one. */
+/** Returns the row of a slot, or -1 if the slot is empty. */
 function rowIn(stored: number): number {
   return (stored & ROW_MASK) - 1;
 }
@@ -58,7 +62,7 @@ function rowIn(stored: number): number {
 export class SubjectIndex {
   readonly #rows: KeyedRows;
   /**
-   * Slots of each shard, and how many of them are taken: side by side, as a look-up waits for each object on its way to
+   * Slots of each shard, and number of used ones; separate arrays, because a lookup waits for each object on its way to
    * a slot.
    */
   readonly #slots: Int32Array[] = Array.from({ length: SHARDS }, () => noSlots);
@@ -68,7 +72,7 @@ export class SubjectIndex {
     this.#rows = rows;
   }
 
-  /** Makes room for so many keys at once, as far as they spread evenly; only in an empty index. */
+  /** Reserves room for `count` keys, assuming that they spread evenly. Call only for an empty index. */
   reserve(count: number): void {
     let slots = 0;
     while (count / SHARDS > slots * LOAD_MAX) slots = slotsAfter(slots);
@@ -76,19 +80,21 @@ export class SubjectIndex {
       if (this.#used[shard] === 0) this.#slots[shard] = new Int32Array(slots);
   }
 
-  /** The row of the key whose words begin at `from`, or -1. */
+  /** Returns the row of the key whose words begin at `from`, or -1. */
   find(keys: Uint32Array, from: number, hash: number): number {
     const slots = this.#slots[shardOf(hash)]!;
     return slots.length === 0 ? -1 : rowIn(slots[this.#slotOf(slots, keys, from, hash)]!);
   }
 
-  /** Reads the slot where a hash belongs, without a branch on what stands there: the next read need not wait for it. */
+  /**
+   * Reads the slot where a hash belongs, without a branch on its content, so that the next read need not wait for it.
+   */
   prefetch(hash: number): number {
     const slots = this.#slots[shardOf(hash)]!;
     return slots.length === 0 ? 0 : slots[slotFor(hash, slots)]!;
   }
 
-  /** The row that a hash most likely means, found without a look at any row; -1 for none. */
+  /** Returns the probable row of a hash without a look at any row, or -1 if there is none. */
   likelyRow(hash: number): number {
     const slots = this.#slots[shardOf(hash)]!;
     if (slots.length === 0) return -1;
@@ -101,9 +107,8 @@ export class SubjectIndex {
   }
 
   /**
-   * Finds the likely rows of the first `count` hashes, and makes room for the keys that have none, as far as hashes
-   * alone tell them apart. Each shard then grows once, where it would by and by, and read the rows that it has each
-   * time.
+   * Finds the probable rows of the first `count` hashes, and reserves room for the keys without one, as far as hashes
+   * alone tell keys apart. Each shard then grows once, instead of several times with a read of all its rows each time.
    */
   makeRoom(hashes: Int32Array, rows: Int32Array, count: number): void {
     counted.fill(0);
@@ -128,7 +133,7 @@ export class SubjectIndex {
     if (keys > this.#slots[shard]!.length * LOAD_MAX) this.#grow(shard, keys);
   }
 
-  /** Takes in a row whose key is not there yet. */
+  /** Inserts a row whose key is not in the index yet. */
   insert(row: number, hash: number): void {
     const shard = shardOf(hash);
     this.#makeRoom(shard, 1);
@@ -136,7 +141,7 @@ export class SubjectIndex {
     this.#used[shard]!++;
   }
 
-  /** Forgets the key whose words begin at `from`; returns the row that it had, or -1. */
+  /** Removes the key whose words begin at `from`; returns its former row, or -1. */
   remove(keys: Uint32Array, from: number, hash: number): number {
     const shard = shardOf(hash);
     const slots = this.#slots[shard]!;
@@ -149,7 +154,7 @@ export class SubjectIndex {
     return row;
   }
 
-  /** The slot that holds the key, or the empty one where it belongs. */
+  /** Returns the slot that holds the key, or the empty one where it belongs. */
   #slotOf(slots: Int32Array, keys: Uint32Array, from: number, hash: number): number {
     for (let slot = slotFor(hash, slots); ; slot = next(slot, slots)) {
       const stored = slots[slot]!;
@@ -163,18 +168,19 @@ export class SubjectIndex {
     const old = this.#slots[shard]!;
     let count = old.length;
     while (keys > count * LOAD_MAX) {
-      if (count >> HOME_BITS !== 0) throw new Error('subjects: a shard is too large for what rows keep of hashes');
+      if (count >> HOME_BITS !== 0)
+        throw new Error('subjects: a shard has more slots than the stored hash bits can address');
       count = slotsAfter(count);
     }
     const slots = new Int32Array(count);
     this.#slots[shard] = slots;
-    // Rows lie anywhere: all are read before anything depends on one of them, so that none is waited for alone.
+    // Rows are scattered in memory. All are read before any result is used, so that the reads overlap.
     if (homes.length < old.length) homes = new Uint16Array(old.length);
     for (let i = 0; i < old.length; i++) if (old[i] !== 0) homes[i] = this.#rows.homeOf(rowIn(old[i]!));
     for (let i = 0; i < old.length; i++) if (old[i] !== 0) putInto(slots, homes[i]!, old[i]!);
   }
 
-  /** Empties a slot and closes the gap, so that every key stays reachable from its own slot (backward shift). */
+  /** Empties a slot and closes the gap, so that every key can still be found from its home slot (backward shift). */
   #vacate(slots: Int32Array, slot: number): void {
     let gap = slot;
     for (let from = next(gap, slots); slots[from] !== 0; from = next(from, slots)) {
@@ -191,7 +197,7 @@ function shardOf(hash: number): number {
   return hash >>> (32 - SHARD_BITS);
 }
 
-/** Where the lowest bits of a hash belong. The uppermost of them, which the slot holds as well, decides least. */
+/** Returns the slot for the low bits of a hash. The highest of them, which the slot stores as well, matters least. */
 function slotFor(home: number, slots: Int32Array): number {
   const spread = ((home << 1) | ((home & HOME_MASK) >>> (HOME_BITS - 1))) & HOME_MASK;
   return Math.imul(spread, slots.length) >>> HOME_BITS;
@@ -201,12 +207,12 @@ function next(slot: number, slots: Int32Array): number {
   return slot + 1 === slots.length ? 0 : slot + 1;
 }
 
-/** Steps from one slot on to another. */
+/** Number of steps from one slot onwards to another. */
 function distance(from: number, to: number, slots: Int32Array): number {
   return to >= from ? to - from : to - from + slots.length;
 }
 
-/** A power of two and one and a half of it, by turns. */
+/** Returns the next size: powers of two alternate with one and a half times a power of two. */
 function slotsAfter(slots: number): number {
   if (slots === 0) return SLOTS_MIN;
   return (slots & (slots - 1)) === 0 ? slots * 1.5 : (slots / 3) * 4;

@@ -1,7 +1,7 @@
 /**
- * The players of the group under their hashes: a row per subject in segments, found over all 32 bytes of the key by
- * `SubjectIndex`, its evidence in `PeerEntries`. No object per player; growth is by segments and shards, never the
- * whole at once. A row lies in one piece, since a read of a player meets it cold.
+ * The players of the group by hash: one row per subject in segments, found over all 32 bytes of the key by
+ * `SubjectIndex`, with the evidence in `PeerEntries`. There is no object per player, and growth happens by segment and
+ * shard, never by a copy of the whole. A row lies in one piece, because a read of a player finds it in no cache.
  *
  * | words | type       | bytes | meaning                                              |
  * |-------|------------|-------|------------------------------------------------------|
@@ -32,7 +32,7 @@ const PEERS_BITS = 32 - HOME_BITS;
 const PEERS_MASK = (1 << PEERS_BITS) - 1;
 if (limits.peersMaxCeiling > PEERS_MASK) throw new Error('subjects: the peers of a row do not fit');
 
-/** The hour of a moment (ms since 1970), counted from then. */
+/** Converts a time in ms since 1970 to whole hours since 1970. */
 export function hourOf(at: number): number {
   return Math.max(0, Math.floor(at / HOUR_MS));
 }
@@ -41,13 +41,13 @@ function evidenceByte(row: number): number {
   return (row & SEGMENT_MASK) * WORDS * 4 + EVIDENCE_AT_BYTE;
 }
 
-/** Times in ms since 1970: of a subject's newest record, and of its newest evidence. */
+/** Times of a subject's newest record and of its newest evidence, in ms since 1970. */
 export interface SubjectTimes {
   readonly updatedAt: number;
   readonly evidenceAt: number;
 }
 
-/** Rows one after the other: what `peerCount`, `firstEntry`, `evidenceAt` and `homeOf` say of each. */
+/** Columns of consecutive rows: the results of `peerCount`, `firstEntry`, `evidenceAt` and `homeOf` for each. */
 export interface RowColumns {
   readonly count: Uint16Array;
   readonly first: Uint32Array;
@@ -55,7 +55,7 @@ export interface RowColumns {
   readonly home: Uint16Array;
 }
 
-/** A key as words, reused from call to call: the table copies it when it inserts. */
+/** A key as words, reused from call to call; the table copies it on insertion. */
 const wanted = new Uint32Array(KEY_WORDS);
 const wantedBytes = new Uint8Array(wanted.buffer);
 
@@ -75,65 +75,67 @@ export class Subjects implements KeyedRows {
     return this.#rowsUsed - this.#freeRows.length;
   }
 
-  /** Whether no new subject may come. */
+  /** True if the table has no room for a new subject. */
   get full(): boolean {
     return this.size >= limits.subjectsMax;
   }
 
-  /** Makes room in the index for so many subjects at once. */
+  /** Reserves room in the index for `count` subjects. */
   reserve(count: number): void {
     this.#index.reserve(count);
   }
 
-  /** Finds the likely rows of the first `count` hashes, and makes room in the index for the subjects that have none. */
+  /**
+   * Finds the probable rows of the first `count` hashes, and reserves room in the index for the subjects without one.
+   */
   makeRoom(hashes: Int32Array, rows: Int32Array, count: number): void {
     this.#index.makeRoom(hashes, rows, count);
   }
 
-  /** Rows ever used: an upper bound for a walk over `has`. */
+  /** Number of rows ever used: an upper bound for a walk over `has`. */
   get rows(): number {
     return this.#rowsUsed;
   }
 
-  /** Whether a row holds a subject (an erased one's row is empty until it is used again). */
+  /** True if a row holds a subject. The row of an erased subject is empty until it is reused. */
   has(row: number): boolean {
     return this.peerCount(row) > 0;
   }
 
-  /** The row of a subject, or -1. */
+  /** Returns the row of a subject, or -1. */
   find(subject: Uint8Array): number {
     wantedBytes.set(subject);
     return this.findFrom(wanted, 0);
   }
 
-  /** The row of the subject whose words begin at `from` of a column, or -1. */
+  /** Returns the row of the subject whose words begin at `from` of a column, or -1. */
   findFrom(keys: Uint32Array, from: number): number {
     return this.#index.find(keys, from, this.#hashOf(keys, from));
   }
 
-  /** The row of the subject of event `i` of columns that are warm, or -1. */
+  /** Returns the row of the subject of event `i` of prefetched columns, or -1. */
   findOfEvent({ keys, hashes, rows }: KeyColumns, i: number): number {
     const row = this.#findLikely(rows[i]!, keys, i * KEY_WORDS, hashes[i]!);
     rows[i] = row;
     return row;
   }
 
-  /** The row of a key, or -1; `likely`: where a look for its hash alone found it, -1 for nowhere. */
+  /** Returns the row of a key, or -1. `likely` is the probable row of its hash, -1 if there is none. */
   #findLikely(likely: number, keys: Uint32Array, from: number, hash: number): number {
-    // One that was erased meanwhile has a key of zeros, as a caller's hash may be.
+    // If the subject was erased meanwhile, its row has a key of zeros, which a caller's hash may have, too.
     if (likely >= 0 && this.hasKey(likely, keys, from) && this.has(likely)) return likely;
     return this.#index.find(keys, from, hash);
   }
 
   /**
-   * Fills in the rows of all keys of columns, -1 for one that is not there; what a read of them needs next is at hand.
+   * Fills in the rows of all keys of columns, -1 for an absent key, and prefetches what a read of the rows needs next.
    */
   findAll(columns: KeyColumns): void {
     this.prefetch(columns);
     for (let i = 0; i < columns.count; i++) this.findOfEvent(columns, i);
   }
 
-  /** Uniform 32 bits, signed, that a key and the node's secret decide. */
+  /** Uniform signed 32-bit hash of a key and the node's secret. */
   #hashOf(keys: Uint32Array, from: number): number {
     return sipHash(this.#key, keys, from, KEY_WORDS);
   }
@@ -145,7 +147,7 @@ export class Subjects implements KeyedRows {
     touch(this.#segments[row >>> SEGMENT_BITS]!, (row & SEGMENT_MASK) * WORDS, hourOf(at), this.evidenceAt(row));
   }
 
-  /** Number of the subject's peer entries, and where they begin. */
+  /** Number of the subject's peer entries; `firstEntry` returns the first of them. */
   peerCount(row: number): number {
     return this.#segments[row >>> SEGMENT_BITS]!.words[(row & SEGMENT_MASK) * WORDS + PEERS]! & PEERS_MASK;
   }
@@ -154,29 +156,29 @@ export class Subjects implements KeyedRows {
     return this.#segments[row >>> SEGMENT_BITS]!.words[(row & SEGMENT_MASK) * WORDS + ENTRY_AT]!;
   }
 
-  /** ms since 1970 of the subject's newest change, cut to the hour. */
+  /** Time of the subject's newest change in ms since 1970, rounded down to the hour. */
   updatedAt(row: number): number {
     return this.#segments[row >>> SEGMENT_BITS]!.words[(row & SEGMENT_MASK) * WORDS + UPDATED]! * HOUR_MS;
   }
 
-  /** ms since 1970 of the subject's newest evidence. */
+  /** Time of the subject's newest evidence in ms since 1970. */
   evidenceAt(row: number): number {
     return this.#segments[row >>> SEGMENT_BITS]!.view.getFloat64(evidenceByte(row), true);
   }
 
-  /** The subject's 32 bytes, a copy. */
+  /** Returns a copy of the subject's 32 bytes. */
   keyOf(row: number): Uint8Array {
     const from = (row & SEGMENT_MASK) * WORDS;
     const words = this.#segments[row >>> SEGMENT_BITS]!.words.slice(from, from + KEY_WORDS);
     return new Uint8Array(words.buffer);
   }
 
-  /** Copies the words of a row's key to `to` of a column. */
+  /** Copies the words of a row's key to a column, starting at `to`. */
   copyKeyOf(row: number, words: Uint32Array, to: number): void {
     copyKey(this.#segments[row >>> SEGMENT_BITS]!.words, (row & SEGMENT_MASK) * WORDS, words, to);
   }
 
-  /** Uniform `HOME_BITS` bits that the row's key and the node's secret decide. */
+  /** `HOME_BITS` uniform bits, derived from the row's key and the node's secret. */
   homeOf(row: number): number {
     return this.#segments[row >>> SEGMENT_BITS]!.words[(row & SEGMENT_MASK) * WORDS + PEERS]! >>> PEERS_BITS;
   }
@@ -202,7 +204,7 @@ export class Subjects implements KeyedRows {
     }
   }
 
-  /** Reads both ends of a row, which most often lies in two cache lines. */
+  /** Prefetches both ends of a row, which lies in two cache lines most often. */
   prefetchRow(row: number): number {
     const { words } = this.#segments[row >>> SEGMENT_BITS]!;
     const at = (row & SEGMENT_MASK) * WORDS;
@@ -213,20 +215,23 @@ export class Subjects implements KeyedRows {
     return this.entries.prefetch(this.firstEntry(row), this.peerCount(row));
   }
 
-  /** The entry of a peer on a row, or -1. */
+  /** Returns the entry of a peer on a row, or -1. */
   findEntry(row: number, peer: number): number {
     const first = this.firstEntry(row);
     const place = this.entries.placeOf(first, this.peerCount(row), peer);
     return place < 0 ? -1 : first + place;
   }
 
-  /** The entry of a (subject, peer) pair, made empty where there is none; moves the subject's times forward. */
+  /**
+   * Returns the entry of a (subject, peer) pair and creates an empty one if there is none; moves the subject's times
+   * forward.
+   */
   ensureEntry(subject: Uint8Array, peer: number, { updatedAt, evidenceAt }: SubjectTimes): number {
     wantedBytes.set(subject);
     return this.ensureEntryAt(-1, wanted, 0, this.#hashOf(wanted, 0), peer, hourOf(updatedAt), evidenceAt);
   }
 
-  /** The same for event `i` of columns that are warm. */
+  /** Like `ensureEntry`, for event `i` of prefetched columns. */
   ensureEntryOfEvent(events: EventColumns, i: number, updatedAt: number, evidenceAt: number): number {
     const { keys, hashes, rows, peers } = events;
     const hour = hourOf(updatedAt);
@@ -234,8 +239,8 @@ export class Subjects implements KeyedRows {
   }
 
   /**
-   * The same for the key whose words begin at `from` of a column, and its hash. `likely`: the row that a look for the
-   * hash alone found, -1 for none, or where nobody looked; `hour` is that of the change.
+   * Like `ensureEntry`, for the key whose words begin at `from` of a column, and its hash. `likely`: the probable row
+   * of the hash, -1 if there is none or it was not looked up; `hour` is that of the change.
    */
   ensureEntryAt(
     likely: number,
@@ -266,14 +271,14 @@ export class Subjects implements KeyedRows {
   }
 
   /**
-   * Fills in the hashes of keys, and reads slots, rows and entries where they belong, each of them for all keys at a
-   * time, so that the memory behind comes side by side: look-ups one after the other would wait for each. Returns a sum
-   * of what it read, which means nothing; without it a compiler could leave the reading out.
+   * Fills in the hashes of keys and prefetches their slots, rows and entries, one kind after the other for all keys, so
+   * that the memory accesses overlap: single lookups would wait for each access. Returns a meaningless sum of the words
+   * read, without which a compiler could drop the reads.
    */
   prefetch(columns: KeyColumns): number {
     const { hashes, rows, count } = columns;
     this.fillHashes(columns);
-    // One alone has nothing to come side by side with.
+    // With a single key there are no accesses that could overlap.
     if (count < 2) {
       rows.fill(-1, 0, count);
       return 0;
@@ -287,16 +292,16 @@ export class Subjects implements KeyedRows {
   }
 
   /**
-   * The first of `count` entries, side by side, of the subject with key `i` of columns that are warm, which is not
-   * there yet. The caller sets them all, in the order of their peers.
+   * Inserts the subject with key `i` of prefetched columns, which must be absent, and returns the first of its `count`
+   * adjacent entries. The caller sets all of them, sorted by peer.
    */
   admit({ keys, hashes }: KeyColumns, i: number, count: number, updatedAt: number, evidenceAt: number): number {
     const from = i * KEY_WORDS;
-    if (this.#index.find(keys, from, hashes[i]!) >= 0) throw new Error('subjects: a subject is there already');
+    if (this.#index.find(keys, from, hashes[i]!) >= 0) throw new Error('subjects: the subject is in the table already');
     return this.firstEntry(this.#admit(keys, from, hashes[i]!, count, hourOf(updatedAt), evidenceAt));
   }
 
-  /** A row for the key whose words begin at `from`, which is not there yet. */
+  /** Creates a row for the key whose words begin at `from` and which is absent. */
   #admit(keys: Uint32Array, from: number, hash: number, count: number, hour: number, evidenceAt: number): number {
     const row = this.#freeRows.pop() ?? this.#rowsUsed++;
     if (row >>> SEGMENT_BITS >= this.#segments.length) this.#segments.push(new Segment(SEGMENT_SIZE * WORDS));
@@ -312,7 +317,7 @@ export class Subjects implements KeyedRows {
     return row;
   }
 
-  /** An empty entry for a peer that the row whose words begin at `at` has not yet, at `place` of its entries. */
+  /** Adds an empty entry for a new peer of the row whose words begin at `at`, at `place` of its entries. */
   #addPeer(words: Uint32Array, at: number, peer: number, place: number): number {
     const first = this.entries.insert(words[at + ENTRY_AT]!, words[at + PEERS]! & PEERS_MASK, place);
     words[at + ENTRY_AT] = first;
@@ -321,7 +326,7 @@ export class Subjects implements KeyedRows {
     return first + place;
   }
 
-  /** Removes a subject and all of its evidence, leaving none of its bytes behind. */
+  /** Removes a subject with all of its evidence and clears its bytes. */
   remove(subject: Uint8Array): void {
     wantedBytes.set(subject);
     const row = this.#index.remove(wanted, 0, this.#hashOf(wanted, 0));
@@ -333,7 +338,7 @@ export class Subjects implements KeyedRows {
   }
 }
 
-/** Moves the times of the row whose words begin at `at` forward; a clock that was set back moves nothing. */
+/** Moves the times of the row whose words begin at `at` forward; a clock that was set back changes nothing. */
 function touch({ words, view }: Segment, at: number, hour: number, evidenceAt: number): void {
   if (hour > words[at + UPDATED]!) words[at + UPDATED] = hour;
   const byte = at * 4 + EVIDENCE_AT_BYTE;

@@ -1,7 +1,7 @@
 /**
- * Peers that carry one list: what one of them lowered by mistake, the other lowered as well (docs/SCORING.md, "Witness
- * groups"). Mistakes are told by the peers that cannot belong to them. Where neither peer is two-sided a shared list is
- * enough.
+ * Finds peers that carry the same list: what one of them lowered by mistake, the other lowered as well
+ * (docs/SCORING.md, "Witness groups"). The other peers, which cannot be part of the list, decide what is a mistake. If
+ * neither peer is two-sided, a shared list is enough.
  */
 import { logit, unit } from '../evidence/evidence.js';
 import { sigmoid } from '../evidence/sigmoid.js';
@@ -18,19 +18,20 @@ import type { Witnesses } from './witnesses.js';
 interface Candidate {
   readonly first: number;
   readonly second: number;
-  /** The one with the smaller list, and the other. */
+  /** The peer with the smaller list, and the other peer. */
   readonly smaller: number;
   readonly larger: number;
-  /** Players that both lower, and the part of the smaller list that they are. */
+  /** Players that both lower: their number, and their share of the smaller list. */
   readonly shared: number;
   readonly share: number;
-  /** Players of the smaller list that the rest clears, and those of them that the other lowers, too. */
+  /** Players of the smaller list that the other peers clear, and number of those that the second peer lowers, too. */
   mistakes: number;
   common: number;
 }
 
 /**
- * `votes`: those that `odds` were fitted on, all of the group's or a sample of its players (`part` of them, in (0, 1]).
+ * `votes`: those on which `odds` were fitted, which are all votes of the group or those of a sample of its players (the
+ * share `part` of them, in (0, 1]).
  */
 export function joinCopiedLists(
   witnesses: Witnesses,
@@ -58,15 +59,15 @@ export function joinCopiedLists(
 }
 
 /**
- * Per peer those whose lists share half of the smaller one with its own; null where there are none. A bit each, since
- * thousands of peers may all be alike.
+ * Per peer: the peers whose lists share half of the smaller list with it; null if there are none. A bit per peer,
+ * because thousands of peers may all be alike.
  */
 type Near = readonly (Uint8Array | null)[];
 
 /**
- * The pairs that share half of the smaller list, ordered by peers. A pair of peers that are alike to most of those whom
- * they share players with is no candidate: what they have in common is consensus. Of more than `listPairsMax` those
- * that share the most stay.
+ * Returns the pairs that share half of the smaller list, sorted by peers. Two peers that are alike to most of the peers
+ * with which they share players are no candidates: their common list is consensus. If there are more than
+ * `listPairsMax` pairs, those that share the most stay.
  */
 function alikeLists(sums: VoteSums, c: TrustConstants): { lists: Candidate[]; near: Near } {
   const { peers, lowered } = sums;
@@ -96,7 +97,7 @@ function alikeLists(sums: VoteSums, c: TrustConstants): { lists: Candidate[]; ne
     },
   });
   const isConsensus = (j: number) => alike[j]! > neighbours[j]! / 2;
-  // Mostly no two peers are alike, or a crowd all of whom are.
+  // Most often no two peers are alike, or all the alike ones belong to one crowd.
   if (alike.every((count, j) => count === 0 || isConsensus(j))) return { lists: [], near };
   let lists: Candidate[] = [];
   sums.showPairs({
@@ -158,7 +159,7 @@ function countMistakes(
     for (let i = from; i < to; i++) {
       const first = offsets[i]!;
       const end = offsets[i + 1]!;
-      // With one vote there is no rest that could clear the player.
+      // If a player has a single vote, no other peers could clear the player.
       for (let e = first; e < end && end - first > 1; e++) {
         if (x[e]! <= MIDDLE) continue;
         for (const candidate of bySmaller.get(peer[e]!) ?? []) judge(candidate, first, end);

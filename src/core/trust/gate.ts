@@ -1,12 +1,14 @@
 /**
- * Stage 1 of peer trust: the gate `tau` in [0, 1] of every peer, from how it agrees with the others (docs/SCORING.md,
- * "The gate"). A partner counts by how far it is trusted itself, so the gate is a fixed point. The peers of one witness
- * group say nothing about each other, and count as one.
+ * Stage 1 of peer trust: the gate `tau` in [0, 1] of every peer, computed from its agreement with the others
+ * (docs/SCORING.md, "The gate"). Each other peer counts by its own gate, so that the gates are a fixed point. The peers
+ * of one witness group are not compared with each other and count as one.
  */
 import type { TrustConstants } from '../evidence/trust-constants.js';
+import { contradictedNewcomers } from './contradicted.js';
 import { lowerWeightedMedian } from './median.js';
 import { type Centres, PairList, type Pairs } from './pair-list.js';
 import type { VoteSums } from './sums/vote-sums.js';
+import type { Joined } from './votes/columns.js';
 import type { Witnesses } from './witnesses.js';
 
 export interface Gate {
@@ -15,9 +17,10 @@ export interface Gate {
 }
 
 /**
- * `preTrusted` and `isOrigin`: one byte per peer; `seniority`, in [0, 1]: how far each counts for its age. Peers
- * without votes move nothing. Peers vouch for an origin as for each other; an origin vouches for nobody, so that what
- * is carried of it adds nothing to the agreement of any peer.
+ * `preTrusted` and `isOrigin`: one byte per peer; `seniority`, in [0, 1]: the factor of each peer for its age. Peers
+ * without votes have no effect. Peers vouch for an origin as they do for each other. An origin vouches for no peer, so
+ * that carried events add nothing to any peer's agreement. `joined` is null if no
+ * peer is new. A new peer that earlier peers contradict has a closed gate and vouches for nobody.
  */
 export function openGates(
   votes: VoteSums,
@@ -25,17 +28,53 @@ export function openGates(
   witnesses: Witnesses,
   seniority: Float64Array,
   isOrigin: Uint8Array,
+  joined: Joined | null,
   c: TrustConstants,
 ): Gate {
-  const hasPreTrusted = preTrusted.includes(1);
-  // As how much of a peer each counts: the members of a witness group that say anything are one together.
+  const listed = listPairs(votes, preTrusted, witnesses, seniority, isOrigin, c);
+  if (joined === null) return settled(votes, preTrusted, seniority, isOrigin, listed, c);
+  const isJudged = preTrusted.map((flag, j) => (flag === 0 && isOrigin[j] === 0 ? 1 : 0));
+  const contradicted = contradictedNewcomers(listed.pairs, listed.parts, joined, isJudged, c);
+  if (!contradicted.includes(1)) return settled(votes, preTrusted, seniority, isOrigin, listed, c);
+  const left = seniority.map((part, j) => (contradicted[j] === 1 ? 0 : part));
+  const relisted = listPairs(votes, preTrusted, witnesses, left, isOrigin, c);
+  return settled(votes, preTrusted, left, isOrigin, relisted, c);
+}
+
+interface Listed {
+  readonly pairs: PairList;
+  /** As how much of a peer each counts. */
+  readonly parts: Float64Array;
+}
+
+function listPairs(
+  votes: VoteSums,
+  preTrusted: Uint8Array,
+  witnesses: Witnesses,
+  seniority: Float64Array,
+  isOrigin: Uint8Array,
+  c: TrustConstants,
+): Listed {
+  // The members of a witness group that have votes count as one together.
   const heard = votersOf(votes, witnesses, isOrigin);
   const parts = seniority.map((part, j) => (isOrigin[j] === 1 ? 0 : part / Math.max(1, heard[witnesses.numbers[j]!]!)));
   const pairs = new PairList(centres(votes, parts, c), witnesses, preTrusted, c);
   votes.showPairs(pairs);
+  return { pairs, parts };
+}
+
+function settled(
+  votes: VoteSums,
+  preTrusted: Uint8Array,
+  seniority: Float64Array,
+  isOrigin: Uint8Array,
+  { pairs, parts }: Listed,
+  c: TrustConstants,
+): Gate {
+  const hasPreTrusted = preTrusted.includes(1);
   const otherMass = sumOfWeights(pairs, parts);
   const sharing = otherMass.reduce((count, mass, j) => count + (mass > 0 && isOrigin[j] === 0 ? 1 : 0), 0);
-  // Two peers that differ: nothing tells which of them is right.
+  // If only two peers differ, nothing shows which of them is right.
   const isUngated = sharing <= c.ungatedPeersMax && !hasPreTrusted;
   const gates = isUngated
     ? new Float64Array(votes.peers).fill(1)
@@ -44,8 +83,8 @@ export function openGates(
 }
 
 /**
- * Peers with votes, by the number of their witness: one that was revoked, or has not reported, takes nothing from the
- * others of its group.
+ * Counts the peers with votes per witness. A peer that was revoked or has not reported does not reduce the share of the
+ * others in its group.
  */
 function votersOf({ peers, volume }: VoteSums, { numbers }: Witnesses, isOrigin: Uint8Array): Uint32Array {
   const voters = new Uint32Array(peers);
@@ -68,7 +107,7 @@ function centres({ peers, volume, badVolume }: VoteSums, parts: Float64Array, c:
   return { mu, own };
 }
 
-/** Per peer the weight of its pairs, each by the part of its partner. */
+/** Returns, per peer, the weight of its pairs, each multiplied by the factor of the other peer. */
 function sumOfWeights(pairs: Pairs, parts: Float64Array): Float64Array {
   const sums = new Float64Array(parts.length);
   for (let p = 0; p < pairs.count; p++) {
@@ -108,7 +147,10 @@ function settle(
   }
 }
 
-/** `rho_j = max(0, (6 r0 + sum_k w t_k a) / (6 + sum_k w t_k))`, `w` the pair's weight by the partner's part. */
+/**
+ * `rho_j = max(0, (6 r0 + sum_k w t_k a) / (6 + sum_k w t_k))`, where `w` is the pair's weight times the other peer's
+ * factor.
+ */
 function reputations(
   pairs: Pairs,
   trust: Float64Array,
@@ -133,7 +175,7 @@ function reputations(
   return earned.map((value, j) => Math.max(0, value / mass[j]!));
 }
 
-/** `ref`: half of the weighted median reputation over peers that share players and have any. */
+/** `ref`: half of the weighted median reputation over the peers that share players and have a reputation. */
 function gateReference(
   rho: Float64Array,
   otherMass: Float64Array,

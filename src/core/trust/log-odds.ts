@@ -1,8 +1,8 @@
 /**
- * Stage 2 of peer trust: what a bad vote (A) and a good one (B) of each peer tell, in log-odds, and the group's share
- * of bad players (docs/SCORING.md, "Log-odds"). A two-sided peer is judged by two-sided others; one that only reports
- * has a cautious constant, moved by how its reports compare with the group's mean, never by how often others repeat
- * them. A fixed number of rounds over all votes.
+ * Stage 2 of peer trust: the log-odds of a bad vote (A) and of a good one (B) of each peer, and the group's share of
+ * bad players (docs/SCORING.md, "Log-odds"). A two-sided peer is judged by other two-sided peers. A peer that only
+ * reports has a cautious constant, which moves with the comparison of its reports with the group's mean, never with the
+ * number of others that repeat them. Takes a fixed number of rounds over all votes.
  */
 import { logit } from '../evidence/evidence.js';
 import { sigmoid } from '../evidence/sigmoid.js';
@@ -14,7 +14,7 @@ import type { Votes } from './votes/votes.js';
 import { type Look, type VoteTotals, WeighedVotes } from './weighed-votes.js';
 import type { Witnesses } from './witnesses.js';
 
-/** Per peer. */
+/** Results per peer. */
 interface Odds {
   readonly a: Float64Array;
   readonly b: Float64Array;
@@ -25,15 +25,15 @@ export interface LogOdds extends Odds {
   readonly z: Float64Array;
   /** Share of bad players, in (0, 1). */
   readonly pi: number;
-  /** Per vote `tau n`, 0 where another peer speaks for the witness; the scratch's. */
+  /** Per vote: `tau n`, or 0 if another peer represents the witness. The array belongs to the scratch memory. */
   readonly pull: Float64Array;
-  /** What the last round judged players by. */
+  /** The odds by which the last round judged players. */
   readonly oddsUsed: Odds;
 }
 
 /**
- * `votes`: all of the group's or a sample of them, and `sums` of all or of another; `tau` in [0, 1] and `preTrusted`
- * (one byte) per peer.
+ * `votes`: all votes of the group or a sample; `sums`: those of all votes or of another sample; `tau` in [0, 1] and
+ * `preTrusted` (one byte) per peer.
  */
 export function fitLogOdds(
   votes: Votes,
@@ -44,7 +44,7 @@ export function fitLogOdds(
   c: TrustConstants,
   scratch: Scratch,
 ): LogOdds {
-  // What the last rounds settle need not be found out over all players: in a large group the first ones look at a part.
+  // Early rounds need not use all players, because the last rounds correct them: in a large group they use a sample.
   const stride = Math.max(
     1,
     Math.floor(votes.players / Math.max(c.firstRoundsPlayers, c.firstRoundsPerPeer * votes.peers)),
@@ -65,11 +65,11 @@ export function fitLogOdds(
   return { ...odds, z, pi: rates.pi, pull: weighed.pull, oddsUsed };
 }
 
-/** What the group is like together. */
+/** Rates of the whole group. */
 interface Rates {
   /** Share of bad players. */
   readonly pi: number;
-  /** How often a two-sided peer of the group is right about a bad player, and about a good one. */
+  /** Probability that a two-sided peer of the group is right about a bad player, and about a good one. */
   readonly recall: number;
   readonly specificity: number;
 }
@@ -83,7 +83,10 @@ function oddsAtFirst(z: Float64Array, c: TrustConstants): Odds {
   };
 }
 
-/** Weighted votes of one peer by the state of their players: on bad and on good ones, and of these the right ones. */
+/**
+ * Weighted votes of one peer by the state of their players: all votes on bad and on good players, and the right ones
+ * among them.
+ */
 interface Hits {
   readonly bad: number;
   readonly good: number;
@@ -92,30 +95,31 @@ interface Hits {
 }
 
 interface PeerRecord {
-  /** By two-sided others, and by others of any kind. */
+  /** Hits as judged by other two-sided peers, and as judged by any other peers. */
   readonly judged: Hits;
   readonly seconded: Hits;
-  /** All of the peer's lowering and raising votes, as far as others of any kind speak of their players. */
+  /** All of the peer's lowering and raising votes on players that others reported, too. */
   readonly lowering: number;
   readonly raising: number;
 }
 
 /**
- * Sums per peer over the votes on some players, four side by side: of the weight of each vote by `q`, and the lowering
- * part of that, as judged and as seconded.
+ * Sums per peer over the votes on some players, four side by side: the weight of each vote times `q`, and the lowering
+ * part of it, each as judged by two-sided peers and as judged by any.
  */
 const SUMS = 4;
 const JUDGED = 0;
 const SECONDED = 2;
 
 /**
- * One round over the votes on some players: the `q = sigmoid(logit pi + l)` of each, and what that says of its peers.
+ * One round over the votes on some players: computes the `q = sigmoid(logit pi + l)` of each player and the resulting
+ * hits of its peers.
  */
 class Judged {
   readonly #weighed: WeighedVotes;
   readonly #look: Look;
   readonly #sums: Float64Array;
-  /** Over these players: sums of how far they are known, and of that by `q`. */
+  /** Sums over these players: of how well each is known, and of that times `q`. */
   #known = 0;
   #knownBad = 0;
 
@@ -137,7 +141,8 @@ class Judged {
     for (let i = from; i < to; i++) {
       const start = offsets[i]!;
       const end = offsets[i + 1]!;
-      // From 0, not from the prior: of a sum that begins with what was handed over V8 makes an object for each player.
+      // Starts from 0 and not from the prior, because V8 creates an object per player for a sum that starts with an
+      // argument.
       let logOdds = 0;
       for (let e = start; e < end; e++) {
         const j = peer[e]!;
@@ -146,7 +151,7 @@ class Judged {
       const q = sigmoid(prior + logOdds);
       knownSum += known[i]!;
       knownBad += known[i]! * q;
-      // Nobody else tells anything about a lone vote.
+      // A lone vote cannot be judged by other peers.
       if (end - start === 1) continue;
       for (let e = start; e < end; e++) {
         const at = peer[e]! * SUMS;
@@ -163,7 +168,7 @@ class Judged {
     this.#knownBad += knownBad;
   }
 
-  /** The group's share of bad players, as over all of them. */
+  /** Returns the group's share of bad players, extrapolated to all of them. */
   pi(c: TrustConstants): number {
     const scale = this.#isPart ? this.#weighed.players / this.#look.players : 1;
     const pi =
@@ -171,7 +176,7 @@ class Judged {
     return Math.min(c.badShareMax, Math.max(c.badShareMin, pi));
   }
 
-  /** Of every peer, as over all players. */
+  /** Returns the record of every peer, extrapolated to all players. */
   records(c: TrustConstants): PeerRecord[] {
     const { judgedTotals, secondedTotals } = this.#weighed;
     return Array.from(judgedTotals.lowering, (_, j) => ({
@@ -183,7 +188,7 @@ class Judged {
   }
 
   /**
-   * A peer's sums over the players of the look, brought by one factor to what they would be over all: a rate stays
+   * Returns a peer's sums over the examined players, extrapolated to all players by one factor, so that a rate stays
    * within 0 and 1. Good players need no sums of their own.
    */
   #hits(at: number, part: VoteTotals, all: VoteTotals, j: number, c: TrustConstants): Hits {
@@ -223,7 +228,7 @@ function groupRates(
   return { pi, recall: badRight / bad, specificity: goodRight / good };
 }
 
-/** A and B of every peer from its record. */
+/** Computes A and B of every peer from its record. */
 function oddsOf(
   records: readonly PeerRecord[],
   rates: Rates,
@@ -251,7 +256,7 @@ function oddsOf(
   return odds;
 }
 
-/** Over all peers by their gates: the part of lowering votes that fall on bad players. */
+/** Share of lowering votes that fall on bad players, over all peers weighted by their gates. */
 function rightOfReports(records: readonly PeerRecord[], pi: number, tau: Float64Array, c: TrustConstants): number {
   let right = c.lowMeanRight;
   let all = c.lowMeanRight / Math.max(pi, c.badShareForMeanMin);
@@ -262,7 +267,7 @@ function rightOfReports(records: readonly PeerRecord[], pi: number, tau: Float64
   return right / all;
 }
 
-/** Likewise: the part of raising votes that fall on good players. */
+/** Share of raising votes that fall on good players, over all peers weighted by their gates. */
 function rightOfPraise(records: readonly PeerRecord[], tau: Float64Array, c: TrustConstants): number {
   let right = c.highMeanRight;
   let all = c.highMeanAll;
@@ -273,13 +278,13 @@ function rightOfPraise(records: readonly PeerRecord[], tau: Float64Array, c: Tru
   return right / all;
 }
 
-/** By how much the log-odds of a peer's right votes differ from those of the group's mean, within bounds. */
+/** Difference between the log-odds of a peer's right votes and those of the group's mean, within bounds. */
 function compared(right: number, all: number, mean: number, c: TrustConstants): number {
   const own = rate((c.relativePrior * mean + right) / (c.relativePrior + all), c);
   return Math.min(c.relativeUp, Math.max(-c.relativeDown, logit(own) - logit(mean)));
 }
 
-/** For a peer that is two-sided by the part `z`. */
+/** Mixes both values for a peer with the two-sidedness `z`. */
 function mixed(z: number, twoSided: number, oneSided: number): number {
   return z * twoSided + (1 - z) * oneSided;
 }
@@ -288,7 +293,7 @@ function rate(p: number, { rateMin }: TrustConstants): number {
   return Math.min(1 - rateMin, Math.max(rateMin, p));
 }
 
-/** Never inverted: a known liar could otherwise whitewash friends by reporting them. */
+/** Never negative: a known liar could otherwise whitewash friends by reporting them. */
 function bounded(logOdds: number, least: number, { logOddsMax }: TrustConstants): number {
   return Math.max(least, Math.min(logOddsMax, Math.max(0, logOdds)));
 }

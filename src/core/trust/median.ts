@@ -1,8 +1,8 @@
-/** The weighted median that the gate takes its references from. */
+/** The weighted median from which the gate takes its references. */
 
 /**
- * Lower weighted median: the least value whose cumulated weight reaches half of the total, equal values in the order
- * given. Weights are capped by the caller, so that no single peer decides. Throws on an empty list.
+ * Lower weighted median: the least value whose cumulated weight reaches half of the total; equal values keep their
+ * order. The caller caps the weights, so that no single peer decides. Throws on an empty list.
  */
 export function lowerWeightedMedian(values: readonly number[], weights: readonly number[]): number {
   const order = values.map((_, i) => i).sort((i, k) => values[i]! - values[k]! || i - k);
@@ -13,6 +13,6 @@ export function lowerWeightedMedian(values: readonly number[], weights: readonly
     cumulated.push(total);
   }
   const at = cumulated.findIndex((sum) => sum >= total / 2);
-  if (at < 0) throw new Error('a median needs a value');
+  if (at < 0) throw new Error('a median needs at least one value');
   return values[order[at]!]!;
 }

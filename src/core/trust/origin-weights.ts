@@ -1,12 +1,13 @@
 /**
- * The weights of carriers, from those of origins and peers (docs/SCORING.md, "Declared origins"). The weight of an
- * origin is computed like a peer's. What a peer carries of it counts by that, and never for more than the peer itself.
+ * Computes the weights of carriers from those of origins and peers (docs/SCORING.md, "Declared origins"). The weight of
+ * an origin is computed like a peer's. The evidence of a carrier counts with the weight of the origin, and never with
+ * more than the weight of the peer itself.
  */
 import type { TrustConstants } from '../evidence/trust-constants.js';
 import { weightOf } from '../tables/peer-weights.js';
 import type { OriginFacts } from './votes/columns.js';
 
-/** By number; of the carriers nothing is computed yet. */
+/** Columns indexed by number; those of the carriers are not computed yet. */
 export interface WeightColumns {
   readonly tau: Float64Array;
   readonly a: Float64Array;
@@ -16,7 +17,7 @@ export interface WeightColumns {
   readonly witness: Uint16Array;
 }
 
-/** So that rounding makes no carrier weigh more than its peer. */
+/** Factor that prevents rounding from giving a carrier more weight than its peer. */
 const BELOW = 1 - 2 ** -50;
 
 /** Fills in the columns of carriers, and lowers the gate of each origin to that of the best peer that carries it. */
@@ -44,7 +45,7 @@ export function weighCarriers(
   }
 }
 
-/** The gate `tau`, lowered so far that the weight that comes with it is at most `most`. */
+/** Lowers the gate `tau` until the resulting weight is at most `most`. */
 function gateWithin(tau: number, weight: number, most: number): number {
   return weight <= most ? tau : tau * (most / weight) * BELOW;
 }

@@ -1,18 +1,18 @@
 /**
- * The pairs of peers that the gate is settled from: how far two peers agree on the players both reported, and what that
- * counts. Two peers of one witness group say nothing about each other. Bounded: a crowd of peers on one player must not
- * fill the memory with pairs.
+ * The pairs of peers from which the gates are computed: the agreement of two peers on the players that both reported,
+ * and its weight. Two peers of one witness group are not compared with each other. The list is bounded: a crowd of
+ * peers on one player must not fill the memory with pairs.
  */
 import type { TrustConstants } from '../evidence/trust-constants.js';
 import { MIDDLE, type PairVisitor } from './sums/pair-sums.js';
 import type { Witnesses } from './witnesses.js';
 
-/** Pairs that share at least one player, each once, ordered by `first`, then `second`; `first < second`. */
+/** Pairs that share at least one player, each once, sorted by `first`, then `second`; `first < second`. */
 export interface Pairs {
   readonly count: number;
   readonly first: Uint32Array;
   readonly second: Uint32Array;
-  /** Players that both reported; an estimate where they are held against each other on a part of them. */
+  /** Number of players that both reported; an estimate if the peers are compared on a sample. */
   readonly shared: Uint32Array;
   /** `a`, in [-1, 1]. */
   readonly agreement: Float64Array;
@@ -20,15 +20,15 @@ export interface Pairs {
   readonly weight: Float64Array;
 }
 
-/** Around what votes are judged: the group's `mu`, and each peer's own `mu_j`. */
+/** The reference votes: the group's `mu`, and each peer's own `mu_j`. */
 export interface Centres {
   readonly mu: number;
   readonly own: Float64Array;
 }
 
 /**
- * Pairs as they are found, in columns that double when full. At `pairsMax` the pairs that share the fewest players
- * go, and no others like them are taken; pairs with a pre-trusted peer always stay.
+ * Collects pairs in columns that double when full. At `pairsMax` the pairs that share the fewest players are dropped,
+ * and further pairs with as few are ignored; pairs with a pre-trusted peer always stay.
  */
 export class PairList implements Pairs, PairVisitor {
   count = 0;
@@ -58,7 +58,7 @@ export class PairList implements Pairs, PairVisitor {
     const c = this.#constants;
     const { mu, own } = this.#centres;
     const [uv, u, v, uu, vv] = [sums[at + 1]!, sums[at + 2]!, sums[at + 3]!, sums[at + 4]!, sums[at + 5]!];
-    // The same around other centres, so far from the middle: (u - p)(v - q) = u v - q u - p v + p q, and so on.
+    // Shifts the sums to other references: (u - p)(v - q) = u v - q u - p v + p q, and so on.
     const product = (p: number, q: number) => uv - q * u - p * v + n * p * q;
     const squares = (p: number, q: number) => (uu - 2 * p * u + n * p * p) * (vv - 2 * q * v + n * q * q);
     const around = mu - MIDDLE;
@@ -90,11 +90,11 @@ export class PairList implements Pairs, PairVisitor {
     this.weight[row] = weight;
   }
 
-  /** Doubles the players that a pair must share until some pairs have gone. */
+  /** Doubles the least number of shared players until some pairs have been dropped. */
   #thin(): void {
     while (this.count === this.#constants.pairsMax) {
       this.#sharedMin *= 2;
-      if (this.#sharedMin > 2 ** 32) throw new Error('more pairs with pre-trusted peers than pairs can be kept');
+      if (this.#sharedMin > 2 ** 32) throw new Error('more pairs with pre-trusted peers than fit in memory');
       this.#drop();
     }
   }

@@ -1,6 +1,6 @@
 /**
- * The trust of every peer of a group, from all evidence: one pure function, the same bits for the same input.
- * Its results are recorded and never computed again in replay.
+ * Computes the trust of every peer of a group from all evidence: one pure function with identical bits for identical
+ * input. Its results are recorded and never computed again in a replay.
  */
 
 import { type TrustConstants, trustConstants } from '../evidence/trust-constants.js';
@@ -18,19 +18,19 @@ import { Scratch } from './votes/scratch.js';
 import { readVotes } from './votes/votes.js';
 import { joinClones, Witnesses } from './witnesses.js';
 
-/** Two peers that agree with each other while the group trusts neither fully. */
+/** Two peers that agree with each other although the group trusts neither fully. */
 export interface DiscountedPair {
   readonly first: number;
   readonly second: number;
-  /** Players that both reported; in a very large group an estimate. */
+  /** Number of players that both reported; an estimate in a very large group. */
   readonly shared: number;
   /** `a`, in (0, 1]. */
   readonly agreement: number;
 }
 
 /**
- * Per peer in the order of its number; origins and carriers have numbers, too. A peer that is excluded has 0 in every
- * column of numbers, and is its own witness.
+ * Results per peer, indexed by number; origins and carriers have numbers, too. An excluded peer has 0 in every numeric
+ * column and is its own witness.
  */
 export interface PeerTrust {
   /** The gate, in [0, 1]; 0 for a peer without votes that is not pre-trusted. */
@@ -43,19 +43,19 @@ export interface PeerTrust {
   readonly z: Float64Array;
   /** The published weight `w = clip(tau (A + B) / 4, 0, 1)`. */
   readonly weight: Float64Array;
-  /** The lowest peer of its witness group; itself, where it is alone. Of a carrier that of its origin. */
+  /** Lowest peer of the witness group, which is the peer itself if it is alone; for a carrier, that of its origin. */
   readonly witness: Uint16Array;
   /** The group's share of bad players, in (0, 1). */
   readonly pi: number;
-  /** Why peers are one witness. */
+  /** The pairs of peers that are one witness, with the reasons. */
   readonly witnessPairs: readonly WitnessPair[];
-  /** For operators, the most striking first, at most `pairsReportedMax`. */
+  /** Pairs shown to operators, at most `pairsReportedMax`, the most conspicuous first. */
   readonly pairs: readonly DiscountedPair[];
 }
 
 /**
- * `scratch`: of the votes; nothing that is returned lies in it. `relations`: what the operator declared about pairs of
- * peers.
+ * `scratch`: memory of the votes, which no returned array shares. `relations`: the operator's declarations about pairs
+ * of peers.
  */
 export function computePeerTrust(
   votes: GroupVotes,
@@ -65,15 +65,15 @@ export function computePeerTrust(
 ): PeerTrust {
   const { sums, judged, part, facts } = votes;
   const preTrusted = facts.preTrusted.map((flag, j) => (flag !== 0 && facts.excluded[j] === 0 ? 1 : 0));
-  // The operator vouches for the pre-trusted ones.
+  // The operator vouches for pre-trusted peers.
   const seniority = Float64Array.from(preTrusted, (flag, j) => (flag === 1 ? 1 : (facts.seniority?.[j] ?? 1)));
   const witnesses = new Witnesses(facts.excluded.length, relations);
   joinClones(witnesses, sums, constants);
   const isOrigin = new Uint8Array(preTrusted.length);
   for (const origin of facts.origins?.origins ?? []) isOrigin[origin] = 1;
   const fit = () => {
-    const gate = openGates(sums, preTrusted, witnesses, seniority, isOrigin, constants);
-    // An origin is judged by peers and judges nobody.
+    const gate = openGates(sums, preTrusted, witnesses, seniority, isOrigin, facts.joined ?? null, constants);
+    // Peers judge an origin; an origin judges no peer.
     const heard = gate.tau.map((t, j) => (isOrigin[j] === 1 ? 0 : t));
     return { gate, heard, odds: fitLogOdds(judged, sums, heard, witnesses, preTrusted, constants, scratch) };
   };
@@ -82,8 +82,8 @@ export function computePeerTrust(
   joinCopiedLists(witnesses, judged, part, sums, heard, odds, constants, scratch.yieldCore);
   if (witnesses.pairs.length > found) ({ gate, heard, odds } = fit());
   const counted = (values: Float64Array) => values.map((value, j) => (facts.excluded[j] === 0 ? value : 0));
-  // Of a peer without votes nothing is known: its first ones count once they were looked at. One that only carries an
-  // origin is known, and agrees with nobody.
+  // A peer without votes is unknown: its first ones count after the next computation. A peer that only carries an
+  // origin is known, and agrees with no peer.
   const isKnown = (j: number) => sums.volume[j]! > 0 || preTrusted[j] === 1 || facts.origins?.carries[j] === 1;
   const tau = counted(gate.tau).map((t, j) => (isKnown(j) ? t : 0));
   const a = counted(odds.a);
@@ -107,7 +107,7 @@ export function computePeerTrust(
   };
 }
 
-/** Of evidence that stands in columns. */
+/** Computes peer trust from evidence in columns. */
 export function peerTrustOf(
   evidence: EvidenceColumns,
   facts: PeerFacts,
@@ -127,8 +127,8 @@ interface Candidate {
 }
 
 /**
- * Ordered by `w a (1 - max tau)`, the more the more players are shared, ties by peer number. Millions of pairs may
- * qualify: only a few are held at a time.
+ * Sorted by `w a (1 - max tau)`, which grows with the number of shared players, ties by peer number. Millions of pairs
+ * may qualify: only a few are held at a time.
  */
 function discountedPairs(
   pairs: Pairs,

@@ -1,8 +1,8 @@
 /**
- * What of the votes stays the same in every round of the log-odds (docs/SCORING.md, "Log-odds"): who is two-sided, and
- * how much the others tell about each vote.
+ * The quantities of the votes that are constant over the rounds of the log-odds (docs/SCORING.md, "Log-odds"): the
+ * two-sidedness of peers, and the evidence of the other peers about each vote.
  */
-import { saturate, strength, unit } from '../evidence/evidence.js';
+import { heaviness, saturate, strength, unit } from '../evidence/evidence.js';
 import type { TrustConstants } from '../evidence/trust-constants.js';
 import type { VoteSums } from './sums/vote-sums.js';
 import { inBlocks } from './votes/blocks.js';
@@ -10,22 +10,22 @@ import type { Scratch } from './votes/scratch.js';
 import type { Votes } from './votes/votes.js';
 import type { Witnesses } from './witnesses.js';
 
-/** Sums per peer over its votes, each weighted by how much others tell about it. */
+/** Sums per peer over its votes, each weighted by the evidence of the others about it. */
 export interface VoteTotals {
   readonly lowering: Float64Array;
   readonly raising: Float64Array;
 }
 
-/** The votes on some players, as the rounds look at them. */
+/** The votes on some players, as the rounds use them. */
 export interface Look extends Pick<Votes, 'players' | 'offsets' | 'peer' | 'x'> {
-  /** Per vote `tau n`: how far it pulls the log-odds of its player; 0 where another peer speaks for the witness. */
+  /** Per vote: `tau n`, the factor of its log-odds on its player; 0 if another peer represents the witness. */
   readonly pull: Float64Array;
-  /** Per vote how much two-sided others tell about it, and how much others of any kind. */
+  /** Per vote: the evidence of other two-sided peers about it, and that of any other peers. */
   readonly judged: Float64Array;
   readonly seconded: Float64Array;
   readonly judgedTotals: VoteTotals;
   readonly secondedTotals: VoteTotals;
-  /** Per player how far two-sided peers speak of it, in [0, 1). */
+  /** Per player: the amount of evidence of two-sided peers, in [0, 1). */
   readonly known: Float64Array;
 }
 
@@ -46,11 +46,12 @@ export class WeighedVotes implements Look {
   readonly z: Float64Array;
   readonly yieldCore: () => void;
   readonly #mass: Float64Array;
-  /** Per vote `tau n1`; 0 where another peer speaks for the witness. */
+  /** Per vote: `tau n1`; 0 if another peer represents the witness. */
   readonly #voice: Float64Array;
 
   /**
-   * The large columns are the scratch's. `stride`: who is two-sided is first found out over every so-manieth player.
+   * The large columns belong to the scratch memory. `stride`: two-sidedness is first computed over every `stride`-th
+   * player.
    */
   constructor(
     votes: Votes,
@@ -73,7 +74,7 @@ export class WeighedVotes implements Look {
     this.judged = scratch.float64(peer.length);
     this.seconded = scratch.float64(peer.length);
     this.known = scratch.float64(players);
-    // Per witness the vote that speaks for it about the player at hand.
+    // Per witness: the vote that represents it on the present player.
     const speakers = new Int32Array(peers).fill(NO_PEER);
     inBlocks(players, this.yieldCore, (from, to) => this.#speak(from, to, tau, witnesses, speakers));
     this.z = this.#ownTwoSidedness(sums, c);
@@ -88,7 +89,8 @@ export class WeighedVotes implements Look {
   }
 
   /**
-   * Of each witness the peer with the heaviest vote speaks about a player; of equal ones that which registered first.
+   * Selects, for each witness, the peer with the heaviest vote on a player; among equal ones, the peer that registered
+   * first.
    */
   #speak(
     from: number,
@@ -108,7 +110,7 @@ export class WeighedVotes implements Look {
         const j = peer[e]!;
         if (sizes[j]! === 1) continue;
         const before = speakers[numbers[j]!]!;
-        const isHeard = before === NO_PEER || voice[e]! > voice[before]!;
+        const isHeard = before === NO_PEER || heaviness(voice[e]!) > heaviness(voice[before]!);
         if (isHeard) speakers[numbers[j]!] = e;
         const silent = isHeard ? before : e;
         if (silent !== NO_PEER) voice[silent] = 0;
@@ -117,7 +119,7 @@ export class WeighedVotes implements Look {
     }
   }
 
-  /** From a peer's own votes alone. */
+  /** Computes two-sidedness from a peer's own votes alone. */
   #ownTwoSidedness({ volume, badVolume }: VoteSums, c: TrustConstants): Float64Array {
     return badVolume.map((bad, j) => twoSidedness(bad, Math.max(0, volume[j]! - bad), c));
   }
@@ -127,8 +129,8 @@ export class WeighedVotes implements Look {
   }
 
   /**
-   * What two-sided others tell about the votes of each peer, over every so-manieth player, brought to what it would be
-   * over all.
+   * Sums the evidence of other two-sided peers about the votes of each peer over every `stride`-th player, extrapolated
+   * to all players.
    */
   #lookAtOthers(stride: number, c: TrustConstants): VoteTotals {
     const totals = noTotals(this.z.length);
@@ -157,7 +159,7 @@ export class WeighedVotes implements Look {
     }
   }
 
-  /** Writes per vote how much two-sided others tell about it, and how much others of any kind, and sums both up. */
+  /** Writes, per vote, the evidence of other two-sided peers about it and that of any other peers, and sums both up. */
   #judge(totals: { judged: VoteTotals; seconded: VoteTotals }, from: number, to: number, half: number): void {
     const { offsets, peer, x, z, judged, seconded } = this;
     const mass = this.#mass;
@@ -197,8 +199,8 @@ export class WeighedVotes implements Look {
   }
 
   /**
-   * Where little of the group's volume is two-sided, nobody counts as two-sided in full: one such peer is no judge of
-   * all others.
+   * If little of the group's volume is two-sided, no peer counts as two-sided in full: a single such peer must not
+   * judge all others.
    */
   #groupScale({ volume }: VoteSums, tau: Float64Array, c: TrustConstants): number {
     let twoSided = 0;
@@ -236,8 +238,8 @@ export class WeighedVotes implements Look {
   }
 
   /**
-   * Every so-manieth player, in columns of their own, the scratch's: where they stand, the votes of each would lie on
-   * cache lines apart, read anew in every round.
+   * Copies every `stride`-th player to columns of the scratch memory. In place, the votes of each player would lie on
+   * separate cache lines, which every round would read anew.
    */
   every(stride: number, scratch: Scratch): Look {
     const players = Math.ceil(this.players / stride);
@@ -263,14 +265,14 @@ export class WeighedVotes implements Look {
     return to;
   }
 
-  /** Of players of a look at every so-manieth, from its `first` up to its `end`. */
+  /** Number of votes on the sampled players from the `first` up to the `end`-th. */
   #votes(stride: number, first: number, end: number): number {
     let votes = 0;
     for (let n = first; n < end; n++) votes += this.offsets[n * stride + 1]! - this.offsets[n * stride]!;
     return votes;
   }
 
-  /** Players of a look at every so-manieth, from its `first` up to its `end`. */
+  /** Copies the sampled players from the `first` up to the `end`-th. */
   #copy(to: Look, stride: number, first: number, end: number): void {
     const { offsets, peer, x, pull, judged, seconded, known } = this;
     for (let n = first; n < end; n++) {
@@ -295,7 +297,7 @@ export class WeighedVotes implements Look {
   }
 }
 
-/** `min(lowering, raising) / (min + 3)`, in [0, 1): 0 for a peer that only ever votes one way. */
+/** `min(lowering, raising) / (min + 3)`, in [0, 1): 0 for a peer that votes in one direction only. */
 function twoSidedness(lowering: number, raising: number, c: TrustConstants): number {
   const both = Math.min(lowering, raising);
   return both / (both + c.twoSidedVotes);

@@ -1,7 +1,7 @@
 /**
  * Witness groups: peers that count as one (docs/SCORING.md, "Witness groups"). Two peers are joined by a declaration of
- * the operator, as clones (they say the same of the same players), or as carriers of one list. A group is named by its
- * lowest peer.
+ * the operator, as clones (their votes on the same players are equal), or as carriers of one list. The lowest peer of a
+ * group names it.
  */
 
 import type { TrustConstants } from '../evidence/trust-constants.js';
@@ -11,17 +11,17 @@ import type { PairVisitor } from './sums/pair-sums.js';
 import type { VoteSums } from './sums/vote-sums.js';
 
 export class Witnesses {
-  /** Per peer the lowest peer of its group: itself, where it is alone. */
+  /** Per peer: the lowest peer of its group, which is the peer itself if it is alone. */
   readonly numbers: Uint16Array;
-  /** Per peer how many peers its group has. */
+  /** Per peer: the number of peers in its group. */
   readonly sizes: Uint16Array;
-  /** In the order in which they were found; of a group one fewer than it has peers. */
+  /** Joined pairs in the order in which they were found; a group has one pair fewer than it has peers. */
   readonly pairs: WitnessPair[] = [];
   readonly #independent: readonly PeerRelation[];
 
   /**
-   * Every peer is its own witness, but for those that were declared the same. No group ever holds two that were
-   * declared independent.
+   * Initially every peer is its own witness, except those that were declared the same. No group ever holds two peers
+   * that were declared independent.
    */
   constructor(peers: number, relations: readonly PeerRelation[] = []) {
     this.numbers = Uint16Array.from({ length: peers }, (_, j) => j);
@@ -62,7 +62,7 @@ export class Witnesses {
   }
 }
 
-/** Joins peers that share most of the players of the smaller one and say the same of each. */
+/** Joins peers that share most of the players of the smaller one and vote the same on each. */
 export function joinClones(witnesses: Witnesses, votes: VoteSums, c: TrustConstants): void {
   const { reported } = votes;
   const visitor: PairVisitor = {
@@ -82,7 +82,7 @@ export function joinClones(witnesses: Witnesses, votes: VoteSums, c: TrustConsta
   votes.showPairs(visitor);
 }
 
-/** Which peers count as one witness with a peer, and why; made once for all peers of a computation. */
+/** The peers that count as one witness with a peer, and the reasons; built once for all peers of a computation. */
 export class WitnessLinks {
   readonly #links = new Map<number, WitnessPair[]>();
 
@@ -92,10 +92,13 @@ export class WitnessLinks {
     }
   }
 
-  /** Peers that are joined with one, or with a peer that is, each with why; at most `most`, by their number. */
+  /**
+   * Returns the peers that are joined with a peer, directly or through others, each with the reason; at most `most`,
+   * sorted by number.
+   */
   of(peer: number, most: number): { readonly peer: number; readonly reason: WitnessReason }[] {
     const found = new Map<number, WitnessReason>();
-    // A map that grows while it is walked goes on with what was added.
+    // The walk over a map also visits entries that are added meanwhile.
     const joined = (from: number) => {
       for (const { first, second, reason } of this.#links.get(from) ?? []) {
         if (found.size >= most) return;
@@ -113,8 +116,8 @@ export class WitnessLinks {
 }
 
 /**
- * How many witness groups of two peers or more there are, and how many peers are in them; `witness`: per peer the
- * lowest of its group. `isPeer`: of origins and carriers, which have numbers as well, none is counted.
+ * Counts the witness groups of two peers or more, and the peers in them. `witness`: per peer the lowest of its group.
+ * `isPeer`: origins and carriers, which have numbers as well, are not counted.
  */
 export function groupsOf(
   witness: Uint16Array | null,

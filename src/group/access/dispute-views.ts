@@ -1,4 +1,4 @@
-/** Disputes as the operator sees them: peers by their ids. */
+/** Disputes as the operator sees them, with peers by their ids. */
 
 import type { Dispute } from '../../core/registers/disputes.js';
 import { reportersOf } from '../../core/rules/decide-dispute.js';

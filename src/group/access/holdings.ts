@@ -1,4 +1,4 @@
-/** What the state holds of one player, as of one record: where the log goes on, sums, score and disputes. */
+/** Everything that the state holds of one player, as of one record: chains in the log, sums, score and disputes. */
 import { asOfTime, decayed, decayFactorFor } from '../../core/evidence/decay.js';
 import { subjectHex } from '../../core/hashing/pseudonym.js';
 import type { AllowEntry } from '../../core/registers/allow-list.js';
@@ -8,34 +8,36 @@ import type { TrustView } from '../../core/scoring/score.js';
 import type { GroupState } from '../../core/state.js';
 import type { ChainHead, Chains } from '../ports/chains.js';
 
-/** The evidence of one peer, or of what it carries of an origin, about the player. */
+/** The evidence of one peer, or of one carrier, about the player. */
 export interface PairHolding extends ChainHead {
-  /** Events held. */
+  /** Number of events held. */
   readonly events: number;
   /** Decayed sums, in events of severity 1. */
   readonly lowering: number;
   readonly raising: number;
-  /** Whether an upheld dispute takes it out of the score. */
+  /** True if an upheld dispute excludes the evidence from the score. */
   readonly isVoid: boolean;
 }
 
 export interface Holdings {
-  /** The newest record, which says that this was handed out. */
+  /** The newest record, which records this export. */
   readonly seq: number;
   /** ms since 1970. */
   readonly at: number;
-  /** Null where no event is held. */
+  /** Null if no event is held. */
   readonly trust: TrustView | null;
   readonly pairs: readonly PairHolding[];
   readonly disputes: readonly Dispute[];
-  /** The entry of the allow list, null for none; and the records that name the player for it. */
+  /** The `dispute_opened` records of rejected disputes that the state holds no more. */
+  readonly droppedDisputes: readonly number[];
+  /** The entry of the allow list, or null; and the records that name the player for it. */
   readonly allowed: AllowEntry | null;
   readonly allowRecords: readonly number[];
-  /** Records of the erasures that were asked for and wait. */
+  /** Records of the erasure requests that wait. */
   readonly erasureRequests: readonly number[];
-  /** Events that are withdrawn, though the log may still show them. */
+  /** Withdrawn events that the log may still contain. */
   readonly withdrawn: readonly number[];
-  /** Up to this record no event is in the log any more. */
+  /** Events up to this record have left the log. */
   readonly expired: number;
 }
 
@@ -62,6 +64,7 @@ export function holdingsOf(state: GroupState, subject: Uint8Array): Holdings {
     trust: row < 0 ? null : readTrust(state, row, asOf),
     pairs,
     disputes: state.disputes.of(hex),
+    droppedDisputes: state.disputes.droppedOf(hex),
     allowed: state.allowed.of(hex)?.entry ?? null,
     allowRecords: state.allowed.of(hex)?.seqs ?? [],
     erasureRequests: state.pendingErasures.get(hex) ?? [],
@@ -70,7 +73,7 @@ export function holdingsOf(state: GroupState, subject: Uint8Array): Holdings {
   };
 }
 
-/** Where the chains of a player begin; null for one of whom no event is known. */
+/** Returns the heads of a player's chains; null if no event of the player is known. */
 export function chainsOf(state: GroupState, subject: Uint8Array): Chains | null {
   const { subjects, disputes } = state;
   const row = subjects.find(subject);
@@ -90,7 +93,7 @@ export function chainsOf(state: GroupState, subject: Uint8Array): Chains | null 
   };
 }
 
-/** In the order of the player's entries; none for row -1. */
+/** Returns the heads in the order of the player's entries; none for row -1. */
 function headsOf({ subjects, origins }: GroupState, row: number): ChainHead[] {
   if (row < 0) return [];
   const first = subjects.firstEntry(row);
@@ -100,7 +103,7 @@ function headsOf({ subjects, origins }: GroupState, row: number): ChainHead[] {
   });
 }
 
-/** Events of the player (hex) that are withdrawn, though the log may still show them. */
+/** Returns the withdrawn events of the player (hex) that the log may still contain. */
 function withdrawnOf(state: GroupState, subject: string): number[] {
   const withdrawn: number[] = [];
   for (const [eventSeq, withdrawal] of state.withdrawals) if (withdrawal.subject === subject) withdrawn.push(eventSeq);

@@ -1,4 +1,4 @@
-/** All that a group holds of one player, for the operator to hand over: from its state and from the log. */
+/** Collects everything that a group holds of one player for the operator, from the state and the log. */
 import { eventTypeName } from '../../core/evidence/event-types.js';
 import type { GroupState } from '../../core/state.js';
 import { NO_KEY } from '../../core/vocabulary.js';
@@ -9,10 +9,13 @@ import type { GroupPool, ListedEvent } from '../ports/pool.js';
 import { disputeView } from './dispute-views.js';
 import type { Holdings, PairHolding } from './holdings.js';
 
-/** Asks the pool for something, or gives why it has no room. */
+/** Runs work in the pool, or returns the refusal if the pool has no room. */
 export type AskPool = <R>(work: (pool: GroupPool) => Promise<R>) => Promise<Outcome<R>>;
 
-/** `receipt`: with the hash of the player it makes what the audit log keeps of the export. Codes: overloaded. */
+/**
+ * `receipt`: proves the export, together with the player's hash, against the commitment in the audit log. Codes:
+ * overloaded.
+ */
 export async function exportOf(
   state: GroupState,
   subject: string,
@@ -22,18 +25,27 @@ export async function exportOf(
 ): Promise<Outcome<SubjectExport>> {
   const events = await eventsOf(state, holdings, ask);
   if (!events.ok) return events;
-  const { erasureRequests, disputes, allowed, allowRecords, seq } = holdings;
-  const seqs = [...erasureRequests, ...allowRecords, ...disputes.flatMap((one) => [one.seq, ...one.decisions]), seq];
+  const { erasureRequests, disputes, droppedDisputes, allowed, allowRecords, seq } = holdings;
+  const ofDisputes = [...droppedDisputes, ...disputes.flatMap((one) => [one.seq, ...one.decisions])];
+  const seqs = [...erasureRequests, ...allowRecords, ...ofDisputes, seq];
   const read = await ask((pool) => pool.records(seqs.sort((p, q) => p - q)));
   if (!read.ok) return read;
   const audit: AuditEntry[] = [];
   const requests: SubjectExport['erasureRequests'][number][] = [];
+  const pastAllowed: SubjectExport['pastAllowed'][number][] = [];
+  const pastDisputes: SubjectExport['pastDisputes'][number][] = [];
+  const idOf = (peer: number) => (peer === NO_KEY ? null : state.peers.at(peer).peerId);
   for (const [i, { record, at }] of read.value.entries()) {
     if (!('audit' in record)) continue;
     const { prev_hash: prevHash, ...entry } = record.audit;
     audit.push({ seq: seqs[i]!, at, ...entry, prevHash });
-    if (record.type !== 'erasure_requested') continue;
-    requests.push({ requestedAt: at, peerId: record.peer === NO_KEY ? null : state.peers.at(record.peer).peerId });
+    if (record.type === 'erasure_requested') requests.push({ requestedAt: at, peerId: idOf(record.peer) });
+    if (record.type === 'player_allowed' && record.id !== allowed?.id) {
+      pastAllowed.push({ id: record.id, addedAt: at, until: record.until, note: record.note ?? '' });
+    }
+    if (record.type === 'dispute_opened' && droppedDisputes.includes(seqs[i]!)) {
+      pastDisputes.push({ id: record.dispute_id, openedAt: at, peerId: idOf(record.peer), text: record.text });
+    }
   }
   const { pairs, trust, at } = holdings;
   return granted({
@@ -46,13 +58,15 @@ export async function exportOf(
     }),
     ...events.value,
     disputes: disputes.map((dispute): DisputeView => disputeView(state, dispute)),
+    pastDisputes,
     erasureRequests: requests,
     allowed,
+    pastAllowed,
     audit,
   });
 }
 
-/** Of all pairs, newest first; `isComplete`: false where there are more than one export holds. */
+/** Returns the events of all pairs, newest first; `isComplete` is false if there are more than one export holds. */
 async function eventsOf(
   state: GroupState,
   { pairs, withdrawn, expired }: Holdings,

@@ -1,7 +1,7 @@
 /**
- * The actor of one group: the only owner of its state. It has no promises, no clock and no I/O: calls tell it what
- * happened, and it returns effects, which a thin shell carries out. One turn is in flight at a time; its answers leave
- * when it is durable.
+ * The actor of one group, which is the only owner of the group's state. It has no promises, no clock and no I/O: method
+ * calls tell it what happened, and it returns effects, which a thin shell carries out. One turn is in flight at a time;
+ * its answers leave once it is durable.
  */
 
 import type { GroupBounds } from '../../core/commands.js';
@@ -27,19 +27,19 @@ export class GroupActor<T> {
   #chain: Uint8Array;
   #durableChain: Uint8Array;
   #durableSeq: number;
-  /** Answers that wait for the commit in flight; null: none is in flight. */
+  /** Answers that wait for the commit in flight; null if none is in flight. */
   #inFlight: Effect<T>[] | null = null;
   readonly #prefetch: Prefetch;
   readonly #batch = new BatchWriter();
   readonly #redactor: Redactor;
   /** Answers that wait until bytes are out of the log. */
   #removals: Removal<T>[] = [];
-  /** Nobody waits for those any more. */
+  /** True once these answers no longer wait. */
   #givenUp = false;
-  /** The turn in flight records an erasure as done, which is not durable yet. */
+  /** True if the turn in flight records an erasure as complete, which is not durable yet. */
   #endsErasure = false;
 
-  /** `chain` is the chain value of the newest batch of the log that `state` was read from. */
+  /** `chain` is the chain value of the newest batch of the log from which `state` was read. */
   constructor(state: GroupState, chain: Uint8Array, bounds: GroupBounds, turn?: TurnBounds) {
     this.state = state;
     this.#turnBounds = turn;
@@ -65,27 +65,30 @@ export class GroupActor<T> {
     return this.#mailbox;
   }
 
-  /** Whether a turn could be taken now. */
+  /** True if a turn could be taken now. */
   get hasTurn(): boolean {
     return this.#inFlight === null && (!this.#mailbox.empty || this.#redactor.hasRecord);
   }
 
-  /** Whether anyone waits for an answer. What is still to be taken out of the log is durable, and waits for nobody. */
+  /**
+   * True if a caller waits for an answer. A removal that is durable but not complete counts only while its caller
+   * waits.
+   */
   get answering(): boolean {
     return this.#inFlight !== null || !this.#mailbox.empty || this.#removals.length > 0;
   }
 
-  /** Whether snapshots were removed for an erasure that is not done yet: none may be made meanwhile. */
+  /** True if snapshots were removed for an erasure that is not complete yet: meanwhile no snapshot may be written. */
   get erasing(): boolean {
     return this.#redactor.erasing || this.#endsErasure;
   }
 
-  /** Whether the state is that of the durable log, and nothing is under way that began from another. */
+  /** True if the state equals the durable log, and nothing in progress depends on another state. */
   get isSettled(): boolean {
     return this.#inFlight === null && this.state.lastSeq === this.#durableSeq && !this.#redactor.busy;
   }
 
-  /** Takes in the next batch, which another node decided and which is durable. Nothing may be in flight. */
+  /** Applies the next durable batch, which another node decided. No turn may be in flight. */
   follow(stored: StoredBatch): void {
     if (this.#inFlight !== null) throw new Error('actor: a turn is in flight');
     const follower = new Follower(this.state, this.#chain);
@@ -95,13 +98,14 @@ export class GroupActor<T> {
     this.#durableSeq = this.state.lastSeq;
   }
 
-  /** Queues a command; false where the mailbox is full. */
+  /** Queues a command; false if the mailbox is full. */
   offer(envelope: Envelope<Command, T>): boolean {
     return this.#mailbox.offer(envelope);
   }
 
   /**
-   * Makes room for a command of a holder with few events by refusing events of one with more; returns their answers.
+   * Makes room for a command of a holder with few events by refusing commands of a holder with more; returns the
+   * answers to those.
    */
   makeRoomFor(envelope: Envelope<Command, T>): Effect<T>[] {
     return this.#mailbox.pushOutFor(envelope).map(({ token, events }) => {
@@ -118,8 +122,8 @@ export class GroupActor<T> {
   }
 
   /**
-   * Nobody who waits for the turn in flight, or for a removal that is not durable yet, waits any longer: its outcome is
-   * not known in time. Returns their answers.
+   * Gives up all waits for the turn in flight and for removals that are not durable yet, because their outcome will not
+   * be known in time. Returns the answers.
    */
   refuseInFlight(refusal: Refusal): Effect<T>[] {
     const late: Effect<T>[] = [];
@@ -137,7 +141,9 @@ export class GroupActor<T> {
     return late;
   }
 
-  /** Takes what waits: decides and applies it, and asks for one commit. `now` stamps every record of the turn. */
+  /**
+   * Takes a turn: decides and applies waiting commands, and requests one commit. `now` stamps every record of the turn.
+   */
   takeTurn(now: number, nonce: Uint8Array): Effect<T>[] {
     if (this.#inFlight !== null) throw new Error('actor: a turn is in flight');
     const turn = new Turn<T>(this.state, this.#bounds, now, this.#prefetch, this.#batch);
@@ -154,7 +160,7 @@ export class GroupActor<T> {
     return [commitOf(batch, redaction?.piece?.rewrites ?? [])];
   }
 
-  /** The commit in flight is durable: its answers may leave. */
+  /** Notes that the commit in flight is durable; returns its answers. */
   committed(): Effect<T>[] {
     if (this.#inFlight === null) throw new Error('actor: no turn is in flight');
     const effects = this.#inFlight;
@@ -166,12 +172,12 @@ export class GroupActor<T> {
     return effects;
   }
 
-  /** A piece of the redaction under way came back from the pool. */
+  /** Takes a piece of the present redaction that the pool returned. */
   redacted(piece: RedactionPiece): Effect<T>[] {
     return this.#redactor.redacted(piece);
   }
 
-  /** The pool could not do its work; what else there is goes on, and that again from `tryAgain` on. */
+  /** Notes that work in the pool failed; other work continues, and the failed work is repeated by `resume`. */
   workFailed(): Effect<T>[] {
     return this.#redactor.failed(this.#durableSeq);
   }
@@ -184,44 +190,44 @@ export class GroupActor<T> {
     this.#redactor.snapshotsDropped();
   }
 
-  /** The log's free space is overwritten. */
+  /** Notes that the log's free space is overwritten. */
   scrubbed(): void {
     this.#redactor.scrubbed();
   }
 
   /**
-   * Takes up the next redaction, where none is under way; also what a start calls to go on with unfinished ones.
-   * `retire`: events that are so old leave the log from here on.
+   * Starts the next redaction if none is in progress; a start also calls it to continue unfinished ones. Events older
+   * than `expireBefore` leave the log from now on.
    */
   resume(expireBefore?: AgeBound): Effect<T>[] {
     if (expireBefore !== undefined) this.#redactor.expireBefore(expireBefore, this.#durableSeq);
     return this.#redactor.start(this.#durableSeq);
   }
 
-  /** Whether events may leave by their age. Not by themselves where they may again: `resume` takes that up. */
+  /** Sets whether expired events may leave the log. To continue once they may, call `resume`. */
   set mayExpire(may: boolean) {
     this.#redactor.mayExpire = may;
   }
 
-  /** Whether what is erased or withdrawn may leave the log. Not by itself either. */
+  /** Sets whether erased or withdrawn events may leave the log. To continue once they may, call `resume`. */
   set mayRemove(may: boolean) {
     this.#redactor.mayRemove = may;
   }
 
-  /** From here on nobody waits for bytes to leave the log, only for what is durable. */
+  /** From now on, answers wait only for durability, and no longer for bytes to leave the log. */
   giveUpRemovals(): Effect<T>[] {
     this.#givenUp = true;
     return this.#answerRemovals();
   }
 
   /**
-   * Removals that are recorded as done: nothing of them is left, and that is durable. Given up, a durable one is
-   * answered as well: a withdrawal counts already, an erasure is not done and says so. Both go on by themselves.
+   * Answers the removals whose completion is durable. After `giveUpRemovals` it answers every durable one: a withdrawal
+   * already counts, and an erasure is answered as incomplete. Both continue in the background.
    */
   #answerRemovals(): Effect<T>[] {
     if (this.#removals.length === 0) return [];
     const { erasures, withdrawals } = this.state;
-    const text = 'the node ends; the erasure is recorded and goes on at its next start';
+    const text = 'the node shuts down; the erasure is recorded and continues at the next start';
     const details = { recorded: true } as const;
     const later = refused('dependency_unavailable', { text, details });
     const effects: Effect<T>[] = [];
@@ -236,7 +242,7 @@ export class GroupActor<T> {
   }
 }
 
-/** What a command is answered in place of `answer`, which depends on what may not be durable. */
+/** Returns the answer to a command in place of `answer`, which depends on records that may not be durable. */
 function refusalFor(answer: Answer, refusal: Refusal): Answer {
   if (Array.isArray(answer)) return answer.map(() => refusal);
   return answer !== null && typeof answer === 'object' && 'ok' in answer ? refusal : answer;

@@ -1,21 +1,21 @@
 /**
- * Whether further events are let in, by the work that waits before them. A calm node takes a burst. One whose queue has
- * filled up is overloaded: from then on little may wait, so that what is let in is answered soon, and the rest is told
- * at once to come again; a holder that had less than its share is let in all the same. It is calm once more when it has
- * had nothing to do for a moment, or had to refuse nothing for a while.
+ * Decides whether further events are admitted, by the work that waits before them. A calm node admits a burst. Once its
+ * queue has filled up, the node is overloaded: from then on little may wait, so that admitted events are answered soon
+ * and all others are refused at once; a holder below its share is still admitted. The node is calm again after it was
+ * idle for a short time, or after it had to refuse nothing for a while.
  */
 import { limits } from '../../limits.js';
 import type { Holder } from '../holder.js';
 import { type Share, Shares } from './shares.js';
 
 export class Admission {
-  /** ms, by a clock that only runs forward. */
+  /** ms, by a monotonic clock. */
   readonly #elapsed: () => number;
   #overloaded = false;
   #refusedAt = 0;
-  /** Since when nobody waits; null: somebody does. */
+  /** Time since which no command waits; null while a command waits. */
   #restingSince: number | null = Number.NEGATIVE_INFINITY;
-  /** What an event takes of a turn, and what a commit takes: means of the last turns. */
+  /** Time that an event takes in a turn, and time that a commit takes: means of the last turns. */
   readonly #eventMs = new RunningMean();
   readonly #commitMs = new RunningMean();
   readonly #shares = new Shares();
@@ -30,19 +30,21 @@ export class Admission {
     return this.#overloaded;
   }
 
-  /** The share of a holder, good until this turn of the event loop is over: one that is not used is forgotten. */
+  /**
+   * Returns the share of a holder, valid until the present turn of the event loop ends: an unused share is forgotten.
+   */
   shareOf(holder: Holder): Share {
     return this.#shares.of(holder);
   }
 
-  /** Whether `more` events of a holder come before those of others. */
+  /** True if `more` events of a holder take precedence over those of others. */
   hasRoom(share: Share, more: number): boolean {
     return this.#shares.hasRoom(share, more);
   }
 
   /**
-   * Whether `more` events of a holder are let in where `waiting` wait for a turn. A refusal makes an overload, or keeps
-   * it up.
+   * True if `more` events of a holder are admitted while `waiting` events wait for a turn. A refusal starts an
+   * overload, or prolongs it.
    */
   admits(waiting: number, more: number, share: Share): boolean {
     if (waiting <= limits.eventsAheadAlways || this.hasRoom(share, more)) return true;
@@ -51,26 +53,32 @@ export class Admission {
     return false;
   }
 
-  /** Events were refused. */
+  /** Notes that events were refused. */
   refused(): void {
     if (!this.#overloaded) this.#shares.forget();
     this.#overloaded = true;
     this.#refusedAt = this.#elapsed();
   }
 
-  /** An event was refused that nobody asked about: with that many waiting, it would have been refused. */
+  /**
+   * Notes that an event was refused without a call of `admits`, if it would have been refused with this number of
+   * waiting events.
+   */
   noteRefusal(waiting: number): void {
     if (waiting > limits.eventsAheadAlways) this.#refusedAt = this.#elapsed();
   }
 
-  /** A command was put into the mailbox; `share` is that of the holder of its events. */
+  /** Notes that a command was added to the mailbox; `share` is that of the holder of its events. */
   offered(share: Share | null, events: number): void {
     this.#calmDown();
     this.#restingSince = null;
     if (share !== null) this.#shares.add(share, events);
   }
 
-  /** A turn took `events`, which took `ms`. One of few tells what a turn takes, not an event. */
+  /**
+   * Notes a turn of `events`, which took `ms`. A turn with few events measures the turn's own cost, not that of an
+   * event.
+   */
   turnTaken(events: number, ms: number): void {
     const now = this.#elapsed();
     if (now - this.#periodSince >= limits.sharePeriodMs) {
@@ -80,12 +88,12 @@ export class Admission {
     if (events >= limits.eventsTimed) this.#eventMs.add(ms / events);
   }
 
-  /** A turn is durable; its commit took `ms`. */
+  /** Notes that a turn is durable; its commit took `ms`. */
   committed(ms: number): void {
     this.#commitMs.add(ms);
   }
 
-  /** Nobody waits any more. */
+  /** Notes that no command waits any more. */
   pauses(): void {
     this.#restingSince ??= this.#elapsed();
   }
@@ -99,12 +107,12 @@ export class Admission {
 
   #workMaxMs(): number {
     if (!this.overloaded) return limits.burstWorkMs;
-    // On a slow disk it is the commits that are waited for: turns that take less than half of one would only waste it.
+    // On a slow disk commands wait for commits: turns shorter than half a commit would waste it.
     return Math.max(limits.overloadWorkMs, this.#commitMs.value / 2);
   }
 }
 
-/** Of the last few values, newer ones count more. */
+/** A mean of the last few values in which newer ones count more. */
 class RunningMean {
   value = 0;
   #isFirst = true;

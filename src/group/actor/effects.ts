@@ -1,4 +1,4 @@
-/** What the actor asks of the loop that runs it. */
+/** The effects that the actor requests from its loop. */
 import type { Answer } from '../commands.js';
 import type { StoredBatch } from '../ports/log.js';
 import type { RedactorStep } from '../removal/redactor.js';
@@ -13,13 +13,13 @@ export type Effect<T> =
   | { readonly type: 'answer'; readonly token: T; readonly answer: Answer }
   | DecidedEvents
   /**
-   * `drop_snapshots`: remove every snapshot, since it may hold an erased subject; then call `snapshotsDropped`.
+   * `drop_snapshots`: remove every snapshot, since it may contain an erased subject; then call `snapshotsDropped`.
    * `redact`: work for the pool, whose result comes back by `redacted` or `workFailed`. `scrub`: overwrite the free
-   * space of the log; then `scrubbed`.
+   * space of the log; then call `scrubbed`.
    */
   | RedactorStep;
 
-/** Submitted events of one type with one outcome: `accepted`, or the code of a refusal. */
+/** Submitted events of one type with the same outcome: `accepted`, or the code of a refusal. */
 export interface DecidedEvents {
   readonly type: 'decided';
   readonly eventType: string;

@@ -1,7 +1,7 @@
 /**
  * Carries out the actor's effects: one commit in flight, answers when they may leave, work for the pool, snapshots when
- * they are due. A failed commit has an unknown outcome, so it ends everything: nothing is answered after it, and
- * recovery decides.
+ * they are due. A failed commit has an unknown outcome and therefore ends everything: nothing is answered after it, and
+ * recovery finds out the outcome.
  */
 import type { GroupState } from '../../core/state.js';
 import type { Refusal } from '../../errors.js';
@@ -33,11 +33,11 @@ export interface LoopDeps {
   readonly actor: GroupActor<Resolve>;
   readonly log: LogWriter;
   readonly snapshots: SnapshotStore;
-  /** The snapshot that recovery started from; 0 where it read the whole log. */
+  /** The snapshot from which recovery started; 0 if it read the whole log. */
   readonly recoveredFrom: number;
   readonly pool: GroupPool;
   readonly disk: DiskWatch;
-  /** Gives a commit on a full disk the space that was kept for it. */
+  /** Gives a commit on a full disk the reserved space. */
   readonly reserve: DiskReserve;
   readonly clock: Clock;
   readonly clockGuard: Pick<ClockGuard, 'clockAhead' | 'isAheadNow'>;
@@ -47,31 +47,36 @@ export interface LoopDeps {
   /** In log records. */
   readonly snapshotEvery: number;
   readonly weightsIntervalMs: number;
-  /** Resolves once readers of the verdict stream were told of every durable erasure. */
+  /** Resolves once readers of the verdict stream have received every durable erasure. */
   readonly publishErasures: () => Promise<void>;
-  /** Set where several nodes lead by turns, each with a clock of its own. */
+  /** Set if several nodes take turns as leader, each with its own clock. */
   readonly isOneOfSeveral?: true;
-  /** Whether this node decides; absent: it does. `lead` and `follow` change that. */
+  /** True, or absent, if this node decides. `lead` and `follow` change that. */
   readonly leading?: boolean;
-  /** After so many ms nobody waits for a commit any more, whose outcome then stays unknown; absent: all wait. */
+  /**
+   * ms after which callers no longer wait for a commit, whose outcome then stays unknown; absent if they wait without
+   * limit.
+   */
   readonly commitPatienceMs?: number;
-  /** The node must end: the log could not be written. */
+  /** Called if the log could not be written: the node must end. */
   readonly onFatal: (error: unknown) => void;
-  /** Something failed that will be tried again. */
+  /** Called if an operation failed that will be repeated. */
   readonly onFailure: (what: string, error: unknown) => void;
 }
 
 /**
- * What callers want written, and what it takes to erase. An operator's changes of peers are not among them: they are
- * few and small, and a stolen key must be dead at once, whatever the disk.
+ * Writes of callers, and the steps of an erasure. An operator's changes of peers are not included: they are few and
+ * small, and a stolen key must stop working at once, however full the disk is.
  */
 const needsRoom: ReadonlySet<Command['type']> = new Set(['submit', 'register', 'withdraw', 'erase']);
-/** What a turn does not take on a disk without room for its commit. Weights are computed anew once there is room. */
+/**
+ * Commands that a turn refuses on a disk without room for its commit. Weights are computed again once there is room.
+ */
 const refusedIfFull = ({ type }: Command): boolean => needsRoom.has(type) || type === 'publish_weights';
-/** What a turn does not take by a wrong clock: whatever may become a record, which would bear its time. */
+/** Commands that a turn refuses while the clock is wrong: those that may become a record with its time. */
 const refusedIfClockAhead = (command: Command): boolean => !isRead(command);
 
-/** Whether a command changes nothing, so that any node answers it. */
+/** True if a command changes nothing, so that any node can answer it. */
 function isRead({ type }: Command): boolean {
   return type === 'locate' || type === 'chains';
 }
@@ -89,18 +94,18 @@ export class GroupLoop {
   readonly #admission: Admission;
   #failed = false;
   #draining = false;
-  /** No turn is taken any more. */
+  /** True once no further turn is taken. */
   #closed = false;
   #leading: boolean;
-  /** A commit takes longer than anybody waits for it. */
+  /** True while a commit takes longer than its callers wait. */
   #stalled = false;
-  /** Ends a scrub that waits for readers. */
+  /** Aborts a scrub that waits for readers. */
   readonly #ending = new AbortController();
   #turnScheduled = false;
   #whenAnswered: (() => void)[] = [];
-  /** Tries of redactions that failed, one after the other. */
+  /** Number of consecutive failed attempts of redactions. */
   #redactionsFailed = 0;
-  /** The scrub under way. */
+  /** The scrub in progress. */
   #scrubbing: Promise<void> | null = null;
 
   constructor(deps: LoopDeps) {
@@ -116,7 +121,7 @@ export class GroupLoop {
     this.#admission = new Admission(() => deps.timers.elapsed());
     this.#snapshotWork = new SnapshotWork(deps, {
       durableSeq: () => this.actor.durableSeq,
-      // A follower has no redactor: what the leader is erasing must not be in a snapshot either.
+      // A follower has no redactor, but its snapshots must not contain what the leader is erasing either.
       erasing: () => this.actor.erasing || (!this.#leading && this.state.erasures.size > 0),
       ending: () => this.#draining || this.#failed,
       closed: () => this.#closed,
@@ -140,7 +145,7 @@ export class GroupLoop {
     return this.#weightsWork.schedule;
   }
 
-  /** Nothing more is begun. */
+  /** True if no new work may begin. */
   get #isEnded(): boolean {
     return this.#failed || this.#closed;
   }
@@ -153,7 +158,7 @@ export class GroupLoop {
     return this.#draining;
   }
 
-  /** Goes on with what is unfinished, and with what is to be retired, as `GroupActor.resume` has it. */
+  /** Continues unfinished redactions and retention, see `GroupActor.resume`. */
   resume(expireBefore?: AgeBound): void {
     this.#carryOut(this.actor.resume(expireBefore));
     this.#snapshotWork.makeIfDue();
@@ -164,30 +169,30 @@ export class GroupLoop {
     return this.#leading;
   }
 
-  /** A commit takes longer than anybody waits for it: nothing is let in. */
+  /** True while a commit takes longer than its callers wait: nothing is admitted. */
   get stalled(): boolean {
     return this.#stalled;
   }
 
-  /** This node decides from here on. */
+  /** From now on this node decides. */
   lead(): void {
     this.#leading = true;
     this.writableChanged();
   }
 
-  /** Another node decides from here on: whoever waits for a decision is told so. */
+  /** From now on another node decides: every caller that waits for a decision is told so. */
   follow(): void {
     this.#leading = false;
     this.#setRemovals();
     this.#carryOut([
       ...this.actor.refuseInFlight(logUnreachable(true)),
       ...this.actor.refuseWaiting((command) => !isRead(command), noLeader()),
-      // Where any are left, this loop is not used again.
+      // If any answers are left, this loop is not used again.
       ...(this.actor.answering ? this.actor.giveUpRemovals() : []),
     ]);
   }
 
-  /** Batches that another node decided, and that are durable here. */
+  /** Applies batches that another node decided and that are durable here. */
   followed(batches: readonly StoredBatch[]): void {
     for (const batch of batches) this.actor.follow(batch);
     const { basedOnSeq, computedAt } = this.state.weights;
@@ -196,7 +201,9 @@ export class GroupLoop {
     this.#wake();
   }
 
-  /** Removes every snapshot, since one may name a player that was erased; the replica and the stream forget as well. */
+  /**
+   * Removes every snapshot, since one may name an erased player; the replica and the stream forget erased players, too.
+   */
   async forgetErased(): Promise<void> {
     await this.pool.follow(this.actor.durableSeq);
     await this.#deps.publishErasures();
@@ -204,7 +211,7 @@ export class GroupLoop {
     await this.pool.follow(this.actor.durableSeq);
   }
 
-  /** The disk or the clock permits other work than before: what waited for that is taken up. */
+  /** Resumes waiting work after the disk or the clock changed what is permitted. */
   writableChanged(): void {
     this.#setRemovals();
     if (this.#isEnded) return;
@@ -218,7 +225,7 @@ export class GroupLoop {
     this.actor.mayRemove = this.#leading && this.disk.fitsRemoval && !clockAhead;
   }
 
-  /** The disk became low, or has room again: then what waited for that is taken up. */
+  /** Notes that the disk became low, or has room again; then waiting work resumes. */
   diskChanged(low: boolean): void {
     if (!low) this.#snapshotWork.rested();
     this.writableChanged();
@@ -236,20 +243,17 @@ export class GroupLoop {
     return this.#admission.shareOf(holder);
   }
 
-  /** Whether so many events of a holder come before those of others. */
+  /** True if `events` of a holder take precedence over those of others. */
   hasRoom(events: number, holder: Holder): boolean {
     return this.#admission.hasRoom(this.shareOf(holder), events);
   }
 
-  /**
-   * Whether so many further events of a holder would be let in now: there is room for them, and they would not wait for
-   * long.
-   */
+  /** True if `events` more of a holder would be admitted now: there is room for them, and they would not wait long. */
   admits(events: number, holder: Holder): boolean {
     return this.#admission.admits(this.actor.mailbox.events, events, this.shareOf(holder));
   }
 
-  /** Queues what comes from outside, or gives why it is not let in. */
+  /** Queues a command from outside, or returns the refusal. */
   admit(envelope: Envelope<Command, Resolve>): Refusal | undefined {
     if (this.#draining || this.#failed) return notThere();
     if (!this.#leading && !isRead(envelope.command)) return noLeader();
@@ -282,8 +286,8 @@ export class GroupLoop {
   }
 
   /**
-   * The node will end: whoever still waits for bytes to leave the log after `waitMs` is answered. That is durable, and
-   * goes on at the next start.
+   * Prepares the end of the node: callers that still wait for bytes to leave the log are answered after `waitMs`. The
+   * removal is durable and continues at the next start.
    */
   endSoon(waitMs: number): void {
     this.#deps.timers.later(() => {
@@ -291,7 +295,7 @@ export class GroupLoop {
     }, waitMs);
   }
 
-  /** Resolves when everyone is answered and nothing is being written. Nothing new is taken from here on. */
+  /** Resolves when every caller has its answer and no write is in progress. No further command is admitted. */
   async drain(): Promise<void> {
     this.#draining = true;
     this.#weightsWork.stop();
@@ -303,8 +307,8 @@ export class GroupLoop {
   }
 
   /**
-   * Nothing more is decided or written: the process is about to end. A drain that waits for answers ends, as none will
-   * come.
+   * Stops all decisions and writes, because the process is about to end. A drain that waits for answers ends, since
+   * none will come.
    */
   abandon(): void {
     this.#failed = true;
@@ -312,13 +316,14 @@ export class GroupLoop {
   }
 
   /**
-   * Makes a last snapshot of all that is durable. Resolves to false where none was begun, since `msLeft` is too little.
+   * Writes a last snapshot of everything that is durable. Resolves with false if it was not begun because `msLeft` is
+   * too short.
    */
   snapshotNow(msLeft: () => number = () => Number.POSITIVE_INFINITY): Promise<boolean> {
     return this.#snapshotWork.makeLast(msLeft);
   }
 
-  /** New mail gathers until the running phase of the event loop is over; one turn then takes it all. */
+  /** Commands accumulate until the present phase of the event loop ends; then one turn takes them all. */
   #wake(): void {
     if (this.#turnScheduled || !this.actor.hasTurn || this.#isEnded) return;
     this.#turnScheduled = true;
@@ -337,7 +342,7 @@ export class GroupLoop {
     const { timers, clock, nonces, isOneOfSeveral } = this.#deps;
     const before = this.actor.mailbox.events;
     const started = timers.elapsed();
-    // The leader before may have had a clock that was ahead: no event is received before an earlier one.
+    // The clock of the previous leader may have been ahead: no event is received before an earlier one.
     const now = isOneOfSeveral === true ? Math.max(clock.now(), this.state.lastAt) : clock.now();
     const effects = this.actor.takeTurn(now, nonces.next());
     this.#admission.turnTaken(before - this.actor.mailbox.events, timers.elapsed() - started);
@@ -386,13 +391,13 @@ export class GroupLoop {
       endWait?.();
       this.#stalled = false;
     }
-    // What was given up meanwhile began from a state that is gone.
+    // A failed redaction began from a state that no longer exists.
     if (this.#failed) return;
     const commitMs = this.#deps.timers.elapsed() - started;
     this.#admission.committed(commitMs);
     this.#carryOut(this.actor.committed());
     this.#wake();
-    // Answers leave once the promises of their requests are through; what nobody waits for comes behind them.
+    // Answers leave after the promises of their requests have settled; effects without a caller come after them.
     this.#deps.timers.soon(() => {
       this.#deps.nonces.prepare();
       this.#deps.observer.turnCommitted(effect.records, effect.batch.bytes.length, commitMs);
@@ -401,7 +406,7 @@ export class GroupLoop {
     });
   }
 
-  /** Nobody waits any longer for a commit, nor for a turn behind it. */
+  /** Gives up the waits for the commit in flight and for the turns after it. */
   #stall(): void {
     if (this.#isEnded) return;
     this.#stalled = true;
@@ -435,11 +440,11 @@ export class GroupLoop {
     try {
       await this.pool.follow(this.actor.durableSeq);
       await this.#deps.publishErasures();
-      // The last one of a stop stays, and those of a node that failed: the next start goes on from them.
+      // The last snapshot of a stop stays, and so do those of a failed node: the next start uses them.
       if (this.#isEnded) return;
       await this.#snapshotWork.drop();
-      // A replica that was replaced meanwhile may have begun with one that is gone now: it must have read who is
-      // erased.
+      // A replica that was replaced meanwhile may have started from a removed snapshot: it must first read the records
+      // of the erasures.
       await this.pool.follow(this.actor.durableSeq);
     } catch (error) {
       if (this.#closed) return;

@@ -1,22 +1,22 @@
 /**
- * The actor's queue: first in, first out, bounded in events and bytes. A command is admitted whole or not at all. When
- * the queue is full, whoever has the most events in it can give way to a holder with fewer.
+ * The actor's queue: first in, first out, bounded in events and bytes. A command is admitted as a whole or not at all.
+ * If the queue is full, commands of the holder with the most events may be pushed out by a holder with fewer.
  */
 import { limits } from '../../limits.js';
 import type { Share } from './shares.js';
 
 export interface Envelope<C, T> {
   readonly command: C;
-  /** Whoever waits for the answer; opaque here. */
+  /** Identifies the caller that waits for the answer; opaque here. */
   readonly token: T;
-  /** Events in it, at least 1. */
+  /** Number of events in the command, at least 1. */
   readonly events: number;
   readonly bytes: number;
-  /** Of the holder of its events; null for what never gives way. */
+  /** Share of the holder of its events; null for a command that is never pushed out. */
   readonly share: Share | null;
 }
 
-/** What one turn takes at most. */
+/** Upper bounds of one turn. */
 export interface TurnBounds {
   readonly events: number;
   readonly bytes: number;
@@ -41,7 +41,7 @@ export class Mailbox<C, T> {
     return this.#envelopes.length === 0;
   }
 
-  /** False where the mailbox would overflow. */
+  /** Adds an envelope; false if the mailbox would overflow. */
   offer(envelope: Envelope<C, T>): boolean {
     if (!this.#hasRoomFor(envelope)) return false;
     this.#envelopes.push(envelope);
@@ -52,8 +52,8 @@ export class Mailbox<C, T> {
   }
 
   /**
-   * Takes out the newest mail of whoever has the most events here, again and again until there is room for `mail`, or
-   * until its holder would have as many as anybody. Returns what was taken out.
+   * Removes the newest envelope of the holder with the most events, repeatedly, until there is room for `envelope` or
+   * its holder would have as many events as any other. Returns the removed envelopes.
    */
   pushOutFor(envelope: Envelope<C, T>): Envelope<C, T>[] {
     const out: Envelope<C, T>[] = [];
@@ -71,7 +71,7 @@ export class Mailbox<C, T> {
     return out;
   }
 
-  /** Takes out every mail whose command satisfies `leaves`. */
+  /** Removes and returns every envelope whose command satisfies `leaves`. */
   removeWhere(leaves: (command: C) => boolean): Envelope<C, T>[] {
     const out = this.#envelopes.filter(({ command }) => leaves(command));
     if (out.length === 0) return out;
@@ -81,7 +81,7 @@ export class Mailbox<C, T> {
     return out;
   }
 
-  /** What one turn takes: in order, up to its bounds, at least one. */
+  /** Removes and returns the envelopes of one turn: in order, up to its bounds, at least one. */
   takeTurn(bounds: TurnBounds = turnBounds): Envelope<C, T>[] {
     let count = 0;
     let events = 0;
@@ -92,7 +92,7 @@ export class Mailbox<C, T> {
       bytes += next.bytes;
       count++;
     }
-    // Nothing of it stays here: under a lasting overload the mailbox is never empty.
+    // The array is truncated as well: under a lasting overload the mailbox is never empty.
     const turn = this.#envelopes.splice(0, count);
     for (const envelope of turn) this.#leave(envelope);
     return turn;

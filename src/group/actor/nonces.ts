@@ -1,4 +1,4 @@
-/** The nonces of turns, one of which is there before its turn: who waits for a turn need not wait for chance. */
+/** The nonces of turns. One is prepared in advance, so that no turn waits for random bytes. */
 import { NONCE_BYTES } from '../../core/records/batch.js';
 import type { RandomSource } from '../ports/random.js';
 
@@ -10,14 +10,14 @@ export class Nonces {
     this.#random = random;
   }
 
-  /** Each is given once. */
+  /** Returns a nonce; each is returned once. */
   next(): Uint8Array {
     const nonce = this.#ready ?? this.#random.bytes(NONCE_BYTES);
     this.#ready = null;
     return nonce;
   }
 
-  /** When nobody waits. */
+  /** Prepares the next nonce. Call while no command waits. */
   prepare(): void {
     this.#ready ??= this.#random.bytes(NONCE_BYTES);
   }

@@ -1,6 +1,6 @@
 /**
- * What deciding a turn's events will read, fetched for many of them at a time: memory serves reads side by side nearly
- * as fast as one, but event by event each would wait for its own.
+ * Prefetches the memory that the decisions of a turn's events read, for many events at a time: overlapping reads take
+ * little longer than one, while event by event each would wait for its own.
  */
 import type { EventSubmission } from '../../core/commands.js';
 import type { GroupState } from '../../core/state.js';
@@ -8,7 +8,7 @@ import { EventColumns, type EventKeys } from '../../core/tables/event-columns.js
 import { limits } from '../../limits.js';
 import type { Command } from '../commands.js';
 
-/** A full batch, and what it reads stays in a core's second cache. */
+/** Enough for a full batch; the memory that it reads stays in a core's second-level cache. */
 const EVENTS = limits.batchEventsMax;
 
 export class Prefetch {
@@ -20,7 +20,7 @@ export class Prefetch {
     this.#state = state;
   }
 
-  /** Looks up the events of commands from `from` on; returns where the next look begins. */
+  /** Looks up the events of commands from `from` on; returns the index at which the next call begins. */
   look(envelopes: readonly { readonly command: Command }[], from: number): number {
     const events: EventSubmission[] = [];
     let to = from;
@@ -31,7 +31,7 @@ export class Prefetch {
       for (const event of command.events) events.push(event);
     }
     this.#next = 0;
-    // One command alone may have more.
+    // A single command may have more events.
     if (events.length > this.#columns.capacity) this.#columns = new EventColumns(events.length);
     const columns = this.#columns;
     columns.count = 0;
@@ -42,7 +42,7 @@ export class Prefetch {
     return to;
   }
 
-  /** What the next event that was looked up is decided and taken in by, in their order. */
+  /** Returns the lookup keys of the next event, in the order of the events. */
   next(): EventKeys {
     return { columns: this.#columns, i: this.#next++ };
   }

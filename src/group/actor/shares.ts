@@ -1,16 +1,16 @@
 /**
- * How many events each holder has in the mailbox, and had let in recently. A holder with less than its share is let in
- * while others are refused, so that one that floods the node keeps nobody else out. It has no clock: `periodOver` says
- * when time has passed.
+ * Number of events that each holder has in the mailbox, and that were recently admitted. A holder below its share is
+ * admitted while others are refused, so that a holder that floods the node does not lock others out. The class has no
+ * clock: `endPeriod` is called as time passes.
  */
 import { limits } from '../../limits.js';
 import type { Holder } from '../holder.js';
 
 /** The events of one holder. */
 export interface Share {
-  /** Events in the mailbox. */
+  /** Number of events in the mailbox. */
   waiting: number;
-  /** Events let in recently: each period halves the number. */
+  /** Number of recently admitted events, halved at the end of each period. */
   recent: number;
 }
 
@@ -18,10 +18,10 @@ const OTHERS: Holder = 'others';
 
 export class Shares {
   readonly #shares = new Map<Holder, Share>();
-  /** Of all holders. */
+  /** Sum over all holders. */
   #recent = 0;
 
-  /** Holders beyond the bound share one. */
+  /** Returns the share of a holder; holders beyond the bound have a common one. */
   of(holder: Holder): Share {
     const known = this.#shares.get(holder);
     if (known !== undefined) return known;
@@ -32,25 +32,25 @@ export class Shares {
   }
 
   /**
-   * Whether the holder of `share` may have `more` events before others: it stays below a part of the mean, or below two
-   * batches.
+   * True if `more` events of the holder of `share` take precedence: with them it stays below a part of the mean, or
+   * below two batches.
    */
   hasRoom(share: Share, more: number): boolean {
     return share.recent + more <= Math.max(limits.shareFirstEvents, limits.shareFirst * this.#mean);
   }
 
-  /** Events were let in. */
+  /** Notes admitted events. */
   add(share: Share, events: number): void {
     share.recent += events;
     this.#recent += events;
   }
 
-  /** Halves what was let in. */
+  /** Halves the numbers of admitted events. */
   endPeriod(): void {
     this.#keep(0.5);
   }
 
-  /** Forgets what was let in: while there was room for all, nobody had too much. */
+  /** Forgets the admitted events: while there was room for all, no holder had too many. */
   forget(): void {
     this.#keep(0);
   }
@@ -59,7 +59,7 @@ export class Shares {
     return this.#recent / Math.max(1, this.#shares.size);
   }
 
-  /** Keeps a part of what was let in, and no holder that has nothing left. */
+  /** Multiplies the numbers of admitted events by `part`, and drops holders without any events. */
   #keep(part: number): void {
     this.#recent = 0;
     for (const [holder, share] of this.#shares) {

@@ -1,5 +1,6 @@
 /**
- * A submission until it is decided: what only the log tells of its events is read, and it is offered again with that.
+ * Handles a submission until it is decided: if only the log can answer whether events are repeats, reads the log and
+ * offers the submission again with the answers.
  */
 import type { RepeatFound, SubmitEvents } from '../../core/commands.js';
 import type { Outcome, Refusal } from '../../errors.js';
@@ -10,14 +11,14 @@ import type { RepeatQuery } from '../ports/pool.js';
 import { overloaded } from '../refusals.js';
 
 export interface Submitting {
-  /** Offers the submission to the actor; a refusal comes back at once, the answer otherwise to `answered`. */
+  /** Offers the submission to the actor; returns a refusal at once, and passes any other answer to `answered`. */
   offer(submission: SubmitEvents, answered: (answer: Answers['submit']) => void): Refusal | undefined;
   read(query: RepeatQuery): Promise<Outcome<readonly RepeatFound[]>>;
 }
 
 /**
- * The outcome of each event. `tries`: how often the log is read, as a pair of peer and player may have moved on
- * meanwhile.
+ * Resolves with the outcome of each event. `tries`: how often the log is read, since a pair of peer and player may have
+ * changed meanwhile.
  */
 export async function submitAll(
   to: Submitting,
@@ -31,7 +32,7 @@ export async function submitAll(
   if (tries === 0) return events.map(() => overloaded());
   const found: RepeatFound[] = [];
   for (let reads = 0; found.length < checks.length; reads++) {
-    // A batch about many long pairs: smaller ones take their turn among what others ask of the reader.
+    // A batch about many long chains is refused here: smaller ones share the reader with its other work.
     if (reads === limits.repeatReadsMax) return events.map(() => overloaded());
     const answered = new Set(found.map(({ index }) => index));
     const unread = checks.filter(({ index }) => !answered.has(index));

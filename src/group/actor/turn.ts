@@ -1,4 +1,4 @@
-/** One turn of the actor: commands decided in order, their records applied at once and gathered into one batch. */
+/** One turn of the actor: decides commands in order, applies their records at once and collects them in one batch. */
 
 import type { EraseSubject, GroupBounds, SubmitEvents, WithdrawEvent } from '../../core/commands.js';
 import type { Decision } from '../../core/decision.js';
@@ -28,6 +28,7 @@ import { decideEpoch, decideHalfLife, decideScoring, decideWeights } from '../..
 import type { GroupState } from '../../core/state.js';
 import { bytesOf, type EventKeys } from '../../core/tables/event-columns.js';
 import { granted, type Outcome } from '../../errors.js';
+import { disputeView } from '../access/dispute-views.js';
 import { chainsOf, holdingsOf } from '../access/holdings.js';
 import type { AcceptedEvent } from '../api.js';
 import type { Answer, Answers, Command } from '../commands.js';
@@ -35,18 +36,18 @@ import type { DecidedEvents, Effect } from './effects.js';
 import type { Envelope } from './mailbox.js';
 import type { Prefetch } from './prefetch.js';
 
-/** An answer that waits until what was taken back is out of the log, free space included. */
+/** An answer that waits until the removed events are out of the log, including its free space. */
 export interface Removal<T> {
   readonly token: T;
   readonly answer: Answer;
-  /** The record that took it back. */
+  /** The record of the erasure or withdrawal. */
   readonly seq: number;
-  /** The `subject_erased` record of an erasure, or the event that was withdrawn. */
+  /** The `subject_erased` record of an erasure, or the withdrawn event. */
   readonly erasure?: number;
   readonly withdrawal?: number;
 }
 
-/** `effects` are what happens when the turn's records are durable. */
+/** `effects` are carried out once the turn's records are durable. */
 export class Turn<T> {
   readonly batch: BatchWriter;
   readonly effects: Effect<T>[] = [];
@@ -55,12 +56,12 @@ export class Turn<T> {
   readonly #bounds: GroupBounds;
   readonly #now: number;
   readonly #prefetch: Prefetch;
-  /** What every accepted event of the turn is answered. */
+  /** The answer to every accepted event of the turn. */
   readonly #accepted: Outcome<AcceptedEvent>;
-  /** Of the accepted ones, by type of event. */
+  /** Accepted events by type. */
   readonly #decided = new Map<EventTypeId, { -readonly [K in keyof DecidedEvents]: DecidedEvents[K] }>();
 
-  /** `batch`: with nothing in it. */
+  /** `batch`: an empty writer. */
   constructor(state: GroupState, bounds: GroupBounds, now: number, prefetch: Prefetch, batch: BatchWriter) {
     this.batch = batch;
     this.#state = state;
@@ -70,13 +71,13 @@ export class Turn<T> {
     this.#accepted = granted({ receivedAt: now });
   }
 
-  /** Writes a record and applies it. */
+  /** Adds a record to the batch and applies it. */
   record(record: LogRecord): void {
     this.batch.add(record);
     this.#state.apply(record, this.#now);
   }
 
-  /** The same of an event that was looked up by `keys`. */
+  /** Like `record`, for an event that was looked up by `keys`. */
   recordEvent(event: DecidedEvent, keys: EventKeys): void {
     this.batch.addEvent(event, keys);
     this.#state.applyEvent(event, keys, this.#now);
@@ -130,8 +131,11 @@ export class Turn<T> {
         return this.#decide(decideOrigin(state, command, this.#now));
       case 'open_dispute':
         return this.#disputed(this.#decide(decideDisputeOpened(state, command, this.#now)));
-      case 'decide_dispute':
-        return this.#decide(decideDispute(state, command, this.#now));
+      case 'decide_dispute': {
+        const outcome = this.#decide(decideDispute(state, command, this.#now));
+        // Taken now: an erasure behind this decision may remove the dispute before it is answered.
+        return outcome.ok ? granted(disputeView(state, state.disputes.byId(command.disputeId)!)) : outcome;
+      }
       case 'export_subject': {
         const outcome = this.#decide(decideExport(state, command, this.#now));
         return outcome.ok ? granted(holdingsOf(state, command.subject)) : outcome;
@@ -158,7 +162,7 @@ export class Turn<T> {
     return outcome.ok ? granted({ openedAt: this.#now }) : outcome;
   }
 
-  /** All events of a command in their order, or none where the log must be read first. */
+  /** Decides all events of a command in order, or none if the log must be read first. */
   #submitAll(command: SubmitEvents): Answers['submit'] {
     const keys = command.events.map(() => this.#prefetch.next());
     const { unknown: checks, known } = repeatsOf(this.#state, command, keys);
@@ -232,7 +236,7 @@ export class Turn<T> {
     this.removals.push({ token, answer, seq: this.#state.lastSeq, withdrawal: command.eventSeq });
   }
 
-  /** An erasure is answered once the subject's bytes are gone; its request, or a refusal, with the turn. */
+  /** An erasure is answered once the subject's bytes are out of the log; its request, or a refusal, with the turn. */
   #erase(command: EraseSubject, token: T): void {
     const outcome = this.#decide(decideErasure(this.#state, this.#bounds, command, this.#now));
     const answer: Answers['erase'] = outcome.ok ? granted({ ...outcome.value, at: this.#now }) : outcome;

@@ -1,7 +1,7 @@
 /**
- * Whether the wall clock is so far ahead that nothing may be written by it: one event with such a time would devalue
- * all evidence that comes after it, until that time has come. It holds the rule; the clock and the times that were seen
- * before come in as arguments.
+ * Decides whether the wall clock is so far ahead that nothing may be written with its time: a single event with such a
+ * time would devalue all later evidence until that time has come. The guard holds the rule; the clock and the earlier
+ * times are arguments.
  */
 import { limits } from '../../limits.js';
 import type { Clock, Timers } from '../ports/clock.js';
@@ -9,23 +9,23 @@ import type { Clock, Timers } from '../ports/clock.js';
 export interface ClockGuardDeps {
   readonly clock: Clock;
   /**
-   * Runs forward only, is never set, and counts the time in which the machine was suspended: it tells a jump of the
-   * wall clock from time that passed.
+   * A monotonic clock that is never set and includes the time during which the machine was suspended: it tells a jump
+   * of the wall clock from elapsed time.
    */
   readonly timers: Pick<Timers, 'elapsed'>;
-  /** The newest time that was seen before the guard was made; 0 for none. */
+  /** The newest time that was seen before the guard was created; 0 if there is none. */
   readonly seenAt: number;
-  /** The clock went ahead, or is right again; told once for each change. */
+  /** Called once for each change: the clock went ahead, or is right again. */
   readonly onChange: (ahead: boolean, aheadMs: number) => void;
 }
 
-/** Of a running node. */
+/** The clock guard of a running node. */
 export class ClockGuard {
   readonly #deps: ClockGuardDeps;
-  /** The wall clock and the elapsed time at the last look that found both in step. */
+  /** The wall clock and the elapsed time at the last check that found both in step. */
   #rightAt: number;
   #rightElapsed: number;
-  /** The newest time that was seen of a clock that was right: one that was set back may return to it. */
+  /** The newest time of a right clock: a clock that was set back may return to it. */
   #newestAt: number;
   #ahead = false;
 
@@ -36,19 +36,19 @@ export class ClockGuard {
     this.#newestAt = Math.max(deps.seenAt, this.#rightAt);
   }
 
-  /** The newest time, in ms since 1970, that a clock which was right has shown. */
+  /** The newest time, in ms since 1970, that a right clock has shown. */
   get newestAt(): number {
     return this.#newestAt;
   }
 
-  /** What the last look found. */
+  /** The result of the last check. */
   get clockAhead(): boolean {
     return this.#ahead;
   }
 
   /**
-   * Looks now. True where the wall clock is more than `limits.clockAheadMs` ahead both of what it would be by the time
-   * that passed, and of the newest time that was seen.
+   * Checks now. True if the wall clock is more than `limits.clockAheadMs` ahead both of the elapsed time and of the
+   * newest time seen.
    */
   isAheadNow(): boolean {
     const now = this.#deps.clock.now();
@@ -69,8 +69,9 @@ export class ClockGuard {
 }
 
 /**
- * Why a node may not run at `now`; null where it may. `seenAt` is the newest time that the log or an earlier run of the
- * node holds, 0 for none. `acceptedUntil` is the operator's word that the clock was right up to then.
+ * Returns the reason why a node must not run at `now`; null if it may. `seenAt` is the newest time in the log or of an
+ * earlier run of the node, 0 if there is none. `acceptedUntil` is the operator's assurance that the clock was right up
+ * to then.
  */
 export function clockProblem(now: number, seenAt: number, acceptedUntil: number | null): string | null {
   const isAhead = seenAt > 0 && now - seenAt > limits.clockAheadMs;

@@ -1,6 +1,6 @@
 /**
- * The watermark of free disk space: below it the group takes no writes and goes on with reads, until there is room
- * again. It holds the rule and the last look; the space itself comes in through a port.
+ * The watermark of free disk space: below it the group refuses writes and continues with reads until there is room
+ * again. It holds the rule and the last result; a port reads the space.
  */
 import { limits } from '../../limits.js';
 import type { Timers } from '../ports/clock.js';
@@ -9,11 +9,11 @@ import type { DiskGauge, DiskUse } from '../ports/disk.js';
 export interface DiskWatchDeps {
   readonly gauge: DiskGauge;
   readonly timers: Pick<Timers, 'later'>;
-  /** Free space below which nothing new is written; at least `limits.commitFreeBytes` counts. */
+  /** Free space below which nothing new is written; at least `limits.commitFreeBytes`. */
   readonly minBytes: number;
-  /** The disk became low, or is no longer, or there is no more, or again, room for a removal. */
+  /** Called when the disk becomes low or is no longer low, and when room for a removal disappears or returns. */
   readonly onChange: (low: boolean, use: DiskUse) => void;
-  /** The disk could not be looked at; the look before counts on. Told once, until a look succeeds. */
+  /** Called once when the disk cannot be read, until a read succeeds; the last result remains valid. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -31,41 +31,38 @@ export class DiskWatch {
     this.minBytes = Math.max(deps.minBytes, limits.commitFreeBytes);
   }
 
-  /** Whether there is too little room for anything that a caller wants written. */
+  /** True if there is too little room for writes of callers. */
   get low(): boolean {
     return this.#low;
   }
 
-  /**
-   * Whether there is room for what takes something out of the log, low as the disk may be: a commit that fails ends the
-   * node.
-   */
+  /** True if there is room for a removal from the log, even on a low disk: a failed commit ends the node. */
   get fitsRemoval(): boolean {
     return !this.#low || this.#use === null || this.#use.freeBytes >= limits.removalFreeBytes;
   }
 
   /**
-   * Looks at the free space before a commit begins. True where it would not find its space, by what callers want
-   * written: a disk fills up faster than the regular looks come, and a commit without space ends the process.
+   * Reads the free space before a commit begins. True if the commit would not find its space, by the rule for callers'
+   * writes: a disk may fill up between two regular checks, and a commit without space ends the process.
    */
   isFullNow(): boolean {
     if (this.#use === null) return false;
     try {
       this.#saw({ ...this.#use, freeBytes: this.#deps.gauge.freeBytes() });
     } catch {
-      // The regular look reports what keeps the disk from being looked at.
+      // The regular check reports the error.
     }
     return this.#use.freeBytes < limits.commitFreeBytes;
   }
 
-  /** Null before the first look that succeeded. */
+  /** Null before the first successful read. */
   get use(): DiskUse | null {
     return this.#use;
   }
 
   /**
-   * Whether one more snapshot leaves the disk above the watermark. The next one is due at half as many records again as
-   * the newest covers, so twice its size is enough; the first one is smaller than the log.
+   * True if one more snapshot leaves the disk above the watermark. The next one is due at half as many records again as
+   * the newest covers, so that twice its size is enough; the first one is smaller than the log.
    */
   get fitsSnapshot(): boolean {
     if (this.#use === null) return true;
@@ -74,7 +71,7 @@ export class DiskWatch {
     return freeBytes - expectedBytes >= this.minBytes;
   }
 
-  /** Looks now, and from now on again and again until `stop`. */
+  /** Checks now and regularly until `stop`. */
   async start(): Promise<void> {
     await this.look();
     this.#plan();
@@ -91,7 +88,7 @@ export class DiskWatch {
     }, limits.diskLookMs);
   }
 
-  /** One look; none where one is under way. */
+  /** Checks once; does nothing if a check is in progress. */
   async look(): Promise<void> {
     if (this.#looking) return;
     this.#looking = true;
@@ -107,7 +104,8 @@ export class DiskWatch {
   }
 
   /**
-   * Room is back only well above the watermark: what hovers at it would open and close the node to writes each second.
+   * The disk has room again only well above the watermark: otherwise free space near the watermark would open and close
+   * the node to writes every second.
    */
   #saw(use: DiskUse): void {
     const wasLow = this.#low;

@@ -1,5 +1,6 @@
 /**
- * A player's events from the log: the public summary over all peers, and the caller's own in full. Runs in the pool.
+ * Lists a player's events from the log: the public summary over all peers, and the caller's own in full. Runs in the
+ * pool.
  */
 
 import type { RepeatCheck, RepeatFound } from '../../core/commands.js';
@@ -24,7 +25,7 @@ import type {
 import { DamagedError } from '../ports/storage-errors.js';
 import { batchFrom } from '../recovery/recovery.js';
 
-/** Reads records by sequence number, with the batches read last at hand. */
+/** Reads records by sequence number and caches the batches that were read last. */
 export class RecordReader {
   readonly #log: LogReader;
   readonly #recent = new Map<number, Batch>();
@@ -41,21 +42,21 @@ export class RecordReader {
   #holding(seq: number): Batch {
     for (const batch of this.#recent.values()) if (batch.holds(seq)) return batch;
     const stored = this.#log.at(seq);
-    if (stored === undefined) throw new DamagedError(`the log holds no record ${seq}`);
+    if (stored === undefined) throw new DamagedError(`the log has no record ${seq}`);
     const batch = batchFrom(stored);
-    if (!batch.holds(seq)) throw new DamagedError(`the log holds no record ${seq}`);
+    if (!batch.holds(seq)) throw new DamagedError(`the log has no record ${seq}`);
     if (this.#recent.size >= limits.readerCacheBatches) this.#recent.delete(this.#recent.keys().next().value!);
     this.#recent.set(batch.firstSeq, batch);
     return batch;
   }
 }
 
-/** The records with these sequence numbers, each with the time of its batch. */
+/** Returns the records with these sequence numbers, each with the time of its batch. */
 export function readRecords(log: LogReader, seqs: readonly number[]): { record: LogRecord; at: number }[] {
   const reader = new RecordReader(log);
   return seqs.map((seq) => {
     const { record, at } = reader.read(seq);
-    // A copy of its own: crossing to another thread copies all of the batch that a view lies in.
+    // A copy: passing a view to another thread would copy the whole batch.
     return record.type === 'event_accepted'
       ? { record: { ...record, subject: new Uint8Array(record.subject) }, at }
       : { record, at };
@@ -68,9 +69,9 @@ export function readChain(log: LogReader, { head, eventSeq, expired }: ChainQuer
 }
 
 /**
- * Looks for the checks back through their chains, each of which is read once, `recordsMax` records at most, however
- * many checks it has. Once all chains together took as many, the checks of the others are left out of the answer: the
- * caller asks for them again. The answer holds those of one chain at least.
+ * Looks for the checks back through their chains, reading each chain once and at most `recordsMax` records of it. Once
+ * all chains together took that many, the remaining checks are missing in the answer, and the caller asks for them
+ * again. The answer contains those of one chain at least.
  */
 export function readRepeats(
   log: LogReader,
@@ -104,14 +105,12 @@ export function readRepeats(
   });
 }
 
-/** What events of one pair have in common that repeat one another. */
+/** The fields that events of one pair share if one repeats the other. */
 function saidBy({ eventType, timestamp }: Pick<RepeatCheck, 'eventType' | 'timestamp'>): string {
   return `${eventType} ${timestamp}`;
 }
 
-/**
- * Null where `from` is no event of this caller about this player; one that may have left by its age ends the listing.
- */
+/** Returns null if `from` is no event of this caller about this player; one that may have expired ends the listing. */
 export function listEvents(log: LogReader, query: ListingQuery): Listing | null {
   const reader = new RecordReader(log);
   const own = query.caller === null ? { events: [], next: null } : ownEvents(reader, query, query.caller);
@@ -122,7 +121,7 @@ export function listEvents(log: LogReader, query: ListingQuery): Listing | null 
   return { summarised: newest.length, summary: summaryOf(newest, peers), own: own.events, next: own.next };
 }
 
-/** A page of the caller's chains, of which it has one for what is its own and one for each origin that it carries. */
+/** Returns a page of the caller's chains: one chain for its own events and one for each origin that it carries. */
 function ownEvents(
   reader: RecordReader,
   query: ListingQuery,
@@ -153,7 +152,7 @@ function ownEvents(
   return { events, next: next.length === 0 ? null : next };
 }
 
-/** The events of one pair, the newest first, as far as `limits.walkRecordsMax` records reach. */
+/** Returns the events of one pair, newest first, from at most `limits.walkRecordsMax` records. */
 export function readPairEvents(log: LogReader, { head, expired }: PairEventsQuery): PairEvents {
   const reader = new RecordReader(log);
   const events: ListedEvent[] = [];
@@ -168,8 +167,8 @@ export function readPairEvents(log: LogReader, { head, expired }: PairEventsQuer
 }
 
 /**
- * Without the subject, which is a view of a whole batch: what crosses to another thread is copied. Without the tag,
- * which is nobody's.
+ * Omits the subject, which is a view of a whole batch that would be copied to the other thread, and the tag, which no
+ * caller sees.
  */
 function listed(seq: number, receivedAt: number, { subject, id_tag, ...event }: EventAccepted): ListedEvent {
   return { seq, receivedAt, event };
@@ -180,14 +179,15 @@ function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
 }
 
 /**
- * The newest events of all peers about the player, newest first: a merge of their chains. Once it has met very many
- * events that are gone, a chain with more than its share of them is left: whoever withdraws so many hides none of the
- * others'.
+ * Returns the newest events of all peers about the player, newest first: a merge of their chains. After very many
+ * removed events, chains with more than their share of them are abandoned, so that a peer with many withdrawals does
+ * not hide the events of others.
  */
 function newestEvents(reader: RecordReader, query: ListingQuery): ListedEvent[] {
   const found: ListedEvent[] = [];
   const chains = query.heads.filter(({ head }) => head > query.expired).map(({ head }) => ({ seq: head, gone: 0 }));
-  // The half of the walk until chains are left, the other half for the shares of those that go on.
+  // Half of the walk may meet removed events before chains are abandoned; the other half is shared by the remaining
+  // chains.
   const tombstonesMax = (limits.walkRecordsMax - limits.summaryEventsMax) / 2;
   const share = tombstonesMax / chains.length;
   let tombstones = 0;
@@ -207,7 +207,7 @@ function newestEvents(reader: RecordReader, query: ListingQuery): ListedEvent[] 
   return found;
 }
 
-/** Counts by type and week; one row `other` where so few peers contributed that a row would tell who reported. */
+/** Counts by type and week; a single row `other` if so few peers contributed that a row would reveal who reported. */
 function summaryOf(events: readonly ListedEvent[], peers: number): SummaryRow[] {
   if (events.length === 0) return [];
   if (peers < limits.summaryPeersMin) return [{ eventType: 'other', count: events.length }];
@@ -228,7 +228,7 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** The ISO 8601 week of a moment, `2026-W47`: the year is that of the week's Thursday. */
+/** The ISO 8601 week of a time, `2026-W47`: the year is that of the week's Thursday. */
 export function isoWeek(at: number): string {
   const day = Math.floor(at / DAY_MS);
   // Day 0 was a Thursday, so (day + 3) counts whole days since a Monday.

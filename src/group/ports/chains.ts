@@ -1,27 +1,27 @@
-/** Where the chains of a subject's records begin, as listings and withdrawals walk them. */
+/** The heads of the chains of a subject's records, from which listings and withdrawals start. */
 
-/** Where the chain of one pair begins. */
+/** The head of the chain of one pair. */
 export interface ChainHead {
-  /** Number under which the evidence is held: of the peer, or of a carrier. */
+  /** Number under which the evidence is held: that of the peer, or of a carrier. */
   readonly peer: number;
-  /** The peer that sends it. */
+  /** The peer that sends the evidence. */
   readonly sender: number;
-  /** Name of the origin; null for what is the peer's own. */
+  /** Name of the origin; null for the peer's own evidence. */
   readonly origin: string | null;
   readonly head: number;
 }
 
-/** Where the chains of a subject begin and how much it holds: what a listing walks. */
+/** The chains of a subject and the size of its evidence: the input of a listing. */
 export interface Chains {
   readonly total: number;
-  /** Per pair with records the newest of them. */
+  /** The newest record of each pair that has records. */
   readonly heads: readonly ChainHead[];
-  /** Of the peers that send them, those that are to see their events as disputed. */
+  /** The peers among the senders that see their events as disputed. */
   readonly disputed: readonly number[];
-  /** Events that are withdrawn, though the log may still show them. */
+  /** Withdrawn events that the log may still contain. */
   readonly withdrawn: readonly number[];
   /** The newest record of the state. */
   readonly asOf: number;
-  /** Up to this record no event is in the log any more. */
+  /** Events up to this record have left the log. */
   readonly expired: number;
 }

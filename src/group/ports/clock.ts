@@ -1,17 +1,17 @@
-/** Time, so that a simulation can own it. */
+/** Time as a port, so that a simulation can control it. */
 
-/** Time and chance, so that a simulation can own both. */
+/** The wall clock, so that a simulation can control it. */
 export interface Clock {
   /** ms since 1970. */
   now(): number;
 }
 
-/** Waiting, so that a simulation can own it. */
+/** Timers, so that a simulation can control them. */
 export interface Timers {
-  /** ms since some moment, by a clock that only runs forward. */
+  /** ms since an arbitrary time, by a monotonic clock. */
   elapsed(): number;
-  /** Acts once what runs now is done, and what has arrived meanwhile is taken in. */
+  /** Calls `act` once the running code is done and waiting input was read. */
   soon(act: () => void): void;
-  /** Acts after so many ms, and keeps no process alive for it. The result calls it off. */
+  /** Calls `act` after `ms` without keeping the process alive. The returned function cancels the call. */
   later(act: () => void, ms: number): () => void;
 }

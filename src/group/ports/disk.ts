@@ -1,24 +1,24 @@
 /** The disk under the data folder, as a group needs it. */
 
-/** What the disk under the data folder has left, and what the store takes of it. All in bytes. */
+/** Free space of the disk under the data folder, and the space that the store takes. All in bytes. */
 export interface DiskUse {
-  /** What this process may still take, so without what is reserved for root. */
+  /** Space that this process may still use, which excludes the space reserved for root. */
   readonly freeBytes: number;
   readonly logBytes: number;
-  /** All snapshots together, left-overs included. */
+  /** All snapshots together, including left-overs. */
   readonly snapshotsBytes: number;
-  /** 0 where there is none. */
+  /** 0 if there is no snapshot. */
   readonly newestSnapshotBytes: number;
 }
 
 export interface DiskGauge {
-  /** What this process may still take, in bytes: one call of the system, which never waits for the disk. */
+  /** Space that this process may still use, in bytes: one system call, which never waits for the disk. */
   freeBytes(): number;
   look(): Promise<DiskUse>;
 }
 
-/** Disk space that is kept for commits on a full disk. */
+/** Disk space that is reserved for commits on a full disk. */
 export interface DiskReserve {
-  /** Runs `act`, which on a full disk finds the space of the reserve free. */
+  /** Runs `act`, which can use the reserved space on a full disk. */
   during<T>(act: () => Promise<T>): Promise<T>;
 }

@@ -1,4 +1,4 @@
-/** The append log, as a group needs it. Bytes are opaque here: their format belongs to `core/records`. */
+/** The append log, as a group needs it. Bytes are opaque here: `core/records` defines their format. */
 
 /** One batch of records as stored: the key is the sequence number of its first record. */
 export interface StoredBatch {
@@ -6,20 +6,20 @@ export interface StoredBatch {
   readonly bytes: Uint8Array;
 }
 
-/** Reading the log. Every call is one short read transaction of its own; nothing stays open between calls. */
+/** Reads the log. Every call is a short read transaction of its own; nothing stays open between calls. */
 export interface LogReader {
-  /** The newest batch, or undefined where the log is empty. */
+  /** Returns the newest batch, or undefined if the log is empty. */
   last(): StoredBatch | undefined;
-  /** The batch with the greatest `firstSeq` at or below `seq`. The bytes are the caller's own copy. */
+  /** Returns the batch with the greatest `firstSeq` at or below `seq`. The bytes are a copy that the caller owns. */
   at(seq: number): StoredBatch | undefined;
   /**
-   * Batches with `firstSeq` at or above `firstSeq`, in order, until `limit` batches or about `maxBytes` are read (at
-   * least one).
+   * Returns batches with `firstSeq` at or above `firstSeq`, in order, until `limit` batches or about `maxBytes` are
+   * read (at least one).
    */
   from(firstSeq: number, limit: number, maxBytes: number): StoredBatch[];
   /**
-   * The same batches, each lent to `take`: its bytes hold until that returns. Throws what `take` throws. Tells how many
-   * there were.
+   * Like `from`, but passes each batch to `take` as a borrowed view, whose bytes are valid until `take` returns. Throws
+   * what `take` throws. Returns the number of batches.
    */
   borrow(firstSeq: number, limit: number, maxBytes: number, take: (batch: StoredBatch) => void): number;
   close(): Promise<void>;
@@ -31,14 +31,14 @@ export interface LogWriter extends LogReader {
   readonly epoch: number;
   /**
    * Writes one new batch (null: none) and replaces earlier ones, all in one transaction, and resolves once no power cut
-   * can take it back. Rejects with `OwnerLostError` where another owner took over: nothing was written, unless that one
-   * found the batch on its way and took it in. With any other error the outcome is unknown. The caller must stop, and
-   * leave it to recovery.
+   * can undo it. Rejects with `OwnerLostError` if another owner took over: nothing was written, unless that owner found
+   * the batch in transit and applied it. With any other error the outcome is unknown: the caller must stop and leave it
+   * to recovery.
    */
   append(batch: StoredBatch | null, rewrites: readonly StoredBatch[]): Promise<void>;
   /**
-   * Overwrites what replaced values left behind in free space, so that no erased byte stays in the file. Rejects with
-   * `ScrubDeferredError` where that has to wait, or where `signal` ends it.
+   * Overwrites the free space that replaced values left behind, so that no erased byte stays in the file. Rejects with
+   * `ScrubDeferredError` if it must wait, or if `signal` ends it.
    */
   scrub(signal?: AbortSignal): Promise<void>;
 }

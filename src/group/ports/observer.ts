@@ -1,11 +1,11 @@
-/** Whoever measures a group. */
+/** The metrics of a group, as a port. */
 
-/** What a group tells whoever measures it. Called on the hot path: implementations only count. */
+/** Receives the measurements of a group. Called on the hot path: implementations only count. */
 export interface GroupObserver {
-  /** One durable commit: records in it, bytes written, ms from hand-over to durable. */
+  /** One durable commit: its records, the bytes written, and the ms from hand-over to durability. */
   turnCommitted(records: number, bytes: number, commitMs: number): void;
-  /** So many submitted events were decided alike; `outcome` is `accepted` or the code of their refusal. */
+  /** Number of submitted events that were decided alike; `outcome` is `accepted` or the code of their refusal. */
   eventsDecided(eventType: string, outcome: string, events: number): void;
-  /** The pool finished or failed a piece of work, in ms. */
+  /** The pool finished work, successfully or not, after `ms`. */
   workDone(kind: 'snapshot' | 'redaction' | 'weights', ok: boolean, ms: number): void;
 }

@@ -1,4 +1,4 @@
-/** Work of a group off the main thread: the pool, and the messages that cross to it and back. */
+/** Work of a group off the main thread: the pool, and the messages in both directions. */
 
 import type { RepeatCheck, RepeatFound } from '../../core/commands.js';
 import type { ChainLink } from '../../core/records/event-chain.js';
@@ -12,14 +12,14 @@ import type { ChangePiece, ChangeWalk } from '../verdict-changes.js';
 import type { ChainHead } from './chains.js';
 import type { StoredBatch } from './log.js';
 
-/** What of a pair's chain the withdrawal of event `eventSeq` needs; `head` is the pair's newest record. */
+/** Asks for the chain of a pair that the withdrawal of event `eventSeq` needs; `head` is the pair's newest record. */
 export interface ChainQuery {
   readonly head: number;
   readonly eventSeq: number;
   readonly expired: number;
 }
 
-/** Which events of a submission repeat one that the log holds. */
+/** Asks which events of a submission repeat one in the log. */
 export interface RepeatQuery {
   readonly checks: readonly RepeatCheck[];
   readonly expired: number;
@@ -28,20 +28,20 @@ export interface RepeatQuery {
 
 export interface ListingQuery {
   readonly subject: Uint8Array;
-  /** Where the chains of the player begin. */
+  /** Heads of the player's chains. */
   readonly heads: readonly ChainHead[];
-  /** Events that are withdrawn, though the log may still show them. */
+  /** Withdrawn events that the log may still contain. */
   readonly withdrawn: ReadonlySet<number>;
-  /** Up to this record no event is in the log any more: no chain is followed so far back. */
+  /** Events up to this record have left the log: no chain is followed further back. */
   readonly expired: number;
-  /** Number of the caller's peer, or null: no own events are listed. */
+  /** Number of the caller's peer; null lists no own events. */
   readonly caller: number | null;
   readonly limit: number;
-  /** Records to go on with, one of each chain of the caller's that has more; null: from the newest. */
+  /** Records to continue from, one of each chain of the caller's that has more; null starts from the newest. */
   readonly from: readonly number[] | null;
 }
 
-/** One of the caller's events; its game is a position in the peer's list. */
+/** One of the caller's events; its game is an index of the peer's list. */
 export interface ListedEvent {
   readonly seq: number;
   readonly receivedAt: number;
@@ -52,11 +52,11 @@ export interface Listing {
   readonly summarised: number;
   readonly summary: readonly SummaryRow[];
   readonly own: readonly ListedEvent[];
-  /** Records to go on with, of each chain of the caller's that has more; null at the end. */
+  /** Records to continue from, one of each chain of the caller's that has more; null at the end. */
   readonly next: readonly number[] | null;
 }
 
-/** The events of one pair from record `head` on down. */
+/** Asks for the events of one pair from record `head` on downwards. */
 export interface PairEventsQuery {
   readonly head: number;
   readonly expired: number;
@@ -64,44 +64,45 @@ export interface PairEventsQuery {
 
 export interface PairEvents {
   readonly events: readonly ListedEvent[];
-  /** Records that were read for them. */
+  /** Number of records that were read. */
   readonly read: number;
-  /** The record to go on with, or null at the end. */
+  /** The record to continue from, or null at the end. */
   readonly next: number | null;
 }
 
-/** Events that leave the log by their age. */
+/** Events that leave the log because of their age. */
 export interface RetentionWork {
   readonly type: 'retirement';
-  /** Where the last piece ended. */
+  /** Record at which the last piece ended. */
   readonly after: number;
-  /** What comes after this record stays; it ends a batch. */
+  /** Later records stay; this one ends a batch. */
   readonly upTo: number;
-  /** The newest durable record: where each pair's newest one is looked up. */
+  /** The newest durable record, as of which the newest record of each pair is looked up. */
   readonly durable: number;
 }
 
-/** What left by its age, and whose sums must be kept for it. */
+/** Expired events, and the pairs whose sums must be preserved for them. */
 export interface RetentionPiece extends Rewritten {
   readonly type: 'retirement';
   readonly upTo: number;
   /**
-   * Without those whose sums a newer record keeps already: one record a pair is enough, however many pieces name it.
+   * Omits the pairs whose sums a newer record states already: one record per pair is enough, however many pieces name
+   * it.
    */
   readonly pairs: readonly { readonly subject: Uint8Array; readonly peer: number }[];
 }
 
-/** What is to leave the log. */
+/** Events to remove from the log. */
 export type RedactionWork = RemovalWork | RetentionWork;
 
-/** Withdrawn events, and all that names erased subjects. */
+/** Withdrawn events, and everything that names erased subjects. */
 export interface RemovalWork {
   readonly type: 'removal';
   /** Withdrawn events. */
   readonly events: readonly number[];
-  /** Where the chains of the erased subjects go on. */
+  /** Records at which the chains of the erased subjects continue. */
   readonly chains: readonly number[];
-  /** The `subject_erased` records of these. */
+  /** The `subject_erased` records of these subjects. */
   readonly erasures: readonly number[];
 }
 
@@ -116,16 +117,13 @@ export interface Rewritten {
 
 export interface RemovalPiece extends Rewritten {
   readonly type: 'removal';
-  /** The events, by peer, that leave with an erasure; those that their peer had withdrawn may be among them. */
+  /** The events, by peer, that are removed with an erasure, including events that their peer had withdrawn. */
   readonly erased: ReadonlyMap<number, readonly number[]>;
-  /** What is left to do; null when this piece is the last. */
+  /** The remaining work; null if this piece is the last. */
   readonly remaining: RemovalWork | null;
 }
 
-/**
- * What is to be simulated: on the state at `upTo`, at the moment `at` (ms since 1970) or the newest record's where that
- * is later.
- */
+/** A simulation on the state at `upTo`, as of `at` (ms since 1970), or as of the newest record if that is later. */
 export interface SimulationWork {
   readonly upTo: number;
   readonly at: number;
@@ -133,31 +131,34 @@ export interface SimulationWork {
   readonly rowsMax: number;
 }
 
-/** The next piece of the verdict stream: all up to record `upTo`, as reads see it at `at`. Times in ms since 1970. */
+/**
+ * Asks for the next piece of the verdict stream: everything up to record `upTo`, as reads at `at` see it. Times in ms
+ * since 1970.
+ */
 export interface FeedWork {
-  /** Names what was told so far; one that the replica does not hold is begun anew. */
+  /** Identifies the published state so far; if the replica does not have it, the feed begins anew. */
   readonly generation: string;
   readonly upTo: number;
   readonly at: number;
-  /** When `upTo` was the newest record. */
+  /** Time at which `upTo` was the newest record. */
   readonly asOf: number;
-  /** Tells erased players and nothing else. */
+  /** Publishes erased players only. */
   readonly erasedOnly: boolean;
 }
 
 export interface FeedPiece extends ChangePiece {
-  /** Whether nothing of the generation was told before. */
+  /** True if nothing of the generation was published before. */
   readonly isFirst: boolean;
 }
 
-/** What was told after position `since`, from row `from` on. */
+/** Asks for the rows that were published after position `since`, from row `from` on. */
 export interface WalkWork {
   readonly generation: string;
   readonly from: number;
   readonly since: number;
 }
 
-/** What a computation in the pool answers. */
+/** The result of a computation in the pool. */
 export interface WeightsComputed {
   readonly basedOnSeq: number;
   readonly computedAt: number;
@@ -170,20 +171,20 @@ export interface WeightsComputed {
   readonly signals: WeightsSignals;
 }
 
-/** For operators: what stands out about peers. */
+/** Findings about peers, for operators. */
 export interface WeightsSignals {
-  /** Pairs whose joint behaviour the gate discounts. */
+  /** Pairs whose agreement the gate discounts. */
   readonly pairs: readonly DiscountedPair[];
   /** Pairs that make witness groups, each with its reason. */
   readonly witnessPairs: readonly WitnessPair[];
-  /** Per peer: players that it reported, and those of them that another peer reported too. */
+  /** Per peer: number of players that it reported, and of those that another peer reported, too. */
   readonly reported: Uint32Array;
   readonly shared: Uint32Array;
 }
 
 export interface WeightsPiece {
   readonly published: readonly { readonly seq: number; readonly at: number; readonly record: WeightsPublished }[];
-  /** The last record that was looked at. */
+  /** The last record that was examined. */
   readonly upTo: number;
 }
 
@@ -194,47 +195,50 @@ export class PoolBusyError extends Error {
 
 export interface SnapshotMade {
   readonly seq: number;
-  /** What it took once the replica was there. */
+  /** Duration after the replica was ready. */
   readonly ms: number;
 }
 
 /**
- * Work off the main thread. Every call rejects with `PoolBusyError` where the queue is full, with any error where it
- * failed.
+ * Work off the main thread. Every call rejects with `PoolBusyError` if the queue is full, and with any error if the
+ * work failed.
  */
 export interface GroupPool {
   /**
-   * Writes a snapshot of the state at `upTo`, which is durable, or of a later one that is, under the owner's `epoch`.
-   * Null, and none is made, where the state to hand holds records that may not be durable yet.
+   * Writes a snapshot of the durable state at `upTo`, or of a later durable one, under the owner's `epoch`. Resolves
+   * with null, and writes none, if the loaded state contains records that may not be durable yet.
    */
   snapshot(upTo: number, epoch: number): Promise<SnapshotMade | null>;
-  /** Brings the replica up to `upTo`, loading it where it is not loaded. */
+  /** Brings the replica up to `upTo`, and loads it if necessary. */
   follow(upTo: number): Promise<void>;
   redact(work: RedactionWork): Promise<RedactionPiece>;
   /** Computes peer weights from the state at `upTo`, evidence decayed to `at` (ms since 1970). */
   weights(upTo: number, at: number): Promise<WeightsComputed>;
-  /** Counts verdicts in the state at `upTo`, as reads see them at `at` (ms since 1970). */
+  /** Counts verdicts in the state at `upTo`, as reads at `at` (ms since 1970) see them. */
   verdicts(upTo: number, at: number): Promise<VerdictCounts>;
   simulate(work: SimulationWork, onProgress: OnProgress): Promise<Simulation>;
-  /** The next piece of the verdict stream. */
+  /** Returns the next piece of the verdict stream. */
   publishChanges(work: FeedWork): Promise<FeedPiece>;
-  /** What the stream told after a position, a piece at a time; null where nothing of the generation is known. */
+  /**
+   * Returns the rows that the stream published after a position, one piece at a time; null if nothing of the generation
+   * is known.
+   */
   walkChanges(work: WalkWork): Promise<ChangeWalk | null>;
-  /** Forgets what was told. */
+  /** Forgets the published state. */
   endFeed(): Promise<void>;
   list(query: ListingQuery): Promise<Listing | null>;
-  /** The events of one pair, as far as one piece reaches. */
+  /** Returns the events of one pair, as far as one piece reaches. */
   pairEvents(query: PairEventsQuery): Promise<PairEvents>;
-  /** Peer weights published after record `after`, up to record `last`, as far as one piece reaches. */
+  /** Returns the peer weights published after record `after`, up to record `last`, as far as one piece reaches. */
   publishedWeights(after: number, last: number): Promise<WeightsPiece>;
-  /** The records with these sequence numbers, each with the time of its batch. */
+  /** Returns the records with these sequence numbers, each with the time of its batch. */
   records(seqs: readonly number[]): Promise<readonly { readonly record: LogRecord; readonly at: number }[]>;
-  /** The chain of a pair as far as the withdrawal of one of its events must know it. */
+  /** Returns the chain of a pair that the withdrawal of one of its events needs. */
   chain(query: ChainQuery): Promise<readonly ChainLink[]>;
-  /** Which events of a submission repeat earlier ones. */
+  /** Returns the events of a submission that repeat earlier ones. */
   repeats(query: RepeatQuery): Promise<readonly RepeatFound[]>;
   /** Verifies the whole store, in a process of its own. */
   verify(onProgress?: OnProgress): Promise<VerifyReport>;
-  /** The same at rest most of the time and without a state in memory, until `signal` ends it, and then it rejects. */
+  /** Verifies the store throttled and without a state in memory. Rejects when `signal` aborts. */
   check(onProgress: OnProgress, signal: AbortSignal): Promise<VerifyReport>;
 }

@@ -1,4 +1,4 @@
-/** The source of randomness, so that a simulation can own it. */
+/** The random source, so that a simulation can control it. */
 
 export interface RandomSource {
   bytes(count: number): Uint8Array;

@@ -1,23 +1,23 @@
 /**
- * The log that the nodes of a group share, as a group needs it: slots in order, appended by the leader alone, and who
- * leads. Bytes of batches are opaque here.
+ * The log that the nodes of a cluster share, as a group needs it: ordered slots, which only the leader appends, and the
+ * leader itself. Bytes of batches are opaque here.
  */
 
-/** The records of a batch that a turn replaced; what stands in their place follows from each record. */
+/** The records of a batch that a turn replaced; their new content follows from each record. */
 export type Redaction =
   | { readonly type: 'records'; readonly firstSeq: number; readonly seqs: readonly number[] }
-  /** The new batch itself, where it does not follow from the old one. */
+  /** The new batch itself, if it does not follow from the old one. */
   | { readonly type: 'bytes'; readonly firstSeq: number; readonly bytes: Uint8Array };
 
 /** One batch of the shared log, named by the sequence number of its first record. */
 export interface Slot {
   readonly firstSeq: number;
   readonly bytes: Uint8Array;
-  /** Earlier batches that are rewritten along with it. */
+  /** Earlier batches that are rewritten together with this one. */
   readonly redactions: readonly Redaction[];
 }
 
-/** The right to append, as long as the leader's key is the one that was written then. */
+/** The right to append, which lasts as long as the leader's key is the one that was written then. */
 export interface Fence {
   /** Grows from leader to leader. */
   readonly revision: string;
@@ -31,18 +31,18 @@ export interface LeaderView {
   readonly fence: Fence;
 }
 
-/** What the shared log held, all as of one moment that is not before the call. */
+/** The content of the shared log as of one time, which is not before the call. */
 export interface SharedView {
   readonly leader: LeaderView | null;
-  /** Slots from the one that was asked for, in order; empty where it is not there yet. */
+  /** Slots from the requested one on, in order; empty if it does not exist yet. */
   readonly slots: readonly Slot[];
-  /** Up to this record slots were deleted. */
+  /** Slots up to this record were deleted. */
   readonly trimmed: number;
   readonly nodes: readonly NodeView[];
   readonly revision: string;
 }
 
-/** A node as the others see it; its key goes with its lease. */
+/** A node as the others see it; its key disappears with its lease. */
 export interface NodeView {
   readonly nodeId: string;
   readonly url: string;
@@ -51,44 +51,47 @@ export interface NodeView {
   readonly durable: number;
   readonly snapshot: number;
   readonly version: string;
-  /** The newest format of records that it reads. */
+  /** The newest format of records that the node reads. */
   readonly format: number;
   readonly started: number;
   readonly reason: string | null;
-  /** Up to which record the leader has computed peer weights, published or not, and when, ms since 1970. */
+  /**
+   * Record up to which the leader has computed peer weights, published or not, and the time of the computation in ms
+   * since 1970.
+   */
   readonly weights?: { readonly basedOnSeq: number; readonly computedAt: number | null };
 }
 
-/** No majority, or no member at all, answered in time: nothing is known. */
+/** No majority, or no member at all, answered in time: the outcome is unknown. */
 export class SharedLogUnavailableError extends Error {
   override readonly name = 'SharedLogUnavailableError';
 }
 
 /** The log that the nodes share. Every call may reject with `SharedLogUnavailableError`. */
 export interface SharedLog {
-  /** Who leads, and the slots from record `firstSeq` on, as of one moment after the call began. */
+  /** Resolves with the leader and the slots from record `firstSeq` on, as of one time after the call began. */
   view(firstSeq: number, limit?: number, timeoutMs?: number): Promise<SharedView>;
   /**
-   * Calls `heard` with the slots that are put from `revision` on, in order, and `ended` once, when it ends by itself.
-   * The result ends it.
+   * Calls `heard` with the slots that are written from `revision` on, in order, and `ended` once if the watch ends by
+   * itself. The returned function ends it.
    */
   watch(revision: string, heard: (slots: readonly Slot[]) => void, ended: (error: unknown) => void): () => void;
-  /** Calls go to another member from here on: this one hangs, as far as can be told. */
+  /** Sends further calls to another member, because this one seems to hang. */
   rotate(): void;
   grantLease(id: string, ttlS: number): Promise<void>;
-  /** Seconds that it holds from now on; 0: it is over. */
+  /** Resolves with the remaining seconds of the lease; 0 once it is over. */
   keepAlive(id: string, timeoutMs: number): Promise<number>;
   revokeLease(id: string): Promise<void>;
-  /** Resolves to the fence of a node that leads from here on, or to null where another one does. */
+  /** Resolves with the fence if this node leads from now on, or with null if another one does. */
   campaign(nodeId: string, url: string, since: number, lease: string): Promise<Fence | null>;
-  /** Gives leadership up, where the fence still holds. */
+  /** Gives leadership up if the fence is still valid. */
   resign(fence: Fence): Promise<void>;
   putNode(node: NodeView, lease: string): Promise<void>;
   nodes(): Promise<NodeView[]>;
-  /** How the last scrub of etcd's files ended; null: there was none. `at`: ms since 1970. */
+  /** Result of the last scrub of etcd's files; null if there was none. `at`: ms since 1970. */
   scrubbed(): Promise<{ readonly at: number; readonly complete: boolean; readonly detail: string } | null>;
   putScrubbed(ended: { readonly at: number; readonly complete: boolean; readonly detail: string }): Promise<void>;
-  /** First sequence numbers of slots from `from` on, at most `limit`. */
+  /** Returns the first sequence numbers of at most `limit` slots from `from` on. */
   slotSeqs(from: number, limit: number): Promise<number[]>;
   /** Deletes the slots before the one at `firstSeq`, which stays. Rejects with `OwnerLostError` under an old fence. */
   trim(fence: Fence, firstSeq: number, floor: number): Promise<void>;

@@ -1,26 +1,26 @@
-/** Failures of the storage that callers tell apart. */
+/** Failures of the storage that callers distinguish. */
 
 /** Another process owns the data folder now. */
 export class OwnerLostError extends Error {
   override readonly name = 'OwnerLostError';
 }
 
-/** Stored bytes are not what was written. The message names the file, the block or the record. */
+/** Stored bytes differ from those that were written. The message names the file, the block or the record. */
 export class DamagedError extends Error {
   override readonly name = 'DamagedError';
 }
 
-/** Something else than what is stored kept it from being read. Nothing is said of it. */
+/** Stored data could not be read for another reason than damage, so that its state is unknown. */
 export class UnreadError extends Error {
   override readonly name: string = 'UnreadError';
 }
 
-/** A disk has no room left, not even for what a reader needs of it. */
+/** A disk has no room left, not even for the needs of a reader. */
 export class DiskFullError extends UnreadError {
   override readonly name = 'DiskFullError';
 }
 
-/** The scrub could not be carried through now. Nothing was lost: it is to be asked for again. */
+/** The scrub could not be completed now. Nothing was lost: request it again later. */
 export class ScrubDeferredError extends Error {
   override readonly name = 'ScrubDeferredError';
 }

@@ -1,6 +1,6 @@
 /**
- * The replica: a state of its own that follows the log with the same `apply`. Each task first catches up to the record
- * that it is given, then does its work. Where it runs (a worker thread, a simulation) is not its concern.
+ * The replica: a second state that follows the log with the same `apply`. Each task first catches up to the record that
+ * it names, then does its work. The replica does not depend on where it runs (a worker thread, a simulation).
  */
 
 import { asOfTime } from '../../core/evidence/decay.js';
@@ -46,7 +46,7 @@ const changeBounds = {
   touchedMax: limits.streamTouchedRows,
 };
 
-/** What the configuration says of scoring; by default the numbers of `trustConstants`. */
+/** The configured values of scoring; by default those of `trustConstants`. */
 export type ScoringSettings = Partial<Pick<TrustConstants, 'badSharePrior' | 'newPeerDays'>>;
 
 export class Replica {
@@ -56,12 +56,12 @@ export class Replica {
   readonly #scratch: Scratch;
   readonly #constants: TrustConstants;
   #follower: Follower | null = null;
-  /** The newest record that a task was given: what comes after it may not be durable, though the log shows it. */
+  /** The newest record that a task named: later ones may not be durable, although the log contains them. */
   #durable = 0;
-  /** Of what is told of the follower's state. */
+  /** Identifies the published part of the follower's state. */
   #generation = '';
 
-  /** `yieldCore` is called again and again by the computation of weights. */
+  /** The computation of weights calls `yieldCore` regularly. */
   constructor(
     log: LogReader,
     snapshots: SnapshotStore,
@@ -76,38 +76,38 @@ export class Replica {
     this.#constants = { ...trustConstants, ...scoring };
   }
 
-  /** The state at record `upTo`, or at a later one where an earlier task went further. */
+  /** Returns the state at record `upTo`, or at a later one if an earlier task went further. */
   follow(upTo: number): Follower {
     this.#durable = Math.max(this.#durable, upTo);
     const loaded = this.#follower ?? this.#load();
-    // Until it has caught up, what it holds may be half of a batch.
+    // Reset until the follower has caught up, because it may hold half of a batch.
     this.#follower = null;
     loaded.catchUp(this.#log, upTo);
     this.#follower = loaded;
     return loaded;
   }
 
-  /** The state that is there, however old. */
+  /** Returns the loaded state, however old. */
   #asItIs(): Follower {
     this.#follower ??= this.#load();
     return this.#follower;
   }
 
   /**
-   * All of the log: batches may have been rewritten on the strength of records that are newer than any one asked for,
-   * and mean what they did only together with these.
+   * Loads the whole log: batches may have been rewritten because of records that are newer than any requested one, and
+   * they are valid only together with these.
    */
   #load(): Follower {
     const recovered = recover(this.#log, this.#snapshots, this.#salt, lastSeqOf(this.#log));
     if (recovered === null) throw new Error('replica: the log is empty');
-    // Once more, for what was rewritten meanwhile.
+    // Catches up again, because batches may have been rewritten meanwhile.
     recovered.follower.catchUp(this.#log, lastSeqOf(this.#log));
     return recovered.follower;
   }
 
   /**
-   * Writes a snapshot of the state at `upTo` or later, under the owner's `epoch`. None, and null, of a state that was
-   * loaded with a commit that may yet be lost: the log would end before its snapshot.
+   * Writes a snapshot of the state at `upTo` or later, under the owner's `epoch`. Returns null, and writes none, if the
+   * loaded state contains a commit that may still be lost: the log would then end before its snapshot.
    */
   async snapshot(upTo: number, epoch: number): Promise<Pick<SnapshotMade, 'seq'> | null> {
     const { state, chain } = this.follow(upTo);
@@ -120,7 +120,7 @@ export class Replica {
   }
 
   redact(work: RedactionWork): RedactionPiece {
-    // Of the state it takes the key of the tags, and by age the newest records of pairs as well.
+    // A removal needs the key of the tags from the state, and retention also the newest records of pairs.
     return removeExpired(this.#log, work, work.type === 'removal' ? this.#asItIs() : this.follow(work.durable));
   }
 
@@ -133,13 +133,13 @@ export class Replica {
     const { tau, a, b, z, witness, pi, pairs, witnessPairs } = trust;
     const { reported, shared } = votes.sums;
     if (![tau, a, b, z].every((column) => column.every(Number.isFinite)))
-      throw new Error('replica: a weight is no number');
+      throw new Error('replica: a weight is not a number');
     const signals = { pairs, witnessPairs, reported, shared };
     return { basedOnSeq: state.lastSeq, computedAt: at, pi, tau, a, b, z, witness, signals };
   }
 
   /**
-   * What verdicts would be in the state at `upTo` under another assumption. Nothing of the state or the store changes.
+   * Computes the verdicts of the state at `upTo` under different assumptions. Neither the state nor the store changes.
    */
   simulate({ upTo, at, scenario, rowsMax }: SimulationWork, onProgress: OnProgress): Simulation {
     const { state } = this.follow(upTo);
@@ -149,7 +149,7 @@ export class Replica {
     return simulate(state, asOf, scenario, subjects, rowsMax, this.#constants);
   }
 
-  /** The sums as another half-life would have made them; reads the whole log. */
+  /** Computes the sums that another half-life would have given; reads the whole log. */
   #decayedBy(halfLifeDays: number, state: GroupState, at: number, onProgress: OnProgress): EvidenceSubjects {
     const other = new ScenarioHalfLife(state, halfLifeDays, at);
     let next = 1;
@@ -167,7 +167,7 @@ export class Replica {
     return other.subjects();
   }
 
-  /** Tells the next piece of what there is to tell to readers of the verdict stream. */
+  /** Returns the next piece of changes for readers of the verdict stream. */
   publishChanges({ generation, upTo, at, asOf, erasedOnly }: FeedWork): FeedPiece {
     const follower = this.follow(upTo);
     const { state } = follower;
@@ -178,18 +178,18 @@ export class Replica {
     return { ...(erasedOnly ? changes.nextErased() : changes.next(asOfTime(state, at), asOf)), isFirst };
   }
 
-  /** Null where nothing of the generation is known. */
+  /** Returns null if nothing of the generation is known. */
   walkChanges({ generation, from, since }: WalkWork): ChangeWalk | null {
     const changes = this.#follower?.changes ?? null;
     return changes === null || this.#generation !== generation ? null : changes.walk(from, since);
   }
 
-  /** Nobody reads the stream any more: forgets what was told. */
+  /** Forgets the published state, because the stream has no readers any more. */
   endFeed(): void {
     if (this.#follower !== null) this.#follower.changes = null;
   }
 
-  /** The verdicts of all players at `at`, as the state at `upTo` has them. */
+  /** Counts the verdicts of all players at `at` in the state at `upTo`. */
   verdicts(upTo: number, at: number): VerdictCounts {
     const { state } = this.follow(upTo);
     return countVerdicts(state, asOfTime(state, at), limits.verdictRowsMax);

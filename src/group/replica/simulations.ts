@@ -1,4 +1,4 @@
-/** A simulation as the operator asks for it: peers by their ids, and which of their weights move. */
+/** Simulations as the operator requests them, with peers by their ids, and the changes of their weights. */
 
 import { trustConstants as k } from '../../core/evidence/trust-constants.js';
 import type { Scenario, Simulation } from '../../core/scoring/simulation.js';
@@ -10,7 +10,7 @@ import type { SimulationQuery, SimulationView } from '../api.js';
 export function scenarioOf({ peers }: GroupState, query: SimulationQuery): Outcome<Scenario> {
   const { preTrusted, without, halfLifeDays } = query;
   const unknown = [...(preTrusted ?? []), ...without].find((peerId) => peers.byId(peerId) === undefined);
-  if (unknown !== undefined) return refused('unknown_peer', { text: `${unknown} names no peer of this group` });
+  if (unknown !== undefined) return refused('unknown_peer', { text: `no peer of this group has the id ${unknown}` });
   const numbers = (ids: readonly string[]) => ids.map((peerId) => peers.byId(peerId)!.index);
   return granted({
     preTrusted: preTrusted === null ? null : numbers(preTrusted),

@@ -1,4 +1,4 @@
-/** Has snapshots made in the pool as the log grows, and makes up for those that an erasure removed. */
+/** Has snapshots written in the pool as the log grows, and replaces those that an erasure removed. */
 import { limits } from '../../limits.js';
 import type { Timers } from '../ports/clock.js';
 import type { LogWriter } from '../ports/log.js';
@@ -9,7 +9,7 @@ import type { SnapshotStore } from '../ports/snapshots.js';
 export interface SnapshotDeps {
   readonly log: Pick<LogWriter, 'epoch'>;
   readonly snapshots: SnapshotStore;
-  /** The snapshot that recovery started from, 0 for none: those that are newer it could not use. */
+  /** The snapshot from which recovery started, 0 if there is none: newer ones were not usable. */
   readonly recoveredFrom: number;
   readonly pool: Pick<GroupPool, 'snapshot'>;
   readonly disk: { readonly fitsSnapshot: boolean };
@@ -23,30 +23,36 @@ export interface SnapshotDeps {
 /** The group as its snapshots need it. */
 export interface SnapshotSite {
   readonly durableSeq: () => number;
-  /** An erasure has removed the snapshots and is not done: what is written now would name the player after its end. */
+  /**
+   * True while an erasure that removed the snapshots is not complete: a snapshot written now would still name the
+   * player after it.
+   */
   readonly erasing: () => boolean;
-  /** None is to be begun but the last one. */
+  /** True if no snapshot but the last one may begin. */
   readonly ending: () => boolean;
-  /** What fails from here on is nobody's trouble. */
+  /** True if failures no longer matter. */
   readonly closed: () => boolean;
-  /** Acts after so many ms, unless nothing is to be done any more by then. */
+  /** Calls `act` after `ms`, unless the work has ended by then. */
   readonly later: (act: () => void, ms: number) => void;
 }
 
 export class SnapshotWork {
   readonly #deps: SnapshotDeps;
   readonly #site: SnapshotSite;
-  /** The snapshot being made. */
+  /** The snapshot in progress. */
   #making: Promise<void> | null = null;
   #newest: number;
-  /** Those that nothing can be recovered from. They go with the next that is made, or are replaced by it. */
+  /** Snapshots from which recovery is impossible. The next snapshot removes or replaces them. */
   #unusable: readonly number[];
-  /** What the newest one took; 0 where it was not made here. */
+  /** Duration of the newest snapshot; 0 if it was not written here. */
   #newestMs = 0;
-  /** Since when a snapshot is owed, because an erasure removed all, or the newest cannot be used; null: none is. */
+  /**
+   * Time since which a snapshot is owed, because an erasure removed all or the newest is not usable; null if none is
+   * owed.
+   */
   #dueSince: number | null = null;
   /**
-   * Moments of `timers.elapsed()` before which none is tried: after one that failed, and in the quiet after an erasure.
+   * Times by `timers.elapsed()` before which no snapshot is tried: after a failure, and for a while after an erasure.
    */
   #pauseUntil = 0;
   #quietUntil = 0;
@@ -60,7 +66,10 @@ export class SnapshotWork {
     if (this.#unusable.length > 0) this.#dueSince = timers.elapsed();
   }
 
-  /** Due when the tail is longer than half of what the newest snapshot covers, and than `snapshotEvery`. */
+  /**
+   * Begins a snapshot if the tail of the log is longer than `snapshotEvery` and than half of the part that the newest
+   * snapshot covers.
+   */
   makeIfDue(): void {
     const { timers, snapshotEvery } = this.#deps;
     const tail = this.#site.durableSeq() - this.#newest;
@@ -71,8 +80,8 @@ export class SnapshotWork {
   }
 
   /**
-   * Looks again when it is done: what came meanwhile may be due, a failure is to be tried again, and on a node at rest
-   * no commit would look.
+   * Writes a snapshot and checks again afterwards: new records may be due, a failure must be repeated, and on an idle
+   * node no commit would trigger the check.
    */
   async #makeAndLookAgain(): Promise<void> {
     const { timers, onFailure } = this.#deps;
@@ -89,14 +98,14 @@ export class SnapshotWork {
     }
   }
 
-  /** Whatever the last one failed of is better now. */
+  /** Lifts the pause, because the reason of the last failure is gone. */
   rested(): void {
     this.#pauseUntil = 0;
   }
 
   /**
-   * Makes one of all that is durable, unless the newest is that already or an erasure forbids it. Resolves to false,
-   * and begins none, where the newest took longer than `msLeft` says that there is.
+   * Writes a snapshot of everything that is durable, unless the newest one covers it already or an erasure forbids it.
+   * Resolves with false, without beginning one, if the newest took longer than `msLeft` allows.
    */
   async makeLast(msLeft: () => number): Promise<boolean> {
     await this.#making;
@@ -106,7 +115,7 @@ export class SnapshotWork {
     return true;
   }
 
-  /** Removes all. One is owed then. */
+  /** Removes all snapshots; one is then owed. */
   async drop(): Promise<void> {
     const { snapshots } = this.#deps;
     await this.#making;
@@ -117,7 +126,9 @@ export class SnapshotWork {
     this.#owe();
   }
 
-  /** Made up for after a while without erasures, but not put off for ever by a trickle of them. */
+  /**
+   * The owed snapshot is written after a while without erasures, but a trickle of erasures cannot delay it for ever.
+   */
   #owe(): void {
     const now = this.#deps.timers.elapsed();
     this.#dueSince ??= now;

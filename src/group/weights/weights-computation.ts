@@ -1,4 +1,4 @@
-/** Has peer weights computed in the pool when the schedule says so, and published as a command like any other. */
+/** Has peer weights computed in the pool according to the schedule, and published as a command like any other. */
 import { limits } from '../../limits.js';
 import type { Answers, Command } from '../commands.js';
 import type { Clock, Timers } from '../ports/clock.js';
@@ -19,16 +19,16 @@ export interface WeightsDeps {
 
 /** The group as its weights need it. */
 export interface WeightsSite {
-  /** What the newest published weights are based on, and when they were computed. */
+  /** Record on which the newest published weights are based, and the time of their computation. */
   readonly published: { readonly basedOnSeq: number; readonly computedAt: number | null };
-  /** The newest durable record, and the newest of them that weights depend on. */
+  /** The newest durable record, and the newest durable one that affects weights. */
   readonly durableSeq: () => number;
   readonly evidenceSeq: () => number;
-  /** Nothing is to be begun or published any more. */
+  /** True if nothing may begin or be published any more. */
   readonly ending: () => boolean;
-  /** Nothing is to be begun now, since it could not be published. */
+  /** True if nothing may begin now, since it could not be published. */
   readonly readOnly: () => boolean;
-  /** Queues a command; resolves once it is decided and what came of it is durable. Null where there is no room. */
+  /** Queues a command; resolves once it is decided and its record is durable. Null if there is no room. */
   readonly publish: (command: PublishWeights, bytes: number) => Promise<Answers['publish_weights']> | null;
 }
 
@@ -36,7 +36,7 @@ export class WeightsWork {
   readonly schedule: WeightsSchedule;
   readonly #deps: WeightsDeps;
   readonly #site: WeightsSite;
-  /** Calls off the next look. */
+  /** Cancels the next check. */
   #cancel: () => void = () => undefined;
 
   constructor(deps: WeightsDeps, site: WeightsSite) {
@@ -46,7 +46,7 @@ export class WeightsWork {
     this.schedule = new WeightsSchedule(deps.weightsIntervalMs, basedOnSeq, computedAt);
   }
 
-  /** Starts the next computation, now or when it may start. */
+  /** Starts the next computation, now or as soon as it may start. */
   plan(): void {
     const { clock, timers } = this.#deps;
     if (this.#site.ending() || this.#site.readOnly()) return;
@@ -62,13 +62,13 @@ export class WeightsWork {
     this.#cancel();
   }
 
-  /** Off the main thread; a failure costs no request and is tried again as the schedule allows. */
+  /** Runs off the main thread; a failure affects no request and is repeated as the schedule allows. */
   async #compute(now: number): Promise<void> {
     const { pool, timers, observer, onFailure } = this.#deps;
     const started = timers.elapsed();
     this.schedule.started(now);
     try {
-      // Loading may take as long as it must; the computation may not.
+      // Loading has no time limit; the computation has one.
       await pool.follow(this.#site.durableSeq());
       const computed = await pool.weights(this.#site.durableSeq(), now);
       if (this.#site.ending()) return;
@@ -79,7 +79,7 @@ export class WeightsWork {
       const durationMs = timers.elapsed() - started;
       const published = this.#publish(computed);
       if (published === null) throw new Error('the mailbox is full');
-      // Whoever is told up to which record weights are computed takes them to be in force.
+      // The status must not report weights as computed before they are published.
       const answer = await published;
       if (!answer.ok) throw new Error(answer.text ?? answer.code);
       observer.workDone('weights', true, durationMs);

@@ -7,7 +7,10 @@ import type { LogReader } from '../ports/log.js';
 import type { WeightsPiece } from '../ports/pool.js';
 import { batchFrom } from '../recovery/recovery.js';
 
-/** What was published after record `after`, up to record `last` or as far as one piece reaches: at least one batch. */
+/**
+ * Returns the weights published after record `after`, up to record `last` or as far as one piece reaches: at least one
+ * batch.
+ */
 export function readWeights(log: LogReader, after: number, last: number): WeightsPiece {
   const published: WeightsPiece['published'][number][] = [];
   let peers = 0;
@@ -28,7 +31,7 @@ export function readWeights(log: LogReader, after: number, last: number): Weight
   return { published, upTo };
 }
 
-/** A record of weights with its peers by their ids. */
+/** Returns a record of weights with its peers by id. */
 export function publishedWeights({ peers }: GroupState, one: WeightsPiece['published'][number]): PublishedWeights {
   const { based_on_seq: basedOnSeq, computed_at: computedAt, pi, tau, a, b } = one.record;
   // Origins and carriers have numbers, too.

@@ -1,6 +1,6 @@
 /**
- * When peer weights are computed, and what was computed last. Pure: times come in, a moment to start comes out; the
- * loop owns the timer and the pool.
+ * Decides when peer weights are computed, and remembers the last computation. Pure: times come in, and the time of the
+ * next start comes out; the loop owns the timer and the pool.
  */
 import { limits } from '../../limits.js';
 import type { WeightsComputed, WeightsSignals } from '../ports/pool.js';
@@ -9,12 +9,12 @@ import type { WeightsComputed, WeightsSignals } from '../ports/pool.js';
 export class WeightsSchedule {
   readonly #intervalMs: number;
   #startedAt = Number.NEGATIVE_INFINITY;
-  /** How long the last one took, in ms. */
+  /** Duration of the last computation, in ms. */
   #durationMs = 0;
-  /** From when the hour runs after which they are computed again. */
+  /** Start of the hour after which weights are computed again. */
   #hourFrom: number;
   #running = false;
-  /** The newest record that the last computation saw; published or not. */
+  /** The newest record that the last computation included, whether published or not. */
   basedOnSeq: number;
   computedAt: number | null;
   signals: WeightsSignals | null = null;
@@ -27,13 +27,13 @@ export class WeightsSchedule {
   }
 
   /**
-   * When the next computation may start; null where nothing calls for one. `evidenceSeq` is the newest record that
-   * weights depend on. Without a new one they are computed again hourly, since decay moves them, and once after a
-   * start, since signals are in no record.
+   * Returns the time at which the next computation may start; null if none is needed. `evidenceSeq` is the newest
+   * record that affects weights. Without a new one, weights are computed again hourly, since decay changes them, and
+   * once after a start, since no record holds the signals.
    */
   startsAt(evidenceSeq: number, now: number): number | null {
     if (this.#running || evidenceSeq === 0) return null;
-    // A clock that was set back must not put the next computation off.
+    // A clock that was set back must not delay the next computation.
     if (now < this.#startedAt) this.#startedAt = Number.NEGATIVE_INFINITY;
     const pauseMs = Math.min((1 + limits.weightsRestFactor) * this.#durationMs, limits.weightsRepublishMs);
     const allowed = this.#startedAt + Math.max(this.#intervalMs, pauseMs);
@@ -55,14 +55,14 @@ export class WeightsSchedule {
     this.ended(durationMs);
   }
 
-  /** Another node computed and published them. */
+  /** Notes that another node computed and published weights. */
   published(basedOnSeq: number, computedAt: number | null): void {
     if (basedOnSeq <= this.basedOnSeq) return;
     this.basedOnSeq = basedOnSeq;
     this.computedAt = computedAt;
   }
 
-  /** Also after a failure: the next start is as far away as after a success. */
+  /** Called after a failure, too: the next start is then as far away as after a success. */
   ended(durationMs: number): void {
     this.#running = false;
     this.#durationMs = durationMs;

@@ -1,4 +1,4 @@
-/** `ptf allow`: the players of a group that read as neutral until a date, whatever was reported of them. */
+/** `ptf allow`: the players of a group that read as neutral until a date, whatever was reported about them. */
 import type { Command } from 'commander';
 import { limits } from '../../limits.js';
 import type { Values } from '../protocol/protocol.js';
@@ -17,17 +17,20 @@ export function addAllow(program: Command, session: Session): void {
   const { ask, done } = session;
   const allow = program
     .command('allow')
-    .description("keep the group's allow list: players that read as neutral until a date")
+    .description("manage the group's allow list: players that read as neutral until a date")
     .addHelpText('after', examples('allow list', `allow add ${exampleHash} --until 2026-12-31 --note "appeal 4711"`));
   signed(allow.command('add'))
     .argument('<hash>', 'subject hash, 64 hexadecimal characters', parseHash)
-    .description('let a player read as neutral until a date, in place of an entry before')
+    .description('let a player read as neutral until a date; replaces an earlier entry')
     .requiredOption(
       '--until <date>',
       'a day, up to its end in UTC, or a time: 2026-12-31, 2026-12-31T18:00:00Z',
       parseUntil,
     )
-    .requiredOption('--note <text>', `why, for operators only: one line, at most ${limits.allowNoteLength} characters`)
+    .requiredOption(
+      '--note <text>',
+      `the reason, for operators only: one line, at most ${limits.allowNoteLength} characters`,
+    )
     .addHelpText('after', examples(`allow add ${exampleHash} --until 2026-12-31 --note "appeal 4711" --by alice`))
     .action(async (hash: string, { until, note, by }: Options) => {
       done(show.showAllowance(await ask('allow-add', { subject_hash: hash, until, note, ...signature(by) })));
@@ -39,7 +42,7 @@ export function addAllow(program: Command, session: Session): void {
     .action(async () => done(show.showAllowed(await allAllowed(session))));
   signed(allow.command('remove'))
     .argument('<hash>', 'subject hash, 64 hexadecimal characters', parseHash)
-    .description('take a player off the allow list before its date')
+    .description('remove a player from the allow list before its date')
     .addHelpText('after', examples(`allow remove ${exampleHash} --by alice`))
     .action(async (hash: string, { by }: Signed) => {
       done(show.showAllowanceEnded(await ask('allow-remove', { subject_hash: hash, ...signature(by) })));

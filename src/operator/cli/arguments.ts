@@ -1,4 +1,4 @@
-/** Reads the command line's own notations; each throws commander's error, which says what is allowed. */
+/** Parsers for the command line's argument formats. Each throws commander's error, which says what is expected. */
 import { InvalidArgumentError } from 'commander';
 import { DAY_MS, HOUR_MS, limits } from '../../limits.js';
 import { parseUtcDateTime } from '../../validation/formats.js';
@@ -6,7 +6,7 @@ import { publicKey } from '../../validation/identifiers.js';
 
 const unitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
 
-/** `30s`, `15m`, `1h` in ms; at most `limits.keyOverlapMsMax`. */
+/** Parses `30s`, `15m`, `1h` into ms; at most `limits.keyOverlapMsMax`. */
 export function parseOverlap(text: string): number {
   const found = /^(\d{1,9})([smh])$/.exec(text);
   const ms = Number(found?.[1]) * (unitsMs[found?.[2] ?? ''] ?? Number.NaN);
@@ -14,7 +14,7 @@ export function parseOverlap(text: string): number {
   throw new InvalidArgumentError(`Write a number and s, m or h, at most ${limits.keyOverlapMsMax / 3_600_000}h: 1h`);
 }
 
-/** How long a peer must have been there: `30m`, `12h`, `7d`; in ms. */
+/** Parses the least age of a registration, such as `30m`, `12h` or `7d`, into ms. */
 export function parseIdle(text: string): number {
   const found = /^(\d{1,6})([mhd])$/.exec(text);
   const ms = Number(found?.[1]) * ({ m: 60_000, h: HOUR_MS, d: DAY_MS }[found?.[2] ?? ''] ?? Number.NaN);
@@ -22,26 +22,26 @@ export function parseIdle(text: string): number {
   throw new InvalidArgumentError(`Write a number and m, h or d, at most ${limits.purgeIdleMsMax / DAY_MS}d: 1d`);
 }
 
-/** `none`, or comma-separated peer ids. */
+/** Parses `none` or comma-separated peer ids. */
 export function parsePeerSet(text: string): readonly string[] {
   return text.trim() === 'none' ? [] : parseNames(text);
 }
 
-/** Days, 0 for no decay. */
+/** Parses a half-life in days; 0 means no decay. */
 export function parseHalfLife(text: string): number {
   const days = /^\d{1,9}$/.test(text) ? Number(text) : -1;
   if (days >= 0 && days <= limits.halfLifeDaysMax) return days;
   throw new InvalidArgumentError(`Write a whole number of days, 0 (no decay) to ${limits.halfLifeDaysMax}.`);
 }
 
-/** Entries to show. */
+/** Parses a number of entries. */
 export function parseCount(text: string): number {
   const count = /^\d{1,9}$/.test(text) ? Number(text) : 0;
   if (count >= 1 && count <= limits.pageMax) return count;
   throw new InvalidArgumentError(`Write a whole number from 1 to ${limits.pageMax}.`);
 }
 
-/** Comma-separated names, without blanks around them. */
+/** Parses comma-separated names, without blanks around them. */
 export function parseNames(text: string): readonly string[] {
   const names = text
     .split(',')
@@ -52,7 +52,8 @@ export function parseNames(text: string): readonly string[] {
 }
 
 /**
- * A day, such as `2026-12-31`, which counts up to its end, or a time in RFC 3339; both in UTC, as ISO 8601.
+ * Parses a day in UTC, such as `2026-12-31`, which counts up to its end, or a time in RFC 3339. Returns a time in UTC,
+ * as ISO 8601.
  */
 export function parseUntil(text: string): string {
   const ms = parseUtcDateTime(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T23:59:59.999Z` : text);
@@ -62,13 +63,13 @@ export function parseUntil(text: string): string {
 
 const publicKeyText = new RegExp(publicKey.pattern);
 
-/** An Ed25519 public key, 32 bytes in base64url. */
+/** Parses an Ed25519 public key, 32 bytes in base64url. */
 export function parsePublicKey(text: string): string {
   if (publicKeyText.test(text)) return text;
   throw new InvalidArgumentError('A public key is 32 raw bytes in base64url: 43 characters, without padding.');
 }
 
-/** A subject hash, lower-cased. */
+/** Parses a subject hash and converts it to lower case. */
 export function parseHash(text: string): string {
   if (/^[\dA-Fa-f]{64}$/.test(text)) return text.toLowerCase();
   throw new InvalidArgumentError('A subject hash is 64 hexadecimal characters.');

@@ -1,4 +1,4 @@
-/** `ptf backup` and `ptf restore`: what they take, and how what comes of them looks. */
+/** `ptf backup` and `ptf restore`: their options and their output. */
 import { resolve, sep } from 'node:path';
 import type { Command } from 'commander';
 import type { BackupManifest, CopyOutcome, OnCopyStatus, RestoreReport } from '../../group/backup/backup-tasks.js';
@@ -13,7 +13,7 @@ export function addBackup(program: Command, session: Session): void {
   program
     .command('backup')
     .argument('<folder>', 'a new or empty folder')
-    .description('copy the whole store into a folder and verify the copy; a running node goes on')
+    .description('copy the whole store into a folder and verify the copy; a running node keeps running')
     .addHelpText('after', examples('backup /backup/ptf-monday', 'verify --data-dir /backup/ptf-monday'))
     .action(async (folder: string) => {
       const task = { dataDir: resolve(dir()), dir: resolve(folder), version: runtime.version };
@@ -32,14 +32,14 @@ export function addRestore(program: Command, session: Session): void {
   program
     .command('restore')
     .argument('<folder>', 'a backup')
-    .option('--replace', 'move what the data folder holds aside, into a folder within it')
-    .option('--erasures-from <folder>', 'old data folder, or newer backup, that knows what was erased after the backup')
-    .option('--without-erasures', 'bring back what was erased after the backup, too')
-    .description('bring a backup back into the data folder, without what was erased after it; the node must be stopped')
+    .option('--replace', 'move the content of the data folder aside, into a folder within it')
+    .option('--erasures-from <folder>', 'old data folder, or newer backup, that records the erasures after the backup')
+    .option('--without-erasures', 'also bring back what was erased after the backup')
+    .description('restore a backup into the data folder, without what was erased after it; the node must be stopped')
     .addHelpText('after', examples('restore /backup/ptf-monday', 'restore /backup/ptf-monday --replace'))
     .action(async (folder: string, { replace, erasuresFrom, withoutErasures }: Options) => {
       if (erasuresFrom !== undefined && withoutErasures === true) {
-        throw new OperatorError('wrong_usage', 'write --erasures-from or --without-erasures, not both', 2);
+        throw new OperatorError('wrong_usage', 'give --erasures-from or --without-erasures, not both', 2);
       }
       const task = {
         dir: resolve(folder),
@@ -54,7 +54,7 @@ export function addRestore(program: Command, session: Session): void {
     });
 }
 
-/** What the work leads to, with a line for each of its phases while it runs. */
+/** Runs the work and shows a line for each of its phases. */
 async function withProgress<T>(
   { terminal }: Session,
   work: (stands: OnCopyStatus) => Promise<CopyOutcome<T>>,
@@ -75,7 +75,10 @@ async function withProgress<T>(
   throw new OperatorError(outcome.code, `${outcome.error}${advice}`);
 }
 
-/** A restore moves all that the data folder holds aside, the backup too, and could then not be carried on. */
+/**
+ * A restore moves everything in the data folder aside; a backup inside would be moved as well, and an interrupted
+ * restore could not be resumed.
+ */
 function refuseInside({ dataDir, dir }: { readonly dataDir: string; readonly dir: string }): void {
   if (!`${dir}${sep}`.startsWith(`${dataDir}${sep}`)) return;
   throw new OperatorError('wrong_usage', `${dir} lies within the data folder; a backup belongs outside it`, 2);
@@ -101,7 +104,7 @@ function showBackup(dir: string, manifest: BackupManifest): Rendered {
     ['files', Object.keys(manifest.files).join(', ') || 'none'],
     ['digest', manifest.digest],
   ];
-  const lines = (width: number): string[] => [...facts(rows, width), 'The backup was read again and holds.'];
+  const lines = (width: number): string[] => [...facts(rows, width), 'The backup was read again and is intact.'];
   return { value: { dir, ...manifest }, lines };
 }
 
@@ -110,11 +113,11 @@ function showRestore(report: RestoreReport): Rendered {
     ['data folder', report.data_dir],
     ['backup', `up to record ${report.backup_seq}`],
     ['last seq', report.last_seq],
-    ['erasures from', report.erasures_from ?? 'nowhere: peers have to erase again'],
+    ['erasures from', report.erasures_from ?? 'none: peers have to erase again'],
     ['erased again', report.erasures],
     ['requested again', report.requests],
     ['withdrawn again', report.withdrawals],
-    ['events lost', report.erasures_from === null ? 'not known' : report.events_lost],
+    ['events lost', report.erasures_from === null ? 'unknown' : report.events_lost],
     ['replaced', report.replaced ?? 'nothing'],
   ];
   const acts = report.acts_lost.slice(0, limits.pageMax);
@@ -122,10 +125,10 @@ function showRestore(report: RestoreReport): Rendered {
   const lost = acts.map(({ at, action, actor, target }) => [at, action, actor, target]);
   const lines = (width: number): string[] => [
     ...facts(rows, width),
-    ...(lost.length === 0 ? [] : ['', 'Newer than the backup, and undone by it:']),
+    ...(lost.length === 0 ? [] : ['', 'Newer than the backup, and undone by the restore:']),
     ...(lost.length === 0 ? [] : table(lost, width, ['at', 'action', 'actor', 'target'], ['at', 'action', 'target'])),
     ...(more > 0 ? [`and ${more} more: see --json`] : []),
-    report.resumed ? 'The restore that was cut short is at its end.' : 'The restore was read again and holds.',
+    report.resumed ? 'The interrupted restore is now complete.' : 'The restored store was read again and is intact.',
   ];
   return { value: report, lines };
 }

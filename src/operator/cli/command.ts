@@ -1,6 +1,6 @@
 /**
- * The operator command: one command line in, one exit code out. It touches no process: streams, the terminal and the
- * offline verification come in as arguments. Exit codes: 0 done, 1 refused, 2 wrong usage, 3 no node.
+ * The operator command: turns a command line into output and an exit code. It does not touch the process: streams, the
+ * terminal and the offline verification are passed in. Exit codes: 0 done, 1 refused, 2 wrong usage, 3 no node.
  */
 import { CommanderError } from 'commander';
 import { messageOf } from '../../errors.js';
@@ -13,14 +13,14 @@ import { printable } from './table.js';
 
 export type ExitCode = 0 | 1 | 2 | 3;
 
-/** Runs one command line (without interpreter and script) and prints what comes of it. Never rejects. */
+/** Runs one command line (without interpreter and script) and prints the result. Never rejects. */
 export async function runCommand(args: readonly string[], deps: CommandDeps): Promise<ExitCode> {
   const json = args.includes('--json');
   const results: Rendered[] = [];
   try {
     await programOf(deps, json, (rendered) => results.push(rendered)).parseAsync(args, { from: 'user' });
   } catch (error) {
-    // Help and version were asked for, and are printed.
+    // Help or version was requested, and is printed already.
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     const failure = failureOf(error, args);
     print(deps, json, undefined, failure);
@@ -33,7 +33,7 @@ export async function runCommand(args: readonly string[], deps: CommandDeps): Pr
   return fault === undefined ? 0 : 1;
 }
 
-/** With `json`, one document on standard output holds both what was found and what is wrong. */
+/** Prints a result. With `json`, standard output gets one document, which contains both the value and the fault. */
 function print(
   { terminal }: CommandDeps,
   json: boolean,
@@ -56,10 +56,10 @@ function failureOf(error: unknown, args: readonly string[]): OperatorError {
   if (error instanceof DiskFullError) return new OperatorError('disk_full', error.message);
   if (error instanceof UnreadError) return new OperatorError('store_unread', error.message);
   if (error instanceof CommanderError) {
-    // Its code for "printed the help, since a command is missing".
+    // Commander's code for "printed the help, because a command is missing".
     const asked = args[args.indexOf('help') + 1];
     const missing = args.includes('help') ? `unknown command '${asked}'` : 'a command is missing';
-    // What it adds on a line of its own, such as what may have been meant, stands in one with the rest.
+    // Joins the lines of the message, since commander puts suggestions on a line of their own.
     const own = error.message.replace(/^error: /, '').replaceAll('\n', ' ');
     const text = error.code === 'commander.help' ? missing : own;
     return new OperatorError('wrong_usage', `${text.replace(/\.$/, '')}; see --help`, 2);

@@ -1,11 +1,11 @@
 /**
- * `ptf completion`: a script for a shell, made of the command line's own tree. It is complete in itself: it starts
- * nothing at a press of the tabulator, and what was typed is compared, never evaluated (decision 150).
+ * `ptf completion`: a completion script for a shell, generated from the command tree. The script is self-contained: it
+ * starts no process when a user presses the tabulator key, and compares the input without evaluating it (decision 150).
  */
 import { Argument, type Command } from 'commander';
 import { examples, type Session } from './session.js';
 
-/** One command of the tree, under its path: `''`, `peers`, `peers list`. */
+/** One command of the tree with its path: `''`, `peers`, `peers list`. */
 interface Node {
   readonly path: string;
   readonly commands: readonly { readonly name: string; readonly text: string }[];
@@ -16,7 +16,7 @@ interface Node {
     readonly wantsFolder: boolean;
   }[];
   readonly choices: readonly string[];
-  /** Whether its argument is a folder. */
+  /** True if its argument is a folder. */
   readonly wantsFolder: boolean;
 }
 
@@ -29,7 +29,7 @@ export function addCompletion(program: Command, session: Session): void {
   program
     .command('completion')
     .description('print a script that completes commands and options in a shell')
-    .addArgument(new Argument('<shell>', 'for which').choices(shells))
+    .addArgument(new Argument('<shell>', 'shell to complete for').choices(shells))
     .addHelpText('after', examples('completion bash > /etc/bash_completion.d/ptf', 'completion fish | source'))
     .action((shell: Shell) => {
       const script = scripts[shell](program.name(), nodesOf(program));

@@ -1,5 +1,5 @@
 /**
- * `ptf doctor`: looks at everything that a node needs, whether it runs or not, and says what to do. Changes nothing.
+ * `ptf doctor`: examines everything that a node needs, whether it runs or not, and says what to do. Changes nothing.
  */
 import { access, constants, lstat, readdir, stat, statfs } from 'node:fs/promises';
 import { userInfo } from 'node:os';
@@ -31,7 +31,7 @@ import { facts } from './table.js';
 export function addDoctor(program: Command, session: Session): void {
   program
     .command('doctor')
-    .description('look at configuration, versions, clock, disk, permissions and store, with or without a node running')
+    .description('examine configuration, versions, clock, disk, permissions and store, with or without a running node')
     .addHelpText('after', examples('doctor', 'doctor --json --data-dir /var/lib/ptf'))
     .action(async () => session.done(showFindings(await examine(session))));
 }
@@ -56,15 +56,15 @@ async function examine(session: Session): Promise<Finding[]> {
 }
 
 /**
- * What is found of the store of a folder without a node, and why a start would refuse it although it holds. Null where
- * nobody may look.
+ * Examines the store of a folder without a node, and lists the reasons why a start would refuse an intact store. Null
+ * if this user must not open the store.
  */
 async function storeOf(
   session: Session,
   dir: string,
   { folder, isFolder, uid }: FolderFacts,
 ): Promise<{ readonly findings: Finding[]; readonly refusals: readonly string[] } | null> {
-  // As another user, a look into the store would leave files that the node's user cannot open.
+  // Opened by another user, the store would contain files that the node's user cannot open.
   if (folder === null || !isFolder || folder.uid !== uid) return null;
   try {
     const report = await session.verifyFolder(dir, 'start');
@@ -76,7 +76,7 @@ async function storeOf(
   }
 }
 
-/** How the node stands; nothing where none runs, and its silence where one does that does not answer. */
+/** Returns the status of the node; nothing if none runs, and a finding if a running one does not answer. */
 async function statusOf(
   session: Session,
 ): Promise<{ readonly running: StatusValue | null; readonly silence: string | null }> {
@@ -85,16 +85,16 @@ async function statusOf(
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
     if (error.code === 'no_answer') return { running: null, silence: error.message };
-    // A folder of another user is a finding, and comes with the permissions.
+    // A folder of another user is reported together with the permissions.
     if (error instanceof NoNodeError || error.code === 'access_denied') return { running: null, silence: null };
     throw error;
   }
 }
 
-/** What can be seen of the data folder; of the nearest folder above it where there is none yet. */
+/** Facts about the data folder, or about the nearest existing folder above it if there is none yet. */
 async function folderFacts(dir: string): Promise<FolderFacts> {
   const folder = await fileFacts(dir, dir);
-  // What a link leads to is what a start would use.
+  // Follows links, as a start does.
   const found = await stat(dir).catch(() => null);
   let there = dir;
   while (there !== dirname(there) && (await stat(there).catch(() => null)) === null) there = dirname(there);
@@ -117,7 +117,7 @@ async function folderFacts(dir: string): Promise<FolderFacts> {
   };
 }
 
-/** Everything in the data folder and one level below, as far as this user may look. */
+/** Lists everything in the data folder and one level below, as far as this user may read. */
 async function filesIn(dir: string): Promise<{ readonly file: FileFacts; readonly bytes: number }[]> {
   const found: { file: FileFacts; bytes: number }[] = [];
   const look = async (name: string, deeper: boolean): Promise<void> => {
@@ -138,7 +138,7 @@ async function fileFacts(path: string, name: string): Promise<FileFacts | null> 
   return found === null ? null : { name, mode: found.mode, uid: found.uid, modifiedAt: found.mtimeMs };
 }
 
-/** What systemd-timesyncd says; null where it does not run, so that something else may keep the clock. */
+/** True if systemd-timesyncd keeps the clock; null if it does not run, since another program may keep the clock. */
 async function isSynchronised(): Promise<boolean | null> {
   const runs = await fileFacts('/run/systemd/timesync', 'timesync');
   return runs === null ? null : (await fileFacts('/run/systemd/timesync/synchronized', 'synchronized')) !== null;
@@ -156,6 +156,6 @@ function showFindings(findings: readonly Finding[]): Rendered {
       width,
     );
   if (failed === 0) return { value, lines };
-  const error = `${failed} of ${findings.length} findings must be mended`;
+  const error = `${failed} of ${findings.length} findings must be fixed`;
   return { value, lines, fault: { code: 'unhealthy', error } };
 }

@@ -1,6 +1,6 @@
 /**
- * `ptf export`: the audit log and the history of peer weights, one JSON object per line on standard output. It holds
- * one page at a time, and waits for whoever reads.
+ * `ptf export`: writes the audit log or the history of peer weights to standard output, one JSON object per line. It
+ * holds one page at a time and waits for the reader.
  */
 import type { Command } from 'commander';
 import { limits } from '../../limits.js';
@@ -10,7 +10,7 @@ import { examples, type Progress, type Session, showing } from './session.js';
 
 interface Page {
   readonly data: readonly object[];
-  /** How far this page brings the export. */
+  /** Progress of the export after this page. */
   readonly done: number;
   readonly total: number;
 }
@@ -27,7 +27,7 @@ export function addExport(program: Command, session: Session): void {
     .action(() => showing(session, 'exporting', (bar) => write(session, auditExport(session), bar)));
   exporting
     .command('weights')
-    .description('every vector of peer weights that was put into force, oldest first')
+    .description('every vector of peer weights that was published, oldest first')
     .addHelpText('after', examples('export weights > weights.ndjson'))
     .action(() => showing(session, 'exporting', (bar) => write(session, weightsExport(session), bar)));
 }
@@ -45,7 +45,7 @@ async function* auditExport(session: Session): AsyncGenerator<Page> {
   for await (const data of auditPages(session)) yield { data, done: data.at(-1)?.seq ?? total, total };
 }
 
-/** Pages of the audit log, oldest first. */
+/** Yields the pages of the audit log, oldest first. */
 export async function* auditPages({ ask }: Session): AsyncGenerator<readonly AuditEntryValue[]> {
   let after: number | null = 0;
   while (after !== null) {

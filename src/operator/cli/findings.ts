@@ -1,6 +1,5 @@
 /**
- * What an examination makes of what it saw: each judgement is a pure function from facts to findings, with what to do
- * about them.
+ * Turns the facts of an examination into findings. Each judgement is a pure function, and each finding says what to do.
  */
 import type { IdentityMode } from '../../core/vocabulary.js';
 import type { StatusValue, VerifyValue } from '../protocol/value-types.js';
@@ -9,11 +8,11 @@ export interface Finding {
   readonly check: string;
   readonly result: 'ok' | 'warn' | 'fail';
   readonly text: string;
-  /** What to do; absent where all is well. */
+  /** The remedy; absent if there is no problem. */
   readonly advice?: string;
 }
 
-/** What the environment asks of a node. Holds no secret. */
+/** The configuration in the environment. Contains no secret. */
 export interface ConfigurationFacts {
   readonly faults: readonly { readonly variable: string; readonly text: string }[];
   readonly warnings: readonly { readonly variable: string; readonly text: string }[];
@@ -23,12 +22,12 @@ export interface ConfigurationFacts {
 }
 
 export interface RuntimeFacts {
-  /** As in `v24.1.0`. */
+  /** Version as in `v24.1.0`. */
   readonly node: string;
   readonly platform: string;
   /** This release. */
   readonly version: string;
-  /** What this machine has, or this container may take. */
+  /** Memory of this machine, or the limit of this container. */
   readonly memoryBytes: number;
 }
 
@@ -40,18 +39,21 @@ export interface FileFacts {
 }
 
 export interface FolderFacts {
-  /** The folder itself; null where there is none. */
+  /** The folder itself; null if there is none. */
   readonly folder: FileFacts | null;
-  /** False where something else stands in its place, or a link that leads nowhere. */
+  /** False if the path is something else, or a link that leads nowhere. */
   readonly isFolder: boolean;
   readonly files: readonly FileFacts[];
-  /** Who asks. */
+  /** The user who runs the command. */
   readonly uid: number;
-  /** The nearest folder that is there, the data folder or one above it, and whether this user may make files in it. */
+  /**
+   * The nearest existing folder, which is the data folder or one above it, and whether this user may create files in
+   * it.
+   */
   readonly above: string;
   readonly mayMake: boolean;
   readonly freeBytes: number;
-  /** Files that may still be made; null where the file system does not count them. */
+  /** Number of files that can still be created; null if the file system does not count them. */
   readonly freeFiles: number | null;
   /** The file system's magic number. */
   readonly fileSystem: number;
@@ -60,7 +62,7 @@ export interface FolderFacts {
 
 const MB = 1e6;
 /**
- * The formula of "Sizing" in OPERATING.md, as measured there: a player with 2.3 peers, an event id, a node with its
+ * Measured constants of the formula in "Sizing" of OPERATING.md: a player with 2.3 peers, an event id, a node with its
  * replica.
  */
 const PLAYER_BYTES = 127;
@@ -70,7 +72,7 @@ const EMPTY_NODE_BYTES = 150e6;
 const CLOCK_TOLERANCE_MS = 5_000;
 const FREE_FILES_MIN = 100;
 
-/** Magic numbers of statfs(2). LMDB maps its files, which no file system over a network does truly. */
+/** Magic numbers of statfs(2). LMDB maps its files, which no network file system supports correctly. */
 const networkFileSystems: Readonly<Record<number, string>> = {
   26985: 'NFS',
   4283649346: 'CIFS',
@@ -81,18 +83,18 @@ const networkFileSystems: Readonly<Record<number, string>> = {
   12805120: 'Ceph',
 };
 const TMPFS = 0x01021994;
-/** Files of the data folder that are nobody's but the node's. */
+/** Files of the data folder that only the node's user may read. */
 const secretFiles: readonly string[] = ['group-salt', 'dashboard-password'];
 
-const damageAdvice = 'keep the folder as it is; see "A damaged disk" in OPERATING.md';
+const damageAdvice = 'do not change the folder; see "A damaged disk" in OPERATING.md';
 
 const ok = (check: string, text: string): Finding => ({ check, result: 'ok', text });
 const warn = (check: string, text: string, advice: string): Finding => ({ check, result: 'warn', text, advice });
 const fail = (check: string, text: string, advice: string): Finding => ({ check, result: 'fail', text, advice });
 
 /**
- * `running`: a node runs, and so was started with a configuration that holds; this one may be another. `refusals`: why
- * a start with it would refuse the folder.
+ * `running`: the status of a running node, which started with a valid configuration, perhaps another one than this.
+ * `refusals`: reasons why a start with this configuration would refuse the folder.
  */
 export function judgeConfiguration(
   facts: ConfigurationFacts,
@@ -120,11 +122,11 @@ export function judgeConfiguration(
     const others = pairs.filter(([, here, there]) => here !== there);
     for (const [variable, here, there] of others) {
       const text = `${variable} is ${here} here, but the node runs as ${there}`;
-      findings.push(warn(check, text, "run this with the node's own environment, or mend the one that is wrong"));
+      findings.push(warn(check, text, "run this with the node's own environment, or correct the wrong one"));
     }
   }
   if (findings.length > 0) return findings;
-  const rules = production ? 'the rules of production hold' : 'not in production';
+  const rules = production ? 'the rules of production are met' : 'not in production';
   return [ok(check, `group ${group.groupId}, ${group.environment}, ${rules}`)];
 }
 
@@ -135,17 +137,17 @@ export function judgeVersions({ node, platform, version }: RuntimeFacts, running
   if (major < 20 || (major === 20 && minor < 19)) {
     findings.push(fail(check, `Node ${node} is too old`, 'install Node 24, at least 20.19'));
   } else if (major < 22) {
-    findings.push(warn(check, `Node ${node} gets no security fixes any more`, 'install Node 24'));
+    findings.push(warn(check, `Node ${node} no longer receives security fixes`, 'install Node 24'));
   }
-  if (platform !== 'linux') findings.push(warn(check, `${platform} is not what this is tested on`, 'run it on Linux'));
+  if (platform !== 'linux') findings.push(warn(check, `${platform} is not a tested platform`, 'run it on Linux'));
   if (running !== null && running.version !== version) {
-    const text = `the node runs ${running.version}, this command is of ${version}`;
-    findings.push(warn(check, text, 'restart the node to bring the upgrade into force'));
+    const text = `the node runs ${running.version}, this command is version ${version}`;
+    findings.push(warn(check, text, 'restart the node to complete the upgrade'));
   }
   return findings.length > 0 ? findings : [ok(check, `${version} on Node ${node}`)];
 }
 
-/** The times of `files` tell when the store was written last. `isSynchronised`: null where nobody can tell. */
+/** The times of `files` show when the store was last written. `isSynchronised`: null if unknown. */
 export function judgeClock(nowMs: number, { files }: FolderFacts, isSynchronised: boolean | null): Finding[] {
   const check = 'clock';
   const newest = files.reduce<FileFacts | null>(
@@ -161,25 +163,24 @@ export function judgeClock(nowMs: number, { files }: FolderFacts, isSynchronised
     ];
   }
   if (isSynchronised === false) {
-    return [warn(check, `${now}, which nothing keeps right`, 'run an NTP client, such as systemd-timesyncd or chrony')];
+    return [warn(check, `${now}; no service keeps it right`, 'run an NTP client, such as systemd-timesyncd or chrony')];
   }
-  const known =
-    isSynchronised === true ? 'kept right by an NTP client' : 'whether NTP keeps it right cannot be told here';
+  const known = isSynchronised === true ? 'synchronised by an NTP client' : 'whether NTP keeps it right is unknown';
   return [ok(check, `${now}, ${known}`)];
 }
 
 export function judgePermissions({ folder, isFolder, files, uid, above, mayMake }: FolderFacts): Finding[] {
   const check = 'permissions';
-  if (folder === null && mayMake) return [ok(check, 'no data folder yet: the first start makes it')];
+  if (folder === null && mayMake) return [ok(check, 'no data folder yet: the first start creates it')];
   if (folder === null) {
-    const text = `no data folder yet, and this user may not make one in ${above}`;
-    return [fail(check, text, "make it, and give it to the node's user")];
+    const text = `no data folder yet, and this user may not create one in ${above}`;
+    return [fail(check, text, "create it, and make the node's user its owner")];
   }
-  if (!isFolder) return [fail(check, `${folder.name} is no folder`, 'name another one by DATA_DIR, or move it away')];
+  if (!isFolder) return [fail(check, `${folder.name} is not a folder`, 'set another one in DATA_DIR, or move it away')];
   const findings: Finding[] = [];
   if (folder.uid !== uid) {
     const text = `the data folder belongs to user ${folder.uid}, and this is user ${uid}`;
-    findings.push(fail(check, text, "run as the node's user, or give the folder to it: chown -R"));
+    findings.push(fail(check, text, "run as the node's user, or make that user the owner: chown -R"));
   }
   if ((folder.mode & 0o077) !== 0) {
     findings.push(
@@ -188,12 +189,12 @@ export function judgePermissions({ folder, isFolder, files, uid, above, mayMake 
   }
   const foreign = files.filter((file) => file.uid !== folder.uid);
   if (foreign.length > 0) {
-    const text = `${namesOf(foreign)}: not of the user whose folder it is`;
-    findings.push(fail(check, text, 'somebody ran the node or copied files as another user: chown -R the folder'));
+    const text = `${namesOf(foreign)}: owned by another user than the folder`;
+    findings.push(fail(check, text, 'the node was run or files were copied as another user: chown -R the folder'));
   }
   const open = files.filter(({ name, mode }) => secretFiles.includes(name) && (mode & 0o077) !== 0);
   if (open.length > 0) findings.push(warn(check, `${namesOf(open)}: open to other users`, 'chmod 600'));
-  return findings.length > 0 ? findings : [ok(check, 'the data folder belongs to this user alone')];
+  return findings.length > 0 ? findings : [ok(check, 'only this user has access to the data folder')];
 }
 
 function namesOf(files: readonly FileFacts[]): string {
@@ -210,18 +211,22 @@ export function judgeDisk(facts: FolderFacts, minBytes: number): Finding[] {
     findings.push(fail(check, `the data folder lies on ${network}`, 'move it to a local disk: LMDB needs one'));
   }
   if (fileSystem === TMPFS) {
-    findings.push(warn(check, 'the data folder lies in memory', 'move it to a disk: it is gone after a reboot'));
+    findings.push(
+      warn(check, 'the data folder lies in a file system in memory', 'move it to a disk: a reboot would delete it'),
+    );
   }
   const has = `${mb(freeBytes)} free, the store takes ${mb(storeBytes)}`;
   if (freeBytes < minBytes) {
     findings.push(
-      fail(check, `${has}; below ${mb(minBytes)} writes are refused`, 'make room; see "When the disk fills up"'),
+      fail(check, `${has}; below ${mb(minBytes)} writes are refused`, 'free disk space; see "When the disk fills up"'),
     );
   } else if (freeBytes < Math.max(2 * minBytes, storeBytes)) {
-    findings.push(warn(check, has, 'make room for as much again as the store takes: a snapshot needs it'));
+    findings.push(warn(check, has, 'free as much disk space as the store takes: a snapshot needs it'));
   }
   if (freeFiles !== null && freeFiles < FREE_FILES_MIN) {
-    findings.push(fail(check, `${freeFiles} files may still be made on this disk`, 'remove files: its inodes run out'));
+    findings.push(
+      fail(check, `${freeFiles} files can still be created on this disk`, 'remove files: the disk runs out of inodes'),
+    );
   }
   return findings.length > 0 ? findings : [ok(check, has)];
 }
@@ -232,17 +237,21 @@ function mb(bytes: number): string {
 
 export function judgeMemory(bytes: number, running: StatusValue | null): Finding[] {
   const check = 'memory';
-  if (running === null) return [ok(check, `${mb(bytes)}; what a group takes, "Sizing" in OPERATING.md says`)];
+  if (running === null) return [ok(check, `${mb(bytes)}; see "Sizing" for the needs of a group`)];
   const { players, events } = running.counts;
   const needed = EMPTY_NODE_BYTES + STATE_TIMES * (players * PLAYER_BYTES + events * EVENT_ID_BYTES);
-  const text = `${mb(bytes)}; a group of this size may take ${mb(needed)}`;
+  const text = `${mb(bytes)}; a group of this size may need ${mb(needed)}`;
   if (needed < bytes) return [ok(check, text)];
-  return [warn(check, text, 'give it more memory before it is killed for want of it; see "Sizing"')];
+  return [warn(check, text, 'add memory, or the system may kill the node; see "Sizing"')];
 }
 
-/** A node that holds its socket, and said nothing in time. */
+/** Reports a node that owns its socket and did not answer in time. */
 export function judgeSilence(what: string): Finding {
-  return fail('node', what, 'is its process stopped, or the machine short of processors or memory? Read its log');
+  return fail(
+    'node',
+    what,
+    'check whether its process is stopped, or the machine short of processors or memory; read its log',
+  );
 }
 
 export function judgeRunning(status: StatusValue): Finding[] {
@@ -251,11 +260,11 @@ export function judgeRunning(status: StatusValue): Finding[] {
   const findings = status.check.faults.map((text) => fail('store', text, damageAdvice));
   if (!status.ready) {
     findings.push(
-      fail(check, `runs, but takes nothing: ${status.reason}`, 'wait while it recovers; else read its log'),
+      fail(check, `runs, but accepts no requests: ${status.reason}`, 'wait while it recovers; else read its log'),
     );
   } else if (!status.writable) {
     const section = status.reason === 'clock_ahead' ? 'When the clock is wrong' : 'When the disk fills up';
-    findings.push(fail(check, `runs, but takes no writes: ${status.reason}`, `see "${section}"`));
+    findings.push(fail(check, `runs, but accepts no writes: ${status.reason}`, `see "${section}"`));
   }
   if (status.counts.events > 0 && weights.computed_at === null) {
     findings.push(
@@ -263,29 +272,30 @@ export function judgeRunning(status: StatusValue): Finding[] {
     );
   }
   if (pending_erasures > 0) {
-    const waiting = pending_erasures === 1 ? '1 player waits for its' : `${pending_erasures} players wait for their`;
+    const waiting =
+      pending_erasures === 1 ? '1 player is waiting for its' : `${pending_erasures} players are waiting for their`;
     findings.push(warn(check, `${waiting} erasure`, 'ptf erase --pending'));
   }
   const held = `record ${last_seq}, ${snapshots.length} snapshots, ${mailbox.events} events waiting`;
-  return findings.length > 0 ? findings : [ok(check, `runs and takes commands: ${held}`)];
+  return findings.length > 0 ? findings : [ok(check, `runs and accepts commands: ${held}`)];
 }
 
-/** A store that could not be looked at, for want of room. */
+/** Reports a store that could not be examined because the disk is full. */
 export function judgeUnread(why: string): Finding {
-  return fail('store', why, 'make room, then run this again');
+  return fail('store', why, 'free disk space, then run this again');
 }
 
-/** What a verification of a folder found that no node runs on. */
+/** Turns the verification of a folder without a running node into findings. */
 export function judgeStore(report: VerifyValue): Finding[] {
   const check = 'store';
   const damaged = report.snapshots.filter((snapshot) => !snapshot.ok);
   const findings = [
     ...report.faults.map((text) => fail(check, text, damageAdvice)),
     ...damaged.map(({ seq, fault }) =>
-      warn(check, `snapshot ${seq} is damaged: ${fault}`, 'a start passes it over; look at the disk'),
+      warn(check, `snapshot ${seq} is damaged: ${fault}`, 'a start skips it; check the disk'),
     ),
   ];
   if (findings.length > 0) return findings;
-  if (report.last_seq === 0) return [ok(check, 'empty: the first start forms the group')];
-  return [ok(check, `holds as far as a start reads, up to record ${report.last_seq}; ptf verify reads all of it`)];
+  if (report.last_seq === 0) return [ok(check, 'empty: the first start creates the group')];
+  return [ok(check, `intact as far as a start reads, up to record ${report.last_seq}; ptf verify reads all of it`)];
 }

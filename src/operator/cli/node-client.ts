@@ -1,11 +1,11 @@
-/** The command's end of the operator's socket: one request, one answer. */
+/** The command's end of the operator's socket: sends one request and reads one answer. */
 import { request as httpRequest } from 'node:http';
 import { limits } from '../../limits.js';
 import { type CommandName, commandPath, type Requests, type Values } from '../protocol/protocol.js';
 import { findPlace } from '../protocol/socket-path.js';
 import type { Progress } from './session.js';
 
-/** What a command ends with where it is not done: its stable code, and the exit code that goes with it. */
+/** The error of a command that failed, with its stable code and its exit code. */
 export class OperatorError extends Error {
   override readonly name = 'OperatorError';
 
@@ -19,14 +19,14 @@ export class OperatorError extends Error {
   }
 }
 
-/** No node serves the folder: nothing was asked, and nothing was done. */
+/** No node serves the folder: nothing was sent, and nothing was changed. */
 export class NoNodeError extends OperatorError {
   constructor(dir: string) {
     super('no_node', `no node runs on ${dir}; start one, or name its folder with --data-dir or DATA_DIR`, 3);
   }
 }
 
-/** Commands whose work grows with the store: they may take as long as they need. */
+/** Commands whose work grows with the store, and which have no time limit. */
 const slow: ReadonlySet<CommandName> = new Set([
   'erase',
   'audit-tail',
@@ -37,8 +37,8 @@ const slow: ReadonlySet<CommandName> = new Set([
 ]);
 
 /**
- * The value of a command; `progress` hears how far long work has come. Rejects with `NoNodeError`, or with an
- * `OperatorError` that has the code of the refusal.
+ * Resolves with the value of a command; reports the progress of long work to `progress`. Rejects with `NoNodeError`, or
+ * with an `OperatorError` that has the code of the refusal.
  */
 export async function callNode<C extends CommandName>(
   dir: string,
@@ -50,10 +50,13 @@ export async function callNode<C extends CommandName>(
   const { ok, value, code, error, details } = parsed(last);
   if (ok === true) return value as Values[C];
   if (typeof code === 'string' && typeof error === 'string') throw new OperatorError(code, error, 1, details);
-  throw new OperatorError('no_answer', 'the node gave an answer that this command does not understand');
+  throw new OperatorError(
+    'no_answer',
+    'the node gave an answer that this command does not understand; use the ptf of the same version as the node',
+  );
 }
 
-/** The members of an answer; none where it is not a JSON object. */
+/** Returns the members of an answer; none if it is not a JSON object. */
 function parsed(text: string): Readonly<Record<string, unknown>> {
   try {
     return { ...JSON.parse(text) };
@@ -67,7 +70,7 @@ function report(line: string, progress: Progress | undefined): void {
   if (Array.isArray(progressLine)) progress?.to(Number(progressLine[0]), Number(progressLine[1]));
 }
 
-/** The place of the node's socket. */
+/** Returns the path of the node's socket. */
 function placeOf(dir: string): string | undefined {
   try {
     return findPlace(dir);
@@ -81,10 +84,10 @@ function isDenied(error: unknown): boolean {
 }
 
 function denied(path: string): OperatorError {
-  return new OperatorError('access_denied', `${path} is closed to this user; run as the user of the node`);
+  return new OperatorError('access_denied', `${path} is not accessible to this user; run as the user of the node`);
 }
 
-/** The last line of what the node says; those before it tell of progress. */
+/** Returns the last line of the node's output; the lines before it report progress. */
 async function post(dir: string, command: CommandName, body: string, progress?: Progress): Promise<string> {
   const socketPath = placeOf(dir);
   if (socketPath === undefined) throw new NoNodeError(dir);
@@ -101,10 +104,10 @@ async function post(dir: string, command: CommandName, body: string, progress?: 
       agent: false,
       timeout: limits.requestTimeoutMs,
     });
-    // Somebody is there to do the work, and may take as long as that needs.
+    // The node has begun the work, which may take as long as it needs.
     if (slow.has(command)) request.on('continue', () => request.setTimeout(0));
     const lost = (): void =>
-      reject(new OperatorError('no_answer', 'the node did not answer; whether it did what was asked is not known'));
+      reject(new OperatorError('no_answer', 'the node did not answer; whether it carried out the command is unknown'));
     request.on('timeout', () => request.destroy(new Error('silent')));
     request.on('error', (error: NodeJS.ErrnoException) => {
       if (error.syscall !== 'connect') lost();

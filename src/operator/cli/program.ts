@@ -1,4 +1,4 @@
-/** The command's arguments and help, and what each part asks of the node. */
+/** The command's arguments and help, and the request that each command sends to the node. */
 import { statSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import type { PeerStatus } from '../../core/vocabulary.js';
@@ -39,7 +39,7 @@ const exampleId = '0c4b2d0e-6f0a-4e0b-9c43-5f1a2b3c4d5e';
 const examplePublicKey = 'JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs';
 const otherExampleId = '7d9e1f3a-2b4c-4d6e-8f01-23456789abcd';
 
-/** The whole command line. With `json`, help that nobody asked for is not printed. */
+/** Builds the whole command line. With `json`, help that was not requested is not printed. */
 export function programOf(deps: CommandDeps, json: boolean, done: (rendered: show.Rendered) => void): Command {
   const { terminal } = deps;
   const program = new Command('ptf')
@@ -53,7 +53,7 @@ export function programOf(deps: CommandDeps, json: boolean, done: (rendered: sho
     .configureOutput({
       writeOut: terminal.out,
       writeErr: json ? () => {} : terminal.err,
-      // Told once, in the form of every other error.
+      // Errors are printed once, in the form of every other error.
       outputError: () => {},
       getOutHelpWidth: () => Math.min(terminal.width, helpWidthMax),
       getErrHelpWidth: () => Math.min(terminal.width, helpWidthMax),
@@ -102,7 +102,7 @@ export function programOf(deps: CommandDeps, json: boolean, done: (rendered: sho
 function addStatus(program: Command, { ask, done }: Session): void {
   program
     .command('status')
-    .description('show what the node serves and how it stands')
+    .description('show what the node serves and its state')
     .addHelpText('after', examples('status', 'status --json --data-dir /var/lib/ptf'))
     .action(async () => done(show.showStatus(await ask('status', {}))));
 }
@@ -120,7 +120,7 @@ function addPeers(program: Command, session: Session): void {
     session.done(show.showPeer(await session.ask('peers-status', { peer_id: peerId, status, ...signature(by) })));
   };
   signed(peers.command('suspend <id>'))
-    .description('refuse what the peer submits until it is reinstated')
+    .description('refuse all submissions of the peer until it is reinstated')
     .addHelpText('after', examples(`peers suspend ${exampleId} --by alice`))
     .action((id: string, options: Signed) => setStatus(id, 'suspended', options));
   signed(peers.command('reinstate <id>'))
@@ -128,12 +128,12 @@ function addPeers(program: Command, session: Session): void {
     .addHelpText('after', examples(`peers reinstate ${exampleId}`))
     .action((id: string, options: Signed) => setStatus(id, 'active', options));
   signed(peers.command('revoke <id>'))
-    .description('end a peer for good: it may never act again, and its evidence has no weight')
-    .option('--yes', 'do not ask back, as it does at a terminal')
+    .description('end a peer for good: it can never act again, and its evidence has no weight')
+    .option('--yes', 'do not ask for confirmation, as it does at a terminal')
     .addHelpText('after', examples(`peers revoke ${exampleId} --yes`))
     .action(async (id: string, options: Signed & { readonly yes?: true }) => {
       const { confirm } = session.terminal;
-      const question = `Revoke ${printable(id)}? This is final, and takes all weight from its evidence.`;
+      const question = `Revoke ${printable(id)}? This is final, and removes all weight from its evidence.`;
       if (options.yes !== true && confirm !== null && !(await confirm(question))) {
         throw new OperatorError('not_confirmed', 'not confirmed; nothing was changed');
       }
@@ -151,9 +151,9 @@ function addPeersPurge(peers: Command, { ask, done, terminal }: Session): void {
     readonly yes?: true;
   }
   signed(peers.command('purge'))
-    .description('revoke the peers that never sent an event, so that others can have their places')
-    .requiredOption('--idle <time>', 'only those that registered longer ago: 30m, 12h, 1d', parseIdle)
-    .option('--yes', 'do not ask back, as it does at a terminal')
+    .description('revoke the peers that never sent an event, to free their places')
+    .requiredOption('--idle <time>', 'only those that registered longer ago than this: 30m, 12h, 1d', parseIdle)
+    .option('--yes', 'do not ask for confirmation, as it does at a terminal')
     .addHelpText('after', examples('peers purge --idle 1d', 'peers purge --idle 12h --yes --by alice'))
     .action(async ({ idle, yes, by }: Options) => {
       const question = 'Revoke every peer that never sent an event and registered longer ago? This is final.';
@@ -166,7 +166,7 @@ function addPeersPurge(peers: Command, { ask, done, terminal }: Session): void {
 
 function addPeersRelate(peers: Command, { ask, done }: Session): void {
   const meanings = {
-    same: 'declare that two peers have one operator, so that they count as one witness',
+    same: 'declare that one operator runs two peers, so that they count as one witness',
     independent: 'declare that two peers are independent, so that they never count as one witness',
   } as const;
   for (const relation of ['same', 'independent'] as const) {
@@ -191,8 +191,12 @@ function addPeersAdd(peers: Command, { ask, done }: Session): void {
     .description('register a peer and show its API key, once')
     .requiredOption('--name <name>', 'display name of the peer')
     .requiredOption('--games <ids>', 'games it may submit events for, with commas between', parseNames)
-    .option('--email <address>', 'where to reach its operator; never public')
-    .option('--public-key <key>', 'Ed25519 key that it signs its writes with, 32 bytes in base64url', parsePublicKey)
+    .option('--email <address>', 'address of its operator; never public')
+    .option(
+      'Ed25519 key with which it signs its writes, 32 bytes in base64url',
+      'Ed25519 key that it signs its writes with, 32 bytes in base64url',
+      parsePublicKey,
+    )
     .addHelpText('after', examples('peers add --name "Arena EU 1" --games chess,go --email ops@example.com'))
     .action(async ({ name, games, email, publicKey, by }: Options) => {
       const contact = email === undefined ? {} : { contact_email: email };
@@ -203,10 +207,10 @@ function addPeersAdd(peers: Command, { ask, done }: Session): void {
 }
 
 function addPeersRotateKey(peers: Command, { ask, done }: Session): void {
-  const overlap = new Option('--overlap <time>', 'keep the old key alive for so long: 30s, 15m, 1h; at most 24h');
+  const overlap = new Option('--overlap <time>', 'how long the old key still works: 30s, 15m, 1h; at most 24h');
   signed(peers.command('rotate-key <id>'))
     .description('give a peer a new API key, shown once')
-    .addOption(overlap.argParser(parseOverlap).default(0, 'the old key dies at once'))
+    .addOption(overlap.argParser(parseOverlap).default(0, 'the old key stops working at once'))
     .addHelpText('after', examples(`peers rotate-key ${exampleId}`, `peers rotate-key ${exampleId} --overlap 1h`))
     .action(async (id: string, options: Signed & { readonly overlap: number }) => {
       const request = { peer_id: id, overlap_ms: options.overlap, ...signature(options.by) };
@@ -219,15 +223,15 @@ function addPeersSetKey(peers: Command, { ask, done }: Session): void {
     readonly none?: true;
   }
   signed(peers.command('set-key <id> [public-key]'))
-    .description('set the Ed25519 public key that a peer signs its writes with, or remove it with --none')
-    .option('--none', 'remove the key: the peer signs no longer')
+    .description('set the Ed25519 public key with which a peer signs its writes, or remove it with --none')
+    .option('--none', 'remove the key: the peer no longer signs')
     .addHelpText(
       'after',
       examples(`peers set-key ${exampleId} ${examplePublicKey}`, `peers set-key ${exampleId} --none`),
     )
     .action(async (id: string, text: string | undefined, { none, by }: Options) => {
       if ((text === undefined) === (none === undefined)) {
-        throw new OperatorError('wrong_usage', 'write a public key, or --none', 2);
+        throw new OperatorError('wrong_usage', 'give a public key, or --none', 2);
       }
       const key = text === undefined ? null : parsePublicKey(text);
       done(show.showPublicKey(await ask('peers-set-key', { peer_id: id, public_key: key, ...signature(by) })));
@@ -248,7 +252,7 @@ async function allPeers({ ask }: Session): Promise<ListedPeerValue[]> {
 function addPreTrust(program: Command, { ask, done }: Session): void {
   const pretrust = program
     .command('pretrust')
-    .description("keep the group's set of pre-trusted peers, 1 to 3 as a rule")
+    .description("manage the group's set of pre-trusted peers, 1 to 3 as a rule")
     .addHelpText('after', examples('pretrust list', `pretrust add ${exampleId} --by alice`));
   pretrust
     .command('list')
@@ -257,7 +261,11 @@ function addPreTrust(program: Command, { ask, done }: Session): void {
     .action(async () => done(show.showPreTrust(await ask('pretrust-list', {}))));
   for (const change of ['add', 'remove'] as const) {
     signed(pretrust.command(`${change} <id>`))
-      .description(change === 'add' ? 'floor the influence of a peer' : 'take a peer out of the set')
+      .description(
+        change === 'add'
+          ? 'add a peer to the set: its weight never falls below a minimum'
+          : 'remove a peer from the set',
+      )
       .addHelpText('after', examples(`pretrust ${change} ${exampleId} --by alice`))
       .action(async (id: string, { by }: Signed) => {
         done(show.showPreTrust(await ask('pretrust-change', { change, peer_id: id, ...signature(by) })));
@@ -269,11 +277,11 @@ function addErase(program: Command, { ask, done }: Session): void {
   signed(program.command('erase'))
     .argument('[hash]', 'subject hash, 64 hexadecimal characters', parseHash)
     .option('--pending', 'list the players whose erasure waits for the operator')
-    .description('erase all that is stored of a player; confirms what peers asked for in operator mode')
+    .description('erase everything that is stored about a player; also confirms the requests of peers')
     .addHelpText('after', examples('erase --pending', `erase ${'5f'.repeat(32)}`))
     .action(async (hash: string | undefined, { by, pending }: Signed & { readonly pending?: true }) => {
       if ((hash === undefined) === (pending === undefined)) {
-        throw new OperatorError('wrong_usage', 'write a subject hash, or --pending', 2);
+        throw new OperatorError('wrong_usage', 'give a subject hash, or --pending', 2);
       }
       if (hash === undefined) done(show.showPendingErasures(await ask('erase-pending', {})));
       else done(show.showErasure(await ask('erase', { subject_hash: hash, ...signature(by) })));
@@ -288,7 +296,7 @@ function addAudit(program: Command, session: Session): void {
     .addHelpText('after', examples('audit tail', 'audit verify'));
   audit
     .command('tail')
-    .description('show the newest entries, oldest of them first')
+    .description('show the newest entries, the oldest of them first')
     .option('--count <number>', `how many, 1 to ${limits.pageMax}`, parseCount, 20)
     .addHelpText('after', examples('audit tail', 'audit tail --count 100 --json'))
     .action(async ({ count }: { readonly count: number }) => {
@@ -296,7 +304,7 @@ function addAudit(program: Command, session: Session): void {
     });
   audit
     .command('verify')
-    .description('fetch every entry and recompute the chain of hashes here')
+    .description('fetch every entry and recompute the chain of hashes')
     .addHelpText('after', examples('audit verify', 'audit verify --json'))
     .action(async () => done(show.showChain(await verifyChain(auditPages(session)))));
 }
@@ -310,7 +318,7 @@ function addVerify(program: Command, session: Session): void {
       const isThere = statSync(dir(), { throwIfNoEntry: false })?.isDirectory() === true;
       if (!(error instanceof NoNodeError) || !isThere) throw error;
       const report = await verifyFolder(dir(), 'full', progress);
-      // A node's first record stands before anything else does: to call this one whole would hide a wrong folder.
+      // A store without the first record of a node is not reported as intact, since that would hide a wrong folder.
       if (report.ok && report.lastSeq === 0) throw new OperatorError('no_store', `${dir()} holds no store`);
       return show.showVerification(verifyValue(report), 'folder');
     }
@@ -322,16 +330,16 @@ function addVerify(program: Command, session: Session): void {
     .action(async () => done(await showing(session, 'verifying', verify)));
   program
     .command('adopt')
-    .description('make a copied data folder one of its own, where a node runs on the original')
+    .description('detach a copied data folder from the node that runs on the original')
     .addHelpText(
       'after',
-      `\nA node on the copy goes its own way: two nodes of one group do not exchange events.\n${examples('adopt --data-dir /data/copy')}`,
+      `\nA node on the copy is independent: two nodes of one group do not exchange events.\n${examples('adopt --data-dir /data/copy')}`,
     )
     .action(async () => {
       const outcome = await session.adoptFolder(dir());
       const text =
         outcome === 'adopted'
-          ? `${dir()} is a folder of its own now; a node can be started on it.`
+          ? `${dir()} is now a folder of its own; a node can be started on it.`
           : `${dir()} has no running owner; nothing was changed, and a node can be started on it.`;
       done({ value: { outcome }, lines: () => [text] });
     });

@@ -1,4 +1,4 @@
-/** How each command's value looks to a person; `--json` prints the value itself. Pure. */
+/** Renders the value of each command for a terminal; `--json` prints the value itself. Pure. */
 import type { WitnessReason } from '../../core/relations.js';
 import { limits } from '../../limits.js';
 import type { ChainReport } from '../protocol/audit-chain.js';
@@ -14,12 +14,12 @@ import type {
 } from '../protocol/value-types.js';
 import { facts, printable, table } from './table.js';
 
-/** What a command ended with. */
+/** The result of a command. */
 export interface Rendered {
   readonly value: object;
-  /** Lines for a terminal of `width` characters. */
+  /** Returns the lines for a terminal of `width` characters. */
   lines(width: number): readonly string[];
-  /** Set where the command did its work and found something wrong: the exit code is then 1. */
+  /** Set if the command did its work and found a problem: the exit code is then 1. */
   readonly fault?: { readonly code: string; readonly error: string };
 }
 
@@ -52,39 +52,39 @@ export function showStatus(value: StatusValue): Rendered {
 
 function readiness({ ready, writable, reason }: StatusValue): string {
   if (ready && writable) return 'yes';
-  return ready ? `for reads only: ${reason}` : `no: ${reason}`;
+  return ready ? `reads only: ${reason}` : `no: ${reason}`;
 }
 
 function diskLine(disk: StatusValue['disk']): string {
-  if (disk === null) return 'not looked at yet';
+  if (disk === null) return 'not checked yet';
   const mb = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
-  return `${mb(disk.free)} free, writes stop below ${mb(disk.free_min)}; log ${mb(disk.log)}, snapshots ${mb(disk.snapshots)}`;
+  return `${mb(disk.free)} free, writes are refused below ${mb(disk.free_min)}; log ${mb(disk.log)}, snapshots ${mb(disk.snapshots)}`;
 }
 
-/** Peers that count as one. */
+/** Describes the groups of peers that count as one. */
 function witnessGroupsLine({ witness_groups: { groups, peers } }: StatusValue): string {
-  return groups === 0 ? 'none: every peer is a witness of its own' : `${groups}, of ${peers} peers`;
+  return groups === 0 ? 'none: every peer is its own witness' : `${groups}, of ${peers} peers`;
 }
 
 function checkLine({ check, last_seq: lastSeq }: StatusValue): string {
   const { running, checked_seq: checkedSeq, ended_at: endedAt, faults } = check;
   const now = running ? `, one is at record ${checkedSeq} of ${lastSeq}` : '';
   if (endedAt === null) return `none has ended yet${now}`;
-  const found = faults.length === 0 ? 'found log and snapshots whole' : `FOUND DAMAGE: ${faults.join('; ')}`;
-  return `the last one, ended ${endedAt}, ${found}${now}`;
+  const found = faults.length === 0 ? 'found log and snapshots intact' : `FOUND DAMAGE: ${faults.join('; ')}`;
+  return `the last one ended ${endedAt} and ${found}${now}`;
 }
 
 export const witnessReasons: Readonly<Record<WitnessReason, string>> = {
   declared: 'are declared the same',
-  clones: 'say the same of the same players',
+  clones: 'report the same about the same players',
   copied_list: 'share a list with its mistakes',
 };
 
-/** What an operator should look into about a peer, in a few words. */
+/** Describes in a few words what an operator should check about a peer. */
 function remarkOf(peer: ListedPeerValue, isAlone: boolean): string {
   const erasures = peer.shared_erasures;
   const erased =
-    erasures === 0 ? '' : `asked ${erasures} time${erasures === 1 ? '' : 's'} to erase whom others reported`;
+    erasures === 0 ? '' : `asked ${erasures} time${erasures === 1 ? '' : 's'} to erase players that others reported`;
   return [erased, signalsRemark(peer, isAlone)].filter((remark) => remark !== '').join('; ');
 }
 
@@ -131,7 +131,9 @@ export function showAddedPeer(value: Values['peers-add']): Rendered {
 
 export function showRotatedKey(value: Values['peers-rotate-key']): Rendered {
   const old =
-    value.overlap_ms === 0 ? 'The old key is dead.' : `The old key works for ${value.overlap_ms / 1000} s more.`;
+    value.overlap_ms === 0
+      ? 'The old key no longer works.'
+      : `The old key works for ${value.overlap_ms / 1000} s more.`;
   return { value, lines: () => [peerLine(value), old, ...keyLines(value.api_key)] };
 }
 
@@ -139,7 +141,7 @@ export function showPublicKey(value: PeerValue): Rendered {
   const told =
     value.public_key === null
       ? 'The peer has no public key: its writes need no signature, unless the node requires one.'
-      : `Its writes must be signed from now on, with the key ${value.public_key}`;
+      : `The peer must sign its writes from now on, with the key ${value.public_key}`;
   return { value, lines: () => [peerLine(value), told] };
 }
 
@@ -161,15 +163,21 @@ export function showRelation(value: Values['peers-relate']): Rendered {
   return { value, lines: () => [...peers.map(peerLine), summary] };
 }
 
-/** Never cut, whatever the width: this is the only time that anybody sees it. */
+/** Never truncated, whatever the width: the key is shown only this once. */
 function keyLines(key: string): string[] {
-  return ['', 'API KEY, shown this once and kept nowhere. Put it into the secrets store of the peer now:', '', key, ''];
+  return [
+    '',
+    'API KEY, shown only this once and stored nowhere. Store it in the secrets store of the peer now:',
+    '',
+    key,
+    '',
+  ];
 }
 
 export function showPreTrust(value: PreTrustValue): Rendered {
   const rows = value.pre_trusted.map((peer) => [peer.peer_id, peer.status, peer.peer_name]);
   const many = rows.length > limits.preTrustedWarnAbove;
-  const note = `More than ${limits.preTrustedWarnAbove} pre-trusted peers weaken what pre-trust is for.`;
+  const note = `More than ${limits.preTrustedWarnAbove} pre-trusted peers weaken the protection that pre-trust gives.`;
   return {
     value,
     lines: (width) =>
@@ -195,13 +203,13 @@ export function showAllowance(value: AllowedPlayerValue): Rendered {
     value,
     lines: () => [
       `${value.subject_hash} reads as neutral until ${value.until}`,
-      `The audit log names the entry ${value.entry_id}, and neither the player nor the note.`,
+      `The audit log names the entry ${value.entry_id}, but neither the player nor the note.`,
     ],
   };
 }
 
 export function showAllowanceEnded(value: Values['allow-remove']): Rendered {
-  return { value, lines: () => [`${value.subject_hash} is off the allow list: its score counts again`] };
+  return { value, lines: () => [`${value.subject_hash} was removed from the allow list: its score counts again`] };
 }
 
 export function showPendingErasures({ data }: Values['erase-pending']): Rendered {
@@ -210,7 +218,7 @@ export function showPendingErasures({ data }: Values['erase-pending']): Rendered
     value: { data },
     lines: (width) =>
       rows.length === 0
-        ? ['no erasure waits']
+        ? ['no erasure is waiting']
         : table(rows, width, ['subject', 'requested', 'due'], ['subject', 'due']),
   };
 }
@@ -223,7 +231,7 @@ export function showErasure(value: Values['erase']): Rendered {
     ['at', value.erased_at],
     ['receipt', value.receipt],
   ];
-  // The receipt is proof for whoever asked: on one line, so that it can be copied.
+  // The receipt is proof for the player: on one line, so that it can be copied.
   return { value, lines: () => facts(rows, Number.POSITIVE_INFINITY) };
 }
 
@@ -242,7 +250,7 @@ export function showChain(value: ChainReport): Rendered {
     ['head hash', value.head_hash],
   ];
   const lines = (): string[] => facts(rows, Number.POSITIVE_INFINITY);
-  if (broken === null) return { value, lines: () => [...lines(), 'The chain holds.'] };
+  if (broken === null) return { value, lines: () => [...lines(), 'The chain is intact.'] };
   const error = `the audit entry at seq ${broken.seq} ${broken.fault}`;
   return { value, lines, fault: { code: 'audit_broken', error } };
 }
@@ -260,6 +268,6 @@ export function showVerification(report: VerifyValue, checked: 'node' | 'folder'
     ['snapshots', images.join(', ') || 'none'],
   ];
   const lines = (width: number): string[] => facts(rows, width);
-  if (report.ok) return { value, lines: (width) => [...lines(width), 'The store holds.'] };
+  if (report.ok) return { value, lines: (width) => [...lines(width), 'The store is intact.'] };
   return { value, lines, fault: { code: 'store_damaged', error: report.faults.join('; ') } };
 }

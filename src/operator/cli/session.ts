@@ -1,6 +1,5 @@
 /**
- * What every command of `ptf` works with: the terminal, the node behind its socket, and the ways that commands have in
- * common.
+ * The context of every command of `ptf`: the terminal, the node behind its socket, and the helpers that commands share.
  */
 import type { Command } from 'commander';
 import type { VerifyReport } from '../../group/api.js';
@@ -17,7 +16,7 @@ import type { CommandName, Requests, Values } from '../protocol/protocol.js';
 import type { ConfigurationFacts, RuntimeFacts } from './findings.js';
 import type { Rendered } from './renderers.js';
 
-/** How far long work has come, on a line of its own that goes when the work is done. */
+/** Progress of long work, on a line of its own that disappears when the work is done. */
 export interface Progress {
   to(done: number, total: number): void;
   end(): void;
@@ -26,50 +25,50 @@ export interface Progress {
 export interface Terminal {
   out(text: string): void;
   err(text: string): void;
-  /** The same as `out`, but waits until the text is taken; false once nobody reads any more. */
+  /** Like `out`, but waits until the text is written; false if the reader has closed the stream. */
   stream(text: string): Promise<boolean>;
-  /** Characters in a line; Infinity where the output is no terminal. */
+  /** Characters per line; Infinity if the output is no terminal. */
   readonly width: number;
-  /** Shows how far something has come; nothing where standard error is no terminal. */
+  /** Shows the progress of `what`; shows nothing if standard error is no terminal. */
   progress(what: string): Progress;
-  /** Asks a person yes or no; null where there is nobody to ask. */
+  /** Asks the user yes or no; null if there is no terminal. */
   readonly confirm: ((question: string) => Promise<boolean>) | null;
-  /** Asks a person for a secret, which is not shown; null where there is nobody to ask. */
+  /** Asks the user for a secret, which is not echoed; null if there is no terminal. */
   readonly askSecret: ((question: string) => Promise<string>) | null;
-  /** What comes in on standard input where no person sits: a little more than `charactersMax` of it at most. */
+  /** Reads standard input that is no terminal: at most a little more than `charactersMax` of it. */
   readonly input: (charactersMax: number) => Promise<string>;
 }
 
 export interface CommandDeps {
   readonly terminal: Terminal;
   readonly runtime: RuntimeFacts;
-  /** What the environment asks of a node. Throws `OperatorError` where it cannot be told. */
+  /** Returns the configuration in the environment. Throws `OperatorError` if it is invalid. */
   configuration(): ConfigurationFacts;
-  /** The data folder where `--data-dir` does not name one. Throws `OperatorError` where it cannot be told. */
+  /** Returns the data folder to use without `--data-dir`. Throws `OperatorError` if the configuration is invalid. */
   defaultDir(): string;
   /** Verifies the store of a folder without a node. */
   verifyFolder(dir: string, mode: VerifyMode, progress?: Progress): Promise<VerifyReport>;
   /**
-   * Why a start with this environment, which is without fault, would refuse a folder whose store holds; empty where it
+   * Returns the reasons why a start with this valid environment would refuse a folder with an intact store; empty if it
    * would not.
    */
   startProblems(dir: string): Promise<readonly string[]>;
   /**
-   * Keeps a small secret in a data folder, whole and durable, readable by its owner only. Throws `OperatorError` where
-   * the folder is another user's.
+   * Stores a small secret in a data folder atomically and durably, readable by its owner only. Throws `OperatorError`
+   * if the folder is another user's.
    */
   keepSecret(dir: string, name: string, text: string): Promise<void>;
   readonly backups: BackupCommands;
   /**
-   * Frees a copied data folder of the owner that runs on the original. Rejects with `OperatorError` where that owner
-   * works on this very folder.
+   * Detaches a copied data folder from the owner that runs on the original. Rejects with `OperatorError` if that owner
+   * uses this very folder.
    */
   adoptFolder(dir: string): Promise<'adopted' | 'free'>;
-  /** Moves a folder into an empty cluster, or out of one. Rejects with `OperatorError` where that is refused. */
+  /** Moves a folder into an empty cluster, or out of one. Rejects with `OperatorError` if that is refused. */
   moveData(direction: 'import' | 'export', dir: string): Promise<MovedData>;
 }
 
-/** The shared log that the folder belongs to, or belonged to, and the newest record that it has. */
+/** The shared log of the folder, present or former, and the folder's newest record. */
 export interface MovedData {
   readonly cluster_id: string;
   readonly last_seq: number;
@@ -89,9 +88,9 @@ export interface Session
   > {
   readonly terminal: Terminal;
   dir(): string;
-  /** Asks the node. What the schema would refuse is wrong usage, whether or not a node runs. */
+  /** Sends a request to the node. A request that the schema refuses is wrong usage, whether or not a node runs. */
   ask<C extends CommandName>(command: C, request: Requests[C], progress?: Progress): Promise<Values[C]>;
-  /** Takes what the command ends with. */
+  /** Receives the result of the command. */
   done(shown: Rendered): void;
 }
 
@@ -100,14 +99,14 @@ export interface Signed {
   readonly by?: string;
 }
 
-/** The help of a command ends with them. */
+/** Formats the examples at the end of a command's help. */
 export function examples(...lines: readonly string[]): string {
   return `\nExamples:\n${lines.map((line) => `  $ ptf ${line}`).join('\n')}`;
 }
 
-/** A command that changes something says who asked. */
+/** Adds the option that states who gives a command. */
 export function signed(command: Command): Command {
-  return command.option('--by <name>', 'who asks, for the audit log');
+  return command.option('--by <name>', 'name of the operator, for the audit log');
 }
 
 export function signature(by: string | undefined): Signed {
@@ -128,7 +127,7 @@ export async function showing<T>(
   }
 }
 
-/** Carries out what is asked, and tells how it stands. */
+/** Carries out commands and reports their progress. */
 export interface BackupCommands {
   backUp(task: BackupTask, stands: OnCopyStatus): Promise<CopyOutcome<BackupManifest>>;
   restore(task: RestoreTask, stands: OnCopyStatus): Promise<CopyOutcome<RestoreReport>>;

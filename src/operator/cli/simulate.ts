@@ -1,6 +1,6 @@
 /**
- * `ptf simulate`: what the verdicts would be under another assumption, and how that is shown. The node computes;
- * nothing is written.
+ * `ptf simulate`: computes and prints the verdicts under different assumptions. The node computes them and writes
+ * nothing.
  */
 import type { Command } from 'commander';
 import { verdicts } from '../../core/vocabulary.js';
@@ -26,11 +26,15 @@ interface Options {
 export function addSimulate(program: Command, session: Session): void {
   program
     .command('simulate')
-    .description('show which verdicts would change under another assumption; changes nothing')
+    .description('show which verdicts would change under different assumptions; changes nothing')
     .option('--without <ids>', 'as if these peers were revoked, with commas between', parseNames)
     .option('--pre-trusted <ids>', 'as if these peers, or none, were the pre-trusted ones', parsePeerSet)
-    .option('--half-life <days>', 'as if evidence had always decayed by this half-life; 0 is no decay', parseHalfLife)
-    .option('--rows <number>', `players and peers to name, 1 to ${limits.pageMax}`, parseCount, ROWS)
+    .option(
+      '--half-life <days>',
+      'as if evidence had always decayed with this half-life; 0 means no decay',
+      parseHalfLife,
+    )
+    .option('--rows <number>', `number of players and peers to list, 1 to ${limits.pageMax}`, parseCount, ROWS)
     .addHelpText(
       'after',
       examples(`simulate --without ${exampleId}`, 'simulate --pre-trusted none', 'simulate --half-life 60 --json'),
@@ -45,7 +49,7 @@ export function addSimulate(program: Command, session: Session): void {
 
 function requestOf({ preTrusted, without, halfLife, rows }: Options): Requests['simulate'] {
   if (preTrusted === undefined && without === undefined && halfLife === undefined) {
-    throw new OperatorError('wrong_usage', 'assume something: --without, --pre-trusted or --half-life', 2);
+    throw new OperatorError('wrong_usage', 'give at least one of --without, --pre-trusted, --half-life', 2);
   }
   return {
     ...(preTrusted === undefined ? {} : { pre_trusted: preTrusted }),
@@ -92,7 +96,7 @@ export function showSimulation(value: SimulationValue): Rendered {
     ...section(players, (rows) =>
       table(rows, width, ['player', 'events', 'before', 'score', 'after', 'then', 'confidence'], whole),
     ),
-    ...(value.changed.length < value.changed_count ? ['', `${value.changed.length} of them named; see --rows`] : []),
+    ...(value.changed.length < value.changed_count ? ['', `${value.changed.length} of them listed; see --rows`] : []),
   ];
   return { value, lines };
 }

@@ -1,26 +1,29 @@
 /**
- * Text for terminals: aligned columns that fit the terminal's width, with nothing in them that a terminal would obey.
- * Infinity as a width fits everything.
+ * Text for terminals: aligned columns that fit the terminal's width, without control characters. An infinite width fits
+ * everything.
  */
 
 export type Cell = string | number;
 
 const GAP = '  ';
-/** No column of words is made narrower than this, nor than its head. */
+/** Least width of a text column, unless its head is wider. */
 const COLUMN_MIN = 8;
 
-/** `text` with whatever steers a terminal or turns its writing round made visible: peers choose their own names. */
+/**
+ * Returns `text` with escapes in place of characters that control a terminal or reverse its text: peers choose their
+ * own names.
+ */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, (found) => `<${found.codePointAt(0)?.toString(16)}>`);
 }
 
-/** `line` in at most `width` characters, the last one `…` where something is missing. */
+/** Truncates `line` to `width` characters; the last one is `…` if something is missing. */
 export function cutLine(line: string, width: number): string {
   const characters = [...line];
   return characters.length <= width ? line : `${characters.slice(0, Math.max(0, width - 1)).join('')}…`;
 }
 
-/** Names on the left, what they stand for on the right, broken into lines where it is too long; nothing is cut. */
+/** Formats names on the left and values on the right. Long values are wrapped, and nothing is truncated. */
 export function facts(rows: readonly (readonly [name: string, value: Cell])[], width: number): string[] {
   const indent = Math.max(0, ...rows.map(([name]) => lengthOf(name))) + GAP.length;
   return rows.flatMap(([name, value]) => {
@@ -30,8 +33,9 @@ export function facts(rows: readonly (readonly [name: string, value: Cell])[], w
 }
 
 /**
- * Rows under their heads, numbers to the right. Where they are too wide, columns of words are cut, the widest first,
- * but never one of `whole`; where not even that fits, each row becomes a block of its own, in which nothing is cut.
+ * Formats rows under their heads, with numbers aligned to the right. If they are too wide, text columns are truncated,
+ * the widest first, except those in `whole`; if that is not enough, each row becomes a block of its own without
+ * truncation.
  */
 export function table(
   rows: readonly (readonly Cell[])[],
@@ -69,7 +73,10 @@ function blocks(rows: readonly (readonly Cell[])[], width: number, heads: readon
   });
 }
 
-/** Widths that come to at most `room`, taken from the widest columns first; null where not even the least ones do. */
+/**
+ * Returns widths with a sum of at most `room`, reducing the widest columns first; null if even the least widths exceed
+ * it.
+ */
 function fitted(natural: readonly number[], least: readonly number[], room: number): number[] | null {
   const widths = [...natural];
   let over = widths.reduce((sum, width) => sum + width, 0) - room;
@@ -84,7 +91,7 @@ function fitted(natural: readonly number[], least: readonly number[], room: numb
   return widths;
 }
 
-/** `text` in lines of at most `width` characters, at blanks where there are some. */
+/** Wraps `text` into lines of at most `width` characters, at blanks if there are any. */
 function broken(text: string, width: number): string[] {
   const room = Math.max(1, width);
   const lines: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * The files of the page: its own modules, style and icon, and uPlot as installed. Read once, served from memory,
- * nothing else.
+ * The files of the page: its own modules, style and icon, and uPlot as installed. They are read once and served from
+ * memory; no other file is served.
  */
 import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ const types: Readonly<Record<string, string>> = {
 
 const installed = ['uplot/dist/uPlot.iife.min.js', 'uplot/dist/uPlot.min.css'];
 
-/** By their paths in the page. Throws where the page was not built. */
+/** Returns the files by their paths in the page. Throws if the page was not built. */
 export function readAssets(): ReadonlyMap<string, Asset> {
   const folder = new URL('./page/', import.meta.url);
   const require = createRequire(import.meta.url);

@@ -1,6 +1,6 @@
 /**
- * The dashboard's door: who comes from our own page, who has a session, how one begins and ends, and what is open to
- * all.
+ * Authentication of the dashboard: checks that changes come from the dashboard's own page and that a caller has a
+ * session, begins and ends sessions, and serves the public files.
  */
 import type { Logger } from 'pino';
 import { refused } from '../../errors.js';
@@ -24,7 +24,7 @@ import { type SignInNotice, signInPage } from './shell.js';
 export interface AuthenticationDeps {
   readonly group: Pick<GroupApi, 'identity'>;
   readonly sessions: Sessions;
-  /** The hash of the password in force; null where none is set. */
+  /** Hash of the present password; null if none is set. */
   readonly passwordHash: () => string | null;
   readonly assets: ReadonlyMap<string, Asset>;
   readonly log: Logger;
@@ -45,14 +45,14 @@ export class Authentication {
     this.#log = log;
   }
 
-  /** Lets changes pass from our own page only. */
+  /** Refuses changes that do not come from the dashboard's own page. */
   readonly fromOwnPage: DashboardMiddleware = async (ctx, next) => {
     if (isRead(ctx) || isOwnPage(ctx.req)) return next();
     if (ctx.path === '/sign-in') this.#turnAway(ctx, { why: 'cross_site' });
     else answerWith(ctx, refused('cross_site'));
   };
 
-  /** Lets pass whoever has a session; to others it answers what is open. */
+  /** Passes requests with a session on; answers others with the public files. */
   readonly withSession: DashboardMiddleware = async (ctx, next) => {
     const session = await this.#sessions.read(ctx.cookies.get(sessionCookie));
     if (await this.#answerOpen(ctx, session !== undefined)) return;
@@ -71,7 +71,7 @@ export class Authentication {
     seeOther(ctx, 'sign-in');
   }
 
-  /** What needs no session: the form to get one, and files that hold nothing of the group. */
+  /** Answers without a session: the sign-in form, and files that contain nothing of the group. */
   async #answerOpen(ctx: DashboardContext, isSignedIn: boolean): Promise<boolean> {
     if (ctx.path.startsWith('/assets/') && isRead(ctx)) {
       const asset = this.#assets.get(ctx.path.slice('/assets/'.length));
@@ -108,7 +108,7 @@ export class Authentication {
   }
 }
 
-/** For the whole host: registration on the public port takes it too. */
+/** The cookie is valid for the whole host, because registration on the public port uses it, too. */
 function setCookie(ctx: DashboardContext, token: string, maxAgeS: number): void {
   const secure = isOverTls(ctx.req) ? '; Secure' : '';
   ctx.append('Set-Cookie', `${sessionCookie}=${token}; Path=/; Max-Age=${maxAgeS}; HttpOnly; SameSite=Strict${secure}`);

@@ -1,4 +1,4 @@
-/** A call of the dashboard: what it carries behind the door, and the forms in which it is answered. */
+/** A call of the dashboard: the data that it carries after authentication, and the forms of its answers. */
 import type Koa from 'koa';
 import { errors, type Outcome } from '../../errors.js';
 import { retryAfterOf } from '../../group/retry-after.js';
@@ -6,7 +6,7 @@ import type { Asset } from './assets.js';
 import type { Session } from './sessions/sessions.js';
 
 export interface DashboardState extends Koa.DefaultState {
-  /** Set behind the door. */
+  /** Set by the authentication. */
   session: Session;
 }
 
@@ -51,7 +51,7 @@ export function file(ctx: DashboardContext, { type, bytes, etag }: Asset): void 
   else ctx.body = bytes;
 }
 
-/** `to`: relative, so that it holds behind a proxy's path prefix. */
+/** `to` is relative, so that it works with a path prefix of a proxy. */
 export function seeOther(ctx: DashboardContext, to: string): void {
   ctx.set('Cache-Control', 'no-store');
   ctx.set('Location', to);

@@ -1,45 +1,48 @@
-/** What the dashboard's plots show: rates, latencies and peer weights of the last hours, in rings of a fixed size. */
+/**
+ * The data of the dashboard's plots: rates, latencies and peer weights of the last hours, in ring buffers of a fixed
+ * size.
+ */
 import type { PeerView } from '../../group/api.js';
 import { limits } from '../../limits.js';
 import type { HistoryValue, PercentilesValue, WeightHistoryValue } from './wire.js';
 
-/** Requests counted by how long they took. */
+/** Requests counted by their duration. */
 export interface LatencyCounts {
-  /** Upper bounds of the buckets in seconds, ascending; what took longer than the last is in none. */
+  /** Upper bounds of the buckets in seconds, ascending; longer requests than the last bound are in no bucket. */
   readonly boundsS: readonly number[];
-  /** Requests up to each bound, ever. */
+  /** Number of requests within each bound, since the start. */
   readonly upTo: readonly number[];
-  /** Requests ever. */
+  /** Number of requests since the start. */
   readonly total: number;
 }
 
-/** Running totals since the start of the node. */
+/** Totals since the start of the node. */
 export interface Traffic {
   readonly reads: LatencyCounts;
   readonly events: LatencyCounts;
 }
 
-/** What is looked at in one moment. */
+/** The values of one sample. */
 export interface Sample {
   /** ms since 1970. */
   readonly at: number;
-  /** Events ever accepted. */
+  /** Number of events ever accepted. */
   readonly accepted: number;
   readonly traffic: Traffic;
 }
 
-/** What went on between two samples. */
+/** Rates and latencies between two samples. */
 export interface Pace {
   readonly eventsPerS: number;
   readonly readsPerS: number;
-  /** Null where nothing was asked between them. */
+  /** Null if there were no requests between the samples. */
   readonly eventMs: PercentilesValue | null;
   readonly readMs: PercentilesValue | null;
 }
 
 const still: Pace = { eventsPerS: 0, readsPerS: 0, eventMs: null, readMs: null };
 
-/** The newest `size` things. */
+/** A ring buffer of the newest `size` items. */
 class Ring<T> {
   readonly #size: number;
   readonly #samples: T[] = [];
@@ -62,7 +65,7 @@ class Ring<T> {
 
 export class PaceHistory {
   readonly #paces = new Ring<Pace & { readonly at: number }>(limits.paceSamplesMax);
-  /** Samples of the window that the newest pace is taken over. */
+  /** Samples of the window over which the newest pace is computed. */
   readonly #window: Sample[] = [];
   #now = still;
 
@@ -112,7 +115,10 @@ function percentiles(before: LatencyCounts, after: LatencyCounts): PercentilesVa
   return { p50: quantileMs(after.boundsS, upTo, total, 0.5), p99: quantileMs(after.boundsS, upTo, total, 0.99) };
 }
 
-/** As Prometheus does it (`histogram_quantile`): linear within a bucket, and the last bound for what lies beyond it. */
+/**
+ * Interpolates as Prometheus does (`histogram_quantile`): linearly within a bucket, and the last bound for values
+ * beyond it.
+ */
 function quantileMs(boundsS: readonly number[], upTo: readonly number[], total: number, quantile: number): number {
   const rank = quantile * total;
   const bucket = upTo.findIndex((count) => count >= rank);
@@ -123,7 +129,7 @@ function quantileMs(boundsS: readonly number[], upTo: readonly number[], total: 
   return (lower + (boundsS[bucket]! - lower) * share) * 1000;
 }
 
-/** Weight and gate of each of the first peers, once a minute, and sooner after they moved. */
+/** Weight and gate of the first peers, sampled once a minute, and earlier after new weights were published. */
 export class WeightHistory {
   readonly #samples = new Ring<{ readonly at: number; readonly weight: Float32Array; readonly gate: Float32Array }>(
     limits.weightSamplesMax,
@@ -132,7 +138,8 @@ export class WeightHistory {
   #computedAt: number | null = null;
 
   /**
-   * Whether a sample is due: sooner where weights were published since. A clock that was set back does not put it off.
+   * True if a sample is due, which is earlier if weights were published since. A clock that was set back does not delay
+   * it.
    */
   isDue(at: number, computedAt: number | null): boolean {
     const pauseMs = computedAt === this.#computedAt ? limits.weightSampleMs : limits.weightSampleMsMin;
@@ -140,7 +147,7 @@ export class WeightHistory {
   }
 
   /**
-   * `peers`: all of them in the order of their numbers, or the first ones; their weights were computed at `computedAt`.
+   * `peers`: all peers, or the first ones, in the order of their numbers; their weights were computed at `computedAt`.
    */
   add(at: number, computedAt: number | null, peers: readonly PeerView[]): void {
     this.#sampledAt = at;
@@ -152,7 +159,7 @@ export class WeightHistory {
     });
   }
 
-  /** Of one peer, up to what it is now. */
+  /** Returns the history of one peer, ending with its present values. */
   value({ index, weight, tau }: PeerView, now: number): WeightHistoryValue {
     const samples = this.#samples.all().filter(({ at }) => at < now);
     return {

@@ -1,7 +1,4 @@
-/**
- * The pages that are open: server-sent events to each of them, as long as its session lives and it reads what it is
- * sent.
- */
+/** The open pages: sends server-sent events to each of them while its session lives and it reads its stream. */
 import type { ServerResponse } from 'node:http';
 import { limits } from '../../limits.js';
 import type { Session, Sessions } from './sessions/sessions.js';
@@ -9,7 +6,7 @@ import type { Session, Sessions } from './sessions/sessions.js';
 interface Page {
   readonly response: ServerResponse;
   readonly session: Session;
-  /** Of `performance.now()`. */
+  /** Time by `performance.now()`. */
   sentAt: number;
 }
 
@@ -26,23 +23,23 @@ export class LivePages {
     return this.#pages.size;
   }
 
-  /** Whether there is room for one more. */
+  /** True if there is room for one more page. */
   get hasRoom(): boolean {
     return this.#pages.size < limits.livePagesMax;
   }
 
-  /** Begins the answer to a page; it ends when the page leaves, its session ends, or it does not read. */
+  /** Begins the stream to a page; the stream ends when the page disconnects, its session ends, or it stops reading. */
   add(response: ServerResponse, session: Session): void {
     response.writeHead(200, {
       'Content-Type': 'text/event-stream; charset=utf-8',
       'Cache-Control': 'no-store',
-      // nginx would gather what is meant to arrive at once.
+      // Without this header, nginx would buffer the events.
       'X-Accel-Buffering': 'no',
     });
     const page = { response, session, sentAt: performance.now() };
     this.#pages.add(page);
     response.on('close', () => this.#pages.delete(page));
-    // A page that lost the node comes back after this.
+    // A page that loses the node reconnects after this time.
     response.write(`retry: ${limits.dashboardBeatMs}\n\n`);
     this.#timer ??= setInterval(() => this.#beat(), limits.dashboardBeatMs).unref();
   }
@@ -51,7 +48,7 @@ export class LivePages {
     this.#write(() => true, `event: ${event}\ndata: ${JSON.stringify(value)}\n\n`);
   }
 
-  /** Ends the pages of sessions that are over, and writes to those that heard nothing for long. */
+  /** Ends the streams of expired sessions, and writes to pages without a recent event. */
   #beat(): void {
     for (const page of this.#pages) if (!this.#sessions.isLive(page.session)) this.#end(page);
     const silentSince = performance.now() - limits.liveHeartbeatMs;
@@ -60,7 +57,8 @@ export class LivePages {
 
   close(): void {
     clearInterval(this.#timer);
-    // Not that its session ended: a page comes back by itself, once there is a node again to tell it so.
+    // Sends no end of the session: a page reconnects by itself once the node is back, and learns then whether its
+    // session still exists.
     for (const { response } of this.#pages) response.end();
   }
 
@@ -69,7 +67,7 @@ export class LivePages {
       if (!to(page)) continue;
       page.sentAt = performance.now();
       page.response.write(text);
-      // It does not read: what is kept for it must not grow.
+      // The page does not read: its buffer must not grow.
       if (page.response.writableLength > limits.livePageBytesMax) page.response.destroy();
     }
   }

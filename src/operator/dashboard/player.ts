@@ -1,4 +1,6 @@
-/** Looks a player up for the operator: the score with what it is made of, and the public summary. No peer's events. */
+/**
+ * Looks a player up for the operator: the score with its explanation, and the public summary. Returns no peer's events.
+ */
 import { refusalOfRawIds } from '../../core/hashing/pseudonym.js';
 import { reasonsOf } from '../../core/scoring/reasons.js';
 import { granted, type Outcome, refused } from '../../errors.js';
@@ -8,7 +10,7 @@ import { playerId } from '../../validation/identifiers.js';
 import { validatorOf } from '../../validation/validator.js';
 import type { PlayerValue } from './wire.js';
 
-/** The 32 bytes under which the group knows a player; null where the group does not take what was typed. */
+/** Returns the 32 bytes of a player's subject hash; null if the group does not accept the entered id. */
 export type Pseudonymise = (playerId: string) => Uint8Array | null;
 
 const validateLookUp = validatorOf({ type: 'object', required: ['player_id'], properties: { player_id: playerId } });

@@ -1,7 +1,4 @@
-/**
- * The routes of the dashboard behind the door: what a signed-in operator may ask. Each answers with a value or a
- * refusal.
- */
+/** The routes of the dashboard that require a session. Each answers with a value or a refusal. */
 import { Router } from '@koa/router';
 import { granted, type Outcome, refused } from '../../errors.js';
 import type { GroupApi } from '../../group/api.js';
@@ -27,7 +24,7 @@ export interface RouteDeps {
   readonly clock: Clock;
 }
 
-/** The operator's commands that the page gives, and whether the audit log names who gave them. */
+/** The operator commands that the page uses, and whether the audit log names the operator who gave them. */
 const commands: Partial<Record<CommandName, 'read' | 'signed'>> = {
   status: 'read',
   'peers-list': 'read',
@@ -65,14 +62,14 @@ export function dashboardRoutes(deps: RouteDeps): Router<DashboardState> {
 
   router.get('/live', async (ctx) => {
     if (!pages.hasRoom) return answerWith(ctx, refused('overloaded'));
-    // Its answer would never end, and would hold a page's place.
+    // The answer to HEAD would never end, and would occupy a page's place.
     if (ctx.method === 'HEAD') {
       ctx.status = 200;
       return;
     }
     ctx.respond = false;
     pages.add(ctx.res, ctx.state.session);
-    // Not only at the next beat: the page is empty until then.
+    // Sent at once and not only at the next beat, because the page is empty until then.
     pages.send('overview', await watch.overview());
   });
 
@@ -99,7 +96,7 @@ export function dashboardRoutes(deps: RouteDeps): Router<DashboardState> {
     answerWith(ctx, await answerCommand(answers, name, { ...asObject(ctx.request.body), ...by }));
   });
 
-  // The hosted form's call, on the page's own origin: the public port may be another site's, and is open to machines
+  // The hosted form posts to the page's own origin: the public port may belong to another site, and serves machines
   // only.
   router.post('/api/v1/peers/register', async (ctx) => {
     const body = { ...asObject(ctx.request.body), by: signatureOf(ctx.state.session) };
@@ -110,7 +107,7 @@ export function dashboardRoutes(deps: RouteDeps): Router<DashboardState> {
   return router;
 }
 
-/** How the audit log names whoever is signed in; the name is the operator's own word, as `--by` of the command is. */
+/** Name of the signed-in operator in the audit log; the operator's own statement, like `--by` of the command. */
 function signatureOf({ operator }: Session): string {
   return operator === null ? 'dashboard' : `${operator} (dashboard)`;
 }

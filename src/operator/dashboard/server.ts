@@ -1,7 +1,7 @@
 /**
- * The dashboard's server, on an address of its own: helmet's headers, the door (a session, and changes from our own
- * page only), then the routes. It opens nothing but its socket; the group and everything else it needs are handed to
- * it.
+ * The dashboard's server, on an address of its own: helmet's headers, authentication (a session, and changes from the
+ * dashboard's own page only), then the routes. It opens nothing but its socket; the group and all other dependencies
+ * are passed in.
  */
 import { createServer, type Server } from 'node:http';
 import type { Router } from '@koa/router';
@@ -28,12 +28,12 @@ import { Watch } from './watch.js';
 
 export interface DashboardDeps {
   readonly host: string;
-  /** 0 picks a free one. */
+  /** 0 chooses a free port. */
   readonly port: number;
   readonly group: GroupApi;
   readonly pseudonymise: Pseudonymise;
   readonly sessions: Sessions;
-  /** The hash of the password in force; null where none is set. */
+  /** Hash of the present password; null if none is set. */
   readonly passwordHash: () => string | null;
   readonly traffic: () => Traffic;
   readonly clock: Clock;
@@ -44,7 +44,7 @@ export interface DashboardDeps {
 export interface Dashboard {
   readonly host: string;
   readonly port: number;
-  /** Ends the open pages and every connection. */
+  /** Ends the streams of open pages and closes every connection. */
   close(): Promise<void>;
 }
 
@@ -63,7 +63,7 @@ const policy = {
   },
 };
 
-/** Listens, and watches the node from now on. Rejects where the address cannot be had. */
+/** Listens and starts to watch the node. Rejects if the address is not available. */
 export async function startDashboard(deps: DashboardDeps): Promise<Dashboard> {
   const { group, sessions, clock, version, log } = deps;
   const pages = new LivePages(sessions);
@@ -88,7 +88,7 @@ export async function startDashboard(deps: DashboardDeps): Promise<Dashboard> {
       watch.stop();
       pages.close();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      // A verification may take minutes; the end of a node does not wait for it.
+      // A verification may take minutes; the shutdown of a node does not wait for it.
       const cut = setTimeout(() => server.closeAllConnections(), limits.connectionsCheckingIntervalMs);
       await closed;
       clearTimeout(cut);
@@ -96,11 +96,11 @@ export async function startDashboard(deps: DashboardDeps): Promise<Dashboard> {
   };
 }
 
-/** What every call passes, in its order. */
+/** The middleware of every call, in order. */
 function createApp(authentication: Authentication, router: Router<DashboardState>, log: Logger): Koa<DashboardState> {
   const app = new Koa<DashboardState>();
   app.use(failuresAnswered(log));
-  // Whether a host is reached over TLS only is for the proxy to say, since it speaks for all of the host's ports.
+  // Only the proxy can say whether a host is reached over TLS alone, since that applies to all of the host's ports.
   app.use(
     helmet({
       contentSecurityPolicy: policy,
@@ -120,7 +120,7 @@ function createApp(authentication: Authentication, router: Router<DashboardState
   app.use(authentication.withSession);
   app.use(router.routes());
   app.use((ctx) => answerWith(ctx, refused('route_not_found')));
-  app.on('error', (error: unknown) => log.debug({ err: error }, 'a page of the dashboard hung up'));
+  app.on('error', (error: unknown) => log.debug({ err: error }, 'the connection to a page of the dashboard was lost'));
   return app;
 }
 
@@ -138,7 +138,7 @@ function failuresAnswered(log: Logger): DashboardMiddleware {
   };
 }
 
-/** The address in use. */
+/** Returns the address in use. */
 async function listening(server: Server, host: string, port: number): Promise<Pick<Dashboard, 'host' | 'port'>> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -1,16 +1,16 @@
 /**
- * The two documents of the dashboard: the form to sign in, and the shell that its modules fill. No script or style in
- * them.
+ * The two documents of the dashboard: the sign-in form, and the shell that its modules fill. They contain no script or
+ * style.
  */
 import type { GroupIdentity } from '../../group/api.js';
 import { limits } from '../../limits.js';
 
-/** What the form says above its fields; undefined: nothing yet. */
+/** The notice above the fields of the form; undefined if there is none. */
 export type SignInNotice =
   | { readonly why: 'wrong' | 'unset' | 'name' | 'cross_site' }
   | { readonly why: 'too_many'; readonly retryAfterS: number };
 
-/** `theme.js` runs before anything is painted, where the browser knows how to wait for a module. */
+/** `theme.js` runs before the first paint if the browser supports blocking modules. */
 function head(title: string): string {
   return `<!doctype html>
 <html lang="en">
@@ -25,7 +25,7 @@ function head(title: string): string {
 <script type="module" src="assets/theme.js" blocking="render"></script>`;
 }
 
-/** `operator`: the name that stands in its field. */
+/** `operator`: the initial value of the name field. */
 export function signInPage({ groupId, environment }: GroupIdentity, notice?: SignInNotice, operator = ''): string {
   const invalid = notice?.why === 'wrong' ? ' aria-invalid="true" aria-describedby="notice"' : '';
   return `${head('Sign in · Peer Trust')}
@@ -53,15 +53,15 @@ ${notice === undefined ? '' : `<p id="notice" class="notice notice-bad" role="al
 function noticeText(notice: SignInNotice): string {
   switch (notice.why) {
     case 'wrong':
-      return 'That is not the password.';
+      return 'The password is wrong.';
     case 'unset':
       return 'No password is set. On the node’s machine run <code>ptf dashboard set-password</code>.';
     case 'name':
       return `The name may have ${limits.operatorNameLength} characters, and no control characters.`;
     case 'cross_site':
-      return 'Sign in from this page itself. Behind a proxy, check that it passes <code>Host</code> on.';
+      return 'Sign in from this page itself. If there is a proxy, check that it passes <code>Host</code> on.';
     case 'too_many':
-      return `Too many failed tries. Try again in ${minutes(notice.retryAfterS)}.`;
+      return `Too many failed attempts. Try again in ${minutes(notice.retryAfterS)}.`;
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Watches the node for the dashboard: samples what the plots show, counts verdicts while somebody looks, and tells the
- * open pages. One beat for all of them, and never a second one while the first is under way.
+ * Watches the node for the dashboard: takes the samples of the plots, counts verdicts while a page is open, and updates
+ * the open pages. All pages share one beat, and beats never overlap.
  */
 import type { Logger } from 'pino';
 import type { GroupApi, VerdictCounts } from '../../group/api.js';
@@ -26,7 +26,7 @@ export class Watch {
   readonly pace = new PaceHistory();
   readonly weights = new WeightHistory();
   #verdicts: VerdictsValue | null = null;
-  /** Of `performance.now()`: verdicts are not counted again before. */
+  /** Time by `performance.now()` before which verdicts are not counted again. */
   #verdictsPauseUntil = Number.NEGATIVE_INFINITY;
   #counting = false;
   #beating = false;
@@ -51,7 +51,7 @@ export class Watch {
     clearInterval(this.#timer);
   }
 
-  /** Samples, and tells every open page. */
+  /** Takes a sample and updates every open page. */
   async beat(): Promise<void> {
     if (this.#beating) return;
     this.#beating = true;
@@ -86,7 +86,10 @@ export class Watch {
     };
   }
 
-  /** In the pool, where a large group takes a while: the rest after a count is many times as long as the count. */
+  /**
+   * Counts in the worker pool, since a large group takes a while. The pause after a count is many times as long as the
+   * count.
+   */
   async #countVerdicts(): Promise<void> {
     const started = performance.now();
     if (this.#counting || started < this.#verdictsPauseUntil) return;

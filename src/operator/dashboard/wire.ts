@@ -1,7 +1,7 @@
-/** What the dashboard's server and its page say to each other beyond the operator's commands. Types only. */
+/** The values that the dashboard's server and its page exchange beyond the operator's commands. Types only. */
 import type { StatusValue } from '../protocol/value-types.js';
 
-/** In ms, interpolated within the buckets of the metrics. */
+/** Percentiles in ms, interpolated within the buckets of the metrics. */
 export interface PercentilesValue {
   readonly p50: number;
   readonly p99: number;
@@ -12,26 +12,26 @@ export interface VerdictsValue {
   readonly neutral: number;
   readonly suspicious: number;
   readonly untrusted: number;
-  /** Players that were looked at; fewer than `players` in a very large group. */
+  /** Number of examined players; fewer than `players` in a very large group. */
   readonly sampled: number;
   readonly players: number;
 }
 
-/** How the node stands, sent to every open page every few seconds. Times are ISO 8601 in UTC here and below. */
+/** The state of the node, sent to every open page every few seconds. Times are ISO 8601 in UTC here and below. */
 export interface OverviewValue {
   readonly at: string;
   readonly uptime_s: number;
   readonly status: StatusValue;
   readonly events_per_s: number;
   readonly reads_per_s: number;
-  /** Null where nothing was asked in the last seconds. */
+  /** Null if there were no requests in the last seconds. */
   readonly event_ms: PercentilesValue | null;
   readonly read_ms: PercentilesValue | null;
-  /** Null until they were counted. */
+  /** Null before the first count. */
   readonly verdicts: VerdictsValue | null;
 }
 
-/** Columns of the same length, oldest first; `at` in seconds since 1970, as plots want it. Null: no value then. */
+/** Columns of the same length, oldest first; `at` in seconds since 1970, as plots need it. Null means no value. */
 export interface HistoryValue {
   readonly at: readonly number[];
   readonly events_per_s: readonly (number | null)[];
@@ -55,7 +55,7 @@ export interface SessionValue {
   readonly environment: string;
 }
 
-/** A player as the operator sees it: what every peer may read, and no peer's events. */
+/** A player as the operator sees it: the values that every peer may read, and no peer's events. */
 export interface PlayerValue {
   readonly subject_hash: string;
   /** The player's entry on the group's allow list. */
@@ -66,10 +66,10 @@ export interface PlayerValue {
   readonly event_count: number;
   readonly updated_at: string;
   readonly explain: {
-    /** Null where fewer than three peers contributed: a split would tell who said what. */
+    /** Null if fewer than three peers contributed: a split would reveal what a single peer reported. */
     readonly lowering: number | null;
     readonly raising: number | null;
-    /** Why the player has its verdict, in words. */
+    /** The reasons of the verdict, in words. */
     readonly reasons: readonly string[];
     readonly peers: number;
     readonly witnesses: number;
@@ -78,17 +78,17 @@ export interface PlayerValue {
     readonly half_life_days: number;
     readonly weights_based_on_seq: number;
   };
-  /** The summary that is public; it covers the newest `summarised` events. */
+  /** The public summary; it covers the newest `summarised` events. */
   readonly summarised: number;
   readonly summary: readonly {
     readonly event_type: string;
-    /** ISO 8601 week; null on the row `other`, which stands alone where fewer than three peers contributed. */
+    /** ISO 8601 week; null on the row `other`, which is the only one if fewer than three peers contributed. */
     readonly week: string | null;
     readonly count: number;
   }[];
 }
 
-/** A peer that was registered in the hosted form. The key is shown here, once. */
+/** A peer that was registered in the hosted form. The key is shown only this once. */
 export interface RegisteredValue {
   readonly peer_id: string;
   readonly api_key: string;
@@ -98,12 +98,12 @@ export interface RegisteredValue {
   readonly registered_at: string;
 }
 
-/** What a refused call answers. */
+/** The answer of a refused call. */
 export interface RefusalValue {
   readonly error: string;
   readonly code: string;
   readonly details?: {
-    /** Further faults of the same body. */
+    /** Further errors in the same body. */
     readonly more?: readonly { readonly error: string }[];
   };
 }

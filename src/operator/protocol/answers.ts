@@ -1,6 +1,6 @@
 /**
- * Answers each command of the operator from the group: requests into calls, views into the values of `values.ts`. No
- * sockets here.
+ * Answers each command of the operator from the group: converts requests into calls and views into the values of
+ * `values.ts`. Contains no sockets.
  */
 import { granted, type Outcome, refused } from '../../errors.js';
 import type { GroupApi, OnProgress } from '../../group/api.js';
@@ -25,7 +25,7 @@ import {
 } from './values.js';
 
 /**
- * One command by its name; the switch of types is the table's. Codes: schema_validation_failed, and those of the
+ * Answers one command by name; the cast of types relies on the table. Codes: schema_validation_failed, and those of the
  * command.
  */
 export async function answerCommand<C extends CommandName>(
@@ -66,7 +66,7 @@ export function answersOf(group: GroupApi, version: string): Answers {
   };
 }
 
-/** `group.clusterOperations` is there from the start of a node of a cluster on, and never on any other. */
+/** `group.clusterOperations` exists from the start of a cluster's node, and never on any other node. */
 function clusterAnswers(group: GroupApi): Pick<Answers, Extract<CommandName, `cluster-${string}`>> {
   const without = refused('invalid_parameter', { text: 'this node serves its group alone (CLUSTER=none)' });
   const { clusterOperations: cluster } = group;
@@ -89,7 +89,7 @@ function peerAnswers(group: GroupApi): Pick<Answers, PeerCommand> {
 
   return {
     'peers-list'({ from, limit }) {
-      // One more than asked for, to know whether there is a next page.
+      // One more than requested, to see whether there is a next page.
       const peers = group.peers(from, limit + 1);
       const data = peers
         .slice(0, limit)
@@ -149,7 +149,7 @@ function peerAnswers(group: GroupApi): Pick<Answers, PeerCommand> {
 
 type PeopleCommand = Extract<CommandName, `origins-${string}` | `disputes-${string}` | 'subject-export'>;
 
-/** Origins, disputes, and what a player may ask for. */
+/** Answers about origins, disputes, and the rights of players. */
 function peopleAnswers(group: GroupApi): Pick<Answers, PeopleCommand> {
   return {
     'origins-list': () => granted({ data: group.origins().map(originValue) }),
@@ -220,7 +220,7 @@ function erasureAnswers(group: GroupApi): Pick<Answers, 'erase-pending' | 'erase
   };
 }
 
-/** What the log tells, and what is computed from it. */
+/** Answers from the log, and from values computed from it. */
 function logAnswers(
   group: GroupApi,
 ): Pick<Answers, 'audit-tail' | 'audit-page' | 'weights-page' | 'simulate' | 'verify'> {

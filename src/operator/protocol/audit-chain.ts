@@ -1,17 +1,17 @@
-/** Recomputes the chain of the audit log outside the node that keeps it. */
+/** Recomputes the chain of the audit log outside the node that stores it. */
 import { auditHash, auditStart } from '../../core/records/audit.js';
 import type { AuditEntryValue } from './value-types.js';
 
 export interface ChainReport {
   readonly ok: boolean;
-  /** Entries that hold, from the first on. */
+  /** Number of valid entries from the first on. */
   readonly entries: number;
-  /** Hash of the last entry that holds; 64 zeros where there is none. */
+  /** Hash of the last valid entry; 64 zeros if there is none. */
   readonly head_hash: string;
   readonly first_broken: { readonly seq: number; readonly fault: string } | null;
 }
 
-/** Checks every entry of `pages`, oldest first, up to the first that does not hold. */
+/** Checks the entries of `pages`, oldest first, up to the first invalid one. */
 export async function verifyChain(pages: AsyncIterable<readonly AuditEntryValue[]>): Promise<ChainReport> {
   let head = auditStart;
   let entries = 0;

@@ -1,6 +1,6 @@
 /**
- * What the operator command and the node say to each other over the socket: each command's request, the schema that
- * admits it, and its value. Both ends check requests with the same schemas.
+ * The protocol between the operator command and the node over the socket: the request of each command, its schema, and
+ * its value. Both ends check requests with the same schemas.
  */
 import type { PeerRelation } from '../../core/relations.js';
 import { type DisputeStatus, disputeStatuses, type PeerStatus } from '../../core/vocabulary.js';
@@ -33,14 +33,14 @@ import type {
   VerifyValue,
 } from './value-types.js';
 
-/** Who asks, for the audit log; without it the log says `operator`. */
+/** Name of the operator for the audit log; without it the log says `operator`. */
 interface Signed {
   readonly by?: string;
 }
 
 export interface Requests {
   readonly status: Readonly<Record<string, never>>;
-  /** Peers numbered from `from` on. */
+  /** Lists peers numbered from `from` on. */
   readonly 'peers-list': { readonly from: number; readonly limit: number };
   readonly 'peers-add': Signed & {
     readonly peer_name: string;
@@ -54,7 +54,7 @@ export interface Requests {
   readonly 'peers-rotate-key': Signed & { readonly peer_id: string; readonly overlap_ms: number };
   /** Revokes peers that never sent an event. */
   readonly 'peers-purge': Signed & { readonly idle_ms: number };
-  /** Whether two peers are one witness. */
+  /** Declares whether two peers are one witness. */
   readonly 'peers-relate': Signed & {
     readonly relation: PeerRelation['relation'];
     readonly peer_id: string;
@@ -64,7 +64,7 @@ export interface Requests {
   readonly 'pretrust-change': Signed & { readonly change: 'add' | 'remove'; readonly peer_id: string };
   readonly 'origins-list': Readonly<Record<string, never>>;
   readonly 'origins-change': Signed & { readonly change: 'add' | 'remove'; readonly name: string };
-  /** The oldest first, from place `from` on; of one status alone where that is given. */
+  /** Lists disputes, the oldest first, from position `from` on; those with one status if it is given. */
   readonly 'disputes-list': { readonly from: number; readonly limit: number; readonly status?: DisputeStatus };
   /** `peer_ids`: to uphold, the peers whose events become void. */
   readonly 'disputes-decide': Signed & {
@@ -73,14 +73,14 @@ export interface Requests {
     readonly peer_ids?: readonly string[];
   };
   readonly 'subject-export': Signed & { readonly subject_hash: string };
-  /** Entries from position `from` on. */
+  /** Lists entries from position `from` on. */
   readonly 'allow-list': { readonly from: number; readonly limit: number };
   /** `until`: ISO 8601 in UTC. */
   readonly 'allow-add': Signed & { readonly subject_hash: string; readonly until: string; readonly note: string };
   readonly 'allow-remove': Signed & { readonly subject_hash: string };
   readonly 'erase-pending': Readonly<Record<string, never>>;
   readonly erase: Signed & { readonly subject_hash: string };
-  /** The newest entries; with `before`, of those below that sequence number. */
+  /** The newest entries; with `before`, the newest ones below that sequence number. */
   readonly 'audit-tail': { readonly count: number; readonly before?: number };
   /** Entries with a sequence number above `after`. */
   readonly 'audit-page': { readonly after: number; readonly limit: number };
@@ -91,7 +91,7 @@ export interface Requests {
     readonly pre_trusted?: readonly string[];
     readonly without?: readonly string[];
     readonly half_life_days?: number;
-    /** Players, and peers, to name at most. */
+    /** Largest number of players, and of peers, to list. */
     readonly rows: number;
   };
   readonly verify: Readonly<Record<string, never>>;
@@ -148,11 +148,11 @@ export interface Values {
   readonly 'cluster-forget': { readonly node_id: string };
 }
 
-/** Where a command is posted. */
+/** Path prefix to which commands are posted. */
 export const commandPath = '/v1/';
 
 const count = (minimum: number, maximum: number) => ({ type: 'integer', minimum, maximum });
-/** One line: it goes into the audit log, which people read on terminals. */
+/** A single line, because people read the audit log on terminals. */
 const by = { type: 'string', minLength: 1, maxLength: limits.peerNameLength, pattern: operatorPatterns.oneLine };
 const note = { type: 'string', minLength: 1, maxLength: limits.allowNoteLength, pattern: operatorPatterns.oneLine };
 const subjectHash = { type: 'string', pattern: operatorPatterns.subjectHash };
@@ -220,7 +220,7 @@ const schemas: Readonly<Record<CommandName, Schema>> = {
       },
       ['pre_trusted', 'without', 'half_life_days'],
     ),
-    // Besides `rows`.
+    // One besides `rows`.
     minProperties: 2,
   },
   verify: shape({}),
@@ -234,10 +234,10 @@ export function isCommandName(name: string): name is CommandName {
   return Object.hasOwn(schemas, name);
 }
 
-/** Compiled at first use: the command needs one of them. */
+/** Compiled at first use: a run of the command needs only one of them. */
 const validators = new Map<CommandName, Validator<unknown>>();
 
-/** The body as the request of `command`, or `schema_validation_failed` with its faults in text and details. */
+/** Returns the body as the request of `command`, or `schema_validation_failed` with the faults in text and details. */
 export function checkRequest<C extends CommandName>(command: C, body: unknown): Outcome<Requests[C]> {
   const validate = validators.get(command) ?? validatorOf(schemas[command]);
   validators.set(command, validate);

@@ -1,4 +1,4 @@
-/** What the operator's servers allow a connection, the same for the socket and for the dashboard. */
+/** Connection bounds of the operator's servers, the same for the socket and for the dashboard. */
 import { limits } from '../../limits.js';
 
 export const serverBounds = {

@@ -1,6 +1,6 @@
 /**
- * Where the operator's socket of a data folder lies: `operator.sock` in it, or, where that path is too long for a
- * socket, in a private folder of the system's temporary one, which `operator.path` names.
+ * The path of the operator's socket of a data folder: `operator.sock` in it, or, if that path is too long for a socket,
+ * in a private folder of the system's temporary folder, which `operator.path` names.
  */
 import { lstatSync, mkdtempSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,8 +16,9 @@ function fits(path: string): boolean {
 }
 
 /**
- * Clears what a killed node left in `dir` and returns the path to listen on. Only for the owner of the folder: its lock
- * is what proves that nobody listens any more. Throws where even the temporary folder's path is too long.
+ * Removes the remains of a killed node in `dir` and returns the path to listen on. Only the owner of the folder may
+ * call this: its lock proves that no other process listens. Throws if even the path in the temporary folder is too
+ * long.
  */
 export function claimPath(dir: string): string {
   leavePlace(dir);
@@ -38,20 +39,20 @@ export function claimPath(dir: string): string {
   return short;
 }
 
-/** Removes the socket of `dir`, wherever it lies. Nothing to remove is no fault. */
+/** Removes the socket of `dir`, wherever it lies. A missing socket is no error. */
 export function leavePlace(dir: string): void {
   rmSync(join(dir, socketName), { force: true });
   const named = namedPath(dir);
   if (named === undefined) return;
   if (isPrivate(dir, named)) {
     rmSync(named, { force: true });
-    // Not with what it holds: nothing of ours is left in it.
+    // Not recursive, because the folder contains nothing of ours any more.
     rmdirSync(dirname(named));
   }
   rmSync(join(dir, pathName), { force: true });
 }
 
-/** The path to connect to; undefined where none can be. */
+/** Returns the path to connect to; undefined if there is none. */
 export function findPlace(dir: string): string | undefined {
   const named = namedPath(dir);
   if (named !== undefined) return isPrivate(dir, named) ? named : undefined;
@@ -64,8 +65,8 @@ function namedPath(dir: string): string | undefined {
 }
 
 /**
- * Whether the folder of a named path belongs to whoever named it, and to nobody else: in a temporary folder that is
- * open to all, another user may have put one in place of a removed one.
+ * True if the folder of a named path belongs to the user who named it and to no other: in a temporary folder that is
+ * open to all, another user may have created one in place of a removed one.
  */
 function isPrivate(dir: string, named: string): boolean {
   const folder = dirname(named);

@@ -1,6 +1,6 @@
 /**
- * The operator's door to a running node: HTTP with JSON over a Unix socket in the data folder, which only the node's
- * own user may open. Never on a port.
+ * The operator's access to a running node: HTTP with JSON over a Unix socket in the data folder, which only the node's
+ * own user may open. It never listens on a port.
  */
 import { chmodSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -24,13 +24,13 @@ export interface OperatorSocketDeps {
 }
 
 export interface OperatorSocket {
-  /** Where it listens. */
+  /** The path of the socket. */
   readonly path: string;
-  /** Answers what is under way, for a short while, and removes the socket. */
+  /** Completes requests in progress within a short time, and removes the socket. */
   close(): Promise<void>;
 }
 
-/** Listens for the operator command. Rejects where the socket cannot be made. */
+/** Listens for the operator command. Rejects if the socket cannot be created. */
 export async function startOperatorSocket({ dir, group, version, log }: OperatorSocketDeps): Promise<OperatorSocket> {
   const answers = answersOf(group, version);
   const server = createServer(serverBounds, (request, response) => {
@@ -42,7 +42,7 @@ export async function startOperatorSocket({ dir, group, version, log }: Operator
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const outcome = await outcomeOf(request, (done, total) => {
-      // Lines before the last one, which is the answer. Whoever does not read them misses some.
+      // Progress lines before the last line, which is the answer. A client that does not read them misses some.
       if (!response.headersSent) response.writeHead(200, { 'Content-Type': 'application/x-ndjson' });
       if (!response.writableNeedDrain) response.write(`${JSON.stringify({ progress: [done, total] })}\n`);
     });
@@ -86,7 +86,7 @@ export async function startOperatorSocket({ dir, group, version, log }: Operator
         server.off('error', reject);
         resolve();
       });
-      // A path is bound within the call; the folder is closed to others besides.
+      // `listen` binds a path synchronously; the folder is closed to other users as well.
       if (server.listening) chmodSync(path, 0o600);
     });
   } catch (error) {
@@ -100,7 +100,7 @@ export async function startOperatorSocket({ dir, group, version, log }: Operator
     path,
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      // A verification may take minutes; the end of a node does not wait for it.
+      // A verification may take minutes; the shutdown of a node does not wait for it.
       const cut = setTimeout(() => server.closeAllConnections(), limits.connectionsCheckingIntervalMs);
       await closed;
       clearTimeout(cut);
@@ -109,13 +109,13 @@ export async function startOperatorSocket({ dir, group, version, log }: Operator
   };
 }
 
-/** The parsed body. Codes: payload_too_large, malformed_json. */
+/** Returns the parsed body. Codes: payload_too_large, malformed_json. */
 async function readBody(request: IncomingMessage): Promise<Outcome<unknown>> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    // Read to its end all the same, since to leave off would close the connection before the answer.
+    // The body is read to its end nevertheless, since stopping would close the connection before the answer.
     if (bytes <= limits.eventBodyBytes) chunks.push(chunk);
   }
   if (bytes > limits.eventBodyBytes) return refused('payload_too_large');

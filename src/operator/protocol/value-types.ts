@@ -1,4 +1,7 @@
-/** The types of the values that the operator's commands return. Wire names only; `values.ts` makes them from views. */
+/**
+ * The types of the values that the operator's commands return, with wire names only; `values.ts` creates them from
+ * views.
+ */
 
 import type { WitnessReason } from '../../core/relations.js';
 import type { DisputeStatus, Environment, IdentityMode, PeerStatus, Verdict } from '../../core/vocabulary.js';
@@ -10,7 +13,7 @@ export interface PeerValue {
   readonly game_ids: readonly string[];
   readonly status: PeerStatus;
   readonly registered_at: string;
-  /** The Ed25519 key that the peer signs its writes with, base64url; null where it does not sign. */
+  /** The Ed25519 key with which the peer signs its writes, base64url; null if it does not sign. */
   readonly public_key: string | null;
   readonly event_count: number;
   readonly pre_trusted: boolean;
@@ -21,7 +24,7 @@ export interface PeerValue {
 }
 
 export interface ListedPeerValue extends PeerValue {
-  /** Erasures that it asked for of players whom others had reported. */
+  /** Number of erasures that it requested of players that others had reported. */
   readonly shared_erasures: number;
   /** Null before the first computation of weights that saw the peer. */
   readonly signals: {
@@ -32,7 +35,7 @@ export interface ListedPeerValue extends PeerValue {
       readonly shared_players: number;
       readonly agreement: number;
     }[];
-    /** Peers that count as one witness with it, and why. */
+    /** Peers that count as one witness with it, and the reasons. */
     readonly one_witness_with: readonly { readonly peer_id: string; readonly reason: WitnessReason }[];
   } | null;
 }
@@ -40,7 +43,7 @@ export interface ListedPeerValue extends PeerValue {
 /** A player that reads as neutral, whatever was reported. */
 export interface AllowedPlayerValue {
   readonly subject_hash: string;
-  /** Names the entry in the audit log. */
+  /** Id of the entry in the audit log. */
   readonly entry_id: string;
   readonly until: string;
   readonly note: string;
@@ -50,7 +53,7 @@ export interface AllowedPlayerValue {
 export interface PendingErasureValue {
   readonly subject_hash: string;
   readonly requested_at: string;
-  /** Until when it should be decided: thirty days later. */
+  /** Time by which it should be decided: thirty days after the request. */
   readonly due_at: string;
 }
 
@@ -70,28 +73,28 @@ export interface OriginValue {
 export interface DisputeValue {
   readonly dispute_id: string;
   readonly opened_at: string;
-  /** The peer that disputes; null where it had no key. */
+  /** The peer that disputes; null if it had no key. */
   readonly peer_id: string | null;
   readonly subject_hash: string;
   readonly text: string;
-  /** The peer whose events are disputed, where the dispute names one. */
+  /** The peer whose events are disputed, if the dispute names one. */
   readonly against: string | null;
   readonly status: DisputeStatus;
   readonly decided_at: string | null;
-  /** Peers whose events about the player count for nothing. */
+  /** Peers whose events about the player do not count. */
   readonly voids: readonly string[];
   /** Peers that hold events about the player. */
   readonly reporters: readonly string[];
 }
 
 export interface StatusValue {
-  /** The release that runs. */
+  /** The running release. */
   readonly version: string;
   readonly group_id: string;
   readonly identity_mode: IdentityMode;
   readonly environment: Environment;
   readonly ready: boolean;
-  /** False while ready: reads only. */
+  /** False while the node serves reads only. */
   readonly writable: boolean;
   readonly reason: string | null;
   readonly last_seq: number;
@@ -106,7 +109,7 @@ export interface StatusValue {
   readonly pending_erasures: number;
   readonly open_disputes: number;
   readonly owner_epoch: number;
-  /** In bytes; null where the disk could never be looked at. */
+  /** In bytes; null before the first successful read of the disk. */
   readonly disk: {
     readonly free: number;
     /** Free space below which writes are refused. */
@@ -114,11 +117,11 @@ export interface StatusValue {
     readonly log: number;
     readonly snapshots: number;
   } | null;
-  /** Of log and snapshots, in the background. */
+  /** The background check of log and snapshots. */
   readonly check: {
     readonly running: boolean;
     readonly checked_seq: number;
-    /** Null before the first ended. */
+    /** Null before the first check ended. */
     readonly ended_at: string | null;
     readonly faults: readonly string[];
   };
@@ -169,7 +172,7 @@ export interface SimulationValue {
   readonly seq: number;
   readonly at: string;
   readonly players: number;
-  /** Players whose verdict changes, of whom `changed` names some. */
+  /** Number of players whose verdict changes; `changed` lists some of them. */
   readonly changed_count: number;
   readonly changed: readonly {
     readonly subject_hash: string;
@@ -177,7 +180,7 @@ export interface SimulationValue {
     readonly before: SimulatedReadValue;
     readonly after: SimulatedReadValue;
   }[];
-  /** By the verdict before, and then by the one after. */
+  /** Number of players by verdict before, then by verdict after. */
   readonly verdicts: Readonly<Record<Verdict, Readonly<Record<Verdict, number>>>>;
   readonly peers: readonly {
     readonly peer_id: string;

@@ -1,4 +1,4 @@
-/** What the operator is shown, in the words of the wire: a view of the group into a value, each a pure function. */
+/** Converts views of the group into the wire values that the operator sees; each function is pure. */
 import { verdicts } from '../../core/vocabulary.js';
 import type {
   AllowedPlayer,
@@ -91,7 +91,7 @@ export function peerValue(peer: PeerView): PeerValue {
   };
 }
 
-/** `signals` undefined where the peer was not there at the newest computation. */
+/** `signals` is undefined if the newest computation did not include the peer. */
 export function listedPeerValue(
   peer: PeerView,
   signals: PeerSignals | undefined,
@@ -193,7 +193,7 @@ export function simulationValue(simulation: SimulationView): SimulationValue {
   };
 }
 
-/** A report in the words of the wire; also for one that was made without a node. */
+/** Converts a report to wire names, also one that was made without a node. */
 export function verifyValue(report: VerifyReport): VerifyValue {
   const { ok, lastSeq, batches, records, auditEntries, snapshots, faults } = report;
   return { ok, last_seq: lastSeq, batches, records, audit_entries: auditEntries, snapshots, faults };

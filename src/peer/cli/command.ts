@@ -1,6 +1,6 @@
 /**
- * The command `ptf-peer`: one command line in, one exit code out. It touches no process: streams, environment and
- * signals come in as arguments. `ExitCode` says what each code means.
+ * The command `ptf-peer`: turns a command line into output and an exit code. It does not touch the process: streams,
+ * environment and signals are arguments. `ExitCode` explains the codes.
  */
 import { CommanderError } from 'commander';
 import { TrustError } from '../../client/trust-error.js';
@@ -17,7 +17,7 @@ export async function runPeerCommand(args: readonly string[], deps: PeerDeps): P
     }).parseAsync(args, { from: 'user' });
     return code;
   } catch (error) {
-    // Help and version were asked for, and are printed.
+    // Help or version was requested, and is printed already.
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     const end = peerErrorOf(error);
     if (args.includes('--json')) deps.terminal.out(`${JSON.stringify({ error: end.message, code: end.code })}\n`);

@@ -1,4 +1,4 @@
-/** `ptf-peer doctor`: prints what the examination found; exit code 1 where a check failed, 3 where no node answers. */
+/** `ptf-peer doctor`: prints the findings of the examination; exit code 1 if a check failed, 3 if no node answers. */
 import type { Command } from 'commander';
 import { examine } from '../doctor/examination.js';
 import { examples, type Session } from './session.js';
@@ -7,7 +7,10 @@ export function addDoctor(program: Command, session: Session): void {
   program
     .command('doctor')
     .description('check node, key, peer, salt, clock, kinds of ids and spools; changes nothing')
-    .addHelpText('after', '\nExit codes: 0 all well, 1 a check failed, 2 no configuration, 3 the node does not answer')
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 all checks passed, 1 a check failed, 2 no configuration, 3 the node does not answer',
+    )
     .addHelpText('after', examples('doctor', 'doctor --json'))
     .action(async () => {
       const { findings, reachable } = await examine(await session.config());

@@ -1,4 +1,4 @@
-/** `ptf-peer export`: a native ban list of those of this server's players whom the group does not trust. */
+/** `ptf-peer export`: writes a native ban list of the players of this server that the group does not trust. */
 import { readFile, stat } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import { bounds } from '../../client/bounds.js';
@@ -25,11 +25,11 @@ export function addExport(program: Command, session: Session): void {
     .description('print a ban list of those of your players whose verdict is untrusted')
     .addOption(new Option('--format <format>', 'format of the list').choices(names).makeOptionMandatory())
     .requiredOption('--ids <file>', 'your players, one id per line; the node knows hashes only')
-    .option('--kind <kind>', 'the kind of these ids, where their form does not say it', kindList)
-    .option('--confidence-min <number>', 'confidence from which on a verdict counts', share, 0)
+    .option('--kind <kind>', 'the kind of these ids, if their form does not show it', kindList)
+    .option('--confidence-min <number>', 'least confidence at which a verdict counts', share, 0)
     .addHelpText(
       'after',
-      '\nThe list goes to standard output; ids that the format has no place for are counted on standard error.' +
+      '\nThe list goes to standard output; ids that do not fit the format are counted on standard error.' +
         '\nExit codes: 0 done, 1 some ids refused, 2 wrong usage, 3 node unreachable',
     )
     .addHelpText('after', examples('export --format squad --ids players.txt > Bans.cfg'))
@@ -51,7 +51,7 @@ async function runExport(options: ExportOptions, session: Session): Promise<void
   for (const { line, reason } of refused) terminal.err(`${options.ids}:${line}: refused: ${reason}\n`);
   const left = listed.length - taken.length;
   terminal.err(
-    `${taken.length} of ${players.size} players are untrusted and listed${left > 0 ? `; ${left} more have ids that ${list.name} has no place for` : ''}\n`,
+    `${taken.length} of ${players.size} players are untrusted and listed${left > 0 ? `; ${left} more have ids that do not fit ${list.name}` : ''}\n`,
   );
   session.end(refused.length > 0 ? 1 : 0);
 }
@@ -62,7 +62,7 @@ interface Source {
   readonly confidenceMin: number;
 }
 
-/** Those whose verdict is untrusted by the node's own answer. Throws where it does not answer. */
+/** Returns the players whose verdict is untrusted by the node's own answer. Throws if the node does not answer. */
 async function untrusted(
   players: readonly (readonly [id: string, kind: string])[],
   { url, groupSalt, confidenceMin }: Source,

@@ -1,4 +1,4 @@
-/** `ptf-peer import`: reads a ban list and sends it through the spool, or prints what it would send. */
+/** `ptf-peer import`: reads a ban list and sends it through the spool, or prints the events that it would send. */
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
@@ -50,23 +50,21 @@ export function addImport(program: Command, session: Session): void {
     .description('read a ban list of a game or tool and report its bans')
     .addOption(new Option('--format <format>', 'format of the list').choices(formatNames).default('auto'))
     .option('--dry-run', 'print what would be sent, and what is refused and why; nothing leaves this machine')
-    .option('--origin <name>', 'the public list that this is, as the operator of the node declared it')
-    .option('--time-zone <zone>', 'IANA zone of times that name none, such as Europe/Berlin', 'UTC')
+    .option('--origin <name>', 'name of the public list, as the operator of the node declared it')
+    .option('--time-zone <zone>', 'IANA zone of times without a zone, such as Europe/Berlin', 'UTC')
     .option('--game <id>', 'the game to report for (default: the first of the configuration)')
     .option('--kinds <list>', "kinds of ids to report, the preferred first (default: the group's)", kindList)
-    .option('--offline-server <name>', 'the server in offline mode that made Minecraft UUIDs of version 3')
+    .option(
+      'the server in offline mode that created Minecraft UUIDs of version 3',
+      'the server in offline mode that made Minecraft UUIDs of version 3',
+    )
     .option(
       '--severity <number>',
-      'of every event, 0 to 1 (default: 1 permanent, 0.7 timed; 0.8 and 0.5 for marks)',
+      'severity of every event, 0 to 1 (default: 1 permanent, 0.7 timed; 0.8 and 0.5 for marks)',
       share,
     )
-    .option(
-      '--half-life <days>',
-      "the group's half-life, by which a dry run counts",
-      wholeNumber(0, 3_650),
-      HALF_LIFE_DAYS,
-    )
-    .option('--send-faded', 'send also what decay has left less than 1 % of')
+    .option('--half-life <days>', "the group's half-life, for a dry run", wholeNumber(0, 3_650), HALF_LIFE_DAYS)
+    .option('--send-faded', 'also send bans of which decay has left less than 1 %')
     .option('--restate', 'date permanent and still active bans as of today; see below')
     .addHelpText('after', help)
     .addHelpText(
@@ -88,7 +86,7 @@ async function runImport(file: string, options: ImportOptions, session: Session)
   await send(file, options, session);
 }
 
-/** The plan of the file. The text of the list is gone once it stands. */
+/** Returns the plan of the file. The text of the list can be freed once it exists. */
 async function planned(
   file: string,
   options: ImportOptions,
@@ -108,7 +106,7 @@ async function planned(
   });
 }
 
-/** The list in the file; a function of its own, so that nothing holds its bytes while the plan is made. */
+/** Reads the list. A separate function, so that its bytes can be freed before the plan is made. */
 async function listIn(file: string, format: string): Promise<FoundList> {
   return listOf(await bytesOf(file), format);
 }
@@ -130,7 +128,7 @@ function printPlan(file: string, plan: ImportPlan, { terminal, json }: Session):
   terminal.out(`${summary(plan)}\nNothing was sent.\n`);
 }
 
-/** Prints many short texts in pieces of a sensible size. */
+/** Prints many short texts in chunks of a sensible size. */
 function print(texts: Iterable<string>, { out }: Session['terminal']): void {
   let piece = '';
   for (const text of texts) {
@@ -187,7 +185,7 @@ async function send(file: string, options: ImportOptions, session: Session): Pro
       );
     }
     if (obstacle !== null) {
-      const next = `${waiting} events wait on disk, and the rest in the list; run the same command again to go on`;
+      const next = `${waiting} events are waiting on disk, and the rest in the list; run the same command again to continue`;
       throw new PeerError(obstacle.code, `${obstacle.message}; ${next}`, 3);
     }
     session.end(refused.length > 0 ? 1 : 0);

@@ -2,7 +2,7 @@
 import { InvalidArgumentError } from 'commander';
 import { isKind } from '../../player-ids/kinds.js';
 
-/** A whole number from `least` to `most`. */
+/** Parses a whole number from `least` to `most`. */
 export function wholeNumber(least: number, most: number): (text: string) => number {
   return (text) => {
     const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
@@ -11,25 +11,25 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
   };
 }
 
-/** A number from 0 to 1. */
+/** Parses a number from 0 to 1. */
 export function share(text: string): number {
   const value = text.trim() === '' ? Number.NaN : Number(text);
   if (value >= 0 && value <= 1) return value;
   throw new InvalidArgumentError('expected a number from 0 to 1.');
 }
 
-/** An address of http or https. */
+/** Parses an http or https address. */
 export function webAddress(text: string): string {
   if (/^https?:\/\//.test(text) && URL.canParse(text)) return text;
-  throw new InvalidArgumentError('expected an address of http or https.');
+  throw new InvalidArgumentError('expected an http or https address.');
 }
 
-/** Gathers an option that may be given several times. */
+/** Collects the values of an option that may be given several times. */
 export function gathered(text: string, before: readonly string[] = []): readonly string[] {
   return [...before, text];
 }
 
-/** A comma-separated list of kinds of ids, without repeats. */
+/** Parses a comma-separated list of kinds of ids, without repeats. */
 export function kindList(text: string): readonly string[] {
   const kinds = [...new Set(text.split(',').map((kind) => kind.trim()))].filter((kind) => kind !== '');
   if (kinds.length > 0 && kinds.every(isKind)) return kinds;

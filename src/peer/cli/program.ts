@@ -18,7 +18,7 @@ export function programOf(deps: PeerDeps, end: (code: ExitCode) => void): Comman
     .description("Connects a game server to its group's node: lists, a local sidecar, webhooks.")
     .version(version, '--version', 'print the version')
     .option('--config <file>', 'configuration (default: PTF_PEER_CONFIG, else ~/.config/ptf-peer/config.json)')
-    .option('--json', 'print one JSON document where the command has one')
+    .option('--json', 'print one JSON document if the command has one')
     .addHelpText(
       'after',
       examples('register --url https://trust.example.net --name "Arena EU 1" --game arena', 'doctor'),
@@ -34,7 +34,7 @@ export function programOf(deps: PeerDeps, end: (code: ExitCode) => void): Comman
     .configureOutput({
       writeOut: terminal.out,
       writeErr: terminal.err,
-      // Told once, in the form of every other error.
+      // Errors are printed once, in the form of every other error.
       outputError: () => {},
       getOutHelpWidth: () => Math.min(terminal.width, helpWidthMax),
       getErrHelpWidth: () => Math.min(terminal.width, helpWidthMax),

@@ -1,4 +1,6 @@
-/** `ptf-peer register`: registers a peer with its node, or takes a key over, and writes the configuration. */
+/**
+ * `ptf-peer register`: registers a peer with its node, or takes over a registered one, and writes the configuration.
+ */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { bounds } from '../../client/bounds.js';
@@ -38,10 +40,10 @@ export function addRegister(program: Command, session: Session): void {
     .option('--game <id>', 'a game to report for; give it once per game', gathered)
     .option('--email <address>', 'contact for the operator, never public')
     .option('--salt-file <file>', "file with the group's salt (else PTF_PEER_GROUP_SALT, else asked for)")
-    .option('--peer-id <id>', 'take over a peer that the operator registered, with --api-key-file')
+    .option('--peer-id <id>', 'use a peer that the operator registered, with --api-key-file')
     .option('--api-key-file <file>', 'file with the key of --peer-id (else PTF_PEER_API_KEY)')
     .option('--state-dir <folder>', 'folder for spools, token and allow list (default: ~/.local/state/ptf-peer)')
-    .option('--force', 'replace a configuration that exists; its key cannot be read again')
+    .option('--force', 'replace an existing configuration, whose key is then lost')
     .addHelpText(
       'after',
       examples(
@@ -57,10 +59,10 @@ async function register(options: RegisterOptions, session: Session): Promise<voi
   const { url, name, game: gameIds, peerId } = options;
   if (gameIds === undefined) throw wrongUsage('--game must be given at least once');
   if ((name === undefined) === (peerId === undefined)) {
-    throw wrongUsage('give --name to register a new peer, or --peer-id to take one over');
+    throw wrongUsage('give --name to register a new peer, or --peer-id to use a registered one');
   }
   if (options.force === undefined && (await readSmallFile(path)) !== undefined) {
-    throw wrongUsage(`${path} exists; --force replaces it, and the key in it cannot be read again`);
+    throw wrongUsage(`${path} exists; --force replaces it, and the key in it is then lost`);
   }
   const salt = await saltOf(options, session);
   await talkingTo(url, () => checkSalt(url, salt.text));
@@ -80,7 +82,7 @@ async function register(options: RegisterOptions, session: Session): Promise<voi
   if (session.json()) session.terminal.out(`${JSON.stringify({ peer_id: id, config: path })}\n`);
   else
     session.terminal.out(
-      `Registered as ${id}.\nThe configuration is ${path}; it holds the key.\nNext: ptf-peer doctor\n`,
+      `Registered as ${id}.\nThe configuration is ${path}; it contains the key.\nNext: ptf-peer doctor\n`,
     );
 }
 
@@ -94,7 +96,7 @@ async function saltOf({ saltFile }: RegisterOptions, { env, terminal }: Session)
   const given = env[variableOf.group_salt];
   const text = given !== undefined && given !== '' ? given : await terminal.askSecret?.("The group's salt");
   if (text === undefined || text === '') {
-    throw wrongUsage(`the group's salt is needed: give --salt-file, or set ${variableOf.group_salt}`);
+    throw wrongUsage(`the group's salt is required: give --salt-file, or set ${variableOf.group_salt}`);
   }
   return { text: checked(text), members: { group_salt: checked(text) } };
 }
@@ -105,7 +107,7 @@ function checked(text: string): string {
   throw wrongUsage(`the salt must have at least ${bounds.saltBytesMin} bytes`);
 }
 
-/** A wrong salt is found before a peer is made: registration makes a new one each time. */
+/** Detects a wrong salt before a peer is created: each registration creates a new one. */
 async function checkSalt(url: string, salt: string): Promise<void> {
   const reader = new NodeReader(url);
   try {

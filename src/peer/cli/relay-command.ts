@@ -1,4 +1,4 @@
-/** `ptf-peer relay`: sends changes of verdicts as webhooks until it is told to end. */
+/** `ptf-peer relay`: sends changes of verdicts as webhooks until it is stopped. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -29,9 +29,9 @@ export function addRelay(program: Command, session: Session): void {
     .description('send changes of verdicts as signed webhooks, or to Discord')
     .option('--webhook <address>', 'where to send them', webAddress)
     .option('--webhook-file <file>', 'file with the address, which may be a secret')
-    .option('--secret-file <file>', 'file with the secret that signs (default: made once in the state folder)')
+    .option('--secret-file <file>', 'file with the signing secret (default: created once in the state folder)')
     .option('--discord', "send a Discord embed; the address is that of a channel's webhook")
-    .option('--all', 'at the first start send one for each player whose verdict is not neutral')
+    .option('--all', 'at the first start, send a change for each player whose verdict is not neutral')
     .addHelpText('after', explained)
     .addHelpText(
       'after',
@@ -67,11 +67,11 @@ async function addressOf({ webhook, webhookFile }: RelayCommandOptions): Promise
   const text = (await readSmallFile(webhookFile!))?.trim();
   if (text === undefined) throw wrongUsage(`there is no ${webhookFile}`);
   if (!/^https?:\/\//.test(text) || !URL.canParse(text))
-    throw wrongUsage(`${webhookFile} must hold an address of http or https`);
+    throw wrongUsage(`${webhookFile} must contain an http or https address`);
   return text;
 }
 
-/** A secret that was named must be there; the relay's own is made once. */
+/** A secret file that was named must exist; the relay's own is created once. */
 async function secretIn(path: string, isNamed: boolean): Promise<string> {
   const text = (await readSmallFile(path))?.trim();
   if (text === undefined && isNamed) throw wrongUsage(`there is no ${path}`);
@@ -83,6 +83,6 @@ async function secretIn(path: string, isNamed: boolean): Promise<string> {
   if (await isOpenToOthers(path)) throw wrongUsage(`${path} is open to other users: chmod 600 ${path}`);
   const base64 = text.replace(/^whsec_/, '');
   const isSecret = /^[A-Za-z0-9+/]+=*$/.test(base64) && Buffer.from(base64, 'base64').byteLength >= 24;
-  if (!isSecret) throw wrongUsage(`${path} must hold "whsec_" and at least 24 bytes in base64`);
+  if (!isSecret) throw wrongUsage(`${path} must contain "whsec_" and at least 24 bytes in base64`);
   return text;
 }

@@ -1,8 +1,8 @@
-/** What every command of `ptf-peer` works with: the terminal, the surroundings of the process and its end. */
+/** The context of every command of `ptf-peer`: the terminal, the environment of the process, and its end. */
 import { loadPeerConfig, type PeerConfig, type Surroundings } from '../config/peer-config.js';
 import type { ExitCode } from '../peer-error.js';
 
-/** How far long work has come, on a line of its own that goes when the work is done. */
+/** Progress of long work, on a line of its own that disappears when the work is done. */
 export interface Progress {
   to(done: number, total: number): void;
   end(): void;
@@ -11,31 +11,31 @@ export interface Progress {
 export interface Terminal {
   out(text: string): void;
   err(text: string): void;
-  /** Characters in a line; Infinity where the output is no terminal. */
+  /** Characters per line; Infinity if the output is no terminal. */
   readonly width: number;
-  /** Shows how far something has come; nothing where standard error is no terminal. */
+  /** Shows the progress of `what`; shows nothing if standard error is no terminal. */
   progress(what: string): Progress;
-  /** Asks a person for a secret, which is not shown; null where there is nobody to ask. */
+  /** Asks the user for a secret, which is not echoed; null if there is no terminal. */
   readonly askSecret: ((question: string) => Promise<string>) | null;
 }
 
 export interface PeerDeps extends Surroundings {
   readonly terminal: Terminal;
   readonly version: string;
-  /** Bytes that the process takes: all that is resident, and the objects on the heap. */
+  /** Memory of the process in bytes: the resident set, and the used heap. */
   readonly memory: () => { readonly rss: number; readonly heapUsed: number };
-  /** Aborted by SIGINT, SIGTERM and SIGHUP: a command that runs on ends, and one that can be resumed stops. */
+  /** Aborted by SIGINT, SIGTERM and SIGHUP: a long-running command ends, and one that can be resumed stops. */
   readonly ending: AbortSignal;
 }
 
 export interface Session extends PeerDeps {
-  /** `--config`, where it was given. */
+  /** Value of `--config`, if it was given. */
   readonly configOption: () => string | undefined;
-  /** Whether one JSON document is asked for. */
+  /** True if one JSON document is requested. */
   readonly json: () => boolean;
-  /** Reads the configuration. Rejects with `wrong_usage` where something is missing. */
+  /** Reads the configuration. Rejects with `wrong_usage` if a value is missing. */
   readonly config: () => Promise<PeerConfig>;
-  /** Says what the command ends with; 0 where nobody says anything. */
+  /** Sets the exit code of the command; the default is 0. */
   readonly end: (code: ExitCode) => void;
 }
 
@@ -62,7 +62,7 @@ export function untilAborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Examples below the help of a command. */
+/** Formats the examples below the help of a command. */
 export function examples(...lines: readonly string[]): string {
   return `\nExamples:\n${lines.map((line) => `  ptf-peer ${line}`).join('\n')}`;
 }

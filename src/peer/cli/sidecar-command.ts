@@ -1,4 +1,4 @@
-/** `ptf-peer sidecar`: runs the local HTTP service until it is told to end. */
+/** `ptf-peer sidecar`: runs the local HTTP service until it is stopped. */
 
 import { isIPv4, isIPv6 } from 'node:net';
 import { join } from 'node:path';
@@ -38,21 +38,26 @@ export function addSidecar(program: Command, session: Session): void {
     .command('sidecar')
     .description('serve trust to a game server on this machine over HTTP and JSON, from a cache')
     .option('--host <address>', 'loopback address to listen on', '127.0.0.1')
-    .option('--port <number>', 'port to listen on; 0 takes a free one', wholeNumber(0, 65_535), defaultPort)
-    .option('--socket <path>', 'listen on a Unix socket, too')
-    .option('--token-file <file>', 'file of the local token, made where it is missing (else PTF_PEER_SIDECAR_TOKEN)')
+    .option('--port <number>', 'port to listen on; 0 chooses a free one', wholeNumber(0, 65_535), defaultPort)
+    .option('--socket <path>', 'also listen on a Unix socket')
+    .option('--token-file <file>', 'file of the local token, created if missing (else PTF_PEER_SIDECAR_TOKEN)')
     .addOption(
-      new Option('--mode <mode>', 'shadow: everybody passes, and "would" says what enforce would do')
+      new Option('--mode <mode>', 'shadow: every player passes, and "would" says what enforce would do')
         .choices(['shadow', 'enforce'])
         .default('shadow'),
     )
     .addOption(
-      new Option('--restrict <verdict>', 'the mildest verdict that a player is restricted for')
+      new Option('--restrict <verdict>', 'the mildest verdict for which a player is restricted')
         .choices(['untrusted', 'suspicious'])
         .default('untrusted'),
     )
-    .option('--confidence-min <number>', 'confidence from which on a verdict counts', share, 0.4)
-    .option('--players <number>', 'players kept in the cache', wholeNumber(1, 10_000_000), bounds.playersMaxDefault)
+    .option('--confidence-min <number>', 'least confidence at which a verdict counts', share, 0.4)
+    .option(
+      '--players <number>',
+      'number of players in the cache',
+      wholeNumber(1, 10_000_000),
+      bounds.playersMaxDefault,
+    )
     .addHelpText('after', api)
     .addHelpText('after', examples('sidecar', 'sidecar --port 0 --token-file /run/game/token --mode enforce'))
     .action((options: SidecarCommandOptions) => runSidecar(options, session));
@@ -62,7 +67,9 @@ async function runSidecar(options: SidecarCommandOptions, session: Session): Pro
   const { terminal, env, ending, version } = session;
   const { host } = options;
   if (!(isIPv4(host) && host.startsWith('127.')) && !(isIPv6(host) && host === '::1')) {
-    throw wrongUsage('--host must be a loopback address, such as 127.0.0.1 or ::1: the sidecar is for this machine');
+    throw wrongUsage(
+      '--host must be a loopback address, such as 127.0.0.1 or ::1: the sidecar serves this machine only',
+    );
   }
   const config = await session.config();
   const tokenFile = options.tokenFile ?? join(config.stateDir, 'sidecar', 'token');

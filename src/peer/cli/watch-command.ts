@@ -1,4 +1,4 @@
-/** `ptf-peer watch FILE`: follows a native ban list until it is told to end. */
+/** `ptf-peer watch FILE`: follows a native ban list until it is stopped. */
 import type { Command } from 'commander';
 import { formatNames } from '../import/read-list.js';
 import { wrongUsage } from '../peer-error.js';
@@ -30,12 +30,12 @@ export function addWatch(program: Command, session: Session): void {
     .argument('<file>', 'the list')
     .option('--format <name>', `format of the list: ${formatNames.join(', ')}`, 'auto')
     .option('--game <id>', 'game to report for (default: the only game of the configuration)')
-    .option('--severity <number>', 'severity of every report (default: by what the list says)', share)
-    .option('--origin <name>', 'the public list that this is, as the operator of the node declared it')
-    .option('--time-zone <zone>', 'zone of times that carry none, such as Europe/Paris', 'UTC')
-    .option('--offline-server <name>', 'server in offline mode that made Minecraft ids of version 3')
-    .option('--new-only', 'take the bans that are there at the first start for known')
-    .option('--allow-mass-lift', 'withdraw also when most bans leave the list at once')
+    .option('--severity <number>', 'severity of every report (default: by the kind of the ban)', share)
+    .option('--origin <name>', 'name of the public list, as the operator of the node declared it')
+    .option('--time-zone <zone>', 'zone of times without a zone, such as Europe/Paris', 'UTC')
+    .option('--offline-server <name>', 'server in offline mode that created Minecraft ids of version 3')
+    .option('--new-only', 'treat the bans at the first start as known')
+    .option('--allow-mass-lift', 'also withdraw if most bans leave the list at once')
     .addHelpText('after', explained)
     .addHelpText('after', examples('watch /srv/minecraft/banned-players.json', 'watch cfg/banned_user.cfg --game tf2'))
     .action((file: string, options: WatchCommandOptions) => runWatch(file, options, session));

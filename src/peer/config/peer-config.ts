@@ -1,6 +1,6 @@
 /**
- * What `ptf-peer` knows of its peer: a JSON file of mode 0600 that `ptf-peer register` writes, with environment
- * variables over it. A fault names the member or variable and what was expected, never the value of a secret.
+ * The configuration of a peer: a JSON file of mode 0600 that `ptf-peer register` writes, overridden by environment
+ * variables. An error names the member or variable and the expected value, never the value of a secret.
  */
 import { join, resolve } from 'node:path';
 import { bounds } from '../../client/bounds.js';
@@ -10,7 +10,7 @@ import { TrustError } from '../../client/trust-error.js';
 import { wrongUsage } from '../peer-error.js';
 import { readSmallFile } from './small-file.js';
 
-/** The environment and the home folder, as the process gives them. */
+/** The environment and the home folder of the process. */
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: string;
@@ -24,30 +24,30 @@ export interface ConfigFile {
   readonly api_key_file?: string;
   readonly group_salt?: string;
   readonly group_salt_file?: string;
-  /** The private Ed25519 key as PEM, where the peer signs its writes. */
+  /** The private Ed25519 key as PEM, if the peer signs its writes. */
   readonly signing_key?: string;
   readonly signing_key_file?: string;
   readonly game_ids: readonly string[];
   readonly state_dir?: string;
 }
 
-/** The configuration of a peer with every secret read. */
+/** The configuration of a peer with all secrets read. */
 export interface PeerConfig {
   readonly url: string;
   readonly peerId: string;
   readonly apiKey: string;
   readonly groupSalt: string;
-  /** Undefined where the peer does not sign its writes. */
+  /** Undefined if the peer does not sign its writes. */
   readonly signingKey: string | undefined;
-  /** At least one. */
+  /** At least one game. */
   readonly gameIds: readonly string[];
   /** The folder of spools, the sidecar's token, the allow list and the states of `watch` and `relay`. */
   readonly stateDir: string;
-  /** The file; it need not exist where the environment says everything. */
+  /** Path of the file, which need not exist if the environment provides everything. */
   readonly path: string;
 }
 
-/** The variables that replace members of the file, by member. */
+/** Variables that override members of the file, by member. */
 export const variableOf = {
   url: 'PTF_PEER_URL',
   peer_id: 'PTF_PEER_ID',
@@ -70,12 +70,12 @@ export function configPathOf({ env, home }: Surroundings, option: string | undef
   return join(setText(env.XDG_CONFIG_HOME) ?? join(home, '.config'), 'ptf-peer', 'config.json');
 }
 
-/** The folder of what `ptf-peer` keeps where neither file nor environment names one. */
+/** Returns the default state folder, used if neither the file nor the environment names one. */
 export function defaultStateDir({ env, home }: Surroundings): string {
   return join(setText(env.XDG_STATE_HOME) ?? join(home, '.local', 'state'), 'ptf-peer');
 }
 
-/** Reads file and environment. Throws `wrong_usage` with all that is wrong or missing. */
+/** Reads the file and the environment. Throws `wrong_usage` with every invalid or missing value. */
 export async function loadPeerConfig(surroundings: Surroundings, option: string | undefined): Promise<PeerConfig> {
   const path = configPathOf(surroundings, option);
   const file = await readConfigFile(path, option !== undefined);
@@ -90,7 +90,7 @@ export async function loadPeerConfig(surroundings: Surroundings, option: string 
   };
   const url = text('url');
   if (url !== '' && (!/^https?:\/\//.test(url) || !URL.canParse(url))) {
-    faults.push(`${where('url')} must be an address of http or https`);
+    faults.push(`${where('url')} must be an http or https address`);
   }
   const peerId = text('peer_id');
   const gameIds = given.game_ids;
@@ -112,7 +112,7 @@ export async function loadPeerConfig(surroundings: Surroundings, option: string 
   const groupSalt = await secret('group_salt');
   const signingKey = (await secret('signing_key', false)) || undefined;
   if (signingKey !== undefined && !isSigningKey(signingKey)) {
-    faults.push(`${where('signing_key')} must be an Ed25519 private key as PEM (PKCS #8), without password`);
+    faults.push(`${where('signing_key')} must be an Ed25519 private key as PEM (PKCS #8), without a password`);
   }
   if (groupSalt !== '' && Buffer.byteLength(groupSalt) < bounds.saltBytesMin) {
     faults.push(`${where('group_salt')} must have at least ${bounds.saltBytesMin} bytes`);
@@ -155,12 +155,12 @@ async function readConfigFile(path: string, isNamed: boolean): Promise<Members |
     throw wrongUsage(`${path} must be a JSON object, as ptf-peer register writes it`);
   }
   const unknown = Object.keys(value).filter((name) => !(members as string[]).includes(name));
-  if (unknown.length > 0) throw wrongUsage(`${path} holds unknown members: ${unknown.join(', ')}`);
+  if (unknown.length > 0) throw wrongUsage(`${path} has unknown members: ${unknown.join(', ')}`);
   return value;
 }
 
 /**
- * A variable that is set and not blank replaces its member; a key or salt also replaces the file that the other named.
+ * A variable that is set and not blank overrides its member; a key or salt also overrides the file named by the other.
  */
 function withEnvironment(file: Members | undefined, env: Surroundings['env']): Members {
   const given: Record<string, unknown> = { ...file };
@@ -180,7 +180,7 @@ async function secretOf(given: Members, member: SecretMember): Promise<string | 
   if (given[member] !== undefined) throw wrongUsage(`${member} and ${member}_file must not both be given`);
   if (typeof named !== 'string') throw wrongUsage(`${member}_file must be the path of a file`);
   const text = await readSmallFile(named);
-  if (text === undefined) throw wrongUsage(`${member}_file names ${named}, which is not there`);
+  if (text === undefined) throw wrongUsage(`${member}_file names ${named}, which does not exist`);
   return text;
 }
 

@@ -1,5 +1,6 @@
 /**
- * Small files of `ptf-peer`: read with a bound, and replaced whole with mode 0600, so that a kill leaves either text.
+ * Small files of `ptf-peer`: read with a bound, and replaced atomically with mode 0600, so that a kill leaves the old
+ * or the new text.
  */
 import { randomUUID } from 'node:crypto';
 import { chmod, type FileHandle, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
@@ -7,7 +8,7 @@ import { dirname } from 'node:path';
 import { bounds } from '../../client/bounds.js';
 import { wrongUsage } from '../peer-error.js';
 
-/** The text of a small file; undefined where there is none. Throws `wrong_usage` where it cannot be read. */
+/** Returns the text of a small file; undefined if there is none. Throws `wrong_usage` if it cannot be read. */
 export async function readSmallFile(
   path: string,
   bytesMax: number = bounds.peerFileBytes,
@@ -25,8 +26,7 @@ export async function readSmallFile(
 }
 
 /**
- * Replaces a file whole, readable by its owner only, and syncs it. Makes its folder with mode 0700 where it is
- * missing.
+ * Replaces a file atomically, readable by its owner only, and syncs it. Creates its folder with mode 0700 if missing.
  */
 export async function replaceSmallFile(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
@@ -47,18 +47,18 @@ export async function replaceSmallFile(path: string, text: string): Promise<void
   }
 }
 
-/** Whether others than the owner may read or write the file; false where there is none. */
+/** True if users other than the owner may read or write the file; false if there is no file. */
 export async function isOpenToOthers(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined);
   return found !== undefined && (found.mode & 0o077) !== 0;
 }
 
-/** Takes the rights of others away. */
+/** Removes the rights of all other users. */
 export async function makePrivate(path: string): Promise<void> {
   await chmod(path, 0o600);
 }
 
-/** The code of an error of the system, such as `ENOENT`; undefined for any other error. */
+/** Returns the code of a system error, such as `ENOENT`; undefined for any other error. */
 export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' && 'syscall' in error
     ? error.code

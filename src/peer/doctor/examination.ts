@@ -1,7 +1,7 @@
 /**
  * The checks of `ptf-peer doctor`: configuration, node, clock, salt, kinds of ids, key and status of the peer, games
- * and spools. They change nothing: the events that ask the node about key and games lie in the year 9999, which no
- * node takes.
+ * and spools. They change nothing: the events that test the key and the games have a time in the year 9999, which every
+ * node refuses.
  */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -22,10 +22,10 @@ export interface Examination {
 }
 
 const farAhead = Date.UTC(9999, 11, 31);
-/** Codes by which a node says that an event would have been taken but for its time. */
+/** Codes by which a node shows that only the time of an event was refused. */
 const refusedForTime: readonly string[] = ['timestamp_in_future'];
 
-/** Runs all checks. Never rejects for what they find. */
+/** Runs all checks. Never rejects because of their findings. */
 export async function examine(config: PeerConfig): Promise<Examination> {
   const reader = new NodeReader(config.url);
   const findings = [await judgeConfiguration(config)];
@@ -65,7 +65,7 @@ async function judgeClock(reader: NodeReader): Promise<Finding> {
   } catch (error) {
     if (!(error instanceof TrustError)) throw error;
   }
-  if (aheadMs === null) return warn('clock', 'the node told no time, so that the clock could not be compared');
+  if (aheadMs === null) return warn('clock', 'the node sent no time, so that the clock could not be compared');
   const seconds = Math.round(Math.abs(aheadMs) / 1_000);
   const text = `this machine's clock is ${seconds} s ${aheadMs < 0 ? 'behind' : 'ahead of'} the node's`;
   if (Math.abs(aheadMs) <= bounds.clockToleranceMs) return ok('clock', text);
@@ -85,15 +85,14 @@ function judgeIds({ playerIdKinds, identityMode }: GroupFacts): Finding {
     return ok('ids', 'the group is in high-security mode: give verified identity tokens as player ids');
   }
   if (playerIdKinds.length === 0) {
-    return ok(
-      'ids',
-      'the group names no kinds of player ids: ptf-peer brings accounts that it knows to one spelling, other clients must write the same',
-    );
+    const text =
+      'the group has no kinds of player ids: ptf-peer converts accounts of known forms to their canonical form';
+    return ok('ids', `${text}; all other clients must send the same spelling`);
   }
-  return ok('ids', `player ids of these kinds are brought to one spelling: ${playerIdKinds.join(', ')}`);
+  return ok('ids', `player ids of these kinds are converted to their canonical form: ${playerIdKinds.join(', ')}`);
 }
 
-/** Asks the node about the key, the peer and every game by events that it refuses for their time alone. */
+/** Tests the key, the peer and every game with events that the node refuses because of their time alone. */
 async function judgePeer(config: PeerConfig, reader: NodeReader): Promise<Finding[]> {
   const { url, peerId, gameIds } = config;
   const client = peerClient(config);
@@ -114,7 +113,7 @@ async function judgePeer(config: PeerConfig, reader: NodeReader): Promise<Findin
     const findings = [ok('peer', `the key is valid and the peer ${peerId} is active`)];
     for (const [index, error] of codes.entries()) {
       const game = JSON.stringify(gameIds[index]);
-      if (refusedForTime.includes(error.code)) findings.push(ok('games', `reports for ${game} are taken`));
+      if (refusedForTime.includes(error.code)) findings.push(ok('games', `reports for ${game} are accepted`));
       else findings.push(fail('games', `reports for ${game} are refused: ${plainWords(error, url)} (${error.code})`));
     }
     return findings;
@@ -144,7 +143,7 @@ async function judgeSpools({ stateDir }: PeerConfig): Promise<Finding[]> {
       const facts = await inspectSpool(folder);
       if (facts === null) continue;
       const { pending, setAside, lastSetAsideCode, damaged } = facts;
-      const waiting = `${pending} reports wait in the spool ${name}`;
+      const waiting = `${pending} reports are waiting in the spool ${name}`;
       if (setAside > 0) {
         const why = lastSetAsideCode === null ? '' : `, the last for ${lastSetAsideCode}`;
         findings.push(
@@ -158,10 +157,12 @@ async function judgeSpools({ stateDir }: PeerConfig): Promise<Finding[]> {
         findings.push(
           fail('spool', `the disk damaged ${damaged} records of the spool ${name}; see *.damaged in ${folder}`),
         );
-      findings.push(pending > 0 ? warn('spool', `${waiting}; they leave while its owner runs`) : ok('spool', waiting));
+      findings.push(
+        pending > 0 ? warn('spool', `${waiting}; they are sent while its owner runs`) : ok('spool', waiting),
+      );
     } catch (error) {
       findings.push(fail('spool', `the spool ${name} cannot be read: ${codeOf(error) ?? 'unknown error'}`));
     }
   }
-  return findings.length > 0 ? findings : [ok('spool', 'no spool yet: nothing was reported from here')];
+  return findings.length > 0 ? findings : [ok('spool', 'no spool yet: no event was reported from here')];
 }

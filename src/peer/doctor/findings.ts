@@ -1,4 +1,4 @@
-/** What the doctor can find: one check, its result, a sentence and, where something is wrong, what to do. */
+/** The findings of the doctor: a check, its result, a sentence and, if there is a problem, the remedy. */
 
 export interface Finding {
   readonly check: 'configuration' | 'node' | 'clock' | 'salt' | 'ids' | 'peer' | 'games' | 'spool';

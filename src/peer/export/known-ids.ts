@@ -1,7 +1,4 @@
-/**
- * The ids of a server's own players, one per line: the group's node holds hashes, so that only known ids can be
- * listed.
- */
+/** The ids of a server's own players, one per line: the node stores hashes, so that only known ids can be listed. */
 
 import { readPlayerId } from '../../player-ids/player-id.js';
 import { eachLine } from '../formats/reading/lines.js';
@@ -17,7 +14,7 @@ interface Hints {
   readonly kinds?: readonly string[] | undefined;
 }
 
-/** Reads the ids. What stands behind a comma, a semicolon or a tab in a line is not read. */
+/** Reads the ids. The text of a line after a comma, a semicolon or a tab is ignored. */
 export function knownIds(text: string, hints: Hints): KnownIds {
   const players = new Map<string, string>();
   const refused: { line: number; reason: string }[] = [];
@@ -27,12 +24,15 @@ export function knownIds(text: string, hints: Hints): KnownIds {
       .trim()
       .replace(/^"(.*)"$/, '$1');
     if (id === '' || id.startsWith('//')) return;
-    // The first line of a table names its columns.
+    // The first line of a table contains the names of its columns.
     if (number === 1 && /^(?:player_?id|steam_?id(?:64)?|uuid|id)$/i.test(id)) return;
     const found = readPlayerId(id, hints);
     if (!found.ok) refused.push({ line: number, reason: `${found.reason}: ${found.text}` });
     else if (!isEnded && /:\d+$/.test(id) && !id.includes('7656')) {
-      refused.push({ line: number, reason: 'the file ends in this id without a line break, so that it may be cut' });
+      refused.push({
+        line: number,
+        reason: 'the file ends in this id without a line break, so that the id may be truncated',
+      });
     } else players.set(found.id, found.kind);
   });
   return { players, refused };

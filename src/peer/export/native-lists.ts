@@ -1,7 +1,7 @@
-/** Native ban lists made of canonical player ids: each format takes the kinds of ids that its game knows. */
+/** Writes native ban lists of canonical player ids: each format accepts the kinds of ids that its game knows. */
 import SteamID from 'steamid';
 
-/** A player of this server whom the group does not trust. */
+/** A player of this server that the group does not trust. */
 export interface ListedPlayer {
   /** In canonical form. */
   readonly id: string;
@@ -12,13 +12,13 @@ export interface ListedPlayer {
 
 export interface NativeList {
   readonly name: string;
-  /** The kinds of ids that it takes; null for all. */
+  /** The kinds of ids that the format accepts; null for all. */
   readonly kinds: readonly string[] | null;
-  /** The whole list. `at` is ms since 1970. */
+  /** Returns the whole list. `at` is in ms since 1970. */
   readonly write: (players: readonly ListedPlayer[], at: number) => string;
 }
 
-/** What the lists say to admins and players. It names nobody. */
+/** The reason that admins and players see. It names no person. */
 const reason = 'untrusted in the group of servers';
 
 const lines = (texts: readonly string[]) => texts.map((text) => `${text}\n`).join('');
@@ -72,7 +72,7 @@ export const nativeLists: readonly NativeList[] = [
   },
 ];
 
-/** A cell of a CSV list; ids of other kinds may hold anything but blanks. */
+/** A cell of a CSV list; ids of other kinds may contain anything but blanks. */
 function cell(text: string): string {
   return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

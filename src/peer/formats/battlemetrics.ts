@@ -1,4 +1,4 @@
-/** The answer of BattleMetrics' `/bans`: pages of bans in JSON:API form. */
+/** The format of BattleMetrics' `/bans`: pages of bans in JSON:API form. */
 
 import type { ListFormat, RowId, RowSink } from './list-row.js';
 import { damagedJson } from './minecraft.js';
@@ -22,7 +22,7 @@ export const battlemetrics: ListFormat = {
   title: 'BattleMetrics bans JSON',
   recognise: ({ head }) => {
     const isPage = /^\s*\{/.test(head) && /"data"\s*:\s*\[/.test(head) && /"type"\s*:\s*"ban"/.test(head);
-    return isPage ? 'JSON with data whose entries are of the type ban' : null;
+    return isPage ? 'JSON with data whose entries have the type ban' : null;
   },
   read: (text, sink) =>
     readElements(text, ['data'], {
@@ -34,7 +34,7 @@ export const battlemetrics: ListFormat = {
 function readBan(ban: JsonObject, line: number, sink: RowSink): void {
   const attributes = objectOf(ban.attributes);
   if (ban.type !== 'ban' || attributes === null) {
-    sink.refuse(line, 'the entry is no ban with attributes');
+    sink.refuse(line, 'the entry is not a ban with attributes');
     return;
   }
   const ids = arrayOf(attributes.identifiers).flatMap(idOf);
@@ -42,8 +42,8 @@ function readBan(ban: JsonObject, line: number, sink: RowSink): void {
   const bannedAt = timestamp === undefined ? null : textTime(timestamp, 'UTC');
   const end = textEnd(textOf(attributes.expires) ?? 'never', 'UTC');
   if (ids.length === 0) sink.refuse(line, 'the ban has no identifier of an account');
-  else if (bannedAt === undefined) sink.refuse(line, 'timestamp is no time such as 2026-11-20T12:00:00.000Z');
-  else if (end === undefined) sink.refuse(line, 'expires is neither null nor a time such as 2026-11-20T12:00:00.000Z');
+  else if (bannedAt === undefined) sink.refuse(line, 'timestamp must be a time such as 2026-11-20T12:00:00.000Z');
+  else if (end === undefined) sink.refuse(line, 'expires must be null or a time such as 2026-11-20T12:00:00.000Z');
   else sink.row({ ids, bannedAt, expiresAt: end === 'never' ? null : end.at, lifted: false, kind: 'ban', line });
 }
 

@@ -1,4 +1,7 @@
-/** Lists without a tool's own form: CSV with a header, and one JSON object per line, by the usual names of columns. */
+/**
+ * Formats of lists without a tool of their own: CSV with a header, and one JSON object per line, with the usual column
+ * names.
+ */
 
 import type { ListFormat, ReadOptions, RowId, RowSink } from './list-row.js';
 import { columnsOf, readCsv } from './reading/csv-records.js';
@@ -7,7 +10,7 @@ import { eachLine } from './reading/lines.js';
 import { anyEnd, anyTime, hasZone } from './reading/times.js';
 import { isWholeCell } from './reading/whole-cells.js';
 
-/** Columns that hold ids of a known kind, without underscores. */
+/** Columns of ids with a known kind; names without underscores. */
 const kindOfColumn: ReadonlyMap<string, string> = new Map([
   ...['steam', 'steamid', 'steamid64', 'steam64', 'steamid2', 'steamid3', 'authid', 'accountid'].map(
     (name) => [name, 'steam'] as const,
@@ -20,7 +23,7 @@ const kindOfColumn: ReadonlyMap<string, string> = new Map([
   ...['license', 'license2', 'fivem', 'live'].map((name) => [name, name] as const),
 ]);
 
-/** Columns whose ids say their kind by their form, the surest names first. */
+/** Columns whose ids show their kind by their form, the most specific names first. */
 const idColumns = [
   'playerid',
   'player_uuid',
@@ -78,7 +81,7 @@ function plain(name: string): string {
   return name.toLowerCase().replace(/[\s_-]/g, '');
 }
 
-/** The columns that count; null where none holds an id of a player. */
+/** Returns the columns to read; null if none contains player ids. */
 function columnsAmong(names: readonly string[]): Columns | null {
   const find = (wanted: readonly string[]) =>
     wanted.map((one) => names.find((name) => plain(name) === one)).find((name) => name !== undefined);

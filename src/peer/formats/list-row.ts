@@ -1,59 +1,58 @@
 /**
- * What a format makes of a ban list: one row for each measure against one person, and one refusal for each line that
- * is none.
+ * The result of reading a ban list: one row for each measure against one person, and one refusal for each other line.
  */
 
-/** An id as the list writes it, with its kind where the format or the column says it. */
+/** An id as the list spells it, with its kind if the format or the column states it. */
 export interface RowId {
   readonly text: string;
   readonly kind?: string;
 }
 
-/** What the list says about the person: banned, or marked as a cheater or as toxic. */
+/** The list's statement about the person: banned, or marked as a cheater or as toxic. */
 export type RowKind = 'ban' | 'cheating' | 'toxicity';
 
 export interface ListRow {
   /** All ids of one person. */
   readonly ids: readonly RowId[];
-  /** When the measure began, in ms since 1970; null where the list does not say. */
+  /** Begin of the measure in ms since 1970; null if the list does not state it. */
   readonly bannedAt: number | null;
-  /** When it ends or ended, in ms since 1970; null where it is permanent or the list does not say. */
+  /** End of the measure in ms since 1970; null if it is permanent or the list does not state it. */
   readonly expiresAt: number | null;
-  /** Whether somebody took the measure back. */
+  /** True if the measure was lifted. */
   readonly lifted: boolean;
   readonly kind: RowKind;
-  /** The line of the file where the row begins, from 1. */
+  /** Line of the file at which the row begins, from 1. */
   readonly line: number;
-  /** What a person should know about how the row was read. Holds no id, name, reason or address. */
+  /** A remark about the reading of the row, for people. Contains no id, name, reason or address. */
   readonly note?: string;
 }
 
-/** A line that is no measure against a person, or one that is damaged. The reason holds nothing of the line. */
+/** A line that contains no measure against a person, or is damaged. The reason contains no text of the line. */
 export interface RefusedLine {
   readonly line: number;
   readonly reason: string;
 }
 
-/** Takes the rows and the refused lines of a list, in the order of the file. */
+/** Receives the rows and the refused lines of a list, in the order of the file. */
 export interface RowSink {
   row(row: ListRow): void;
   refuse(line: number, reason: string): void;
 }
 
 export interface ReadOptions {
-  /** IANA name of the zone of times that carry none. */
+  /** IANA name of the zone for times without a zone. */
   readonly timeZone: string;
 }
 
-/** One format: how it is recognised, and how its text becomes rows. Both are pure. */
+/** One format: how to recognise it, and how to turn its text into rows. Both functions are pure. */
 export interface ListFormat {
-  /** The name that `--format` takes. */
+  /** The name for `--format`. */
   readonly name: string;
-  /** Whose list it is, for people. */
+  /** The tool or game of the list, for people. */
   readonly title: string;
-  /** The name in event ids, where another format holds the same list; else `name`. */
+  /** Name for event ids if another format can hold the same list; `name` otherwise. */
   readonly sameAs?: string;
-  /** Why the text is of this format; null where it is not. */
+  /** Returns the reason why the text has this format; null if it does not. */
   readonly recognise: (sample: Sample) => string | null;
   readonly read: (text: string, sink: RowSink, options: ReadOptions) => void;
 }
@@ -62,6 +61,6 @@ export interface ListFormat {
 export interface Sample {
   /** The first characters of the text. */
   readonly head: string;
-  /** Lines that are not blank, without blanks at their ends. The last one may be cut. */
+  /** Non-blank lines, trimmed. The last one may be truncated. */
   readonly lines: readonly string[];
 }

@@ -10,7 +10,7 @@ const columns = ['uuid', 'time', 'until', 'active'];
 const yes: readonly string[] = ['1', 'true', 't', 'y', 'yes', "b'1'", '\u0001'];
 const no: readonly string[] = ['0', 'false', 'f', 'n', 'no', "b'0'", '\u0000'];
 
-/** What a column of one bit says, which some tools write as the byte itself. */
+/** Reads a column of one bit, which some tools write as a raw byte. */
 function bitOf(cell: string): boolean | undefined {
   const text = cell.toLowerCase();
   if (yes.includes(text)) return true;
@@ -47,7 +47,7 @@ function readRow(cells: Cells, line: number, sink: RowSink): void {
   else if (end === undefined) sink.refuse(line, 'until is no number of ms since 1970, 0 or -1');
   else if (isActive === undefined) sink.refuse(line, 'active is neither 0 nor 1');
   else {
-    // A ban that ran out is inactive too; then nobody removed it.
+    // An expired ban is inactive, too; in that case it has no remover.
     const remover = cells('removed_by_name') || cells('removed_by_uuid');
     const ranOut = remover.startsWith('#expired') || (remover === '' && end !== 'never');
     sink.row({

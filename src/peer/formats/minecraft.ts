@@ -21,7 +21,7 @@ export const minecraft: ListFormat = {
     }),
 };
 
-/** Floodgate makes UUIDs of the numbers of Xbox accounts. */
+/** Floodgate derives UUIDs from the numbers of Xbox accounts. */
 export const floodgate = /^0{8}-?0{4}-?0{4}-?/;
 
 function readEntry(

@@ -1,4 +1,4 @@
-/** All formats of ban lists, and which of them a text is of. */
+/** All formats of ban lists, and the recognition of a text's format. */
 import { battlemetrics } from './battlemetrics.js';
 import { genericCsv, ndjson } from './generic.js';
 import type { ListFormat, ReadOptions, RowSink, Sample } from './list-row.js';
@@ -11,7 +11,7 @@ import { squad } from './squad.js';
 import { tf2bd } from './tf2bd.js';
 import { txadmin } from './txadmin.js';
 
-/** In the order in which they are asked: the ones with the strictest marks first. */
+/** In the order of recognition: the formats with the strictest marks first. */
 export const formats: readonly ListFormat[] = [
   minecraft,
   txadmin,
@@ -29,14 +29,14 @@ export const formats: readonly ListFormat[] = [
 
 export interface Detected {
   readonly format: ListFormat;
-  /** Why, for people. */
+  /** The reason, for people. */
   readonly why: string;
 }
 
 const sampleLength = 65_536;
 const sampleLines = 200;
 
-/** Which format the text is of, and why; null where it is of none that is known. */
+/** Returns the format of the text and the reason; null if it has no known format. */
 export function detectFormat(text: string): Detected | null {
   const sample = sampleOf(text);
   for (const format of formats) {
@@ -46,7 +46,7 @@ export function detectFormat(text: string): Detected | null {
   return null;
 }
 
-/** The format of a name; undefined where there is none. */
+/** Returns the format with a name; undefined if there is none. */
 export function formatNamed(name: string): ListFormat | undefined {
   return formats.find((format) => format.name === name);
 }

@@ -26,7 +26,7 @@ export const rust: ListFormat = {
         return;
       }
       if (seconds === undefined && !isEnded) {
-        sink.refuse(number, 'the file ends in this line without a line break, so that its end may be cut');
+        sink.refuse(number, 'the file ends in this line without a line break, so that its end may be truncated');
         return;
       }
       const end = seconds === undefined ? 'never' : secondsEnd(seconds);

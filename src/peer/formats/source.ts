@@ -1,4 +1,4 @@
-/** `banned_user.cfg` of a Source server, and lists of `banid` commands like it. */
+/** `banned_user.cfg` of a Source server, and similar lists of `banid` commands. */
 
 import type { ListFormat } from './list-row.js';
 import { eachLine } from './reading/lines.js';
@@ -24,18 +24,18 @@ export const source: ListFormat = {
         else
           sink.refuse(
             number,
-            command.test(line) ? 'the form is banid <minutes> <Steam id>' : 'this is no banid command',
+            command.test(line) ? 'the form is banid <minutes> <Steam id>' : 'this is not a banid command',
           );
         return;
       }
       const id = quoted ?? bare!;
       const isCut = !isEnded && quoted === undefined && !id.endsWith(']') && line.endsWith(id);
       if (isCut) {
-        sink.refuse(number, 'the file ends in this id without a line break, so that the id may be cut');
+        sink.refuse(number, 'the file ends in this id without a line break, so that the id may be truncated');
         return;
       }
       const note =
-        Number(minutes) === 0 ? {} : { note: 'the ban lasts some minutes from a start that the list does not tell' };
+        Number(minutes) === 0 ? {} : { note: 'the ban lasts some minutes from a start that the list does not state' };
       sink.row({
         ids: [{ text: id, kind: 'steam' }],
         bannedAt: null,

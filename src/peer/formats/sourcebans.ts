@@ -28,7 +28,7 @@ const tableColumns = [
 ];
 const needed = ['authid', 'created', 'ends', 'length'];
 
-/** The table of bans under any prefix; `sb_comms` holds mutes, and `sb_admins` the admins' ids. */
+/** The table of bans with any prefix; `sb_comms` holds mutes, and `sb_admins` the admins' ids. */
 const isBansTable = (name: string) => /^(?:\w*_)?bans$/i.test(name);
 
 export const sourcebans: ListFormat = {
@@ -83,7 +83,7 @@ function readBan(cell: (column: string) => string, line: number, sink: RowSink):
     sink.row({
       ids: [{ text: authid, kind: 'steam' }],
       bannedAt,
-      // A ban of a permanent length that ran out was ended by hand.
+      // A ban of a permanent length with an end was ended by an admin.
       expiresAt: ends ?? null,
       lifted: removal === 'U' || removal === 'D' || (removal !== '' && isPermanent),
       kind: 'ban',

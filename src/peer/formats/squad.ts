@@ -4,7 +4,7 @@ import type { ListFormat, RowId } from './list-row.js';
 import { eachLine } from './reading/lines.js';
 import { secondsEnd } from './reading/times.js';
 
-/** What stands before `Banned:` names the admin, who is never reported. */
+/** The text before `Banned:` names the admin, who is never reported. */
 const written = /(?:^|[\s/])Banned:\s*([^:\s]+):(-?\d*)\s*(?:\/\/(.*))?$/i;
 const plain = /^(?:\/\/\s*)?([^:\s/]+):(-?\d*)\s*(?:\/\/(.*))?$/;
 const account = /^(?:7656(?:119|120)\d{10}|[0-9a-f]{32})$/i;
@@ -25,7 +25,7 @@ export const squad: ListFormat = {
       if (line === '' || line.startsWith('#')) return;
       const found = written.exec(line) ?? plain.exec(line);
       if (found === null) {
-        // The game reads a comment as a ban where it has the form of one.
+        // The game reads a comment as a ban if it has the form of one.
         if (!line.startsWith('//')) sink.refuse(number, 'the form is <admin> Banned:<id>:<end> //<reason>');
         return;
       }
@@ -34,10 +34,10 @@ export const squad: ListFormat = {
       const end = secondsEnd(seconds);
       if (end === undefined) sink.refuse(number, 'the end is neither 0 nor a number of seconds since 1970');
       else if (automatic.test(reason) || (!isEnded && isBeginning(reason)))
-        sink.refuse(number, 'an automatic kick is no evidence of an admin');
+        sink.refuse(number, 'an automatic kick is not the decision of an admin');
       else {
         const note = line.startsWith('//')
-          ? { note: 'the line begins with //, which the game does not take for a comment' }
+          ? { note: 'the line begins with //, which the game does not treat as a comment' }
           : {};
         sink.row({
           ids: [idOf(id)],
@@ -52,13 +52,13 @@ export const squad: ListFormat = {
     }),
 };
 
-/** The kind shows in the length. A shorter number may be one that was cut, and is never taken for an account. */
+/** The length shows the kind. A shorter number may be a truncated one, and never counts as an account. */
 function idOf(text: string): RowId {
   if (!account.test(text)) return { text };
   return { text, kind: text.length === 32 ? 'eos' : 'steam' };
 }
 
-/** Whether a reason that was cut may have been that of an automatic kick. */
+/** True if a truncated reason may have been that of an automatic kick. */
 function isBeginning(reason: string): boolean {
   return reason !== '' && 'automatic'.startsWith(reason.trim().toLowerCase());
 }

@@ -4,7 +4,7 @@ import type { ListFormat, RowKind } from './list-row.js';
 import { damagedJson } from './minecraft.js';
 import { arrayOf, objectOf, readElements, textOf } from './reading/json-elements.js';
 
-/** The gravest mark first. A player who is merely suspicious is not accused of anything. */
+/** The most serious mark first. A player that is merely suspicious is not accused of anything. */
 const kinds: readonly (readonly [attribute: string, kind: RowKind])[] = [
   ['cheater', 'cheating'],
   ['exploiter', 'cheating'],
@@ -31,8 +31,8 @@ export const tf2bd: ListFormat = {
         const kind = kinds.find(([attribute]) => attributes.includes(attribute))?.[1];
         if (id === undefined) sink.refuse(line, 'the entry has no steamid');
         else if (kind === undefined)
-          sink.refuse(line, 'the entry accuses the player of nothing: suspicious is no more than a mark');
-        // `last_seen` is when somebody met the player, not when the mark was made.
+          sink.refuse(line, 'the entry accuses the player of nothing: suspicious is only a mark');
+        // `last_seen` is the time when the player was last met, not the time of the mark.
         else
           sink.row({ ids: [{ text: id, kind: 'steam' }], bannedAt: null, expiresAt: null, lifted: false, kind, line });
       },

@@ -22,7 +22,7 @@ export const txadmin: ListFormat = {
 
 function readAction(action: JsonObject, line: number, sink: RowSink): void {
   if (textOf(action.type) !== 'ban') {
-    sink.refuse(line, 'the action is no ban, such as a warning');
+    sink.refuse(line, 'the action is not a ban, but for example a warning');
     return;
   }
   const listed = action.ids ?? action.identifiers;
@@ -48,7 +48,7 @@ function readAction(action: JsonObject, line: number, sink: RowSink): void {
   }
 }
 
-/** Earlier versions name the time of a revocation within an object, where null says that there is none. */
+/** Earlier versions state the time of a revocation within an object, where null means that there is none. */
 function isRevoked({ revocation }: JsonObject): boolean {
   if (revocation === undefined || revocation === null || revocation === false) return false;
   const inner = objectOf(revocation);

@@ -1,4 +1,4 @@
-/** The event of an entry: what it says, how gravely, and an id that follows from the ban and not from its spelling. */
+/** Builds the event of an entry, with an event id that depends on the ban and not on its spelling. */
 import * as crypto from 'node:crypto';
 import type { TrustEvent } from '../../client/write/submission.js';
 import type { RowKind } from '../formats/list-row.js';
@@ -6,14 +6,14 @@ import type { PlanEntry } from './plan.js';
 
 export interface EventOptions {
   readonly peerId: string;
-  /** Keys the event ids, so that nobody can try out which player one is about. */
+  /** Keys the event ids, so that nobody can find the player of an event id by trial. */
   readonly groupSalt: string;
   /** `list` of the plan. */
   readonly list: string;
   readonly gameId: string;
-  /** Of every event; null: by what the list says. */
+  /** Severity of every event; null derives it from the list. */
   readonly severity: number | null;
-  /** Name of the public list, as the operator declared it; undefined where the list is the peer's own. */
+  /** Name of the public list, as the operator declared it; undefined if the list is the peer's own. */
   readonly origin?: string | undefined;
 }
 
@@ -23,13 +23,13 @@ const typeOf = {
   toxicity: 'report_toxicity',
 } as const satisfies Record<RowKind, TrustEvent['eventType']>;
 
-/** A permanent ban is the gravest; a mark on a list that nobody has to answer for is the least. */
+/** A permanent ban is the most serious entry; a mark on a list without a responsible admin is the least. */
 function severityOf({ says, expiresAt }: PlanEntry): number {
   if (says === 'ban') return expiresAt === null ? 1 : 0.7;
   return says === 'cheating' ? 0.8 : 0.5;
 }
 
-/** The event that reports an entry. The same ban gives the same event id, however the list spells it. */
+/** Returns the event that reports an entry. The same ban gives the same event id, however the list spells it. */
 export function eventOf(entry: PlanEntry, options: EventOptions): TrustEvent {
   const { peerId, groupSalt, list, gameId, severity, origin } = options;
   const { playerId, at, says } = entry;

@@ -1,6 +1,6 @@
-/** Times as RFC 3339. */
+/** Formats times by RFC 3339. */
 
-/** The time in UTC with milliseconds; null for null. */
+/** Returns the time in UTC with milliseconds; null for null. */
 export function isoOf(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }

@@ -2,8 +2,8 @@
 
 export const DAY_MS = 86_400_000;
 
-/** What has faded below this is not sent unless asked. */
+/** Entries whose weight has decayed below this are sent only on request. */
 export const WEIGHT_MIN = 0.01;
 
-/** The half-life of a group whose operator chose none. */
+/** The default half-life of a group. */
 export const HALF_LIFE_DAYS = 30;

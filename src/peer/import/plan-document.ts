@@ -1,4 +1,4 @@
-/** The plan of an import as one JSON document, which is an interface, and as lines for people. */
+/** The plan of an import as one JSON document, which is a stable interface, and as lines for people. */
 import { isoOf } from './iso.js';
 import type { EntryState, ImportPlan, PlanEntry } from './plan.js';
 
@@ -7,9 +7,9 @@ export interface EventDocument {
   readonly player_id: string;
   readonly kind: string;
   readonly line: number;
-  /** RFC 3339; null where the list does not say. */
+  /** RFC 3339; null if the list does not state it. */
   readonly banned_at: string | null;
-  /** RFC 3339; null where the ban is permanent or the list does not say. */
+  /** RFC 3339; null if the ban is permanent or the list does not state it. */
   readonly expires_at: string | null;
   readonly state: EntryState;
   readonly note?: string;
@@ -21,7 +21,7 @@ export interface PlanDocument {
   readonly refused: readonly { readonly line: number; readonly reason: string }[];
 }
 
-/** The document that `--dry-run --json` prints. */
+/** Returns the document that `--dry-run --json` prints. */
 export function planDocument({ format, entries, refused }: ImportPlan): PlanDocument {
   return { format, events: entries.map(eventDocument), refused };
 }
@@ -38,7 +38,7 @@ function eventDocument({ playerId, kind, line, bannedAt, expiresAt, state, note 
   };
 }
 
-/** The document as text in pieces, since a long list makes a text of many megabytes. */
+/** Yields the document as text in chunks, since that of a long list has many megabytes. */
 export function* planText({ format, entries, refused }: ImportPlan): Generator<string> {
   yield `{"format":${JSON.stringify(format)},"events":[`;
   for (const [at, entry] of entries.entries()) yield `${at > 0 ? ',' : ''}\n${JSON.stringify(eventDocument(entry))}`;
@@ -47,7 +47,7 @@ export function* planText({ format, entries, refused }: ImportPlan): Generator<s
   yield ']}\n';
 }
 
-/** The plan line by line, for people: each entry and refusal with its place in the file. */
+/** Yields the plan line by line, for people: each entry and refusal with its line in the file. */
 export function* planLines(file: string, { entries, refused }: ImportPlan): Generator<string> {
   for (const { playerId, kind, line, bannedAt, expiresAt, state, weight, note } of entries) {
     const since = bannedAt === null ? 'since an unknown time' : `since ${isoOf(bannedAt)}`;
@@ -58,7 +58,7 @@ export function* planLines(file: string, { entries, refused }: ImportPlan): Gene
   for (const { line, reason } of refused) yield `${file}:${line}: refused: ${reason}\n`;
 }
 
-/** How many entries are in each state. */
+/** Counts the entries by state. */
 export function countsOf({ entries, refused }: ImportPlan): Record<EntryState | 'refused', number> {
   const counts = { send: 0, expired: 0, lifted: 0, faded: 0, refused: refused.length };
   for (const { state } of entries) counts[state]++;

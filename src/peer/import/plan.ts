@@ -1,6 +1,6 @@
 /**
- * What an import would do with a ban list: one entry for each player and ban, in the order of the file, and one refusal
- * for each line that is none. Pure: it sends nothing and asks nobody.
+ * The plan of an import: one entry for each player and ban, in the order of the file, and one refusal for each other
+ * line. Pure: it sends nothing and makes no requests.
  */
 
 import type { ListFormat, ListRow, RowKind } from '../formats/list-row.js';
@@ -9,8 +9,8 @@ import { DAY_MS, WEIGHT_MIN } from './plan-constants.js';
 import { playerOf } from './player-of.js';
 
 /**
- * What becomes of an entry: it is sent; or its time is over, somebody took it back, or it is so old that decay leaves
- * less than 1 % of its weight, and then it is not.
+ * The state of an entry: it is sent, or it is not, because it has expired, was lifted, or is so old that decay leaves
+ * less than 1 % of its weight.
  */
 export type EntryState = 'send' | 'expired' | 'lifted' | 'faded';
 
@@ -19,22 +19,22 @@ export interface PlanEntry {
   readonly playerId: string;
   /** The kind of the id, such as `steam`. */
   readonly kind: string;
-  /** What the list says about the player. */
+  /** The list's statement about the player. */
   readonly says: RowKind;
   readonly line: number;
-  /** ms since 1970; null where the list does not say. */
+  /** ms since 1970; null if the list does not state it. */
   readonly bannedAt: number | null;
-  /** ms since 1970; null where the ban is permanent or the list does not say. */
+  /** ms since 1970; null if the ban is permanent or the list does not state it. */
   readonly expiresAt: number | null;
   readonly state: EntryState;
-  /** When the event is dated, in ms since 1970; null: when it is sent. */
+  /** Time of the event in ms since 1970; null for the time of sending. */
   readonly at: number | null;
-  /** What decay leaves of its weight, 0 to 1. */
+  /** Remaining share of its weight after decay, 0 to 1. */
   readonly weight: number;
   readonly note: string | undefined;
-  /** What the format said about the row. */
+  /** Remark of the format about the row. */
   readonly said: string | undefined;
-  /** Further lines that say the same ban. */
+  /** Further lines with the same ban. */
   readonly repeats: readonly number[];
 }
 
@@ -45,7 +45,7 @@ export interface Refused {
 
 export interface ImportPlan {
   readonly format: string;
-  /** The name of the list's kind in event ids: one for all formats that may hold the same list. */
+  /** Name for event ids, common to all formats that can hold the same list. */
   readonly list: string;
   readonly entries: readonly PlanEntry[];
   readonly refused: readonly Refused[];
@@ -54,25 +54,27 @@ export interface ImportPlan {
 export interface PlanOptions {
   /** ms since 1970. */
   readonly now: number;
-  /** IANA name of the zone of times that carry none. */
+  /** IANA name of the zone for times without a zone. */
   readonly timeZone: string;
-  /** The group's kinds of ids, the one that a person is known by first; null where ids are opaque or nobody knows. */
+  /** The group's kinds of ids, the preferred one first; null if ids are opaque or the kinds are unknown. */
   readonly kinds: readonly string[] | null;
-  /** The server in offline mode that made Minecraft UUIDs of version 3. */
+  /** The server in offline mode that created Minecraft UUIDs of version 3. */
   readonly offlineServer?: string | undefined;
-  /** Days after which evidence counts half; 0: no decay. */
+  /** Half-life of evidence in days; 0 means no decay. */
   readonly halfLifeDays: number;
-  /** Sends also what has faded. */
+  /** Also sends faded entries. */
   readonly sendFaded: boolean;
   /** Dates permanent and still active bans as of today. */
   readonly restate: boolean;
 }
 
-/** The plan of a list. */
+/** Returns the plan of a list. */
 export function planOf(format: ListFormat, text: string, options: PlanOptions): ImportPlan {
   const entries: PlanEntry[] = [];
   const refused: Refused[] = [];
-  /** Where the entries about a player stand. Nearly every player has one, and a number takes no memory of its own. */
+  /**
+   * Indexes of the entries about a player. Nearly every player has one, and a plain number takes no memory of its own.
+   */
   const places = new Map<string, number | number[]>();
   const { timeZone, now } = options;
   const refuse = (line: number, reason: string) => {
@@ -103,7 +105,7 @@ function isSameBan(entry: PlanEntry, { bannedAt, kind }: ListRow): boolean {
   return entry.bannedAt === bannedAt && entry.says === kind;
 }
 
-/** One ban in two rows: it stands where one of them stands, and as long as the longer one. */
+/** Merges a ban with a second row of it: it counts if one of the rows does, and ends with the later end. */
 function repeated(entry: PlanEntry, row: ListRow, options: PlanOptions): PlanEntry {
   const before = { ...entry, lifted: entry.state === 'lifted' };
   const standing = [before, row].filter(({ lifted }) => !lifted);
@@ -159,7 +161,7 @@ function noteOf(
   weight: number,
   repeats: readonly number[],
 ): string | undefined {
-  // The note of nearly every entry of a long list, which takes no memory of its own.
+  // Nearly every entry of a long list shares one of these texts.
   if (said === undefined && !isRestated && repeats.length === 0) return weight < 1 ? weightNote(weight) : undefined;
   const notes = [
     said,
@@ -170,7 +172,7 @@ function noteOf(
   return notes.length === 0 ? undefined : notes.join('; ');
 }
 
-/** The factor by which evidence of a time counts now. */
+/** Factor for evidence of a time as of now. */
 function weightOf(at: number | null, { now, halfLifeDays }: PlanOptions): number {
   if (at === null || halfLifeDays === 0) return 1;
   const age = Math.max(0, now - at) / DAY_MS;
@@ -178,7 +180,7 @@ function weightOf(at: number | null, { now, halfLifeDays }: PlanOptions): number
   return Math.round(weight * 10_000) / 10_000;
 }
 
-/** One text for each percentage, since a list has many entries of one age. */
+/** One shared text for each percentage, since a list has many entries of the same age. */
 const weightNotes = Array.from({ length: 101 }, (_, percent) =>
   percent === 0 ? 'decay leaves less than 1 % of its weight' : `decay leaves ${percent} % of its weight`,
 );
@@ -194,7 +196,7 @@ const repeatsNamed = 5;
 function repeatNote(lines: readonly number[]): string {
   const more = lines.length - repeatsNamed;
   const named = lines.slice(0, repeatsNamed).join(', ') + (more > 0 ? ` and ${more} more` : '');
-  return `said again in line ${named}`;
+  return `repeated in line ${named}`;
 }
 
 function startOfDay(now: number): number {

@@ -1,4 +1,4 @@
-/** The one id under which a person with several ids is reported. */
+/** Chooses the id under which a person with several ids is reported. */
 import { readPlayerId } from '../../player-ids/player-id.js';
 import type { RowId } from '../formats/list-row.js';
 
@@ -6,7 +6,7 @@ export type PlayerFound =
   | { readonly ok: true; readonly id: string; readonly kind: string }
   | { readonly ok: false; readonly text: string };
 
-/** The order where the group has no kinds: ids that most games know come first. */
+/** The order if the group has no kinds: ids that most games know come first. */
 const usualKinds: readonly string[] = [
   'steam',
   'minecraft',
@@ -28,7 +28,10 @@ interface Hints {
   readonly offlineServer?: string | undefined;
 }
 
-/** The first canonical id of the group's kinds; or why the person has none. The reason holds no id. */
+/**
+ * Returns the first canonical id of the group's kinds, or the reason why the person has none. The reason contains no
+ * id.
+ */
 export function playerOf(ids: readonly RowId[], { kinds, offlineServer }: Hints): PlayerFound {
   const order = kinds ?? usualKinds;
   const rankOf = (kind: string) => (order.includes(kind) ? order.indexOf(kind) : order.length);

@@ -1,7 +1,6 @@
 /**
- * Sends the entries of a plan through a spool on disk, so that an import that was interrupted goes on where it
- * stopped, and one that is repeated changes nothing. Only event ids, hashes, times and what the group asks for leave
- * this machine.
+ * Sends the entries of a plan through a spool on disk, so that an interrupted import continues where it stopped, and a
+ * repeated one changes nothing. Only event ids, hashes, times and the fields of the contract leave this machine.
  */
 import * as crypto from 'node:crypto';
 import { join } from 'node:path';
@@ -17,23 +16,23 @@ import type { PlanEntry, Refused } from './plan.js';
 export interface SendOptions {
   readonly to: SpoolTarget;
   readonly events: EventOptions;
-  /** The folder of the spool and of the place where a resumed import goes on. */
+  /** The folder of the spool and of the saved position. */
   readonly folder: string;
-  /** Ends the import; what is on disk by then is sent by the next one. */
+  /** Ends the import; the next one sends the events that are on disk by then. */
   readonly signal: AbortSignal;
   readonly onProgress: (done: number, total: number) => void;
   readonly runtime?: Runtime | undefined;
 }
 
 export interface Sent {
-  /** Events that the node has, those among them that it had before included. */
+  /** Number of events that the node has stored, including those that it had before. */
   readonly delivered: number;
   readonly duplicates: number;
   /** Events that the node refused for good. */
   readonly refused: readonly Refused[];
-  /** Events on disk that the next import sends. */
+  /** Number of events on disk that the next import sends. */
   readonly waiting: number;
-  /** Why some wait: what keeps the node from taking them, or the signal's end; null where none do. */
+  /** The reason why some wait: the error of the node, or the abort of the signal; null if none wait. */
   readonly obstacle: TrustError | null;
 }
 
@@ -50,7 +49,7 @@ export async function sendEntries(entries: readonly PlanEntry[], options: SendOp
   const spool = await EventSpool.open({
     folder: join(folder, 'spool'),
     to,
-    // What does not fit waits in the list, so that little of it lies on the disk at a time.
+    // The other events wait in the list, so that the spool stays small.
     bytesMax: bounds.importSpoolBytes,
     whenFull: 'wait',
     onSetAside: ({ event, code, reason }) => setAside.set(event.event_id, `${code}: ${reason}`),
@@ -72,7 +71,7 @@ export async function sendEntries(entries: readonly PlanEntry[], options: SendOp
   }
 }
 
-/** Puts what an earlier run did not put there into the spool, in steps whose end is written down. */
+/** Adds the events that an earlier run did not add to the spool, and saves the position after each step. */
 async function addAll(
   entries: readonly PlanEntry[],
   spool: EventSpool,
@@ -83,7 +82,7 @@ async function addAll(
   const place = await readPlace(folder);
   let added = place?.list === list ? place.added : 0;
   while (added < entries.length && watch.obstacle === null) {
-    // Room is waited for once a step: what waits in the spool for its own takes memory, one event at a time.
+    // Wait for room once per step: events that wait within the spool take memory one by one.
     if (!(await watch.until(watch.roomIn(spool)))) return;
     const step = entries.slice(added, added + bounds.importStepEvents);
     const adding = Promise.all(step.map((entry) => spool.add(eventOf(entry, events), { signal: watch.signal })));
@@ -93,7 +92,7 @@ async function addAll(
   }
 }
 
-/** Tells a list of events from another, without holding any of it. */
+/** Distinguishes lists of events without storing any of their content. */
 function digestOf(entries: readonly PlanEntry[], { peerId, groupSalt, list }: EventOptions): string {
   const digest = crypto.createHmac('sha256', groupSalt).update(`${peerId} ${list}`);
   for (const { playerId, at, says } of entries) digest.update(`\n${playerId} ${at} ${says}`);
@@ -110,7 +109,7 @@ async function readPlace(folder: string): Promise<Place | null> {
     const isPlace = typeof place === 'object' && place !== null && 'list' in place && 'added' in place;
     return isPlace && Number.isSafeInteger(place.added) ? (place as Place) : null;
   } catch (error) {
-    // A place that cannot be read costs time only: the node knows events that come twice.
+    // An unreadable position costs time only: the node recognises events that arrive twice.
     if (error instanceof SyntaxError) return null;
     throw error;
   }
@@ -120,7 +119,7 @@ async function forgetPlace(folder: string): Promise<void> {
   await replaceSmallFile(placePath(folder), 'null\n');
 }
 
-/** The lines of the events that the node refused. */
+/** Returns the lines of the events that the node refused. */
 function linesOf(
   setAside: ReadonlyMap<string, string>,
   entries: readonly PlanEntry[],
@@ -133,7 +132,7 @@ function linesOf(
   });
 }
 
-/** Notices that the node takes nothing any more, or that the caller ends the import. */
+/** Notices that the node accepts nothing any more, or that the caller ends the import. */
 class Watch {
   /** Aborted with the obstacle. */
   readonly signal: AbortSignal;
@@ -158,7 +157,7 @@ class Watch {
     return this.#obstacle;
   }
 
-  /** Resolves once the spool has room for a further step. */
+  /** Resolves once the spool has room for another step. */
   async roomIn(spool: EventSpool): Promise<void> {
     while (spool.progress.pendingBytes > bounds.importSpoolBytes / 2 && this.#obstacle === null) {
       await new Promise<void>((resolve) => {
@@ -175,7 +174,7 @@ class Watch {
     else this.#calm();
   }
 
-  /** Whether the work was done before there was obstacle. Rejects where the work fails by itself. */
+  /** True if the work was done before an obstacle came up. Rejects if the work itself fails. */
   async until(work: Promise<unknown>): Promise<boolean> {
     let stop = () => {};
     const aborted = new Promise<false>((resolve) => {
@@ -201,7 +200,7 @@ class Watch {
   }
 
   #giveUp(): void {
-    this.#give(this.#lastError ?? new TrustError('unreachable', 'the node takes no events'));
+    this.#give(this.#lastError ?? new TrustError('unreachable', 'the node accepts no events'));
   }
 
   #give(obstacle: TrustError): void {

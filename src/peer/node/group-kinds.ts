@@ -1,11 +1,11 @@
-/** The kinds of player ids of the group that a command works for, once it is clear that it is the right group. */
+/** Reads the kinds of player ids of the group for a command, after it has verified that the group is the right one. */
 import { saltCheckOf } from '../../client/ids/salt-check.js';
 import { PeerError, wrongUsage } from '../peer-error.js';
 import { NodeReader } from './node-reader.js';
 
 /**
- * The kinds that the group takes; null where its ids are opaque. Throws `salt_mismatch` where the salt is another
- * group's, and `wrong_usage` where the group knows players by something else than account ids.
+ * Returns the kinds that the group accepts; null if its ids are opaque. Throws `salt_mismatch` if the salt is another
+ * group's, and `wrong_usage` if the group does not identify players by account ids.
  */
 export async function groupKinds(url: string, groupSalt: string): Promise<readonly string[] | null> {
   const reader = new NodeReader(url);
@@ -15,7 +15,7 @@ export async function groupKinds(url: string, groupSalt: string): Promise<readon
       throw new PeerError('salt_mismatch', `the salt is not that of the group ${JSON.stringify(groupId)}`, 2);
     }
     if (identityMode === 'high-security') {
-      throw wrongUsage('the group knows players by verified identity tokens, which no list of a game holds');
+      throw wrongUsage('the group knows players by verified identity tokens, which no list of a game contains');
     }
     return playerIdKinds.length > 0 ? playerIdKinds : null;
   } finally {

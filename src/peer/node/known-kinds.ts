@@ -1,6 +1,6 @@
 /**
- * The kinds of player ids that the group's node names, kept in the state folder, so that ids are brought to one
- * spelling also while the node is away. The node stamps them: once known they stay.
+ * The kinds of player ids that the group's node states, stored in the state folder, so that ids are converted also
+ * while the node is down. The node fixes them: once known they do not change.
  */
 import { join } from 'node:path';
 import { normalizePlayerId } from '../../client/ids/normalize.js';
@@ -11,7 +11,7 @@ import type { PeerConfig } from '../config/peer-config.js';
 import { readSmallFile, replaceSmallFile } from '../config/small-file.js';
 import type { NodeReader } from './node-reader.js';
 
-/** Why a text names nobody in any group; other refusals may be of an id that the group made itself. */
+/** Reasons why a text names nobody in any group. Other refused texts may be ids of the group itself. */
 const idsOfNobody: ReadonlySet<PlayerIdRefusal> = new Set(['placeholder', 'address', 'rounded_number']);
 
 export class KnownKinds {
@@ -26,23 +26,23 @@ export class KnownKinds {
     this.#kinds = kinds;
   }
 
-  /** What was learnt before from the node at the configuration's address. */
+  /** Reads the stored kinds of the node at the configured address. */
   static async open({ stateDir, url }: PeerConfig): Promise<KnownKinds> {
     const path = join(stateDir, 'group.json');
     return new KnownKinds(path, url, kindsIn(await readSmallFile(path), url));
   }
 
-  /** Empty where ids are opaque; null where the node was never reached. */
+  /** Empty if ids are opaque; null if the node was never reached. */
   get kinds(): readonly string[] | null {
     return this.#kinds;
   }
 
-  /** Whether the node has told in this process. */
+  /** True if the node has answered in this process. */
   get isFresh(): boolean {
     return this.#isFresh;
   }
 
-  /** Asks the node. Rejects with a `TrustError` where it does not answer. */
+  /** Asks the node. Rejects with a `TrustError` if it does not answer. */
   async learn(reader: NodeReader): Promise<void> {
     const { playerIdKinds: kinds } = await reader.group();
     const isNew = JSON.stringify(kinds) !== JSON.stringify(this.#kinds);
@@ -52,9 +52,9 @@ export class KnownKinds {
   }
 
   /**
-   * The spelling of an id that all peers of the group share. In a group whose ids are opaque it is the one that an import
-   * of a list gives, so that a player on a list is the player who joins; an id of no known form stays as it is. Throws
-   * `invalid_argument` for what is no id of the group's kinds, or of nobody.
+   * Returns the canonical form of an id. In a group with opaque ids it is the form that an import of a list uses, so that
+   * a banned account is recognised when it joins; an id of no known form is returned as it is. Throws
+   * `invalid_argument` for a text that is no id of the group's kinds, or that names nobody.
    */
   canonical(id: string): string {
     if (isSubjectHash(id)) return id;

@@ -1,6 +1,6 @@
 /**
- * Public facts that a node tells about itself, its group and its peers. Reads only; used where the client has no call
- * of its own: by the status of the sidecar, by `ptf-peer register` and by `ptf-peer doctor`.
+ * Reads public facts about a node, its group and its peers, for which the client has no call; used by the status of the
+ * sidecar, by `ptf-peer register` and by `ptf-peer doctor`.
  */
 import { bounds } from '../../client/bounds.js';
 import { Caller, isRecord, readText } from '../../client/transport/caller.js';
@@ -10,7 +10,7 @@ import { type Runtime, systemRuntime } from '../../client/transport/runtime.js';
 import { answerOf, type Transport } from '../../client/transport/transport.js';
 import { TrustError } from '../../client/trust-error.js';
 
-/** What `GET /peers` says of the group. Members that an older node does not send are null. */
+/** The group in the answer of `GET /peers`. Members that an older node does not send are null. */
 export interface GroupFacts {
   readonly groupId: string;
   readonly identityMode: string;
@@ -20,7 +20,7 @@ export interface GroupFacts {
 
 export type PeerStatus = 'active' | 'suspended' | 'revoked';
 
-/** The header `Date` is cut to a second. */
+/** The header `Date` is truncated to seconds. */
 const headerDateMs = 1_000;
 
 const statuses: readonly string[] = ['active', 'suspended', 'revoked'] satisfies PeerStatus[];
@@ -37,7 +37,7 @@ export class NodeReader {
     this.#runtime = runtime;
   }
 
-  /** Rejects with a `TrustError` where the node does not answer, or does not speak the contract. */
+  /** Rejects with a `TrustError` if the node does not answer, or its answer does not follow the contract. */
   async group(): Promise<GroupFacts> {
     const { group } = await this.#peers('limit=1');
     if (!isRecord(group) || typeof group.group_id !== 'string') throw notTheContract();
@@ -50,7 +50,7 @@ export class NodeReader {
     };
   }
 
-  /** The status of a peer; null where the group has no such peer. */
+  /** Returns the status of a peer; null if the group has no such peer. */
   async statusOf(peerId: string): Promise<PeerStatus | null> {
     let cursor: string | null = null;
     for (let page = 0; page < bounds.peerPagesMax; page++) {
@@ -66,8 +66,8 @@ export class NodeReader {
   }
 
   /**
-   * How far this machine's clock is ahead of the node's, in ms, to within a second and half of the call; null where the
-   * node tells no time. Rejects with a `TrustError` where the node does not answer.
+   * Returns how far this machine's clock is ahead of the node's, in ms, with an error of a second plus half the
+   * duration of the call; null if the node sends no time. Rejects with a `TrustError` if the node does not answer.
    */
   async clockAheadMs(): Promise<number | null> {
     const began = this.#runtime.now();
@@ -104,5 +104,5 @@ export class NodeReader {
 }
 
 function notTheContract(): TrustError {
-  return new TrustError('unexpected_answer', 'the answer to GET /peers does not hold to the contract');
+  return new TrustError('unexpected_answer', 'the answer to GET /peers does not follow the contract');
 }

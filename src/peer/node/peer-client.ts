@@ -4,7 +4,8 @@ import { TrustClient } from '../../client/trust-client.js';
 import type { PeerConfig } from '../config/peer-config.js';
 
 /**
- * A client of the configured peer that takes player ids as canonical already: the commands bring them into that form.
+ * Creates a client of the configured peer that treats player ids as canonical already, because the commands convert
+ * them.
  */
 export function peerClient(
   { url, peerId, apiKey, groupSalt, signingKey }: PeerConfig,

@@ -1,4 +1,4 @@
-/** What an error of the client means for the person who runs a game server, and what to do about it. */
+/** Explains an error of the client to the person who runs a game server, with the remedy. */
 import { isRetryable, type TrustError } from '../../client/trust-error.js';
 
 const words: Readonly<Record<string, string>> = {
@@ -10,12 +10,12 @@ const words: Readonly<Record<string, string>> = {
   game_id_not_registered: 'this peer is not registered for the game: correct game_ids, or register with the game',
   signature_missing: 'this peer must sign its requests: give ptf-peer its signing key',
   signature_invalid: 'the signature is not that of this peer: give ptf-peer the signing key that belongs to it',
-  signature_expired: 'the node found the signature too old: set the clock of this machine right',
-  spool_in_use: 'another process works on this folder: stop it, or give this one a state_dir of its own',
-  spool_failed: 'the disk refused: make room, or give the folder to this user',
+  signature_expired: 'the signature is too old for the node: set the clock of this machine right',
+  spool_in_use: 'another process uses this folder: stop it, or give this one a state_dir of its own',
+  spool_failed: 'the disk failed or is full: free disk space, or make this user the owner of the folder',
 };
 
-/** One sentence without a secret. `url`: the node's address. */
+/** Returns one sentence without a secret. `url`: the node's address. */
 export function plainWords(error: TrustError, url: string): string {
   const known = words[error.code];
   if (known !== undefined) return known;

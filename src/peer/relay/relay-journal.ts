@@ -1,7 +1,7 @@
 /**
- * What a relay has delivered so far, on disk: the verdict of each player that is not neutral, and the id of the
- * stream to go on from. A journal of lines that are synced one by one; it is written anew when it has grown. Holds
- * subject hashes only.
+ * The deliveries of a relay on disk: the verdict of each player that is not neutral, and the event id from which the
+ * stream continues. A journal of lines that are synced one by one, rewritten when it has grown. Contains subject hashes
+ * only.
  */
 import { type FileHandle, mkdir, open, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -10,15 +10,15 @@ import { isSubjectHash } from '../../client/ids/subject.js';
 import type { Verdict } from '../../client/player-trust.js';
 import { readSmallFile, replaceSmallFile } from '../config/small-file.js';
 
-/** A line: an id of the stream, or a verdict as delivered; null where the player is neutral or gone. */
+/** A line: an event id of the stream, or a delivered verdict; null if the player is neutral or was removed. */
 type Line = { readonly id: string } | { readonly s: string; readonly v: Verdict | null };
 
 export class RelayJournal {
-  /** By subject hash. Players that are not in it are neutral. */
+  /** Verdicts by subject hash. Players without an entry are neutral. */
   readonly verdicts = new Map<string, Verdict>();
   readonly #path: string;
   #lastEventId = '';
-  /** Deliveries since the last id, by subject hash: they tell apart two equal changes of one player. */
+  /** Number of deliveries since the last id, by subject hash; it distinguishes equal changes of one player. */
   readonly #since = new Map<string, number>();
   #handle: FileHandle | null = null;
   #lines = 0;
@@ -27,7 +27,7 @@ export class RelayJournal {
     this.#path = path;
   }
 
-  /** Reads the journal as far as it is whole; a last line that was torn by a kill is cut off. */
+  /** Reads the intact part of the journal; a last line that was torn by a kill is cut off. */
   static async open(path: string): Promise<RelayJournal> {
     const journal = new RelayJournal(path);
     const text = (await readSmallFile(path, bounds.relayStateBytes)) ?? '';
@@ -42,27 +42,27 @@ export class RelayJournal {
     return journal;
   }
 
-  /** The id of the stream to go on from; empty where nothing was delivered yet. */
+  /** The event id from which the stream continues; empty if nothing was delivered yet. */
   get lastEventId(): string {
     return this.#lastEventId;
   }
 
-  /** How often a change of this player was delivered since the last id. */
+  /** Number of changes of this player that were delivered since the last id. */
   deliveredSinceId(subject: string): number {
     return this.#since.get(subject) ?? 0;
   }
 
-  /** The change is delivered; resolves once that is on disk. */
+  /** Records the delivery of a change; resolves once it is on disk. */
   async delivered(subject: string, verdict: Verdict | null): Promise<void> {
     await this.#append({ s: subject, v: verdict });
   }
 
-  /** Everything up to this id is delivered; resolves once that is on disk. */
+  /** Records that everything up to this id is delivered; resolves once it is on disk. */
   async reached(lastEventId: string): Promise<void> {
     if (lastEventId !== this.#lastEventId) await this.#append({ id: lastEventId });
   }
 
-  /** Takes all verdicts for delivered, without a line for each. */
+  /** Records all verdicts as delivered, without a line for each. */
   async begin(verdicts: ReadonlyMap<string, Verdict>, lastEventId: string): Promise<void> {
     this.verdicts.clear();
     for (const [subject, verdict] of verdicts) this.verdicts.set(subject, verdict);

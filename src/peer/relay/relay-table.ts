@@ -1,6 +1,6 @@
 /**
- * The table that the verdict stream writes to for a relay: it keeps verdicts and turns what differs from the
- * delivered ones into changes. The stream is read on once they are delivered, so that nothing gathers here.
+ * The table that the verdict stream writes to for a relay: it holds verdicts and turns differences from the delivered
+ * ones into changes. The stream is read further once they are delivered, so that nothing accumulates here.
  */
 import type { StreamTable } from '../../client/feed/stream-table.js';
 import type { TrustValues, Verdict } from '../../client/player-trust.js';
@@ -11,10 +11,10 @@ type Draft = Pick<VerdictChange, 'subject' | 'from' | 'to'>;
 
 export interface RelayTableOptions {
   readonly journal: RelayJournal;
-  /** Takes the first snapshot for known; else each verdict in it that is not neutral is a change. */
+  /** Treats the first snapshot as known; otherwise each verdict in it that is not neutral is a change. */
   readonly newOnly: boolean;
   readonly now: () => number;
-  /** Resolves once the change is delivered or given up; rejects where the relay ends. */
+  /** Resolves once the change is delivered or set aside; rejects if the relay ends. */
   readonly deliver: (change: VerdictChange) => Promise<void>;
 }
 
@@ -23,9 +23,9 @@ export class RelayTable implements StreamTable {
   inSnapshot = false;
   readonly complete = false;
   readonly #options: RelayTableOptions;
-  /** As the stream says, delivered or not. */
+  /** Verdicts as streamed, whether delivered or not. */
   readonly #verdicts: Map<string, Verdict>;
-  /** Known before the snapshot that runs and not named by it yet. */
+  /** Players known before the present snapshot that it has not named yet. */
   #unnamed = new Set<string>();
   #drafts: Draft[] = [];
   #isBaseline: boolean;
@@ -67,7 +67,7 @@ export class RelayTable implements StreamTable {
 
   orphan(): void {}
 
-  /** Delivers what has changed, one after the other, then notes the id. */
+  /** Delivers the changes, one after the other, then records the id. */
   async settle(lastEventId: string): Promise<void> {
     const { journal, deliver, now } = this.#options;
     if (this.#isBaseline) {

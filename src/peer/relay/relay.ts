@@ -1,6 +1,6 @@
 /**
- * Relays changes of verdicts from the node's stream to a webhook: at least once, in order, resumed where the last
- * delivery was. While the receiver is away the stream is not read, so that nothing gathers in memory.
+ * Relays changes of verdicts from the node's stream to a webhook: at least once, in order, resumed after the last
+ * delivery. While the receiver is down the stream is not read, so that nothing accumulates in memory.
  */
 import { hash } from 'node:crypto';
 import { appendFile } from 'node:fs/promises';
@@ -23,20 +23,20 @@ export interface RelayOptions {
   readonly url: string;
   readonly secret: string;
   readonly discord: boolean;
-  /** Sends only changes from now on; else first one for each player whose verdict is not neutral. */
+  /** Sends only future changes; otherwise first one for each player whose verdict is not neutral. */
   readonly newOnly: boolean;
-  /** Takes one line without a secret; players are named by their hashes. */
+  /** Writes one line without a secret; players are named by their hashes. */
   readonly log: (line: string) => void;
   readonly signal: AbortSignal;
   readonly runtime?: Runtime | undefined;
 }
 
-/** The folder of what a relay to this address keeps. */
+/** The state folder of a relay to this address. */
 export function relayFolder({ stateDir }: PeerConfig, url: string): string {
   return join(stateDir, 'relay', hash('sha256', url, 'hex').slice(0, 16));
 }
 
-/** Runs until the signal is aborted. Rejects where the receiver wants no webhooks any more. */
+/** Runs until the signal is aborted. Rejects if the receiver wants no further webhooks. */
 export async function relayVerdicts(options: RelayOptions): Promise<void> {
   const { config, url, runtime = systemRuntime, log } = options;
   const folder = relayFolder(config, url);
@@ -47,7 +47,7 @@ export async function relayVerdicts(options: RelayOptions): Promise<void> {
   const say = (text: string | null) => {
     if (text === problem) return;
     problem = text;
-    log(text ?? 'webhooks are taken again');
+    log(text ?? 'webhooks are accepted again');
   };
   const sender = new WebhookSender({ url, secret: options.secret, discord: options.discord, runtime, signal, say });
   let delivered = 0;
@@ -99,9 +99,9 @@ export async function relayVerdicts(options: RelayOptions): Promise<void> {
   }
 }
 
-/** A message that the receiver finds at fault does not hold up those behind it. */
+/** Sets aside a message that the receiver rejects as invalid, so that it does not block later ones. */
 async function setAside(folder: string, change: VerdictChange, log: (line: string) => void): Promise<void> {
   const path = join(folder, 'set-aside.ndjson');
   await appendFile(path, `${JSON.stringify({ id: change.id, ...webhookBody(change) })}\n`, { mode: 0o600 });
-  log(`the receiver finds the webhook ${change.id} at fault; it is set aside in ${path}`);
+  log(`the receiver rejects the webhook ${change.id} as invalid; it is set aside in ${path}`);
 }

@@ -1,19 +1,19 @@
-/** A change of one player's verdict, and the bodies of webhooks that tell of it. */
+/** A change of one player's verdict, and the webhook bodies that report it. */
 import { hash } from 'node:crypto';
 import type { TrustValues, Verdict } from '../../client/player-trust.js';
 
 export interface VerdictChange {
-  /** The same for the same change, however often it is sent. */
+  /** Identifies the change, however often it is sent. */
   readonly id: string;
   readonly subject: string;
   readonly from: Verdict;
-  /** Null where the player is gone from the group. */
+  /** Null if the player was removed from the group. */
   readonly to: TrustValues | null;
-  /** When this relay noticed, in ms since 1970. */
+  /** Time at which this relay noticed the change, in ms since 1970. */
   readonly at: number;
 }
 
-/** The id of a change: it follows from where in the stream the change was, so that a repetition has the same. */
+/** Returns the id of a change, which follows from its position in the stream, so that a repetition has the same id. */
 export function changeIdOf(
   lastEventId: string,
   nth: number,
@@ -24,7 +24,7 @@ export function changeIdOf(
   return `msg_${hash('sha256', what, 'hex').slice(0, 40)}`;
 }
 
-/** The body of a webhook: the envelope that Standard Webhooks recommends. */
+/** Returns the body of a webhook: the envelope that Standard Webhooks recommends. */
 export function webhookBody({ subject, from, to, at }: VerdictChange): object {
   const timestamp = new Date(at).toISOString();
   if (to === null) {
@@ -43,13 +43,13 @@ const colours: Readonly<Record<Verdict, number>> = {
 };
 const hashShown = 16;
 
-/** The same as a message of Discord with one embed. */
+/** Returns the change as a Discord message with one embed. */
 export function discordBody({ id, subject, from, to, at }: VerdictChange): object {
   const field = (name: string, value: string) => ({ name, value, inline: true });
   const fields = [field('Player', `\`${subject.slice(0, hashShown)}…\``), field('Before', from)];
   if (to !== null) fields.push(field('Score', String(to.score)), field('Confidence', String(to.confidence)));
   const embed = {
-    title: to === null ? 'A player was removed from the group' : `A player is ${to.verdict} now`,
+    title: to === null ? 'A player was removed from the group' : `A player is now ${to.verdict}`,
     color: to === null ? colours.neutral : colours[to.verdict],
     fields,
     timestamp: new Date(at).toISOString(),

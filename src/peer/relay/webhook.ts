@@ -1,6 +1,6 @@
 /**
- * Delivers one webhook until the receiver has it: signed as Standard Webhooks says, retried with backoff, as long as
- * the receiver asks to wait. The address may hold a secret, so that only its host reaches a log.
+ * Delivers one webhook until the receiver accepts it: signed according to Standard Webhooks, retried with backoff and
+ * at least as long as the receiver asks to wait. The address may contain a secret, so that only its host is logged.
  */
 import { Webhook } from 'standardwebhooks';
 import { request } from 'undici';
@@ -16,11 +16,11 @@ export interface WebhookOptions {
   readonly discord: boolean;
   readonly runtime: Runtime;
   readonly signal: AbortSignal;
-  /** Says what keeps the receiver from taking it; null once it works. */
+  /** Reports the problem that prevents deliveries; null once they work. */
   readonly say: (problem: string | null) => void;
 }
 
-/** Statuses by which a receiver says that this very message is at fault. */
+/** Statuses by which a receiver rejects this very message. */
 const contentFaults: readonly number[] = [400, 413, 422];
 const gone = 410;
 
@@ -34,8 +34,9 @@ export class WebhookSender {
   }
 
   /**
-   * Resolves with whether the receiver took it; false where it found the message itself at fault, again and again.
-   * Rejects with `webhook_gone` where the receiver wants none any more, and with the reason of the signal.
+   * Resolves with true if the receiver accepted the webhook, and with false if it rejected the message itself
+   * repeatedly. Rejects with `webhook_gone` if the receiver wants no further webhooks, and with the reason of the
+   * signal.
    */
   async send(change: VerdictChange): Promise<boolean> {
     const { discord, runtime, signal, say } = this.#options;
@@ -47,7 +48,7 @@ export class WebhookSender {
         return true;
       }
       if (answer.status === gone) {
-        throw new PeerError('webhook_gone', `${this.#host} answered 410: it takes no webhooks any more`, 1);
+        throw new PeerError('webhook_gone', `${this.#host} answered 410: it accepts no webhooks any more`, 1);
       }
       say(
         `${this.#host} ${answer.status === 0 ? 'does not answer' : `answered ${answer.status}`}; retried until it takes it`,
@@ -58,7 +59,7 @@ export class WebhookSender {
     }
   }
 
-  /** Status 0 where no answer came. */
+  /** Status 0 if no answer arrived. */
   async #attempt(id: string, text: string): Promise<{ status: number; retryAfterMs: number }> {
     const { url, signal } = this.#options;
     signal.throwIfAborted();

@@ -15,19 +15,19 @@ export class AllowFile {
     this.list = new AllowList(entries);
   }
 
-  /** Reads the file; an empty list where there is none. Throws `wrong_usage` for a file that it did not write. */
+  /** Reads the file; an empty list if there is none. Throws `wrong_usage` for a file that it did not write. */
   static async open(path: string): Promise<AllowFile> {
     const text = await readSmallFile(path, bounds.allowFileBytes);
     return new AllowFile(path, text === undefined ? [] : entriesIn(text, path));
   }
 
-  /** Lets a player pass until a date ahead; resolves once that is on disk. */
+  /** Lets a player pass until a future date; resolves once that is on disk. */
   async add(subject: string, until: number, note: string): Promise<void> {
     this.list.add(subject, until, note);
     await this.#write();
   }
 
-  /** Resolves with whether the player was on the list, once the list without it is on disk. */
+  /** Resolves with true if the player was on the list, once the new list is on disk. */
   async remove(subject: string): Promise<boolean> {
     const isThere = this.list.has(subject);
     this.list.remove(subject);
@@ -51,7 +51,7 @@ function entriesIn(text: string, path: string): AllowListEntry[] {
     value = undefined;
   }
   if (!Array.isArray(value) || !value.every(isEntry)) {
-    throw wrongUsage(`${path} is no allow list of ptf-peer; restore it, or remove it to begin an empty one`);
+    throw wrongUsage(`${path} is not an allow list of ptf-peer; restore it, or remove it to begin an empty one`);
   }
   return value;
 }

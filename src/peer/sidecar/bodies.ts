@@ -1,4 +1,4 @@
-/** The bodies that the sidecar takes: a report and an entry of the allow list, checked member by member. */
+/** The request bodies of the sidecar: a report and an entry of the allow list, checked member by member. */
 import { bounds } from '../../client/bounds.js';
 import type { EventType } from '../../client/write/submission.js';
 import { LocalError, memberFault } from './local-error.js';
@@ -9,9 +9,9 @@ export interface ReportBody {
   readonly eventType: EventType;
   readonly gameId: string;
   readonly severity: number;
-  /** The game's own name for the report; the same name again is the same report. */
+  /** The game's own name for the report; the same name identifies the same report. */
   readonly eventId: string | undefined;
-  /** When it happened, in ms since 1970; undefined means now. */
+  /** Time of the event in ms since 1970; undefined means now. */
   readonly at: number | undefined;
 }
 
@@ -21,7 +21,7 @@ export interface AllowBody {
   readonly note: string;
 }
 
-/** The compiler holds the table to the contract's list. */
+/** The compiler compares this table with the contract's list. */
 const eventTypes: Readonly<Record<EventType, true>> = {
   report_cheating: true,
   report_toxicity: true,
@@ -39,7 +39,7 @@ const reportMembers = ['player_id', 'event_type', 'game_id', 'severity', 'event_
 const allowMembers = ['player_id', 'until', 'note'];
 const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 
-/** Checks a report. `gameIds`: the games of the peer; the only one is taken where the body names none. */
+/** Checks a report. `gameIds`: the games of the peer; a body without a game uses the only one. */
 export function reportOf(body: unknown, gameIds: readonly string[]): ReportBody {
   const given = objectOf(body, reportMembers);
   const { event_type: eventType, severity, event_id: eventId, timestamp } = given;
@@ -92,7 +92,7 @@ function objectOf(body: unknown, members: readonly string[]): Readonly<Record<st
   const unknown = Object.keys(body).find((name) => !members.includes(name));
   if (unknown !== undefined) {
     const field = `/${unknown.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-    throw memberFault(field, 'additionalProperties', `the body takes only ${members.join(', ')}`);
+    throw memberFault(field, 'additionalProperties', `the body may have only these members: ${members.join(', ')}`);
   }
   return body as Readonly<Record<string, unknown>>;
 }

@@ -15,12 +15,12 @@ export class LocalError extends Error {
   }
 }
 
-/** The refusal of a member of a body, by the JSON pointer of the member. */
+/** Returns the refusal of a member of a body, with the JSON pointer of the member. */
 export function memberFault(field: string, violation: string, message: string): LocalError {
   return new LocalError(400, 'schema_validation_failed', message, { field, violation });
 }
 
-/** What a request ends with. An error that nobody foresaw says nothing about itself. */
+/** Converts the error of a request. An unexpected error reveals nothing about itself. */
 export function refusalOf(error: unknown): LocalError {
   if (error instanceof LocalError) return error;
   if (error instanceof TrustError) {

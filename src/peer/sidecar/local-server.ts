@@ -1,6 +1,6 @@
 /**
- * The local HTTP of a sidecar: token, routes, bodies and refusals. It knows the paths of the API and nothing about
- * trust; each route asks `Sidecar`. Paths may hold player ids, so no path reaches a log or an error.
+ * The local HTTP server of a sidecar: token, routes, bodies and refusals. It knows the paths of the API and nothing
+ * about trust; each route calls `Sidecar`. Paths may contain player ids, so that no path reaches a log or an error.
  */
 import { chmod, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -18,9 +18,9 @@ export interface LocalServerOptions {
   readonly gameIds: readonly string[];
   /** A loopback address. */
   readonly host: string;
-  /** 0 takes a free port. */
+  /** 0 chooses a free port. */
   readonly port: number;
-  /** A Unix socket beside the port, of mode 0600. */
+  /** A Unix socket of mode 0600 besides the port. */
   readonly socketPath: string | undefined;
   readonly log: (line: string) => void;
 }
@@ -38,7 +38,7 @@ interface Answer {
 const playersPath = '/v1/players/';
 const allowPath = '/v1/allow/';
 
-/** Listens on both addresses. Rejects with a `PeerError` where one is taken. */
+/** Listens on both addresses. Rejects with a `PeerError` if one is in use. */
 export async function startLocalServer(options: LocalServerOptions): Promise<LocalServer> {
   const isToken = tokenTest(options.token);
   const servers: Server[] = [];
@@ -77,7 +77,7 @@ function serverOf(answer: (request: IncomingMessage) => Promise<Answer>, log: (l
         if (code === 'internal_error') log(`a request failed: ${error instanceof Error ? error.name : typeof error}`);
         if (status === 401) response.setHeader('www-authenticate', 'Bearer');
         if (status === 405) response.setHeader('allow', String(details?.allow));
-        // What is left of the body is not read.
+        // The rest of the body is not read.
         if (!request.complete) response.setHeader('connection', 'close');
         send(response, status, { error: message, code, ...(details === undefined ? {} : { details }) });
       },
@@ -149,13 +149,13 @@ function authorize({ headers }: IncomingMessage, isToken: (text: string) => bool
   }
   const [, token] = /^Bearer +(\S+)$/i.exec(authorization) ?? [];
   if (token === undefined || !isToken(token)) {
-    throw new LocalError(401, 'invalid_token', 'the local token is not that of this sidecar; read its token file');
+    throw new LocalError(401, 'invalid_token', 'the local token is wrong; read the token file of this sidecar');
   }
 }
 
 function only({ method }: IncomingMessage, allowed: 'GET' | 'POST' | 'DELETE'): void {
   if (method === allowed || (method === 'HEAD' && allowed === 'GET')) return;
-  throw new LocalError(405, 'method_not_allowed', `this path takes ${allowed}`, { allow: allowed });
+  throw new LocalError(405, 'method_not_allowed', `this path accepts ${allowed}`, { allow: allowed });
 }
 
 function idsOf(query: string): string[] {
@@ -201,7 +201,7 @@ function listening(server: Server, where: { host: string; port: number } | { pat
   });
 }
 
-/** A socket that a killed sidecar left behind is removed; one that answers stays, and `listen` then fails. */
+/** Removes a socket that a killed sidecar left behind; one that answers stays, and `listen` then fails. */
 async function removeStaleSocket(path: string): Promise<void> {
   const isStale = await new Promise<boolean>((resolve) => {
     const socket = connect(path);

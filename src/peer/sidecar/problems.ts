@@ -1,9 +1,9 @@
 /**
- * What is wrong with a sidecar right now, in plain words, and one log line when it begins and one when it is over.
- * Nothing that it holds or logs is a key, a salt, a token or a player id.
+ * The present problems of a sidecar in plain words, with one log line when a problem begins and one when it ends. No
+ * text contains a key, a salt, a token or a player id.
  */
 
-/** The part that a problem is about. */
+/** The part of the sidecar that has the problem. */
 export type ProblemPart = 'stream' | 'spool' | 'reports';
 
 export interface Problem {
@@ -12,7 +12,7 @@ export interface Problem {
   readonly code: string;
   /** For people. */
   readonly text: string;
-  /** When it was first seen, in ms since 1970. */
+  /** Time at which the problem was first seen, in ms since 1970. */
   readonly since: number;
 }
 
@@ -31,12 +31,12 @@ export class Problems {
     return [...this.#open.values()];
   }
 
-  /** The newest problem, whether or not it is over. */
+  /** The newest problem, whether or not it has ended. */
   get last(): Problem | null {
     return this.#last;
   }
 
-  /** Says what is wrong with a part now; null where nothing is. A problem that stays is logged once. */
+  /** Sets the present problem of a part; null if there is none. A lasting problem is logged once. */
   set(part: ProblemPart, found: { readonly code: string; readonly text: string } | null): void {
     const before = this.#open.get(part);
     if (found === null) {

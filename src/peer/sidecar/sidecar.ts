@@ -1,7 +1,7 @@
 /**
- * The sidecar of a game server: reads answered from the stream's cache, reports that are on disk before they are
- * answered, an allow list and a policy that may only watch. Raw player ids are hashed at once; nothing behind this file
- * sees one.
+ * The sidecar of a game server: reads are answered from the stream's cache, reports are on disk before they are
+ * answered, and an allow list and a policy decide the action. Raw player ids are hashed at once; no code behind this
+ * file sees one.
  */
 import * as crypto from 'node:crypto';
 import { join } from 'node:path';
@@ -28,14 +28,14 @@ export interface SidecarOptions {
   readonly config: PeerConfig;
   /** `shadow`: every player passes, and `would` says what `enforce` would do. */
   readonly mode: PolicyMode;
-  /** The verdicts that a player is restricted for. */
+  /** The verdicts for which a player is restricted. */
   readonly restrict: readonly PlayerTrust['verdict'][];
-  /** Confidence from which on a verdict counts. */
+  /** Least confidence at which a verdict counts. */
   readonly confidenceMin: number;
   readonly playersMax: number;
   readonly version: string;
   readonly memory: () => { readonly rss: number; readonly heapUsed: number };
-  /** Takes one line without a secret and without a player id. */
+  /** Writes one line without a secret and without a player id. */
   readonly log: (line: string) => void;
 }
 
@@ -47,21 +47,21 @@ export interface PlayerAnswer {
   readonly verdict: PlayerTrust['verdict'];
   readonly score: number;
   readonly confidence: number;
-  /** False: the group holds no events of this player. */
+  /** False if the group holds no events of this player. */
   readonly known: boolean;
   readonly source: PlayerTrust['source'];
-  /** RFC 3339; null where the values are assumed. */
+  /** RFC 3339; null if the values are assumed. */
   readonly as_of: string | null;
-  /** Why the values come neither from the node nor from the cache; null where they do. */
+  /** The reason why the values come neither from the node nor from the cache; null if they do. */
   readonly cause: string | null;
-  /** Whether the allow list lets the player pass; the verdict then is `neutral`. */
+  /** True if the allow list lets the player pass; the verdict then is `neutral`. */
   readonly allowed: boolean;
-  /** What the policy says to do, and what it would say if it were enforced. */
+  /** The action of the policy, and the action that it would take if it were enforced. */
   readonly action: Action;
   readonly would: Action;
 }
 
-/** An id of a match that is none, such as a bot's. */
+/** An invalid id of a match, such as a bot's. */
 export interface RefusedId {
   readonly player_id: string;
   readonly code: string;
@@ -78,7 +78,7 @@ export class Sidecar {
   readonly #policy: TrustPolicy<Action>;
   readonly #reader: NodeReader;
   readonly #kinds: KnownKinds;
-  /** Settles once the node has told its kinds of ids, or did not answer; null while nobody asks. */
+  /** Settles once the node has stated its kinds of ids, or did not answer; null if no request is in progress. */
   #learning: Promise<void> | null = null;
   readonly #problems: Problems;
   readonly #startedAt = Date.now();
@@ -111,7 +111,7 @@ export class Sidecar {
     this.#learnKinds();
   }
 
-  /** Opens spool and allow list and begins to follow the stream; a node that does not answer keeps none of it back. */
+  /** Opens the spool and the allow list and begins to follow the stream, without waiting for the node. */
   static async open(options: SidecarOptions): Promise<Sidecar> {
     const { stateDir } = options.config;
     const problems = new Problems(options.log, Date.now);
@@ -133,7 +133,7 @@ export class Sidecar {
     }
   }
 
-  /** One entry per id, in order. Without a call of the network where the cache is current. */
+  /** Resolves with one entry per id, in order. Needs no network call if the cache is current. */
   async players(ids: readonly string[]): Promise<(PlayerAnswer | RefusedId)[]> {
     const subjects = ids.map((id) => this.#subjectOf(id));
     const found = await this.#client.scores(subjects.filter((one) => typeof one === 'string'));
@@ -147,7 +147,7 @@ export class Sidecar {
     });
   }
 
-  /** The trust of one player. Throws `invalid_parameter` where the id is none. */
+  /** Resolves with the trust of one player. Throws `invalid_parameter` for an invalid id. */
   async player(id: string): Promise<PlayerAnswer> {
     const [trust] = await this.#client.scores([this.#requiredSubject(id)]);
     return this.#answerOf(id, trust!);
@@ -155,7 +155,7 @@ export class Sidecar {
 
   /** Resolves with the event's id once the report is on disk. */
   async report({ playerId, eventType, gameId, severity, eventId, at }: ReportBody): Promise<string> {
-    // A spelling that the group does not use would name another player, for good.
+    // Waits for the kinds, because a spelling that the group does not use would name another player for good.
     if (this.#kinds.kinds === null) await this.#learning;
     if (this.#kinds.kinds === null && !isSubjectHash(playerId)) {
       const text = 'the node was never reached, so that the spelling of player ids is not known yet; try again';
@@ -175,12 +175,12 @@ export class Sidecar {
     await this.#allow.add(this.#requiredSubject(playerId), until, note);
   }
 
-  /** Resolves with whether the player was on the list. */
+  /** Resolves with true if the player was on the list. */
   async disallow(playerId: string): Promise<boolean> {
     return this.#allow.remove(this.#requiredSubject(playerId));
   }
 
-  /** Looks at the states of stream and spool, logs what changed, and retries a stream that was refused a while ago. */
+  /** Checks the states of stream and spool, logs changes, and retries a stream that was refused a while ago. */
   refresh(): void {
     const { url } = this.#options.config;
     const { phase, lastError } = this.#feed.state;
@@ -208,7 +208,7 @@ export class Sidecar {
   takeSetAside(code: string, reason: string): void {
     this.#lastSetAside = { code, reason };
     const error = new TrustError(code as TrustError['code'], reason);
-    const text = `the node will never take a report as it is: ${plainWords(error, this.#options.config.url)}`;
+    const text = `the node will never accept a report as it is: ${plainWords(error, this.#options.config.url)}`;
     this.#problems.set('reports', { code, text });
   }
 
@@ -260,7 +260,7 @@ export class Sidecar {
     await this.#reader.close();
   }
 
-  /** Asks the node in the background; a node that does not answer is asked again at the next look. */
+  /** Asks the node in the background; if it does not answer, the next check asks again. */
   #learnKinds(): void {
     this.#learning ??= this.#kinds
       .learn(this.#reader)
@@ -295,7 +295,7 @@ export class Sidecar {
     }
   }
 
-  /** What the game calls a report may hold an account id, so that a digest of it travels. */
+  /** The game's name of a report may contain an account id, so that only a digest of it is sent. */
   #eventIdOf(name: string): string {
     const { peerId, groupSalt } = this.#options.config;
     return `report-${crypto.hash('sha256', JSON.stringify([peerId, name, groupSalt]), 'hex').slice(0, 40)}`;

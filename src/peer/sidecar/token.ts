@@ -1,10 +1,13 @@
-/** The local token of a sidecar: given, or made once and kept in a file of mode 0600. */
+/** The local token of a sidecar: given, or generated once and stored in a file of mode 0600. */
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { bounds } from '../../client/bounds.js';
 import { isOpenToOthers, readSmallFile, replaceSmallFile } from '../config/small-file.js';
 import { wrongUsage } from '../peer-error.js';
 
-/** The token in the file; a new one where there is no file. Throws `wrong_usage` for a file that others may read. */
+/**
+ * Returns the token in the file, or a new one if there is no file. Throws `wrong_usage` for a file that other users may
+ * read.
+ */
 export async function tokenIn(path: string): Promise<string> {
   const text = await readSmallFile(path);
   if (text === undefined) {
@@ -16,15 +19,15 @@ export async function tokenIn(path: string): Promise<string> {
   return checkToken(text.replace(/\r?\n$/, ''), path);
 }
 
-/** The token itself. Throws `wrong_usage` for one that is too short or that a header cannot carry. */
+/** Returns the token. Throws `wrong_usage` if it is too short or a header cannot carry it. */
 export function checkToken(token: string, where: string): string {
   if (!/^[\x21-\x7e]{16,}$/.test(token) || token.length > bounds.sidecarTokenLength) {
-    throw wrongUsage(`${where} must hold 16 to ${bounds.sidecarTokenLength} printable characters without blanks`);
+    throw wrongUsage(`${where} must have 16 to ${bounds.sidecarTokenLength} printable characters without blanks`);
   }
   return token;
 }
 
-/** Says whether a text is the token, in a time that does not depend on the text. */
+/** Returns a test for the token, whose time does not depend on the tested text. */
 export function tokenTest(token: string): (text: string) => boolean {
   const expected = hash('sha256', token, 'buffer');
   return (text) => timingSafeEqual(hash('sha256', text, 'buffer'), expected);

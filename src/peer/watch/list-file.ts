@@ -1,6 +1,6 @@
 /**
- * The file of a ban list as it changes: read only while it lies still, with what can be said about its end and about
- * where an earlier file of the same name went.
+ * The changing file of a ban list: it is read only while it is unchanged, and with the facts whether its end is
+ * complete and whether an earlier file of the same name was rotated away.
  */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -16,9 +16,9 @@ interface Signature {
 
 export interface ListText {
   readonly bytes: Buffer;
-  /** How long the file has been as it is, in ms, as far as this process saw. */
+  /** How long the file has been unchanged, in ms, as far as this process saw. */
   readonly stillMs: number;
-  /** Whether the file before this one was moved away or copied and emptied, so that its bans are missing here. */
+  /** True if the previous file was moved away or copied and truncated, so that its bans are missing here. */
   readonly isRotated: boolean;
 }
 
@@ -26,10 +26,10 @@ export class ListFile {
   readonly #path: string;
   readonly #elapsedMs: () => number;
   #last: Signature | null = null;
-  /** When the file was first seen as it is. */
+  /** Time at which the file was first seen in its present state. */
   #since = 0;
   #bytes: Buffer | null = null;
-  /** Holds from a rotation on until the list behind it was accepted: the file may be empty in between. */
+  /** Set from a rotation until the list after it was accepted: the file may be empty in between. */
   #isRotated = false;
   #isAccepted = false;
 
@@ -38,7 +38,7 @@ export class ListFile {
     this.#elapsedMs = elapsedMs;
   }
 
-  /** The file as it is now; null where it is away or being written. Rejects where it cannot be read at all. */
+  /** Returns the file as it is now; null if it is missing or being written. Rejects if it cannot be read at all. */
   async look(): Promise<ListText | null> {
     const found = await signatureOf(this.#path);
     if (found === null) return null;
@@ -51,7 +51,7 @@ export class ListFile {
       throw error;
     });
     const after = await signatureOf(this.#path);
-    // It changed while it was read.
+    // The file changed while it was read.
     if (bytes === null || after === null || !isSame(found, after) || bytes.byteLength !== found.bytes) return null;
     const before = this.#last === null || this.#bytes === null ? null : { ...this.#last, content: this.#bytes };
     const isRotation = before !== null && (await isRotated(this.#path, before, found, bytes));
@@ -63,7 +63,7 @@ export class ListFile {
     return { bytes, stillMs: 0, isRotated: this.#isRotated };
   }
 
-  /** The file as it was last seen is dealt with as a whole. */
+  /** Notes that the file as last seen was processed as a whole. */
   accept(): void {
     this.#isAccepted = true;
   }
@@ -89,8 +89,9 @@ interface Before extends Signature {
 }
 
 /**
- * Moved away: a file beside this one is the old one itself. Copied and emptied: this one does not go on from what it
- * was, and a file beside it, whose name begins with the same name, holds what this one held.
+ * Detects a rotation. If the file was moved away, a file beside it is the old one itself. If it was copied and
+ * truncated, it does not continue its former content, and a file beside it, whose name begins with the same name, has
+ * that content.
  */
 async function isRotated(path: string, before: Before, now: Signature, content: Buffer): Promise<boolean> {
   const wasMoved = before.inode !== now.inode;

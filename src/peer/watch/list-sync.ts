@@ -1,39 +1,39 @@
 /**
- * Compares a list with what was reported of it: which bans are new, which ran out, which were lifted. Pure: it changes
- * nothing and asks nobody.
+ * Compares a list with the reported bans: finds new, expired and lifted ones. Pure: it changes nothing and makes no
+ * requests.
  */
 import { bounds } from '../../client/bounds.js';
 import type { PlanEntry } from '../import/plan.js';
 import type { StandingBan } from './watch-state.js';
 
-/** An entry of the list under the event id that its ban has by itself. */
+/** An entry of the list with the original event id of its ban. */
 export interface ListedBan {
   readonly ban: string;
   readonly entry: PlanEntry;
 }
 
 export interface ListChanges {
-  /** To be reported. */
+  /** Bans to report. */
   readonly begun: readonly ListedBan[];
-  /** Bans whose time is over; their events stay. */
+  /** Bans that have expired; their events stay. */
   readonly ended: readonly string[];
-  /** To be withdrawn. */
+  /** Bans to withdraw. */
   readonly lifted: readonly string[];
-  /** Missing since the list was rotated: from now on their absence says nothing. */
+  /** Bans missing since the list was rotated: from now on their absence means nothing. */
   readonly rotated: readonly string[];
-  /** Missing, too many at once to be believed; none of them is withdrawn. */
+  /** Number of missing bans, if they are too many at once to be believed; none of them is withdrawn. */
   readonly doubted: number;
-  /** Whether something is missing that would be lifted if the list lay still for longer. */
+  /** True if bans are missing that would count as lifted after a longer time without a change. */
   readonly isUndecided: boolean;
 }
 
 export interface Look {
   readonly now: number;
-  /** How long the list has been as it is, in ms. */
+  /** How long the list has been unchanged, in ms. */
   readonly stillMs: number;
   readonly isWhole: boolean;
   readonly isRotated: boolean;
-  /** Believes any number of lifted bans. */
+  /** Accepts any number of lifted bans. */
   readonly allowMassLift: boolean;
 }
 

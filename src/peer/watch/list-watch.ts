@@ -1,7 +1,6 @@
 /**
- * Follows a native ban list: reports new bans through a spool and withdraws those that were lifted. It changes its
- * state only after the spool or the node has what the state says, so that a kill at any moment loses nothing and
- * repeats nothing.
+ * Follows a native ban list: reports new bans through a spool and withdraws lifted ones. Its state changes only after
+ * the spool or the node has stored the data, so that a kill at any time loses nothing and repeats nothing.
  */
 import { hash } from 'node:crypto';
 import { basename, join, resolve } from 'node:path';
@@ -31,22 +30,22 @@ export interface WatchOptions {
   /** `auto`, or the name of a format. */
   readonly format: string;
   readonly gameId: string;
-  /** Of every report; null: by what the list says. */
+  /** Severity of every report; null derives it from the list. */
   readonly severity: number | null;
-  /** Name of the public list that this is, as the operator declared it. */
+  /** Name of the public list, as the operator declared it. */
   readonly origin: string | undefined;
   readonly timeZone: string;
   readonly offlineServer: string | undefined;
-  /** Takes the bans that are there at the first start for known. */
+  /** Treats the bans at the first start as known. */
   readonly newOnly: boolean;
   readonly allowMassLift: boolean;
-  /** Takes one line without a player id. */
+  /** Writes one line without a player id. */
   readonly log: (line: string) => void;
   readonly signal: AbortSignal;
   readonly runtime?: Runtime | undefined;
 }
 
-/** Runs until the signal is aborted. Rejects where the list cannot be read or has no known format (exit code 4). */
+/** Runs until the signal is aborted. Rejects if the list cannot be read or has no known format (exit code 4). */
 export async function watchList(options: WatchOptions): Promise<void> {
   const { config, signal } = options;
   const { url, stateDir } = config;
@@ -72,7 +71,8 @@ export async function watchList(options: WatchOptions): Promise<void> {
       to: client,
       whenFull: 'wait',
       onProgress: ({ lastError }) => say(lastError),
-      onSetAside: ({ code, reason }) => options.log(`the node will never take a report as it is: ${reason} (${code})`),
+      onSetAside: ({ code, reason }) =>
+        options.log(`the node will never accept a report as it is: ${reason} (${code})`),
     });
     await learnKinds(kinds, reader, options, say);
     const withdrawals = new Withdrawals(state, client, spool, options, say);
@@ -87,7 +87,9 @@ export async function watchList(options: WatchOptions): Promise<void> {
   }
 }
 
-/** A wrong spelling would name another player for good: nothing is reported before the node has told its kinds once. */
+/**
+ * A wrong spelling would name another player for good: nothing is reported before the node has stated its kinds once.
+ */
 async function learnKinds(
   kinds: KnownKinds,
   reader: NodeReader,
@@ -120,7 +122,7 @@ class ListWatch {
   readonly #parts: Parts;
   readonly #runtime: Runtime;
   readonly #file: ListFile;
-  /** The last text that was planned, so that a list that lies still is not read again. */
+  /** The last planned text, so that an unchanged list is not read again. */
   #planned: { readonly text: string; readonly plan: ImportPlan } | null = null;
   /** The file as it was when nothing was left to decide. */
   #decided: { readonly bytes: Buffer; readonly isStill: boolean } | null = null;
@@ -186,7 +188,7 @@ class ListWatch {
     this.#isFirst = false;
   }
 
-  /** The list in the format that it had before; null where it says too little to have one yet. */
+  /** Reads the list in its former format; null if it is too short for recognition. */
   #listIn(bytes: Buffer, isStill: boolean): FoundList | null {
     const { options, state } = this.#parts;
     const name = options.format === 'auto' ? (state.format ?? 'auto') : options.format;
@@ -221,7 +223,7 @@ class ListWatch {
     return { peerId: config.peerId, groupSalt: config.groupSalt, list, gameId, severity, origin };
   }
 
-  /** Each report is on disk in the spool before the state says so. */
+  /** Each report is in the spool on disk before the state contains it. */
   async #report(begun: readonly ListedBan[], events: EventOptions, isBaseline: boolean): Promise<void> {
     const { state, spool, options } = this.#parts;
     const adding: Promise<string>[] = [];
@@ -249,7 +251,7 @@ class ListWatch {
   }
 }
 
-/** Takes back the events of lifted bans, once the spool has brought them to the node. */
+/** Withdraws the events of lifted bans, once the spool has delivered them to the node. */
 class Withdrawals {
   readonly #state: WatchState;
   readonly #client: TrustClient;
@@ -273,7 +275,7 @@ class Withdrawals {
     this.begin();
   }
 
-  /** Resolves once nothing is withdrawn any more. */
+  /** Resolves once no withdrawal is in progress. */
   get ended(): Promise<void> {
     return this.#running ?? Promise.resolve();
   }
@@ -307,7 +309,7 @@ class Withdrawals {
     if (withdrawn > 0) log(`withdrew ${withdrawn} bans that were lifted`);
   }
 
-  /** An event that the node does not hold was withdrawn before, or never taken. */
+  /** An event that the node does not hold was withdrawn before, or never accepted. */
   async #withdraw(eventId: string, signal: AbortSignal): Promise<void> {
     try {
       await this.#client.withdraw(eventId, { signal });

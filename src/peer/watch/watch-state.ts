@@ -1,17 +1,17 @@
 /**
- * What a watch has done so far, on disk: the bans that it reported and the withdrawals that it owes. Holds event ids,
- * which are keyed digests, and dates; no player id and no line of a list.
+ * The state of a watch on disk: the reported bans and the pending withdrawals. Contains event ids, which are keyed
+ * digests, and dates; no player id and no line of a list.
  */
 import { bounds } from '../../client/bounds.js';
 import { readSmallFile, replaceSmallFile } from '../config/small-file.js';
 import { wrongUsage } from '../peer-error.js';
 
-/** A ban that was reported and stands. */
+/** A reported ban that is in force. */
 export interface StandingBan {
   readonly eventId: string;
-  /** ms since 1970; null where it is permanent or the list does not say. */
+  /** ms since 1970; null if the ban is permanent or the list does not state it. */
   readonly expiresAt: number | null;
-  /** The ban left the list by a rotation, so that its absence says nothing. */
+  /** The ban left the list by a rotation, so that its absence means nothing. */
   readonly rotated: boolean;
 }
 
@@ -24,9 +24,9 @@ interface StateFile {
 }
 
 export class WatchState {
-  /** By the event id that the ban has by itself. */
+  /** Bans by their original event id. */
   readonly standing = new Map<string, StandingBan>();
-  /** How often a ban was lifted: an event id that was withdrawn is never taken again. */
+  /** Number of times that a ban was lifted: a withdrawn event id is never accepted again. */
   readonly lifts = new Map<string, number>();
   /** Events that are still to be withdrawn. */
   readonly owed = new Set<string>();
@@ -54,17 +54,17 @@ export class WatchState {
       for (const eventId of owed) state.owed.add(eventId);
       return state;
     } catch {
-      throw wrongUsage(`${path} is no state of ptf-peer watch; remove it to begin anew: nothing is counted twice`);
+      throw wrongUsage(`${path} is not a state of ptf-peer watch; remove it to begin anew: nothing is counted twice`);
     }
   }
 
-  /** The event id that the next report of a ban has. */
+  /** Returns the event id for the next report of a ban. */
   eventIdOf(ban: string): string {
     const count = this.lifts.get(ban) ?? 0;
     return count === 0 ? ban : `${ban}.${count}`;
   }
 
-  /** Moves a ban from those that stand to the withdrawals that are owed. */
+  /** Moves a ban from the standing ones to the pending withdrawals. */
   lift(ban: string): void {
     const found = this.standing.get(ban);
     if (found === undefined) return;

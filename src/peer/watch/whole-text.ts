@@ -1,17 +1,17 @@
-/** Which part of a list is certainly written to its end: nothing is ever read from half a line or half a document. */
+/** Finds the part of a list that is certainly complete: no half line and no half document is ever read. */
 
 /** Formats whose file is one JSON document. */
 const documents: readonly string[] = ['minecraft', 'txadmin', 'tf2bd', 'battlemetrics'];
 
 export interface WholeText {
   readonly text: string;
-  /** Whether all of the file is in it, so that what is missing from it is missing from the list. */
+  /** True if the text contains the whole file, so that a ban missing in it is missing in the list. */
   readonly isWhole: boolean;
 }
 
 /**
- * The part of the text that can be read now; null where there is none. `isStill`: the file has not changed for long, so
- * that a last line without a line break, and an empty file, are meant as they are.
+ * Returns the part of the text that can be read now; null if there is none. `isStill`: the file has been unchanged for
+ * long, so that a last line without a line break, and an empty file, count as complete.
  */
 export function wholeTextOf(text: string, format: string, isStill: boolean): WholeText | null {
   if (documents.includes(format)) return isJson(text) ? { text, isWhole: true } : null;

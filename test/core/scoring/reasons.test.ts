@@ -32,7 +32,7 @@ test('a player whom one peer knows is told so', () => {
 test('a group that only reports is told what it takes', () => {
   const [first, second] = told(reporting(), (given) => report(given, 3));
   assert.is(first, 'Known to 3 independent peers.');
-  assert.is(second, 'The peers that reported it only report: about five independent reports are needed.');
+  assert.is(second, 'These peers send bad reports only: about five independent reports are needed.');
 });
 
 test('peers that are one witness are told so', () => {
@@ -57,7 +57,7 @@ test('peers without a weight, and evidence that does not count, are told', () =>
 test('an untrusted player is told by whom', () => {
   assert.equal(
     told(twoSided(), (given) => report(given, 4)),
-    ['Known to 4 independent peers.', 'Most of what they say comes from peers that report and also say what is good.'],
+    ['Known to 4 independent peers.', 'Most of this evidence comes from peers that also report good behaviour.'],
   );
 });
 
@@ -68,7 +68,11 @@ test('of fewer than three peers nothing is said of how they split', () => {
       for (let peer = 1; peer < peers; peer++) given.event(peer, 'p', { eventType: 'commendation' });
       for (let peer = 1; peer < peers; peer++) given.event(peer, 'p', { eventType: 'commendation' });
     });
-    assert.is(reasons.includes('Its peers differ, and what is good prevails.'), peers === 3, `${peers}: ${reasons}`);
+    assert.is(
+      reasons.includes('Its peers disagree, and the good reports prevail.'),
+      peers === 3,
+      `${peers}: ${reasons}`,
+    );
   }
 });
 
@@ -78,7 +82,7 @@ test('a good player who is not trusted yet is told what is missing', () => {
   };
   assert.equal(told(twoSided(), praised(1)), [
     'Known to one peer only.',
-    'For trusted, more that is good would have to be known.',
+    'For trusted, more good reports would be needed.',
   ]);
 });
 

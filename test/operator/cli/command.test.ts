@@ -313,7 +313,7 @@ test('status shows what the node serves and how it stands', async () => {
   assert.is(code, 0);
   assert.match(out, /^group +local \(privacy-first, dev\)$/m);
   assert.match(out, /^ready +yes$/m);
-  assert.match(out, /^disk +[\d.]+ MB free, writes stop below 256\.0 MB; log [\d.]+ MB, snapshots 0\.0 MB$/m);
+  assert.match(out, /^disk +[\d.]+ MB free, writes are refused below 256\.0 MB; log [\d.]+ MB, snapshots 0\.0 MB$/m);
 });
 
 test('an added peer may submit with the key that is shown once, and the list never shows it', async () => {
@@ -483,7 +483,7 @@ test('a running node verifies its whole store', async () => {
   assert.is(report.ok, true);
   assert.is(report.checked, 'node');
   assert.equal(report.faults, []);
-  assert.match((await ptf(['verify'])).out, 'The store holds.');
+  assert.match((await ptf(['verify'])).out, 'The store is intact.');
 });
 
 test('an erasure is done at once, and again there is nothing to erase', async () => {

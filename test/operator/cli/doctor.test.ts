@@ -150,8 +150,8 @@ test('a running node is asked how it stands', () => {
   one(judgeRunning({ ...running, ready: false, reason: 'recovering' }), 'fail', /recovering/);
   one(judgeRunning({ ...running, writable: false, reason: 'disk_low' }), 'fail', /no writes: disk_low/);
   one(judgeRunning({ ...running, weights: { based_on_seq: 0, computed_at: null } }), 'warn', /never computed/);
-  one(judgeRunning({ ...running, pending_erasures: 1 }), 'warn', /1 player waits for its erasure/);
-  one(judgeRunning({ ...running, pending_erasures: 3 }), 'warn', /3 players wait for their erasure/);
+  one(judgeRunning({ ...running, pending_erasures: 1 }), 'warn', /1 player is waiting for its erasure/);
+  one(judgeRunning({ ...running, pending_erasures: 3 }), 'warn', /3 players are waiting for their erasure/);
   const check = { running: false, checked_seq: 9, ended_at: '2026-01-01T00:00:00.000Z', faults: ['log: torn'] };
   one(judgeRunning({ ...running, check }), 'fail', /log: torn/);
 });
@@ -215,7 +215,7 @@ test('what a start would refuse is a fault of the configuration, however well th
 });
 
 test('what stands where the folder should, or keeps it from being made, is found', async () => {
-  one(judgePermissions({ ...healthy, isFolder: false }), 'fail', /\/data is no folder/);
+  one(judgePermissions({ ...healthy, isFolder: false }), 'fail', /\/data is not a folder/);
   one(judgePermissions({ ...healthy, folder: null }), 'ok', /the first start makes it/);
   one(judgePermissions({ ...healthy, folder: null, mayMake: false }), 'fail', /may not make one in \/data/);
   const dir = mkdtempSync(join(tmpdir(), 'ptf-doctor-'));
@@ -224,7 +224,7 @@ test('what stands where the folder should, or keeps it from being made, is found
   for (const name of ['dangling', 'file']) {
     const { code, out } = await runHere(['doctor'], join(dir, name));
     assert.is(code, 1, out);
-    assert.match(out, /^fail {2}permissions .* is no folder/m, name);
+    assert.match(out, /^fail {2}permissions .* is not a folder/m, name);
     assert.match(out, /^\w+ +disk/m, name);
   }
   rmSync(dir, { recursive: true });
@@ -274,7 +274,7 @@ test('a healthy folder is found so with its node and without, and damage makes t
     const shown = await runHere(['doctor'], dir, { verifyFolder: (folder, mode) => verifyInChild(folder, mode) });
     assert.match(shown.out, /^fail {2}store {2,}\S/m);
     assert.match(shown.out, /^ +-> keep the folder as it is/m);
-    assert.match(shown.err, /^ptf: 1 of \d+ findings must be mended \(unhealthy\)$/m);
+    assert.match(shown.err, /^ptf: 1 of \d+ findings must be fixed \(unhealthy\)$/m);
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }

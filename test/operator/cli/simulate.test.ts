@@ -80,10 +80,10 @@ test('what a simulation foretells of a revocation is what the reads say after it
 test('an assumption is needed, and its peers must be peers of the group', async () => {
   const none = await run(['simulate']);
   assert.is(none.code, 2);
-  assert.match(none.err, /assume something.*wrong_usage/);
+  assert.match(none.err, /give at least one of.*wrong_usage/);
   const unknown = await run(['simulate', '--without', 'nobody']);
   assert.is(unknown.code, 1);
-  assert.match(unknown.err, /nobody names no peer of this group \(unknown_peer\)/);
+  assert.match(unknown.err, /no peer of this group has the id nobody \(unknown_peer\)/);
   for (const days of ['-1', '1.5', '3651']) assert.is((await run(['simulate', '--half-life', days])).code, 2, days);
 });
 
@@ -135,7 +135,7 @@ test('what changes is shown in three tables, and how many are not named', () => 
     `player${' '.repeat(60)}events  before     score  after       then   confidence`,
     `${'5f'.repeat(32)}       4  untrusted  12.35  suspicious  31.00  0.50`,
     '',
-    '1 of them named; see --rows',
+    '1 of them listed; see --rows',
   ]);
 });
 

@@ -112,7 +112,7 @@ function define(): void {
   test('a wrong password is said, and opens nothing', async () => {
     const { page } = seen;
     await signIn(page, 'a wrong password');
-    assert.match((await page.getByRole('alert').textContent()) ?? '', /not the password/);
+    assert.match((await page.getByRole('alert').textContent()) ?? '', /password is wrong/);
     // Chromium's console notes every document that comes with a status of 4xx.
     await complained(seen, 401);
     await page.goto(`${url()}#/peers`);
@@ -228,7 +228,7 @@ function define(): void {
     await goTo(page, 'Players');
     await page.getByLabel('Player').fill('nobody');
     await page.getByRole('button', { name: 'Look up' }).click();
-    await page.getByText('Nothing is known of this player').waitFor();
+    await page.getByText('This player is unknown').waitFor();
     // The answer is a 404, and Chromium's console notes those of a page's own calls.
     await complained(seen, 404);
     await page.getByLabel('Player').fill('player-1');
@@ -261,9 +261,9 @@ function define(): void {
     await newest.waitFor();
     assert.match((await newest.textContent()) ?? '', /operator:alice \(dashboard\)/);
     await page.getByRole('button', { name: 'Verify the chain' }).click();
-    await page.getByText(/The chain holds: \d+ entries/).waitFor();
+    await page.getByText(/The chain is intact: \d+ entries/).waitFor();
     await page.getByRole('button', { name: 'Verify the whole store' }).click();
-    await page.getByText(/The store holds: \d+ records/).waitFor();
+    await page.getByText(/The store is intact: \d+ records/).waitFor();
   });
 
   test('a peer whose name hides itself, or another, is seen and reached', async () => {
@@ -311,7 +311,7 @@ function define(): void {
     );
     await goTo(page, 'Erasure');
     await page.locator('main').getByText('Too much at once.').waitFor();
-    await page.getByText('Nothing waits').waitFor();
+    await page.getByText('No waiting erasures').waitFor();
     await complained(seen, 503);
   });
 
@@ -322,7 +322,7 @@ function define(): void {
     await page.getByRole('button', { name: 'Look up' }).click();
     const hash = (await page.locator('.hash').first().textContent()) ?? '';
     await goTo(page, 'Erasure');
-    await page.getByText('Nothing waits').waitFor();
+    await page.getByText('No waiting erasures').waitFor();
     await page.getByLabel('Subject hash').fill(hash);
     await page.getByRole('button', { name: 'Erase…' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Erase' }).click();

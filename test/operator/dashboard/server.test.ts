@@ -122,7 +122,7 @@ test('the token says what the public port asks for, and nothing about the operat
 test('a wrong password is 401 and says so; no password set is told apart', async () => {
   const wrong = await dashboard.call('/sign-in', { form: { password: 'not the password' } });
   assert.is(wrong.status, 401);
-  assert.match(wrong.text, /role="alert">That is not the password/);
+  assert.match(wrong.text, /role="alert">The password is wrong/);
   assert.is(wrong.headers['set-cookie'], undefined);
   dashboard.setPasswordHash(null);
   const unset = await dashboard.call('/sign-in', { form: { password } });

@@ -1,6 +1,6 @@
 /**
- * The claim on a spool's folder: a Unix socket in it that the owner listens on, so that the kernel itself says whether
- * the owner lives. Each starter raises its own flag first and looks at the others' after
+ * The claim on a spool's folder: a Unix socket in the folder on which the owner listens, so that the kernel itself
+ * shows whether the owner lives. Each process first creates its own socket and then looks at the others
  * (docs/decisions/0162-spool-folder-claim.md).
  */
 import { lstat, readdir, rm } from 'node:fs/promises';
@@ -14,18 +14,18 @@ const pattern = /^claim-[0-9a-f]{8}\.sock$/;
 const never = new AbortController().signal;
 
 export interface Claim {
-  /** Gives the folder up. */
+  /** Releases the folder. */
   release(): Promise<void>;
 }
 
-/** Claims the folder for this process; rejects with `spool_in_use` where another one has it. */
+/** Claims the folder for this process; rejects with `spool_in_use` if another process has claimed it. */
 export async function claimFolder(folder: string, runtime: Runtime): Promise<Claim> {
   for (let attempt = 0; ; attempt++) {
     const claim = await tryOnce(folder, runtime);
     if (claim !== null) return claim;
-    // Two that start together may both have stepped back.
+    // Two processes that start at the same time may both have withdrawn.
     if (attempt === bounds.spoolClaimTries) {
-      throw new TrustError('spool_in_use', `another process works on the spool in ${folder}`);
+      throw new TrustError('spool_in_use', `another process uses the spool in ${folder}`);
     }
     await pause(runtime, fullJitterMs(runtime, attempt, bounds.spoolClaimPauseMs, bounds.backoffCapMs), never);
   }
@@ -37,7 +37,7 @@ async function tryOnce(folder: string, runtime: Runtime): Promise<Claim | null> 
   if (Buffer.byteLength(path) > bounds.socketPathBytes) {
     throw new TrustError(
       'invalid_argument',
-      `the spool's folder has too long a path (${bounds.socketPathBytes} bytes with a socket's name)`,
+      `the path of the spool's folder is too long (${bounds.socketPathBytes} bytes including a socket's name)`,
     );
   }
   const server = await listen(path);
@@ -52,7 +52,7 @@ async function tryOnce(folder: string, runtime: Runtime): Promise<Claim | null> 
       }
       await rm(join(folder, other), { force: true });
     }
-    // Whoever looked before this one listened took its flag for a dead one's.
+    // A process that looked before this one listened may have removed its socket as that of a dead process.
     await lstat(path);
     return { release };
   } catch (error) {
@@ -62,7 +62,7 @@ async function tryOnce(folder: string, runtime: Runtime): Promise<Claim | null> 
   }
 }
 
-/** Null where the name is taken. */
+/** Resolves with null if the name is taken. */
 function listen(path: string): Promise<Server | null> {
   return new Promise((resolve, reject) => {
     const server = createServer((socket) => socket.destroy());
@@ -74,7 +74,10 @@ function listen(path: string): Promise<Server | null> {
   });
 }
 
-/** Whether somebody listens on the socket. Only a refused connection, or none to connect to, says that nobody does. */
+/**
+ * True if a process listens on the socket. Only a refused connection, or a missing socket, proves that no process
+ * listens.
+ */
 function answers(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);

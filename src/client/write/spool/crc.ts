@@ -1,9 +1,11 @@
-/** CRC-32 run backwards, which finds the number of a record of which nobody knows how many are missing before it. */
+/**
+ * CRC-32 computed backwards, which finds the number of a record when an unknown number of records before it is missing.
+ */
 import * as zlib from 'node:zlib';
 
 /**
- * What a step mixes into the register for a byte, and the byte again for the top eight bits of that, which no two
- * share.
+ * The value that a step mixes into the register for each byte, and the byte for the top eight bits of that value, which
+ * are unique.
  */
 const mixed = Uint32Array.from({ length: 256 }, (_, byte) => ~zlib.crc32(Buffer.of(byte), 0xffff_ffff));
 const byteOf = new Uint8Array(256);

@@ -1,4 +1,7 @@
-/** The sending half of a spool: one batch at a time, in order, until the node has it or has refused it for good. */
+/**
+ * The sending half of a spool: sends one batch at a time, in order, until the node has stored it or has refused it for
+ * good.
+ */
 import type { EventBody } from '../../../contract/request-bodies.js';
 import { bounds } from '../../bounds.js';
 import { fullJitterMs, linked, notify, onAbort, pause, type Runtime } from '../../transport/runtime.js';
@@ -14,21 +17,21 @@ export interface DeliveryOptions {
   readonly to: SpoolTarget;
   readonly journal: Journal;
   readonly mark: DeliveredMark;
-  /** What waited when the spool was opened. */
+  /** Events that waited when the spool was opened. */
   readonly waiting: { readonly count: number; readonly bytes: number };
-  /** Bytes beyond which the oldest events are dropped. */
+  /** Size in bytes beyond which the oldest events are dropped. */
   readonly dropAbove: number;
   readonly runtime: Runtime;
   readonly onProgress: ((progress: SpoolProgress) => void) | undefined;
   readonly onSetAside: ((event: SetAsideEvent) => void) | undefined;
 }
 
-/** An event of a batch together with its place in the journal. */
+/** An event of a batch with its position in the journal. */
 interface Sent extends Entry {
   readonly event: EventBody;
 }
 
-/** Waits until as many events are through. */
+/** A waiter for the delivery of a number of events. */
 interface Drained {
   readonly through: number;
   resolve(): void;
@@ -49,13 +52,13 @@ export class Delivery {
   #damaged = 0;
   #lastError: TrustError | null = null;
   /**
-   * Halved where the node finds a batch as a whole at fault, until the event at fault stands alone, and where one does
-   * not get through in time.
+   * Number of events per batch. Halved if the node refuses a batch because of its content, until the refused event
+   * stands alone, and if a batch does not get through in time.
    */
   #batchMax: number = bounds.eventsPerCall;
   #failures = 0;
   #wake: () => void = () => undefined;
-  /** Events that are through since the start. */
+  /** Number of events delivered, set aside or dropped since the start. */
   #through = 0;
   readonly #forDrained = new Set<Drained>();
 
@@ -88,7 +91,7 @@ export class Delivery {
     this.#running = this.#run();
   }
 
-  /** These are on disk now. */
+  /** Notes that these events are on disk. */
   added(payloads: readonly Buffer[]): void {
     this.#pending += payloads.length;
     this.#pendingBytes += recordsBytes(payloads);
@@ -96,7 +99,7 @@ export class Delivery {
     this.#report();
   }
 
-  /** Resolves once all that waits now is through. */
+  /** Resolves once all events that wait now are delivered, set aside or dropped. */
   drained(signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const stop = this.#stop.signal;
@@ -144,7 +147,7 @@ export class Delivery {
     return entries.map((entry) => ({ ...entry, event: JSON.parse(entry.payload.toString()) as EventBody }));
   }
 
-  /** The first of those that wait; none where they are damaged, and passed over. */
+  /** Returns the first waiting events; an empty list if they are damaged and were skipped. */
   async #read(countMax: number, bytesMax: number): Promise<Entry[]> {
     const { journal, mark } = this.#options;
     const { entries, damage } = await journal.read(mark.seq + 1, countMax, bytesMax);
@@ -152,7 +155,7 @@ export class Delivery {
       this.#damaged += damage.count;
       await this.#passed(damage);
     } else if (entries.length === 0) {
-      throw new Error('events that wait are not in the journal');
+      throw new Error('waiting events are missing in the journal');
     }
     return entries;
   }
@@ -161,7 +164,7 @@ export class Delivery {
     this.#become('delivering');
     const events = sent.map(({ event }) => event);
     let results: DeliveryResult[];
-    // One of its own, so that what a target leaves listening to it does not gather.
+    // A controller of its own, so that listeners left by a target do not accumulate on the stop signal.
     const { controller, release } = linked(this.#stop.signal);
     try {
       results = await this.#options.to.deliver(events, { signal: controller.signal });
@@ -174,12 +177,13 @@ export class Delivery {
     } finally {
       release();
     }
-    // By an eighth: where a link carries so many and no more, one try in several is in vain, and not every other.
+    // Grows by an eighth: on a link that carries a certain number and no more, one attempt in several fails, instead of
+    // every second one.
     this.#batchMax = Math.min(bounds.eventsPerCall, Math.ceil(1.125 * this.#batchMax));
     await this.#accept(sent, results);
   }
 
-  /** Moves on past what is through, as far as the first event that is to come again. */
+  /** Advances past the results, as far as the first event that must be sent again. */
   async #accept(sent: readonly Sent[], results: readonly DeliveryResult[]): Promise<void> {
     const rejected: SetAsideEvent[] = [];
     let through = 0;
@@ -197,7 +201,7 @@ export class Delivery {
     try {
       await this.#keepAside(rejected);
     } catch (error) {
-      // None of them is lost: the first stays at the head, with all behind it.
+      // No event is lost: the first one stays at the head of the queue, followed by all others.
       failure = failed(error);
       through = sent.findIndex(({ event }) => event === rejected[0]?.event);
       rejected.length = 0;
@@ -226,14 +230,14 @@ export class Delivery {
   }
 
   /**
-   * These wait no more, whatever the disk says: the mark is advisory, and a file that could not be removed goes after
-   * the next `open`.
+   * Removes these events from the queue, whatever the disk says: the mark is advisory, and a file that could not be
+   * removed is removed after the next `open`.
    */
   async #passed({ seq, count, bytes }: Stretch): Promise<void> {
     const { mark, journal } = this.#options;
     this.#pending -= count;
     this.#through += count;
-    // How many bytes damaged records had is known only nearly.
+    // The size of damaged records is known only approximately.
     this.#pendingBytes = this.#pending === 0 ? 0 : Math.max(0, this.#pendingBytes - bytes);
     try {
       await mark.set(seq).catch(() => undefined);
@@ -245,7 +249,7 @@ export class Delivery {
     }
   }
 
-  /** Gives the oldest events up where that is the policy. */
+  /** Drops the oldest events if that is the policy. */
   async #drop(): Promise<void> {
     const { dropAbove } = this.#options;
     while (this.#pendingBytes > dropAbove) {
@@ -259,7 +263,7 @@ export class Delivery {
     this.#become('idle');
     return new Promise((resolve) => {
       this.#wake = resolve;
-      // What came between the look and this would wake nobody.
+      // An event that came between the check and this line would wake nothing.
       if (this.#pending > 0 || this.#stop.signal.aborted) resolve();
     });
   }
@@ -278,19 +282,19 @@ export class Delivery {
       await this.#pauseUntilFull(leftMs);
       await this.#drop().catch((fault: unknown) => {
         this.#lastError = failed(fault);
-        // Over its bound as it stays, the spool would end every further pause at once.
+        // If the spool stays above its bound, it must not end every further pause at once.
         return pause(runtime, endsAt - runtime.elapsedMs(), this.#stop.signal).catch(() => undefined);
       });
     }
   }
 
-  /** What is over the bound while nothing is on its way is dropped at once. */
+  /** Pauses. An excess over the bound, while no batch is being sent, is dropped at once. */
   async #pauseUntilFull(ms: number): Promise<void> {
     const { controller, release } = linked(this.#stop.signal);
     this.#wake = () => {
       if (this.#pendingBytes > this.#options.dropAbove) controller.abort();
     };
-    // What came before this could not wake it.
+    // An event that came before this line could not wake the pause.
     this.#wake();
     await pause(this.#options.runtime, ms, controller.signal).catch(() => undefined);
     this.#wake = () => undefined;
@@ -313,7 +317,7 @@ function stretchOf(entries: readonly Entry[]): Stretch {
   return { seq: entries.at(-1)!.seq, count: entries.length, bytes };
 }
 
-/** Whether a refusal of a whole batch is for what is in it, and not for who sends it where. */
+/** True if a whole batch was refused for its content, and not for its sender or address. */
 function isOfContent({ code, status }: TrustError): boolean {
   return status === 413 || code === 'malformed_json' || code === 'schema_validation_failed';
 }

@@ -1,6 +1,7 @@
 /**
- * The offline queue of events: what `add` has accepted survives the process and the node's absence, and is delivered in
- * order, once. Files are the journal's business; this joins it to the node, and owns the policy of a full spool.
+ * The offline queue of events: accepted events survive the end of the process and the absence of the node, and are
+ * delivered in order, once. The journal manages the files; this class connects it to the node and applies the policy of
+ * a full spool.
  */
 import { mkdir } from 'node:fs/promises';
 import { resolve as absolute } from 'node:path';
@@ -17,12 +18,12 @@ import { RECORD_HEAD_BYTES, recordBytes, recordsBytes } from './segment.js';
 import { DeliveredMark } from './side-files.js';
 
 /**
- * What a full spool does with a further event:
+ * The policy for further events while the spool is full:
  *
  * - `refuse`: `add` rejects with `spool_full`.
- * - `wait`: `add` waits until there is room, or its signal gives up.
- * - `drop-oldest`: the oldest events are dropped and counted. While a batch is on its way nothing is: until then the
- *   spool may grow to twice its bound, and refuses beyond.
+ * - `wait`: `add` waits until there is room, or until its signal aborts.
+ * - `drop-oldest`: the oldest events are dropped and counted. While a batch is being sent, nothing is dropped: the
+ *   spool may then grow to twice its bound, beyond which it refuses.
  *
  * @public
  */
@@ -34,21 +35,21 @@ export type FullPolicy = 'refuse' | 'wait' | 'drop-oldest';
  */
 export interface SpoolOptions {
   /**
-   * The folder, on a local disk; made where it is missing. One process at a time. It holds player ids unless the client
-   * has the salt.
+   * The folder, on a local disk; created if missing. Only one process may use it at a time. It contains player ids
+   * unless the client has the salt.
    */
   readonly folder: string;
-  /** Where events are delivered to. */
+  /** The target of the deliveries. */
   readonly to: SpoolTarget;
-  /** Bytes of waiting events at most; 256 MiB where it is left out. */
+  /** Largest size of the waiting events, in bytes. Default: 256 MiB. */
   readonly bytesMax?: number | undefined;
-  /** What happens beyond; `refuse` where it is left out. */
+  /** The policy of a full spool. Default: `refuse`. */
   readonly whenFull?: FullPolicy | undefined;
-  /** Called after whatever changes the progress. */
+  /** Called after every change of the progress. */
   readonly onProgress?: ((progress: SpoolProgress) => void) | undefined;
-  /** Called for each event that was set aside, after it is in the file. */
+  /** Called for each event that was set aside, after it was written to the file. */
   readonly onSetAside?: ((event: SetAsideEvent) => void) | undefined;
-  /** Time and chance; the system's where they are left out. For tests. */
+  /** Time and randomness; for tests. Default: those of the system. */
   readonly runtime?: Runtime | undefined;
 }
 
@@ -68,17 +69,16 @@ interface ForRoom {
 
 /**
  * A queue of events on disk between a game and its node. `add` resolves once the event is synced to disk; from then on
- * it is delivered in order, across restarts and while the node is away, exactly once by its id.
+ * it is delivered in order, across restarts and while the node is down, exactly once by its id.
  *
- * Events that the service rejects for good are set aside in `set-aside.ndjson` in the folder (two files of 16 MiB at
- * most) and reported.
+ * Events that the service rejects for good are set aside in `set-aside.ndjson` in the folder (at most two files of 16
+ * MiB) and reported.
  * @public
  */
 export class EventSpool {
   /**
-   * What the start took out of the folder's files: the end of one that was torn amid a write, with events of which
-   * `add` had not resolved, cut off; or one without a whole event in it, kept as `*.damaged`, as which it is named
-   * here.
+   * Data that the start removed from the folder's files: the torn end of a file, with events for which `add` had not
+   * resolved, was cut off; a file without a whole event was renamed to `*.damaged`, and is listed here under that name.
    */
   readonly cuts: readonly { readonly file: string; readonly bytes: number }[];
   readonly #options: SpoolOptions;
@@ -87,11 +87,11 @@ export class EventSpool {
   readonly #journal: Journal;
   readonly #delivery: Delivery;
   readonly #queue: Waiting[] = [];
-  /** Of events that have their room and are not on disk yet, as long as they will be there. */
+  /** Size on disk of the events that have room and are not on disk yet. */
   #pendingBytes = 0;
-  /** Settles with the event that was queued last, and so after all before it. */
+  /** Settles with the event that was queued last, and therefore after all earlier ones. */
   #lastWritten: Promise<unknown> = Promise.resolve();
-  /** Those that wait for room, in order. */
+  /** Events that wait for room, in order. */
   readonly #forRoom = new Set<ForRoom>();
   #flushing: Promise<void> | null = null;
   #closing: Promise<void> | null = null;
@@ -106,8 +106,8 @@ export class EventSpool {
   }
 
   /**
-   * Opens the folder and begins to deliver what waits there. Rejects with `spool_in_use` where another process works on
-   * it, `spool_failed` where the disk refuses, and `invalid_argument` where its path is too long.
+   * Opens the folder and begins to deliver the waiting events. Rejects with `spool_in_use` if another process uses it,
+   * `spool_failed` if the disk fails, and `invalid_argument` if its path is too long.
    */
   static async open(options: SpoolOptions): Promise<EventSpool> {
     try {
@@ -146,14 +146,14 @@ export class EventSpool {
     }
   }
 
-  /** How far the spool is. */
+  /** The spool's progress. */
   get progress(): SpoolProgress {
     return this.#delivery.progress;
   }
 
   /**
    * Accepts an event and resolves with its id once it is on disk. Rejects with `invalid_argument`, `spool_full`,
-   * `spool_failed` or `closed`; then the event was not accepted, and may be added again under the same id.
+   * `spool_failed` or `closed`; the event was then not accepted, and may be added again under the same id.
    */
   async add(event: TrustEvent, options: CallOptions = {}): Promise<string> {
     await this.#options.to.ready?.(options);
@@ -161,7 +161,7 @@ export class EventSpool {
     const payload = Buffer.from(JSON.stringify(body));
     const bytesMax = Math.min(bounds.spoolEventBytes, this.#bytesMax - RECORD_HEAD_BYTES);
     if (!(payload.byteLength <= bytesMax)) {
-      throw new TrustError('invalid_argument', `an event takes at most ${bytesMax} bytes`);
+      throw new TrustError('invalid_argument', `an event must have at most ${bytesMax} bytes`);
     }
     options.signal?.throwIfAborted();
     if (this.#closing !== null) throw closed();
@@ -172,7 +172,7 @@ export class EventSpool {
       await this.#room(bytes, options.signal);
       if (this.#closing !== null) throw closed();
     } else {
-      throw new TrustError('spool_full', `${this.#bytesMax} bytes of events wait already`);
+      throw new TrustError('spool_full', `the spool is full: ${this.#bytesMax} bytes of events are waiting`);
     }
     const written = new Promise<string>((resolve, reject) => {
       this.#queue.push({ eventId: body.event_id, payload, resolve, reject });
@@ -183,15 +183,17 @@ export class EventSpool {
   }
 
   /**
-   * Resolves once everything that was added before is through: delivered, set aside or dropped. What is added meanwhile
-   * is not waited for.
+   * Resolves once every event that was added before is delivered, set aside or dropped. Does not wait for later events.
    */
   async drained(options: CallOptions = {}): Promise<void> {
     await this.#lastWritten.catch(() => undefined);
     await this.#delivery.drained(options.signal);
   }
 
-  /** Ends delivery, writes what was added, and gives the folder up. What waits is delivered after the next `open`. */
+  /**
+   * Ends delivery, writes the events that were added, and releases the folder. Waiting events are delivered after the
+   * next `open`.
+   */
   close(): Promise<void> {
     this.#closing ??= this.#end();
     return this.#closing;
@@ -207,12 +209,12 @@ export class EventSpool {
 
   #hasRoom(bytes: number): boolean {
     const waiting = this.#delivery.pendingBytes + this.#pendingBytes;
-    // What is dropped goes between two deliveries; until then the spool may grow, but not without end.
+    // Events are dropped only between two deliveries; until then the spool may grow, up to this bound.
     const room = this.#options.whenFull === 'drop-oldest' ? 2 * this.#bytesMax : this.#bytesMax;
     return waiting + bytes <= room;
   }
 
-  /** Resolves once `bytes` of room are taken; rejects with the signal's reason, or where the spool is closed first. */
+  /** Resolves once `bytes` of room are reserved; rejects with the signal's reason, or if the spool is closed first. */
   #room(bytes: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const settle = (end: () => void) => {
@@ -222,7 +224,7 @@ export class EventSpool {
       };
       const giveUp = () => {
         settle(() => reject(signal?.reason));
-        // It may have been what kept smaller ones from their room; once all that the signal ends are gone.
+        // The removed event may have blocked smaller ones; runs after all waiters of the signal are removed.
         queueMicrotask(() => this.#admit());
       };
       const release = signal && onAbort(signal, giveUp);
@@ -231,7 +233,7 @@ export class EventSpool {
     });
   }
 
-  /** Lets those in that have room now, in order: a large event waits for nobody who came after it. */
+  /** Admits the waiters that have room now, in order: smaller events never overtake a large one. */
   #admit(): void {
     for (const waiting of this.#forRoom) {
       if (!this.#hasRoom(waiting.bytes)) return;
@@ -240,9 +242,9 @@ export class EventSpool {
     }
   }
 
-  /** Writes what waits in groups, one sync each; new events gather meanwhile. */
+  /** Writes queued events in groups with one sync each; new events accumulate meanwhile. */
   async #flush(): Promise<void> {
-    // The events of one turn of the loop share a sync.
+    // Events of one turn of the event loop share a sync.
     await Promise.resolve();
     while (this.#queue.length > 0) {
       const group = this.#appendGroup();

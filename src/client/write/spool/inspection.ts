@@ -1,21 +1,23 @@
-/** Reads the folder of a spool without claiming or changing it, so that a tool can look while its owner works. */
+/** Reads the folder of a spool without claiming or changing it, so that a tool can inspect it while its owner works. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { firstSeqOf, piecesOf } from './segment.js';
 import { newestSlot } from './side-files.js';
 
 export interface SpoolFacts {
-  /** Events on disk that wait. */
+  /** Number of waiting events on disk. */
   readonly pending: number;
-  /** Events that the service will never take, in the two files that are kept of them. */
+  /** Number of events that the service will never accept, in the two files of them. */
   readonly setAside: number;
-  /** The code of the newest of these; null where there is none. */
+  /** The code of the newest of these; null if there is none. */
   readonly lastSetAsideCode: string | null;
-  /** Damaged records among those that wait, and files that were put aside. */
+  /** Number of damaged records among the waiting ones, and of files renamed as damaged. */
   readonly damaged: number;
 }
 
-/** What the folder holds; null where there is no folder. Rejects with the system's error where it cannot be read. */
+/**
+ * Returns the facts about the folder; null if there is no folder. Rejects with the system's error if it cannot be read.
+ */
 export async function inspectSpool(folder: string): Promise<SpoolFacts | null> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;
@@ -30,7 +32,7 @@ export async function inspectSpool(folder: string): Promise<SpoolFacts | null> {
     const bytes = await readOrNone(join(folder, name));
     const next = starts[index + 1];
     const end = next === undefined ? Number.POSITIVE_INFINITY : firstSeqOf(next)!;
-    // The owner may have dropped the file meanwhile.
+    // The owner may have removed the file meanwhile.
     if (bytes === null) continue;
     for (const { seq, count, payload } of piecesOf(bytes, firstSeqOf(name)!, end)) {
       const waiting = Math.max(0, seq + count - 1 - Math.max(through, seq - 1));

@@ -1,6 +1,6 @@
 /**
  * The segment files of a spool as one queue of numbered records: appended in groups that are synced before they count,
- * read in order, dropped from the front a file at a time. Knows nothing of events.
+ * read in order, dropped from the front one file at a time. The journal knows nothing of events.
  */
 import { type FileHandle, open, readdir, readFile, rename, rm, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ import {
 interface Segment {
   readonly path: string;
   readonly firstSeq: number;
-  /** Synced records, damaged ones among them. */
+  /** Number of synced records, including damaged ones. */
   count: number;
   bytes: number;
   isDamaged: boolean;
@@ -32,22 +32,20 @@ export interface Entry {
   readonly payload: Buffer;
 }
 
-/** Records in a row, by the number of the last one. */
+/** Consecutive records, up to the number of the last one. */
 export interface Stretch {
   readonly seq: number;
   readonly count: number;
   readonly bytes: number;
 }
 
-/** Records in a row, or none where the first that was asked for is damaged, and others behind it. */
+/** Consecutive records; none if the first requested one is damaged, with the damaged ones after it. */
 export interface Read {
   readonly entries: Entry[];
   readonly damage: Stretch | null;
 }
 
-/**
- * The end of a file that a start cut off as torn, or a file without a whole record that it put aside, by its new name.
- */
+/** The torn end of a file that a start cut off, or a file without a whole record that it renamed, by its new name. */
 export interface Cut {
   readonly file: string;
   readonly bytes: number;
@@ -58,10 +56,10 @@ export class Journal {
   readonly #segments: Segment[];
   readonly cuts: readonly Cut[];
   #nextSeq: number;
-  /** Records up to this one are not needed any more. */
+  /** Records up to this one are no longer needed. */
   #through: number;
   #active: FileHandle | null = null;
-  /** Where the last read ended, so that the next one need not look for its place. */
+  /** Position at which the last read ended, so that the next one need not search for its own. */
   #place = { seq: -1, offset: 0 };
 
   private constructor(folder: string, segments: Segment[], cuts: readonly Cut[], through: number, nextSeq: number) {
@@ -73,8 +71,8 @@ export class Journal {
   }
 
   /**
-   * Opens the folder's files, cuts torn tails, and continues behind the last record, at `minNextSeq` or later.
-   * `onRecords` sees each whole record, and each stretch of damaged ones.
+   * Opens the folder's files, cuts off torn ends, and continues after the last record, at `minNextSeq` or later. Calls
+   * `onRecords` for each whole record and for each stretch of damaged ones.
    */
   static async open(folder: string, minNextSeq: number, onRecords: (stretch: Stretch) => void): Promise<Journal> {
     const starts = (await readdir(folder)).map(firstSeqOf).filter((seq) => seq !== null);
@@ -100,7 +98,10 @@ export class Journal {
     return this.#nextSeq;
   }
 
-  /** Resolves with the number of the first one once all of them are on disk. Where it rejects none of them counts. */
+  /**
+   * Appends records; resolves with the number of the first one once all of them are on disk. If it rejects, none of
+   * them counts.
+   */
   async append(payloads: readonly Buffer[]): Promise<number> {
     const firstSeq = this.#nextSeq;
     const { segment, handle } = await this.#writable();
@@ -109,7 +110,8 @@ export class Journal {
       await writeAll(handle, bytes, segment.bytes);
       await handle.datasync();
     } catch (error) {
-      // After a failed sync nobody knows what is on disk: never append to this file again, and take away what can be.
+      // After a failed sync the content of the disk is unknown: the file gets no further records, and those of this
+      // call are removed if possible.
       await this.#abandon(segment);
       throw error;
     }
@@ -120,8 +122,8 @@ export class Journal {
   }
 
   /**
-   * Records from `seq` on, in order: at most `countMax`, and at most `bytesMax` unless the first is larger; up to the
-   * next damaged one.
+   * Returns records from `seq` on, in order: at most `countMax`, and at most `bytesMax` unless the first is larger;
+   * ends before the next damaged one.
    */
   async read(seq: number, countMax: number, bytesMax: number): Promise<Read> {
     const segment = this.#segments.find((one) => seq < one.firstSeq + one.count);
@@ -143,7 +145,7 @@ export class Journal {
     return { entries: [], damage: { seq: last, count: last + 1 - from, bytes: piece.bytes } };
   }
 
-  /** Deletes the files of which every record is at or below `seq`, but for the one that the next append goes to. */
+  /** Deletes the files whose records are all at or below `seq`, except the one for the next append. */
   async dropThrough(seq: number): Promise<void> {
     this.#through = seq;
     for (;;) {
@@ -152,7 +154,7 @@ export class Journal {
       const isLast = this.#segments.length === 1;
       if (isLast && first.bytes < bounds.spoolSegmentBytes) return;
       this.#segments.shift();
-      // A file that is open keeps its room.
+      // An open file keeps its disk space.
       if (isLast) await this.close();
       if (first.isDamaged) await putAside(first.path);
       else await rm(first.path, { force: true });
@@ -165,13 +167,13 @@ export class Journal {
     await handle?.close();
   }
 
-  /** Whole records from `from` on, which begins at `start`. */
+  /** Returns whole records from `from` on, which begins at `start`. */
   async #readAt(segment: Segment, from: number, start: number, countMax: number, bytesMax: number): Promise<Entry[]> {
-    // Of one moment with the bytes: an append may end while they are read.
+    // Read together with the bytes, because an append may end meanwhile.
     const end = segment.firstSeq + segment.count;
     const handle = await open(segment.path, 'r');
     try {
-      // Records are about as long as those before them, and the first one is whole within this in any case.
+      // Records are about as long as the earlier ones of the file. The first one is whole in any case.
       const likely = Math.min(bytesMax, Math.ceil((segment.bytes / segment.count) * countMax));
       const want = Math.min(segment.bytes - start, likely + 2 * bounds.spoolEventBytes);
       const bytes = await readAt(handle, start, want);
@@ -200,7 +202,7 @@ export class Journal {
       return { segment: last, handle: this.#active };
     }
     await this.close();
-    // On a full disk what is not needed may be all the room there is.
+    // On a full disk, files that are no longer needed may be the only room left.
     await this.dropThrough(this.#through).catch(() => undefined);
     const path = join(this.#folder, fileNameOf(this.#nextSeq));
     const handle = await open(path, 'w+', 0o600);
@@ -213,7 +215,7 @@ export class Journal {
       throw error;
     }
     const segment = { path, firstSeq: this.#nextSeq, count: 0, bytes: HEADER_BYTES, isDamaged: false };
-    // A file of the same name held no whole record.
+    // A file with the same name contained no whole record.
     if (this.#segments.at(-1)?.firstSeq === segment.firstSeq) this.#segments.pop();
     this.#segments.push(segment);
     this.#active = handle;
@@ -224,12 +226,12 @@ export class Journal {
     await this.close().catch(() => undefined);
     await truncate(segment.path, segment.bytes).catch(() => undefined);
     if (segment.count === 0) this.#segments.splice(this.#segments.indexOf(segment), 1);
-    // Full from now on: the next append opens another file.
+    // Marks the file as full, so that the next append opens another one.
     else segment.bytes = Math.max(segment.bytes, bounds.spoolSegmentBytes);
   }
 }
 
-/** The record of that number, or the damaged ones that it is among; looked for from `start` on. */
+/** Returns the record with this number, or the damaged stretch that contains it; searches from `start` on. */
 async function find(
   { path, firstSeq, count, bytes: size }: Segment,
   seq: number,
@@ -238,11 +240,11 @@ async function find(
   const bytes = (await readFile(path)).subarray(0, size);
   const end = firstSeq + count;
   for (const piece of piecesOf(bytes, start.seq, end, start.offset)) if (seq < piece.seq + piece.count) return piece;
-  // Somebody cut the file.
+  // The file was cut by another program.
   return { seq, count: end - seq, at: bytes.byteLength, bytes: size - bytes.byteLength, payload: null };
 }
 
-/** For people to look at, under a name that no other has: numbers may come again. Resolves with it. */
+/** Keeps a file for inspection, under a unique name: numbers may occur again. Resolves with the name. */
 async function putAside(path: string): Promise<string> {
   for (let copy = 0; ; copy++) {
     const aside = `${path}${copy === 0 ? '' : `.${copy}`}.damaged`;
@@ -256,7 +258,7 @@ async function putAside(path: string): Promise<string> {
   }
 }
 
-/** Checks a file record by record up to the next file's first; what is torn at its end is cut off. */
+/** Checks a file record by record up to the first record of the next file; cuts off a torn end. */
 async function recover(
   path: string,
   firstSeq: number,
@@ -266,9 +268,9 @@ async function recover(
   const bytes = await readFile(path);
   const pieces = [...piecesOf(bytes, firstSeq, nextStart ?? Number.POSITIVE_INFINITY)];
   const headIsWhole = decodeHeader(bytes) === firstSeq;
-  // The name says what the head does, and a record that is whole bears it out.
+  // The file name states the same number as the header, and a whole record confirms it.
   if (!headIsWhole && pieces.every(({ payload }) => payload === null)) {
-    // A file that was being made holds nothing yet; anything else is kept for people to look at.
+    // A file whose creation was interrupted is empty; any other is kept for inspection.
     const isEmpty = bytes.byteLength <= HEADER_BYTES;
     const file = isEmpty ? path : await putAside(path);
     if (isEmpty) await rm(path);
@@ -283,7 +285,7 @@ async function recover(
     isDamaged ||= piece.payload === null;
     onRecords({ seq: next - 1, count: piece.count, bytes: piece.bytes });
   }
-  // Full where its head is damaged: the next append opens another file.
+  // A file with a damaged header counts as full, so that the next append opens another one.
   const counted = headIsWhole ? at : Math.max(at, bounds.spoolSegmentBytes);
   const segment = { path, firstSeq, count: next - firstSeq, bytes: counted, isDamaged };
   if (at === bytes.byteLength) return { segment, cut: null };
@@ -308,7 +310,7 @@ async function readAt(handle: FileHandle, position: number, length: number): Pro
   return bytes.subarray(0, done);
 }
 
-/** A new file's name is on disk only once its folder is. Some systems cannot sync a folder, and need not. */
+/** A new file's name is on disk only once its folder is synced. Some systems cannot sync a folder, and need not. */
 async function syncFolder(folder: string): Promise<void> {
   let handle: FileHandle | undefined;
   try {

@@ -1,72 +1,69 @@
-/** What a spool tells its owner about the events that it delivers. */
+/** The progress of a spool's deliveries, as its owner sees it. */
 import type { EventBody } from '../../../contract/request-bodies.js';
 import type { CallOptions } from '../../read/calls.js';
 import type { TrustError, TrustErrorCode } from '../../trust-error.js';
 import type { DeliveryResult, TrustEvent } from '../submission.js';
 
 /**
- * Where a spool delivers to: a {@link TrustClient}, or something that stands in for one.
+ * The target of a spool: a {@link TrustClient} or a replacement.
  * @public
  */
 export interface SpoolTarget {
-  /** An event in the form in which it travels, with everything filled in. */
+  /** Returns an event in the form in which it is sent, with all defaults filled in. */
   prepare(event: TrustEvent): EventBody;
-  /** Called before each `prepare`; resolves once the form in which events travel is known, or cannot be known now. */
+  /** Called before each `prepare`; resolves once the form of sent events is known, or cannot be known now. */
   ready?(options: CallOptions): Promise<void>;
-  /** Sends events in one call, and says of each what came of it. */
+  /** Sends events in one call and returns the result of each. */
   deliver(events: readonly EventBody[], options: CallOptions): Promise<DeliveryResult[]>;
 }
 
 /**
- * An event that the service will never take as it is.
+ * An event that the service will never accept as it is.
  * @public
  */
 export interface SetAsideEvent {
   /** The event as it was sent. */
   readonly event: EventBody;
-  /** Why it was rejected. */
+  /** The code of the rejection. */
   readonly code: TrustErrorCode;
-  /** The same for people. */
+  /** The reason of the rejection, for people. */
   readonly reason: string;
 }
 
 /**
- * What a spool is doing:
+ * The phase of a spool:
  *
- * - `idle`: nothing waits.
- * - `delivering`: events are on their way.
- * - `waiting`: the node is in trouble; it is tried again.
- * - `refused`: the node refuses the peer (its key, its status) or the address; it is tried again, seldom.
- * - `closed`: nothing is delivered any more.
+ * - `idle`: no event waits.
+ * - `delivering`: events are being sent.
+ * - `waiting`: the node fails; the spool retries.
+ * - `refused`: the node refuses the peer (its key, its status) or the address; the spool retries after long pauses.
+ * - `closed`: no event is delivered any more.
  *
  * @public
  */
 export type SpoolPhase = 'idle' | 'delivering' | 'waiting' | 'refused' | 'closed';
 
 /**
- * How far a spool is. Counts begin with `open`, but for what waits.
+ * The progress of a spool. Counts begin with `open`, except those of waiting events.
  * @public
  */
 export interface SpoolProgress {
-  /** What it is doing. */
+  /** The present phase. */
   readonly phase: SpoolPhase;
-  /** Events on disk that wait, from earlier runs too. */
+  /** Number of waiting events on disk, including those of earlier runs. */
   readonly pending: number;
-  /** Bytes of these. */
+  /** Size of the waiting events in bytes. */
   readonly pendingBytes: number;
-  /** Events that the node has, duplicates included. */
+  /** Number of events that the node has stored, including duplicates. */
   readonly delivered: number;
-  /** Of the delivered, those that the node had before: sent twice, or submitted elsewhere. */
+  /** Number of delivered events that the node had stored before: sent twice, or submitted elsewhere. */
   readonly duplicates: number;
-  /** Events that the service will never take, set aside in a file. */
+  /** Number of events that the service will never accept, which were set aside in a file. */
   readonly setAside: number;
-  /** Events given up because the spool was full. */
+  /** Number of events dropped because the spool was full. */
   readonly dropped: number;
-  /**
-   * Events that the disk spoiled: passed over. The files that hold what is left of them stay in the folder as
-   * `*.damaged`.
-   */
+  /** Number of events damaged by the disk, which were skipped. Their remains stay in the folder as `*.damaged`. */
   readonly damaged: number;
-  /** What keeps delivery back; null while nothing does. */
+  /** The error that prevents delivery; null if there is none. */
   readonly lastError: TrustError | null;
 }

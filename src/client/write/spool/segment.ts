@@ -1,6 +1,6 @@
 /**
  * The bytes of a spool's segment file: a header with the number of its first record, then records, each with its length
- * and a CRC-32 over its number and its bytes. Says what is whole; changes no file.
+ * and a CRC-32 over its number and its bytes. This file finds whole records and changes no file.
  */
 import * as zlib from 'node:zlib';
 import { bounds } from '../../bounds.js';
@@ -8,9 +8,9 @@ import { crc32Before } from './crc.js';
 
 const magic = Buffer.from('PTFSPOOL');
 const version = 1;
-/** Magic, version, number of the first record, CRC-32 of these. */
+/** Magic, version, number of the first record, and CRC-32 of these. */
 export const HEADER_BYTES = 24;
-/** Length and CRC-32. */
+/** Length and CRC-32 of a record. */
 export const RECORD_HEAD_BYTES = 8;
 const pattern = /^(\d{16})\.events$/;
 
@@ -18,7 +18,7 @@ export function fileNameOf(firstSeq: number): string {
   return `${String(firstSeq).padStart(16, '0')}.events`;
 }
 
-/** The number of the first record, from a file's name; null where it is no segment. */
+/** Returns the number of the first record from a file's name; null if the file is no segment. */
 export function firstSeqOf(fileName: string): number | null {
   const digits = pattern.exec(fileName)?.[1];
   return digits === undefined ? null : Number(digits);
@@ -33,7 +33,7 @@ export function encodeHeader(firstSeq: number): Buffer {
   return header;
 }
 
-/** The number of the first record, or null where the header is not whole. */
+/** Returns the number of the first record, or null if the header is damaged. */
 export function decodeHeader(bytes: Buffer): number | null {
   if (bytes.byteLength < HEADER_BYTES || !bytes.subarray(0, 8).equals(magic)) return null;
   if (bytes.readUInt32LE(8) !== version || bytes.readUInt32LE(20) !== zlib.crc32(bytes.subarray(0, 20))) return null;
@@ -66,7 +66,7 @@ export function encodeRecords(firstSeq: number, payloads: readonly Buffer[]): Bu
   return bytes;
 }
 
-/** The record at `at` with this number, or null where it is not whole. */
+/** Returns the record at `at` with this number, or null if it is damaged. */
 export function recordAt(bytes: Buffer, at: number, seq: number): Buffer | null {
   const end = recordEnd(bytes, at);
   if (end === null) return null;
@@ -74,7 +74,7 @@ export function recordAt(bytes: Buffer, at: number, seq: number): Buffer | null 
   return bytes.readUInt32LE(at + 4) === checksum(seq, payload) ? payload : null;
 }
 
-/** Where a record that begins at `at` ends by its length; null where none can. */
+/** Returns the end of a record that begins at `at`, by its length; null if the length is impossible. */
 function recordEnd(bytes: Buffer, at: number): number | null {
   const start = at + RECORD_HEAD_BYTES;
   if (start > bytes.byteLength) return null;
@@ -83,24 +83,24 @@ function recordEnd(bytes: Buffer, at: number): number | null {
   return isLength ? start + length : null;
 }
 
-/** A whole record, or damaged ones in a row. */
+/** A whole record, or a stretch of damaged ones. */
 export interface Piece {
-  /** The number of the first. */
+  /** The number of the first record. */
   readonly seq: number;
   readonly count: number;
-  /** Where it begins, and how long it is. */
+  /** Offset and length of the piece. */
   readonly at: number;
   readonly bytes: number;
-  /** Null where it is damaged. */
+  /** Null if the piece is damaged. */
   readonly payload: Buffer | null;
 }
 
 type Extent = Pick<Piece, 'count' | 'bytes'>;
 
 /**
- * What a file holds from record `firstSeq` on, which begins at `from`. `end`: the number behind its last one; infinite
- * where nothing says it. Then the file ends with a torn write where no whole record follows and lengths lead nowhere,
- * and none of that was ever accepted.
+ * Yields the pieces of a file from record `firstSeq` on, which begins at `from`. `end`: the number after its last one,
+ * infinite if it is unknown. In that case the file ends with a torn write if no whole record follows and the lengths
+ * lead nowhere; no part of a torn write was ever accepted.
  */
 export function* piecesOf(bytes: Buffer, firstSeq: number, end: number, from = HEADER_BYTES): Generator<Piece, void> {
   let at = from;
@@ -121,8 +121,8 @@ function damageAt(bytes: Buffer, at: number, seq: number, end: number): Extent |
 }
 
 /**
- * Up to the next whole record, which may begin anywhere, since the length may be what is damaged. Any record has some
- * number by its checksum; that of a whole one leaves as many behind `seq` as there is room for.
+ * Finds the next whole record, which may begin anywhere, since the damage may be in a length. Every record has some
+ * number by its checksum; for a whole record, that number agrees with the room between `seq` and the record.
  */
 function upToNextRecord(bytes: Buffer, at: number, seq: number): Extent | null {
   const recordBytesMin = RECORD_HEAD_BYTES + 1;
@@ -135,18 +135,17 @@ function upToNextRecord(bytes: Buffer, at: number, seq: number): Extent | null {
   return null;
 }
 
-/** The number that the checksum of a record covers, with the upper half of `near`. */
+/** Returns the number that the checksum of a record covers, with the upper half of `near`. */
 function numberOf(record: Buffer, near: number): number {
   const high = Math.floor(near / 2 ** 32);
   const upper = Buffer.alloc(4);
   upper.writeUInt32LE(high);
   const ofNumber = crc32Before(record.subarray(RECORD_HEAD_BYTES), record.readUInt32LE(4));
-  // Four bytes are mixed into an empty register as they are, so that where zeros stand for them they are what comes
-  // out.
+  // Four bytes enter an empty register unchanged, so that with zeros in their place the register holds them at the end.
   return high * 2 ** 32 + crc32Before(Buffer.alloc(4), crc32Before(upper, ofNumber));
 }
 
-/** Up to the end of the file, where the lengths lead exactly there: what was torn ends amid a record. */
+/** Returns the extent up to the end of the file if the lengths lead exactly there; a torn file ends within a record. */
 function byLengths(bytes: Buffer, at: number): Extent | null {
   let count = 0;
   let next: number | null = at;

@@ -1,5 +1,5 @@
 /**
- * The two small files beside a spool's segments: how far delivery is, and the events that the service will never take.
+ * The two small files beside a spool's segments: the delivered mark, and the events that the service will never accept.
  */
 import { appendFile, type FileHandle, open, rename, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,9 +10,9 @@ const SLOT_BYTES = 32;
 const USED_BYTES = 20;
 
 /**
- * The number of the last record that is through. Two slots, written in turn, so that one of them is whole after any
- * kill. It is not synced: what a lost mark sends again the node answers as stored already. Its file has its full length
- * from the start, so that a disk that is full later has room for it.
+ * The number of the last record that needs no delivery any more. Two slots are written in turn, so that one of them is
+ * whole after any kill. The mark is not synced: if it is lost, the node answers the events that are sent again as
+ * stored already. The file has its full length from the start, so that a disk that fills up later has room for it.
  */
 export class DeliveredMark {
   readonly #handle: FileHandle;
@@ -36,8 +36,8 @@ export class DeliveredMark {
   }
 
   /**
-   * `seq` holds from here on also where the write fails. The next write takes the slot of the failed one: the other is
-   * whole.
+   * `seq` is valid from now on even if the write fails. The next write goes to the slot of the failed one, because the
+   * other is whole.
    */
   async set(seq: number): Promise<void> {
     this.seq = seq;
@@ -55,7 +55,7 @@ export class DeliveredMark {
   }
 }
 
-/** The newest whole slot of a mark's file, which may be shorter than it should be. */
+/** Returns the newest whole slot of a mark's file, which may be too short. */
 export function newestSlot(file: Buffer): { readonly turn: number; readonly seq: number } {
   const bytes = Buffer.alloc(2 * SLOT_BYTES);
   file.copy(bytes);
@@ -70,7 +70,8 @@ export function newestSlot(file: Buffer): { readonly turn: number; readonly seq:
 }
 
 /**
- * Appends lines of JSON to `set-aside.ndjson`; a full file becomes `set-aside.1.ndjson`, and the one before it goes.
+ * Appends lines of JSON to `set-aside.ndjson`. A full file is renamed to `set-aside.1.ndjson` and replaces the previous
+ * one.
  */
 export async function setAside(folder: string, lines: readonly object[]): Promise<void> {
   const path = join(folder, 'set-aside.ndjson');
@@ -84,7 +85,7 @@ export async function setAside(folder: string, lines: readonly object[]): Promis
   try {
     await appendFile(path, text, { mode: 0o600, flush: true });
   } catch (error) {
-    // A line that was cut would spoil the next one.
+    // A truncated line would damage the next one.
     await truncate(path, isFull ? 0 : size).catch(() => undefined);
     throw error;
   }

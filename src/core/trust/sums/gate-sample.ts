@@ -1,8 +1,8 @@
 /**
- * What the gates are settled from in a very large group (decision 209): two peers are held against each other on about
- * so many of the players that they share, and the votes of one are counted on about so many of its players; on all
- * where there are no more. Players are chosen by their seeded mix, which falls below a threshold of the pair, or of the
- * peer: none that a peer can choose.
+ * Chooses the players from which gates are computed in a very large group (decision 209): two peers are compared on a
+ * bounded number of their shared players, and a peer's own votes are counted on a bounded number of its players.
+ * Players are chosen by a seeded hash that falls below the threshold of the pair or of the peer, so that no peer can
+ * influence the choice.
  */
 
 import type { AsOf } from '../../evidence/decay.js';
@@ -15,23 +15,23 @@ import { BLOCK_ROWS, RowBlock } from '../votes/row-block.js';
 import type { Scratch } from '../votes/scratch.js';
 import type { VoteColumns } from '../votes/votes.js';
 
-/** One more than the highest mix of a player. */
+/** One more than the highest hash value of a player. */
 export const WHOLE = 1 << HOME_BITS;
 
-/** Of so many blocks of rows one is looked at, to see how many players peers have and share. */
+/** One of this many blocks of rows is examined to estimate how many players peers have and share. */
 const BLOCKS = 16;
 
 export class GateSample {
-  /** Per peer: the mix below which its votes are counted, from 1 to `WHOLE`; 0 for one that is excluded. */
+  /** Per peer: the hash value below which its votes are counted, from 1 to `WHOLE`; 0 for an excluded peer. */
   readonly own: Uint32Array;
-  /** The same per pair, of the players that both reported. The scratch's. */
+  /** Per pair: the threshold for players that both reported. The array belongs to the scratch memory. */
   readonly pairs: Uint32Array;
-  /** Players below this mix are looked at by whoever reported them. */
+  /** Players with a hash below this are examined for every peer that reported them. */
   readonly #least: number;
 
   /**
-   * `part`: empty columns to read votes into, which it leaves empty. `floor`: the mix below which players are looked at
-   * in any case. Its large columns are the scratch's.
+   * `part`: empty columns into which votes are read, and which are left empty. `floor`: players with a hash below this
+   * are always examined. The large columns belong to the scratch memory.
    */
   constructor(
     state: EvidenceView,
@@ -49,7 +49,8 @@ export class GateSample {
     let least = WHOLE;
     const below = (seen: number, players: number, isExcluded: boolean) => {
       if (isExcluded) return 0;
-      // Of whom more was seen than chance brings, less is looked at: whom a peer reports, and when, is its own choice.
+      // If the examined blocks held more players than chance would bring, fewer are sampled: a peer chooses the players
+      // that it reports, and when.
       const wanted = Math.max(floor, Math.ceil((players / (seen * BLOCKS)) * WHOLE));
       least = Math.min(least, wanted);
       return Math.min(WHOLE, wanted);
@@ -65,7 +66,7 @@ export class GateSample {
     if (origins !== null) this.#lookAsOrigins(origins);
   }
 
-  /** A player's entries are those of carriers, so that each of these is looked at as its origin is. */
+  /** A player's entries are those of carriers, so that each carrier has the thresholds of its origin. */
   #lookAsOrigins(origins: OriginVotes): void {
     for (const { index, origin } of origins.carriers) {
       this.own[index] = this.own[origin]!;
@@ -78,20 +79,22 @@ export class GateSample {
     }
   }
 
-  /** Whether anybody looks at the player with this mix, and with the `count` entries from `first` on. */
+  /**
+   * True if the player with this hash is examined for any of the `count` entries from `first` on, or for a pair of
+   * them.
+   */
   has({ entries }: EvidenceSubjects, first: number, count: number, mix: number): boolean {
     return mix < this.#least || entries.isBelow(mix, first, count, this.own, this.pairs);
   }
 
-  /** Of the votes on the next player, up to `end`, leaves those out that are not counted for their peers. */
+  /** Marks those votes on the next player, up to `end`, that are not counted for their peers. */
   leaveOut(votes: VoteColumns, end: number, mix: number): void {
     if (mix < this.#least) return;
     for (let e = votes.end; e < end; e++) if (mix >= this.own[votes.peer[e]!]!) votes.leaveOut(e);
   }
 
   /**
-   * Counts the players of each peer and of each pair in one block of every sixteen, which the seeded mix of a row
-   * chooses.
+   * Counts the players of each peer and of each pair in one block of every sixteen, chosen by the seeded hash of a row.
    */
   #countSome(
     state: EvidenceView,

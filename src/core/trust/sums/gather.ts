@@ -1,4 +1,4 @@
-/** The votes of a group, read from the tables of a state at one moment, as peer trust is computed from them. */
+/** Reads the votes of a group from the tables of a state as of one time, as the peer-trust computation needs them. */
 import { DAY_MS } from '../../../limits.js';
 import { asOfTime } from '../../evidence/decay.js';
 import type { TrustConstants } from '../../evidence/trust-constants.js';
@@ -14,43 +14,45 @@ import { GateSample, WHOLE } from './gate-sample.js';
 import { pairsSplit } from './pair-sums.js';
 import { VoteSums } from './vote-sums.js';
 
-/** A view together with how many peers there are. */
+/** A view together with the number of its peers, origins and carriers. */
 export interface GatheredView extends EvidenceView {
-  readonly peers: Pick<Peers, 'seniority'>;
+  readonly peers: Pick<Peers, 'seniority' | 'joined'>;
   readonly origins: Pick<Origins, 'list' | 'carriers'>;
-  /** Of peers, origins and carriers together. */
+  /** Number of peers, origins and carriers together. */
   readonly numbers: number;
 }
 
 export interface GroupVotes {
-  /** Of all votes, or in a very large group of a sample for each peer and pair. */
+  /** Sums over all votes, or in a very large group over a sample for each peer and pair. */
   readonly sums: VoteSums;
-  /** To fit log-odds on: all of them, or in a very large group a sample of the players. */
+  /** Votes on which log-odds are fitted: all of them, or in a very large group those of a sample of the players. */
   readonly judged: Votes;
-  /** How many of the group's players these are of, in (0, 1]. */
+  /** Share of the group's players in `judged`, in (0, 1]. */
   readonly part: number;
   readonly facts: PeerFacts;
 }
 
-/** Entries of one part: what is written of them stays in the second cache until it is summed up. */
+/** Number of entries in one part: their votes stay in the second-level cache until they are summed up. */
 const PART_ENTRIES = 4_096;
-/** What chance may bring beyond what is expected of a sample. */
+/** Spare factor for a sample that is larger than expected. */
 const SAMPLE_SPARE = 1.1;
 
 /**
- * `at` is in ms since 1970; evidence of a player that is newer is taken at the moment of the newest, as a read takes
- * it. The columns are the scratch's, so they hold until it begins anew.
+ * `at` is in ms since 1970; the evidence of a player with newer evidence is decayed to the time of that evidence, as in
+ * a read. The columns belong to the scratch memory and are valid until its next `begin`.
  */
 export function gatherVotes(state: GatheredView, at: number, c: TrustConstants, scratch: Scratch): GroupVotes {
   const { subjects, peerWeights } = state;
   const { entries } = subjects;
   const peers = state.numbers;
   const origins = state.origins.carriers.length === 0 ? null : new OriginVotes(state.origins, peers);
+  const joined = state.peers.joined(at, c.newPeerDays * DAY_MS, peers);
   const facts = {
     preTrusted: peerWeights.preTrusted.slice(0, peers),
     excluded: peerWeights.excluded.slice(0, peers),
     seniority: state.peers.seniority(at, c.newPeerDays * DAY_MS, peers),
     ...(origins === null ? {} : { origins }),
+    ...(joined === null ? {} : { joined }),
   };
   // An origin is as old as the oldest of the peers that carry it.
   for (const { index, peer, origin } of facts.origins?.carriers ?? []) {
@@ -59,7 +61,7 @@ export function gatherVotes(state: GatheredView, at: number, c: TrustConstants, 
   }
   const most = Math.max(c.sampledPlayers, c.sampledPlayersPerPeer * peers);
   const isSampled = subjects.size > most;
-  // Players whose seeded mix falls below a threshold: the same ones each time, and none that a peer can choose.
+  // Selects the players whose seeded hash is below a threshold: the same ones each time, beyond any peer's influence.
   const below = isSampled ? (most / subjects.size) * WHOLE : WHOLE;
   const isSplit = isSampled && pairsSplit(peers, c);
   const columns = (room: number) => new VoteColumns(facts.excluded, room, scratch);
@@ -101,8 +103,8 @@ export function gatherVotes(state: GatheredView, at: number, c: TrustConstants, 
 }
 
 /**
- * More than players whose mix falls below `below` have; where chance should want more still, the last ones are left
- * out.
+ * Upper bound of the entries of players with a hash below `below`; if there should be more nevertheless, the last ones
+ * are left out.
  */
 function sampledEntries({ subjects, numbers }: GatheredView, below: number): number {
   const expected = subjects.entries.size * (below / WHOLE);

@@ -1,6 +1,6 @@
 /**
- * The sums over the players that two peers both reported, for every two peers. What they say is worked out at once by a
- * visitor (clones, copied lists, the pairs of the gate), so that sparse ones need not be kept.
+ * For every two peers, the sums over the players that both reported. Visitors evaluate a pair at once (clones, copied
+ * lists, the pairs of the gate), so that sparse sums need not be stored.
  */
 import type { TrustConstants } from '../../evidence/trust-constants.js';
 import { pairOf } from '../../tables/pair-number.js';
@@ -8,33 +8,35 @@ import type { Scratch } from '../votes/scratch.js';
 import type { Votes } from '../votes/votes.js';
 import { type GateSample, WHOLE } from './gate-sample.js';
 
-/** Around what votes are summed up. */
+/** The reference vote of the sums. */
 export const MIDDLE = 0.5;
 
 export interface PairVisitor {
   /**
-   * The sums of the pair `j < k` stand at `at`: n_jk, then, with `u = x - .5`, the sums of u_j u_k, u_j, u_k, u_j^2,
-   * u_k^2; and at `at + BOTH_LOWER` the number of players that both lower. `part`: how many of the players that they
-   * share these are, in (0, 1].
+   * Receives the sums of the pair `j < k` at `at`: n_jk, then, with `u = x - .5`, the sums of u_j u_k, u_j, u_k, u_j^2,
+   * u_k^2; and at `at + BOTH_LOWER` the number of players that both lower. `part`: the share of their common players
+   * that was examined, in (0, 1].
    */
   add(j: number, k: number, sums: Float64Array, at: number, part: number): void;
 }
 
 export interface PairSums {
-  /** `several`: of some of the players the first `count` numbers are of those with two votes or more. */
+  /** Adds the votes on some players; the first `count` numbers of `several` are the players with two votes or more. */
   add(votes: Votes, several: Uint32Array, count: number): void;
-  /** Shows every pair that shares a player, ordered by the lower peer, then the higher. */
+  /** Passes every pair with a common player to the visitor, sorted by the lower peer, then the higher. */
   show(to: PairVisitor): void;
-  /** Raises the players that each peer shares to those that it shares with one other. */
+  /** Raises the number of shared players of each peer to at least that of its largest pair. */
   raise(shared: Uint32Array): void;
 }
 
-/** Whether votes may come in parts: otherwise they come all at once, and stay as they are until pairs are listed. */
+/**
+ * True if votes may be added in parts. Otherwise they must come all at once and stay unchanged until pairs are listed.
+ */
 export function pairsSplit(peers: number, { densePeersMax }: TrustConstants): boolean {
   return peers <= densePeersMax;
 }
 
-/** `sample`: null where every pair is held against each other on all players. */
+/** `sample`: null if every pair is compared on all players. */
 export function pairSums(
   peers: number,
   constants: TrustConstants,
@@ -45,22 +47,22 @@ export function pairSums(
 }
 
 /**
- * Per pair (j, k), adjacent in memory, with `u = x - .5`: n_jk, then the sums of u_j u_k, u_j, u_k, u_j^2, u_k^2, the
- * mix below which players are looked at, and the number of players that both lower. Around the middle, since around
- * what votes are judged is known only once all are there. A pair that fills a cache line of its own halves the time of
- * the pass at 1,000 peers.
+ * Values per pair (j, k), adjacent in memory, with `u = x - .5`: n_jk, then the sums of u_j u_k, u_j, u_k, u_j^2,
+ * u_k^2, the hash below which players are examined, and the number of players that both lower. The sums refer to the
+ * middle, because the reference votes are known only after all votes. A pair with a cache line of its own halves the
+ * time of the pass at 1,000 peers.
  */
 const STRIDE = 8;
 
 const BELOW = 6;
 export const BOTH_LOWER = 7;
 
-/** Where the sums of a pair begin in a triangle of all pairs; `j < k`. */
+/** Offset of the sums of a pair in a triangle of all pairs; `j < k`. */
 function placeOf(j: number, k: number): number {
   return pairOf(j, k) * STRIDE;
 }
 
-/** Few peers: all pairs in one triangle, filled player by player. */
+/** For few peers: all pairs in one triangle, filled player by player. */
 class DensePairSums implements PairSums {
   readonly #peers: number;
   readonly #sums: Float64Array;
@@ -75,7 +77,7 @@ class DensePairSums implements PairSums {
 
   add({ offsets, peer, x, mix }: Votes, several: Uint32Array, count: number): void {
     const sums = this.#sums;
-    // A constant of another module is fetched, and its type looked at, at each use.
+    // A local copy: V8 loads a constant of another module, and checks its type, at each use.
     const middle = MIDDLE;
     for (let n = 0; n < count; n++) {
       const i = several[n]!;
@@ -115,14 +117,15 @@ class DensePairSums implements PairSums {
     }
   }
 
-  /** How many of the players that a pair shares are looked at, in (0, 1]. */
+  /** Share of a pair's common players that is examined, in (0, 1]. */
   #part(at: number): number {
     return this.#sums[at + BELOW]! / WHOLE;
   }
 }
 
 /**
- * Many peers: one peer at a time against a row of sums for its partners, so that memory follows the pairs there are.
+ * For many peers: one peer at a time, with a row of sums for the other peers, so that memory is proportional to the
+ * pairs that exist.
  */
 class SparsePairSums implements PairSums {
   readonly #scratch: Scratch;
@@ -134,11 +137,11 @@ class SparsePairSums implements PairSums {
 
   add(votes: Votes): void {
     if (this.#votes !== null && this.#votes !== votes)
-      throw new Error('pair sums: votes of many peers come all at once');
+      throw new Error('pair sums: the votes of many peers must be added all at once');
     this.#votes = votes;
   }
 
-  /** Nothing of these votes is an estimate. */
+  /** Does nothing: these sums hold no estimates. */
   raise(): void {}
 
   show(to: PairVisitor): void {
@@ -169,7 +172,7 @@ class SparsePairSums implements PairSums {
   }
 }
 
-/** Per peer its votes on players with two votes or more: the entry and its player, in the order of players. */
+/** Returns, per peer, its votes on players with two votes or more: the entry and its player, sorted by player. */
 function sharedEntries(
   { peers, players, offsets, peer }: Votes,
   scratch: Scratch,
@@ -195,7 +198,7 @@ function sharedEntries(
   return { starts, entry, player };
 }
 
-/** `u`, `v`: the votes of the lower peer and of the higher, from the middle. */
+/** `u`, `v`: the votes of the lower and of the higher peer, relative to the middle. */
 function addTo(sums: Float64Array, at: number, u: number, v: number): void {
   sums[at]! += 1;
   sums[at + 1]! += u * v;

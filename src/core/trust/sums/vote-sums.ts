@@ -1,6 +1,6 @@
 /**
- * What the gate is settled from, and operators are told: sums over all votes of a group, or over a sample of them.
- * Votes are taken in by parts, so that memory follows the peers and their pairs, not the players.
+ * The input of the gates and of the reports to operators: sums over all votes of a group, or over a sample of them.
+ * Votes are added in parts, so that memory depends on the peers and their pairs, not on the players.
  */
 import { unit } from '../../evidence/evidence.js';
 import type { TrustConstants } from '../../evidence/trust-constants.js';
@@ -12,21 +12,21 @@ import { MIDDLE, type PairSums, type PairVisitor, pairSums } from './pair-sums.j
 
 export class VoteSums {
   readonly peers: number;
-  /** Per peer `sum n1`, and `sum n1 x`, of the votes that are counted. A peer with volume 0 has no votes. */
+  /** Per peer: `sum n1`, and `sum n1 x`, of the counted votes. A peer with volume 0 has no votes. */
   readonly volume: Float64Array;
   readonly badVolume: Float64Array;
-  /** Per peer: players that it lowers, of those on which its vote is counted. */
+  /** Per peer: number of players that it lowers with a counted vote. */
   readonly #lowered: Uint32Array;
-  /** Per peer: players on which its vote is counted, and those of them that no other peer reported. */
+  /** Per peer: number of players on which its vote is counted, and number of those that no other peer reported. */
   readonly #reported: Uint32Array;
   readonly #alone: Uint32Array;
-  /** Of a block, the players with two votes or more. */
+  /** Players of a block with two votes or more. */
   readonly #several = new Uint32Array(BLOCK);
   readonly #pairs: PairSums;
   readonly #sample: GateSample | null;
   readonly #yieldCore: () => void;
 
-  /** Its large columns are the scratch's. `sample`: null where all votes are counted. */
+  /** The large columns belong to the scratch memory. `sample`: null if all votes are counted. */
   constructor(peers: number, constants: TrustConstants, scratch: Scratch, sample: GateSample | null = null) {
     this.peers = peers;
     this.#sample = sample;
@@ -39,19 +39,19 @@ export class VoteSums {
     this.#yieldCore = scratch.yieldCore;
   }
 
-  /** Per peer the players that it reported; an estimate where its votes are counted on a part of them. */
+  /** Per peer: number of players that it reported; an estimate if only a sample of its votes is counted. */
   get reported(): Uint32Array {
     return this.#reported.map((players, j) => this.#ofAll(players, j));
   }
 
-  /** Per peer the players that it lowers, `x > .5`; likewise. */
+  /** Per peer: number of players that it lowers, `x > .5`; an estimate if only a sample of its votes is counted. */
   get lowered(): Uint32Array {
     return this.#lowered.map((players, j) => this.#ofAll(players, j));
   }
 
   /**
-   * Of the players that it reported, those that another peer reported too. A peer that shares none most likely has
-   * another salt, so that few are no estimate: pairs see all that they share.
+   * Per peer: number of reported players that another peer reported, too. A peer that shares none most likely has
+   * another salt. A small number must therefore be exact: pairs see all of their common players.
    */
   get shared(): Uint32Array {
     const { reported } = this;
@@ -60,17 +60,17 @@ export class VoteSums {
     return shared.map((players, j) => Math.min(players, reported[j]!));
   }
 
-  /** How many of all players so many counted ones stand for; of a peer that is excluded none are counted. */
+  /** Extrapolates a number of counted players to all of a peer's players. No player is counted for an excluded peer. */
   #ofAll(counted: number, j: number): number {
     return this.#sample === null || counted === 0 ? counted : Math.round((counted / this.#sample.own[j]!) * WHOLE);
   }
 
-  /** Takes in all votes on some players. */
+  /** Adds all votes on some players. */
   add(votes: Votes): void {
     inBlocks(votes.players, this.#yieldCore, (from, to) => this.#addRange(votes, from, to));
   }
 
-  /** Those of the players from `from` up to `to`. */
+  /** Adds the votes on the players from `from` up to `to`. */
   #addRange(votes: Votes, from: number, to: number): void {
     const { offsets, peer, mass, x, counted } = votes;
     const { volume, badVolume } = this;
@@ -88,7 +88,7 @@ export class VoteSums {
     const alone = this.#alone;
     const several = this.#several;
     let found = 0;
-    // Without a branch, as in `unit`.
+    // Has no branch, for the reason given in `unit`.
     for (let i = from; i < to; i++) {
       const first = offsets[i]!;
       const isShared = +(offsets[i + 1]! - first > 1);
@@ -99,7 +99,7 @@ export class VoteSums {
     this.#pairs.add(votes, several, found);
   }
 
-  /** Shows every two peers with votes on a player in common. */
+  /** Passes every two peers with a common player to the visitor. */
   showPairs(to: PairVisitor): void {
     this.#pairs.show(to);
   }

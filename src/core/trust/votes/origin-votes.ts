@@ -1,8 +1,9 @@
 /**
- * The votes of an origin: all that its carriers say about one player is one vote, the heaviest of theirs, under the
- * number of the origin. Carriers have no votes of their own, so nothing that they carry counts as their agreement.
+ * The votes of origins: the votes of an origin's carriers on one player become one vote, the heaviest of them, under
+ * the number of the origin. Carriers have no votes of their own, so that carried evidence never counts as agreement
+ * between them.
  */
-import type { VoteSpace } from '../../evidence/evidence.js';
+import { heaviness, type VoteSpace } from '../../evidence/evidence.js';
 import type { Carrier, Origins } from '../../registers/origins.js';
 import type { OriginFacts } from './columns.js';
 
@@ -12,16 +13,16 @@ export class OriginVotes implements OriginFacts {
   readonly origins: readonly number[];
   readonly carriers: readonly Carrier[];
   readonly carries: Uint8Array;
-  /** By number: the origin of a carrier, `NONE` for others; and the carrier's peer. */
+  /** Indexed by number: the origin of a carrier, `NONE` for others; and the carrier's peer. */
   readonly #originOf: Int32Array;
   readonly #peerOf: Int32Array;
-  /** The votes of origins about the player at hand, by the numbers of the origins. */
+  /** Number of origins with votes on the present player. The arrays after it hold their numbers and votes. */
   #found = 0;
   readonly #origin: Int32Array;
   readonly #mass: Float64Array;
   readonly #x: Float64Array;
 
-  /** `numbers`: how many there are, of peers, origins and carriers. */
+  /** `numbers`: number of peers, origins and carriers together. */
   constructor({ list, carriers }: Pick<Origins, 'list' | 'carriers'>, numbers: number) {
     this.origins = list.map(({ index }) => index);
     this.carriers = carriers;
@@ -37,15 +38,15 @@ export class OriginVotes implements OriginFacts {
     this.#x = new Float64Array(list.length);
   }
 
-  /** The number under which the votes of a number are counted: of a carrier its origin. */
+  /** Returns the number under which the votes of a number count: the origin of a carrier, else the number itself. */
   countedAs(number: number): number {
     const origin = this.#originOf[number]!;
     return origin === NONE ? number : origin;
   }
 
   /**
-   * Puts the votes of origins in place of those of their carriers, among the votes on one player from `from` up to
-   * `end`; returns where they end then. They stay in the order of their numbers.
+   * Replaces the votes of carriers, among the votes on one player from `from` up to `end`, by those of their origins,
+   * sorted by number; returns the new end.
    */
   merge(votes: VoteSpace, from: number, end: number): number {
     const { peer, mass, x } = votes;
@@ -71,11 +72,11 @@ export class OriginVotes implements OriginFacts {
     return next;
   }
 
-  /** The heaviest vote stays; of equal ones that of the carrier that came first. */
+  /** Keeps the heaviest vote, and among equal ones that of the carrier that came first. */
   #take(origin: number, mass: number, x: number): void {
     let f = 0;
     while (f < this.#found && this.#origin[f] !== origin) f++;
-    if (f < this.#found && mass <= this.#mass[f]!) return;
+    if (f < this.#found && heaviness(mass) <= heaviness(this.#mass[f]!)) return;
     if (f === this.#found) this.#origin[this.#found++] = origin;
     this.#mass[f] = mass;
     this.#x[f] = x;

@@ -1,23 +1,23 @@
-/** Rows of the players, read side by side. */
+/** Reads a block of consecutive rows of the players into columns. */
 
 import { type AsOf, decayFactorFor } from '../../evidence/decay.js';
 import type { EvidenceSubjects, EvidenceView } from '../../tables/evidence-view.js';
 import type { RowColumns } from '../../tables/subjects.js';
 
 export const BLOCK_ROWS = 256;
-/** So many entries apart, the entries of two rows still lie near each other. */
+/** Distance in entries within which the entries of two rows lie near each other. */
 const NEAR = 64;
-/** Part of a block's rows whose entries may lie elsewhere without being fetched beforehand. */
+/** Largest share of a block's rows with scattered entries at which no prefetch is needed. */
 const ASTRAY_MAX = 1 / 8;
 
-/** Some rows that follow each other, with their entries at hand. */
+/** Some consecutive rows, with their entries prefetched. */
 export class RowBlock implements RowColumns {
   size = 0;
   readonly count = new Uint16Array(BLOCK_ROWS);
   readonly first = new Uint32Array(BLOCK_ROWS);
   readonly evidenceAt = new Float64Array(BLOCK_ROWS);
   readonly home = new Uint16Array(BLOCK_ROWS);
-  /** Of their evidence, at the moment that they were read for. */
+  /** Decay factor of each row's evidence, for the time of the read. */
   readonly decayFactor = new Float64Array(BLOCK_ROWS);
 
   read(state: EvidenceView, from: number, asOf: AsOf): void {
@@ -30,8 +30,8 @@ export class RowBlock implements RowColumns {
   }
 
   /**
-   * Whether the entries of most rows lie near those of the row before, as a start lays them out: the processor fetches
-   * these by itself.
+   * True if the entries of most rows lie near those of the row before, as after a start; the processor then prefetches
+   * them by itself.
    */
   #lieInOrder(): boolean {
     const { size, first } = this;
@@ -41,8 +41,8 @@ export class RowBlock implements RowColumns {
   }
 
   /**
-   * Reads the entries, so that the memory behind comes side by side: one after the other, each would be waited for.
-   * Returns a sum that means nothing; without it a compiler could leave the reading out.
+   * Prefetches the entries, so that the memory accesses overlap. Returns a meaningless sum of the words read, without
+   * which a compiler could drop the reads.
    */
   #prefetch(entries: EvidenceSubjects['entries']): number {
     const { size, first, count } = this;

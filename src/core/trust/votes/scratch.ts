@@ -1,17 +1,17 @@
 /**
- * What a computation is lent by the thread that it runs on. Its large columns are kept for the next one: given back to
- * the system instead, they are unmapped in one piece, and mapped and counted against the collector each time anew: all
- * of that stops the other threads of the process for milliseconds.
+ * Memory that a thread lends to a computation. The large columns are kept for the next computation: returned to the
+ * system, they would be unmapped at once, then mapped again and counted by the garbage collector each time, and all of
+ * that stops the other threads of the process for milliseconds.
  */
 
-/** An eighth more than asked for: a group that grows does not need new ones each time. */
+/** Spare share of each column, so that a growing group does not need new ones each time. */
 const SPARE = 1 / 8;
 
-/** Columns hold whatever was left in them; who takes one writes all of it. */
+/** Columns keep their old content; the borrower writes all of it. */
 export class Scratch {
   /**
-   * The yield of the thread. A computation calls it again and again, a fraction of a millisecond apart, and the thread
-   * may sleep in it. No result depends on it.
+   * The yield of the thread. A computation calls it every fraction of a millisecond, and the thread may sleep in it. No
+   * result depends on it.
    */
   readonly yieldCore: () => void;
   readonly #buffers: ArrayBuffer[] = [];
@@ -21,7 +21,7 @@ export class Scratch {
     this.yieldCore = yieldCore;
   }
 
-  /** Begins a computation: what was taken before belongs to it again. */
+  /** Begins a computation and makes all columns available again. */
   begin(): this {
     this.#borrowed = 0;
     return this;
@@ -43,7 +43,7 @@ export class Scratch {
     return new Uint8Array(this.#borrow(length), 0, length);
   }
 
-  /** The n-th of a computation is the n-th of the one before, where it is large enough. */
+  /** Returns the n-th buffer of the previous computation as the n-th of this one, if it is large enough. */
   #borrow(bytes: number): ArrayBuffer {
     const place = this.#borrowed++;
     const buffer = this.#buffers[place];

@@ -1,23 +1,22 @@
-/** Evidence read as votes: one per entry with mass, of a peer that is not excluded. */
+/** Evidence as votes: one vote per entry with mass whose peer is not excluded. */
 import { putVote, type VoteSpace } from '../../evidence/evidence.js';
 import type { EvidenceColumns, PeerFacts } from './columns.js';
 import type { Scratch } from './scratch.js';
 
-/** Player `i` has the votes from `offsets[i]` up to `offsets[i + 1]`, one at least, in the order of their peers. */
+/** Player `i` has the votes from `offsets[i]` up to `offsets[i + 1]`, at least one, sorted by peer. */
 export interface Votes extends Pick<VoteSpace, 'peer' | 'mass' | 'x'> {
   readonly peers: number;
   readonly players: number;
   readonly offsets: Uint32Array;
   /**
-   * Per player the seeded mix that decides, in a very large group, which pairs of peers are held against each other on
-   * it.
+   * Per player: the seeded hash that decides, in a very large group, which pairs of peers are compared on the player.
    */
   readonly mix: Uint16Array;
-  /** Per vote 1 where it is counted for its peer, else 0. */
+  /** Per vote: 1 if it is counted for its peer, else 0. */
   readonly counted: Uint8Array;
 }
 
-/** Columns for so many votes, filled player by player. */
+/** Columns with a fixed capacity of votes, filled player by player. */
 export class VoteColumns implements Votes, VoteSpace {
   readonly peers: number;
   players = 0;
@@ -30,10 +29,10 @@ export class VoteColumns implements Votes, VoteSpace {
   readonly excluded: Uint8Array;
   #allCounted = true;
 
-  /** The columns are the scratch's. `excluded`: one byte per peer. */
+  /** The columns belong to the scratch memory. `excluded`: one byte per peer. */
   constructor(excluded: Uint8Array, votes: number, scratch: Scratch) {
     this.peers = excluded.length;
-    // No player is without a vote.
+    // The number of votes bounds the number of players, because each player has at least one.
     this.offsets = scratch.uint32(votes + 1);
     this.peer = scratch.uint16(votes);
     this.mass = scratch.float64(votes);
@@ -51,13 +50,13 @@ export class VoteColumns implements Votes, VoteSpace {
     this.#allCounted = true;
   }
 
-  /** Does not count a vote on the next player for its peer. */
+  /** Marks a vote on the next player as not counted for its peer. */
   leaveOut(vote: number): void {
     this.counted[vote] = 0;
     this.#allCounted = false;
   }
 
-  /** Where the votes on the next player begin. */
+  /** Index at which the votes on the next player begin. */
   get end(): number {
     return this.offsets[this.players]!;
   }
@@ -66,7 +65,7 @@ export class VoteColumns implements Votes, VoteSpace {
     return this.end + votes <= this.peer.length;
   }
 
-  /** Adds the player whose votes were put from the end up to `end`; none where there are none. */
+  /** Closes the player whose votes were written up to `end`; a player without votes is not added. */
   close(end: number, mix: number): void {
     if (end === this.end) return;
     this.mix[this.players] = mix;
@@ -74,10 +73,7 @@ export class VoteColumns implements Votes, VoteSpace {
   }
 }
 
-/**
- * The votes of evidence that stands in columns. Throws where the entries of a player are in another order than that of
- * their peers.
- */
+/** Reads evidence in columns as votes. Throws if the entries of a player are not sorted by peer. */
 export function readVotes(evidence: EvidenceColumns, { excluded }: PeerFacts, scratch: Scratch): Votes {
   const { players, offsets, peer, lowering, raising } = evidence;
   const votes = new VoteColumns(excluded, offsets[players]!, scratch);
@@ -85,7 +81,7 @@ export function readVotes(evidence: EvidenceColumns, { excluded }: PeerFacts, sc
     let end = votes.end;
     for (let e = offsets[i]!; e < offsets[i + 1]!; e++) {
       if (e > offsets[i]! && peer[e]! <= peer[e - 1]!)
-        throw new Error('evidence: entries are not in the order of their peers');
+        throw new Error('evidence: the entries of a player are not sorted by peer');
       end = putVote(votes, end, peer[e]!, lowering[e]!, raising[e]!);
     }
     votes.close(end, 0);

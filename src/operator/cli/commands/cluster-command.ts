@@ -1,4 +1,4 @@
-/** `ptf cluster`: the nodes of a group together. */
+/** `ptf cluster`: the nodes of a group that several nodes serve. */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { ClusterValue } from '../../protocol/value-types.js';
@@ -8,25 +8,27 @@ import { facts, table } from '../table.js';
 
 export function addCluster(program: Command, session: Session): void {
   const { ask, done, dir, moveData } = session;
-  const cluster = program.command('cluster').description('show and direct the nodes of a group that several serve');
+  const cluster = program
+    .command('cluster')
+    .description('show and control the nodes of a group that several nodes serve');
   cluster.addHelpText('after', examples('cluster status', 'cluster step-down'));
   cluster
     .command('status')
-    .description('show who leads, how far each node is, and the members of etcd')
+    .description('show the leader, the progress of each node, and the members of etcd')
     .addHelpText('after', examples('cluster status', 'cluster status --json'))
     .action(async () => done(showCluster(await ask('cluster-status', {}))));
   cluster
     .command('step-down')
-    .description('have the leader give its place to another node, as before its machine is taken down')
+    .description('make the leader hand leadership over to another node, for example before its machine is taken down')
     .addHelpText('after', examples('cluster step-down'))
     .action(async () => {
       const value = await ask('cluster-step-down', {});
-      done({ value, lines: () => [`node ${value.node_id} leads no more; another one takes over`] });
+      done({ value, lines: () => [`node ${value.node_id} no longer leads; another node takes over`] });
     });
   cluster
     .command('scrub')
-    .description("push what was erased out of etcd's write-ahead logs; nightly by itself")
-    .option('--now', 'at once, as it is without this option too')
+    .description("remove erased data from etcd's write-ahead logs; happens nightly by itself")
+    .option('--now', 'at once, which is also the default')
     .addHelpText('after', examples('cluster scrub --now'))
     .action(async () => {
       const value = await ask('cluster-scrub', {});
@@ -35,16 +37,16 @@ export function addCluster(program: Command, session: Session): void {
     });
   cluster
     .command('forget <node>')
-    .description('let the shared log go on without a node that is gone for good')
+    .description('let the shared log continue without a node that is gone for good')
     .addHelpText('after', examples('cluster forget node-3'))
     .action(async (node: string) => {
       const value = await ask('cluster-forget', { node_id: node });
-      done({ value, lines: () => [`nothing waits for node ${value.node_id}`] });
+      done({ value, lines: () => [`nothing is waiting for node ${value.node_id}`] });
     });
 
   program
     .command('import-data')
-    .description('begin an empty cluster with the data folder of a node that was alone; the node must be stopped')
+    .description('create a cluster from the data folder of a node that served alone; the node must be stopped')
     .addHelpText('after', examples('import-data --data-dir /var/lib/ptf'))
     .action(async () => {
       const value = await moveData('import', resolve(dir()));
@@ -53,7 +55,7 @@ export function addCluster(program: Command, session: Session): void {
     });
   program
     .command('export-data')
-    .description("make the data folder of a cluster's node one that a node serves alone; the node must be stopped")
+    .description("turn the data folder of a cluster's node into one that a node serves alone; the node must be stopped")
     .addHelpText('after', examples('export-data --data-dir /var/lib/ptf'))
     .action(async () => {
       const value = await moveData('export', resolve(dir()));

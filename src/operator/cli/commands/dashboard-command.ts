@@ -1,5 +1,7 @@
-/** `ptf dashboard set-password`: hashes the password and keeps the hash in the data folder, which it makes where
- * there is none, whether or not a node runs. */
+/**
+ * `ptf dashboard set-password`: hashes the password and stores the hash in the data folder, which it creates if
+ * missing, whether or not a node runs.
+ */
 import type { Command } from 'commander';
 import { limits } from '../../../limits.js';
 import { hashPassword, passwordFile, passwordProblem } from '../../dashboard/sessions/password.js';
@@ -13,9 +15,7 @@ export function addDashboard(program: Command, session: Session): void {
     .addHelpText('after', examples('dashboard set-password'));
   dashboard
     .command('set-password')
-    .description(
-      'set the password of the dashboard, asked for or read from standard input; whoever is signed in is out',
-    )
+    .description('set the password of the dashboard, prompted for or read from standard input; ends all sessions')
     .addHelpText(
       'after',
       examples('dashboard set-password', 'dashboard set-password < /run/secrets/dashboard-password'),
@@ -24,7 +24,9 @@ export function addDashboard(program: Command, session: Session): void {
       const dir = session.dir();
       const password = await newPassword(session);
       await session.keepSecret(dir, passwordFile, `${await hashPassword(password)}\n`);
-      const lines = () => ['The password is set. Whoever was signed in to the dashboard has to sign in again.'];
+      const lines = () => [
+        'The password is set. All sessions of the dashboard have ended; operators must sign in again.',
+      ];
       session.done({ value: { ok: true }, lines });
     });
 }
@@ -35,10 +37,10 @@ async function newPassword({ terminal }: Session): Promise<string> {
     return sound(text.replace(/\r?\n$/, ''));
   }
   const password = await terminal.askSecret('New password');
-  if (password === '') throw new OperatorError('not_confirmed', 'no password was given; nothing was changed');
+  if (password === '') throw new OperatorError('not_confirmed', 'no password was entered; nothing was changed');
   sound(password);
-  if ((await terminal.askSecret('Once more')) === password) return password;
-  throw new OperatorError('not_confirmed', 'the two differ; nothing was changed');
+  if ((await terminal.askSecret('Repeat the password')) === password) return password;
+  throw new OperatorError('not_confirmed', 'the two passwords differ; nothing was changed');
 }
 
 function sound(password: string): string {

@@ -1,4 +1,4 @@
-/** `ptf disputes`: what peers dispute, and what the operator decides. */
+/** `ptf disputes`: lists the disputes of peers and records the operator's decisions. */
 import type { Command } from 'commander';
 import { Option } from 'commander';
 import { type DisputeStatus, disputeStatuses } from '../../../core/vocabulary.js';
@@ -13,12 +13,12 @@ const exampleId = '3f2b8a51-7c1d-4a8e-9b35-6d0f4e2c1a90';
 const examplePeer = '0c4b2d0e-6f0a-4e0b-9c43-5f1a2b3c4d5e';
 
 export function addDisputes(program: Command, session: Session): void {
-  const disputes = program.command('disputes').description('list and decide what peers dispute');
+  const disputes = program.command('disputes').description('list and decide the disputes of peers');
   disputes.addHelpText('after', examples('disputes list', `disputes uphold ${exampleId} --by alice`));
   disputes
     .command('list')
     .description('list disputes with their texts, the oldest first')
-    .addOption(new Option('--status <status>', 'only those of one status').choices(disputeStatuses))
+    .addOption(new Option('--status <status>', 'only disputes with one status').choices(disputeStatuses))
     .addHelpText('after', examples('disputes list --status open', 'disputes list --json'))
     .action(async ({ status }: { readonly status?: DisputeStatus }) => {
       session.done(showDisputes(await allDisputes(session, status)));
@@ -26,7 +26,7 @@ export function addDisputes(program: Command, session: Session): void {
   addUphold(disputes, session);
   const meanings = {
     reject: 'reject an open dispute: the events count as before',
-    undo: 'undo a decision: the dispute is open again, and what was void counts again',
+    undo: 'undo a decision: the dispute is open again, and void events count again',
   } as const;
   for (const decision of ['reject', 'undo'] as const) {
     signed(disputes.command(`${decision} <id>`))
@@ -45,8 +45,12 @@ function addUphold(disputes: Command, { ask, done }: Session): void {
   }
   const collected = (id: string, before: readonly string[] = []) => [...before, id];
   signed(disputes.command('uphold <id>'))
-    .description('make the events of peers about the player void: they stay stored, and count for nothing')
-    .option('--peer <id>', 'whose events; may be given again. Not needed where it can only be one peer', collected)
+    .description('make the events of peers about the player void: they stay stored, and do not count')
+    .option(
+      '--peer <id>',
+      'peer whose events become void; may be given several times. Not needed if there is only one such peer',
+      collected,
+    )
     .addHelpText(
       'after',
       examples(`disputes uphold ${exampleId}`, `disputes uphold ${exampleId} --peer ${examplePeer}`),

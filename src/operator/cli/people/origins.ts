@@ -1,4 +1,4 @@
-/** `ptf origins`: which sources peers may pass on, so that each counts as one witness whoever carries it. */
+/** `ptf origins`: the sources that peers may pass on, each of which counts as one witness whichever peer carries it. */
 import type { Command } from 'commander';
 import type { OriginValue } from '../../protocol/value-types.js';
 import type { Rendered } from '../renderers.js';
@@ -10,7 +10,7 @@ export function addOrigins(program: Command, { ask, done }: Session): void {
   origins.addHelpText('after', examples('origins list', 'origins add public-ban-list --by alice'));
   origins
     .command('list')
-    .description('list all origins, the oldest first, those that were removed included')
+    .description('list all origins, including removed ones, the oldest first')
     .addHelpText('after', examples('origins list', 'origins list --json'))
     .action(async () => {
       const { data } = await ask('origins-list', {});
@@ -18,7 +18,7 @@ export function addOrigins(program: Command, { ask, done }: Session): void {
     });
   const meanings = {
     add: 'declare an origin: from now on peers may send events that name it',
-    remove: 'take no further events of an origin; those that are held stay as they are',
+    remove: 'accept no further events of an origin; stored ones stay as they are',
   } as const;
   for (const change of ['add', 'remove'] as const) {
     signed(origins.command(`${change} <name>`))

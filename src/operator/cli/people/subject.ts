@@ -1,4 +1,4 @@
-/** `ptf subject export`: all that the node holds of one player, as one JSON document to hand over. */
+/** `ptf subject export`: everything that the node holds about one player, as one JSON document. */
 import type { Command } from 'commander';
 import { subjectExportSchema } from '../../protocol/subject-export.js';
 import { parseHash } from '../arguments.js';
@@ -6,15 +6,19 @@ import { examples, type Session, type Signed, signature, signed } from '../sessi
 
 export function addSubject(program: Command, { ask, done }: Session): void {
   const hash = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
-  const subject = program.command('subject').description('answer what a player may ask of the group');
+  const subject = program
+    .command('subject')
+    .description('answer the request of a player for the data that the group holds');
   subject.addHelpText('after', examples(`subject export ${hash} > player.json`));
   signed(subject.command('export'))
     .argument('<hash>', 'the subject hash', parseHash)
-    .description('print all that is held of a player as one JSON document; the audit log notes that, not of whom')
+    .description(
+      'print everything that is held about a player as one JSON document; the audit log records the export without naming the player',
+    )
     .addHelpText('after', examples(`subject export ${hash} --by alice > player.json`))
     .action(async (hash: string, { by }: Signed) => {
       const value = await ask('subject-export', { subject_hash: hash, ...signature(by) });
-      // A document in either case: somebody is to read it.
+      // The document is the same with and without `--json`, since a person will read it.
       done({ value, lines: () => JSON.stringify(value, null, 2).split('\n') });
     });
   subject

@@ -1,5 +1,5 @@
 /**
- * Calls to the server the page came from. A refusal is an error that carries its code; a lost session leads to the
+ * Calls to the server of the page. A refusal is an error that carries its code; a lost session leads to the sign-in
  * form.
  */
 import type { CommandName, Requests, Values } from '../../protocol/protocol.js';
@@ -20,7 +20,7 @@ export function toSignIn(): void {
   location.assign('sign-in');
 }
 
-/** Rejects with `Refused`; where the server cannot be reached, with the code `unreachable`. */
+/** Rejects with `Refused`; the code is `unreachable` if the server cannot be reached. */
 export async function get<T>(path: string): Promise<T> {
   return answerOf(fetch(path, { headers: { Accept: 'application/json' } }));
 }
@@ -30,7 +30,7 @@ export async function post<T>(path: string, body: object): Promise<T> {
   return answerOf(fetch(path, { method: 'POST', headers, body: JSON.stringify(body) }));
 }
 
-/** One of the operator's commands; the server adds who gives it. */
+/** Sends an operator command; the server adds the operator's name. */
 export function command<C extends CommandName>(name: C, request: Omit<Requests[C], 'by'>): Promise<Values[C]> {
   return post(`commands/${name}`, request);
 }
@@ -52,7 +52,7 @@ function sentence(text: string): string {
   return /[.!?]$/.test(capital) ? capital : `${capital}.`;
 }
 
-/** What to show of anything that a call rejected with. */
+/** Returns the text to show for an error of a call. */
 export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

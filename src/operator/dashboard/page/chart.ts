@@ -1,4 +1,4 @@
-/** Lines over time, drawn by uPlot in the colours of the theme, with their newest values in words. */
+/** A chart of lines over time, drawn by uPlot in the colours of the theme, with the newest values as text. */
 import { fill, h } from './dom.js';
 
 export interface Line {
@@ -10,17 +10,17 @@ export interface Line {
 export interface ChartOptions {
   readonly title: string;
   readonly lines: readonly Line[];
-  /** How a value is written at the axis and below the plot. */
+  /** Formats a value at the axis and below the plot. */
   readonly format: (value: number) => string;
-  /** The axis of values; from 0 to the greatest where it is left out. */
+  /** Range of the value axis. Default: from 0 to the greatest value. */
   readonly range?: readonly [number, number];
-  /** Stands in place of the plot while no line has a value. */
+  /** Replaces the plot while no line has a value. */
   readonly emptyText?: string;
 }
 
 export interface Chart {
   readonly element: HTMLElement;
-  /** Times in seconds since 1970, then a column per line. */
+  /** Times in seconds since 1970, then one column per line. */
   show(data: readonly (readonly (number | null)[])[]): void;
   destroy(): void;
 }
@@ -38,8 +38,8 @@ export function lineChart({ title, lines, format, range, emptyText }: ChartOptio
   let drawn: uPlot | null = null;
 
   function draw(): void {
-    // Told of its size before it stands in the page, where it has neither a size nor the page's colours; it is told
-    // again there.
+    // The first call comes before the element is in the document, where it has neither a size nor the page's colours;
+    // another call follows.
     if (!plot.isConnected) return;
     drawn?.destroy();
     const color = (name: string): string => resolvedColor(plot, name);
@@ -76,7 +76,7 @@ export function lineChart({ title, lines, format, range, emptyText }: ChartOptio
     showIndex(null);
   }
 
-  /** Values at a place, or the newest ones. */
+  /** Shows the values at an index, or the newest ones. */
   function showIndex(index: number | null): void {
     const last = (columns[0]?.length ?? 0) - 1;
     const at = index ?? last;
@@ -132,7 +132,7 @@ export function lineChart({ title, lines, format, range, emptyText }: ChartOptio
   };
 }
 
-/** The top of an axis: the next 1, 2 or 5 times a power of ten. */
+/** Upper end of an axis: the next 1, 2 or 5 times a power of ten. */
 function rounded(max: number | null): number {
   if (max === null || !(max > 0)) return 1;
   const unit = 10 ** Math.floor(Math.log10(max));
@@ -143,13 +143,13 @@ function clockTime(seconds: number): string {
   return new Date(seconds * 1000).toTimeString().slice(0, 8);
 }
 
-/** Marks of the axis of time, with seconds where minutes would repeat. */
+/** Labels of the time axis, with seconds if minutes would repeat. */
 function timesOf(_plot: uPlot, splits: readonly number[]): string[] {
   const isClose = splits.some((split, i) => i > 0 && split - (splits[i - 1] ?? 0) < 60);
   return splits.map((split) => clockTime(split).slice(0, isClose ? 8 : 5));
 }
 
-/** A custom property as the canvas understands it: with the theme's side of `light-dark` taken. */
+/** Resolves a custom property for the canvas, including the theme's side of `light-dark`. */
 function resolvedColor(inside: HTMLElement, name: string): string {
   const probe = h('span', { hidden: true });
   probe.style.color = `var(${name})`;

@@ -1,17 +1,14 @@
-/**
- * Dialogs: one that asks before something is changed, and one that shows a secret once. The browser keeps the focus in
- * them.
- */
+/** Dialogs: one asks before a change, and one shows a secret once. The browser keeps the focus within them. */
 import { errorText } from './api.js';
 import { button, type Child, fill, h } from './dom.js';
 
 interface Question {
   readonly title: string;
   readonly body: readonly Child[];
-  /** What the button says that goes on. */
+  /** Label of the confirming button. */
   readonly action: string;
   readonly danger?: boolean;
-  /** Does it; while it runs nothing can be pressed, and what it rejects with is shown. */
+  /** Carries out the change; the dialog is disabled meanwhile, and shows the error if the promise rejects. */
   run(): Promise<void>;
 }
 
@@ -20,7 +17,7 @@ let dialogs = 0;
 function open(title: string, ...children: readonly Child[]): HTMLDialogElement {
   const id = `dialog-${++dialogs}`;
   const dialog = h('dialog', { class: 'dialog', 'aria-labelledby': id }, h('h2', { id }, title), ...children);
-  // Taken before the dialog takes it; the browser's own way back is lost with the element.
+  // Stored before the dialog takes the focus: the browser cannot restore it once the element is removed.
   const opener = document.activeElement;
   dialog.addEventListener('close', () => {
     dialog.remove();
@@ -31,7 +28,7 @@ function open(title: string, ...children: readonly Child[]): HTMLDialogElement {
   return dialog;
 }
 
-/** Resolves with whether it was done. */
+/** Resolves with true if the change was carried out. */
 export function ask({ title, body, action, danger = false, run }: Question): Promise<boolean> {
   return new Promise((resolve) => {
     let done = false;
@@ -70,7 +67,7 @@ export function ask({ title, body, action, danger = false, run }: Question): Pro
   });
 }
 
-/** Shows an API key, this once. It is nowhere in the page any more when the dialog is closed. */
+/** Shows an API key once. The page does not contain it any more when the dialog is closed. */
 export function showKey(title: string, apiKey: string, more: Child = null): Promise<void> {
   return new Promise((resolve) => {
     const key = h('code', { class: 'secret', tabindex: 0, 'aria-label': 'API key' }, apiKey);
@@ -88,13 +85,16 @@ export function showKey(title: string, apiKey: string, more: Child = null): Prom
       key,
       h('div', { class: 'actions' }, said, copy, close),
     );
-    // A key that Escape closed away would have to be rotated.
+    // If Escape closed the dialog, the key would be lost and have to be rotated.
     dialog.addEventListener('cancel', (event) => event.preventDefault());
     dialog.addEventListener('close', () => resolve());
   });
 }
 
-/** Copies an element's text; the clipboard is closed to pages without TLS, so it is marked for the keys then. */
+/**
+ * Copies an element's text. Pages without TLS cannot use the clipboard; the text is then selected, so that a key press
+ * copies it.
+ */
 export async function copyFrom(element: HTMLElement): Promise<string> {
   const text = element.textContent ?? '';
   try {

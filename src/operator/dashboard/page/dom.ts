@@ -1,10 +1,8 @@
-/**
- * Makes elements: the one way in which the page comes to its content. Text stays text, and nothing is parsed as markup.
- */
+/** Creates elements; the page builds all of its content with it. Text stays text, and nothing is parsed as markup. */
 
 export type Child = Node | string | number | null | undefined | false | readonly Child[];
 
-/** Attributes; `true` sets an empty one, `false` and undefined leave it out. */
+/** Attributes; `true` sets an empty one, `false` and undefined omit it. */
 type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export function h<K extends keyof HTMLElementTagNameMap>(
@@ -64,13 +62,13 @@ export function facts(rows: readonly (readonly [string, Child])[]): HTMLDListEle
   );
 }
 
-/** A column of a table; `number` ones stand to the right. */
+/** A column of a table; `number` columns are aligned to the right. */
 export interface Column {
   readonly title: string;
   readonly number?: boolean;
 }
 
-/** A table that becomes a list of cards where it is narrow: each cell then says its column's title. */
+/** A table that becomes a list of cards on a narrow screen, where each cell shows its column's title. */
 export function table(
   caption: string,
   columns: readonly Column[],

@@ -1,4 +1,4 @@
-/** How numbers, times and names are written. No document needed. */
+/** Formats numbers, times and names. Needs no document. */
 
 const whole = new Intl.NumberFormat('en');
 const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
@@ -45,14 +45,14 @@ export function bytes(value: number): string {
   return `${left < 10 && unit > 0 ? left.toFixed(1) : Math.round(left)} ${units[unit]}`;
 }
 
-/** `3 min ago`; in the future or just now: `now`. */
+/** `3 min ago`; `now` for a recent or future time. */
 export function ago(iso: string, now: number): string {
   const seconds = Math.floor((now - Date.parse(iso)) / 1000);
   if (seconds < 5) return 'now';
   return `${span(seconds)} ago`;
 }
 
-/** A length of time in its largest unit. */
+/** A duration in its largest unit. */
 export function span(seconds: number): string {
   if (seconds < 60) return `${seconds} s`;
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
@@ -78,8 +78,8 @@ export function words(name: string): string {
 }
 
 /**
- * A name that a peer chose for itself, with whatever turns the writing round or breaks it made visible. Of a name of
- * which nothing could be seen, nor clicked, the id is shown.
+ * A name that a peer chose for itself, with escapes in place of characters that break or reverse its text. If a name
+ * has no visible character that could be read or clicked, the id replaces it.
  */
 export function displayName(name: string, id: string): string {
   if (!/[^\p{Default_Ignorable_Code_Point}\p{Z}\p{C}\u2800]/u.test(name)) return id;

@@ -1,4 +1,4 @@
-/** The newest overview, as the server sends it, and whether it still does. */
+/** The newest overview that the server sent, and the state of the connection. */
 
 import type { OverviewValue } from '../wire.js';
 import { get, Refused, toSignIn } from './api.js';
@@ -7,7 +7,7 @@ export type Connection = 'connecting' | 'live' | 'lost';
 
 type Listener = (overview: OverviewValue) => void;
 
-/** Told of each change of the connection, and each second of the age of the newest overview. */
+/** Notified of each change of the connection, and every second of the age of the newest overview. */
 export interface LiveWatcher {
   onConnection(connection: Connection): void;
   /** `ageMs` is null before the first overview. */
@@ -16,7 +16,10 @@ export interface LiveWatcher {
 
 const retryMs = 5_000;
 const lookMs = 1_000;
-/** The server sends an overview every 2 s: after such a silence the figures are old, whatever the connection says. */
+/**
+ * The server sends an overview every 2 s: after this silence the figures are outdated, whatever the state of the
+ * connection.
+ */
 const silentMs = 3_500;
 
 export class Live {
@@ -38,7 +41,10 @@ export class Live {
     this.#watcher.onAge(ageMs);
   }
 
-  /** Told at once where an overview is known, then of every new one. Answers how to stop. */
+  /**
+   * Calls the listener at once if there is an overview, then for each new one. Returns a function that ends the
+   * subscription.
+   */
   subscribe(listener: Listener): () => void {
     this.#listeners.add(listener);
     if (this.overview !== null) listener(this.overview);
@@ -61,7 +67,7 @@ export class Live {
     });
     source.addEventListener('error', () => {
       this.#turn('lost');
-      // The browser comes back by itself unless the server said no, and does not tell why it did.
+      // The browser reconnects by itself unless the server refused the stream, and does not report the reason.
       if (source.readyState === EventSource.CLOSED) setTimeout(() => void this.#again(), retryMs);
     });
   }

@@ -1,4 +1,4 @@
-/** The page: its frame, which view stands in it, and how one comes from one to the other. */
+/** The page: its frame, the present view, and the navigation between views. */
 import type { SessionValue } from '../wire.js';
 import { errorText, get } from './api.js';
 import { button, fill, h } from './dom.js';
@@ -20,7 +20,7 @@ import { registerView } from './views/register-view.js';
 
 interface Place {
   readonly view: (context: ViewContext) => View;
-  /** The entry of the navigation that it belongs to. */
+  /** The navigation entry to which the view belongs. */
   readonly under: string;
 }
 
@@ -76,7 +76,7 @@ async function start(): Promise<void> {
       document.documentElement.classList.toggle('stale', isLost);
       stale.hidden = !isLost;
       if (!isLost) return;
-      fill(stale, 'The node does not answer. What is shown is old; it is asked again until it is back.');
+      fill(stale, 'The node does not answer. The figures are outdated; the page keeps asking until the node is back.');
       health.className = 'badge untrusted';
       fill(health, 'no answer');
     },
@@ -111,7 +111,7 @@ async function start(): Promise<void> {
 
   addEventListener('hashchange', () => show(false));
   document.querySelector('#skip')?.addEventListener('click', (event) => {
-    // The address says which view stands here, so the link must not change it.
+    // The address identifies the present view, so that the link must not change it.
     event.preventDefault();
     main.focus();
   });

@@ -1,4 +1,4 @@
-/** The peers of the group as they were listed last, and again when the log has moved, under names as they are shown. */
+/** The peers of the group as listed last, under their display names; the list is read again when the log has grown. */
 import type { Values } from '../../protocol/protocol.js';
 import type { ListedPeerValue } from '../../protocol/value-types.js';
 import { command } from './api.js';
@@ -6,7 +6,7 @@ import { displayName } from './format.js';
 import type { Live } from './live.js';
 
 const pageSize = 200;
-/** A busy log moves all the time. */
+/** Least time between two reads of the list, because a busy log grows all the time. */
 const pauseMs = 5_000;
 
 export class Peers {
@@ -19,7 +19,7 @@ export class Peers {
     this.#live = live;
   }
 
-  /** All of them, oldest first; listed anew where something changed since. */
+  /** Returns all peers, oldest first; reads the list again if something changed since. */
   async list(): Promise<readonly ListedPeerValue[]> {
     const seq = this.#live.overview?.status.last_seq ?? -1;
     const isOld = seq !== this.#atSeq && performance.now() >= this.#listedAt + pauseMs;
@@ -32,7 +32,7 @@ export class Peers {
     this.#listedAt = performance.now();
     const listing = all();
     this.#listed = listing;
-    // What failed is asked for again.
+    // A failed read is repeated at the next call.
     listing.catch(() => {
       if (this.#listed === listing) this.#listed = null;
     });

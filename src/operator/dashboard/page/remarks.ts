@@ -1,21 +1,21 @@
-/** What an operator should look into about a peer, in words, and how its status looks. No document needed. */
+/** Describes what an operator should check about a peer, and the look of its status. Needs no document. */
 import type { ListedPeerValue } from '../../protocol/value-types.js';
 import { plural } from './format.js';
 
 export interface Remark {
   readonly text: string;
-  /** What most likely lies behind it; null where the text says so itself. */
+  /** The most probable reason; null if the text states it. */
   readonly hint: string | null;
 }
 
-/** What the whole group says about how to read a peer's figures. */
+/** Facts about the whole group that affect the reading of a peer's figures. */
 export interface GroupFacts {
-  /** At most one peer has reported a player. */
+  /** True if at most one peer has reported a player. */
   readonly hasOneReporter: boolean;
   readonly hasPreTrusted: boolean;
 }
 
-/** The greatest weight that is shown as `0.000`. */
+/** Weights below this are displayed as `0.000`. */
 const displayedAsZero = 0.0005;
 
 export function groupFactsOf(peers: readonly ListedPeerValue[]): GroupFacts {
@@ -27,11 +27,11 @@ export function groupFactsOf(peers: readonly ListedPeerValue[]): GroupFacts {
 
 export const witnessHints = {
   declared: 'declared the same by the operator',
-  clones: 'they say the same of the same players',
+  clones: 'they report the same about the same players',
   copied_list: 'they share a list with its mistakes',
 } as const;
 
-/** The weight first, then with whom the peer is one witness, and with whom it is discounted. */
+/** Returns the remark about the weight first, then those about one-witness peers and discounts. */
 export function remarksOf(peer: ListedPeerValue, group: GroupFacts): Remark[] {
   const { signals } = peer;
   const remarks: Remark[] = [];
@@ -50,8 +50,8 @@ export function remarksOf(peer: ListedPeerValue, group: GroupFacts): Remark[] {
   const erasures = peer.shared_erasures;
   if (erasures > 0) {
     remarks.push({
-      text: `${plural(erasures, 'erasure')} of players whom others reported`,
-      hint: 'see when ERASURE_MODE=operator is the better choice',
+      text: `${plural(erasures, 'erasure')} of players that others reported`,
+      hint: 'check whether ERASURE_MODE=operator is the better choice',
     });
   }
   const discounted = group.hasOneReporter ? 0 : (signals?.discounted_with.length ?? 0);
@@ -61,7 +61,7 @@ export function remarksOf(peer: ListedPeerValue, group: GroupFacts): Remark[] {
   return remarks;
 }
 
-/** The class of the badge of a peer's status: nothing is green about a peer that counts for nothing. */
+/** Class of the badge of a peer's status: a peer without influence never has a green badge. */
 export function statusLookOf(peer: ListedPeerValue): string {
   return peer.status === 'active' && isWeightless(peer) ? 'warn' : peer.status;
 }
@@ -81,8 +81,9 @@ function whyWeightless({ status, signals, tau, a, b }: ListedPeerValue, group: G
   if (group.hasOneReporter) return 'no other peer has reported a player';
   if (signals.shared_players === 0) return 'shares no player with other peers; check its salt and ids';
   const shared = plural(signals.shared_players, 'shared player');
-  // The weight is the product of the two: the smaller one is what took it away.
+  // The weight is the product of both values: the smaller one is the cause of a low weight.
   if (a + b < tau) return `right no more often than chance on ${shared}`;
-  // With pre-trusted peers a gate opens by agreement with them alone: to share no player with them is no disagreement.
+  // With pre-trusted peers, only agreement with them opens a gate: a peer that shares no player with them does not
+  // disagree.
   return group.hasPreTrusted ? `agrees with no trusted peer on ${shared}` : `disagrees with the others on ${shared}`;
 }

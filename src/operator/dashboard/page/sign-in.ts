@@ -1,6 +1,6 @@
-/** The form to sign in works without a script; this one only spares it whoever is signed in already. */
+/** The sign-in form works without a script; this script only skips it for an operator who is signed in already. */
 
-// The cookie is not sent where a link from elsewhere led here, but it is to this call, which comes from our own page.
+// If a link from another site led here, the cookie was not sent, but this call comes from our own page and sends it.
 const answer = await fetch('./', { redirect: 'manual' }).catch(() => undefined);
 if (answer?.ok === true) location.replace('./');
 

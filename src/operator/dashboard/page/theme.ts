@@ -1,4 +1,4 @@
-/** Light, dark, or as the system says: set before anything is painted, and kept in this browser. */
+/** The theme: light, dark, or that of the system. It is set before the first paint and stored in this browser. */
 
 const key = 'ptf-theme';
 const themes = ['auto', 'light', 'dark'] as const;
@@ -21,14 +21,14 @@ export function theme(): Theme {
   return themes.find((name) => name === document.documentElement.dataset.theme) ?? 'auto';
 }
 
-/** Goes on to the next one, and answers it. */
+/** Switches to the next theme and returns it. */
 export function nextTheme(): Theme {
   const next = themes[(themes.indexOf(theme()) + 1) % themes.length] ?? 'auto';
   show(next);
   try {
     localStorage.setItem(key, next);
   } catch {
-    // Shown all the same.
+    // The theme is applied nevertheless.
   }
   return next;
 }

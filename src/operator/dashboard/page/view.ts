@@ -1,4 +1,4 @@
-/** What a view is, what it works with, and the small things that several of them show. */
+/** The interface of a view, its context, and small elements that several views share. */
 import { h } from './dom.js';
 import { ago, asOf } from './format.js';
 import type { Live } from './live.js';
@@ -7,7 +7,7 @@ import type { Peers } from './peers.js';
 export interface ViewContext {
   readonly live: Live;
   readonly peers: Peers;
-  /** What stands behind the view's name in the address. */
+  /** The part of the address after the view's name. */
   readonly argument: string;
 }
 
@@ -17,7 +17,7 @@ export interface View {
   destroy?(): void;
 }
 
-/** The heading of a view, which takes the focus when the view comes. */
+/** The heading of a view, which receives the focus when the view opens. */
 export function heading(title: string, ...actions: readonly (HTMLElement | null)[]): HTMLElement {
   const buttons = actions.filter((action) => action !== null);
   return h(
@@ -32,12 +32,12 @@ export function link(to: string, text: string, kind = ''): HTMLAnchorElement {
   return h('a', { href: `#/${to}`, class: kind === '' ? undefined : kind }, text);
 }
 
-/** A status or a verdict: its colour and its word. */
+/** A badge with a status or a verdict, with its colour and its word. */
 export function badge(word: string, look: string = word): HTMLElement {
   return h('span', { class: `badge ${look}` }, word);
 }
 
-/** A moment as it is told, with the exact one for whoever asks. */
+/** A relative time, with the exact one as a tooltip. */
 export function time(iso: string): HTMLElement {
   return h('time', { datetime: iso, title: iso }, asOf(iso));
 }
@@ -46,14 +46,17 @@ export function timeAgo(iso: string): HTMLElement {
   return h('time', { datetime: iso, title: asOf(iso) }, ago(iso, Date.now()));
 }
 
-/** Whether an area may be drawn anew: nobody is about to press something in it, or to come back to it from a dialog. */
+/**
+ * True if an area may be redrawn: the operator is not about to press a control in it, or to return to one from a
+ * dialog.
+ */
 export function mayRedraw(area: HTMLElement): boolean {
   const active = document.activeElement;
   const isHeld = area.contains(active) && active?.tagName !== 'H1';
   return !isHeld && document.querySelector('dialog[open]') === null;
 }
 
-/** A share of the whole as a bar; the number stands beside it, so it says nothing to a screen reader. */
+/** A share of the whole as a bar. The number stands beside it, so that the bar is hidden from screen readers. */
 export function bar(share: number, kind = ''): HTMLElement {
   const inner = h('span', { class: `bar-fill ${kind}` });
   inner.style.setProperty('--share', `${Math.round(100 * Math.min(1, Math.max(0, share)))}%`);

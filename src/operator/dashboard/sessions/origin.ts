@@ -1,10 +1,10 @@
-/** Where a request comes from: whether a page of our own sent it, from which address, and over TLS or not. */
+/** The origin of a request: whether the dashboard's own page sent it, its address, and whether it came over TLS. */
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Whether the dashboard's own page sent a request that changes something. Browsers say so themselves: in
- * `Sec-Fetch-Site` where the page came over TLS or from this machine, else in `Origin`. What says neither is no browser
- * of an operator.
+ * True if the dashboard's own page sent a request that changes something. Browsers state it: in `Sec-Fetch-Site` if the
+ * page came over TLS or from this machine, else in `Origin`. A request with neither does not come from an operator's
+ * browser.
  */
 export function isOwnPage({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
   const site = headers['sec-fetch-site'];
@@ -13,14 +13,17 @@ export function isOwnPage({ headers }: Pick<IncomingMessage, 'headers'>): boolea
   return origin !== undefined && origin.host === headers.host;
 }
 
-/** Whether the browser speaks TLS, to us or to the proxy in front: it names its own scheme, and proxies tell theirs. */
+/**
+ * True if the browser uses TLS, to this server or to the proxy in front: the browser sends its scheme, and proxies
+ * forward theirs.
+ */
 export function isOverTls({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
   return originOf(headers.origin)?.protocol === 'https:' || headers['x-forwarded-proto'] === 'https';
 }
 
 /**
- * The address to count tries under. A proxy on this machine appends the caller's to `X-Forwarded-For`; what anybody
- * else says there is worth nothing.
+ * Returns the address under which sign-in attempts are counted. A proxy on this machine appends the caller's address to
+ * `X-Forwarded-For`; the header is ignored if it comes from elsewhere.
  */
 export function addressOf({ headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>): string {
   const own = socket.remoteAddress ?? '';

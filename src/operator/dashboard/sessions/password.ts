@@ -1,8 +1,8 @@
-/** The dashboard's password: how it is hashed, checked and bounded. The file that holds the hash is somebody else's. */
+/** Hashes and checks the dashboard's password and bounds its length. Other code owns the file that holds the hash. */
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { limits } from '../../../limits.js';
 
-/** Where the hash lies in the data folder. */
+/** Name of the file with the hash in the data folder. */
 export const passwordFile = 'dashboard-password';
 
 interface Cost {
@@ -12,27 +12,27 @@ interface Cost {
   readonly p: number;
 }
 
-/** What OWASP's password storage cheat sheet asks for at the least, in the form that takes 64 MiB. */
+/** The minimum of OWASP's password storage cheat sheet, in the variant that takes 64 MiB. */
 const cost: Cost = { ln: 16, r: 8, p: 2 };
-/** What a check may take: four times the memory of a hash of today, and as many rounds. */
+/** Memory bound of a check: four times the memory of a present hash, and as many rounds. */
 const memoryMax = 2 ** 28;
 const roundsMax = 16;
 const saltBytes = 16;
 const hashBytes = 32;
 
-/** PHC string format: `$scrypt$ln=16,r=8,p=2$salt$hash`, both in base64 without padding. */
+/** PHC string format: `$scrypt$ln=16,r=8,p=2$salt$hash`, where salt and hash are base64 without padding. */
 const form = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{16,})\$([A-Za-z0-9+/]{43})$/;
 
-/** What is wrong with a new password; undefined where nothing is. */
+/** Returns the problem with a new password; undefined if there is none. */
 export function passwordProblem(password: string): string | undefined {
   const length = [...password].length;
   if (length < limits.passwordLengthMin) return `must have at least ${limits.passwordLengthMin} characters`;
   if (length > limits.passwordLengthMax) return `must have at most ${limits.passwordLengthMax} characters`;
-  if (/\p{Cc}/u.test(password)) return 'must not hold control characters';
+  if (/\p{Cc}/u.test(password)) return 'must not contain control characters';
   return undefined;
 }
 
-/** The hash of a password under a new salt, as it is kept. */
+/** Hashes a password with a new salt, in the stored form. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(saltBytes);
   const hash = await derive(password, salt, cost);
@@ -40,16 +40,16 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Whether `kept` is the hash of this password, in a time that does not depend on where they differ. Throws where `kept`
- * is no hash.
+ * True if `stored` is the hash of this password; the time does not depend on where they differ. Throws if `stored` is
+ * no hash.
  */
 export async function isPassword(password: string, stored: string): Promise<boolean> {
   const parsed = parse(stored);
-  if (parsed === null) throw new Error('the kept hash of the password is not readable');
+  if (parsed === null) throw new Error('the stored hash of the password is not readable');
   return timingSafeEqual(await derive(password, parsed.salt, parsed.cost), parsed.hash);
 }
 
-/** Whether a text is a hash that `isPassword` can read. */
+/** True if a text is a hash that `isPassword` can read. */
 export function isPasswordHash(text: string): boolean {
   return parse(text) !== null;
 }
@@ -60,7 +60,7 @@ interface StoredHash {
   readonly hash: Buffer;
 }
 
-/** Null where a text is no hash, or one whose check could not be done or would take too much: damaged, that is. */
+/** Null if a text is no hash, or if its check would fail or take too much memory, which means that it is damaged. */
 function parse(text: string): StoredHash | null {
   const [, ln, r, p, salt = '', hash = ''] = form.exec(text) ?? [];
   if (hash === '') return null;
@@ -72,7 +72,7 @@ function parse(text: string): StoredHash | null {
 
 function derive(password: string, salt: Uint8Array, { ln, r, p }: Cost): Promise<Buffer> {
   const N = 2 ** ln;
-  // What was typed on one keyboard must hold when typed on another.
+  // Normalised, so that the password can be typed on any keyboard.
   const text = password.normalize('NFKC');
   return new Promise((resolve, reject) => {
     scrypt(text, salt, hashBytes, { N, r, p, maxmem: 2 * memoryMax }, (error, hash) => {

@@ -1,7 +1,6 @@
 /**
- * The sessions of the dashboard: who signed in, as a signed token that a cookie carries and an entry here that makes it
- * count. Without its entry a token is worth nothing, so that a sign-out, a new password and the end of the process end
- * a session.
+ * The sessions of the dashboard: a signed token in a cookie, and an entry here that makes the token valid. Without its
+ * entry a token is worthless, so that a sign-out, a new password and the end of the process end a session.
  */
 import { randomBytes } from 'node:crypto';
 import { errors as joseErrors, jwtVerify, SignJWT } from 'jose';
@@ -9,7 +8,7 @@ import type { Environment } from '../../../core/vocabulary.js';
 import type { Clock } from '../../../group/ports/clock.js';
 import { limits } from '../../../limits.js';
 
-/** The cookie that the specification names, which the public port's registration takes too. */
+/** The cookie that the specification names; registration on the public port accepts it, too. */
 export const sessionCookie = 'service_session';
 
 const issuer = 'ptf-dashboard';
@@ -17,23 +16,23 @@ const idBytes = 18;
 
 export interface Session {
   readonly id: string;
-  /** What the operator calls itself, for the audit log; null where it did not say. */
+  /** Name of the operator for the audit log; null if none was given. */
   readonly operator: string | null;
   /** ms since 1970. */
   readonly expiresAt: number;
 }
 
 export interface SessionDeps {
-  /** Signs the tokens; null: one that nobody knows is made for this process. */
+  /** Key that signs the tokens; null generates one for this process. */
   readonly secret: Uint8Array | null;
   readonly environment: Environment;
   readonly clock: Clock;
-  /** The hash of the password in force; null where none is set. */
+  /** Hash of the present password; null if none is set. */
   readonly passwordHash: () => string | null;
 }
 
 interface Entry extends Session {
-  /** The password's hash under which it was opened. */
+  /** Hash of the password with which the session was opened. */
   readonly passwordHash: string;
 }
 
@@ -42,7 +41,7 @@ export class Sessions {
   readonly #audience: string;
   readonly #clock: Clock;
   readonly #passwordHash: () => string | null;
-  /** In the order of their opening. */
+  /** In the order of opening. */
   readonly #entries = new Map<string, Entry>();
 
   constructor({ secret, environment, clock, passwordHash }: SessionDeps) {
@@ -53,7 +52,8 @@ export class Sessions {
   }
 
   /**
-   * A new session of whoever proved to know the password with this hash, and its token. The oldest makes room for it.
+   * Opens a session for an operator who proved to know the password with this hash, and returns its token. The oldest
+   * session is dropped if there are too many.
    */
   async open(operator: string | null, passwordHash: string): Promise<{ session: Session; token: string }> {
     const now = this.#clock.now();
@@ -76,7 +76,7 @@ export class Sessions {
     return { session: entry, token };
   }
 
-  /** The session of a token; undefined where the token is not ours, or its session has ended. */
+  /** Returns the session of a token; undefined if the token was not signed here, or its session has ended. */
   async read(token: string | undefined): Promise<Session | undefined> {
     if (token === undefined || token.length > limits.sessionCookieLength) return undefined;
     try {
@@ -94,7 +94,7 @@ export class Sessions {
     }
   }
 
-  /** Whether a session still counts. */
+  /** True if a session is still valid. */
   isLive({ id }: Session): boolean {
     return this.#live(id) !== undefined;
   }
@@ -104,8 +104,8 @@ export class Sessions {
   }
 
   /**
-   * Whether a token whose signature holds still counts: one that was signed elsewhere does as long as it says, one of
-   * ours only while its session lives.
+   * True if a token with a valid signature is still valid: a token signed elsewhere until it expires, one signed here
+   * only while its session lives.
    */
   holds(claims: { readonly iss?: string | undefined; readonly jti?: string | undefined }): boolean {
     return claims.iss !== issuer || this.#live(claims.jti) !== undefined;

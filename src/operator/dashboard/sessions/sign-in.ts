@@ -1,7 +1,6 @@
 /**
- * Signing in: a name and a password in, a session or the reason against it out. Tries are counted before they are
- * checked, by address and all together, and checked one after the other, since each takes a core and 64 MiB for a
- * moment.
+ * Signing in: turns a name and a password into a session or a refusal. Attempts are counted before they are checked, by
+ * address and all together, and checked one after the other, since each takes a core and 64 MiB for a short time.
  */
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
 import { limits } from '../../../limits.js';
@@ -18,7 +17,7 @@ export type SignedIn =
   | { readonly ok: false; readonly why: 'wrong' | 'unset' }
   | { readonly ok: false; readonly why: 'too_many'; readonly retryAfterS: number };
 
-/** For the limiter that counts everybody. */
+/** Key of the limiter that counts all attempts. */
 const everybody = 'all';
 
 export class SignIn {
@@ -26,7 +25,7 @@ export class SignIn {
   readonly #passwordHash: () => string | null;
   readonly #byAddress = limiter(limits.signInFailuresPerAddress);
   readonly #all = limiter(limits.signInFailuresTotal);
-  /** The check under way. */
+  /** The check in progress. */
   #checking: Promise<unknown> = Promise.resolve();
 
   constructor(sessions: Sessions, passwordHash: () => string | null) {
@@ -37,7 +36,7 @@ export class SignIn {
   async try({ operator, password }: SignInForm, address: string): Promise<SignedIn> {
     const stored = this.#passwordHash();
     if (stored === null || !isPasswordHash(stored)) return { ok: false, why: 'unset' };
-    // What one address may not try does not count for the others, or it could lock everybody out by itself.
+    // Attempts that an address may not make are not counted for all, or one address could lock out every operator.
     const retryAfterS = (await consumed(this.#byAddress, address)) ?? (await consumed(this.#all, everybody));
     if (retryAfterS !== undefined) return { ok: false, why: 'too_many', retryAfterS };
     if (!(await this.#check(password, stored))) return { ok: false, why: 'wrong' };
@@ -59,7 +58,7 @@ function limiter(points: number): RateLimiterMemory {
   return new RateLimiterMemory({ points, duration: limits.signInWindowS });
 }
 
-/** Seconds to wait, where the key has no try left. */
+/** Returns the seconds to wait if the key has no attempt left. */
 async function consumed(of: RateLimiterMemory, key: string): Promise<number | undefined> {
   try {
     await of.consume(key);

@@ -2,8 +2,8 @@
 import { CsvError, parse } from 'csv-parse/sync';
 
 /**
- * The cells of a row by the names of their columns, in lower case. A cell that says NULL is empty. One function serves
- * all rows, since one for each would keep long lists from being collected: it reads the row that is being handed over.
+ * The cells of the current row by the lower-case names of their columns. A cell with NULL is empty. One function serves
+ * all rows, because a function per row would keep rows of long lists in memory.
  */
 export type Cells = (column: string) => string;
 
@@ -12,9 +12,9 @@ export interface CsvSink {
   refuse(line: number, reason: string): void;
 }
 
-/** Cells are bounded, so that a quote that was lost does not make one cell of the whole file. */
+/** Cells are bounded, so that a missing quote does not turn the whole file into one cell. */
 const recordBytesMax = 256 * 1024;
-/** Characters that are parsed at a time, several times as many as a record holds: the parser copies all that it gets. */
+/** Characters per call of the parser, which copies its input; several times the size of a record. */
 const pieceLength = 1_048_576;
 const absent = /^(?:NULL|\\N)$/i;
 
@@ -49,8 +49,8 @@ function columnName(text: string): string {
 }
 
 /**
- * Hands over each record. `isWhole` judges the last cell of a file that does not end with a line break: false where it
- * may have been cut.
+ * Passes each record to the sink. `isWhole` judges the last cell of a file that does not end with a line break: false
+ * if the cell may be truncated.
  */
 export function readCsv(text: string, sink: CsvSink, isWhole: (column: string, cell: string) => boolean): void {
   const header =
@@ -79,7 +79,7 @@ export function readCsv(text: string, sink: CsvSink, isWhole: (column: string, c
       return null;
     }
     if (record.length !== names.length) {
-      // A separator at the end of each row is a habit of some tools.
+      // Some tools write a separator at the end of each row.
       const isPadded = record.length === names.length + 1 && record.at(-1) === '';
       if (!isPadded) {
         sink.refuse(line, `the row has ${record.length} cells, but the header names ${names.length} columns`);
@@ -88,7 +88,7 @@ export function readCsv(text: string, sink: CsvSink, isWhole: (column: string, c
     }
     const isLastRow = piece.isLast && !isEnded && bytes >= Buffer.byteLength(piece.text);
     if (isLastRow && !text.endsWith('"') && !isWhole(names.at(-1)!, record.at(-1)!.trim())) {
-      sink.refuse(line, 'the file ends in this row without a line break, so that its last cell may be cut');
+      sink.refuse(line, 'the file ends in this row without a line break, so that its last cell may be truncated');
       return null;
     }
     row = record;
@@ -118,7 +118,7 @@ export function readCsv(text: string, sink: CsvSink, isWhole: (column: string, c
         sink.refuse(lastLine + 1, 'a quote is not closed, so that nothing from here on can be read');
         return;
       }
-      // The piece ends within a cell that holds a line break: the next one begins with the row of this cell.
+      // The piece ends within a quoted cell. The next piece begins with the row of this cell.
       done = Buffer.from(piece.text).subarray(0, doneBytes).toString();
     }
     length = done === '' ? 2 * length : pieceLength;
@@ -129,12 +129,12 @@ export function readCsv(text: string, sink: CsvSink, isWhole: (column: string, c
 
 interface Piece {
   readonly text: string;
-  /** The line of the list that it begins with, from 1. */
+  /** Line number of its first line in the list, from 1. */
   readonly firstLine: number;
   readonly isLast: boolean;
 }
 
-/** Behind the first line break from `most` on; the end of the text where there is none. */
+/** Returns the position after the first line break from `most` on, or the end of the text. */
 function pieceEnd(text: string, most: number): number {
   if (most >= text.length) return text.length;
   const next = text.indexOf('\n', most - 1);

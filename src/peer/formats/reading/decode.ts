@@ -1,6 +1,4 @@
-/**
- * The text of a list's bytes: UTF-8, UTF-16 or Latin-1, without its byte order mark, with `\n` for every line break.
- */
+/** Decodes a list's bytes: UTF-8, UTF-16 or Latin-1, without the byte order mark, with `\n` for every line break. */
 
 import { Buffer, isAscii } from 'node:buffer';
 
@@ -12,7 +10,7 @@ export interface Decoded {
 const sampleBytes = 4_096;
 
 /**
- * Decodes a list. Bytes that are neither UTF-8 nor UTF-16 are read as Windows-1252, which every byte has a place in.
+ * Decodes a list. Bytes that are neither UTF-8 nor UTF-16 are read as Windows-1252, in which every byte is a character.
  */
 export function decodeList(bytes: Uint8Array): Decoded {
   const marked = encodingOfMark(bytes);
@@ -20,7 +18,7 @@ export function decodeList(bytes: Uint8Array): Decoded {
   const guessed = encodingOfZeros(bytes);
   if (guessed !== null) return decoded(bytes, guessed);
   if (isAscii(bytes)) {
-    // The text of a long list in one byte a character lies outside of the heap, which makes the collector less lazy.
+    // V8 stores a long Latin-1 text outside of its heap, so that the garbage collector runs at a smaller heap size.
     const { buffer, byteOffset, byteLength } = bytes;
     return { text: withPlainBreaks(Buffer.from(buffer, byteOffset, byteLength).toString('latin1')), encoding: 'utf-8' };
   }
@@ -57,7 +55,7 @@ function encodingOfZeros(bytes: Uint8Array): Decoded['encoding'] | null {
   return zeros[0]! > half * 0.6 && zeros[1]! < half * 0.1 ? 'utf-16be' : null;
 }
 
-/** A file that was cut amid a character is still UTF-8. */
+/** A file that was truncated within a character is still UTF-8. */
 function withoutCutCharacter(bytes: Uint8Array): Uint8Array {
   for (let back = 1; back <= 3 && back <= bytes.length; back++) {
     const byte = bytes[bytes.length - back]!;

@@ -1,10 +1,10 @@
 /**
- * Reads the elements of one array in a JSON text, one at a time, with their lines. Numbers stay the text that they
- * were, since ids have more digits than a double holds. A text that is damaged gives the elements before the damage.
+ * Reads the elements of one array in a JSON text, one at a time, with their lines. Numbers keep their text, since ids
+ * have more digits than a double holds. A damaged text yields the elements before the damage.
  */
 import { visit } from 'jsonc-parser';
 
-/** A number, as it stands in the text. */
+/** A number, as written in the text. */
 export class JsonNumber {
   constructor(readonly text: string) {}
 }
@@ -14,7 +14,7 @@ export type Json = string | boolean | null | JsonNumber | readonly Json[] | Json
 
 export interface ElementSink {
   element(value: Json, line: number): void;
-  /** The text is damaged from this line on; nothing behind it is read. */
+  /** Called if the text is damaged from this line on; nothing after it is read. */
   damaged(line: number): void;
 }
 
@@ -22,7 +22,7 @@ interface Frame {
   readonly isArray: boolean;
   /** The value under construction; null outside of an element. */
   readonly value: Json[] | Record<string, Json> | null;
-  /** Whether the frame is the array whose elements are read. */
+  /** True if the frame is the array whose elements are read. */
   readonly isTarget: boolean;
   key: string;
 }
@@ -32,9 +32,7 @@ class Damage extends Error {}
 
 const damage = new Damage('the JSON text is damaged');
 
-/**
- * Reads the array at `path`, the keys that lead to it from the root. With `root` the root itself is the only element.
- */
+/** Reads the array at `path`, which holds the keys from the root. With `root`, the root itself is the only element. */
 export function readElements(text: string, path: readonly string[] | 'root', sink: ElementSink): void {
   const frames: Frame[] = [];
   let elementLine = 0;
@@ -65,7 +63,7 @@ export function readElements(text: string, path: readonly string[] | 'root', sin
     throw damage;
   };
   const end = (offset: number, line: number, bracket: string) => {
-    // The parser ends what was never closed, too.
+    // The parser also reports the end of a structure that was never closed.
     if (text[offset] !== bracket) fail(line);
     const frame = frames.pop();
     const isElement = frame !== undefined && frame.value !== null && startsElement(frames.at(-1));
@@ -97,19 +95,19 @@ export function readElements(text: string, path: readonly string[] | 'root', sin
   }
 }
 
-/** The value as an object; null where it is none. */
+/** Returns the value as an object; null if it is none. */
 export function objectOf(value: Json | undefined): JsonObject | null {
   const isObject =
     typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber);
   return isObject ? (value as JsonObject) : null;
 }
 
-/** The elements of an array; none where the value is no array. */
+/** Returns the elements of an array; an empty list if the value is no array. */
 export function arrayOf(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** A text or a number as text; undefined for anything else. */
+/** Returns a string or a number as text; undefined for any other value. */
 export function textOf(value: Json | undefined): string | undefined {
   if (typeof value === 'string') return value;
   return value instanceof JsonNumber ? value.text : undefined;

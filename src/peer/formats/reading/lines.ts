@@ -1,6 +1,9 @@
-/** The lines of a list, without blanks at their ends. */
+/** Splits a list into trimmed lines. */
 
-/** Hands over each line with its number; `isEnded` is false for a last line without a line break, which may be cut. */
+/**
+ * Passes each line with its number to `take`; `isEnded` is false for a last line without a line break, which may be
+ * truncated.
+ */
 export function eachLine(text: string, take: (line: string, number: number, isEnded: boolean) => void): void {
   let number = 0;
   for (let start = 0; start < text.length; ) {

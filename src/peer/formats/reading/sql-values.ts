@@ -1,6 +1,6 @@
 /**
- * Reads the rows that the INSERT statements of a MySQL dump put into one kind of table. No other statement is run or
- * read.
+ * Reads the rows that the INSERT statements of a MySQL dump write to one kind of table. No other statement is executed
+ * or read.
  */
 
 /** A value: text, or null for NULL. Numbers stay text. */
@@ -19,7 +19,7 @@ const notAColumn = /^(?:PRIMARY|KEY|UNIQUE|INDEX|FULLTEXT|SPATIAL|CONSTRAINT|FOR
 
 class Damage extends Error {}
 
-/** The tokens of a dump with their lines; blanks and comments are passed over. */
+/** The tokens of a dump with their lines; blanks and comments are skipped. */
 class Tokens {
   line = 1;
   #at = 0;
@@ -50,7 +50,7 @@ class Tokens {
     if (!this.takeIf(word)) throw new Damage();
   }
 
-  /** Passes over the rest of the statement. */
+  /** Skips the rest of the statement. */
   skip(): void {
     while (this.#next !== null && this.#next !== ';') this.take();
     this.takeIf(';');
@@ -67,14 +67,14 @@ class Tokens {
     return null;
   }
 
-  /** Lines are counted up to the end of the token that is looked at. */
+  /** Lines are counted up to the end of the present token. */
   #pass(found: string): void {
     this.#at += found.length;
     for (let at = found.indexOf('\n'); at >= 0; at = found.indexOf('\n', at + 1)) this.line++;
   }
 }
 
-/** The name behind quotes, of `database`.`table` the last. */
+/** The name within quotes; the last part of `database`.`table`. */
 function nameOf(tokens: Tokens): string {
   let name = unquoted(tokens.take());
   while (tokens.takeIf('.')) name = unquoted(tokens.take());
@@ -97,7 +97,7 @@ function textOf(literal: string): string {
 function takeValue(tokens: Tokens): SqlValue {
   const first = tokens.take();
   if (/^NULL$/i.test(first)) return null;
-  // `_binary 'x'` and `b'1'` name how the text behind them is meant.
+  // `_binary 'x'` and `b'1'` have a prefix that states the meaning of the text.
   if (/^_?[A-Za-z]\w*$/.test(first) && /^['"]/.test(tokens.next ?? '')) return textOf(tokens.take());
   if (first.length > 1 && /^['"]/.test(first)) return textOf(first);
   if (/^[-+]?\d/.test(first) || /^(?:true|false)$/i.test(first)) return first;
@@ -113,7 +113,7 @@ function namesInBrackets(tokens: Tokens): string[] {
   return names;
 }
 
-/** The columns of a CREATE TABLE, whose opening bracket is next. */
+/** Returns the columns of a CREATE TABLE, whose opening bracket is the next token. */
 function definedColumns(tokens: Tokens): string[] {
   const names: string[] = [];
   let depth = 0;
@@ -131,7 +131,7 @@ function definedColumns(tokens: Tokens): string[] {
 }
 
 /**
- * Reads all rows of the tables that `isTable` names. `columns` are those of a table that the dump does not describe.
+ * Reads all rows of the tables that `isTable` selects. `columns` are those of a table that the dump does not define.
  */
 export function readInserts(
   text: string,

@@ -1,6 +1,6 @@
-/** Whether the last value of a file that does not end with a line break is there in full. */
+/** Decides whether the last value of a file without a final line break is complete. */
 
-/** Values whose length or end shows that nothing was cut off. */
+/** Values whose length or end shows that nothing is missing. */
 const whole = [
   /^7656(?:119|120)\d{10}$/,
   /^\d{10}$/,

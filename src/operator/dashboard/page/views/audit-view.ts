@@ -26,9 +26,9 @@ export function auditView({ live, peers }: ViewContext): View {
   let isWhole = false;
   let seenSeq = -1;
 
-  /** Takes up what came since, and names that were not listed yet; what fails is tried again at the next beat. */
+  /** Adds new entries and the names that were not listed yet; a failed read is repeated at the next beat. */
   async function follow(seq: number): Promise<void> {
-    // What has the focus must not be drawn away below it.
+    // The element with the focus must not move while the operator uses it.
     if (!mayRedraw(list)) return;
     try {
       const isMore = seq !== seenSeq && (await newest());
@@ -39,12 +39,12 @@ export function auditView({ live, peers }: ViewContext): View {
     }
   }
 
-  /** Answers whether there was any. */
+  /** Resolves with true if there were new entries. */
   async function newest(): Promise<boolean> {
     const { data } = await command('audit-tail', { count: pageSize });
     const newestSeq = data.at(-1)?.seq ?? 0;
     if (newestSeq === (entries[0]?.seq ?? -1)) return false;
-    // More came than one page holds: what is between is not known, so the list begins anew.
+    // There are more new entries than one page holds, so that some are missing in between: the list starts anew.
     const known = new Set(entries.map(({ seq }) => seq));
     const meets = entries.length === 0 || data.some(({ seq }) => known.has(seq));
     const fresh = data.filter(({ seq }) => !known.has(seq)).toReversed();
@@ -80,7 +80,7 @@ export function auditView({ live, peers }: ViewContext): View {
     fill(
       list,
       rows.length === 0
-        ? empty('No entries', 'The first one is the forming of the group.')
+        ? empty('No entries', 'The first entry is the creation of the group.')
         : h('div', { class: 'scroll' }, table('Audit log', columns, rows)),
     );
     more.hidden = isWhole;
@@ -106,7 +106,7 @@ export function auditView({ live, peers }: ViewContext): View {
   return { title: 'Audit', element, destroy: leave };
 }
 
-/** A peer under its name and leading to it, so that none passes for an operator; anything else as it is. */
+/** A peer's id as its name with a link to the peer, so that no peer can pass for an operator; any other id as it is. */
 function named(id: string, names: ReadonlyMap<string, string>): HTMLElement {
   const name = names.get(id);
   const text = /^[\da-f-]{32,}$/.test(id) ? head(id, 12) : id;
@@ -126,13 +126,13 @@ async function checkedChain(): Promise<HTMLElement> {
       `The entry at record ${count(first_broken.seq)} ${first_broken.fault}.`,
     );
   }
-  const text = `The chain holds: ${entries === 1 ? '1 entry' : `${count(entries)} entries`}, head `;
+  const text = `The chain is intact: ${entries === 1 ? '1 entry' : `${count(entries)} entries`}, head`;
   return h('p', { class: 'notice notice-good' }, text, h('code', { class: 'hash' }, head_hash));
 }
 
 async function checkedStore(): Promise<HTMLElement> {
   const { ok, batches, records, snapshots, faults } = await command('verify', {});
-  if (!ok) return h('p', { class: 'notice notice-bad' }, `The store does not hold: ${faults.join('; ')}`);
-  const text = `The store holds: ${plural(records, 'record')} in ${count(batches)} batches, ${plural(snapshots.length, 'snapshot')}.`;
+  if (!ok) return h('p', { class: 'notice notice-bad' }, `The store is damaged: ${faults.join('; ')}`);
+  const text = `The store is intact: ${plural(records, 'record')} in ${count(batches)} batches, ${plural(snapshots.length, 'snapshot')}.`;
   return h('p', { class: 'notice notice-good' }, text);
 }

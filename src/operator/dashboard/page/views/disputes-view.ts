@@ -1,4 +1,4 @@
-/** Disputes: what peers dispute, whose events an upheld one makes void, and the way back. */
+/** Disputes: the disputes of peers, the peers whose events an upheld one makes void, and the undo of decisions. */
 import type { DisputeValue } from '../../../protocol/value-types.js';
 import { command, errorText } from '../api.js';
 import { ask } from '../dialog.js';
@@ -13,7 +13,7 @@ const looks = { open: 'suspicious', upheld: 'active', rejected: 'neutral' } as c
 export function disputesView({ live, peers }: ViewContext): View {
   const open = h('div', {}, h('p', { class: 'muted' }, 'Loading…'));
   const decided = h('div', {});
-  /** What was drawnLast last: it is drawn anew only where that is something else. */
+  /** The content that was drawn last: the list is redrawn only if it differs. */
   let drawnLast = '';
 
   async function load(): Promise<void> {
@@ -32,17 +32,19 @@ export function disputesView({ live, peers }: ViewContext): View {
       drawnLast = drawn;
       const cards = (data: readonly DisputeValue[]) => data.map((one) => disputeCard(one, names));
       const rest =
-        waiting!.next_from === null ? null : h('p', { class: 'muted small' }, 'There are more; these are the oldest.');
+        waiting!.next_from === null
+          ? null
+          : h('p', { class: 'muted small' }, 'There are more disputes; these are the oldest.');
       fill(
         open,
         waiting!.data.length === 0
-          ? empty('Nothing waits', 'A peer that holds a player for wrongly reported disputes that here.')
+          ? empty('No open disputes', 'Peers dispute reports here that they consider wrong.')
           : [...cards(waiting!.data), rest],
       );
       fill(
         decided,
         others.length === 0
-          ? empty('Nothing was decided yet', 'What is upheld or rejected can be undone here.')
+          ? empty('No decisions yet', 'Upheld and rejected disputes can be undone here.')
           : cards(others),
       );
     } catch (error) {
@@ -76,7 +78,7 @@ export function disputesView({ live, peers }: ViewContext): View {
         ['Subject', h('code', { class: 'hash' }, subject)],
         ['Disputed by', by === null ? 'a caller without a key' : peer(by)],
         ['Against', dispute.against === null ? 'no peer in particular' : peer(dispute.against)],
-        ['Reported by', list(dispute.reporters, 'no peer any more')],
+        ['Reported by', list(dispute.reporters, 'no longer any peer')],
         ...(status === 'upheld' ? [['Void', list(dispute.voids, 'nothing')] as const] : []),
         ...(dispute.decided_at === null ? [] : [['Decided', time(dispute.decided_at)] as const]),
       ]),
@@ -99,7 +101,7 @@ export function disputesView({ live, peers }: ViewContext): View {
         h(
           'p',
           {},
-          'The events of these peers about the player count for nothing from now on, later ones included. They stay stored; undoing brings them back.',
+          'The events of these peers about the player no longer count, including later ones. They stay stored; an undo makes them count again.',
         ),
         reporters.length === 0
           ? h('p', { class: 'notice notice-warn' }, 'No peer holds events about this player any more.')
@@ -131,7 +133,7 @@ export function disputesView({ live, peers }: ViewContext): View {
   async function undo(dispute: DisputeValue): Promise<void> {
     const isDone = await ask({
       title: 'Undo this decision?',
-      body: [h('p', {}, 'The dispute is open again, and what was void counts again.')],
+      body: [h('p', {}, 'The dispute is open again, and void events count again.')],
       action: 'Undo',
       run: async () => {
         await command('disputes-decide', { decision: 'undo', dispute_id: dispute.dispute_id });
@@ -146,14 +148,14 @@ export function disputesView({ live, peers }: ViewContext): View {
   }
 
   const leave = live.subscribe(() => {
-    // What somebody is about to press must not move away below the finger.
+    // A control that the operator is about to press must not move.
     if (mayRedraw(open) && mayRedraw(decided)) void load();
   });
   void load();
   const about = h(
     'p',
     { class: 'muted lead' },
-    'A peer does not know who reported a player: you decide whose events are void. Texts are drawnLast to nobody else.',
+    'A peer does not know who reported a player: you decide whose events are void. Texts are shown only to you.',
   );
   const element = h('div', {}, heading('Disputes'), about, card('Waiting for you', open), card('Decided', decided));
   return { title: 'Disputes', element, destroy: leave };

@@ -1,4 +1,4 @@
-/** Erases a player after a question, and shows the receipt. */
+/** Erases a player after a confirmation, and shows the receipt. */
 import type { Values } from '../../../protocol/protocol.js';
 import { command } from '../api.js';
 import { ask, copyFrom } from '../dialog.js';
@@ -6,7 +6,7 @@ import { button, facts, fill, h } from '../dom.js';
 import { count } from '../format.js';
 import { time } from '../view.js';
 
-/** Resolves with what to show of it; null where it was not done. */
+/** Resolves with the receipt's element; null if the player was not erased. */
 export async function eraseWithQuestion(subjectHash: string): Promise<HTMLElement | null> {
   let erased: Values['erase'] | undefined;
   const isDone = await ask({
@@ -15,7 +15,7 @@ export async function eraseWithQuestion(subjectHash: string): Promise<HTMLElemen
       h(
         'p',
         {},
-        'All that is stored of the player goes for good, from memory, log and snapshots. It may take a while.',
+        'Everything that is stored about the player is deleted for good, from memory, log and snapshots. This may take a while.',
       ),
       h('p', {}, h('code', { class: 'hash' }, subjectHash)),
     ],
@@ -38,7 +38,7 @@ function receiptOf({ subject_hash, events_erased, erased_at, receipt }: Values['
     h(
       'p',
       {},
-      'The receipt is proof for whoever asked: the audit log keeps a digest of it and the hash. It is shown this once.',
+      'The receipt is proof for the player: the audit log keeps a digest of it and the hash. It is shown only this once.',
     ),
     facts([
       [

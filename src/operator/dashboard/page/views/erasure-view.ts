@@ -1,4 +1,4 @@
-/** Erasure: the requests of peers that wait for a confirmation, and erasing by hash. */
+/** Erasure: requests of peers that wait for a confirmation, and erasure by hash. */
 import type { Values } from '../../../protocol/protocol.js';
 import { command, errorText } from '../api.js';
 import { button, card, empty, field, fill, h, table } from '../dom.js';
@@ -33,7 +33,7 @@ export function erasureView({ live }: ViewContext): View {
       fill(
         pending,
         data.length === 0
-          ? empty('Nothing waits', 'Requests of peers wait here where ERASURE_MODE is “own” or “operator”.')
+          ? empty('No waiting erasures', 'Requests of peers wait here if ERASURE_MODE is “own” or “operator”.')
           : listOf(data),
       );
     } catch (error) {
@@ -53,7 +53,7 @@ export function erasureView({ live }: ViewContext): View {
     ]);
     const rest = erasures.length - rows.length;
     return [
-      table('Erasures that wait', [{ title: 'Subject hash' }, { title: 'Due' }, { title: '', number: true }], rows),
+      table('Waiting erasures', [{ title: 'Subject hash' }, { title: 'Due' }, { title: '', number: true }], rows),
       ...(rest > 0 ? [h('p', { class: 'muted small' }, `And ${rest} more.`)] : []),
     ];
   }
@@ -72,7 +72,7 @@ export function erasureView({ live }: ViewContext): View {
     void erase(input.value.trim().toLowerCase());
   });
   const leave = live.subscribe(({ status }) => {
-    // What somebody is about to confirm must not move away below the finger.
+    // A control that the operator is about to press must not move.
     if (status.pending_erasures === waiting || !mayRedraw(pending)) return;
     waiting = status.pending_erasures;
     void load();

@@ -1,6 +1,4 @@
-/**
- * The overview: how much comes and goes, how fast it is answered, what the scores say, and how the node's parts stand.
- */
+/** The overview: rates, latencies, verdicts, and the state of the node's parts. */
 import type { HistoryValue, OverviewValue } from '../../wire.js';
 import { get } from '../api.js';
 import { lineChart } from '../chart.js';
@@ -9,7 +7,7 @@ import { bytes, compact, count, milliseconds, percent, plural, rate, span } from
 import { notify } from '../notice.js';
 import { bar, heading, link, timeAgo, type View, type ViewContext } from '../view.js';
 
-/** Beats that a plot holds: an hour. */
+/** Number of beats in a plot: an hour. */
 const samplesMax = 1_800;
 const verdicts = ['trusted', 'neutral', 'suspicious', 'untrusted'] as const;
 
@@ -27,7 +25,7 @@ export function overviewView({ live }: ViewContext): View {
     ],
   });
   const latency = lineChart({
-    title: 'Slowest hundredth of events and reads, in milliseconds, over the last hour',
+    title: '99th percentile latency of events and reads, in milliseconds, over the last hour',
     format: milliseconds,
     emptyText: 'No requests in the last hour.',
     lines: [
@@ -84,7 +82,7 @@ export function overviewView({ live }: ViewContext): View {
       for (const i of (newer[0] ?? []).keys()) push(...newer.map((column) => column[i] ?? null));
       plot();
     },
-    (error: unknown) => notify(`The plots have no past: ${String(error)}`, 'bad'),
+    (error: unknown) => notify(`The history of the plots is not available: ${String(error)}`, 'bad'),
   );
   const leave = live.subscribe(show);
 
@@ -127,7 +125,7 @@ function tilesOf({ events_per_s, reads_per_s, event_ms, read_ms, status }: Overv
       h('small', { class: 'muted' }, note),
     );
   const latencies = (of: OverviewValue['event_ms']): string =>
-    of === null ? 'none lately' : `p99 ${milliseconds(of.p99)}`;
+    of === null ? 'none recently' : `p99 ${milliseconds(of.p99)}`;
   return [
     tile('Events per second', rate(events_per_s), latencies(event_ms)),
     tile('Reads per second', rate(reads_per_s), latencies(read_ms)),
@@ -219,7 +217,7 @@ function groupOf({ status }: OverviewValue): HTMLElement {
 type Status = OverviewValue['status'];
 
 function diskOf({ disk, writable, ready }: Status): Child {
-  if (disk === null) return 'cannot be looked at';
+  if (disk === null) return 'cannot be read';
   const text = `${bytes(disk.free)} free, the store takes ${bytes(disk.log + disk.snapshots)}`;
   const isLow = ready && !writable;
   return isLow ? [h('span', { class: 'badge suspicious' }, 'reads only'), ` ${text}`] : text;

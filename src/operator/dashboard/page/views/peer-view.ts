@@ -1,6 +1,4 @@
-/**
- * One peer: what it is, how much it counts and has counted, with whom it is discounted, and what can be done about it.
- */
+/** One peer: its data, its present and past weight, its discounts, and the actions of the operator. */
 import type { ListedPeerValue } from '../../../protocol/value-types.js';
 import type { WeightHistoryValue } from '../../wire.js';
 import { command, errorText, get } from '../api.js';
@@ -13,11 +11,11 @@ import { groupFactsOf, type Remark, remarksOf, statusLookOf, witnessHints } from
 import { badge, heading, link, mayRedraw, time, type View, type ViewContext } from '../view.js';
 
 const overlaps = [
-  { text: 'at once: the old key is dead', ms: 0 },
+  { text: 'at once', ms: 0 },
   { text: 'after 1 hour', ms: 3_600_000 },
   { text: 'after 24 hours', ms: 86_400_000 },
 ];
-/** A weight moves slowly: the plot is asked for again after so many beats. */
+/** Number of beats between two reads of the plot, because a weight changes slowly. */
 const plotBeats = 5;
 
 export function peerView({ live, peers, argument: peerId }: ViewContext): View {
@@ -46,7 +44,7 @@ export function peerView({ live, peers, argument: peerId }: ViewContext): View {
         fill(
           content,
           heading('Peer'),
-          empty('No such peer', 'It is not one of this group.'),
+          empty('No such peer', 'This group has no such peer.'),
           link('peers', 'All peers'),
         );
         return;
@@ -95,7 +93,7 @@ export function peerView({ live, peers, argument: peerId }: ViewContext): View {
       active: ['Reinstate', 'It may submit events again from now on.', 'is active again'],
       suspended: [
         'Suspend',
-        'Its key is refused until it is reinstated. What it said before still counts.',
+        'Its key is refused until it is reinstated. Its earlier events still count.',
         'is suspended',
       ],
       revoked: [
@@ -139,7 +137,7 @@ export function peerView({ live, peers, argument: peerId }: ViewContext): View {
     await refresh(`The key of ${peer.peer_name} is rotated.`);
   }
 
-  /** After a change the new state is shown at once, with the focus where it was as far as that still exists. */
+  /** Shows the new state at once after a change, with the focus on the same control if it still exists. */
   async function refresh(text: string): Promise<void> {
     notify(text);
     await peers.reload();
@@ -176,7 +174,7 @@ function factsOf(peer: ListedPeerValue, all: readonly ListedPeerValue[]): HTMLEl
     ['Log-odds', `${a.toFixed(2)} of a bad vote, ${b.toFixed(2)} of a good one`],
     ['Players reported', signals === null ? 'not computed yet' : count(signals.players)],
     ['Shared with others', signals === null ? 'not computed yet' : count(signals.shared_players)],
-    ["Erasures of others' players", count(peer.shared_erasures)],
+    ['Erasures of players that others reported', count(peer.shared_erasures)],
     ['Signs its writes', peer.public_key === null ? 'no' : h('code', {}, peer.public_key)],
     ['Pre-trusted', pre_trusted ? 'yes' : 'no'],
     ...(remarks.length === 0 ? [] : [['Remarks', remarks.map(remarkLine)] as const]),
@@ -189,7 +187,8 @@ function remarkLine({ text, hint }: Remark): HTMLElement {
 
 function witnessCard({ signals }: ListedPeerValue, all: readonly ListedPeerValue[]): HTMLElement {
   const title = 'One witness with';
-  if (signals === null) return card(title, empty('Not computed yet', 'The next computation of weights will tell.'));
+  if (signals === null)
+    return card(title, empty('Not computed yet', 'The next computation of weights will show them.'));
   if (signals.one_witness_with.length === 0) {
     return card(title, empty('Nobody', 'This peer is a witness of its own.'));
   }
@@ -203,17 +202,18 @@ function witnessCard({ signals }: ListedPeerValue, all: readonly ListedPeerValue
     h(
       'p',
       { class: 'muted small' },
-      'Of peers that are one witness only the heaviest vote about a player counts. If they are independent, say so: ptf peers independent.',
+      'Among peers that are one witness, only the heaviest vote about a player counts. If they are independent, declare it: ptf peers independent.',
     ),
-    table('Peers that this one is one witness with', [{ title: 'Other peer' }, { title: 'Why' }], rows),
+    table('Peers that are one witness with this one', [{ title: 'Other peer' }, { title: 'Why' }], rows),
   );
 }
 
 function signalsCard({ signals }: ListedPeerValue, all: readonly ListedPeerValue[]): HTMLElement {
   const title = 'Pairs discounted by the gate';
-  if (signals === null) return card(title, empty('Not computed yet', 'The next computation of weights will tell.'));
+  if (signals === null)
+    return card(title, empty('Not computed yet', 'The next computation of weights will show them.'));
   if (signals.discounted_with.length === 0) {
-    return card(title, empty('None', 'This peer agrees with no other that the group does not trust.'));
+    return card(title, empty('None', 'This peer agrees with no other peer that the group does not trust.'));
   }
   const names = new Map(all.map(({ peer_id, peer_name }) => [peer_id, peer_name]));
   const rows = signals.discounted_with.map(({ peer_id, shared_players, agreement }) => [
@@ -231,8 +231,8 @@ function signalsCard({ signals }: ListedPeerValue, all: readonly ListedPeerValue
     h(
       'p',
       { class: 'muted small' },
-      'They agree with each other while the group fully trusts neither: what they say together counts less.',
+      'They agree with each other although the group fully trusts neither: their common votes count less.',
     ),
-    table('Peers that this one is discounted with', columns, rows),
+    table('Peers whose agreement with this one is discounted', columns, rows),
   );
 }

@@ -1,4 +1,4 @@
-/** The peers: all of them in one table, to be searched and sorted. */
+/** The peers: all of them in one table, with search and sorting. */
 import type { ListedPeerValue } from '../../../protocol/value-types.js';
 import { errorText } from '../api.js';
 import { button, empty, fill, h } from '../dom.js';
@@ -31,7 +31,7 @@ export function peersView({ live, peers }: ViewContext): View {
     h('option', { value: '' }, 'Any status'),
     ['active', 'suspended', 'revoked'].map((word) => h('option', { value: word }, word)),
   );
-  // On a narrow screen the table has no head to press.
+  // On a narrow screen the table has no head that could be pressed.
   const order = h(
     'select',
     { 'aria-label': 'Sort by', class: 'narrow-only' },
@@ -41,7 +41,7 @@ export function peersView({ live, peers }: ViewContext): View {
   const list = h('div', { class: 'card' }, h('p', { class: 'muted' }, 'Loading…'));
   const said = h('p', { class: 'muted small', role: 'status' });
   let all: readonly ListedPeerValue[] = [];
-  /** Place of the column to sort by; null: in order of registration. */
+  /** Index of the sort column; null means the order of registration. */
   let sortBy: number | null = null;
   let down = false;
   let rowsVisible = rowsAtFirst;
@@ -105,7 +105,7 @@ export function peersView({ live, peers }: ViewContext): View {
   async function load(): Promise<void> {
     try {
       const listed = await peers.list();
-      // What somebody is about to press must not move away below the finger.
+      // A control that the operator is about to press must not move.
       if (listed === all || !mayRedraw(list)) return;
       all = listed;
       show();

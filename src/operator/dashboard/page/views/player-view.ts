@@ -1,4 +1,4 @@
-/** Looks one player up: the score, what it is made of, and what was reported in sum. No peer's events. */
+/** Looks up one player: the score, its explanation, and the summary of reports. Shows no peer's events. */
 import type { PlayerValue } from '../../wire.js';
 import { errorText, post, Refused } from '../api.js';
 import { copyFrom } from '../dialog.js';
@@ -12,7 +12,7 @@ export function playerView({ live }: ViewContext): View {
   const isHashed = live.overview?.status.identity_mode === 'high-security';
   const input = h('input', { type: 'text', required: true, maxlength: 128, autocomplete: 'off', spellcheck: 'false' });
   const hint = isHashed
-    ? 'The subject hash: this group takes no other.'
+    ? 'The subject hash: this group accepts no other id.'
     : 'The account id, or the subject hash of 64 characters.';
   const submit = h('button', { type: 'submit', class: 'button primary' }, 'Look up');
   const form = h(
@@ -24,7 +24,7 @@ export function playerView({ live }: ViewContext): View {
   const result = h(
     'div',
     { 'aria-live': 'polite' },
-    empty('No player looked up yet', 'The id stays out of addresses and logs.'),
+    empty('No player looked up yet', 'The id appears neither in addresses nor in logs.'),
   );
 
   async function lookUp(): Promise<void> {
@@ -37,7 +37,7 @@ export function playerView({ live }: ViewContext): View {
       fill(
         result,
         isUnknown
-          ? empty('Nothing is known of this player', 'No peer has sent an event about this id, or it was erased.')
+          ? empty('This player is unknown', 'No peer has sent an event about this id, or the player was erased.')
           : h('p', { class: 'notice notice-bad', role: 'alert' }, errorText(error)),
       );
     } finally {
@@ -64,7 +64,7 @@ export function playerView({ live }: ViewContext): View {
 
 interface Actions {
   erase(): void;
-  /** Puts the player on the allow list, or takes it off. */
+  /** Adds the player to the allow list, or removes it. */
   allow(): void;
 }
 
@@ -74,7 +74,7 @@ function playerCards(player: PlayerValue, actions: Actions): HTMLElement {
   const hash = h('code', { class: 'hash' }, player.subject_hash);
   const copy = button('Copy', () => void copyFrom(hash).then((text) => fill(said, text)), { class: 'button small' });
   const evidence = (value: number | null): string =>
-    value === null ? 'not told, with fewer than 3 peers' : value.toFixed(2);
+    value === null ? 'not shown with fewer than 3 peers' : value.toFixed(2);
   return h(
     'div',
     { class: 'grid' },
@@ -119,7 +119,7 @@ function playerCards(player: PlayerValue, actions: Actions): HTMLElement {
         facts([
           ['Lowering evidence', evidence(explain.lowering)],
           ['Raising evidence', evidence(explain.raising)],
-          ['Peers', `${plural(explain.peers, 'peer')}${explain.pre_trusted ? ', pre-trusted ones among them' : ''}`],
+          ['Peers', `${plural(explain.peers, 'peer')}${explain.pre_trusted ? ', including pre-trusted ones' : ''}`],
           ['Independent witnesses', `${count(explain.witnesses)}${explain.two_sided ? ', mostly two-sided' : ''}`],
           ['Half-life', explain.half_life_days === 0 ? 'off' : plural(explain.half_life_days, 'day')],
           ['Weights', `based on record ${count(explain.weights_based_on_seq)}`],
@@ -127,7 +127,7 @@ function playerCards(player: PlayerValue, actions: Actions): HTMLElement {
         h(
           'p',
           { class: 'muted small' },
-          'Evidence is as reported and decayed. The score takes each part by the weight of its peer, so that much evidence of little weight moves it little.',
+          'Evidence is as reported and decayed. The score weighs each part by the weight of its peer: much evidence of little weight changes it little.',
         ),
       ),
       summaryCard(player),
@@ -135,7 +135,7 @@ function playerCards(player: PlayerValue, actions: Actions): HTMLElement {
   );
 }
 
-/** The bands of the verdicts, with a mark where the score lies. */
+/** The bands of the verdicts, with a mark at the score. */
 function scale(score: number): HTMLElement {
   const mark = h('span', { class: 'scale-mark' });
   mark.style.setProperty('--share', `${score}%`);
@@ -143,11 +143,11 @@ function scale(score: number): HTMLElement {
 }
 
 function summaryCard({ summary, summarised, event_count }: PlayerValue): HTMLElement {
-  const title = 'What was reported';
+  const title = 'Reports';
   if (summary.length === 0) return card(title, empty('No events', 'All of them were withdrawn.'));
   const rows = summary.map(({ event_type, week, count: number }) => [
     words(event_type),
-    week ?? 'not told',
+    week ?? 'not shown',
     count(number),
   ]);
   return card(
@@ -158,7 +158,7 @@ function summaryCard({ summary, summarised, event_count }: PlayerValue): HTMLEle
       { class: 'muted small' },
       summarised < event_count
         ? `The newest ${count(summarised)} of ${count(event_count)} events.`
-        : 'All events, in sum: nobody sees who sent which.',
+        : 'All events in total: the summary does not show who sent which.',
     ),
   );
 }

@@ -1,4 +1,4 @@
-/** The pre-trusted peers: who is in the set, who may come, who may go. */
+/** The pre-trusted peers, with the peers that may be added or removed. */
 import type { ListedPeerValue } from '../../../protocol/value-types.js';
 import { command, errorText } from '../api.js';
 import { ask } from '../dialog.js';
@@ -6,7 +6,7 @@ import { button, card, empty, field, fill, h, table } from '../dom.js';
 import { notify } from '../notice.js';
 import { badge, heading, link, mayRedraw, type View, type ViewContext } from '../view.js';
 
-/** More weaken what pre-trust is for. */
+/** More peers weaken the protection that pre-trust gives. */
 const warnAbove = 3;
 
 export function preTrustView({ live, peers }: ViewContext): View {
@@ -16,7 +16,7 @@ export function preTrustView({ live, peers }: ViewContext): View {
   const form = h(
     'form',
     {},
-    field('Peer', choice, 'One whose operator the group’s coordinator knows.'),
+    field('Peer', choice, 'Choose a peer whose operator the group’s coordinator knows.'),
     h('div', { class: 'actions' }, add),
   );
   let current: readonly ListedPeerValue[] = [];
@@ -33,7 +33,7 @@ export function preTrustView({ live, peers }: ViewContext): View {
 
   function show(all: readonly ListedPeerValue[]): void {
     current = all;
-    // What somebody has chosen stays chosen while the list is drawn anew.
+    // The operator's choice is kept when the list is redrawn.
     const chosen = choice.value;
     const inside = all.filter(({ pre_trusted }) => pre_trusted);
     const others = all.filter(({ pre_trusted, status }) => !pre_trusted && status !== 'revoked');
@@ -42,7 +42,7 @@ export function preTrustView({ live, peers }: ViewContext): View {
       inside.length === 0
         ? empty(
             'No pre-trusted peers',
-            'Without them the group withstands a single bad peer; of several that collude, only their agreement tells.',
+            'Without them the group withstands a single bad peer, but colluding peers can only be recognised by their agreement.',
           )
         : tableOf(inside),
     );
@@ -70,7 +70,7 @@ export function preTrustView({ live, peers }: ViewContext): View {
       { title: 'Weight', number: true },
       { title: '', number: true },
     ];
-    const note = `More than ${warnAbove} pre-trusted peers weaken what pre-trust is for.`;
+    const note = `More than ${warnAbove} pre-trusted peers weaken the protection that pre-trust gives.`;
     return [
       table('Pre-trusted peers', columns, rows),
       ...(inside.length > warnAbove ? [h('p', { class: 'notice notice-warn' }, note)] : []),
@@ -86,8 +86,8 @@ export function preTrustView({ live, peers }: ViewContext): View {
           'p',
           {},
           kind === 'add'
-            ? 'Its influence is floored, and what all others say together is bounded by what pre-trusted peers say.'
-            : 'From the next computation on it has to earn its weight like every other peer.',
+            ? 'Its weight never falls below a minimum, and pre-trusted peers bound the combined evidence of all others.'
+            : 'From the next computation on it must earn its weight like every other peer.',
         ),
       ],
       action: kind === 'add' ? 'Pre-trust' : 'Remove',
@@ -110,7 +110,7 @@ export function preTrustView({ live, peers }: ViewContext): View {
   const about = h(
     'p',
     { class: 'muted lead' },
-    'A small set, 1 to 3 as a rule. Their word is the measure that colluding and invented peers cannot move.',
+    'A small set, 1 to 3 as a rule. Colluding and invented peers cannot outweigh it.',
   );
   const element = h(
     'div',

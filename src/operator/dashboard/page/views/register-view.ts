@@ -1,4 +1,4 @@
-/** The hosted form: registers a peer and shows its key, once. */
+/** The hosted form: registers a peer and shows its key once. */
 import type { RegisteredValue } from '../../wire.js';
 import { errorText, post } from '../api.js';
 import { showKey } from '../dialog.js';
@@ -14,8 +14,8 @@ export function registerView({ peers }: ViewContext): View {
   const form = h(
     'form',
     { class: 'card form' },
-    field('Name', name, 'How the peer is shown to the group.'),
-    field('Games', games, 'Ids of the games it may submit events for, one per line.'),
+    field('Name', name, 'The name of the peer as the group sees it.'),
+    field('Games', games, 'Ids of the games for which it may submit events, one per line.'),
     problem,
     h('div', { class: 'actions' }, submit),
   );

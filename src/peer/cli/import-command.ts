@@ -32,7 +32,8 @@ interface ImportOptions {
 const pieceLength = 65_536;
 
 const help = `
-A dry run sends nothing and needs no node and no configuration. With --json it prints one document:
+A dry run sends nothing and needs no node and no configuration; --kinds tells it the kinds of the group.
+With --json it prints one document:
   {"format", "events": [{"player_id", "kind", "line", "banned_at", "expires_at", "state", "note"?}],
    "refused": [{"line", "reason"}]}     state: send, expired, lifted or faded
 
@@ -54,10 +55,7 @@ export function addImport(program: Command, session: Session): void {
     .option('--time-zone <zone>', 'IANA zone of times without a zone, such as Europe/Berlin', 'UTC')
     .option('--game <id>', 'the game to report for (default: the first of the configuration)')
     .option('--kinds <list>', "kinds of ids to report, the preferred first (default: the group's)", kindList)
-    .option(
-      'the server in offline mode that created Minecraft UUIDs of version 3',
-      'the server in offline mode that made Minecraft UUIDs of version 3',
-    )
+    .option('--offline-server <name>', 'the server in offline mode that created Minecraft UUIDs of version 3')
     .option(
       '--severity <number>',
       'severity of every event, 0 to 1 (default: 1 permanent, 0.7 timed; 0.8 and 0.5 for marks)',

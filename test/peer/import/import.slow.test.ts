@@ -93,6 +93,15 @@ test('a dry run asks no node, needs no configuration, and tells bad lines by its
   assert.is(proxy.sent.length, before);
 });
 
+test('the offline server of a Minecraft list is an option of the command', async () => {
+  const uuid = '6fd4503c-40a5-3580-8bff-1eb3bc47f86d';
+  const file = list('banned-players.json', JSON.stringify([{ uuid, created: '2026-11-20 12:00:00 +0000' }]));
+  const args = ['import', file, '--dry-run', '--json', '--format', 'minecraft', '--send-faded'];
+  assert.is((await world.run(args)).code, 1);
+  const { code, out } = await world.run([...args, '--offline-server', 'survival']);
+  assert.equal([code, JSON.parse(out).events[0].player_id], [0, `minecraft-offline:survival:${uuid}`]);
+});
+
 test('wrong usage, a dead node and an unknown format have exit codes of their own', async () => {
   const file = list('bans.cfg', lists.rust!(3));
   assert.is((await world.run(['import', file, '--time-zone', 'Mars/Olympus'])).code, 2);

@@ -52,8 +52,8 @@ export class KnownKinds {
   }
 
   /**
-   * Returns the canonical form of an id. In a group with opaque ids it is the form that an import of a list uses, so that
-   * a banned account is recognised when it joins; an id of no known form is returned as it is. Throws
+   * Returns the canonical form of an id. In a group with opaque ids it is the form that an import of a list uses, so
+   * that a banned account is recognised when it joins; an id of no known form is returned as it is. Throws
    * `invalid_argument` for a text that is no id of the group's kinds, or that names nobody.
    */
   canonical(id: string): string {

@@ -1,7 +1,5 @@
 /** Decodes a list's bytes: UTF-8, UTF-16 or Latin-1, without the byte order mark, with `\n` for every line break. */
 
-import { Buffer, isAscii } from 'node:buffer';
-
 export interface Decoded {
   readonly text: string;
   readonly encoding: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
@@ -31,6 +29,11 @@ export function decodeList(bytes: Uint8Array): Decoded {
   } catch {
     return { text: new TextDecoder('windows-1252').decode(plain), encoding: 'windows-1252' };
   }
+}
+
+function isAscii(bytes: Uint8Array): boolean {
+  for (let at = 0; at < bytes.length; at++) if (bytes[at]! > 0x7f) return false;
+  return true;
 }
 
 const cr = 0x0d;

@@ -291,7 +291,7 @@ function gates(
   return stage1(votes, witness, { ...group, seniority }, k, rounded).settle();
 }
 
-/** New peers whose reputation with at least three that registered a second earlier, and are none themselves, is gone. */
+/** New peers whose reputation with at least three of their elders is gone; such a peer is nobody's elder. */
 function contradicted(
   agreement: readonly (readonly Agreement[])[],
   { joined, preTrusted, origins = new Set() }: FittedGroup,

@@ -4,13 +4,13 @@
  * are not contradicted themselves.
  */
 import type { TrustConstants } from '../evidence/trust-constants.js';
+import type { Joined } from '../tables/peers.js';
 import type { Pairs } from './pair-list.js';
-import type { Joined } from './votes/columns.js';
 
 /**
  * Returns 1 for each new peer whose reputation with its elders, from the same prior as in the gate, is not above 0.
- * `parts`: as how much of a peer each counts. `isJudged`: 0 for a number that nobody judges. Whom an elder judges
- * depends on who judges the elder, so the result settles in rounds, one for each wave at most.
+ * `parts` is the factor of each peer, and `isJudged` is 0 for a number that nobody judges. An elder may be contradicted
+ * itself, so the result settles in rounds, one for each wave at most.
  */
 export function contradictedNewcomers(
   pairs: Pairs,

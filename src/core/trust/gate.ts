@@ -4,11 +4,11 @@
  * of one witness group are not compared with each other and count as one.
  */
 import type { TrustConstants } from '../evidence/trust-constants.js';
+import type { Joined } from '../tables/peers.js';
 import { contradictedNewcomers } from './contradicted.js';
 import { lowerWeightedMedian } from './median.js';
 import { type Centres, PairList, type Pairs } from './pair-list.js';
 import type { VoteSums } from './sums/vote-sums.js';
-import type { Joined } from './votes/columns.js';
 import type { Witnesses } from './witnesses.js';
 
 export interface Gate {
@@ -19,8 +19,8 @@ export interface Gate {
 /**
  * `preTrusted` and `isOrigin`: one byte per peer; `seniority`, in [0, 1]: the factor of each peer for its age. Peers
  * without votes have no effect. Peers vouch for an origin as they do for each other. An origin vouches for no peer, so
- * that carried events add nothing to any peer's agreement. `joined` is null if no
- * peer is new. A new peer that earlier peers contradict has a closed gate and vouches for nobody.
+ * that carried events add nothing to any peer's agreement. `joined` is null if no peer is new. A new peer that earlier
+ * peers contradict has a closed gate and vouches for nobody.
  */
 export function openGates(
   votes: VoteSums,

@@ -549,8 +549,9 @@ export const limits = {
   walFiles: 5,
   walFilesMax: 100,
   walFileBytes: 64 * MiB,
-  /** Entries after which the database is compacted up to the time before, so that its quota is not reached. */
-  walCompactEntries: 5_000,
+  walFillBytesMax: 64 * KiB,
+  /** Bytes after which the database is compacted up to the time before, so that its quota is not reached. */
+  walCompactBytes: 16 * MiB,
   /** Random bytes that the byte search looks for after a scrub. */
   walMarkerBytes: 32,
   /** etcd deletes old files every 30 s: how long the byte search waits for that, and how often it looks. */

@@ -313,14 +313,17 @@ export class EtcdLog implements SharedLog {
     const { keys, client } = this;
     const marker = randomBytes(limits.walMarkerBytes);
     await client.put({ key: keys.marker, value: marker });
-    const value = randomBytes(limits.walFillBytes);
-    const fileEntries = Math.ceil(limits.walFileBytes / limits.walFillBytes);
+    // Few long entries where snapshots are frequent, since the files then need more bytes than entries.
+    const bytes = Math.ceil((files * limits.walFileBytes) / snapshotEntries);
+    const value = randomBytes(Math.min(limits.walFillBytesMax, Math.max(limits.walFillBytes, bytes)));
+    const fileEntries = Math.ceil(limits.walFileBytes / value.length);
+    const step = Math.ceil(limits.walCompactBytes / value.length);
     const entries = Math.max(snapshotEntries + 2 * fileEntries, (files + 2) * fileEntries);
     let before: string | null = null;
     let atOnce: number = limits.walAtOnceFirst;
-    for (let done = 0; done < entries; done += limits.walCompactEntries) {
+    for (let done = 0; done < entries; done += step) {
       onProgress(done, entries);
-      const count = Math.min(limits.walCompactEntries, entries - done);
+      const count = Math.min(step, entries - done);
       let left = count;
       const startedAt = performance.now();
       const fill = async (): Promise<void> => {

@@ -111,7 +111,8 @@ export class TrustClient {
   /**
    * Returns the trust of all players of a match, in the order of the ids. Takes one call per 128 players, or none if
    * the cache is current.
-   * @param playerIds - the players; repeats are allowed. An invalid id rejects with `invalid_argument`, which names its index.
+   * @param playerIds - the players; repeats are allowed. An invalid id rejects with `invalid_argument`, which names its
+   * index.
    * @param options - budget, fallback and signal of this read.
    */
   scores(playerIds: readonly string[], options: ReadOptions = {}): Promise<PlayerTrust[]> {

@@ -20,7 +20,7 @@ export interface FittedGroup {
   readonly revoked: ReadonlySet<number>;
   /** How far each peer counts for its age, in [0, 1]; absent: all in full. */
   readonly seniority?: readonly number[];
-  /** What the operator declared, ordered by peers. */
+  /** The operator's declarations, ordered by peers. */
   readonly relations?: readonly Relation[];
   /** Numbers of origins, which stand among the peers, and their carriers, whose votes are those of their origins. */
   readonly origins?: ReadonlySet<number>;
@@ -43,7 +43,7 @@ export interface Fitted {
   readonly pi: number;
 }
 
-/** What one peer says of one player: `x` is the share of lowering evidence, `n` and `n1` what the vote counts. */
+/** One peer's vote on one player: `x` is the share of lowering evidence, `n` and `n1` are the amounts of the vote. */
 interface Vote {
   readonly player: number;
   readonly peer: number;
@@ -103,7 +103,7 @@ export function fit(
   return carried({ tau: counted(heard), a: counted(a), b: counted(b), z: counted(z), witness, pi }, group);
 }
 
-/** What is carried of an origin counts by the origin's weight, and for no more than the peer that carries it. */
+/** Carried evidence counts with the origin's weight, and with no more than that of the peer that carries it. */
 function carried(fitted: Fitted, { origins = new Set(), carriers = [], revoked }: FittedGroup): Fitted {
   const { pi } = fitted;
   const [tau, a, b, z, witness] = [fitted.tau, fitted.a, fitted.b, fitted.z, fitted.witness].map((one) => [...one]);
@@ -260,7 +260,7 @@ function medianOf(of: readonly { readonly value: number; readonly weight: number
   return sorted[below.findIndex((weight) => weight >= sum / 2)]!.value;
 }
 
-/** What peer `j` learns of another: whether they agree, and what that counts; 0 for both where they share no player. */
+/** Peer `j`'s comparison with another peer: the agreement and its weight; 0 for both if they share no player. */
 interface Agreement {
   readonly a: number;
   readonly w: number;
@@ -336,7 +336,7 @@ function agreements(
   return table;
 }
 
-/** Of two peers' votes on the same players, and the mean of each. */
+/** Computes the agreement of two peers from their votes on the same players and the mean of each. */
 function agreementOf(
   pairs: readonly (readonly [number, number])[],
   mu: number,

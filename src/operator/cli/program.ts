@@ -192,11 +192,7 @@ function addPeersAdd(peers: Command, { ask, done }: Session): void {
     .requiredOption('--name <name>', 'display name of the peer')
     .requiredOption('--games <ids>', 'games it may submit events for, with commas between', parseNames)
     .option('--email <address>', 'address of its operator; never public')
-    .option(
-      'Ed25519 key with which it signs its writes, 32 bytes in base64url',
-      'Ed25519 key that it signs its writes with, 32 bytes in base64url',
-      parsePublicKey,
-    )
+    .option('--public-key <key>', 'Ed25519 key with which it signs its writes, 32 bytes in base64url', parsePublicKey)
     .addHelpText('after', examples('peers add --name "Arena EU 1" --games chess,go --email ops@example.com'))
     .action(async ({ name, games, email, publicKey, by }: Options) => {
       const contact = email === undefined ? {} : { contact_email: email };

@@ -54,10 +54,7 @@ export function addImport(program: Command, session: Session): void {
     .option('--time-zone <zone>', 'IANA zone of times without a zone, such as Europe/Berlin', 'UTC')
     .option('--game <id>', 'the game to report for (default: the first of the configuration)')
     .option('--kinds <list>', "kinds of ids to report, the preferred first (default: the group's)", kindList)
-    .option(
-      'the server in offline mode that created Minecraft UUIDs of version 3',
-      'the server in offline mode that made Minecraft UUIDs of version 3',
-    )
+    .option('--offline-server <name>', 'the server in offline mode that created Minecraft UUIDs of version 3')
     .option(
       '--severity <number>',
       'severity of every event, 0 to 1 (default: 1 permanent, 0.7 timed; 0.8 and 0.5 for marks)',

@@ -1,4 +1,4 @@
-/** What of the evidence is a vote. */
+/** The evidence that counts as a vote. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { trustConstants } from '../../../../src/core/evidence/trust-constants.js';

@@ -140,6 +140,8 @@ export const limits = {
 
   /** The sliding day of quotas. */
   quotaWindowMs: DAY_MS,
+  /** Age up to which what a peer asks for leaves the group's quota of older peers as it is. */
+  quotaNewPeerMs: DAY_MS,
 
   // Allow list
   /** Players that records of the allow list name, those whose entry is over among them. */

@@ -1,4 +1,5 @@
 /** Validates events by the fields that their schema version defines. */
+import type { Refusal } from '../errors.js';
 import { type Validator, validatorOf } from '../validation/validator.js';
 import { type EventBody, eventSchema, firstEventSchema } from './request-bodies.js';
 
@@ -6,7 +7,19 @@ import { type EventBody, eventSchema, firstEventSchema } from './request-bodies.
 export function eventValidator(root?: string): Validator<EventBody> {
   const validate = validatorOf(eventSchema, root);
   const validateFirst = validatorOf(firstEventSchema, root);
-  return (body, moreMax) => (isBeforeOrigins(body) ? validateFirst : validate)(body, moreMax);
+  return (body, moreMax) => {
+    if (!isBeforeOrigins(body)) return validate(body, moreMax);
+    const outcome = validateFirst(body, moreMax);
+    return outcome.ok ? outcome : explained(outcome);
+  };
+}
+
+/** Says from which version on a field is known, where that is the first fault. */
+function explained(refusal: Refusal): Refusal {
+  const { details } = refusal;
+  const field = details !== undefined && 'field' in details ? details.field : '';
+  const isLater = field === '/origin' || field === '/reference';
+  return isLater ? { ...refusal, text: `${field.slice(1)} is a field from schema_version 1.1.0 on` } : refusal;
 }
 
 /** True if a body has fields of version 1.1.0 although it states an earlier version. */

@@ -349,10 +349,24 @@ export interface SubjectExport {
   /** False if there are more events than one export holds. */
   readonly isComplete: boolean;
   readonly disputes: readonly DisputeView[];
+  /** Rejected disputes of which only the log holds the text. */
+  readonly pastDisputes: readonly {
+    readonly id: string;
+    readonly openedAt: number;
+    readonly peerId: string | null;
+    readonly text: string;
+  }[];
   /** Erasures that wait for the operator; the id is null for a peer without a key. */
   readonly erasureRequests: readonly { readonly requestedAt: number; readonly peerId: string | null }[];
   /** The entry of the allow list, or null; `until` in ms since 1970. */
   readonly allowed: { readonly id: string; readonly until: number; readonly note: string } | null;
+  /** Entries that ended or were replaced, the oldest first. */
+  readonly pastAllowed: readonly {
+    readonly id: string;
+    readonly addedAt: number;
+    readonly until: number;
+    readonly note: string;
+  }[];
   /** Entries of the audit log that concern the player without naming the player. */
   readonly audit: readonly AuditEntry[];
 }

@@ -23,7 +23,7 @@ import type { ComputedWeights } from '../core/rules/decide-scale.js';
 import type { PendingReason } from '../core/vocabulary.js';
 import type { Outcome } from '../errors.js';
 import type { Holdings } from './access/holdings.js';
-import type { AcceptedEvent } from './api.js';
+import type { AcceptedEvent, DisputeView } from './api.js';
 import type { Chains } from './ports/chains.js';
 
 /** Position of an event in the log, as of a count of removals from it; 0 for an unknown id. */
@@ -86,7 +86,7 @@ export interface Answers {
   relate_peers: Outcome<null>;
   origin: Outcome<null>;
   open_dispute: Outcome<{ readonly openedAt: number }>;
-  decide_dispute: Outcome<null>;
+  decide_dispute: Outcome<DisputeView>;
   export_subject: Outcome<Holdings>;
   scoring: Outcome<null>;
   half_life: Outcome<null>;

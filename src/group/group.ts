@@ -316,18 +316,13 @@ export class Group extends GroupReads implements GroupApi {
     return asked.map((dispute) => disputeView(state, dispute));
   }
 
-  async decideDispute(
+  decideDispute(
     decision: DecideDispute['decision'],
     disputeId: string,
     peerIds: readonly string[],
     by: string,
   ): Promise<Outcome<DisputeView>> {
-    const answer = await this.#ask({ type: 'decide_dispute', decision, disputeId, peerIds, by });
-    if (!answer.ok) return answer;
-    const { state } = this.running;
-    const dispute = state.disputes.byId(disputeId);
-    // An erasure may have removed the dispute meanwhile.
-    return dispute === undefined ? refused('dispute_not_found') : granted(disputeView(state, dispute));
+    return this.#ask({ type: 'decide_dispute', decision, disputeId, peerIds, by });
   }
 
   async exportSubject(subject: Uint8Array, by: string): Promise<Outcome<SubjectExport>> {

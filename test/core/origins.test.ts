@@ -137,6 +137,17 @@ test('a peer is one voice about a player, however many origins it puts to its wo
   assert.equal([witnesses, peers], [1, 1]);
 });
 
+test('a next to worthless vote of its own takes nothing from what a peer carries', () => {
+  const given = group(3, 'list', true);
+  given.event(5, 'carried', labelled('list'));
+  given.event(5, 'both', labelled('list'));
+  given.event(5, 'both', { severity: 1e-9 });
+  given.compute();
+  const { confidence } = given.trust('both');
+  assert.ok(confidence > 0.01, `${confidence}`);
+  assert.ok(Math.abs(confidence - given.trust('carried').confidence) < 1e-6, `${confidence}`);
+});
+
 test('a withdrawal by one carrier leaves what the others hold', () => {
   const given = group(3, 'list');
   const last = given.event(6, 'late', labelled('list'));

@@ -103,6 +103,21 @@ test('what a dispute must be is said where it is not', async () => {
   });
 });
 
+test('a dispute is one JSON document of bounded size', async () => {
+  await withGroup(async (group) => {
+    const answer = async (raw: string, type: string) => {
+      const path = `/api/v1/subjects/${subjectOf(newPlayer())}/disputes`;
+      const how = { method: 'POST', key: group.disputing.key, raw, headers: { 'Content-Type': type } };
+      const { status, body } = await ask(group.node.url, path, how);
+      return [status, body.code];
+    };
+    const json = 'application/json';
+    assert.equal(await answer('{"text":"x"}', 'text/plain'), [415, 'unsupported_media_type']);
+    assert.equal(await answer('{"text":', json), [400, 'malformed_json']);
+    assert.equal(await answer(JSON.stringify({ text: 'x'.repeat(100_000) }), json), [413, 'payload_too_large']);
+  });
+});
+
 test('the reporting peer sees its events as disputed while they are, or are void, and nobody else does', async () => {
   await withGroup(async (group) => {
     const player = newPlayer();
@@ -213,6 +228,22 @@ test('an erasure removes the disputes of the player with their texts from log an
     assert.ok((await group.node.group.verify()).ok);
     const gone = await group.node.group.decideDispute('undo', id, [], 'test');
     assert.is(gone.ok ? 'decided' : gone.code, 'dispute_not_found');
+  });
+});
+
+test('a decision is answered as it was made, also where an erasure removes the dispute at once', async () => {
+  await withGroup(async (group) => {
+    const player = newPlayer();
+    await group.reporter.submit({ player_id: player });
+    const { dispute_id: id } = (await dispute(group, player, group.disputing)).body;
+    const { group: operations } = group.node;
+    const [decided, erased] = await Promise.all([
+      operations.decideDispute('uphold', id, [], 'test'),
+      operations.confirmErasure(Buffer.from(subjectOf(player), 'hex'), 'test'),
+    ]);
+    assert.ok(decided.ok && erased.ok);
+    assert.equal([decided.value.id, decided.value.status], [id, 'upheld']);
+    assert.equal(operations.disputes(), []);
   });
 });
 

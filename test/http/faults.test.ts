@@ -5,6 +5,7 @@ import * as assert from 'uvu/assert';
 import { type Route, routes } from '../../src/contract/routes.js';
 import { refused } from '../../src/errors.js';
 import type { GroupApi, PeerView } from '../../src/group/api.js';
+import type { ClusterHealth } from '../../src/group/cluster-api.js';
 import { limits } from '../../src/limits.js';
 import { until } from '../support/until.js';
 import { type Ask, ask } from './exchange.js';
@@ -141,6 +142,65 @@ test('a group that is full answers 503 overloaded with Retry-After', async () =>
       if (!route.codes.includes('overloaded') || route.path === routes.streamVerdicts.path) continue;
       const { status, body, headers } = await ask(face.url, path, how);
       assert.equal([status, body.code, headers['retry-after']], [503, 'overloaded', '3'], path);
+    }
+  });
+});
+
+const follower: ClusterHealth = {
+  role: 'follower',
+  hasLeader: true,
+  appliedSeq: 41,
+  stalenessMs: 60_000,
+  isStale: true,
+  reason: null,
+  leaseMs: 0,
+  floorSeq: 0,
+  takeovers: 0,
+  forwarded: 0,
+  etcdBytes: 0,
+};
+
+test('a node that may be behind its group refuses every read but those about itself', async () => {
+  await withFace({ cluster: follower }, async (face) => {
+    for (const { route, path, how } of requests()) {
+      if (route.method !== 'GET') continue;
+      const { status, body, headers } = await ask(face.url, path, how);
+      assert.is(headers['x-applied-seq'], '41', path);
+      if (route.whileNotReady) assert.is(status, 200, path);
+      else assert.equal([status, body.code, headers['retry-after']], [503, 'stale', '1'], path);
+    }
+  });
+  await withFace({ cluster: { ...follower, isStale: false } }, async (face) => {
+    assert.is((await ask(face.url, '/api/v1/peers', { key: activeKey })).status, 200);
+  });
+});
+
+test('a node that may be behind refuses a key that it does not know as stale, and not as invalid', async () => {
+  for (const [isFresh, expected] of [
+    [false, [503, 'stale']],
+    [true, [401, 'invalid_api_key']],
+  ] as const) {
+    await withFace({ cluster: { ...follower, isStale: false }, refresh: async () => isFresh }, async (face) => {
+      const { status, body } = await ask(face.url, '/api/v1/audit', { key: 'ptf_dev_unknown' });
+      assert.equal([status, body.code], expected);
+    });
+  }
+});
+
+test('a write that reaches no leader is 503 no_leader with Retry-After', async () => {
+  const none = refused('no_leader', { retryAfterS: 1 });
+  const group: Partial<GroupApi> = {
+    submit: async (_caller, events) => events.map(() => none),
+    register: async () => none,
+    withdraw: async () => none,
+    erase: async () => none,
+    dispute: async () => none,
+  };
+  await withFace(group, async (face) => {
+    for (const { route, path, how } of requests()) {
+      if (route.method === 'GET') continue;
+      const { status, body, headers } = await ask(face.url, path, how);
+      assert.equal([status, body.code, headers['retry-after']], [503, 'no_leader', '1'], path);
     }
   });
 });

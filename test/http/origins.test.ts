@@ -44,8 +44,14 @@ test('origin and reference are unknown fields before schema version 1.1.0, and t
         if (isTaken) assert.is(status, 201, `${version} ${name}`);
         else
           assert.equal(
-            [status, body.code, body.details.field, body.details.violation],
-            [400, 'schema_validation_failed', `/${name}`, 'additionalProperties'],
+            [status, body.code, body.details.field, body.details.violation, body.error],
+            [
+              400,
+              'schema_validation_failed',
+              `/${name}`,
+              'additionalProperties',
+              `${name} is a field from schema_version 1.1.0 on`,
+            ],
             version,
           );
         if (isTaken) assert.is(body[name!], Object.values(field)[0]);

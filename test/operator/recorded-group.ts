@@ -101,6 +101,8 @@ export function recordedGroup(peers: number, replaced: Partial<GroupApi> = {}): 
     events: [],
     isComplete: true,
     disputes: [disputeView],
+    pastDisputes: [],
+    pastAllowed: [],
     erasureRequests: [],
     allowed: null,
     audit: [entry],

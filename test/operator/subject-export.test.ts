@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { limits } from '../../src/limits.js';
 import { answerCommand, answersOf } from '../../src/operator/protocol/answers.js';
 import { subjectExportSchema } from '../../src/operator/protocol/subject-export.js';
 import { ask } from '../http/exchange.js';
@@ -34,6 +35,10 @@ test('an export holds every kind of record of a player, satisfies the schema, an
     const opened = await ask(node.url, `${path}/disputes`, { key: other.key, json: { text: 'not so' } });
     const decided = await node.group.decideDispute('uphold', opened.body.dispute_id, [reporter.peerId], 'test');
     assert.ok(decided.ok);
+    const untilMs = Date.now() + 3_600_000;
+    const subject = Buffer.from(subject_hash, 'hex');
+    for (const note of ['first', 'second'])
+      assert.ok((await node.group.allowPlayer(subject, untilMs, note, 'test')).ok);
     assert.is((await ask(node.url, path, { method: 'DELETE', key: other.key })).status, 202);
     const unknown = await answerCommand(answers, 'subject-export', { subject_hash: 'ab'.repeat(32) });
     assert.is(unknown.ok ? 'exported' : unknown.code, 'subject_not_found');
@@ -65,11 +70,37 @@ test('an export holds every kind of record of a player, satisfies the schema, an
       [other.peerId],
     );
     assert.is(value.score!.event_count, 2);
+    assert.equal([value.allow_list?.note, value.past_allow_list.map(({ note }) => note)], ['second', ['first']]);
     const actions = value.audit.map(({ action }) => action);
-    assert.equal(actions, ['dispute_opened', 'dispute_upheld', 'erasure_requested', 'subject_exported']);
+    const allowed = ['player_allowed', 'player_allowed'];
+    assert.equal(actions, ['dispute_opened', 'dispute_upheld', ...allowed, 'erasure_requested', 'subject_exported']);
     const { actor, target } = value.audit.at(-1)!;
     assert.equal([actor, target], ['operator:alice', hash('sha256', value.receipt + subject_hash, 'hex')]);
   } finally {
+    await node.close();
+  }
+});
+
+test('an export holds the text of a rejected dispute that is in the log alone', async () => {
+  const before = limits.disputesRejectedMax;
+  const node = await startTestNode({ GROUP_SALT: salt });
+  Object.assign(limits, { disputesRejectedMax: 1 });
+  try {
+    const peer = await registerPeer(node.url);
+    const player_id = newPlayer();
+    const subject_hash = hash('sha256', player_id + salt, 'hex');
+    await peer.submit({ player_id });
+    for (const text of ['first', 'second']) {
+      const json = { text };
+      const opened = await ask(node.url, `/api/v1/subjects/${subject_hash}/disputes`, { key: peer.key, json });
+      assert.ok((await node.group.decideDispute('reject', opened.body.dispute_id, [], 'test')).ok);
+    }
+    const answer = await answerCommand(answersOf(node.group, 'test'), 'subject-export', { subject_hash });
+    assert.ok(answer.ok);
+    const textsOf = (disputes: readonly { text: string }[]) => disputes.map(({ text }) => text);
+    assert.equal([textsOf(answer.value.disputes), textsOf(answer.value.past_disputes)], [['second'], ['first']]);
+  } finally {
+    Object.assign(limits, { disputesRejectedMax: before });
     await node.close();
   }
 });

@@ -20,6 +20,8 @@ export interface FittedGroup {
   readonly revoked: ReadonlySet<number>;
   /** How far each peer counts for its age, in [0, 1]; absent: all in full. */
   readonly seniority?: readonly number[];
+  /** Registration time of each peer in ms, infinite for other numbers; and the time from which a peer counts as new. */
+  readonly joined?: { readonly at: readonly number[]; readonly newSince: number };
   /** The operator's declarations, ordered by peers. */
   readonly relations?: readonly Relation[];
   /** Numbers of origins, which stand among the peers, and their carriers, whose votes are those of their origins. */
@@ -122,6 +124,11 @@ function carried(fitted: Fitted, { origins = new Set(), carriers = [], revoked }
   return { tau: tau!, a: a!, b: b!, z: z!, witness: witness!, pi };
 }
 
+/** Sums that rounding alone tells apart weigh the same. */
+export function heaviness(vote: number): number {
+  return Math.fround(vote);
+}
+
 function votesOf(all: readonly Reported[], { revoked, carriers = [] }: FittedGroup, k: FitNumbers): Vote[] {
   const originOf = new Map(carriers.map(({ number, origin }) => [number, origin]));
   const heaviest = new Map<string, Reported>();
@@ -130,7 +137,8 @@ function votesOf(all: readonly Reported[], { revoked, carriers = [] }: FittedGro
     if (origin === undefined || revoked.has(one.peer)) return origin === undefined;
     const key = `${one.player} ${origin}`;
     const other = heaviest.get(key);
-    const isHeavier = other === undefined || one.lowering + one.raising > other.lowering + other.raising;
+    const isHeavier =
+      other === undefined || heaviness(one.lowering + one.raising) > heaviness(other.lowering + other.raising);
     if (isHeavier) heaviest.set(key, { ...one, peer: origin });
     return false;
   });
@@ -264,16 +272,60 @@ function medianOf(of: readonly { readonly value: number; readonly weight: number
 interface Agreement {
   readonly a: number;
   readonly w: number;
+  /** As how much of a peer the other counts. */
+  readonly part: number;
 }
 
-/** Stage 1. */
+/** Stage 1: without the new peers that those before them contradict, where there are any. */
 function gates(
+  votes: readonly Vote[],
+  witness: readonly number[],
+  group: FittedGroup,
+  k: FitNumbers,
+  rounded: Rounded,
+): number[] {
+  const { agreement, settle } = stage1(votes, witness, group, k, rounded);
+  const out = contradicted(agreement, group, k, rounded);
+  if (out.size === 0) return settle();
+  const seniority = witness.map((_, j) => (out.has(j) ? 0 : (group.seniority?.[j] ?? 1)));
+  return stage1(votes, witness, { ...group, seniority }, k, rounded).settle();
+}
+
+/** New peers whose reputation with at least three that registered a second earlier, and are none themselves, is gone. */
+function contradicted(
+  agreement: readonly (readonly Agreement[])[],
+  { joined, preTrusted, origins = new Set() }: FittedGroup,
+  k: FitNumbers,
+  rounded: Rounded,
+): Set<number> {
+  let out = new Set<number>();
+  if (joined === undefined) return out;
+  const isNew = (j: number) => joined.at[j]! > joined.newSince && !preTrusted.has(j) && !origins.has(j);
+  for (let round = 0; round < k.gateRounds; round++) {
+    const next = new Set<number>();
+    agreement.forEach((row, j) => {
+      const elders = row.filter(
+        ({ w }, other) => w > 0 && !out.has(other) && joined.at[other]! + k.elder <= joined.at[j]!,
+      );
+      const earned = total(elders.map(({ a, w }) => a * w));
+      const size = total(elders.map(({ a, w }) => Math.abs(a * w)));
+      const gone = rounded(k.gatePrior * k.gateAtFirst + earned, size) <= 0;
+      if (isNew(j) && gone && total(elders.map(({ part }) => part)) >= k.eldersMin) next.add(j);
+    });
+    const isSettled = next.size === out.size && [...next].every((j) => out.has(j));
+    out = next;
+    if (isSettled) break;
+  }
+  return out;
+}
+
+function stage1(
   votes: readonly Vote[],
   witness: readonly number[],
   { peers, preTrusted, seniority, origins = new Set() }: FittedGroup,
   k: FitNumbers,
   rounded: Rounded,
-): number[] {
+): { readonly agreement: Agreement[][]; readonly settle: () => number[] } {
   const volume = sumBy(votes, 'peer', peers, ({ n1 }) => n1);
   const senior = witness.map((_, j) => (preTrusted.has(j) ? 1 : (seniority?.[j] ?? 1)));
   // A member of a witness group is a part of a peer, and a newcomer likewise; one that says nothing takes no part.
@@ -284,25 +336,29 @@ function gates(
   const size = voters.map((count, j) => (origins.has(j) ? Number.POSITIVE_INFINITY : Math.max(1, count) / senior[j]!));
   const anchored = preTrusted.size > 0;
   const agreement = agreements(votes, volume, witness, size, k, rounded);
-  const partners = agreement.map((row) => rounded(total(row.map(({ w }) => w))));
-  if (!anchored && partners.filter((mass, j) => mass > 0 && !origins.has(j)).length <= 2) return senior;
-  let t: number[] = volume.map((_, j) => (anchored && !preTrusted.has(j) ? 0 : 1));
-  for (let round = 1; ; round++) {
-    const rho = agreement.map((row) => {
-      const earned = total(row.map(({ a, w }, other) => w * t[other]! * a));
-      const mass = total(row.map(({ w }, other) => w * t[other]!));
-      return Math.max(0, (k.gatePrior * (anchored ? 0 : k.gateAtFirst) + earned) / (k.gatePrior + mass));
-    });
-    const seen = rho.flatMap((value, j) =>
-      value > 0 && partners[j]! > 0 ? [{ value, weight: Math.min(partners[j]!, k.gateMass) / size[j]! }] : [],
-    );
-    const half = k.gateHalf * (seen.length > 0 ? medianOf(seen) : 1);
-    const ref = Math.max(half, anchored ? k.gateReferenceAnchored : k.gateReference);
-    const next = rho.map((value, j) => (preTrusted.has(j) ? 1 : Math.min(1, value / ref)));
-    // Peers without evidence are not among those that are judged.
-    const moved = next.map((gate, j) => (volume[j]! > 0 && !origins.has(j) ? Math.abs(gate - t[j]!) : 0));
-    if (Math.max(...moved) < k.gateSettled || round === k.gateRounds) return next.map((gate, j) => gate * senior[j]!);
-    t = t.map((gate, j) => (gate + next[j]!) / 2);
+  return { agreement, settle: () => settled() };
+
+  function settled(): number[] {
+    const partners = agreement.map((row) => rounded(total(row.map(({ w }) => w))));
+    if (!anchored && partners.filter((mass, j) => mass > 0 && !origins.has(j)).length <= 2) return senior;
+    let t: number[] = volume.map((_, j) => (anchored && !preTrusted.has(j) ? 0 : 1));
+    for (let round = 1; ; round++) {
+      const rho = agreement.map((row) => {
+        const earned = total(row.map(({ a, w }, other) => w * t[other]! * a));
+        const mass = total(row.map(({ w }, other) => w * t[other]!));
+        return Math.max(0, (k.gatePrior * (anchored ? 0 : k.gateAtFirst) + earned) / (k.gatePrior + mass));
+      });
+      const seen = rho.flatMap((value, j) =>
+        value > 0 && partners[j]! > 0 ? [{ value, weight: Math.min(partners[j]!, k.gateMass) / size[j]! }] : [],
+      );
+      const half = k.gateHalf * (seen.length > 0 ? medianOf(seen) : 1);
+      const ref = Math.max(half, anchored ? k.gateReferenceAnchored : k.gateReference);
+      const next = rho.map((value, j) => (preTrusted.has(j) ? 1 : Math.min(1, value / ref)));
+      // Peers without evidence are not among those that are judged.
+      const moved = next.map((gate, j) => (volume[j]! > 0 && !origins.has(j) ? Math.abs(gate - t[j]!) : 0));
+      if (Math.max(...moved) < k.gateSettled || round === k.gateRounds) return next.map((gate, j) => gate * senior[j]!);
+      t = t.map((gate, j) => (gate + next[j]!) / 2);
+    }
   }
 }
 
@@ -323,14 +379,14 @@ function agreements(
   const mu = means.length === 0 ? k.muLeast : clip(medianOf(means), k.muLeast, k.muMost);
   const own = volume.map((mass, j) => (bad[j]! + k.ownMass * mu) / (mass + k.ownMass));
   const both = shared(votes, peers);
-  const table = volume.map(() => new Array<Agreement>(peers).fill({ a: 0, w: 0 }));
+  const table = volume.map(() => new Array<Agreement>(peers).fill({ a: 0, w: 0, part: 0 }));
   for (let j = 0; j < peers; j++) {
     for (let other = 0; other < j; other++) {
       const pairs = both(j, other);
       if (pairs.length === 0 || witness[j] === witness[other]) continue;
       const { a, w } = agreementOf(pairs, mu, own[j]!, own[other]!, k, rounded);
-      table[j]![other] = { a, w: w / size[other]! };
-      table[other]![j] = { a, w: w / size[j]! };
+      table[j]![other] = { a, w: w / size[other]!, part: 1 / size[other]! };
+      table[other]![j] = { a, w: w / size[j]!, part: 1 / size[j]! };
     }
   }
   return table;
@@ -344,7 +400,7 @@ function agreementOf(
   yMean: number,
   k: FitNumbers,
   rounded: Rounded,
-): Agreement {
+): Omit<Agreement, 'part'> {
   const n = pairs.length;
   const around = (centre: number, otherCentre: number) => {
     const u = pairs.map(([x]) => x - centre);
@@ -486,7 +542,7 @@ function leads(votes: readonly Vote[], witness: readonly number[], tau: readonly
   for (const vote of votes) about.set(vote.player, [...(about.get(vote.player) ?? []), vote]);
   return votes.map((vote) => {
     const rivals = about.get(vote.player)!.filter(({ peer }) => witness[peer] === witness[vote.peer]);
-    const best = rivals.reduce((first, other) => (weight(other) > weight(first) ? other : first));
+    const best = rivals.reduce((first, other) => (heaviness(weight(other)) > heaviness(weight(first)) ? other : first));
     return best.peer === vote.peer ? 1 : 0;
   });
 }

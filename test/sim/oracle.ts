@@ -455,10 +455,21 @@ export class Oracle {
     if (open !== undefined) return { ...no('duplicate_dispute'), details: { dispute_id: open.dispute.id } };
     const recent = this.facts.disputes.filter(({ at }) => at > now - dayMs && at <= now);
     const { length: used } = recent.filter((dispute) => dispute.caller === caller);
-    if (used >= disputesPerDay || recent.length >= 10 * disputesPerDay) return no('dispute_quota_exceeded');
+    const { length: all } = this.#countedFor(caller, recent, now);
+    if (used >= disputesPerDay || all >= 10 * disputesPerDay) return no('dispute_quota_exceeded');
     this.facts.add({ kind: 'dispute', id, caller, subject, text, against, at: now });
     this.#audit('dispute_opened', by, id, now);
     return { ok: true };
+  }
+
+  /** What counts for the group's quota of a caller: for an old peer nothing of what new ones asked. */
+  #countedFor<T extends { readonly caller: number; readonly at: number }>(
+    caller: number,
+    asked: readonly T[],
+    now: number,
+  ): readonly T[] {
+    const isNew = (peer: number, at: number) => peer < 0 || at - this.peer(peer).at < dayMs;
+    return isNew(caller, now) ? asked : asked.filter((one) => !isNew(one.caller, one.at));
   }
 
   #decideDispute(command: Extract<Command, { type: 'decide_dispute' }>, now: number): Expected {
@@ -573,7 +584,7 @@ export class Oracle {
     if (!byOperator && used.length >= quota) {
       return { ...no('erasure_quota_exceeded'), details: { quota: 'peer', per_day: quota } };
     }
-    if (!byOperator && recent.length >= 10 * quota) {
+    if (!byOperator && this.#countedFor(caller, recent, now).length >= 10 * quota) {
       return { ...no('erasure_quota_exceeded'), details: { quota: 'group', per_day: 10 * quota } };
     }
     const isOwn =

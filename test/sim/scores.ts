@@ -5,6 +5,7 @@
 import type { EventTypeName } from '../../src/core/evidence/event-types.js';
 import type { Verdict } from '../../src/core/vocabulary.js';
 import type { EventFact } from './facts.js';
+import { heaviness } from './fit.js';
 import { numbers as k } from './fit-numbers.js';
 import type { Oracle } from './oracle.js';
 
@@ -223,7 +224,8 @@ export function trustOf(oracle: Oracle, subject: string, now: number): ExpectedT
       continue;
     }
     const heaviest = carried.get(origin);
-    if (heaviest === undefined || m > heaviest.lowering + heaviest.raising) carried.set(origin, evidence);
+    if (heaviest === undefined || heaviness(m) > heaviness(heaviest.lowering + heaviest.raising))
+      carried.set(origin, evidence);
   }
   for (const { lowering, raising } of carried.values()) {
     shown.lowering += lowering;
@@ -270,7 +272,7 @@ function judged(all: readonly Word[], prevalence: number) {
   // The heaviest first: of each witness one speaks, and of each peer where some of them pass on an origin.
   const isCarried = all.some((word) => word.isCarried);
   const speaking: Word[] = [];
-  for (const word of [...all].sort((p, q) => voice(q) - voice(p) || p.peer - q.peer)) {
+  for (const word of [...all].sort((p, q) => heaviness(voice(q)) - heaviness(voice(p)) || p.peer - q.peer)) {
     const isHeard = speaking.every(
       ({ witness, sender }) => witness !== word.witness && !(isCarried && sender === word.sender),
     );

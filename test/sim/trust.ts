@@ -66,6 +66,7 @@ export function checkWeights(oracle: Oracle, computed: Weights & { readonly comp
     ]),
     relations: oracle.relations,
     seniority: seniorityOf(oracle, computedAt),
+    joined: joinedOf(oracle, computedAt),
     origins: new Set(origins.map(({ number }) => number)),
     carriers,
   };
@@ -90,6 +91,13 @@ function seniorityOf(oracle: Oracle, at: number): number[] {
     if (!isRevoked(peer)) seniority[origin] = Math.max(seniority[origin]!, seniority[peer]!);
   }
   return seniority;
+}
+
+/** Whoever registered within a day is new. */
+function joinedOf({ facts: { peers, numbers: count } }: Oracle, at: number) {
+  const joinedAt = new Array<number>(count).fill(Number.POSITIVE_INFINITY);
+  for (const peer of peers) joinedAt[peer.number] = peer.at;
+  return { at: joinedAt, newSince: at - 86_400_000 };
 }
 
 /** All evidence at a moment; null where what may be missing of some of it could move the fit. */

@@ -24,6 +24,14 @@ export function unit(m: number): number {
   return choice[+(m > 1)]!;
 }
 
+/**
+ * A vote's voice or mass as it is compared with others, in single precision: sums of the same events differ in their last
+ * bits by the order of arrival, and that order must not decide which vote is the heaviest.
+ */
+export function heaviness(vote: number): number {
+  return Math.fround(vote);
+}
+
 /** Columns to which votes are appended. */
 export interface VoteSpace {
   readonly peer: Uint16Array;

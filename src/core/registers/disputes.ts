@@ -65,9 +65,14 @@ export class Disputes {
     return this.#upheld;
   }
 
+  /** Of a player (hex), the `dispute_opened` records of rejected disputes that are held no more. */
+  droppedOf(subject: string): readonly number[] {
+    return this.#dropped.get(subject) ?? [];
+  }
+
   /** Records that hold texts about a player (hex). */
   seqsOf(subject: string): number[] {
-    return [...(this.#dropped.get(subject) ?? []), ...this.of(subject).map(({ seq }) => seq)];
+    return [...this.droppedOf(subject), ...this.of(subject).map(({ seq }) => seq)];
   }
 
   /** By player (hex): the records of dropped disputes. */

@@ -27,6 +27,7 @@ export function decideDisputeOpened(state: GroupState, command: OpenDispute, now
   const open = state.disputes.of(subject).find(({ peer, status }) => status === 'open' && peer === caller);
   if (open !== undefined) return refuse('duplicate_dispute', { details: { dispute_id: open.id } });
   const { own, group } = quotaWaitsMs(
+    state,
     state.disputesBy,
     caller,
     { quota: limits.disputeQuotaPerDay, groupFactor: limits.groupDisputesFactor },

@@ -13,7 +13,7 @@ export function decideExport(state: GroupState, command: ExportSubject, now: num
   const subject = subjectHex(command.subject);
   const isHeld =
     state.subjects.find(command.subject) >= 0 ||
-    state.disputes.of(subject).length > 0 ||
+    state.disputes.seqsOf(subject).length > 0 ||
     state.allowed.of(subject) !== undefined ||
     state.pendingErasures.has(subject);
   if (!isHeld) return refuse('subject_not_found', { text: 'no data is held about this subject' });

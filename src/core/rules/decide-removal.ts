@@ -194,7 +194,7 @@ export function decideErasure(
   if (!byOperator) {
     const { erasureQuotaPerDay: quota } = bounds;
     const { groupErasuresFactor: groupFactor } = limits;
-    const { own, group } = quotaWaitsMs(state.erasuresBy, command.caller, { quota, groupFactor }, now);
+    const { own, group } = quotaWaitsMs(state, state.erasuresBy, command.caller, { quota, groupFactor }, now);
     if (own > 0 || group > 0) {
       return refuse('erasure_quota_exceeded', {
         retryAfterS: Math.ceil(Math.max(own, group) / 1000),

@@ -1,5 +1,9 @@
-/** Quotas: how often a peer, and the whole group, may ask for something within a sliding day. */
+/**
+ * Quotas: how often a peer, and the whole group, may ask for something within a sliding day. Requests of new peers do
+ * not count towards the group's quota of the other peers: otherwise a few fresh registrations could use it up every day.
+ */
 import { limits } from '../../limits.js';
+import type { GroupState } from '../state.js';
 
 export interface Quota {
   /** Quota of one peer. */
@@ -10,17 +14,24 @@ export interface Quota {
 
 /**
  * ms until the caller may ask again, by its own quota and by that of the group; 0 means now. `times` holds the times of
- * earlier requests (ms since 1970) by number of the asking peer.
+ * earlier requests (ms since 1970) by number of the asking peer. A new caller, or one that is no peer, waits for all
+ * requests of the group; any other waits only for the requests of peers that were not new then.
  */
 export function quotaWaitsMs(
+  state: Pick<GroupState, 'peers'>,
   times: ReadonlyMap<number, readonly number[]>,
   caller: number,
   { quota, groupFactor }: Quota,
   now: number,
 ): { readonly own: number; readonly group: number } {
+  const isNew = (peer: number, at: number) =>
+    peer < 0 || at - state.peers.at(peer).registeredAt < limits.quotaNewPeerMs;
   const own = waitMs(times.get(caller) ?? [], quota, now);
-  const all = [...times.values()].flat().sort((p, q) => p - q);
-  return { own, group: waitMs(all, quota * groupFactor, now) };
+  const counted = isNew(caller, now)
+    ? [...times.values()].flat()
+    : [...times].flatMap(([peer, asked]) => asked.filter((at) => !isNew(peer, at)));
+  counted.sort((p, q) => p - q);
+  return { own, group: waitMs(counted, quota * groupFactor, now) };
 }
 
 /** ms until fewer than `quota` of these ordered times lie within the window. */

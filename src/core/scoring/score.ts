@@ -4,7 +4,7 @@
  * witness groups, and allocates only the answer.
  */
 import { type AsOf, decayed, decayFactorFor } from '../evidence/decay.js';
-import { saturate, strength, unit } from '../evidence/evidence.js';
+import { heaviness, saturate, strength, unit } from '../evidence/evidence.js';
 import { trustConstants as k } from '../evidence/trust-constants.js';
 import type { GroupState } from '../state.js';
 import type { EvidenceView, PeerColumns } from '../tables/evidence-view.js';
@@ -111,7 +111,7 @@ class Voices {
     for (let e = 0; e < count; e++) {
       const named = witness[peer[e]!]!;
       const f = speakers[named]!;
-      const isHeard = f === NO_PEERS || voice[e]! > voice[f]!;
+      const isHeard = f === NO_PEERS || heaviness(voice[e]!) > heaviness(voice[f]!);
       if (isHeard) speakers[named] = e;
       const silent = isHeard ? f : e;
       if (silent !== NO_PEERS) this.#silence(silent);
@@ -130,7 +130,9 @@ class Voices {
     const speakers = this.#speakersOf(witness);
     if (this.#senders.length < sender.length) this.#senders = new Int32Array(sender.length).fill(NO_PEERS);
     const senders = this.#senders;
-    const heaviestFirst = Array.from({ length: count }, (_, e) => e).sort((e, f) => voice[f]! - voice[e]! || e - f);
+    const heaviestFirst = Array.from({ length: count }, (_, e) => e).sort(
+      (e, f) => heaviness(voice[f]!) - heaviness(voice[e]!) || e - f,
+    );
     for (const e of heaviestFirst) {
       const w = witness[peer[e]!]!;
       const s = sender[peer[e]!]!;
@@ -362,7 +364,7 @@ export function explanationOf(state: GroupState, row: number, asOf: AsOf): Trust
       continue;
     }
     const heaviest = carried.get(origin);
-    if (heaviest === undefined || b + g > heaviest.b + heaviest.g) carried.set(origin, { b, g });
+    if (heaviest === undefined || heaviness(b + g) > heaviness(heaviest.b + heaviest.g)) carried.set(origin, { b, g });
   }
   for (const { b, g } of carried.values()) {
     sums.lowering += b;

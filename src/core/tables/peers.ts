@@ -3,6 +3,7 @@
  * changes.
  */
 import { limits } from '../../limits.js';
+import type { Joined } from '../trust/votes/columns.js';
 import type { PeerStatus } from '../vocabulary.js';
 
 export interface Peer {
@@ -72,6 +73,18 @@ export class Peers {
     const seniority = new Float64Array(numbers);
     for (const peer of this.list) seniority[peer.index] = knowsNewcomers ? Math.min(1, ageOf(peer) / fullMs) : 1;
     return seniority;
+  }
+
+  /**
+   * When each peer registered, by number, if any registered within `newPeerMs` before a moment; null if none did.
+   * `numbers`: how many there are; those that are no peers' get infinity.
+   */
+  joined(at: number, newPeerMs: number, numbers: number = this.size): Joined | null {
+    const newSince = at - newPeerMs;
+    if (!this.list.some(({ registeredAt }) => registeredAt > newSince)) return null;
+    const joinedAt = new Float64Array(numbers).fill(Number.POSITIVE_INFINITY);
+    for (const { index, registeredAt } of this.list) joinedAt[index] = registeredAt;
+    return { at: joinedAt, newSince };
   }
 
   /** Peers that registered at most `withinMs` before a time, and those of them that have reported. */

@@ -4,9 +4,11 @@
  * of one witness group are not compared with each other and count as one.
  */
 import type { TrustConstants } from '../evidence/trust-constants.js';
+import { contradictedNewcomers } from './contradicted.js';
 import { lowerWeightedMedian } from './median.js';
 import { type Centres, PairList, type Pairs } from './pair-list.js';
 import type { VoteSums } from './sums/vote-sums.js';
+import type { Joined } from './votes/columns.js';
 import type { Witnesses } from './witnesses.js';
 
 export interface Gate {
@@ -17,7 +19,8 @@ export interface Gate {
 /**
  * `preTrusted` and `isOrigin`: one byte per peer; `seniority`, in [0, 1]: the factor of each peer for its age. Peers
  * without votes have no effect. Peers vouch for an origin as they do for each other. An origin vouches for no peer, so
- * that carried events add nothing to any peer's agreement.
+ * that carried events add nothing to any peer's agreement. `joined` is null if no
+ * peer is new. A new peer that earlier peers contradict has a closed gate and vouches for nobody.
  */
 export function openGates(
   votes: VoteSums,
@@ -25,14 +28,50 @@ export function openGates(
   witnesses: Witnesses,
   seniority: Float64Array,
   isOrigin: Uint8Array,
+  joined: Joined | null,
   c: TrustConstants,
 ): Gate {
-  const hasPreTrusted = preTrusted.includes(1);
-  // Factor of each peer: the members of a witness group that have votes count as one together.
+  const listed = listPairs(votes, preTrusted, witnesses, seniority, isOrigin, c);
+  if (joined === null) return settled(votes, preTrusted, seniority, isOrigin, listed, c);
+  const isJudged = preTrusted.map((flag, j) => (flag === 0 && isOrigin[j] === 0 ? 1 : 0));
+  const contradicted = contradictedNewcomers(listed.pairs, listed.parts, joined, isJudged, c);
+  if (!contradicted.includes(1)) return settled(votes, preTrusted, seniority, isOrigin, listed, c);
+  const left = seniority.map((part, j) => (contradicted[j] === 1 ? 0 : part));
+  const relisted = listPairs(votes, preTrusted, witnesses, left, isOrigin, c);
+  return settled(votes, preTrusted, left, isOrigin, relisted, c);
+}
+
+interface Listed {
+  readonly pairs: PairList;
+  /** As how much of a peer each counts. */
+  readonly parts: Float64Array;
+}
+
+function listPairs(
+  votes: VoteSums,
+  preTrusted: Uint8Array,
+  witnesses: Witnesses,
+  seniority: Float64Array,
+  isOrigin: Uint8Array,
+  c: TrustConstants,
+): Listed {
+  // The members of a witness group that have votes count as one together.
   const heard = votersOf(votes, witnesses, isOrigin);
   const parts = seniority.map((part, j) => (isOrigin[j] === 1 ? 0 : part / Math.max(1, heard[witnesses.numbers[j]!]!)));
   const pairs = new PairList(centres(votes, parts, c), witnesses, preTrusted, c);
   votes.showPairs(pairs);
+  return { pairs, parts };
+}
+
+function settled(
+  votes: VoteSums,
+  preTrusted: Uint8Array,
+  seniority: Float64Array,
+  isOrigin: Uint8Array,
+  { pairs, parts }: Listed,
+  c: TrustConstants,
+): Gate {
+  const hasPreTrusted = preTrusted.includes(1);
   const otherMass = sumOfWeights(pairs, parts);
   const sharing = otherMass.reduce((count, mass, j) => count + (mass > 0 && isOrigin[j] === 0 ? 1 : 0), 0);
   // If only two peers differ, nothing shows which of them is right.

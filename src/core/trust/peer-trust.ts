@@ -72,7 +72,7 @@ export function computePeerTrust(
   const isOrigin = new Uint8Array(preTrusted.length);
   for (const origin of facts.origins?.origins ?? []) isOrigin[origin] = 1;
   const fit = () => {
-    const gate = openGates(sums, preTrusted, witnesses, seniority, isOrigin, constants);
+    const gate = openGates(sums, preTrusted, witnesses, seniority, isOrigin, facts.joined ?? null, constants);
     // Peers judge an origin; an origin judges no peer.
     const heard = gate.tau.map((t, j) => (isOrigin[j] === 1 ? 0 : t));
     return { gate, heard, odds: fitLogOdds(judged, sums, heard, witnesses, preTrusted, constants, scratch) };

@@ -2,7 +2,7 @@
  * The quantities of the votes that are constant over the rounds of the log-odds (docs/SCORING.md, "Log-odds"): the
  * two-sidedness of peers, and the evidence of the other peers about each vote.
  */
-import { saturate, strength, unit } from '../evidence/evidence.js';
+import { heaviness, saturate, strength, unit } from '../evidence/evidence.js';
 import type { TrustConstants } from '../evidence/trust-constants.js';
 import type { VoteSums } from './sums/vote-sums.js';
 import { inBlocks } from './votes/blocks.js';
@@ -110,7 +110,7 @@ export class WeighedVotes implements Look {
         const j = peer[e]!;
         if (sizes[j]! === 1) continue;
         const before = speakers[numbers[j]!]!;
-        const isHeard = before === NO_PEER || voice[e]! > voice[before]!;
+        const isHeard = before === NO_PEER || heaviness(voice[e]!) > heaviness(voice[before]!);
         if (isHeard) speakers[numbers[j]!] = e;
         const silent = isHeard ? before : e;
         if (silent !== NO_PEER) voice[silent] = 0;

@@ -28,6 +28,8 @@ export interface Holdings {
   readonly trust: TrustView | null;
   readonly pairs: readonly PairHolding[];
   readonly disputes: readonly Dispute[];
+  /** The `dispute_opened` records of rejected disputes that the state holds no more. */
+  readonly droppedDisputes: readonly number[];
   /** The entry of the allow list, or null; and the records that name the player for it. */
   readonly allowed: AllowEntry | null;
   readonly allowRecords: readonly number[];
@@ -62,6 +64,7 @@ export function holdingsOf(state: GroupState, subject: Uint8Array): Holdings {
     trust: row < 0 ? null : readTrust(state, row, asOf),
     pairs,
     disputes: state.disputes.of(hex),
+    droppedDisputes: state.disputes.droppedOf(hex),
     allowed: state.allowed.of(hex)?.entry ?? null,
     allowRecords: state.allowed.of(hex)?.seqs ?? [],
     erasureRequests: state.pendingErasures.get(hex) ?? [],

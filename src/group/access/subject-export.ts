@@ -25,18 +25,27 @@ export async function exportOf(
 ): Promise<Outcome<SubjectExport>> {
   const events = await eventsOf(state, holdings, ask);
   if (!events.ok) return events;
-  const { erasureRequests, disputes, allowed, allowRecords, seq } = holdings;
-  const seqs = [...erasureRequests, ...allowRecords, ...disputes.flatMap((one) => [one.seq, ...one.decisions]), seq];
+  const { erasureRequests, disputes, droppedDisputes, allowed, allowRecords, seq } = holdings;
+  const ofDisputes = [...droppedDisputes, ...disputes.flatMap((one) => [one.seq, ...one.decisions])];
+  const seqs = [...erasureRequests, ...allowRecords, ...ofDisputes, seq];
   const read = await ask((pool) => pool.records(seqs.sort((p, q) => p - q)));
   if (!read.ok) return read;
   const audit: AuditEntry[] = [];
   const requests: SubjectExport['erasureRequests'][number][] = [];
+  const pastAllowed: SubjectExport['pastAllowed'][number][] = [];
+  const pastDisputes: SubjectExport['pastDisputes'][number][] = [];
+  const idOf = (peer: number) => (peer === NO_KEY ? null : state.peers.at(peer).peerId);
   for (const [i, { record, at }] of read.value.entries()) {
     if (!('audit' in record)) continue;
     const { prev_hash: prevHash, ...entry } = record.audit;
     audit.push({ seq: seqs[i]!, at, ...entry, prevHash });
-    if (record.type !== 'erasure_requested') continue;
-    requests.push({ requestedAt: at, peerId: record.peer === NO_KEY ? null : state.peers.at(record.peer).peerId });
+    if (record.type === 'erasure_requested') requests.push({ requestedAt: at, peerId: idOf(record.peer) });
+    if (record.type === 'player_allowed' && record.id !== allowed?.id) {
+      pastAllowed.push({ id: record.id, addedAt: at, until: record.until, note: record.note ?? '' });
+    }
+    if (record.type === 'dispute_opened' && droppedDisputes.includes(seqs[i]!)) {
+      pastDisputes.push({ id: record.dispute_id, openedAt: at, peerId: idOf(record.peer), text: record.text });
+    }
   }
   const { pairs, trust, at } = holdings;
   return granted({
@@ -49,8 +58,10 @@ export async function exportOf(
     }),
     ...events.value,
     disputes: disputes.map((dispute): DisputeView => disputeView(state, dispute)),
+    pastDisputes,
     erasureRequests: requests,
     allowed,
+    pastAllowed,
     audit,
   });
 }

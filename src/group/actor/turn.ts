@@ -28,6 +28,7 @@ import { decideEpoch, decideHalfLife, decideScoring, decideWeights } from '../..
 import type { GroupState } from '../../core/state.js';
 import { bytesOf, type EventKeys } from '../../core/tables/event-columns.js';
 import { granted, type Outcome } from '../../errors.js';
+import { disputeView } from '../access/dispute-views.js';
 import { chainsOf, holdingsOf } from '../access/holdings.js';
 import type { AcceptedEvent } from '../api.js';
 import type { Answer, Answers, Command } from '../commands.js';
@@ -130,8 +131,11 @@ export class Turn<T> {
         return this.#decide(decideOrigin(state, command, this.#now));
       case 'open_dispute':
         return this.#disputed(this.#decide(decideDisputeOpened(state, command, this.#now)));
-      case 'decide_dispute':
-        return this.#decide(decideDispute(state, command, this.#now));
+      case 'decide_dispute': {
+        const outcome = this.#decide(decideDispute(state, command, this.#now));
+        // Taken now: an erasure behind this decision may remove the dispute before it is answered.
+        return outcome.ok ? granted(disputeView(state, state.disputes.byId(command.disputeId)!)) : outcome;
+      }
       case 'export_subject': {
         const outcome = this.#decide(decideExport(state, command, this.#now));
         return outcome.ok ? granted(holdingsOf(state, command.subject)) : outcome;

@@ -90,11 +90,23 @@ export const subjectExportSchema = {
       voids: { ...texts, description: 'Peers whose events about the player count for nothing.' },
       reporters: { ...texts, description: 'Peers that hold events about the player.' },
     }),
+    past_disputes: listOf('Rejected disputes that are held only as texts in the log. The oldest first.', {
+      dispute_id: text,
+      opened_at: time,
+      peer_id: textOrNull,
+      text,
+    }),
     erasure_requests: listOf('Erasures that wait for the operator.', { requested_at: time, peer_id: textOrNull }),
     allow_list: {
       description: 'The entry of the allow list of the group, or null.',
       anyOf: [shape({ id: text, until: time, note: text }), { type: 'null' }],
     },
+    past_allow_list: listOf('Entries of the allow list that ended or were replaced. The oldest first.', {
+      id: text,
+      added_at: time,
+      until: time,
+      note: text,
+    }),
     audit: listOf('Entries of the audit log that concern the player, which they do not name.', {
       seq: count,
       at: time,
@@ -142,10 +154,16 @@ export function subjectExportValue(view: SubjectExport, groupId: string) {
     })),
     events_complete: view.isComplete,
     disputes: view.disputes.map(disputeValue),
+    past_disputes: view.pastDisputes.map(({ id, openedAt, peerId, text: disputeText }) => {
+      return { dispute_id: id, opened_at: isoTime(openedAt), peer_id: peerId, text: disputeText };
+    }),
     erasure_requests: view.erasureRequests.map(({ requestedAt, peerId }) => {
       return { requested_at: isoTime(requestedAt), peer_id: peerId };
     }),
     allow_list: view.allowed === null ? null : { ...view.allowed, until: isoTime(view.allowed.until) },
+    past_allow_list: view.pastAllowed.map(({ id, addedAt, until, note }) => {
+      return { id, added_at: isoTime(addedAt), until: isoTime(until), note };
+    }),
     audit: view.audit.map(auditEntryValue),
   };
 }

@@ -96,7 +96,7 @@ export function drawnView(players: number, peers: number, { skew = 1, says = all
   };
   return {
     subjects,
-    peers: { seniority: () => new Float64Array(peers).fill(1) },
+    peers: { seniority: () => new Float64Array(peers).fill(1), joined: () => null },
     origins: { list: [], carriers: [] },
     numbers: peers,
     peerWeights,

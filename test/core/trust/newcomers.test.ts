@@ -109,6 +109,62 @@ test('peers that never reported, or were revoked, make no group old', () => {
   assert.equal(new Set(given.state.peers.seniority(late + 1, dayMs)), new Set([1]));
 });
 
+test('33 fresh peers that contradict a group of minutes move no player by more than ten points', () => {
+  const given = honestGroup();
+  const before = computed(given, t0 + 4_000);
+  attack(given, t0 + 5_000);
+  for (const at of [t0 + 6_000, t0 + (10 * hourMs) / 60, t0 + 2 * hourMs, t0 + 20 * hourMs]) {
+    const after = computed(given, at);
+    assert.ok(mostMoved(before, after) <= 10, `${mostMoved(before, after)} at ${at - t0}`);
+  }
+});
+
+test('fresh peers that join one by one and contradict the group count for nothing, one like the other', () => {
+  const given = honestGroup();
+  const before = computed(given, t0 + 4_000);
+  for (let wave = 0; wave < 12; wave++) {
+    const [peer] = register(given, 1, t0 + 10_000 * (wave + 1));
+    for (let i = 0; i < 40; i++) {
+      if ((i + wave) % 3 === 0) continue;
+      given.event(peer!, `p${i}`, { eventType: i % 10 === 0 ? 'commendation' : 'ban_applied' }, t0 + 200_000);
+    }
+  }
+  const after = computed(given, t0 + 201_000);
+  assert.ok(mostMoved(before, after) <= 10, `${mostMoved(before, after)}`);
+  assert.equal([...given.state.weights.tau.slice(8)], new Array(12).fill(0));
+});
+
+test('a new peer that agrees with those before it, or shares no player with them, counts in a group of minutes', () => {
+  const given = honestGroup();
+  const [agreeing, apart, ...others] = register(given, 4, t0 + 10_000);
+  for (let i = 0; i < 80; i++)
+    given.event(agreeing!, `p${i}`, { eventType: i % 10 === 0 ? 'ban_applied' : 'commendation' }, t0 + 10_000);
+  for (const peer of [apart!, ...others]) given.event(peer, 'unknown', {}, t0 + 10_000);
+  computed(given, t0 + 11_000);
+  assert.is(given.state.weights.tau[agreeing!], 1);
+  assert.ok(given.state.weights.tau[apart!]! > 0.5);
+});
+
+test('peers that join together are judged together: the first ones do not outvote the others', () => {
+  const given = new Given();
+  const random = new Random(7);
+  const peers = register(given, 9, t0);
+  for (const peer of peers) {
+    for (let i = 0; i < players; i++) {
+      if (random.below(2) === 0) continue;
+      // The first three lie about every player.
+      const isRight = peer >= 3 && random.below(100) < 92;
+      given.event(peer, `p${i}`, { eventType: (i % 10 === 0) === isRight ? 'ban_applied' : 'commendation' });
+    }
+  }
+  computed(given, t0 + hourMs / 60);
+  const { tau } = given.state.weights;
+  assert.ok(
+    [...tau.slice(0, 3)].every((gate) => gate < 0.2) && [...tau.slice(3)].every((gate) => gate > 0.9),
+    `${tau}`,
+  );
+});
+
 test('a pre-trusted peer counts in full from its first day', () => {
   const given = honestGroup();
   const joined = t0 + 30 * dayMs;

@@ -242,6 +242,30 @@ test('a request that was taken is refused when it comes again, and when it comes
   await node.close();
 });
 
+test('every route that writes refuses a late signature, and one that it took before', async () => {
+  const { node, peer, key } = await signing();
+  const player_id = newPlayer();
+  const event = peer.event({ player_id });
+  const subject = `/api/v1/subjects/${hash('sha256', player_id + salt, 'hex')}`;
+  const post = { method: 'POST', key: peer.key };
+  const writes: [Unsigned, string][] = [
+    [{ ...post, path, body: JSON.stringify(event) }, '201'],
+    [{ ...post, path: `${path}/batch`, body: JSON.stringify({ events: [peer.event({ player_id })] }) }, '200'],
+    [{ ...post, path: `${subject}/disputes`, body: JSON.stringify({ text: 'not so' }) }, '201'],
+    [{ method: 'DELETE', path: `${path}/${event.event_id}`, key: peer.key }, '200'],
+    [{ method: 'DELETE', path: subject, key: peer.key }, '200'],
+  ];
+  const late = Math.floor(Date.now() / 1000) - limits.signatureWindowS - 2;
+  for (const [request, status] of writes) {
+    const name = `${request.method} ${request.path}`;
+    assert.is(told(await sendSigned(node.url, request, key, { created: late })), expired, name);
+    const headers = await signedHeaders(request, key);
+    assert.is(told(await send(node.url, request, headers)), status, name);
+    assert.is(told(await send(node.url, request, headers)), replayed, name);
+  }
+  await node.close();
+});
+
 test('a replayed signature is refused until its own time is over, whatever the clock does meanwhile', async () => {
   let aheadMs = 0;
   const { node, peer, key } = await signing({}, { now: () => Date.now() + aheadMs });

@@ -16,7 +16,7 @@ import { VoteSums } from './vote-sums.js';
 
 /** A view together with the number of its peers, origins and carriers. */
 export interface GatheredView extends EvidenceView {
-  readonly peers: Pick<Peers, 'seniority'>;
+  readonly peers: Pick<Peers, 'seniority' | 'joined'>;
   readonly origins: Pick<Origins, 'list' | 'carriers'>;
   /** Number of peers, origins and carriers together. */
   readonly numbers: number;
@@ -46,11 +46,13 @@ export function gatherVotes(state: GatheredView, at: number, c: TrustConstants, 
   const { entries } = subjects;
   const peers = state.numbers;
   const origins = state.origins.carriers.length === 0 ? null : new OriginVotes(state.origins, peers);
+  const joined = state.peers.joined(at, c.newPeerDays * DAY_MS, peers);
   const facts = {
     preTrusted: peerWeights.preTrusted.slice(0, peers),
     excluded: peerWeights.excluded.slice(0, peers),
     seniority: state.peers.seniority(at, c.newPeerDays * DAY_MS, peers),
     ...(origins === null ? {} : { origins }),
+    ...(joined === null ? {} : { joined }),
   };
   // An origin is as old as the oldest of the peers that carry it.
   for (const { index, peer, origin } of facts.origins?.carriers ?? []) {

@@ -1,0 +1,52 @@
+/**
+ * New peers that the peers before them contradict (docs/SCORING.md, "The gate"). Without this rule a wave of new peers
+ * that agree with one another outvotes a group. A new peer is judged by its elders alone: peers that joined earlier and
+ * are not contradicted themselves.
+ */
+import type { TrustConstants } from '../evidence/trust-constants.js';
+import type { Pairs } from './pair-list.js';
+import type { Joined } from './votes/columns.js';
+
+/**
+ * Returns 1 for each new peer whose reputation with its elders, from the same prior as in the gate, is not above 0.
+ * `parts`: as how much of a peer each counts. `isJudged`: 0 for a number that nobody judges. Whom an elder judges
+ * depends on who judges the elder, so the result settles in rounds, one for each wave at most.
+ */
+export function contradictedNewcomers(
+  pairs: Pairs,
+  parts: Float64Array,
+  { at, newSince }: Joined,
+  isJudged: Uint8Array,
+  c: TrustConstants,
+): Uint8Array {
+  let contradicted: Uint8Array = new Uint8Array(parts.length);
+  for (let round = 0; round < c.gateRoundsMax; round++) {
+    const next = judged(pairs, parts, at, contradicted, c);
+    for (let j = 0; j < next.length; j++) if (isJudged[j] === 0 || at[j]! <= newSince) next[j] = 0;
+    const isSettled = next.every((flag, j) => flag === contradicted[j]);
+    contradicted = next;
+    if (isSettled) break;
+  }
+  return contradicted;
+}
+
+/** One round: peers that were contradicted in the last one judge nobody. */
+function judged(
+  { count, first, second, agreement, weight }: Pairs,
+  parts: Float64Array,
+  at: Float64Array,
+  contradicted: Uint8Array,
+  c: TrustConstants,
+): Uint8Array {
+  const earned = new Float64Array(parts.length).fill(c.reputationPriorMass * c.reputationPrior);
+  const elders = new Float64Array(parts.length);
+  for (let p = 0; p < count; p++) {
+    const isFirstElder = at[first[p]!]! <= at[second[p]!]!;
+    const elder = isFirstElder ? first[p]! : second[p]!;
+    const newer = isFirstElder ? second[p]! : first[p]!;
+    if (contradicted[elder] === 1 || !(at[elder]! + c.elderMs <= at[newer]!)) continue;
+    earned[newer]! += weight[p]! * parts[elder]! * agreement[p]!;
+    elders[newer]! += parts[elder]!;
+  }
+  return Uint8Array.from(earned, (value, j) => (elders[j]! >= c.eldersMin && value <= 0 ? 1 : 0));
+}

@@ -291,7 +291,10 @@ function gates(
   return stage1(votes, witness, { ...group, seniority }, k, rounded).settle();
 }
 
-/** New peers whose reputation with at least three that registered a second earlier, and are none themselves, is gone. */
+/**
+ * Finds the new peers whose reputation with at least three peers that registered a second earlier, and are not
+ * contradicted themselves, is not above 0.
+ */
 function contradicted(
   agreement: readonly (readonly Agreement[])[],
   { joined, preTrusted, origins = new Set() }: FittedGroup,

@@ -65,7 +65,7 @@ export class Disputes {
     return this.#upheld;
   }
 
-  /** Of a player (hex), the `dispute_opened` records of rejected disputes that are held no more. */
+  /** The `dispute_opened` records of dropped rejected disputes about a player (hex). */
   droppedOf(subject: string): readonly number[] {
     return this.#dropped.get(subject) ?? [];
   }

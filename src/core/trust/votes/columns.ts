@@ -29,15 +29,15 @@ export interface PeerFacts {
   readonly seniority?: Float64Array;
   /** Absent if no peer carries an origin. */
   readonly origins?: OriginFacts;
-  /** Absent where no peer is new. */
+  /** Absent if no peer is new. */
   readonly joined?: Joined;
 }
 
-/** When peers joined the group, in ms since 1970. */
+/** Registration times of the peers, in ms since 1970. */
 export interface Joined {
-  /** Per peer; infinite for a number that is no peer's. */
+  /** Indexed by number; infinite for a number that is no peer's. */
   readonly at: Float64Array;
-  /** Peers that joined later are new. */
+  /** Peers that registered later are new. */
   readonly newSince: number;
 }
 

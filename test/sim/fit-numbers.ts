@@ -31,7 +31,7 @@ export const numbers = {
   gateCap: 30,
   gateOneSided: 0.1,
   gateMass: 100,
-  elder: 1_000,
+  elder: 3_000,
   eldersMin: 2.5,
   gateReferenceAnchored: 0.05,
   gateReference: 1e-9,

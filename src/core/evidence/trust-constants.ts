@@ -75,7 +75,7 @@ export const trustConstants = {
    * Least distance in ms between the registrations of an elder and of a new peer; peers that join together have no
    * order.
    */
-  elderMs: 1_000,
+  elderMs: 3_000,
   /** Least sum of the factors of the elders that share players with a new peer before they judge it. */
   eldersMin: 2.5,
 

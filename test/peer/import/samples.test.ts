@@ -62,7 +62,7 @@ rule('of a Source list each person is one event, and what is no person is refuse
   assert.is(list.format, 'source');
   assert.equal(brief(list), [`2 ${A} send`, `3 ${B} send`, `4 ${C} send`, `5 ${D} send`]);
   assert.match(list.events[0]!.note!, 'line 6');
-  assert.match(list.events[3]!.note!, 'a start that the list does not tell');
+  assert.match(list.events[3]!.note!, 'a start that the list does not state');
   assert.equal(
     list.refused.map(({ line }) => line),
     [7, 8, 9],

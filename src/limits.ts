@@ -420,6 +420,11 @@ export const limits = {
   streamReadersPerPeer: 1_024,
   /** Smaller changes since the last published value are not published. */
   streamScoreStep: 1,
+  /** Records that are read for a reader who comes from another node; beyond them it begins anew. */
+  streamResumeRecordsMax: 50_000,
+  /** Time that such a reader waits until this node has applied what it heard elsewhere, and the interval of checks. */
+  streamBehindMs: 5_000,
+  streamBehindLookMs: 50,
   streamConfidenceStep: 0.05,
   /** Rows of one frame, about 140 bytes each. */
   streamFrameRows: 500,
@@ -505,6 +510,8 @@ export const limits = {
   etcdBytesMax: 512 * MiB,
   /** The time that another node has to overwrite what an erasure replaced. */
   scrubNodeMs: 60_000,
+  /** Time of a stopping node to give back its lead and its lease; after it, calls to etcd are ended. */
+  clusterEndMs: 1_000,
   /** How long an operator's change waits until the other nodes have applied it. */
   carriedMs: 1_000,
   /** How long a forwarded command may take, and how long its node waits until it has applied what came of it. */
@@ -515,6 +522,15 @@ export const limits = {
   etcdOwnStartMs: 5_000,
   /** The copy of one node's data for another: what making it, and a piece of it, may take, and how fast it is sent. */
   copyMs: HOUR_MS,
+  /** How often a joining node asks whether the copy is made, and how long it waits for that answer. */
+  copyPollMs: 500,
+  copyAnswerMs: 5_000,
+  /** An erasure waits so long for a node that joins, since a removal of its copy would have it begin anew. */
+  joinHoldMs: 10 * 60_000,
+  /** How often a node looks whether replaced bytes wait in its free space, though no leader asked to overwrite them. */
+  scrubOwnEveryMs: 60_000,
+  /** A node that asks for a copy within this time gets the same one as the node before it. */
+  copyFreshMs: 30_000,
   copyIdleMs: 10 * 60_000,
   copySilentMs: 10_000,
   copyPieceBytes: 256 * KiB,
@@ -525,12 +541,35 @@ export const limits = {
   refreshMs: 2_000,
   nodeIdLength: 63,
   /**
-   * Entries and bytes that push etcd's write-ahead log on: more entries than lie between two of its snapshots
-   * (100,000), and more bytes than the files that it keeps (5 of 64 MB).
+   * The write-ahead log of etcd by its default settings: entries between two snapshots, files that are kept, and their
+   * size. A file is deleted once a snapshot came after it and more files follow than are kept.
    */
-  walFillEntries: 110_000,
+  walSnapshotEntries: 100_000,
+  walSnapshotEntriesMax: 10_000_000,
+  walFiles: 5,
+  walFilesMax: 100,
+  walFileBytes: 64 * MiB,
+  /** Entries after which the database is compacted up to the time before, so that its quota is not reached. */
+  walCompactEntries: 5_000,
+  /** Random bytes that the byte search looks for after a scrub. */
+  walMarkerBytes: 32,
+  /** etcd deletes old files every 30 s: how long the byte search waits for that, and how often it looks. */
+  walPurgeMs: 90_000,
+  walSearchEveryMs: 5_000,
+  /** The hour (UTC) of the nightly scrub, and how often the leader looks whether it is due. */
+  scrubHourUtc: 3,
+  scrubLookMs: 60_000,
   walFillBytes: 3_600,
-  walFillAtOnce: 64,
+  /**
+   * Entries in flight: more or fewer by how long they take, so that leases and turns come through, in ms on average.
+   */
+  walAtOnceMin: 4,
+  walAtOnceFirst: 16,
+  walAtOnceMax: 128,
+  walFastMs: 25,
+  walSlowMs: 100,
+  /** Time for one of these entries, which wait for one another. */
+  walPutMs: 60_000,
   scrubMs: HOUR_MS,
   leaseSDefault: 3,
   /** etcd grants no shorter one with its default election timeout. */
@@ -564,6 +603,11 @@ relation(limits.diskFreeMinMbDefault * 1e6 > 2 * limits.mailboxBytes, 'accepted 
 relation(
   limits.shutdownAnswersMs + limits.shutdownPoolMs + limits.shutdownLastMs <= limits.shutdownSnapshotMs,
   'last answers, connections that end (for all but the time of a snapshot) and the end of the pools fit in the shutdown',
+);
+relation(
+  limits.shutdownAnswersMs + 2 * limits.clusterEndMs + limits.shutdownPoolMs + limits.shutdownLastMs <=
+    limits.shutdownMs,
+  'forwarded commands and what is given back to the cluster end within the shutdown',
 );
 relation(2 * limits.readerWaitMs <= limits.shutdownMs - limits.shutdownSnapshotMs, 'reads end before a last snapshot');
 relation(limits.failedPoolMs < limits.failedExitMs, 'threads that closed their files have time to end');

@@ -4,7 +4,7 @@
  */
 
 import { messageOf } from '../errors.js';
-import type { SharedLog } from '../group/ports/shared-log.js';
+import type { Fence, NodeView, SharedLog } from '../group/ports/shared-log.js';
 import { ScrubDeferredError } from '../group/ports/storage-errors.js';
 import { limits } from '../limits.js';
 import type { LinkClient } from './link-client.js';
@@ -24,11 +24,15 @@ export interface DutiesDeps {
   readonly member: ClusterMember;
   readonly link: LinkClient;
   readonly nodeId: string;
+  /** The newest format of records that this release reads. */
+  readonly format: number;
   /** Bytes that were appended since the start. */
   readonly appendedBytes: () => number;
   readonly durableSeq: () => number;
   readonly members: () => Promise<readonly (MemberStatus | null)[]>;
   readonly defragment: (member: number) => Promise<void>;
+  /** ms since 1970. */
+  readonly now: () => number;
   readonly onFailure: (what: string, error: unknown) => void;
   readonly note: (level: 'info' | 'warn' | 'error', fields: object, text: string) => void;
 }
@@ -41,6 +45,8 @@ export class LeaderDuties {
   #lookedAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | null = null;
   #busy: Promise<void> | null = null;
+  /** Ends what is under way. */
+  readonly #ending = new AbortController();
   /** The newest record that left the log since etcd was cleaned; 0: none. */
   #redactedSeq = 0;
 
@@ -53,7 +59,9 @@ export class LeaderDuties {
     this.#timer.unref();
   }
 
+  /** Begins nothing more. Resolves once nothing is under way; calls to etcd end with its client. */
   async stop(): Promise<void> {
+    this.#ending.abort();
     if (this.#timer !== null) clearInterval(this.#timer);
     await this.#busy;
   }
@@ -90,6 +98,16 @@ export class LeaderDuties {
     await this.#busy;
   }
 
+  /** Records of a newer format are written once every living node reads them, so that an upgrade may be taken back. */
+  async #raiseFormat(fence: Fence, nodes: readonly NodeView[]): Promise<void> {
+    const { log, member, format, note } = this.#deps;
+    const readByAll = Math.min(format, ...nodes.map((node) => node.format));
+    if (readByAll <= member.writeFormat) return;
+    await log.raiseFormat(fence, readByAll);
+    member.writeFormat = readByAll;
+    note('info', { format: readByAll }, 'every node reads records of this format: they are written from here on');
+  }
+
   /** Deletes the slots that all living nodes have, but for the newest ones and, above all, those up to `upTo`. */
   async #trim(upTo: number): Promise<void> {
     const { log, member, members, note } = this.#deps;
@@ -100,6 +118,7 @@ export class LeaderDuties {
     member.etcdBytes = Math.max(0, ...statuses.map((status) => status?.dbBytes ?? 0));
     const inUse = Math.max(0, ...statuses.map((status) => status?.dbBytesInUse ?? 0));
     const nodes = await log.nodes();
+    await this.#raiseFormat(fence, nodes);
     const isPressed = inUse > limits.etcdBytesMax;
     if (isPressed) note('error', { bytes: inUse }, 'etcd is filling up: nodes that are far behind must join anew');
     const slowest = Math.min(...nodes.map(({ durable }) => durable), this.#deps.durableSeq());
@@ -116,46 +135,83 @@ export class LeaderDuties {
   }
 
   /**
+   * Rejects with `ScrubDeferredError` while a node joins: a scrub removes the copy that the node may be fetching, and
+   * deletes slots that it needs next.
+   */
+  async mayScrub(): Promise<void> {
+    const { log, now } = this.#deps;
+    const nodes = await log.nodes().catch((error: unknown) => {
+      throw new ScrubDeferredError(`an erasure waits for etcd: ${messageOf(error)}`, { cause: error });
+    });
+    const joining = nodes.find(({ role, started }) => role === 'joining' && now() - started < limits.joinHoldMs);
+    if (joining !== undefined) throw new ScrubDeferredError(`an erasure waits for node ${joining.nodeId}, which joins`);
+  }
+
+  /**
    * After this node's own files: has every living node overwrite what it replaced, deletes the slots that hold it, and
    * has the members of etcd give their free pages back. Rejects with `ScrubDeferredError` where that has to be tried
    * again.
    */
   async scrubElsewhere(signal?: AbortSignal): Promise<void> {
-    const { log, link, nodeId, durableSeq, member } = this.#deps;
-    const upTo = this.#redactedSeq;
-    const seq = durableSeq();
-    await this.#busy;
+    const ending = AbortSignal.any([this.#ending.signal, ...(signal === undefined ? [] : [signal])]);
     try {
-      for (const node of await log.nodes()) {
-        if (node.nodeId === nodeId || node.role === 'left') continue;
-        if (signal?.aborted === true) throw new Error('the node ends');
-        await link.call({
-          url: node.url,
-          method: 'POST',
-          path: '/scrub',
-          body: { seq },
-          timeoutMs: limits.scrubNodeMs,
-        });
-      }
-      if (upTo > 0 && member.fence !== null) {
-        await this.#trim(upTo);
-        await this.defragment();
-        if (this.#redactedSeq === upTo) this.#redactedSeq = 0;
-      }
+      await untilAborted(this.#scrubElsewhere(ending), ending);
     } catch (error) {
       throw new ScrubDeferredError(`an erasure waits for the other nodes: ${messageOf(error)}`, { cause: error });
     }
   }
 
+  async #scrubElsewhere(signal: AbortSignal): Promise<void> {
+    const { log, link, nodeId, durableSeq, member } = this.#deps;
+    const upTo = this.#redactedSeq;
+    const seq = durableSeq();
+    await this.#busy;
+    for (const node of await log.nodes()) {
+      // A node that joins for too long has yet to read who is erased, and does so before it serves anything.
+      if (node.nodeId === nodeId || node.role === 'left' || node.role === 'joining') continue;
+      await link.call({
+        url: node.url,
+        method: 'POST',
+        path: '/scrub',
+        body: { seq },
+        timeoutMs: limits.scrubNodeMs,
+        signal,
+      });
+    }
+    if (upTo === 0 || member.fence === null) return;
+    await this.#trim(upTo);
+    await this.defragment(signal);
+    // The write-ahead logs of etcd still hold the slots: the nightly scrub pushes them on.
+    await log.putScrubDue(upTo);
+    if (this.#redactedSeq === upTo) this.#redactedSeq = 0;
+  }
+
   /** Member after member, since one that does so answers nobody meanwhile; the one that leads last. */
-  async defragment(): Promise<void> {
+  async defragment(signal?: AbortSignal): Promise<void> {
     const { members, defragment, onFailure } = this.#deps;
     const statuses = await members();
     const order = statuses.map((status, at) => ({ status, at })).filter(({ status }) => status !== null);
     order.sort((one, other) => Number(one.status!.leads) - Number(other.status!.leads));
     for (const { at } of order) {
+      if (signal?.aborted === true) throw new Error('the node ends');
       await defragment(at).catch((error: unknown) => onFailure('defragmenting a member of etcd', error));
     }
+  }
+}
+
+/** Settles as `work` does, or rejects as soon as `signal` aborts; the work itself then ends unobserved. */
+async function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  let stop = (): void => undefined;
+  const aborted = new Promise<never>((_resolve, reject) => {
+    stop = () => reject(new Error('the node ends'));
+    signal.addEventListener('abort', stop);
+    if (signal.aborted) stop();
+  });
+  work.catch(() => undefined);
+  try {
+    await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
   }
 }
 

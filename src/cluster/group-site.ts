@@ -25,6 +25,7 @@ export interface GroupSiteDeps {
   readonly configure: () => Promise<void>;
   readonly snapshotSeq: () => number;
   readonly unfit: () => string | null;
+  readonly unfitToLead: () => string | null;
   readonly roleChanged: () => void;
   /** Slots with records to replace were taken over: this node's free space still holds them. */
   readonly replaced: () => void;
@@ -32,6 +33,8 @@ export interface GroupSiteDeps {
 
 export class GroupSite implements MemberSite {
   readonly #deps: GroupSiteDeps;
+  /** Counts the changes of role, so that a step knows whether another one was asked for meanwhile. */
+  #turn = 0;
   /** One step at a time. */
   #line: Promise<unknown> = Promise.resolve();
 
@@ -53,6 +56,10 @@ export class GroupSite implements MemberSite {
 
   get unfit(): string | null {
     return this.#deps.unfit();
+  }
+
+  get unfitToLead(): string | null {
+    return this.#deps.unfitToLead();
   }
 
   get weights() {
@@ -89,17 +96,25 @@ export class GroupSite implements MemberSite {
     this.#deps.loop().followed(next);
   }
 
+  /** Does nothing more once `follow` was called: the fence is then no longer this node's. */
   lead(fence: Fence): Promise<void> {
+    this.#turn += 1;
+    const turn = this.#turn;
     return this.#inLine(async () => {
+      if (turn !== this.#turn) return;
       const { log, loop, roleChanged, configure } = this.#deps;
       log.lead(fence);
       roleChanged();
       loop().lead();
-      await configure();
+      await configure().catch((error: unknown) => {
+        // A command that was refused because this node no longer leads says nothing about the configuration.
+        if (turn === this.#turn) throw error;
+      });
     });
   }
 
   follow(): Promise<void> {
+    this.#turn += 1;
     // At once: nothing is decided while a step before ends.
     this.#deps.log.follow();
     this.#deps.loop().follow();
@@ -110,7 +125,7 @@ export class GroupSite implements MemberSite {
       // What waited for the append is told of it first.
       await new Promise((resolve) => setImmediate(resolve));
       if (!loop().failed && loop().actor.isSettled) return;
-      loop().abandon();
+      loop().replace();
       await reload();
     });
   }

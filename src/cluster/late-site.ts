@@ -26,6 +26,10 @@ export class LateSite implements MemberSite {
     return this.#site?.unfit ?? null;
   }
 
+  get unfitToLead(): string | null {
+    return this.#site?.unfitToLead ?? null;
+  }
+
   get weights() {
     return this.#site?.weights ?? { basedOnSeq: 0, computedAt: null };
   }

@@ -25,79 +25,110 @@ export interface LinkCall {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly body?: object;
+  /** Of the whole call; of a stream, of each wait for more bytes. */
   readonly timeoutMs: number;
+  /** Ends the call. */
+  readonly signal?: AbortSignal;
+}
+
+/** An answer whose body has not been read, and what ends the watch over the time of its call. */
+interface Opened {
+  readonly response: IncomingMessage;
+  readonly endWatch: () => void;
 }
 
 export class LinkClient {
   readonly #secret: string;
   readonly #groupId: string;
   readonly #agents = new Map<string, Agent>();
+  /** Ends every call under way, each of which then rejects. */
+  readonly #ends = new Set<(error: Error) => void>();
+  #isClosed = false;
 
   constructor(secret: string, groupId: string) {
     this.#secret = secret;
     this.#groupId = groupId;
   }
 
-  /** The answer's JSON. Rejects with `LinkError`. */
+  /** Resolves to the JSON of the answer. Rejects with `LinkError`, at the latest after the time of the call. */
   async call<T>(call: LinkCall): Promise<T> {
-    const { response, text } = await this.#text(call);
-    if (response.statusCode !== 200) throw new LinkError(`${call.path}: ${response.statusCode} ${text}`, false);
-    return JSON.parse(text) as T;
-  }
-
-  /** The answer's body in pieces, each at most `timeoutMs` after the one before. Rejects with `LinkError`. */
-  async *stream(call: LinkCall): AsyncGenerator<Buffer> {
-    const response = await this.#open(call);
-    try {
-      if (response.statusCode !== 200) throw new LinkError(`${call.path}: ${response.statusCode}`, false);
-      response.setTimeout(call.timeoutMs, () => response.destroy(new Error('the node fell silent')));
-      for await (const chunk of response as AsyncIterable<Buffer>) yield chunk;
-    } finally {
-      response.destroy();
-    }
-  }
-
-  close(): void {
-    for (const agent of this.#agents.values()) agent.destroy();
-  }
-
-  async #text(call: LinkCall): Promise<{ readonly response: IncomingMessage; readonly text: string }> {
-    const response = await this.#open(call);
+    const { response, endWatch } = await this.#open(call);
     const chunks: Buffer[] = [];
     try {
       for await (const chunk of response as AsyncIterable<Buffer>) chunks.push(chunk);
     } catch (error) {
       throw new LinkError(`${call.url}: ${messageOf(error)}`, false, { cause: error });
+    } finally {
+      endWatch();
     }
-    return { response, text: Buffer.concat(chunks).toString('utf8') };
+    const text = Buffer.concat(chunks).toString('utf8');
+    if (response.statusCode !== 200) throw new LinkError(`${call.path}: ${response.statusCode} ${text}`, false);
+    return JSON.parse(text) as T;
   }
 
-  #open({ url, method, path, body, timeoutMs }: LinkCall): Promise<IncomingMessage> {
+  /** Yields the body of the answer in pieces. Rejects with `LinkError` if the next piece is late. */
+  async *stream(call: LinkCall): AsyncGenerator<Buffer> {
+    const { response, endWatch } = await this.#open(call);
+    endWatch();
+    const { signal } = call;
+    const end = () => response.destroy(new Error('the call was ended'));
+    signal?.addEventListener('abort', end);
+    this.#ends.add(end);
+    try {
+      if (response.statusCode !== 200) throw new LinkError(`${call.path}: ${response.statusCode}`, false);
+      if (signal?.aborted === true) end();
+      response.setTimeout(call.timeoutMs, () => response.destroy(new Error('the node fell silent')));
+      for await (const chunk of response as AsyncIterable<Buffer>) yield chunk;
+    } finally {
+      signal?.removeEventListener('abort', end);
+      this.#ends.delete(end);
+      response.destroy();
+    }
+  }
+
+  /** Ends every call under way and refuses further ones. */
+  close(): void {
+    this.#isClosed = true;
+    for (const end of [...this.#ends]) end(new Error('the node ends'));
+    for (const agent of this.#agents.values()) agent.destroy();
+  }
+
+  #open({ url, method, path, body, timeoutMs, signal }: LinkCall): Promise<Opened> {
+    if (this.#isClosed) return Promise.reject(new LinkError(`${url}: the node ends`, true));
     return new Promise((resolve, reject) => {
       const text = body === undefined ? '' : JSON.stringify(body);
       const headers = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(text) };
       const { hostname, port, protocol } = new URL(url);
-      const request: ClientRequest = httpRequest(
-        {
-          agent: this.#agentOf(url),
-          host: hostname,
-          port: port || (protocol === 'https:' ? 443 : 80),
-          method,
-          path,
-          headers,
-        },
-        resolve,
-      );
-      const timer = setTimeout(() => request.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
-      timer.unref();
-      request.on('response', (response: IncomingMessage) => response.once('close', () => clearTimeout(timer)));
-      request.on('error', (error) => {
-        clearTimeout(timer);
+      const request: ClientRequest = httpRequest({
+        agent: this.#agentOf(url),
+        host: hostname,
+        port: port || (protocol === 'https:' ? 443 : 80),
+        method,
+        path,
+        headers,
+      });
+      // A request without a connection reports no error when it is destroyed, so the promise is rejected here.
+      const end = (error: Error): void => {
+        endWatch();
         // Before there is a connection nothing can have been sent.
         const isUnsent = request.socket === null || (request.socket.connecting ?? false);
         reject(new LinkError(`${url}: ${messageOf(error)}`, isUnsent, { cause: error }));
-      });
+        request.destroy(error);
+      };
+      const onAbort = (): void => end(new Error('the call was ended'));
+      const timer = setTimeout(() => end(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+      timer.unref();
+      const endWatch = (): void => {
+        clearTimeout(timer);
+        this.#ends.delete(end);
+        signal?.removeEventListener('abort', onAbort);
+      };
+      this.#ends.add(end);
+      signal?.addEventListener('abort', onAbort);
+      request.on('response', (response: IncomingMessage) => resolve({ response, endWatch }));
+      request.on('error', end);
       request.end(text);
+      if (signal?.aborted === true) onAbort();
     });
   }
 
@@ -128,14 +159,20 @@ class LinkAgent extends Agent {
     const at = { host, port: Number(port || (isSecured ? 443 : 80)) };
     const outer: Socket = isSecured ? connectTls({ ...at, servername: host }) : connectTcp(at);
     outer.setNoDelay(true);
-    const fail = (error: Error): void => {
-      outer.destroy();
-      ready(error, outer);
+    let isSettled = false;
+    const settle = (error: Error | null, stream: Duplex): void => {
+      if (isSettled) return;
+      isSettled = true;
+      clearTimeout(timer);
+      if (error !== null) outer.destroy();
+      ready(error, stream);
     };
+    const fail = (error: Error): void => settle(error, outer);
     const timer = setTimeout(() => fail(new Error('no connection in time')), limits.linkConnectMs);
     timer.unref();
-    outer.once('error', fail);
-    outer.once('close', () => clearTimeout(timer));
+    outer.on('error', fail);
+    // The other end may close without an error, as a node does that stops.
+    outer.once('close', () => fail(new Error('the node closed the connection')));
     outer.write(`CONNECT ${LINK_AUTHORITY} HTTP/1.1\r\nHost: ${LINK_AUTHORITY}\r\n\r\n`);
     let head = '';
     const onData = (chunk: Buffer): void => {
@@ -148,14 +185,9 @@ class LinkAgent extends Agent {
         return;
       }
       const secured = connectTls({ ...this.#security, socket: outer });
-      secured.once('error', fail);
-      secured.once('secureConnect', () => {
-        clearTimeout(timer);
-        outer.off('error', fail);
-        outer.on('error', () => secured.destroy());
-        secured.off('error', fail);
-        ready(null, secured);
-      });
+      outer.on('error', () => secured.destroy());
+      secured.on('error', fail);
+      secured.once('secureConnect', () => settle(null, secured));
     };
     outer.on('data', onData);
     return null;

@@ -6,8 +6,10 @@ export interface MemberSite {
   readonly appliedSeq: number;
   readonly durableSeq: number;
   readonly snapshotSeq: number;
-  /** Why this node must not lead, or take part; null: it may. */
+  /** Why this node must not take part; null: it may. */
   readonly unfit: string | null;
+  /** Why this node must not lead, though it may follow; null: it may. */
+  readonly unfitToLead: string | null;
   /** Up to which record this node's weights are computed. */
   readonly weights: { readonly basedOnSeq: number; readonly computedAt: number | null };
   /** What the leader says of its weights. */

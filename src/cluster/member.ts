@@ -20,8 +20,8 @@ export class ClusterMember implements ClusterHealth {
   #leader: LeaderView | null = null;
   /** By `elapsed`: when it was known last that all is applied. */
   #confirmedAt = Number.NEGATIVE_INFINITY;
-  /** Of the node that led last, as far as is known. */
-  #lastLeader: string | null = null;
+  /** The leader that was there last, as far as is known. */
+  #lastLeader: LeaderView | null = null;
   #trimmed = 0;
   #incoming: Slot[] = [];
   #stopWatch: (() => void) | null = null;
@@ -39,10 +39,11 @@ export class ClusterMember implements ClusterHealth {
   #isRetired = false;
   #isUnreachable = false;
   readonly #started: number;
+  /** The newest format of records that may be written. */
+  writeFormat = 1;
   takeovers = 0;
   forwarded = 0;
   etcdBytes = 0;
-  lastTakeover: Takeover | null = null;
 
   constructor(deps: MemberDeps) {
     this.#deps = deps;
@@ -104,6 +105,12 @@ export class ClusterMember implements ClusterHealth {
   /** The shared log did not answer last. */
   get isUnreachable(): boolean {
     return this.#isUnreachable;
+  }
+
+  /** How the group came by the newest leader that this node knows of. */
+  get lastTakeover(): Takeover | null {
+    const last = this.#lastLeader;
+    return last === null ? null : { at: last.since, nodeId: last.nodeId, cause: last.cause };
   }
 
   get leaseMs(): number {
@@ -204,7 +211,7 @@ export class ClusterMember implements ClusterHealth {
     this.#leader = null;
     if (this.#role === 'leader') this.#role = 'follower';
     await site.follow();
-    if (fence !== null) await log.resign(fence).catch((error: unknown) => this.#unreachable(error));
+    if (fence !== null) await log.resign({ fence, cause }).catch((error: unknown) => this.#unreachable(error));
     this.#wake();
   }
 
@@ -230,6 +237,8 @@ export class ClusterMember implements ClusterHealth {
         const { unfit } = site;
         if (unfit !== null && this.#role !== 'left') await this.#leave(unfit);
         if (unfit === null && this.#role === 'left' && !this.#isRetired) this.#comeBack();
+        const { unfitToLead } = site;
+        if (unfitToLead !== null && this.#role === 'leader') await this.demote(unfitToLead);
         if (this.#role !== 'leader' && this.#role !== 'left') await this.#step();
       } catch (error) {
         if (!(error instanceof SharedLogUnavailableError)) {
@@ -257,12 +266,17 @@ export class ClusterMember implements ClusterHealth {
       const view = await log.view(this.appliedSeq + 1);
       this.#reached(view.trimmed);
       if (this.#ended) return;
+      this.writeFormat = view.format;
+      if (view.format > this.#deps.format) {
+        // It was away while the others were upgraded.
+        return await this.retire(`this release does not read records of format ${view.format}`);
+      }
       if (view.trimmed > this.appliedSeq) {
         this.#isRetired = true;
         return this.#deps.onBehind();
       }
       this.#leader = view.leader;
-      if (view.leader !== null) this.#lastLeader = view.leader.nodeId;
+      if (view.leader !== null) this.#lastLeader = view.leader;
       await this.#take(view.slots);
       const { weights } = view.nodes.find(({ nodeId }) => nodeId === view.leader?.nodeId) ?? {};
       if (weights !== undefined) this.#deps.site.noteWeights(weights.basedOnSeq, weights.computedAt);
@@ -278,21 +292,31 @@ export class ClusterMember implements ClusterHealth {
   }
 
   /** The leader's key is this node's: from a campaign whose answer was lost, or from before it was demoted. */
-  async #ownKey({ fence }: LeaderView): Promise<void> {
-    if (this.#fence?.revision === fence.revision) await this.#promote(fence);
-    else await this.#deps.log.resign(fence);
+  async #ownKey({ fence, cause }: LeaderView): Promise<void> {
+    if (this.#fence?.revision === fence.revision) await this.#promote(fence, cause);
+    else await this.#deps.log.resign({ fence, cause: 'the node led no more' });
   }
 
   async #campaign(): Promise<void> {
     const { log, nodeId, url, now, elapsed, site } = this.#deps;
     const lease = this.lease.id;
-    if (lease === null || elapsed() < this.#waitsUntil || site.unfit !== null) return;
-    const fence = await log.campaign(nodeId, url, now(), lease);
-    if (fence !== null) await this.#promote(fence);
+    if (lease === null || elapsed() < this.#waitsUntil || site.unfit !== null || site.unfitToLead !== null) return;
+    const cause = await this.#causeOfTakeover();
+    const fence = await log.campaign({ nodeId, url, since: now(), cause }, lease);
+    if (fence !== null) await this.#promote(fence, cause);
+  }
+
+  /** Why nobody leads, for whoever looks at the group later. */
+  async #causeOfTakeover(): Promise<string> {
+    const last = this.#lastLeader;
+    if (last === null) return 'the group had no leader';
+    const resigned = await this.#deps.log.resigned();
+    const isSame = resigned?.fence.revision === last.fence.revision;
+    return isSame ? `${last.nodeId}: ${resigned.cause}` : `the lease of ${last.nodeId} ran out`;
   }
 
   /** Applies what the leader before had appended, and leads. */
-  async #promote(fence: Fence): Promise<void> {
+  async #promote(fence: Fence, cause: string): Promise<void> {
     const { log, site, nodeId, url, now, note } = this.#deps;
     this.#fence = fence;
     for (;;) {
@@ -304,17 +328,19 @@ export class ClusterMember implements ClusterHealth {
     this.#stopWatch?.();
     this.#stopWatch = null;
     this.#incoming = [];
-    await site.lead(fence);
+    try {
+      await site.lead(fence);
+    } catch (error) {
+      // The lead goes to another node, whatever becomes of this one.
+      await this.demote(messageOf(error));
+      throw error;
+    }
     if (this.#fence !== fence) return;
     this.#role = 'leader';
-    this.#leader = { nodeId, url, since: now(), fence };
+    this.#leader = { nodeId, url, since: now(), cause, fence };
+    this.#lastLeader = this.#leader;
     this.takeovers += 1;
-    this.lastTakeover = {
-      at: now(),
-      nodeId,
-      cause: this.#lastLeader === null ? 'the group had no leader' : `${this.#lastLeader} led no more`,
-    };
-    note('info', { applied_seq: this.appliedSeq, fence: fence.revision }, 'the node leads');
+    note('info', { applied_seq: this.appliedSeq, fence: fence.revision, cause }, 'the node leads');
     void this.report();
   }
 

@@ -1,11 +1,17 @@
 /** What an operator asks of the nodes of a group together; what only the leader can do goes to the leader. */
 import { granted, type Outcome, refused } from '../errors.js';
+import type { OnProgress } from '../group/api.js';
 import type { ClusterOperations, ClusterStatus } from '../group/cluster-api.js';
-import type { SharedLog } from '../group/ports/shared-log.js';
+import {
+  type Scrubbed,
+  type SharedLog,
+  SharedLogUnavailableError,
+  type WalSettings,
+} from '../group/ports/shared-log.js';
 import { noLeader } from '../group/refusals.js';
 import { limits } from '../limits.js';
 import type { MemberStatus } from './duties.js';
-import type { LinkClient } from './link-client.js';
+import { type LinkClient, LinkError } from './link-client.js';
 import type { ClusterMember } from './member.js';
 
 export interface OperatorDeps {
@@ -16,18 +22,21 @@ export interface OperatorDeps {
   readonly clusterId: () => string;
   readonly endpoints: readonly string[];
   readonly members: () => Promise<readonly (MemberStatus | null)[]>;
-  /** Writes so much that every member of etcd begins new files of its write-ahead log and purges the old ones. */
-  readonly pushWal: () => Promise<void>;
+  /**
+   * Writes so much that every member of etcd begins new files of its write-ahead log and purges the old ones. Resolves
+   * to the marker that was written first, as hex.
+   */
+  readonly pushWal: (settings: WalSettings, onProgress: OnProgress) => Promise<string>;
   readonly defragmentAll: () => Promise<void>;
   /** ms since 1970. */
   readonly now: () => number;
 }
 
-type Scrubbed = { readonly complete: boolean; readonly detail: string };
+type Ended = Omit<Scrubbed, 'at'>;
 
 export class ClusterOperator implements ClusterOperations {
   readonly #deps: OperatorDeps;
-  #scrubbing: Promise<Outcome<Scrubbed>> | null = null;
+  #scrubbing: Promise<Outcome<Ended>> | null = null;
 
   constructor(deps: OperatorDeps) {
     this.#deps = deps;
@@ -71,9 +80,10 @@ export class ClusterOperator implements ClusterOperations {
     return granted({ nodeId });
   }
 
-  scrub(): Promise<Outcome<Scrubbed>> {
-    if (!this.#deps.member.isLeader) return this.#askLeader('/cluster-scrub', limits.scrubMs);
-    this.#scrubbing ??= this.#scrub().finally(() => {
+  scrub(settings: Partial<WalSettings> = {}, onProgress: OnProgress = () => undefined): Promise<Outcome<Ended>> {
+    if (!this.#deps.member.isLeader) return this.#askLeader('/cluster-scrub', limits.scrubMs, settings);
+    const whole = { snapshotEntries: limits.walSnapshotEntries, files: limits.walFiles, ...settings };
+    this.#scrubbing ??= answered(this.#scrub(whole, onProgress)).finally(() => {
       this.#scrubbing = null;
     });
     return this.#scrubbing;
@@ -86,24 +96,36 @@ export class ClusterOperator implements ClusterOperations {
     return refused('invalid_parameter', { text: `node ${nodeId} lives: stop it first` });
   }
 
-  async #scrub(): Promise<Outcome<Scrubbed>> {
+  async #scrub(settings: WalSettings, onProgress: OnProgress): Promise<Outcome<Ended>> {
     const { log, members, pushWal, defragmentAll, now } = this.#deps;
+    const due = await log.scrubDue();
     const silent = (await members()).filter((status) => status === null).length;
-    await pushWal();
+    const marker = await pushWal(settings, onProgress);
     await defragmentAll();
     const complete = silent === 0;
     const detail = complete
       ? 'the write-ahead log of every member of etcd was pushed on, and their databases are defragmented'
       : `${silent} members of etcd did not answer: their files may still hold what was erased`;
-    await log.putScrubbed({ at: now(), complete, detail });
-    return granted({ complete, detail });
+    await log.putScrubbed({ at: now(), complete, detail, marker });
+    if (complete && due !== null) await log.clearScrubDue(due);
+    return granted({ complete, detail, marker });
   }
 
-  async #askLeader<T>(path: string, timeoutMs: number): Promise<Outcome<T>> {
+  async #askLeader<T>(path: string, timeoutMs: number, body: object = {}): Promise<Outcome<T>> {
     const { member, nodeId, link } = this.#deps;
     const { leader } = member;
     if (leader === null || leader.nodeId === nodeId) return noLeader();
-    const call = { url: leader.url, method: 'POST', path, body: {}, timeoutMs } as const;
-    return (await link.call<{ readonly outcome: Outcome<T> }>(call)).outcome;
+    const call = { url: leader.url, method: 'POST', path, body, timeoutMs } as const;
+    return answered(link.call<{ readonly outcome: Outcome<T> }>(call).then(({ outcome }) => outcome));
   }
+}
+
+/** Makes a refusal of what only says that another node, or etcd, did not answer. */
+function answered<T>(work: Promise<Outcome<T>>): Promise<Outcome<T>> {
+  return work.catch((error: unknown) => {
+    if (error instanceof SharedLogUnavailableError || error instanceof LinkError) {
+      return refused('dependency_unavailable', { text: error.message });
+    }
+    throw error;
+  });
 }

@@ -1,5 +1,6 @@
 /** A node within its cluster, as its callers and its operator see it. Times in ms since 1970. */
 import type { Outcome } from '../errors.js';
+import type { Scrubbed, WalSettings } from './ports/shared-log.js';
 
 export type ClusterRole = 'leader' | 'follower' | 'joining' | 'left';
 
@@ -55,7 +56,7 @@ export interface ClusterStatus extends ClusterHealth {
     readonly dbBytes: number;
     readonly dbBytesInUse: number;
   }[];
-  readonly scrubbed: { readonly at: number; readonly complete: boolean; readonly detail: string } | null;
+  readonly scrubbed: Scrubbed | null;
 }
 
 /** Operator commands about the nodes of a cluster. */
@@ -63,8 +64,11 @@ export interface ClusterOperations {
   status(): Promise<Outcome<ClusterStatus>>;
   /** The leader hands leadership over to another node. */
   stepDown(): Promise<Outcome<{ readonly nodeId: string }>>;
-  /** Proves that no file of etcd or of a node contains erased data. */
-  scrub(): Promise<Outcome<{ readonly complete: boolean; readonly detail: string }>>;
+  /** Has every member of etcd delete the files that contain erased data. Reports its progress to `onProgress`. */
+  scrub(
+    settings?: Partial<WalSettings>,
+    onProgress?: (done: number, total: number) => void,
+  ): Promise<Outcome<Omit<Scrubbed, 'at'>>>;
   /** Slots no longer wait for this node; a living node cannot be forgotten. */
   forget(nodeId: string): Promise<Outcome<null>>;
 }

@@ -105,3 +105,14 @@ export interface Answers {
 }
 
 export type Answer = Answers[keyof Answers];
+
+/**
+ * Formats of the records that commands write: a release that adds a type of record, or a member to one, raises the
+ * number of the cluster's format and names it here for the commands that write it. All are of the first one today.
+ */
+const commandFormats: Partial<Record<Command['type'], number>> = {};
+
+/** The format that every node of a group has to read before the command may be carried out. */
+export function formatOfCommand(type: Command['type']): number {
+  return commandFormats[type] ?? 1;
+}

@@ -40,3 +40,9 @@ export function logUnreachable(isUnknown = false): Refusal {
   const details = { reason: 'log_unreachable', ...(isUnknown ? ({ recorded: true } as const) : {}) };
   return refused('dependency_unavailable', { text, details, retryAfterS: limits.noLeaderRetryAfterS });
 }
+
+/** A node of an older release could not read what the command writes. */
+export function mixedReleases(): Refusal {
+  const text = 'a node of the group runs an older release: this is possible once all are upgraded';
+  return refused('dependency_unavailable', { text, details: { reason: 'mixed_releases' } });
+}

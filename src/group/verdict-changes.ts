@@ -50,7 +50,12 @@ export interface ChangeWalk {
 export interface FeedPosition extends ChangesUpTo {
   readonly generation: string;
   readonly position: number;
+  /** Identifies the log that several nodes share, so that a reader can continue at another one; absent on a single node. */
+  readonly logTag?: string;
 }
+
+/** The start of a piece: a position of this node, or the record and time up to which another node has published. */
+export type ResumeFrom = number | ChangesUpTo;
 
 export interface FeedListener {
   /**
@@ -73,8 +78,9 @@ export interface VerdictChanges {
   /** Rows as JSON that were published after a position; null if memory does not reach back that far. */
   recent(position: number): string[] | null;
   /**
-   * Resolves with a piece of the rows published after position `since`, from row `from` on; with null if the generation
-   * is over or the pool failed. It may be older than rows published meanwhile, which its position shows.
+   * Resolves with a piece of the rows published after `since`, from row `from` on; with null if the generation is over
+   * or the pool failed; with `forgotten` if the rows that a reader of another node lacks are not known. A piece may be
+   * older than rows published meanwhile, which its position shows.
    */
-  walk(generation: string, from: number, since: number): Promise<ChangeWalk | null>;
+  walk(generation: string, from: number, since: ResumeFrom): Promise<ChangeWalk | 'forgotten' | null>;
 }

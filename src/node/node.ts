@@ -73,6 +73,8 @@ export interface NodePorts {
   readonly disk?: DiskGauge;
   /** Schedule of the background check of log and snapshots. Default: `limits`. */
   readonly checkTimes?: CheckTimes;
+  /** Aborts a start that waits for other nodes. */
+  readonly ending?: AbortSignal;
 }
 
 /** A data folder that this process owns, with its log not opened yet. */
@@ -100,7 +102,10 @@ export interface RunningNode {
   abandon(): Promise<void>;
 }
 
-/** Starts a node. Rejects with `StartRefusedError` if the folder, the group or the configuration forbid it. */
+/**
+ * Starts a node. Rejects with `StartRefusedError` if the folder, the group or the configuration forbid it, and with
+ * `StartEndedError` if `ending` aborts while it waits for other nodes.
+ */
 export async function startNode(config: Config, ports: NodePorts): Promise<RunningNode> {
   const { log, onFatal } = ports;
   const own = ports.ownFolder ?? ((folder: string) => ownFolder(folder, thisProcess(), limits, onFatal));
@@ -108,18 +113,19 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Runni
   prepareFolder(dir);
   refuseUnfit(dir);
   const clock = ports.clock ?? systemClock;
-  const cluster = config.cluster === 'none' ? null : await connectCluster(config, { ...ports, clock }, dir);
-  // Before any code opens LMDB, because another node may run on the folder.
-  const reserve = new Reserve(dir);
-  const owned = await reserve
-    .ifFull(() => own(dir))
-    .catch(async (error: unknown) => {
-      await cluster?.close();
-      return refuseStart(error);
-    });
+  const cluster = config.cluster === 'none' ? null : await openCluster(config, { ...ports, clock }, dir);
+  let parts: Parts | null = null;
   const closers = new Closers();
-  closers.add(() => reserve.during(() => owned.release()));
   try {
+    if (cluster !== null) {
+      parts = makeParts({ config, ports, clock, dir, saltText: config.salt ?? '', cluster });
+      await listen(config, parts);
+      await cluster.prepare(await lastSeqOfFolder(dir, log));
+    }
+    // Before any code opens LMDB, because another node may run on the folder.
+    const reserve = new Reserve(dir);
+    const owned = await reserve.ifFull(() => own(dir));
+    closers.add(() => reserve.during(() => owned.release()));
     const verifiedSeq = await verifyFolder(dir, log);
     const opened = await reserve.during(() => owned.openLog());
     const writer = cluster !== null && opened instanceof LmdbLogWriter ? cluster.wrap(opened) : opened;
@@ -131,26 +137,31 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Runni
     mustReach(writer, verifiedSeq);
     const saltText = await saltOf(config, dir, lastSeqOf(writer) === 0);
     await cluster?.begin();
-    return await openNode({ config, ports, clock, dir, writer, reserve, saltText, closers, cluster });
+    if (parts === null) {
+      parts = makeParts({ config, ports, clock, dir, saltText, cluster });
+      await listen(config, parts);
+    }
+    return await openNode({ config, ports, clock, dir, writer, reserve, closers, cluster }, parts);
   } catch (error) {
     await cluster?.close();
     await closers.close().catch((late: unknown) => log.error({ err: late }, 'closing after a refused start failed'));
+    await parts?.drain();
     return refuseStart(error);
   }
 }
 
 /**
- * Connects to the cluster before the folder is claimed: the folder's content may first have to be fetched from another
- * node.
+ * Opens the part of the node that takes part in a cluster. The folder is claimed later: what it holds may have to be
+ * fetched from another node first.
  */
-async function connectCluster(
+async function openCluster(
   config: Config,
-  ports: Pick<NodePorts, 'log' | 'onFatal'> & { readonly clock: Clock },
+  ports: Pick<NodePorts, 'log' | 'onFatal' | 'ending'> & { readonly clock: Clock },
   dir: string,
 ): Promise<ClusterNode> {
   const { ClusterNode } = await import('./cluster/cluster-node.js');
   await refuseLiving(dir).catch(refuseStart);
-  return ClusterNode.connect(config, dir, ports, await lastSeqOfFolder(dir, ports.log)).catch(refuseStart);
+  return new ClusterNode(config, dir, ports);
 }
 
 /** The input of a start after the folder is verified and claimed. */
@@ -161,24 +172,25 @@ interface Start {
   readonly dir: string;
   readonly writer: LogWriter;
   readonly reserve: Reserve;
-  readonly saltText: string;
   /** Receives the closer of each part as soon as the part is open. */
   readonly closers: Closers;
   /** Null if the node serves its group alone. */
   readonly cluster: ClusterNode | null;
 }
 
-/** Listens, recovers, applies the configuration, and opens. */
-async function openNode(start: Start): Promise<RunningNode> {
+/** Recovers, applies the configuration, and opens. The parts listen already. */
+async function openNode(start: Start, parts: Parts): Promise<RunningNode> {
   const { config, ports, clock, dir, closers, cluster } = start;
   const { log } = ports;
-  const parts = makeParts(start);
-  const { group, api, face, pool } = parts;
-  const address = await demandListening(face.listen(config.host, config.port), { port: 'PORT', host: 'HOST' });
-  closers.add(() => face.drain());
+  const { group, api, pool } = parts;
+  const address = parts.address!;
+  closers.add(() => pool.close(closers.msLeft(limits.shutdownLoadMs)));
+  // Between the pool, which a last snapshot needs, and the public port, which lets in what must be answered first.
+  const windDownBy = closers.reserve();
+  closers.add(() => parts.drain());
   if (cluster !== null) closers.add(() => cluster.closeLink());
 
-  const { current, check, clusterSite } = await openGroup(start, parts);
+  const { current, check, clusterSite } = await openGroup(start, { ...parts, windDownBy });
   if (cluster === null) await applyConfiguration(config, group);
   current.loop.resume();
   closers.add(retention(() => current.loop, clock, config.retentionDays));
@@ -188,10 +200,9 @@ async function openNode(start: Start): Promise<RunningNode> {
   closers.add(async () => current.loop.endSoon(limits.shutdownAnswersMs));
   check.start();
   if (cluster !== null) {
-    group.cluster = cluster.member;
     cluster.start(clusterSite);
     // Closed first: another node takes over while this one still answers.
-    closers.add(() => cluster.member.leaveGently());
+    closers.add(() => cluster.beginClose());
   }
   group.open();
   const { metricsAddress, dashboardAddress } = operation;
@@ -208,8 +219,10 @@ async function openNode(start: Start): Promise<RunningNode> {
 
 type Parts = ReturnType<typeof makeParts>;
 
+type PartsOf = Pick<Start, 'config' | 'ports' | 'clock' | 'dir' | 'cluster'> & { readonly saltText: string };
+
 /** Creates the parts that exist before the log is recovered. */
-function makeParts({ config, ports: { log }, clock, dir, saltText, closers, cluster }: Start) {
+function makeParts({ config, ports: { log }, clock, dir, saltText, cluster }: PartsOf) {
   const { groupId, identityMode, environment, peersMax, erasureQuotaPerDay, erasureMode } = config;
   const kinds = config.playerIdKinds;
   const identity: GroupIdentity = {
@@ -222,6 +235,8 @@ function makeParts({ config, ports: { log }, clock, dir, saltText, closers, clus
   const salt = Buffer.from(saltText);
   const group = new Group({ identity, bounds, clock, random });
   const api: GroupApi = cluster?.groupOver(group) ?? group;
+  // From the first request on: a node that joins tells its role.
+  if (cluster !== null) group.cluster = cluster.member;
   const metrics = createMetrics(version);
   const isCanonical = kinds === null ? null : (playerId: string) => isCanonicalPlayerId(playerId, kinds);
   const pseudonyms = new Pseudonyms(saltText, identityMode, isCanonical);
@@ -256,11 +271,26 @@ function makeParts({ config, ports: { log }, clock, dir, saltText, closers, clus
     salt,
     scoring: { badSharePrior: config.priorBadShare, newPeerDays: config.newPeerDays },
   });
-  closers.add(() => pool.close(closers.msLeft(limits.shutdownLoadMs)));
-  // Placed between the pool, which a last snapshot needs, and the public port, whose accepted requests must be answered
-  // first.
-  const windDownBy = closers.reserve();
-  return { identity, bounds, salt, group, api, metrics, pseudonyms, passwordHash, sessions, face, pool, windDownBy };
+  let drained: Promise<void> | null = null;
+  const drain = (): Promise<void> => {
+    drained ??= address === null ? Promise.resolve() : face.drain();
+    return drained;
+  };
+  let address: Address | null = null;
+  const listenOn = async (host: string, port: number): Promise<void> => {
+    address = await face.listen(host, port);
+  };
+  return {
+    ...{ identity, bounds, salt, group, api, metrics, pseudonyms, passwordHash, sessions, pool, listenOn, drain },
+    get address() {
+      return address;
+    },
+  };
+}
+
+/** Opens the public port, which answers 503 until the group is open. */
+function listen({ host, port }: Config, parts: Parts): Promise<void> {
+  return demandListening(parts.listenOn(host, port), { port: 'PORT', host: 'HOST' });
 }
 
 interface OpenGroup {
@@ -273,7 +303,10 @@ interface OpenGroup {
 type ClusterSiteParts = Parameters<ClusterNode['start']>[0];
 
 /** Recovers the group and connects its parts: from here on it accepts commands. */
-async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
+async function openGroup(
+  start: Start,
+  parts: Parts & { readonly windDownBy: (closer: () => Promise<void>) => void },
+): Promise<OpenGroup> {
   const { config, clock, dir, writer, reserve, closers, cluster } = start;
   const { log, onFatal, disk: gauge, checkTimes } = start.ports;
   const { group, metrics, pool } = parts;
@@ -309,12 +342,20 @@ async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
       publishErasures: () => feed.publishErasures(),
       onFatal: (error) => (cluster === null ? onFatal(error) : cluster.loopFailed(error)),
       onFailure,
-      ...(cluster === null ? {} : { isOneOfSeveral: true, leading: false, commitPatienceMs: limits.appendPatienceMs }),
+      ...(cluster === null
+        ? {}
+        : {
+            isOneOfSeveral: true,
+            leading: false,
+            commitPatienceMs: limits.appendPatienceMs,
+            formatMax: () => cluster.member.writeFormat,
+          }),
     });
   const intervalMs = () =>
     current.loop.state.peers.byStatus().active < limits.streamIntervalPeersMin ? 0 : config.streamIntervalMs;
   const durableSeq = () => current.loop.actor.durableSeq;
-  const feed = new VerdictFeed({ pool, clock, timers, random, durableSeq, intervalMs, onFailure });
+  const shared = cluster === null ? {} : { logTag: () => cluster.logTag };
+  const feed = new VerdictFeed({ pool, clock, timers, random, durableSeq, intervalMs, onFailure, ...shared });
   closers.add(async () => feed.close());
   const current = { loop: loopOver(recovered) };
   watching = current.loop;
@@ -348,6 +389,7 @@ async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
     configure: () => applyConfiguration(config, group),
     snapshotSeq: () => snapshots.list()[0] ?? 0,
     unfit: () => (disk.low ? 'disk_low' : null),
+    unfitToLead: () => (clockGuard.clockAhead ? 'the clock of the node jumped ahead' : null),
   };
   return { current, check, clusterSite };
 }

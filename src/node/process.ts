@@ -7,8 +7,8 @@ import { limits } from '../limits.js';
 import { readText } from '../store/files/small-file.js';
 import { type Config, describeConfig, type Environ, loadConfig, withDotenv } from './config.js';
 import { createLog } from './logger.js';
-import { startNode } from './node.js';
-import { RejoinError, StartRefusedError } from './startup.js';
+import { type RunningNode, startNode } from './node.js';
+import { RejoinError, StartEndedError, StartRefusedError } from './startup.js';
 import type { Remark } from './variables.js';
 
 /** `npm start` hands a terminal's Ctrl-C on, which the terminal sent to the node already: the second is an echo. */
@@ -41,31 +41,50 @@ function run(config: Config, warnings: readonly Remark[]): void {
   const log = createLog(config.logLevel);
 
   let stoppingSince: number | undefined;
+  /** Ends a start that only waits, such as for a copy of another node's data. */
+  const ending = new AbortController();
+  const begin = () => startNode(config, { log, onFatal: fail, ending: ending.signal });
 
   /**
    * An exit waits for the threads: for seconds where one of the lowest priority gets no core, and for ever where one
    * cannot be ended. So they are ended first, and whoever does not end in time is not waited for.
    */
-  const exitFailed = (): void => {
+  const exitFailed = (running: Promise<RunningNode>): void => {
     setTimeout(endAtOnce, limits.failedExitMs, 'SIGKILL');
-    starting.then((node) => node.abandon()).finally(() => process.exit(1));
+    running.then((node) => node.abandon()).finally(() => process.exit(1));
   };
 
-  /** The node closes and starts again in this process: what it has to fetch first, its start does. */
+  /**
+   * The node closes and starts again in this process; its start fetches what it lacks. If it does not close in time,
+   * the process ends, so that whoever supervises it starts it again.
+   */
   const startAgain = (why: string): void => {
     log.warn({ why }, 'starting again');
-    starting = starting.then((node) => node.close()).then(() => startNode(config, { log, onFatal: fail }));
+    const before = starting;
+    const late = setTimeout(() => {
+      log.fatal(`the node did not close within ${limits.shutdownMs} ms, and so cannot start again in this process`);
+      exitFailed(before);
+    }, limits.shutdownMs);
+    // A start that failed has closed what it opened.
+    const closed = before
+      .then(
+        (node) => node.close(),
+        () => undefined,
+      )
+      .finally(() => clearTimeout(late));
+    starting = closed.then(begin);
     starting.catch(fail);
   };
 
   const fail = (error: unknown): void => {
-    if (error instanceof RejoinError && stoppingSince === undefined) {
+    if (stoppingSince !== undefined && (error instanceof RejoinError || error instanceof StartEndedError)) return;
+    if (error instanceof RejoinError) {
       startAgain(error.message);
       return;
     }
     if (error instanceof StartRefusedError) log.fatal(error.message);
     else log.fatal({ err: error }, 'the node cannot go on');
-    exitFailed();
+    exitFailed(starting);
   };
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
@@ -79,11 +98,15 @@ function run(config: Config, warnings: readonly Remark[]): void {
     log.info({ signal }, 'stopping');
     setTimeout(() => {
       log.fatal(`the node did not stop within ${limits.shutdownMs} ms`);
-      exitFailed();
+      exitFailed(starting);
     }, limits.shutdownMs);
+    ending.abort();
     // A start that is under way ends first: its recovery holds the data folder.
     starting
       .then((node) => node.close())
+      .catch((error: unknown) => {
+        if (!(error instanceof StartEndedError || error instanceof RejoinError)) throw error;
+      })
       .then(() => {
         log.info('stopped');
         process.exit(0);
@@ -95,7 +118,7 @@ function run(config: Config, warnings: readonly Remark[]): void {
 
   log.info({ config: describeConfig(config) }, 'starting');
   for (const { variable, text } of warnings) log.warn({ variable }, `${variable} ${text}`);
-  let starting = startNode(config, { log, onFatal: fail });
+  let starting = begin();
   starting.catch(fail);
 }
 

@@ -38,6 +38,11 @@ export class RejoinError extends Error {
   override readonly name = 'RejoinError';
 }
 
+/** The node was stopped while its start waited. The start has closed what it opened. */
+export class StartEndedError extends Error {
+  override readonly name = 'StartEndedError';
+}
+
 const refusals = [DamagedError, UnreadError, FolderOwnedError, UnknownRecordError];
 
 /** For the `catch` of a start: converts errors that an operator can resolve into refusals; rethrows all others. */

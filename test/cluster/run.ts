@@ -103,7 +103,8 @@ async function written(load: Load): Promise<void> {
 /** Rids the members of what erased players left in their files, as an operator would. */
 function scrub({ nodes }: Group, tally: Tally): Promise<void> {
   const [node] = nodes;
-  const args = [ptf, 'cluster', 'scrub', '--now', '--json'];
+  // As the members of the harness are set: see etcd.ts.
+  const args = [ptf, 'cluster', 'scrub', '--now', '--snapshot-count', '2000', '--max-wals', '1', '--json'];
   const options = { env: { PATH: process.env.PATH, DATA_DIR: node!.dir, GROUP_ID: groupId }, timeout: scrubMs };
   return new Promise((resolve) => {
     execFile(process.execPath, args, options, (error, stdout, stderr) => {

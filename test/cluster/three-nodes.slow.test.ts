@@ -5,8 +5,11 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Batch } from '../../src/core/records/batch.js';
+import { limits } from '../../src/limits.js';
 import { openLogReader } from '../../src/store/log/lmdb-log.js';
 import { ClusterProcesses, salt } from '../support/cluster.js';
+import { beginPtf } from '../support/ptf.js';
+import { differences, StreamReader } from '../support/stream-reader.js';
 import { until } from '../support/until.js';
 import { noEtcd } from './etcd.js';
 
@@ -61,6 +64,15 @@ async function logOf(node: number): Promise<{ readonly ids: readonly string[]; r
   }
   await log.close();
   return { ids, digest: digest.digest('hex') };
+}
+
+/** Up to which record slots were deleted, as the nodes that are given say. */
+async function floorOf(nodes: readonly number[]): Promise<number> {
+  const ask = async (node: number): Promise<number> => {
+    const { out } = await beginPtf(['cluster', 'status', '--json'], cluster.dir(node)).ended;
+    return (JSON.parse(out) as { readonly floor_seq: number }).floor_seq;
+  };
+  return Math.max(...(await Promise.all(nodes.map(ask))));
 }
 
 function filesWith(needle: Buffer, folder: string): string[] {
@@ -168,6 +180,70 @@ if (why !== undefined) {
     assert.equal(await logOf(gone), await logOf((gone + 1) % 3));
   });
 
+  test('a node that was away until its slots were deleted joins anew, with callers that wait on it', async () => {
+    const away = ((await cluster.leader()) + 1) % 3;
+    const others = [(away + 1) % 3, (away + 2) % 3];
+    // Its callers wait for an answer while it stands still, and so while it closes.
+    const waiting = Array.from({ length: 5 }, (_, i) => {
+      const asked = cluster.ask(away, 'POST', '/events', eventOf(`waiting-${i}`, 'waiting'), key);
+      return asked.then(
+        () => 'answered',
+        () => 'cut off',
+      );
+    });
+    await cluster.signal(away, 'SIGSTOP');
+    const before = await applied(others[0]!);
+    // More turns than the leader keeps of what every living node has.
+    while ((await applied(others[0]!)) < before + limits.slotsRetained + 200) await store(others[0]!, 'away');
+    await until(async () => (await floorOf(others)) > before);
+    await cluster.signal(away, 'SIGCONT');
+    await Promise.all(waiting);
+    await cluster.ready(away);
+    await sameEverywhere();
+    assert.match(cluster.logOf(away), /starting again/);
+    assert.equal(await logOf(away), await logOf(others[0]!));
+  });
+
+  test('a node that cannot join yet listens, tells its role, and stops when it is asked to', async () => {
+    const joining = ((await cluster.leader()) + 1) % 3;
+    await cluster.signal(joining, 'SIGTERM');
+    rmSync(cluster.dir(joining), { recursive: true });
+    for (const other of [(joining + 1) % 3, (joining + 2) % 3]) await cluster.signal(other, 'SIGSTOP');
+    cluster.startNode(joining);
+    await until(async () => (await cluster.ask(joining, 'GET', '/health').catch(() => null)) !== null);
+    for (const path of ['/health', '/ready', '/peers']) {
+      const { status, body } = await cluster.ask(joining, 'GET', path);
+      assert.equal([status, body.code], [503, 'dependency_unavailable']);
+      if (path !== '/peers') assert.is((body.details as { role?: string }).role, 'joining');
+    }
+    await cluster.signal(joining, 'SIGTERM');
+    assert.match(cluster.logOf(joining), /"msg":"stopped"/);
+    for (const other of [(joining + 1) % 3, (joining + 2) % 3]) await cluster.signal(other, 'SIGCONT');
+    cluster.startNode(joining);
+    await cluster.ready(joining);
+    await sameEverywhere();
+  });
+
+  test('a reader of the stream goes on at another node without a reset', async () => {
+    const reader = new StreamReader(key);
+    const live = reader.next(({ event }) => event === 'heartbeat');
+    assert.is(await reader.connect(cluster.url(0)), 200);
+    await live;
+    await reader.cut();
+    await store(1, 'while-it-moves');
+    await sameEverywhere();
+    const newest = await applied(2);
+    const { length: framesBefore } = reader.frames;
+    const again = reader.next(({ id }) => Number((id ?? '').split('-')[0]) >= newest);
+    assert.is(await reader.connect(cluster.url(2)), 200);
+    await again;
+    const events = reader.frames.slice(framesBefore).map(({ event }) => event);
+    assert.not(events.includes('reset'));
+    assert.not(events.includes('snapshot'));
+    assert.equal(await differences(cluster.url(2), key, reader.table, [...reader.table.keys()]), []);
+    await reader.cut();
+  });
+
   test('an erasure by any node leaves nothing of the player in any file of a node or of etcd', async () => {
     const player = 'to-be-erased';
     const hash = createHash('sha256').update(`${player}${salt}`).digest();
@@ -194,6 +270,24 @@ if (why !== undefined) {
     // The bound is 1.5 s by the node's clock; a busy machine may answer later.
     assert.ok(tookMs < 8_000, String(tookMs));
     await store(leader, 'with-majority');
+    await sameEverywhere();
+  });
+
+  test('nodes stop as they are asked to while etcd hangs, and serve again afterwards', async () => {
+    const leader = await cluster.leader();
+    const stopping = [leader, (leader + 1) % 3];
+    for (const member of [0, 1, 2]) cluster.members.processes[member]!.kill('SIGSTOP');
+    const before = stopping.map((node) => cluster.logOf(node).length);
+    await Promise.all(stopping.map((node) => cluster.signal(node, 'SIGTERM')));
+    for (const [i, node] of stopping.entries()) {
+      const said = cluster.logOf(node).slice(before[i]);
+      assert.match(said, /"msg":"stopped"/);
+      assert.not.match(said, /did not stop/);
+    }
+    for (const member of [0, 1, 2]) cluster.members.processes[member]!.kill('SIGCONT');
+    for (const node of stopping) cluster.startNode(node);
+    for (const node of stopping) await cluster.ready(node);
+    await store(leader, 'after-the-stop');
     await sameEverywhere();
   });
 }

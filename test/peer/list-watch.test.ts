@@ -15,7 +15,8 @@ const still: Look = { now, stillMs: 60_000, isWhole: true, isRotated: false, all
 
 function listed(bans: Readonly<Record<string, EntryState>>): ListedBan[] {
   const entry = { playerId: 'p', kind: 'steam', says: 'ban', line: 1, bannedAt: null, expiresAt: null } as const;
-  return Object.entries(bans).map(([ban, state]) => ({ ban, entry: { ...entry, state, at: null, weight: 1 } }));
+  const more = { at: null, weight: 1, note: undefined, said: undefined, repeats: [] };
+  return Object.entries(bans).map(([ban, state]) => ({ ban, entry: { ...entry, ...more, state } }));
 }
 
 function standing(...bans: readonly (string | readonly [string, Partial<StandingBan>])[]): Map<string, StandingBan> {

@@ -1,5 +1,5 @@
 /** The sidecar as a process beside a real node: what it answers, what it keeps, and what never leaves the machine. */
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -17,7 +17,7 @@ const worlds: PeerWorld[] = [];
 test.before(async () => {
   node = await startTestNode();
   proxy = await RecordingProxy.start(() => node.url);
-  peer = (await node.seed({ bad: ['STEAM_0:1:77001'], good: ['angel-77002'] }))[0]!;
+  peer = (await node.seed({ bad: ['76561197960419731'], good: ['angel-77002'] }))[0]!;
 });
 test.after(async () => {
   endChildren();
@@ -73,6 +73,23 @@ test('a read on a live cache is answered with verdict, score, confidence, source
     ],
   );
   assert.is(proxy.count('/api/v1/trust-scores'), before);
+  await sidecar.kill('SIGTERM');
+});
+
+test('where ids are opaque an account is the one that a list names in any spelling, and other ids stay as they are', async () => {
+  const world = newWorld();
+  const file = join(world.folder, 'banned_user.cfg');
+  writeFileSync(file, 'banid 0 STEAM_0:0:88001\n');
+  assert.is((await world.run(['import', file])).code, 0);
+  const sidecar = await live(world);
+  const known = async (id: string) => (await sidecar.call(`/v1/players/${encodeURIComponent(id)}`)).body;
+  for (const id of ['STEAM_1:0:88001', '[U:1:176002]', '76561197960441730', 'steam:11000010002af82']) {
+    await until(async () => (await known(id)).known);
+  }
+  assert.equal(
+    [(await known('angel-77002')).known, (await known('ANGEL-77002')).known, (await known('BOT')).code],
+    [true, false, 'invalid_parameter'],
+  );
   await sidecar.kill('SIGTERM');
 });
 

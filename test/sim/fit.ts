@@ -291,10 +291,7 @@ function gates(
   return stage1(votes, witness, { ...group, seniority }, k, rounded).settle();
 }
 
-/**
- * Finds the new peers whose reputation with at least three peers that registered a second earlier, and are not
- * contradicted themselves, is not above 0.
- */
+/** Finds the new peers whose reputation with at least three elders is gone; such a peer is no elder itself. */
 function contradicted(
   agreement: readonly (readonly Agreement[])[],
   { joined, preTrusted, origins = new Set() }: FittedGroup,

@@ -110,7 +110,7 @@ export class SimPool implements GroupPool {
     return this.#run('replica', 'publishChanges', () => this.#replica.publishChanges(work));
   }
 
-  walkChanges(work: WalkWork): Promise<ChangeWalk | null> {
+  walkChanges(work: WalkWork): Promise<ChangeWalk | 'forgotten' | null> {
     return this.#run('replica', 'walkChanges', () => this.#replica.walkChanges(work));
   }
 

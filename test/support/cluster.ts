@@ -75,11 +75,16 @@ export class ClusterProcesses {
     await gone;
   }
 
+  /** Everything that a node has logged. */
+  logOf(node: number): string {
+    return readFileSync(join(this.folder, `n${node}.log`), 'utf8');
+  }
+
   /** Rejects with the end of the node's log where it does not become ready. */
   async ready(node: number): Promise<void> {
     const isReady = async () => (await this.ask(node, 'GET', '/ready').catch(() => null))?.status === 200;
     await until(isReady).catch((error: unknown) => {
-      const said = readFileSync(join(this.folder, `n${node}.log`), 'utf8').slice(-2_000);
+      const said = this.logOf(node).slice(-2_000);
       throw new Error(`node ${node} is not ready: ${said}`, { cause: error });
     });
   }

@@ -65,7 +65,7 @@ export class Disputes {
     return this.#upheld;
   }
 
-  /** The `dispute_opened` records of dropped rejected disputes about a player (hex). */
+  /** The `dispute_opened` records of dropped disputes about a player (hex). */
   droppedOf(subject: string): readonly number[] {
     return this.#dropped.get(subject) ?? [];
   }

@@ -3,7 +3,6 @@
  * changes.
  */
 import { limits } from '../../limits.js';
-import type { Joined } from '../trust/votes/columns.js';
 import type { PeerStatus } from '../vocabulary.js';
 
 export interface Peer {
@@ -35,6 +34,14 @@ const SENIORS_MIN = 3;
 
 /** Hex digits of a digest that identify a peer, 64 bits: no two keys of a group share them. */
 const FOUND_BY = 16;
+
+/** When peers joined the group, in ms since 1970. */
+export interface Joined {
+  /** Times by number; infinite for a number that is no peer's. */
+  readonly at: Float64Array;
+  /** Peers that joined later are new. */
+  readonly newSince: number;
+}
 
 export class Peers {
   /** In the order of registration, which is the order of their numbers. */

@@ -4,8 +4,8 @@
  * earlier and are not contradicted themselves.
  */
 import type { TrustConstants } from '../evidence/trust-constants.js';
+import type { Joined } from '../tables/peers.js';
 import type { Pairs } from './pair-list.js';
-import type { Joined } from './votes/columns.js';
 
 /**
  * Returns 1 for each new peer whose reputation with its elders, from the same prior as in the gate, is not above 0.

@@ -4,11 +4,11 @@
  * of one witness group are not compared with each other and count as one.
  */
 import type { TrustConstants } from '../evidence/trust-constants.js';
+import type { Joined } from '../tables/peers.js';
 import { contradictedNewcomers } from './contradicted.js';
 import { lowerWeightedMedian } from './median.js';
 import { type Centres, PairList, type Pairs } from './pair-list.js';
 import type { VoteSums } from './sums/vote-sums.js';
-import type { Joined } from './votes/columns.js';
 import type { Witnesses } from './witnesses.js';
 
 export interface Gate {

@@ -6,7 +6,7 @@
 import type { GroupState } from '../../core/state.js';
 import type { Refusal } from '../../errors.js';
 import { limits } from '../../limits.js';
-import type { Answers, Command } from '../commands.js';
+import { type Answers, type Command, formatOfCommand } from '../commands.js';
 import type { ClockGuard } from '../health/clock-guard.js';
 import type { DiskWatch } from '../health/disk-watch.js';
 import type { Holder } from '../holder.js';
@@ -17,7 +17,7 @@ import type { GroupObserver } from '../ports/observer.js';
 import type { GroupPool, RedactionWork } from '../ports/pool.js';
 import type { SnapshotStore } from '../ports/snapshots.js';
 import { ScrubDeferredError } from '../ports/storage-errors.js';
-import { clockAhead, diskLow, logUnreachable, noLeader, notThere, overloaded } from '../refusals.js';
+import { clockAhead, diskLow, logUnreachable, mixedReleases, noLeader, notThere, overloaded } from '../refusals.js';
 import type { AgeBound } from '../removal/redactor.js';
 import { SnapshotWork } from '../replica/snapshot-work.js';
 import { type PublishWeights, WeightsWork } from '../weights/weights-computation.js';
@@ -53,6 +53,10 @@ export interface LoopDeps {
   readonly isOneOfSeveral?: true;
   /** True, or absent, if this node decides. `lead` and `follow` change that. */
   readonly leading?: boolean;
+  /** Returns the newest format of records that every node of the group reads; absent if this node is alone. */
+  readonly formatMax?: () => number;
+  /** Returns the format of the records that a command may write. Default: the table of this release. */
+  readonly formatOf?: (type: Command['type']) => number;
   /**
    * ms after which callers no longer wait for a commit, whose outcome then stays unknown; absent if they wait without
    * limit.
@@ -258,6 +262,8 @@ export class GroupLoop {
     if (this.#draining || this.#failed) return notThere();
     if (!this.#leading && !isRead(envelope.command)) return noLeader();
     if (this.#stalled && !isRead(envelope.command)) return logUnreachable();
+    const { formatMax, formatOf = formatOfCommand } = this.#deps;
+    if (formatMax !== undefined && formatOf(envelope.command.type) > formatMax()) return mixedReleases();
     if (this.clockGuard.clockAhead && refusedIfClockAhead(envelope.command)) return clockAhead();
     if (this.disk.low && needsRoom.has(envelope.command.type)) return diskLow();
     const { share, events } = envelope;
@@ -313,6 +319,12 @@ export class GroupLoop {
   abandon(): void {
     this.#failed = true;
     for (const resolve of this.#whenAnswered.splice(0)) resolve();
+  }
+
+  /** Ends this loop because another one takes its place, and refuses waiting commands, which nobody would answer. */
+  replace(): void {
+    this.abandon();
+    this.#carryOut(this.actor.refuseWaiting(() => true, notThere()));
   }
 
   /**

@@ -10,7 +10,7 @@ import { endOfMinute } from '../as-of.js';
 import type { Clock, Timers } from '../ports/clock.js';
 import type { GroupPool } from '../ports/pool.js';
 import type { RandomSource } from '../ports/random.js';
-import type { ChangeWalk, FeedListener, FeedPosition, VerdictChanges } from '../verdict-changes.js';
+import type { ChangeWalk, FeedListener, FeedPosition, ResumeFrom, VerdictChanges } from '../verdict-changes.js';
 import { ChangeRing } from './change-ring.js';
 
 export interface FeedDeps {
@@ -21,6 +21,8 @@ export interface FeedDeps {
   readonly durableSeq: () => number;
   /** Returns the interval in ms; 0 publishes changes as they come. */
   readonly intervalMs: () => number;
+  /** Names the log that several nodes share; absent: this node serves its group alone. */
+  readonly logTag?: () => string;
   /** Reports a failure that will be retried. */
   readonly onFailure: (what: string, error: unknown) => void;
 }
@@ -30,7 +32,7 @@ export class VerdictFeed implements VerdictChanges {
   readonly #ring = new ChangeRing(limits.streamRingRows);
   readonly #listeners = new Set<FeedListener>();
   /** Walks in progress that others may share, and the last of their queue, because the pool gets one at a time. */
-  readonly #walks = new Map<string, Promise<ChangeWalk | null>>();
+  readonly #walks = new Map<string, Promise<ChangeWalk | 'forgotten' | null>>();
   #line: Promise<unknown> = Promise.resolve();
   /** Null while there are no readers. */
   #generation: string | null = null;
@@ -82,8 +84,8 @@ export class VerdictFeed implements VerdictChanges {
     return this.#ring.after(position);
   }
 
-  walk(generation: string, from: number, since: number): Promise<ChangeWalk | null> {
-    const key = `${generation} ${from} ${since}`;
+  walk(generation: string, from: number, since: ResumeFrom): Promise<ChangeWalk | 'forgotten' | null> {
+    const key = JSON.stringify([generation, from, since]);
     const shared = this.#walks.get(key);
     if (shared !== undefined) return shared;
     const walk = this.#line
@@ -182,7 +184,7 @@ export class VerdictFeed implements VerdictChanges {
   }
 
   async #askPiece(erasedOnly: boolean): Promise<boolean> {
-    const { pool, clock, durableSeq } = this.#deps;
+    const { pool, clock, durableSeq, logTag } = this.#deps;
     const generation = this.#generation!;
     const { upTo, asOf } = erasedOnly ? { upTo: durableSeq(), asOf: clock.now() } : this.#reached();
     const at = endOfMinute(asOf);
@@ -193,7 +195,7 @@ export class VerdictFeed implements VerdictChanges {
       upTo: publishedUpTo,
       more,
       moreErased,
-    } = await pool.publishChanges({ generation, upTo, at, asOf, erasedOnly });
+    } = await pool.publishChanges({ generation, upTo, at, asOf, erasedOnly, ...(logTag && { isShared: true }) });
     // All readers have left, and the table was cleared. Erasures are requested again once there are readers.
     if (generation !== this.#generation) return true;
     if (isFirst && this.#isBegun) {
@@ -211,7 +213,9 @@ export class VerdictFeed implements VerdictChanges {
     if (rows.some(({ text }) => text === null)) this.#erasedAt = position;
     const isWhole = !erasedOnly && this.#mark === null && publishedUpTo !== null;
     if (erasedOnly) this.#mark = this.#mark && { ...this.#mark, position };
-    else if (publishedUpTo !== null) this.#mark = { generation, position, ...publishedUpTo };
+    else if (publishedUpTo !== null) {
+      this.#mark = { generation, position, ...publishedUpTo, ...(logTag && { logTag: logTag() }) };
+    }
     // Before the first mark no reader has a position to resume from.
     if (this.#mark === null) this.#ring.clear(position);
     else this.#ring.add(position, rows);

@@ -18,7 +18,16 @@ import type { ChangePiece, ChangeRow, ChangesUpTo, ChangeWalk } from '../verdict
 export interface ChangeSteps {
   readonly score: number;
   readonly confidence: number;
+  /**
+   * Divides all values into steps of this size and publishes a row that leaves its step. All nodes then publish the
+   * same rows whenever they began, and a published value is less than a step off as well. Absent: a row is published
+   * once it has moved by a step, which is less often.
+   */
+  readonly fixed?: true;
 }
+
+/** Rows of the state that a record after some other one may have changed; `all`: any. */
+export type TouchedRows = ReadonlySet<number> | 'all';
 
 /** Bounds of one call: rows published, rows read, and changed rows that are tracked one by one. */
 export interface ChangeBounds {
@@ -38,6 +47,21 @@ interface Lap extends ChangesUpTo {
 }
 
 const ALLOWED = 0x80;
+
+function isInSameStep(one: number, other: number, step: number): boolean {
+  return Math.floor(one / step) === Math.floor(other / step);
+}
+
+function isWithinStep(one: number, other: number, step: number): boolean {
+  return Math.abs(one - other) < step;
+}
+
+/** Values of a row in hundredths and ten-thousandths; the number of its verdict, with `ALLOWED` added. */
+interface RowValues {
+  readonly score: number;
+  readonly confidence: number;
+  readonly verdict: number;
+}
 
 export class ChangeTable {
   readonly #state: GroupState;
@@ -160,6 +184,24 @@ export class ChangeTable {
     return { position: this.#position, count: rowTexts.length, text: rowTexts.join(','), next: isAtEnd ? null : row };
   }
 
+  /**
+   * Returns the rows, from row `from` on, that a reader lacks who was told the values of `asOf` by another node:
+   * `touched` are those that a record has changed since. The steps must be fixed.
+   */
+  walkElsewhere(from: number, touched: TouchedRows, asOf: AsOf): ChangeWalk {
+    const { rowsMax, lookedAtMax } = this.#bounds;
+    const end = Math.min(this.#state.subjects.rows, this.#publishedAt.length, from + lookedAtMax);
+    const rowTexts: string[] = [];
+    let row = from;
+    for (; row < end && rowTexts.length < rowsMax; row++) {
+      if (!this.#isPublished(row) || !this.#state.subjects.has(row)) continue;
+      const isLacking = touched === 'all' || touched.has(row) || !this.#isNear(row, this.#read(row, asOf));
+      if (isLacking) rowTexts.push(this.#textOf(row));
+    }
+    const isAtEnd = row >= this.#state.subjects.rows || row >= this.#publishedAt.length;
+    return { position: this.#position, count: rowTexts.length, text: rowTexts.join(','), next: isAtEnd ? null : row };
+  }
+
   /** Returns the numbers of the peers with events of a player. A peer that withdrew all of its events loses nothing. */
   #reportersOf(row: number): number[] {
     const { subjects } = this.#state;
@@ -234,21 +276,14 @@ export class ChangeTable {
   #look(row: number, asOf: AsOf, position: number, rows: ChangeRow[]): void {
     const { subjects } = this.#state;
     if (!subjects.has(row)) return;
-    const view = readTrust(this.#state, row, asOf);
-    const score = wholeScore(view);
-    const confidence = wholeConfidence(view);
-    const verdict = verdictNumbers.get(view.verdict)! | (view.allowed === undefined ? 0 : ALLOWED);
+    const read = this.#read(row, asOf);
+    const { score, confidence, verdict } = read;
     const isDisputed = this.#disputed.delete(row);
-    if (this.#isPublished(row) && this.#verdict[row] === verdict) {
-      const isNear =
-        Math.abs(score - this.#score[row]!) < this.#steps.score &&
-        Math.abs(confidence - this.#confidence[row]!) < this.#steps.confidence;
-      if (isNear && !isDisputed) return;
-      if (isNear) {
-        // The row has not moved: only the peers that see it as disputed get it again.
-        if (this.#upTo !== null) rows.push({ ...this.#rowOf(row), peers: this.#reportersOf(row), quiet: true });
-        return;
-      }
+    if (this.#isPublished(row) && this.#isNear(row, read)) {
+      // The row has not moved: only the peers that see it as disputed get it again.
+      if (isDisputed && this.#upTo !== null)
+        rows.push({ ...this.#rowOf(row), peers: this.#reportersOf(row), quiet: true });
+      return;
     }
     if (row >= this.#publishedAt.length) this.#grow();
     this.#score[row] = score;
@@ -256,6 +291,22 @@ export class ChangeTable {
     this.#verdict[row] = verdict;
     this.#publishedAt[row] = position;
     if (this.#upTo !== null) rows.push(this.#rowOf(row));
+  }
+
+  #read(row: number, asOf: AsOf): RowValues {
+    const view = readTrust(this.#state, row, asOf);
+    const verdict = verdictNumbers.get(view.verdict)! | (view.allowed === undefined ? 0 : ALLOWED);
+    return { score: wholeScore(view), confidence: wholeConfidence(view), verdict };
+  }
+
+  /** Whether values are so near to the published ones of a row that they need not be published. */
+  #isNear(row: number, { score, confidence, verdict }: RowValues): boolean {
+    if (this.#verdict[row] !== verdict) return false;
+    const { score: scoreStep, confidence: confidenceStep, fixed } = this.#steps;
+    const isWithin = fixed === true ? isInSameStep : isWithinStep;
+    return (
+      isWithin(score, this.#score[row]!, scoreStep) && isWithin(confidence, this.#confidence[row]!, confidenceStep)
+    );
   }
 
   #rowOf(row: number): ChangeRow {

@@ -8,7 +8,7 @@ import type { Scenario, Simulation } from '../../core/scoring/simulation.js';
 import type { VerdictCounts } from '../../core/scoring/verdict-counts.js';
 import type { DiscountedPair } from '../../core/trust/peer-trust.js';
 import type { OnProgress, SummaryRow, VerifyReport } from '../api.js';
-import type { ChangePiece, ChangeWalk } from '../verdict-changes.js';
+import type { ChangePiece, ChangeWalk, ResumeFrom } from '../verdict-changes.js';
 import type { ChainHead } from './chains.js';
 import type { StoredBatch } from './log.js';
 
@@ -144,6 +144,8 @@ export interface FeedWork {
   readonly asOf: number;
   /** Publishes erased players only. */
   readonly erasedOnly: boolean;
+  /** Set if readers may continue at other nodes: changes are then published by fixed steps. */
+  readonly isShared?: true;
 }
 
 export interface FeedPiece extends ChangePiece {
@@ -151,11 +153,11 @@ export interface FeedPiece extends ChangePiece {
   readonly isFirst: boolean;
 }
 
-/** Asks for the rows that were published after position `since`, from row `from` on. */
+/** Asks for the rows that were published after `since`, from row `from` on. */
 export interface WalkWork {
   readonly generation: string;
   readonly from: number;
-  readonly since: number;
+  readonly since: ResumeFrom;
 }
 
 /** The result of a computation in the pool. */
@@ -221,9 +223,9 @@ export interface GroupPool {
   publishChanges(work: FeedWork): Promise<FeedPiece>;
   /**
    * Returns the rows that the stream published after a position, one piece at a time; null if nothing of the generation
-   * is known.
+   * is known, `forgotten` if the rows that a reader of another node lacks are not known.
    */
-  walkChanges(work: WalkWork): Promise<ChangeWalk | null>;
+  walkChanges(work: WalkWork): Promise<ChangeWalk | 'forgotten' | null>;
   /** Forgets the published state. */
   endFeed(): Promise<void>;
   list(query: ListingQuery): Promise<Listing | null>;

@@ -23,11 +23,40 @@ export interface Fence {
   readonly revision: string;
 }
 
+/** How the last scrub of etcd's files ended. */
+export interface Scrubbed {
+  /** ms since 1970. */
+  readonly at: number;
+  readonly complete: boolean;
+  readonly detail: string;
+  /**
+   * Hex of random bytes that were written before the scrub pushed the write-ahead logs on: a file that still holds them
+   * may also hold what was erased before. Null where an older release made the scrub.
+   */
+  readonly marker: string | null;
+}
+
+/** Settings of etcd's members, as far as a scrub has to know them. */
+export interface WalSettings {
+  /** `--snapshot-count`. */
+  readonly snapshotEntries: number;
+  /** `--max-wals`. */
+  readonly files: number;
+}
+
+/** Why a leader gave its lead up. */
+export interface Resignation {
+  readonly fence: Fence;
+  readonly cause: string;
+}
+
 export interface LeaderView {
   readonly nodeId: string;
   readonly url: string;
   /** ms since 1970, by the leader's clock. */
   readonly since: number;
+  /** Why the leader before leads no more. */
+  readonly cause: string;
   readonly fence: Fence;
 }
 
@@ -39,6 +68,8 @@ export interface SharedView {
   /** Slots up to this record were deleted. */
   readonly trimmed: number;
   readonly nodes: readonly NodeView[];
+  /** The newest format of records that the log may hold: every node reads it. */
+  readonly format: number;
   readonly revision: string;
 }
 
@@ -83,14 +114,23 @@ export interface SharedLog {
   keepAlive(id: string, timeoutMs: number): Promise<number>;
   revokeLease(id: string): Promise<void>;
   /** Resolves with the fence if this node leads from now on, or with null if another one does. */
-  campaign(nodeId: string, url: string, since: number, lease: string): Promise<Fence | null>;
-  /** Gives leadership up if the fence is still valid. */
-  resign(fence: Fence): Promise<void>;
+  campaign(leader: Omit<LeaderView, 'fence'>, lease: string): Promise<Fence | null>;
+  /** Gives leadership up if the fence is still valid, and records the cause for the next leader. */
+  resign(resignation: Resignation): Promise<void>;
+  /** Resolves with the last leadership that was given up; null if none was. */
+  resigned(): Promise<Resignation | null>;
+  /** Records of this format may be appended from here on. Rejects with `OwnerLostError` under an old fence. */
+  raiseFormat(fence: Fence, format: number): Promise<void>;
   putNode(node: NodeView, lease: string): Promise<void>;
   nodes(): Promise<NodeView[]>;
-  /** Result of the last scrub of etcd's files; null if there was none. `at`: ms since 1970. */
-  scrubbed(): Promise<{ readonly at: number; readonly complete: boolean; readonly detail: string } | null>;
-  putScrubbed(ended: { readonly at: number; readonly complete: boolean; readonly detail: string }): Promise<void>;
+  /** Result of the last scrub of etcd's files; null if there was none. */
+  scrubbed(): Promise<Scrubbed | null>;
+  putScrubbed(ended: Scrubbed): Promise<void>;
+  /** The newest erased record that a scrub has not covered yet; null: none. */
+  scrubDue(): Promise<number | null>;
+  putScrubDue(seq: number): Promise<void>;
+  /** Nothing up to `seq` waits for a scrub any more. */
+  clearScrubDue(seq: number): Promise<void>;
   /** Returns the first sequence numbers of at most `limit` slots from `from` on. */
   slotSeqs(from: number, limit: number): Promise<number[]>;
   /** Deletes the slots before the one at `firstSeq`, which stays. Rejects with `OwnerLostError` under an old fence. */

@@ -18,7 +18,8 @@ import { gatherVotes } from '../../core/trust/sums/gather.js';
 import { Scratch } from '../../core/trust/votes/scratch.js';
 import { limits } from '../../limits.js';
 import type { OnProgress } from '../api.js';
-import { ChangeTable } from '../feed/change-table.js';
+import { endOfMinute } from '../as-of.js';
+import { ChangeTable, type TouchedRows } from '../feed/change-table.js';
 import type { LogReader } from '../ports/log.js';
 import type {
   FeedPiece,
@@ -35,6 +36,7 @@ import { DamagedError } from '../ports/storage-errors.js';
 import { batchFrom, type Follower, lastSeqOf, recover } from '../recovery/recovery.js';
 import { removeExpired } from '../removal/retention.js';
 import type { ChangeWalk } from '../verdict-changes.js';
+import { touchedSince } from './resume-elsewhere.js';
 
 const changeSteps = {
   score: limits.streamScoreStep * SCORE_UNIT,
@@ -60,6 +62,8 @@ export class Replica {
   #durable = 0;
   /** Identifies the published part of the follower's state. */
   #generation = '';
+  /** Rows that were changed after a record, for the pieces of one walk for readers that come from another node. */
+  #touched: { readonly seq: number; readonly rows: TouchedRows | null } | null = null;
 
   /** The computation of weights calls `yieldCore` regularly. */
   constructor(
@@ -168,20 +172,27 @@ export class Replica {
   }
 
   /** Returns the next piece of changes for readers of the verdict stream. */
-  publishChanges({ generation, upTo, at, asOf, erasedOnly }: FeedWork): FeedPiece {
+  publishChanges({ generation, upTo, at, asOf, erasedOnly, isShared }: FeedWork): FeedPiece {
     const follower = this.follow(upTo);
     const { state } = follower;
     const isFirst = follower.changes === null || this.#generation !== generation;
-    if (isFirst) follower.changes = new ChangeTable(state, changeSteps, changeBounds);
+    const steps = isShared === true ? { ...changeSteps, fixed: isShared } : changeSteps;
+    if (isFirst) follower.changes = new ChangeTable(state, steps, changeBounds);
     this.#generation = generation;
     const changes = follower.changes!;
     return { ...(erasedOnly ? changes.nextErased() : changes.next(asOfTime(state, at), asOf)), isFirst };
   }
 
-  /** Returns null if nothing of the generation is known. */
-  walkChanges({ generation, from, since }: WalkWork): ChangeWalk | null {
+  /** Returns null if nothing of the generation is known, and `forgotten` if the rows that a reader lacks are not known. */
+  walkChanges({ generation, from, since }: WalkWork): ChangeWalk | 'forgotten' | null {
     const changes = this.#follower?.changes ?? null;
-    return changes === null || this.#generation !== generation ? null : changes.walk(from, since);
+    if (changes === null || this.#generation !== generation) return null;
+    if (typeof since === 'number') return changes.walk(from, since);
+    const { state } = this.#follower!;
+    const known = from > 0 && this.#touched?.seq === since.seq ? this.#touched : null;
+    const { rows } = known ?? { rows: touchedSince(this.#log, state, since.seq) };
+    this.#touched = { seq: since.seq, rows };
+    return rows === null ? 'forgotten' : changes.walkElsewhere(from, rows, asOfTime(state, endOfMinute(since.asOf)));
   }
 
   /** Forgets the published state, because the stream has no readers any more. */

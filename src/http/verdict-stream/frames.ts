@@ -8,21 +8,26 @@ import type { FeedPosition } from '../../group/verdict-changes.js';
 import { limits } from '../../limits.js';
 import { timeText } from '../bodies/bodies.js';
 
-const idForm = /^\d{1,16}-([\da-f]{12})\.(\d{1,10})$/;
+/** Record, generation and position; of one of several nodes also the tag of their log and the time, in base 36. */
+const idForm = /^(\d{1,16})-([\da-f]{12})\.(\d{1,10})(?:\.([\da-f]{12})\.([\da-z]{1,9}))?$/;
 
 function frame(event: string, data: string, id?: string): string {
   return `event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`;
 }
 
 /** Returns the id with which a reader resumes behind `mark`. */
-function idOf({ seq, generation, position }: FeedPosition): string {
-  return `${seq}-${generation}.${position}`;
+function idOf({ seq, generation, position, logTag, asOf }: FeedPosition): string {
+  const elsewhere = logTag === undefined ? '' : `.${logTag}.${asOf.toString(36)}`;
+  return `${seq}-${generation}.${position}${elsewhere}`;
 }
 
-/** Returns the position of an id; undefined if this node never made such an id. */
-export function placeOf(id: string): Pick<FeedPosition, 'generation' | 'position'> | undefined {
+/** Returns the position of an id; undefined if no node makes such an id. `asOf` is 0 in the id of a node alone. */
+export function placeOf(id: string): FeedPosition | undefined {
   const found = idForm.exec(id);
-  return found === null ? undefined : { generation: found[1]!, position: Number(found[2]) };
+  if (found === null) return undefined;
+  const [, seq, generation, position, logTag, asOf = '0'] = found;
+  const shared = logTag === undefined ? {} : { logTag };
+  return { seq: Number(seq), generation: generation!, position: Number(position), asOf: parseInt(asOf, 36), ...shared };
 }
 
 export function helloFrame(hello: HelloData): string {

@@ -3,9 +3,10 @@
  * published. Unread bytes are bounded: beyond the bound the reader is asked to resume, and disconnected.
  */
 import type { Writable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ResumeData } from '../../contract/verdict-stream.js';
 import type { GroupApi } from '../../group/api.js';
-import type { FeedPosition } from '../../group/verdict-changes.js';
+import type { ChangesUpTo, FeedPosition, ResumeFrom } from '../../group/verdict-changes.js';
 import { limits } from '../../limits.js';
 import {
   changeFrame,
@@ -111,17 +112,30 @@ export class StreamReader {
     const { feed } = this.#parts;
     while (feed.mark === null && !this.#isEnded) await this.#woken();
     if (this.#isEnded || feed.mark === null) return;
-    let since = this.#resumed(lastEventId, feed.mark);
+    const elsewhere = feed.mark.logTag === undefined ? undefined : await this.#placeElsewhere(lastEventId, feed.mark);
+    if (this.#isEnded || feed.mark === null) return;
+    let since: ResumeFrom | null = elsewhere ?? this.#resumed(lastEventId, feed.mark);
     for (;;) {
-      const recent = since === null ? null : feed.recent(since);
+      if (this.#isEnded || feed.mark === null) return;
+      const recent = typeof since === 'number' ? feed.recent(since) : null;
       if (recent !== null && recent.length <= limits.streamAtOnceRows) {
         this.#goLive(recent, feed.mark);
         return;
       }
       const mark: FeedPosition = feed.mark;
-      if (!(await this.#walk(mark, since))) return;
-      since = mark.position;
+      const walked = await this.#walk(mark, since);
+      if (walked === 'ended') return;
+      if (walked === 'forgotten') this.#write(resetFrame('too_old'));
+      since = walked === 'forgotten' ? null : mark.position;
     }
+  }
+
+  /** Resolves to what another node of the group has told; undefined where the id is none of another one's. */
+  async #placeElsewhere(id: string, mark: FeedPosition): Promise<ChangesUpTo | undefined> {
+    const place = placeOf(id);
+    if (place?.logTag === undefined || place.logTag !== mark.logTag) return undefined;
+    if (place.generation === mark.generation || !(await this.#reached(place.seq))) return undefined;
+    return { seq: place.seq, asOf: place.asOf };
   }
 
   /** Returns the position to continue from; null for the start. */
@@ -135,21 +149,31 @@ export class StreamReader {
     return null;
   }
 
+  /** Waits until this node has told what another one had: it may be behind that node for a moment. */
+  async #reached(seq: number): Promise<boolean> {
+    const { feed } = this.#parts;
+    const endMs = performance.now() + limits.streamBehindMs;
+    const isReached = () => feed.mark !== null && feed.mark.seq >= seq;
+    while (!isReached() && !this.#isEnded && performance.now() < endMs) await delay(limits.streamBehindLookMs);
+    return isReached();
+  }
+
   /**
    * Sends the changes after `since` (null: everything), so that `mark` is valid once the last frame is read. Resolves
-   * to false if the reader has ended.
+   * to `forgotten`, with nothing sent, where those changes are not known.
    */
-  async #walk(mark: FeedPosition, since: number | null): Promise<boolean> {
+  async #walk(mark: FeedPosition, since: ResumeFrom | null): Promise<'sent' | 'ended' | 'forgotten'> {
     const { feed } = this.#parts;
     let from: number | null = 0;
     while (from !== null) {
       while (this.#to.writableNeedDrain && !this.#isEnded) await this.#woken();
-      if (this.#isEnded) return false;
+      if (this.#isEnded) return 'ended';
       const piece = await feed.walk(mark.generation, from, since ?? 0);
-      if (this.#isEnded) return false;
+      if (this.#isEnded) return 'ended';
+      if (piece === 'forgotten') return piece;
       if (piece === null) {
         this.end('rebuilt');
-        return false;
+        return 'ended';
       }
       // This piece was read before changes that the reader already has. It would restore an erased player.
       if (piece.position < Math.max(mark.position, feed.erasedAt)) continue;
@@ -160,7 +184,7 @@ export class StreamReader {
       this.#write(since === null ? snapshotFrame(text, isLast, mark) : changeFrame(text, isLast, mark));
       this.#parts.onRows(piece.count);
     }
-    return !this.#isEnded;
+    return this.#isEnded ? 'ended' : 'sent';
   }
 
   #goLive(rows: readonly string[], mark: FeedPosition): void {

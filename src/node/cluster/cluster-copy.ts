@@ -9,7 +9,7 @@ import type { ServerResponse } from 'node:http';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { LinkClient } from '../../cluster/link-client.js';
+import type { LinkCall, LinkClient } from '../../cluster/link-client.js';
 import { LinkRefusedError } from '../../cluster/link-server.js';
 import { messageOf } from '../../errors.js';
 import type { BackupManifest } from '../../group/backup/backup-tasks.js';
@@ -26,6 +26,9 @@ interface CopyFile {
   readonly digest: string;
 }
 
+/** The answer to a node that asks for a copy. It asks again while the copy is being made. */
+type CopyAnswer = CopyOffer | { readonly making: true };
+
 interface CopyOffer {
   readonly id: string;
   readonly lastSeq: number;
@@ -37,7 +40,11 @@ export class CopyDonor {
   readonly #dir: string;
   readonly #version: string;
   #offer: CopyOffer | null = null;
-  #making: Promise<CopyOffer> | null = null;
+  #making: Promise<void> | null = null;
+  /** Why the last copy could not be made, for whoever asks next. */
+  #failure: unknown = null;
+  /** By `performance.now()`. */
+  #madeAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | null = null;
 
   constructor(dir: string, version: string) {
@@ -50,14 +57,30 @@ export class CopyDonor {
     return join(this.#dir, '.copy');
   }
 
-  begin(): Promise<CopyOffer> {
-    this.#making ??= this.#make().finally(() => {
-      this.#making = null;
-    });
-    return this.#making;
+  /**
+   * Returns a copy that was made a moment ago, or begins to make one. Throws where the last attempt failed. Never
+   * waits: a caller could not tell a node that works from one that hangs.
+   */
+  ask(): CopyAnswer {
+    const failure = this.#failure;
+    this.#failure = null;
+    if (failure !== null) throw failure;
+    if (this.#making !== null) return { making: true };
+    if (this.#offer !== null && performance.now() - this.#madeAt < limits.copyFreshMs) {
+      this.#touch();
+      return this.#offer;
+    }
+    this.#making = this.#make()
+      .catch((error: unknown) => {
+        this.#failure = error;
+      })
+      .finally(() => {
+        this.#making = null;
+      });
+    return { making: true };
   }
 
-  async #make(): Promise<CopyOffer> {
+  async #make(): Promise<void> {
     this.forget();
     const watch = { stands: () => undefined, signal: AbortSignal.timeout(limits.copyMs) };
     const made = await backUpInChild({ dataDir: this.#dir, dir: this.#folder, version: this.#version }, watch);
@@ -69,8 +92,8 @@ export class CopyDonor {
     }
     const manifest: BackupManifest = made.value;
     this.#offer = { id: randomUUID(), lastSeq: manifest.last_seq, files };
+    this.#madeAt = performance.now();
     this.#touch();
-    return this.#offer;
   }
 
   /** Sends the file of a path such as `/copy/<id>/<file>` from a byte on, at a bounded rate. */
@@ -117,20 +140,25 @@ export interface FetchDeps {
   readonly link: LinkClient;
   readonly nodes: () => Promise<readonly NodeView[]>;
   readonly log: Logger;
+  /** Ends it, so that it rejects. */
+  readonly signal: AbortSignal;
 }
 
-/** Fetches a copy from any node that has one, and puts it in the place of what the folder holds. */
-export async function fetchCopy({ dir, link, nodes, log }: FetchDeps): Promise<void> {
+/**
+ * Fetches a copy from any node that has one, and puts it in the place of what the folder holds. Tries until it has one,
+ * with another node each time.
+ */
+export async function fetchCopy({ dir, link, nodes, log, signal }: FetchDeps): Promise<void> {
   const staging = join(dir, '.joining');
-  for (;;) {
+  for (let tries = 0; ; tries++) {
     try {
       const donors = (await nodes()).filter(({ role }) => role === 'leader' || role === 'follower');
       // The leader has enough to do.
       donors.sort((one, other) => Number(one.role === 'leader') - Number(other.role === 'leader'));
-      const donor = donors[0];
+      const donor = donors[tries % Math.max(1, donors.length)];
       if (donor === undefined) throw new Error('no other node can be asked');
       const startedAt = performance.now();
-      await fetchFrom(donor.url, link, staging);
+      await fetchFrom(donor.url, link, staging, signal);
       const { faults, lastSeq } = await verifyAny(staging, 'full');
       if (faults.length > 0) throw new Error(`the copy is damaged: ${faults.join('; ')}`);
       await place(dir, staging);
@@ -138,14 +166,15 @@ export async function fetchCopy({ dir, link, nodes, log }: FetchDeps): Promise<v
       log.info({ from: donor.nodeId, last_seq: lastSeq, ms }, 'this node has a copy');
       return;
     } catch (error) {
+      signal.throwIfAborted();
       log.warn({ fault: messageOf(error) }, 'no copy could be fetched yet');
-      await delay(limits.joinRetryMs);
+      await delay(limits.joinRetryMs, undefined, { signal });
     }
   }
 }
 
-async function fetchFrom(url: string, link: LinkClient, staging: string): Promise<void> {
-  const offer = await link.call<CopyOffer>({ url, method: 'POST', path: '/copy', body: {}, timeoutMs: limits.copyMs });
+async function fetchFrom(url: string, link: LinkClient, staging: string, signal: AbortSignal): Promise<void> {
+  const offer = await offerOf(url, link, signal);
   rmSync(staging, { recursive: true, force: true });
   for (const { path, bytes, digest } of offer.files) {
     const to = resolve(staging, path);
@@ -155,19 +184,31 @@ async function fetchFrom(url: string, link: LinkClient, staging: string): Promis
     for (let from = 0; from < bytes || !existsSync(to); from = existsSync(to) ? statSync(to).size : 0) {
       tries += 1;
       if (tries > limits.copyTries) throw new Error(`${path} could not be fetched`);
-      await fetchPiece(url, link, `/copy/${offer.id}/${path}?from=${from}`, to).catch((error: unknown) => {
-        if (tries === limits.copyTries) throw error;
+      const piece = { url, method: 'GET', path: `/copy/${offer.id}/${path}?from=${from}`, signal } as const;
+      await fetchPiece(link, { ...piece, timeoutMs: limits.copySilentMs }, to).catch((error: unknown) => {
+        if (tries === limits.copyTries || signal.aborted) throw error;
       });
     }
     if ((await digestOf(to)) !== digest) throw new Error(`${path} is not what was sent`);
   }
 }
 
-async function fetchPiece(url: string, link: LinkClient, path: string, to: string): Promise<void> {
+/** Has the node make a copy, and resolves once it is made. */
+async function offerOf(url: string, link: LinkClient, signal: AbortSignal): Promise<CopyOffer> {
+  const endMs = performance.now() + limits.copyMs;
+  const call = { url, method: 'POST', path: '/copy', body: {}, timeoutMs: limits.copyAnswerMs, signal } as const;
+  for (;;) {
+    const answer = await link.call<CopyAnswer>(call);
+    if (!('making' in answer)) return answer;
+    if (performance.now() >= endMs) throw new Error(`${url} did not make a copy within ${limits.copyMs} ms`);
+    await delay(limits.copyPollMs, undefined, { signal });
+  }
+}
+
+async function fetchPiece(link: LinkClient, call: LinkCall, to: string): Promise<void> {
   const file = await open(to, 'a', 0o600);
   try {
-    const pieces = link.stream({ url, method: 'GET', path, timeoutMs: limits.copySilentMs });
-    for await (const piece of pieces) await file.write(piece);
+    for await (const piece of link.stream(call)) await file.write(piece);
     await file.sync();
   } finally {
     await file.close();

@@ -39,7 +39,10 @@ export async function importData(config: Config, dir: string): Promise<Moved> {
   try {
     const lease = String((randomBytes(8).readBigUInt64BE() >> 2n) + 1n);
     await log.grantLease(lease, LEASE_S);
-    const fence = await log.campaign(config.nodeId, 'import', Date.now(), lease);
+    const fence = await log.campaign(
+      { nodeId: config.nodeId, url: 'import', since: Date.now(), cause: 'a folder was moved in' },
+      lease,
+    );
     if (fence === null) throw new MoveRefusedError('a node leads in this cluster already');
     try {
       if ((await log.clusterId()) !== null) {

@@ -2,20 +2,23 @@
  * A node of a cluster: joins the shared log, the link to the other nodes and this node's role to its group. Loaded with
  * `CLUSTER=etcd` only, since it brings the client of etcd along.
  */
-import { randomUUID } from 'node:crypto';
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { hash, randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { ClusterGroup } from '../../cluster/cluster-group.js';
-import { type CommandCall, type CommandName, type CommandValues, carryOut } from '../../cluster/commands.js';
+import type { CommandCall, CommandName } from '../../cluster/commands.js';
 import { LeaderDuties } from '../../cluster/duties.js';
 import { GroupSite, type GroupSiteDeps } from '../../cluster/group-site.js';
 import { LateSite } from '../../cluster/late-site.js';
 import { LinkClient } from '../../cluster/link-client.js';
-import { LinkRefusedError, type LinkRequest, LinkServer } from '../../cluster/link-server.js';
+import { LinkServer } from '../../cluster/link-server.js';
 import { ClusterMember } from '../../cluster/member.js';
+import { NightlyScrub } from '../../cluster/nightly-scrub.js';
 import { ClusterOperator } from '../../cluster/operations.js';
+import { within } from '../../cluster/within.js';
 import { messageOf } from '../../errors.js';
 import type { GroupApi } from '../../group/api.js';
 import type { Clock } from '../../group/ports/clock.js';
@@ -28,10 +31,12 @@ import type { EtcdLog } from '../../store/etcd/etcd-log.js';
 import type { LmdbLogWriter } from '../../store/log/lmdb-log-writer.js';
 import { SharedLogWriter } from '../../store/log/shared-log-writer.js';
 import type { Config } from '../config.js';
-import { RejoinError, StartRefusedError } from '../startup.js';
+import { RejoinError, StartEndedError, StartRefusedError } from '../startup.js';
 import { version } from '../version.js';
 import { CopyDonor, fetchCopy } from './cluster-copy.js';
 import { type ClusterSettings, membersOf, openEtcdLog, readMark, settingsOf, writeMark } from './cluster-folder.js';
+import { LocalScrub } from './local-scrub.js';
+import { NodeLink } from './node-link.js';
 
 /** The newest format of records that this release reads. */
 const RECORD_FORMAT = 1;
@@ -40,6 +45,8 @@ export interface ClusterNodePorts {
   readonly log: Logger;
   readonly onFatal: (error: unknown) => void;
   readonly clock: Clock;
+  /** Ends a start that waits. */
+  readonly ending?: AbortSignal;
 }
 
 export class ClusterNode {
@@ -54,15 +61,21 @@ export class ClusterNode {
   readonly #duties: LeaderDuties;
   readonly #donor: CopyDonor;
   readonly #operations: ClusterOperator;
+  readonly #nightly: NightlyScrub;
+  readonly #nodeLink: NodeLink;
   #clusterId: string | null = null;
   /** Under which this node formed the group a moment ago. */
   #formingFence: Fence | null = null;
   #writer: SharedLogWriter | null = null;
-  #group: ClusterGroup | null = null;
-  #scrubLocally: () => Promise<void> = () => Promise.resolve();
+  /** Makes the replica and the stream of this node forget who is erased. */
+  #forgetErased: () => Promise<void> = () => Promise.resolve();
+  readonly #scrub: LocalScrub;
+  #closing: Promise<void> | null = null;
 
-  private constructor(config: Config, dir: string, ports: ClusterNodePorts, log: EtcdLog) {
+  /** Calls nobody before `prepare`. */
+  constructor(config: Config, dir: string, ports: ClusterNodePorts) {
     const settings = settingsOf(config);
+    const log = openEtcdLog(config);
     this.#settings = settings;
     this.#dir = dir;
     this.#ports = ports;
@@ -91,7 +104,7 @@ export class ClusterNode {
     this.#server = new LinkServer(
       settings.secret,
       config.groupId,
-      (request) => this.#answer(request),
+      (request) => this.#nodeLink.answer(request),
       (error) => logger.error({ err: error }, 'a request of another node failed'),
     );
     this.#duties = new LeaderDuties({
@@ -99,10 +112,12 @@ export class ClusterNode {
       member: this.member,
       link: this.#link,
       nodeId: settings.nodeId,
+      format: RECORD_FORMAT,
       appendedBytes: () => this.#writer?.appendedBytes ?? 0,
       durableSeq: () => this.#site.durableSeq,
       members: () => membersOf(log),
       defragment: (at) => log.client.defragment(at),
+      now: () => clock.now(),
       onFailure,
       note,
     });
@@ -115,9 +130,32 @@ export class ClusterNode {
       clusterId: () => this.#clusterId ?? '',
       endpoints: settings.endpoints,
       members: () => membersOf(log),
-      pushWal: () => log.pushWal(),
+      pushWal: (wal, onProgress) => log.pushWal(wal, onProgress),
       defragmentAll: () => this.#duties.defragment(),
       now: () => clock.now(),
+    });
+    const overwrite = async (signal: AbortSignal): Promise<void> => {
+      this.#donor.forget();
+      await this.#forgetErased();
+      await this.#writer?.local.scrub(signal);
+    };
+    this.#scrub = new LocalScrub(dir, overwrite, onFailure);
+    this.#nodeLink = new NodeLink({
+      nodeId: settings.nodeId,
+      link: this.#link,
+      member: this.member,
+      site: this.#site,
+      donor: this.#donor,
+      operations: this.#operations,
+      others: () => this.#others(),
+      scrub: () => this.#scrub.run(),
+    });
+    this.#nightly = new NightlyScrub({
+      log,
+      isLeader: () => this.member.isLeader,
+      scrub: () => this.#operations.scrub(),
+      now: () => clock.now(),
+      onFailure,
     });
   }
 
@@ -125,23 +163,7 @@ export class ClusterNode {
    * Reaches the shared log and sees whether this folder can go on from it; where it cannot, fetches a copy from another
    * node. Before anything of the folder is opened. `lastSeq`: the newest record of its log; null: it is damaged.
    */
-  static async connect(
-    config: Config,
-    dir: string,
-    ports: ClusterNodePorts,
-    lastSeq: number | null,
-  ): Promise<ClusterNode> {
-    const node = new ClusterNode(config, dir, ports, openEtcdLog(config));
-    try {
-      await node.#prepare(lastSeq);
-    } catch (error) {
-      await node.close();
-      throw error;
-    }
-    return node;
-  }
-
-  async #prepare(lastSeq: number | null): Promise<void> {
+  async prepare(lastSeq: number | null): Promise<void> {
     const { log } = this.#ports;
     const mark = readMark(this.#dir);
     const isHalf = existsSync(join(this.#dir, '.joining'));
@@ -167,12 +189,28 @@ export class ClusterNode {
       );
     }
     this.member.lease.start();
-    const { trimmed } = await this.#untilAnswered(() => this.#log.view((lastSeq ?? 0) + 1, 1));
+    const { trimmed, format } = await this.#untilAnswered(() => this.#log.view((lastSeq ?? 0) + 1, 1));
+    if (format > RECORD_FORMAT) {
+      throw new StartRefusedError(
+        `the group writes records of format ${format}, and this release reads up to ${RECORD_FORMAT}: install a newer one`,
+      );
+    }
     if (lastSeq !== null && !isHalf && trimmed <= lastSeq) return;
     if (this.#clusterId === null) throw new StartRefusedError(`the store in ${this.#dir} is damaged`);
     log.warn({ last_seq: lastSeq, trimmed_seq: trimmed }, 'this node joins: it fetches a copy from another one');
+    // The others see that this node joins, so that they keep what it needs.
+    while (this.member.lease.id === null) {
+      this.#endIfAsked();
+      await delay(limits.leaseLookMs);
+    }
     await this.member.report();
-    await fetchCopy({ dir: this.#dir, link: this.#link, nodes: () => this.#others(), log });
+    const signal = this.#ports.ending ?? new AbortController().signal;
+    await fetchCopy({ dir: this.#dir, link: this.#link, nodes: () => this.#others(), log, signal }).catch(
+      (error: unknown) => {
+        this.#endIfAsked();
+        throw error;
+      },
+    );
     await writeMark(this.#dir, { cluster_id: this.#clusterId, node_id: this.#settings.nodeId });
   }
 
@@ -180,6 +218,7 @@ export class ClusterNode {
   async #reached(waitMs: number, mayGoOn: boolean): Promise<string | null | undefined> {
     const endMs = performance.now() + waitMs;
     for (;;) {
+      this.#endIfAsked();
       try {
         return await this.#log.clusterId();
       } catch (error) {
@@ -194,6 +233,7 @@ export class ClusterNode {
 
   async #untilAnswered<T>(call: () => Promise<T>): Promise<T> {
     for (;;) {
+      this.#endIfAsked();
       try {
         return await call();
       } catch (error) {
@@ -203,6 +243,12 @@ export class ClusterNode {
     }
   }
 
+  /** Throws where the node is stopped while it waits. */
+  #endIfAsked(): void {
+    if (this.#ports.ending?.aborted === true) throw new StartEndedError('the node was stopped before it had started');
+  }
+
+  /** The other nodes that live, with those that join. */
   async #others(): Promise<NodeView[]> {
     const nodes = await this.#log.nodes();
     return nodes.filter(({ nodeId }) => nodeId !== this.#settings.nodeId);
@@ -213,6 +259,7 @@ export class ClusterNode {
     this.#writer = new SharedLogWriter(local, this.#log, Buffer.from(this.#settings.salt), {
       appended: (firstSeq) => this.#duties.appended(firstSeq),
       redacted: (seq) => this.#duties.redacted(seq),
+      mayScrub: () => this.#duties.mayScrub(),
       scrubElsewhere: (signal) => {
         this.#donor.forget();
         return this.#duties.scrubElsewhere(signal);
@@ -228,6 +275,7 @@ export class ClusterNode {
   async begin(): Promise<void> {
     const writer = this.#writer!;
     while (lastSeqOf(writer) === 0) {
+      this.#endIfAsked();
       try {
         await this.#beginOnce(writer);
         if (this.#formingFence !== null) break;
@@ -251,11 +299,14 @@ export class ClusterNode {
     if (view.trimmed > 0) throw new RejoinError('the shared log was trimmed meanwhile');
     const lease = this.member.lease.id;
     if (view.leader !== null || lease === null) return;
-    const fence = await this.#log.campaign(nodeId, url, this.#ports.clock.now(), lease);
+    const leader = { nodeId, url, since: this.#ports.clock.now(), cause: 'the node forms the group' };
+    const fence = await this.#log.campaign(leader, lease);
     if (fence === null) return;
     if ((await this.#log.clusterId()) === null) await this.#log.begin(fence, randomUUID(), 0);
     // A leader before may have formed it and died.
-    if ((await this.#log.view(1)).slots.length > 0) return void (await this.#log.resign(fence));
+    if ((await this.#log.view(1)).slots.length > 0) {
+      return void (await this.#log.resign({ fence, cause: 'the group was formed before' }));
+    }
     this.#formingFence = fence;
     writer.lead(fence);
   }
@@ -264,46 +315,38 @@ export class ClusterNode {
   groupOver(local: GroupApi): GroupApi {
     const site = {
       isLeader: () => this.member.isLeader,
-      ask: <N extends CommandName>(call: CommandCall<N>) => this.#ask(call),
+      ask: <N extends CommandName>(call: CommandCall<N>) => this.#nodeLink.ask(call),
       refresh: () => this.member.refresh(),
       refusal: () => (this.member.isUnreachable ? logUnreachable() : noLeader()),
-      carried: () => this.#carried(),
+      carried: () => this.#nodeLink.carried(),
     };
     const group = new ClusterGroup(local, site, this.#operations);
-    this.#group = group;
+    this.#nodeLink.group = group;
     return group;
+  }
+
+  /** Names the shared log in ids of the verdict stream, without saying more of it. */
+  get logTag(): string {
+    return hash('sha256', this.#clusterId ?? '', 'hex').slice(0, 12);
   }
 
   /** The recovered group begins to follow. */
   start(site: Omit<GroupSiteDeps, 'log' | 'roleChanged' | 'replaced'>): void {
     const writer = this.#writer!;
-    this.#scrubLocally = async () => {
-      this.#donor.forget();
-      await site.loop().forgetErased();
-      await writer.local.scrub();
-      rmSync(this.#scrubFile, { force: true });
-    };
+    this.#forgetErased = () => site.loop().forgetErased();
     const groupSite = new GroupSite({
       ...site,
       log: writer,
       roleChanged: () => this.#duties.roleChanged(),
-      replaced: () => writeFileSync(this.#scrubFile, ''),
+      replaced: () => this.#scrub.due(),
     });
     this.#site.bind(groupSite);
     const fence = this.#formingFence;
     writer.follow();
     this.member.start(fence);
     this.#duties.start();
-    // What an erasure left behind, where the node died before it was overwritten.
-    if (existsSync(this.#scrubFile)) {
-      this.#scrubLocally().catch((error: unknown) =>
-        this.#ports.log.error({ err: error }, 'overwriting free space failed; the next scrub does it'),
-      );
-    }
-  }
-
-  get #scrubFile(): string {
-    return join(this.#dir, 'scrub-due');
+    this.#nightly.start();
+    this.#scrub.start();
   }
 
   /** The loop cannot go on: where only leadership is lost, the node follows; else it leaves. */
@@ -325,76 +368,29 @@ export class ClusterNode {
     await this.#server.close();
   }
 
-  async close(): Promise<void> {
-    await this.#duties.stop();
-    await this.member.end();
-    await this.#server.close();
+  /**
+   * The stop of the node begins: another node takes over, while this one still answers. Commands that were handed on to
+   * the leader end soon, with an unknown outcome.
+   */
+  async beginClose(): Promise<void> {
+    setTimeout(() => this.#link.close(), limits.shutdownAnswersMs).unref();
+    await within(limits.clusterEndMs, this.member.leaveGently());
+  }
+
+  /** Gives the lease back where etcd answers soon, and ends every call that is under way. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#nightly.stop();
     this.#link.close();
-    this.#donor.forget();
+    await this.#server.close();
+    const ended = Promise.allSettled([this.#duties.stop(), this.member.end(), this.#scrub.stop()]);
+    await within(limits.clusterEndMs, ended);
     this.#log.client.close();
-  }
-
-  // Between nodes
-
-  async #ask<N extends CommandName>(call: CommandCall<N>): Promise<CommandValues[N] | null> {
-    const { leader } = this.member;
-    if (leader === null || leader.nodeId === this.#settings.nodeId) return null;
-    const { url } = leader;
-    this.member.forwarded += 1;
-    const answer = await this.#link.call<{ readonly value: CommandValues[N] | null; readonly seq: number }>({
-      url,
-      method: 'POST',
-      path: '/command',
-      body: call,
-      timeoutMs: limits.forwardMs,
-    });
-    // Whoever asks this node next finds what it was told.
-    if (answer.value !== null) await this.#site.reached(answer.seq, limits.carriedMs);
-    return answer.value;
-  }
-
-  async #carried(): Promise<void> {
-    const seq = this.#site.appliedSeq;
-    const nodes = await this.#others().catch(() => []);
-    const timeoutMs = limits.carriedMs;
-    const path = `/applied?seq=${seq}`;
-    await Promise.allSettled(nodes.map(({ url }) => this.#link.call({ url, method: 'GET', path, timeoutMs })));
-  }
-
-  async #answer({ method, path, query, body, response }: LinkRequest): Promise<object | undefined> {
-    const route = `${method} ${path.split('/').slice(0, 2).join('/')}`;
-    switch (route) {
-      case 'POST /command':
-        return this.#command(JSON.parse(body.toString('utf8')) as CommandCall);
-      case 'GET /applied':
-        return { reached: await this.#site.reached(Number(query.get('seq')), limits.carriedMs) };
-      case 'GET /node':
-        return this.member.view();
-      case 'POST /scrub': {
-        const { seq } = JSON.parse(body.toString('utf8')) as { readonly seq: number };
-        if (!(await this.#site.reached(seq, limits.scrubNodeMs / 2))) throw new Error('the node is behind');
-        await this.#scrubLocally();
-        return {};
-      }
-      case 'POST /step-down':
-        return { outcome: await this.#operations.stepDown() };
-      case 'POST /cluster-scrub':
-        return { outcome: await this.#operations.scrub() };
-      case 'POST /copy':
-        return this.#donor.begin();
-      case 'GET /copy':
-        await this.#donor.send(path, Number(query.get('from') ?? 0), response);
-        return undefined;
-      default:
-        throw new LinkRefusedError(`there is no ${route}`);
-    }
-  }
-
-  async #command(call: CommandCall): Promise<object> {
-    if (!this.member.isLeader || this.#group === null) return { value: null, seq: 0 };
-    const decided = carryOut(this.#group, call);
-    if (decided === undefined) throw new LinkRefusedError(`there is no command ${String(call.name)}`);
-    const value = await decided;
-    return { value, seq: this.#site.appliedSeq };
+    await ended;
+    this.#donor.forget();
   }
 }

@@ -34,6 +34,8 @@ const slow: ReadonlySet<CommandName> = new Set([
   'weights-page',
   'simulate',
   'verify',
+  'cluster-scrub',
+  'cluster-step-down',
 ]);
 
 /**

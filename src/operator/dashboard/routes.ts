@@ -42,6 +42,7 @@ const commands: Partial<Record<CommandName, 'read' | 'signed'>> = {
   erase: 'signed',
   'audit-tail': 'read',
   verify: 'read',
+  'cluster-status': 'read',
 };
 
 export function dashboardRoutes(deps: RouteDeps): Router<DashboardState> {
@@ -56,6 +57,7 @@ export function dashboardRoutes(deps: RouteDeps): Router<DashboardState> {
       expires_at: new Date(expiresAt).toISOString(),
       group_id: groupId,
       environment,
+      clustered: group.clusterOperations !== null,
     };
     answerWith(ctx, granted(value));
   });

@@ -53,6 +53,8 @@ export interface SessionValue {
   readonly expires_at: string;
   readonly group_id: string;
   readonly environment: string;
+  /** Whether several nodes serve the group. */
+  readonly clustered: boolean;
 }
 
 /** A player as the operator sees it: the values that every peer may read, and no peer's events. */

@@ -74,7 +74,10 @@ function clusterAnswers(group: GroupApi): Pick<Answers, Extract<CommandName, `cl
     'cluster-status': async () => (cluster === null ? without : mapped(await cluster.status(), clusterValue)),
     'cluster-step-down': async () =>
       cluster === null ? without : mapped(await cluster.stepDown(), ({ nodeId }) => ({ node_id: nodeId })),
-    'cluster-scrub': async () => (cluster === null ? without : cluster.scrub()),
+    'cluster-scrub': async ({ snapshot_count: snapshotEntries, max_wals: files }, onProgress) => {
+      const settings = { ...(snapshotEntries && { snapshotEntries }), ...(files && { files }) };
+      return cluster === null ? without : cluster.scrub(settings, onProgress);
+    },
     'cluster-forget': async ({ node_id: nodeId }) =>
       cluster === null ? without : mapped(await cluster.forget(nodeId), () => ({ node_id: nodeId })),
   };

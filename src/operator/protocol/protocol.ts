@@ -97,7 +97,7 @@ export interface Requests {
   readonly verify: Readonly<Record<string, never>>;
   readonly 'cluster-status': Readonly<Record<string, never>>;
   readonly 'cluster-step-down': Readonly<Record<string, never>>;
-  readonly 'cluster-scrub': Readonly<Record<string, never>>;
+  readonly 'cluster-scrub': { readonly snapshot_count?: number; readonly max_wals?: number };
   readonly 'cluster-forget': { readonly node_id: string };
 }
 
@@ -144,7 +144,7 @@ export interface Values {
   readonly verify: VerifyValue;
   readonly 'cluster-status': ClusterValue;
   readonly 'cluster-step-down': { readonly node_id: string };
-  readonly 'cluster-scrub': { readonly complete: boolean; readonly detail: string };
+  readonly 'cluster-scrub': { readonly complete: boolean; readonly detail: string; readonly marker: string | null };
   readonly 'cluster-forget': { readonly node_id: string };
 }
 
@@ -226,7 +226,10 @@ const schemas: Readonly<Record<CommandName, Schema>> = {
   verify: shape({}),
   'cluster-status': shape({}),
   'cluster-step-down': shape({}),
-  'cluster-scrub': shape({}),
+  'cluster-scrub': shape(
+    { snapshot_count: count(1, limits.walSnapshotEntriesMax), max_wals: count(1, limits.walFilesMax) },
+    ['snapshot_count', 'max_wals'],
+  ),
   'cluster-forget': shape({ node_id: { type: 'string', minLength: 1, maxLength: limits.nodeIdLength } }),
 };
 

@@ -231,5 +231,11 @@ export interface ClusterValue {
     readonly db_bytes: number;
     readonly db_bytes_in_use: number;
   }[];
-  readonly scrubbed: { readonly at: string; readonly complete: boolean; readonly detail: string } | null;
+  readonly scrubbed: {
+    readonly at: string;
+    readonly complete: boolean;
+    readonly detail: string;
+    /** Hex of the bytes that `ptf cluster search` looks for. */
+    readonly marker: string | null;
+  } | null;
 }

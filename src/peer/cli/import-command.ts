@@ -7,7 +7,7 @@ import { isTimeZone } from '../formats/reading/times.js';
 import { type ImportPlan, type PlanOptions, planOf } from '../import/plan.js';
 import { HALF_LIFE_DAYS } from '../import/plan-constants.js';
 import { countsOf, planLines, planText } from '../import/plan-document.js';
-import { formatNames, listOf } from '../import/read-list.js';
+import { type FoundList, formatNames, listOf } from '../import/read-list.js';
 import { sendEntries } from '../import/send.js';
 import { groupKinds } from '../node/group-kinds.js';
 import { peerClient } from '../node/peer-client.js';
@@ -32,7 +32,8 @@ interface ImportOptions {
 const pieceLength = 65_536;
 
 const help = `
-A dry run sends nothing and needs no node and no configuration. With --json it prints one document:
+A dry run sends nothing and needs no node and no configuration; --kinds tells it the kinds of the group.
+With --json it prints one document:
   {"format", "events": [{"player_id", "kind", "line", "banned_at", "expires_at", "state", "note"?}],
    "refused": [{"line", "reason"}]}     state: send, expired, lifted or faded
 
@@ -83,14 +84,14 @@ async function runImport(file: string, options: ImportOptions, session: Session)
   await send(file, options, session);
 }
 
-/** Returns the plan of the file. The bytes and the text of the list can be freed once it exists. */
+/** Returns the plan of the file. The text of the list can be freed once it exists. */
 async function planned(
   file: string,
   options: ImportOptions,
   kinds: PlanOptions['kinds'],
   { terminal, json }: Session,
 ): Promise<ImportPlan> {
-  const found = listOf(await bytesOf(file), options.format);
+  const found = await listIn(file, options.format);
   if (!json()) terminal.err(`${file}: ${found.format.title} (${found.why}), ${found.encoding}\n`);
   return planOf(found.format, found.text, {
     now: Date.now(),
@@ -101,6 +102,11 @@ async function planned(
     sendFaded: options.sendFaded === true,
     restate: options.restate === true,
   });
+}
+
+/** Reads the list. A separate function, so that its bytes can be freed before the plan is made. */
+async function listIn(file: string, format: string): Promise<FoundList> {
+  return listOf(await bytesOf(file), format);
 }
 
 async function bytesOf(file: string): Promise<Uint8Array> {
@@ -154,7 +160,7 @@ async function send(file: string, options: ImportOptions, session: Session): Pro
       events: {
         peerId,
         groupSalt,
-        format: plan.format,
+        list: plan.list,
         gameId,
         severity: options.severity ?? null,
         origin: options.origin,

@@ -85,7 +85,9 @@ function judgeIds({ playerIdKinds, identityMode }: GroupFacts): Finding {
     return ok('ids', 'the group is in high-security mode: give verified identity tokens as player ids');
   }
   if (playerIdKinds.length === 0) {
-    return ok('ids', 'the group has no kinds of player ids: all peers must spell ids in the same way');
+    const text =
+      'the group has no kinds of player ids: ptf-peer converts accounts of known forms to their canonical form';
+    return ok('ids', `${text}; all other clients must send the same spelling`);
   }
   return ok('ids', `player ids of these kinds are converted to their canonical form: ${playerIdKinds.join(', ')}`);
 }
@@ -136,7 +138,7 @@ async function judgeSpools({ stateDir }: PeerConfig): Promise<Finding[]> {
   const names = await readdir(root).catch(() => []);
   const folders = names.sort().map((name) => [name, join(root, name)] as const);
   const findings: Finding[] = [];
-  for (const [name, folder] of [...folders, ['import', join(stateDir, 'import', 'spool')] as const]) {
+  for (const [name, folder] of [...folders, ['imports', join(stateDir, 'imports', 'spool')] as const]) {
     try {
       const facts = await inspectSpool(folder);
       if (facts === null) continue;

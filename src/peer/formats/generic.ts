@@ -170,6 +170,7 @@ export const genericCsv: ListFormat = {
 export const ndjson: ListFormat = {
   name: 'ndjson',
   title: 'one JSON object per line',
+  sameAs: 'csv',
   recognise: ({ lines }) => {
     const object = /^\{.*\}$/.test(lines[0] ?? '') ? objectOfLine(lines[0]!) : null;
     if (object === null || columnsAmong(Object.keys(object)) === null) return null;

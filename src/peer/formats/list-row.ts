@@ -50,6 +50,8 @@ export interface ListFormat {
   readonly name: string;
   /** The tool or game of the list, for people. */
   readonly title: string;
+  /** Name for event ids if another format can hold the same list; `name` otherwise. */
+  readonly sameAs?: string;
   /** Returns the reason why the text has this format; null if it does not. */
   readonly recognise: (sample: Sample) => string | null;
   readonly read: (text: string, sink: RowSink, options: ReadOptions) => void;

@@ -42,7 +42,7 @@ export const sourcebans: ListFormat = {
     readCsv(
       text,
       {
-        record: (cells, line) => readBan((column) => cells(column), line, sink),
+        record: (cells, line) => readBan(cells, line, sink),
         refuse: (line, reason) => sink.refuse(line, reason),
       },
       (column, cell) => !needed.includes(column) || isWholeCell(cell),
@@ -52,6 +52,7 @@ export const sourcebans: ListFormat = {
 export const sourcebansSql: ListFormat = {
   name: 'sourcebans-sql',
   title: 'SourceBans++, a dump of the database',
+  sameAs: 'sourcebans',
   recognise: ({ head }) => {
     const isDump =
       /\b(?:INSERT\s+(?:IGNORE\s+)?INTO|CREATE\s+TABLE(?:\s+IF\s+NOT\s+EXISTS)?)\s+[`"\w.]*bans[`"\s(]/i.test(head);

@@ -8,7 +8,8 @@ export interface EventOptions {
   readonly peerId: string;
   /** Keys the event ids, so that nobody can find the player of an event id by trial. */
   readonly groupSalt: string;
-  readonly format: string;
+  /** `list` of the plan. */
+  readonly list: string;
   readonly gameId: string;
   /** Severity of every event; null derives it from the list. */
   readonly severity: number | null;
@@ -30,9 +31,9 @@ function severityOf({ says, expiresAt }: PlanEntry): number {
 
 /** Returns the event that reports an entry. The same ban gives the same event id, however the list spells it. */
 export function eventOf(entry: PlanEntry, options: EventOptions): TrustEvent {
-  const { peerId, groupSalt, format, gameId, severity, origin } = options;
+  const { peerId, groupSalt, list, gameId, severity, origin } = options;
   const { playerId, at, says } = entry;
-  const ban = JSON.stringify(['ban list', peerId, format, playerId, at, says]);
+  const ban = JSON.stringify(['ban list', peerId, list, playerId, at, says]);
   const digest = crypto.createHmac('sha256', groupSalt).update(ban).digest('hex');
   return {
     eventType: typeOf[says],

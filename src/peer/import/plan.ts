@@ -31,11 +31,11 @@ export interface PlanEntry {
   readonly at: number | null;
   /** Remaining share of its weight after decay, 0 to 1. */
   readonly weight: number;
-  readonly note?: string;
+  readonly note: string | undefined;
   /** Remark of the format about the row. */
-  readonly said?: string;
+  readonly said: string | undefined;
   /** Further lines with the same ban. */
-  readonly repeats?: readonly number[];
+  readonly repeats: readonly number[];
 }
 
 export interface Refused {
@@ -45,6 +45,8 @@ export interface Refused {
 
 export interface ImportPlan {
   readonly format: string;
+  /** Name for event ids, common to all formats that can hold the same list. */
+  readonly list: string;
   readonly entries: readonly PlanEntry[];
   readonly refused: readonly Refused[];
 }
@@ -92,10 +94,11 @@ export function planOf(format: ListFormat, text: string, options: PlanOptions): 
       return;
     }
     places.set(player.id, found === undefined ? entries.length : [...known, entries.length]);
-    entries.push(entryOf(player, { ...row, says: row.kind }, [], options));
+    const { line, bannedAt, expiresAt, lifted, kind: says, note } = row;
+    entries.push(entryOf(player, { line, says, bannedAt, expiresAt, lifted, note }, none, options));
   };
   readList(format, text, { row: take, refuse }, { timeZone });
-  return { format: format.name, entries, refused };
+  return { format: format.name, list: format.sameAs ?? format.name, entries, refused };
 }
 
 function isSameBan(entry: PlanEntry, { bannedAt, kind }: ListRow): boolean {
@@ -110,7 +113,7 @@ function repeated(entry: PlanEntry, row: ListRow, options: PlanOptions): PlanEnt
   const isEndless = rows.some(({ expiresAt }) => expiresAt === null);
   const expiresAt = isEndless ? null : Math.max(...rows.map((one) => one.expiresAt!));
   const merged = { ...before, note: entry.said, expiresAt, lifted: standing.length === 0 };
-  return entryOf({ id: entry.playerId, kind: entry.kind }, merged, [...(entry.repeats ?? []), row.line], options);
+  return entryOf({ id: entry.playerId, kind: entry.kind }, merged, [...entry.repeats, row.line], options);
 }
 
 interface Ban {
@@ -136,12 +139,6 @@ function entryOf(
   const weight = weightOf(at, options);
   const isFaded = weight < WEIGHT_MIN && !sendFaded;
   const state = row.lifted ? 'lifted' : isOver ? 'expired' : isFaded ? 'faded' : 'send';
-  const notes = [
-    row.note,
-    isRestated ? 're-stated as of today' : undefined,
-    weight < 1 ? weightNote(weight) : undefined,
-    repeats.length > 0 ? repeatNote(repeats) : undefined,
-  ].filter((note) => note !== undefined);
   return {
     playerId: player.id,
     kind: player.kind,
@@ -152,10 +149,27 @@ function entryOf(
     state,
     at,
     weight,
-    ...(notes.length > 0 ? { note: notes.length === 1 ? notes[0]! : notes.join('; ') } : {}),
-    ...(row.note === undefined ? {} : { said: row.note }),
-    ...(repeats.length > 0 ? { repeats } : {}),
+    note: noteOf(row.note, isRestated, weight, repeats),
+    said: row.note,
+    repeats,
   };
+}
+
+function noteOf(
+  said: string | undefined,
+  isRestated: boolean,
+  weight: number,
+  repeats: readonly number[],
+): string | undefined {
+  // Nearly every entry of a long list shares one of these texts.
+  if (said === undefined && !isRestated && repeats.length === 0) return weight < 1 ? weightNote(weight) : undefined;
+  const notes = [
+    said,
+    isRestated ? 're-stated as of today' : undefined,
+    weight < 1 ? weightNote(weight) : undefined,
+    repeats.length > 0 ? repeatNote(repeats) : undefined,
+  ].filter((note) => note !== undefined);
+  return notes.length === 0 ? undefined : notes.join('; ');
 }
 
 /** Factor for evidence of a time as of now. */
@@ -174,6 +188,8 @@ const weightNotes = Array.from({ length: 101 }, (_, percent) =>
 function weightNote(weight: number): string {
   return weightNotes[weight < WEIGHT_MIN ? 0 : Math.round(weight * 100)]!;
 }
+
+const none: readonly number[] = [];
 
 const repeatsNamed = 5;
 

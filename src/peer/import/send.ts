@@ -82,6 +82,8 @@ async function addAll(
   const place = await readPlace(folder);
   let added = place?.list === list ? place.added : 0;
   while (added < entries.length && watch.obstacle === null) {
+    // Wait for room once per step: events that wait within the spool take memory one by one.
+    if (!(await watch.until(watch.roomIn(spool)))) return;
     const step = entries.slice(added, added + bounds.importStepEvents);
     const adding = Promise.all(step.map((entry) => spool.add(eventOf(entry, events), { signal: watch.signal })));
     if (!(await watch.until(adding))) return;
@@ -91,8 +93,8 @@ async function addAll(
 }
 
 /** Distinguishes lists of events without storing any of their content. */
-function digestOf(entries: readonly PlanEntry[], { peerId, groupSalt, format }: EventOptions): string {
-  const digest = crypto.createHmac('sha256', groupSalt).update(`${peerId} ${format}`);
+function digestOf(entries: readonly PlanEntry[], { peerId, groupSalt, list }: EventOptions): string {
+  const digest = crypto.createHmac('sha256', groupSalt).update(`${peerId} ${list}`);
   for (const { playerId, at, says } of entries) digest.update(`\n${playerId} ${at} ${says}`);
   return digest.digest('hex');
 }
@@ -141,6 +143,7 @@ class Watch {
   #obstacle: TrustError | null = null;
   #lastError: TrustError | null = null;
   #cancel: (() => void) | null = null;
+  #onProgress: () => void = () => undefined;
 
   constructor(runtime: Runtime, caller: AbortSignal) {
     this.signal = this.#controller.signal;
@@ -154,7 +157,17 @@ class Watch {
     return this.#obstacle;
   }
 
+  /** Resolves once the spool has room for another step. */
+  async roomIn(spool: EventSpool): Promise<void> {
+    while (spool.progress.pendingBytes > bounds.importSpoolBytes / 2 && this.#obstacle === null) {
+      await new Promise<void>((resolve) => {
+        this.#onProgress = resolve;
+      });
+    }
+  }
+
   see({ phase, lastError }: SpoolProgress): void {
+    this.#onProgress();
     this.#lastError = lastError;
     if (phase === 'refused' && lastError !== null) this.#give(lastError);
     else if (phase === 'waiting') this.#cancel ??= this.#runtime.after(bounds.importStallMs, () => this.#giveUp());

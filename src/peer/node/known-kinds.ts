@@ -5,9 +5,14 @@
 import { join } from 'node:path';
 import { normalizePlayerId } from '../../client/ids/normalize.js';
 import { isSubjectHash } from '../../client/ids/subject.js';
+import { readPlayerId } from '../../player-ids/player-id.js';
+import type { PlayerIdRefusal } from '../../player-ids/refusals.js';
 import type { PeerConfig } from '../config/peer-config.js';
 import { readSmallFile, replaceSmallFile } from '../config/small-file.js';
 import type { NodeReader } from './node-reader.js';
+
+/** Reasons why a text names nobody in any group. Other refused texts may be ids of the group itself. */
+const idsOfNobody: ReadonlySet<PlayerIdRefusal> = new Set(['placeholder', 'address', 'rounded_number']);
 
 export class KnownKinds {
   readonly #path: string;
@@ -47,12 +52,17 @@ export class KnownKinds {
   }
 
   /**
-   * Returns the canonical form of an id, or the id itself if ids are opaque. Throws `invalid_argument` for a text that
-   * is no id of these kinds.
+   * Returns the canonical form of an id. In a group with opaque ids it is the form that an import of a list uses, so
+   * that a banned account is recognised when it joins; an id of no known form is returned as it is. Throws
+   * `invalid_argument` for a text that is no id of the group's kinds, or that names nobody.
    */
   canonical(id: string): string {
-    const kinds = this.#kinds;
-    return kinds === null || kinds.length === 0 || isSubjectHash(id) ? id : normalizePlayerId(id, { kinds });
+    if (isSubjectHash(id)) return id;
+    const kinds = this.#kinds ?? [];
+    if (kinds.length > 0) return normalizePlayerId(id, { kinds });
+    const found = readPlayerId(id);
+    if (found.ok) return found.id;
+    return idsOfNobody.has(found.reason) ? normalizePlayerId(id) : id;
   }
 }
 

@@ -218,9 +218,9 @@ class ListWatch {
     });
   }
 
-  #eventOptions({ format }: ImportPlan): EventOptions {
+  #eventOptions({ list }: ImportPlan): EventOptions {
     const { config, gameId, severity, origin } = this.#parts.options;
-    return { peerId: config.peerId, groupSalt: config.groupSalt, format, gameId, severity, origin };
+    return { peerId: config.peerId, groupSalt: config.groupSalt, list, gameId, severity, origin };
   }
 
   /** Each report is in the spool on disk before the state contains it. */

@@ -6,6 +6,7 @@ import {
   type ChannelCredentials,
   Client,
   type ClientDuplexStream,
+  type ClientUnaryCall,
   credentials,
   Metadata,
   type ServiceError,
@@ -46,12 +47,18 @@ const passing: ReadonlySet<status> = new Set([
   status.ABORTED,
 ]);
 
+interface Cancellable {
+  cancel(): void;
+}
+
 export class EtcdClient {
   readonly #settings: EtcdSettings;
   readonly #clients: readonly Client[];
   /** The endpoint that answered last. */
   #current: number;
   #token: Metadata | null = null;
+  /** Calls and watches under way. */
+  readonly #calls = new Set<Cancellable>();
   #closed = false;
 
   /** `first`: any number; clients with different ones begin with different members. */
@@ -70,8 +77,8 @@ export class EtcdClient {
     return this.#call('KV.Range', request, timeoutMs);
   }
 
-  put(request: PutRequest, timeoutMs: number = limits.etcdCallMs): Promise<object> {
-    return this.#call('KV.Put', request, timeoutMs);
+  put(request: PutRequest, timeoutMs: number = limits.etcdCallMs, tryMs: number = limits.etcdTryMs): Promise<object> {
+    return this.#call('KV.Put', request, timeoutMs, tryMs);
   }
 
   txn(request: TxnRequest, timeoutMs: number = limits.etcdCallMs): Promise<TxnResponse> {
@@ -101,6 +108,7 @@ export class EtcdClient {
     const answer = await this.#repeated(timeoutMs, limits.etcdTryMs, (client, metadata, deadline) => {
       const { path, requestSerialize, responseDeserialize } = methodOf('Lease.LeaseKeepAlive');
       const stream = client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, metadata, { deadline });
+      this.#hold(stream);
       return new Promise<{ readonly TTL: string }>((resolve, reject) => {
         stream.on('data', (data: { readonly TTL: string }) => {
           resolve(data);
@@ -135,8 +143,10 @@ export class EtcdClient {
       const at = this.#current;
       const metadata = await this.#metadata(this.#clients[at]!);
       if (isOver) return;
+      if (this.#closed) throw closedError();
       const { path, requestSerialize, responseDeserialize } = methodOf('Watch.Watch');
       stream = this.#clients[at]!.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, metadata);
+      this.#hold(stream);
       stream.on('data', (response: WatchResponse) => {
         if (response.canceled) end(new SharedLogUnavailableError('etcd ended the watch'));
         else if (!isOver) heard(response);
@@ -169,9 +179,21 @@ export class EtcdClient {
     this.#avoid(this.#current);
   }
 
+  get isClosed(): boolean {
+    return this.#closed;
+  }
+
+  /** Ends every call under way, which then rejects with `SharedLogUnavailableError`, and refuses further ones. */
   close(): void {
     this.#closed = true;
+    for (const call of [...this.#calls]) call.cancel();
     for (const client of this.#clients) client.close();
+  }
+
+  /** Has `close` cancel this call until it is over. */
+  #hold(call: ClientUnaryCall | ClientDuplexStream<object, object>): void {
+    this.#calls.add(call);
+    call.once('status', () => this.#calls.delete(call));
   }
 
   #avoid(at: number): void {
@@ -180,7 +202,7 @@ export class EtcdClient {
 
   #call<R>(name: MethodName, request: object, timeoutMs: number, tryMs: number = limits.etcdTryMs): Promise<R> {
     return this.#repeated(timeoutMs, tryMs, (client, metadata, deadline) =>
-      unary<R>(client, name, request, metadata, deadline),
+      this.#unary<R>(client, name, request, metadata, deadline),
     );
   }
 
@@ -188,7 +210,7 @@ export class EtcdClient {
     const client = this.#clients[endpoint]!;
     try {
       const metadata = await this.#metadata(client);
-      return await unary<R>(client, name, request, metadata, Date.now() + timeoutMs);
+      return await this.#unary<R>(client, name, request, metadata, Date.now() + timeoutMs);
     } catch (error) {
       throw isPassing(error) ? unavailable(error) : error;
     }
@@ -205,6 +227,7 @@ export class EtcdClient {
       const at = this.#current;
       const client = this.#clients[at]!;
       const leftMs = Math.max(1, Math.min(tryMs, endMs - performance.now()));
+      if (this.#closed) throw closedError();
       try {
         const metadata = await this.#metadata(client);
         return await call(client, metadata, Date.now() + leftMs);
@@ -224,13 +247,34 @@ export class EtcdClient {
     }
   }
 
+  #unary<R>(client: Client, name: MethodName, request: object, metadata: Metadata, deadline: number): Promise<R> {
+    if (this.#closed) return Promise.reject(closedError());
+    const { path, requestSerialize, responseDeserialize } = methodOf(name);
+    return new Promise((resolve, reject) => {
+      const call = client.makeUnaryRequest(
+        path,
+        requestSerialize,
+        responseDeserialize,
+        request,
+        metadata,
+        { deadline },
+        (error, answer) => {
+          if (error !== null || answer === undefined) reject(error);
+          // The definition of the method types its answer.
+          else resolve(answer as R);
+        },
+      );
+      this.#hold(call);
+    });
+  }
+
   async #metadata(client: Client): Promise<Metadata> {
     const { username, password } = this.#settings;
     if (username === null || password === null) return emptyMetadata;
     if (this.#token !== null) return this.#token;
     const request = { name: username, password };
     const deadline = Date.now() + limits.etcdTryMs;
-    const { token } = await unary<{ readonly token: string }>(
+    const { token } = await this.#unary<{ readonly token: string }>(
       client,
       'Auth.Authenticate',
       request,
@@ -265,25 +309,6 @@ function credentialsOf({ endpoints, ca, cert, key }: EtcdSettings): ChannelCrede
   return credentials.createSsl(ca, key, cert);
 }
 
-function unary<R>(client: Client, name: MethodName, request: object, metadata: Metadata, deadline: number): Promise<R> {
-  const { path, requestSerialize, responseDeserialize } = methodOf(name);
-  return new Promise((resolve, reject) => {
-    client.makeUnaryRequest(
-      path,
-      requestSerialize,
-      responseDeserialize,
-      request,
-      metadata,
-      { deadline },
-      (error, answer) => {
-        if (error !== null || answer === undefined) reject(error);
-        // The definition of the method types its answer.
-        else resolve(answer as R);
-      },
-    );
-  });
-}
-
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, ms).unref();
@@ -301,9 +326,18 @@ export function isQuota(error: unknown): boolean {
   return codeOf(error) === status.RESOURCE_EXHAUSTED;
 }
 
+/** Thrown by a compaction up to a revision that another one has passed. */
+export function isCompacted(error: unknown): boolean {
+  return codeOf(error) === status.OUT_OF_RANGE;
+}
+
 function isPassing(error: unknown): boolean {
   const code = codeOf(error);
   return error instanceof SharedLogUnavailableError || (code !== undefined && passing.has(code));
+}
+
+function closedError(): SharedLogUnavailableError {
+  return new SharedLogUnavailableError('this node calls etcd no more: it ends');
 }
 
 function unavailable(error: unknown): SharedLogUnavailableError {

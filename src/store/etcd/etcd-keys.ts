@@ -8,7 +8,11 @@ export class EtcdKeys {
   readonly cluster: Buffer;
   readonly trimmed: Buffer;
   readonly floor: Buffer;
+  readonly format: Buffer;
   readonly scrubbed: Buffer;
+  readonly scrubDue: Buffer;
+  readonly marker: Buffer;
+  readonly resigned: Buffer;
   readonly filler: Buffer;
   readonly nodes: Buffer;
   readonly nodesEnd: Buffer;
@@ -22,7 +26,11 @@ export class EtcdKeys {
     this.cluster = this.#key('state/cluster');
     this.trimmed = this.#key('state/trimmed');
     this.floor = this.#key('state/floor');
+    this.format = this.#key('state/format');
     this.scrubbed = this.#key('scrubbed');
+    this.scrubDue = this.#key('scrub-due');
+    this.marker = this.#key('marker');
+    this.resigned = this.#key('resigned');
     this.filler = this.#key('filler');
     this.nodes = this.#key('nodes/');
     this.nodesEnd = afterAll(this.nodes);

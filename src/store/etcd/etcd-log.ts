@@ -3,11 +3,22 @@
  * transaction that writes, so that a repeat after a lost answer finds out what became of the first.
  */
 import { randomBytes } from 'node:crypto';
-import type { Fence, LeaderView, NodeView, SharedLog, SharedView, Slot } from '../../group/ports/shared-log.js';
+import type { OnProgress } from '../../group/api.js';
+import type {
+  Fence,
+  LeaderView,
+  NodeView,
+  Resignation,
+  Scrubbed,
+  SharedLog,
+  SharedView,
+  Slot,
+  WalSettings,
+} from '../../group/ports/shared-log.js';
 import { SharedLogUnavailableError } from '../../group/ports/shared-log.js';
 import { DamagedError, OwnerLostError } from '../../group/ports/storage-errors.js';
 import { limits } from '../../limits.js';
-import { type EtcdClient, isQuota } from './etcd-client.js';
+import { type EtcdClient, isCompacted, isQuota } from './etcd-client.js';
 import type { EtcdKeys } from './etcd-keys.js';
 import type { Compare, KeyValue, RangeResponse, RequestOp, WatchResponse } from './etcd-messages.js';
 import { decodeSlot, encodeSlot, partsOf, type SlotCipher } from './slot-codec.js';
@@ -44,11 +55,12 @@ export class EtcdLog implements SharedLog {
           { request_range: range },
           { request_range: { key: keys.trimmed } },
           { request_range: { key: keys.nodes, range_end: keys.nodesEnd } },
+          { request_range: { key: keys.format } },
         ],
       },
       timeoutMs,
     );
-    const [leader, log, trimmed, nodes] = responses.map(({ response_range: found }) => found!.kvs);
+    const [leader, log, trimmed, nodes, format] = responses.map(({ response_range: found }) => found!.kvs);
     const slots: Slot[] = [];
     for (const kv of log!) slots.push(await this.slotOf(kv));
     return {
@@ -56,6 +68,7 @@ export class EtcdLog implements SharedLog {
       slots,
       trimmed: trimmed![0] === undefined ? 0 : Number(trimmed![0].value.toString()),
       nodes: nodes!.map((kv) => this.#nodeOf(kv)),
+      format: format![0] === undefined ? 1 : Number(format![0].value.toString()),
       revision: header.revision,
     };
   }
@@ -158,7 +171,7 @@ export class EtcdLog implements SharedLog {
       } catch (error) {
         // A full etcd may have room again once it was trimmed.
         if (!(error instanceof SharedLogUnavailableError) && !isQuota(error)) throw error;
-        if (signal?.aborted === true) {
+        if (signal?.aborted === true || this.client.isClosed) {
           throw error instanceof SharedLogUnavailableError
             ? error
             : new SharedLogUnavailableError('etcd has no room left', { cause: error });
@@ -196,9 +209,9 @@ export class EtcdLog implements SharedLog {
    * Makes this node the leader where none is. Resolves to its fence, or null where another one leads. `lease` is that
    * of the node: its key goes with it.
    */
-  async campaign(nodeId: string, url: string, since: number, lease: string): Promise<Fence | null> {
+  async campaign({ nodeId, url, since, cause }: Omit<LeaderView, 'fence'>, lease: string): Promise<Fence | null> {
     const { keys } = this;
-    const value = Buffer.from(JSON.stringify({ node_id: nodeId, url, since }));
+    const value = Buffer.from(JSON.stringify({ node_id: nodeId, url, since, cause }));
     const { header, succeeded, responses } = await this.client.txn({
       compare: [{ key: keys.leader, result: 'EQUAL', target: 'CREATE', create_revision: '0' }],
       success: [{ request_put: { key: keys.leader, value, lease } }],
@@ -212,12 +225,20 @@ export class EtcdLog implements SharedLog {
   }
 
   /** Gives leadership up, where this fence still holds. */
-  async resign(fence: Fence): Promise<void> {
+  async resign(resignation: Resignation): Promise<void> {
     const { keys } = this;
     await this.client.txn({
-      compare: [holds(keys, fence)],
-      success: [{ request_delete_range: { key: keys.leader } }],
+      compare: [holds(keys, resignation.fence)],
+      success: [
+        { request_delete_range: { key: keys.leader } },
+        { request_put: { key: keys.resigned, value: Buffer.from(JSON.stringify(resignation)) } },
+      ],
     });
+  }
+
+  async resigned(): Promise<Resignation | null> {
+    const { kvs } = await this.client.range({ key: this.keys.resigned });
+    return kvs[0] === undefined ? null : JSON.parse(kvs[0].value.toString());
   }
 
   /** The name of the log, or null where none was begun. */
@@ -241,6 +262,10 @@ export class EtcdLog implements SharedLog {
     );
   }
 
+  async raiseFormat(fence: Fence, format: number): Promise<void> {
+    await this.#fenced(fence, [], [{ request_put: { key: this.keys.format, value: Buffer.from(String(format)) } }]);
+  }
+
   async putNode(node: NodeView, lease: string): Promise<void> {
     const { nodeId, ...said } = node;
     await this.client.put({ key: this.keys.node(nodeId), value: Buffer.from(JSON.stringify(said)), lease });
@@ -252,35 +277,81 @@ export class EtcdLog implements SharedLog {
     return kvs.map((kv) => this.#nodeOf(kv));
   }
 
-  async scrubbed(): Promise<{ readonly at: number; readonly complete: boolean; readonly detail: string } | null> {
+  async scrubbed(): Promise<Scrubbed | null> {
     const { kvs } = await this.client.range({ key: this.keys.scrubbed });
-    return kvs[0] === undefined ? null : JSON.parse(kvs[0].value.toString());
+    return kvs[0] === undefined ? null : { marker: null, ...JSON.parse(kvs[0].value.toString()) };
   }
 
-  async putScrubbed(ended: object): Promise<void> {
+  async putScrubbed(ended: Scrubbed): Promise<void> {
     await this.client.put({ key: this.keys.scrubbed, value: Buffer.from(JSON.stringify(ended)) });
   }
 
+  async scrubDue(): Promise<number | null> {
+    const { kvs } = await this.client.range({ key: this.keys.scrubDue });
+    return kvs[0] === undefined ? null : Number(kvs[0].value.toString());
+  }
+
+  async putScrubDue(seq: number): Promise<void> {
+    await this.client.put({ key: this.keys.scrubDue, value: Buffer.from(String(seq)) });
+  }
+
+  async clearScrubDue(seq: number): Promise<void> {
+    const { keys } = this;
+    await this.client.txn({
+      compare: [{ key: keys.scrubDue, result: 'EQUAL', target: 'VALUE', value: Buffer.from(String(seq)) }],
+      success: [{ request_delete_range: { key: keys.scrubDue } }],
+    });
+  }
+
   /**
-   * Writes so much that every member makes a snapshot and begins more files of its write-ahead log than it keeps, by
-   * etcd's default settings; then compacts.
+   * Writes so much that every member makes a snapshot and begins more files of its write-ahead log than it keeps.
+   * Compacts again and again, so that the database does not grow by what is written. Resolves to random bytes as hex
+   * that were written before: since members delete the oldest files first, a file without them holds nothing that is
+   * older. `onProgress` hears of entries.
    */
-  async pushWal(): Promise<void> {
+  async pushWal({ snapshotEntries, files }: WalSettings, onProgress: OnProgress): Promise<string> {
     const { keys, client } = this;
-    let left: number = limits.walFillEntries;
+    const marker = randomBytes(limits.walMarkerBytes);
+    await client.put({ key: keys.marker, value: marker });
     const value = randomBytes(limits.walFillBytes);
-    const fill = async (): Promise<void> => {
-      while (left > 0) {
-        left -= 1;
-        await client.put({ key: keys.filler, value }, limits.etcdSlowCallMs);
-      }
-    };
-    await Promise.all(Array.from({ length: limits.walFillAtOnce }, fill));
+    const fileEntries = Math.ceil(limits.walFileBytes / limits.walFillBytes);
+    const entries = Math.max(snapshotEntries + 2 * fileEntries, (files + 2) * fileEntries);
+    let before: string | null = null;
+    let atOnce: number = limits.walAtOnceFirst;
+    for (let done = 0; done < entries; done += limits.walCompactEntries) {
+      onProgress(done, entries);
+      const count = Math.min(limits.walCompactEntries, entries - done);
+      let left = count;
+      const startedAt = performance.now();
+      const fill = async (): Promise<void> => {
+        while (left > 0) {
+          left -= 1;
+          await client.put({ key: keys.filler, value }, limits.walPutMs, limits.walPutMs / 2);
+        }
+      };
+      await Promise.all(Array.from({ length: atOnce }, fill));
+      const entryMs = ((performance.now() - startedAt) * atOnce) / count;
+      if (entryMs > limits.walSlowMs) atOnce = Math.max(limits.walAtOnceMin, atOnce / 2);
+      else if (entryMs < limits.walFastMs) atOnce = Math.min(limits.walAtOnceMax, atOnce * 2);
+      // One step behind, so that no watch loses what it has not yet read.
+      const { header } = await client.range({ key: keys.filler, keys_only: true });
+      if (before !== null) await this.#compact(before);
+      before = header.revision;
+    }
     const { header } = await client.txn({
       compare: [],
-      success: [{ request_delete_range: { key: keys.filler } }],
+      success: [keys.filler, keys.marker].map((key) => ({ request_delete_range: { key } })),
     });
-    await client.compact(header.revision);
+    await this.#compact(header.revision);
+    return marker.toString('hex');
+  }
+
+  /** Has the database forget what keys were before a revision. */
+  async #compact(revision: string): Promise<void> {
+    await this.client.compact(revision).catch((error: unknown) => {
+      // The leader trims meanwhile, and compacts further than this.
+      if (!isCompacted(error)) throw error;
+    });
   }
 
   /** First sequence numbers of slots from `from` on. */
@@ -319,6 +390,7 @@ function leaderOf({ value, create_revision: revision }: KeyValue): LeaderView {
     readonly node_id: string;
     readonly url: string;
     readonly since: number;
+    readonly cause?: string;
   };
-  return { nodeId: said.node_id, url: said.url, since: said.since, fence: { revision } };
+  return { nodeId: said.node_id, url: said.url, since: said.since, cause: said.cause ?? '', fence: { revision } };
 }

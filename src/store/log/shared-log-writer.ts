@@ -21,6 +21,8 @@ export interface SharedLogHooks {
   readonly appended: (firstSeq: number) => void;
   /** A record was replaced. */
   readonly redacted: (seq: number) => void;
+  /** Rejects with `ScrubDeferredError` where no scrub may begin now. */
+  readonly mayScrub: () => Promise<void>;
   /** Carries a scrub to the other nodes, after this node's own. */
   readonly scrubElsewhere: (signal?: AbortSignal) => Promise<void>;
 }
@@ -28,6 +30,7 @@ export interface SharedLogHooks {
 const noHooks: SharedLogHooks = {
   appended: () => undefined,
   redacted: () => undefined,
+  mayScrub: () => Promise.resolve(),
   scrubElsewhere: () => Promise.resolve(),
 };
 
@@ -145,6 +148,7 @@ export class SharedLogWriter implements LogWriter {
   }
 
   async scrub(signal?: AbortSignal): Promise<void> {
+    await this.#hooks.mayScrub();
     await this.local.scrub(signal);
     await this.#hooks.scrubElsewhere(signal);
   }

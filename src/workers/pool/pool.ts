@@ -119,7 +119,7 @@ export class PiscinaPool implements GroupPool {
     return run(this.#replica, 'publishChanges', work);
   }
 
-  walkChanges(work: WalkWork): Promise<ChangeWalk | null> {
+  walkChanges(work: WalkWork): Promise<ChangeWalk | 'forgotten' | null> {
     return run(this.#replica, 'walkChanges', work);
   }
 

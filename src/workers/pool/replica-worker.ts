@@ -61,7 +61,7 @@ export function publishChanges(work: FeedWork): FeedPiece {
   return replica.publishChanges(work);
 }
 
-export function walkChanges(work: WalkWork): ChangeWalk | null {
+export function walkChanges(work: WalkWork): ChangeWalk | 'forgotten' | null {
   return replica.walkChanges(work);
 }
 

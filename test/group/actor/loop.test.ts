@@ -8,7 +8,7 @@ import { BatchWriter, chainStart, NONCE_BYTES } from '../../../src/core/records/
 import type { Outcome } from '../../../src/errors.js';
 import { GroupActor } from '../../../src/group/actor/actor.js';
 import type { Resolve } from '../../../src/group/actor/effects.js';
-import { GroupLoop } from '../../../src/group/actor/loop.js';
+import { GroupLoop, type LoopDeps } from '../../../src/group/actor/loop.js';
 import { Nonces } from '../../../src/group/actor/nonces.js';
 import type { Answer, Command } from '../../../src/group/commands.js';
 import { DiskWatch } from '../../../src/group/health/disk-watch.js';
@@ -39,7 +39,10 @@ class TestGauge implements DiskGauge {
  * A group with one event of a player, and a pool whose redactions wait for `pass`. `calls`: what the pool was asked,
  * and when snapshots went; `told`: what metrics were.
  */
-async function grown(onFatal: (error: unknown) => void = (error) => assert.unreachable(String(error))) {
+async function grown(
+  onFatal: (error: unknown) => void = (error) => assert.unreachable(String(error)),
+  more: Partial<LoopDeps> = {},
+) {
   const gauge = new TestGauge();
   const disk = new DiskWatch({
     gauge,
@@ -112,6 +115,7 @@ async function grown(onFatal: (error: unknown) => void = (error) => assert.unrea
     publishErasures: async () => undefined,
     onFatal,
     onFailure: (what, error) => assert.unreachable(`${what}: ${error}`),
+    ...more,
   });
   const ask = (command: Command) =>
     new Promise<Answer>((resolve) =>
@@ -253,6 +257,32 @@ test('a piece of an erasure is not committed on a full disk, and goes on with ro
   await loop.disk.look();
   assert.ok(((await erased) as Outcome<unknown>).ok);
   await loop.drain();
+});
+
+test('a loop whose place another one takes refuses what still waits', async () => {
+  const { loop } = await grown();
+  const answers: Answer[] = [];
+  const locate: Command = { type: 'locate', eventId: 'e' };
+  const wait = (command: Command) =>
+    loop.admit({ command, token: (answer) => answers.push(answer), events: 1, bytes: 100, share: null });
+  assert.is(wait(locate), undefined);
+  loop.replace();
+  assert.equal(
+    answers.map((answer) => (answer as { readonly code?: string }).code),
+    ['dependency_unavailable'],
+  );
+});
+
+test('a command whose records an older node could not read is refused until every node reads them', async () => {
+  let formatMax = 1;
+  const formatOf = (type: Command['type']) => (type === 'allow' ? 2 : 1);
+  const { loop, submit } = await grown(undefined, { formatMax: () => formatMax, formatOf });
+  const allow: Command = { type: 'allow', subject: subjectOf('x'), id: 'i', until: t0, note: 'n', by: 't' };
+  const admit = () => loop.admit({ command: allow, token: () => undefined, events: 1, bytes: 100, share: null });
+  assert.equal(admit()?.details, { reason: 'mixed_releases' });
+  await submit('e2');
+  formatMax = 2;
+  assert.is(admit(), undefined);
 });
 
 test.run();

@@ -193,4 +193,51 @@ test('a reader is ended where the feed has forgotten what it told', async () => 
   assert.equal(events(pipe.text), ['hello', 'resume']);
 });
 
+const shared: FeedPosition = { ...mark, logTag: 'aaaaaaaaaaaa', asOf: 1_000 };
+const idElsewhere = (seq: number, tag = 'aaaaaaaaaaaa'): string =>
+  `${seq}-fedcba987654.900.${tag}.${(500).toString(36)}`;
+
+test('an id of another node of the same group is resumed by its record and time, without a reset', async () => {
+  const asked: unknown[] = [];
+  const walk = async (...args: unknown[]): Promise<ChangeWalk> => {
+    asked.push(args);
+    return { position: 3, count: 1, text: '{}', next: null };
+  };
+  const { pipe, reader } = readerOf({ feed: { mark: shared, walk } });
+  await reader.start(hello, idElsewhere(5));
+  assert.equal(asked, [[mark.generation, 0, { seq: 5, asOf: 500 }]]);
+  assert.equal(events(pipe.text), ['hello', 'change', 'heartbeat']);
+  assert.ok(pipe.text.includes(`id: 7-${mark.generation}.3.aaaaaaaaaaaa.${(1_000).toString(36)}`));
+});
+
+test('a reader that another node told more waits until this node has told as much', async () => {
+  const feed = { mark: { ...shared, seq: 4 } };
+  const seqs: number[] = [];
+  const walk = async (): Promise<ChangeWalk> => {
+    seqs.push(feed.mark.seq);
+    return { position: 3, count: 0, text: '', next: null };
+  };
+  const pipe = new Pipe(true);
+  const whole = { erasedAt: 0, listen: () => () => undefined, recent: () => [], walk };
+  const parts = { feed: Object.assign(feed, whole), peer: null, disputedFor: () => [], onEnd() {}, onRows() {} };
+  const started = new StreamReader(pipe, parts).start(hello, idElsewhere(6));
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(seqs, []);
+  feed.mark = { ...shared, seq: 6 };
+  await started;
+  assert.equal(seqs, [6]);
+});
+
+test('an id of another group is unknown, and one from before an erasure too old', async () => {
+  const piece: ChangeWalk = { position: 3, count: 1, text: '{}', next: null };
+  const walk = async (_generation: string, _from: number, since: unknown) => (since === 0 ? piece : 'forgotten');
+  const foreign = readerOf({ feed: { mark: shared, walk } });
+  await foreign.reader.start(hello, idElsewhere(5, 'bbbbbbbbbbbb'));
+  assert.match(foreign.pipe.text, /event: reset\nid: \ndata: {"reason":"unknown_id"}/);
+  const old = readerOf({ feed: { mark: shared, walk } });
+  await old.reader.start(hello, idElsewhere(5));
+  assert.match(old.pipe.text, /event: reset\nid: \ndata: {"reason":"too_old"}/);
+  assert.equal(events(old.pipe.text), ['hello', 'reset', 'snapshot', 'heartbeat']);
+});
+
 test.run();

@@ -68,6 +68,24 @@ test('a list of no known format is refused with exit code 4, whatever it holds',
   }
 });
 
+test('a CSV list of several megabytes keeps its rows and lines where cells hold many line breaks', () => {
+  const rows = 1_200;
+  const cell = `"${'note, with ""quotes""\n'.repeat(100)}"`;
+  const accounts = Array.from({ length: rows }, (_, i) => String(76561202255225729n + BigInt(i)));
+  const text = `steam_id,reason,banned_at\n${accounts.map((id) => `${id},${cell},2026-11-20T12:00:00Z\n`).join('')}`;
+  const list = plan(text);
+  assert.equal(list.refused, []);
+  assert.equal(
+    list.events.map(({ player_id, line }) => `${line} ${player_id}`),
+    accounts.map((id, i) => `${2 + 101 * i} ${id}`),
+  );
+  const open = plan(`${text}1,"never closed\n${accounts.map((id) => `${id},,\n`).join('')}`);
+  assert.is(open.events.length, rows);
+  assert.equal(open.refused, [
+    { line: 2 + 101 * rows, reason: 'a quote is not closed, so that nothing from here on can be read' },
+  ]);
+});
+
 test('an integer id keeps its digits, and one in a spreadsheet form is refused', () => {
   const list = plan(
     'player_id,banned_at\n"7,65612E+16",2026-11-20T12:00:00Z\n76561202255225731,2026-11-20T12:00:00Z\n',

@@ -52,6 +52,13 @@ test('an import reports every ban once; a second one, of the same list in anothe
   assert.equal([second.code, second.document.delivered, second.document.duplicates], [0, 50, 50]);
 });
 
+test('a list that another format holds too is the same list: the dump of a database adds nothing to its CSV', async () => {
+  const first = await importJson(list('sb_bans.csv', lists.sourcebans!(20)));
+  assert.equal([first.code, first.document.delivered, first.document.duplicates], [0, 20, 0], first.err);
+  const second = await importJson(list('sb_bans.sql', lists['sourcebans-sql']!(20)));
+  assert.equal([second.document.format, second.document.duplicates], ['sourcebans-sql', 20], second.err);
+});
+
 test('no name, reason, address or raw id of a list goes over the wire or stays on the disk', async () => {
   for (const [name, make] of Object.entries(lists)) {
     const { code } = await world.run(['import', list(`list.${name}`, make(12))]);
@@ -69,6 +76,8 @@ test('an import of a public list names its origin, which the operator must have 
   const { code, document } = await importJson(list('public.cfg', lists.source!(3)), '--origin', 'public-list');
   assert.equal([code, document.delivered, document.refused.length], [1, 0, 3]);
   assert.match(document.refused[0].reason, /unknown_origin/);
+  const doctor = await world.run(['doctor']);
+  assert.match(doctor.out, /refused 3 reports of the spool imports for good, the last for unknown_origin/);
 });
 
 test('a dry run asks no node, needs no configuration, and tells bad lines by its exit code', async () => {
@@ -82,6 +91,15 @@ test('a dry run asks no node, needs no configuration, and tells bad lines by its
   const people = await world.run(['import', file, '--dry-run']);
   assert.match(people.out, /3 to send, 0 expired, 0 lifted, 0 faded, 1 lines refused\nNothing was sent\./);
   assert.is(proxy.sent.length, before);
+});
+
+test('the offline server of a Minecraft list is an option of the command', async () => {
+  const uuid = '6fd4503c-40a5-3580-8bff-1eb3bc47f86d';
+  const file = list('banned-players.json', JSON.stringify([{ uuid, created: '2026-11-20 12:00:00 +0000' }]));
+  const args = ['import', file, '--dry-run', '--json', '--format', 'minecraft', '--send-faded'];
+  assert.is((await world.run(args)).code, 1);
+  const { code, out } = await world.run([...args, '--offline-server', 'survival']);
+  assert.equal([code, JSON.parse(out).events[0].player_id], [0, `minecraft-offline:survival:${uuid}`]);
 });
 
 test('wrong usage, a dead node and an unknown format have exit codes of their own', async () => {

@@ -29,7 +29,7 @@ async function leadOn(log: EtcdLog, nodeId: string) {
   await log.client.txn({ compare: [], success: [{ request_delete_range: { key: log.keys.leader } }] });
   const lease = String(Math.floor(Math.random() * 1e12) + 1);
   await log.client.grantLease(lease, 60);
-  const fence = await log.campaign(nodeId, 'http://x', 0, lease);
+  const fence = await log.campaign({ nodeId, url: 'http://x', since: 0, cause: 'a test' }, lease);
   if (fence === null) throw new Error('another node leads');
   return fence;
 }

@@ -173,8 +173,9 @@ export class Journal {
     const end = segment.firstSeq + segment.count;
     const handle = await open(segment.path, 'r');
     try {
-      // The last record to examine begins before `bytesMax` and ends within this size.
-      const want = Math.min(segment.bytes - start, bytesMax + 2 * bounds.spoolEventBytes);
+      // Records are about as long as the earlier ones of the file. The first one is whole in any case.
+      const likely = Math.min(bytesMax, Math.ceil((segment.bytes / segment.count) * countMax));
+      const want = Math.min(segment.bytes - start, likely + 2 * bounds.spoolEventBytes);
       const bytes = await readAt(handle, start, want);
       const entries: Entry[] = [];
       let at = 0;

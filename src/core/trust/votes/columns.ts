@@ -1,5 +1,6 @@
 /** The input of the peer-trust computation: a column view, built for one pass over many players. */
 import type { Carrier } from '../../registers/origins.js';
+import type { Joined } from '../../tables/peers.js';
 
 /**
  * Decayed evidence, one entry per (player, peer); a player's entries are contiguous (CSR) and sorted by peer. Every sum
@@ -31,14 +32,6 @@ export interface PeerFacts {
   readonly origins?: OriginFacts;
   /** Absent if no peer is new. */
   readonly joined?: Joined;
-}
-
-/** Registration times of the peers, in ms since 1970. */
-export interface Joined {
-  /** Indexed by number; infinite for a number that is no peer's. */
-  readonly at: Float64Array;
-  /** Peers that registered later are new. */
-  readonly newSince: number;
 }
 
 /**

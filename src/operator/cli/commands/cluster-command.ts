@@ -2,9 +2,17 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { ClusterValue } from '../../protocol/value-types.js';
+import { awaitPurged } from '../byte-search.js';
+import { OperatorError } from '../node-client.js';
 import type { Rendered } from '../renderers.js';
-import { examples, type Session } from '../session.js';
+import { examples, type Session, showing } from '../session.js';
 import { facts, table } from '../table.js';
+
+interface ScrubOptions {
+  readonly search?: string;
+  readonly snapshotCount?: string;
+  readonly maxWals?: string;
+}
 
 export function addCluster(program: Command, session: Session): void {
   const { ask, done, dir, moveData } = session;
@@ -29,11 +37,33 @@ export function addCluster(program: Command, session: Session): void {
     .command('scrub')
     .description("remove erased data from etcd's write-ahead logs; happens nightly by itself")
     .option('--now', 'at once, which is also the default')
-    .addHelpText('after', examples('cluster scrub --now'))
-    .action(async () => {
-      const value = await ask('cluster-scrub', {});
+    .option('--snapshot-count <n>', "as the members of etcd have it; etcd's default where absent")
+    .option('--max-wals <n>', 'the same')
+    .option('--search <dir>', "then prove it by a byte search of a member's data folder on this machine")
+    .addHelpText('after', examples('cluster scrub --now', 'cluster scrub --now --search /var/lib/etcd'))
+    .action(async ({ search, snapshotCount, maxWals }: ScrubOptions) => {
+      const settings = {
+        ...(snapshotCount === undefined ? {} : { snapshot_count: Number(snapshotCount) }),
+        ...(maxWals === undefined ? {} : { max_wals: Number(maxWals) }),
+      };
+      const value = await showing(session, 'pushing the logs of etcd on', (progress) =>
+        ask('cluster-scrub', settings, progress),
+      );
+      const lines = [value.detail];
+      if (search !== undefined && value.marker !== null) lines.push(await searched(session, search, value.marker));
       const fault = { code: 'scrub_incomplete', error: value.detail };
-      done({ value, lines: () => [value.detail], ...(value.complete ? {} : { fault }) });
+      done({ value, lines: () => lines, ...(value.complete ? {} : { fault }) });
+    });
+  cluster
+    .command('search <dir>')
+    .description("prove that a member's data folder on this machine holds nothing from before the last scrub")
+    .addHelpText('after', examples('cluster search /var/lib/etcd'))
+    .action(async (folder: string) => {
+      const { scrubbed } = await ask('cluster-status', {});
+      const marker = scrubbed?.marker ?? null;
+      if (marker === null) throw new OperatorError('no_scrub', 'there was no scrub yet; run ptf cluster scrub --now');
+      const text = await searched(session, folder, marker);
+      done({ value: { folder: resolve(folder), scrubbed_at: scrubbed!.at }, lines: () => [text] });
     });
   cluster
     .command('forget <node>')
@@ -64,8 +94,15 @@ export function addCluster(program: Command, session: Session): void {
     });
 }
 
+/** Searches a member's folder; the line that says that nothing was found. */
+async function searched(session: Session, folder: string, marker: string): Promise<string> {
+  const path = resolve(folder);
+  await showing(session, `searching ${path}`, () => awaitPurged(path, marker));
+  return `no file in ${path} holds bytes from before the last scrub`;
+}
+
 function showCluster(value: ClusterValue): Rendered {
-  const { leader, last_takeover: takeover } = value;
+  const { leader, last_takeover: takeover, scrubbed } = value;
   const rows: [string, string][] = [
     ['cluster', value.cluster_id],
     ['this node', `${value.node_id}, ${value.role}`],
@@ -75,7 +112,8 @@ function showCluster(value: ClusterValue): Rendered {
     ['lease', `${value.lease_ms} ms left`],
     ['floor seq', String(value.floor_seq)],
     ['takeovers', `${value.takeovers} by this node`],
-    ['last takeover', takeover === null ? 'none by this node' : `${takeover.at}: ${takeover.cause}`],
+    ['last takeover', takeover === null ? 'none' : `${takeover.at} by ${takeover.node_id}: ${takeover.cause}`],
+    ['last scrub', scrubbed === null ? 'none' : `${scrubbed.at}: ${scrubbed.detail}`],
   ];
   const nodes = value.nodes.map((node) => [
     node.node_id,

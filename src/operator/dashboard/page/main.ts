@@ -9,6 +9,7 @@ import { Peers } from './peers.js';
 import { nextTheme, theme } from './theme.js';
 import { heading, link, type View, type ViewContext } from './view.js';
 import { auditView } from './views/audit-view.js';
+import { clusterView } from './views/cluster-view.js';
 import { disputesView } from './views/disputes-view.js';
 import { erasureView } from './views/erasure-view.js';
 import { overviewView } from './views/overview-view.js';
@@ -34,6 +35,7 @@ const places: Readonly<Record<string, Place>> = {
   disputes: { view: disputesView, under: 'disputes' },
   erasure: { view: erasureView, under: 'erasure' },
   audit: { view: auditView, under: 'audit' },
+  cluster: { view: clusterView, under: 'cluster' },
 };
 
 const navigation: readonly (readonly [string, string])[] = [
@@ -63,7 +65,9 @@ async function start(): Promise<void> {
     h(
       'ul',
       {},
-      navigation.map(([to, text]) => h('li', {}, link(to, text))),
+      [...navigation, ...(session.clustered ? [['cluster', 'Cluster'] as const] : [])].map(([to, text]) =>
+        h('li', {}, link(to, text)),
+      ),
     ),
   );
   const age = h('small', { class: 'age muted' });

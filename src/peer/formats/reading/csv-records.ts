@@ -1,7 +1,10 @@
 /** Reads a CSV list by the names of its columns, whatever their order, case and separator. */
 import { CsvError, parse } from 'csv-parse/sync';
 
-/** The cells of one row by the lower-case names of their columns. A cell with NULL is empty. */
+/**
+ * The cells of the current row by the lower-case names of their columns. A cell with NULL is empty. One function serves
+ * all rows, because a function per row would keep rows of long lists in memory.
+ */
 export type Cells = (column: string) => string;
 
 export interface CsvSink {
@@ -11,6 +14,8 @@ export interface CsvSink {
 
 /** Cells are bounded, so that a missing quote does not turn the whole file into one cell. */
 const recordBytesMax = 256 * 1024;
+/** Characters per call of the parser, which copies its input; several times the size of a record. */
+const pieceLength = 1_048_576;
 const absent = /^(?:NULL|\\N)$/i;
 
 function breaksIn(cell: string): number {
@@ -53,20 +58,26 @@ export function readCsv(text: string, sink: CsvSink, isWhole: (column: string, c
       .slice(0, 65_536)
       .split('\n')
       .find((line) => line.trim() !== '') ?? '';
-  let columns: Map<string, number> | null = null;
+  let columns: ReadonlyMap<string, number> | null = null;
   let names: string[] = [];
-  let lastLine = 0;
+  let row: readonly string[] = [];
+  const cells: Cells = (column) => {
+    const cell = row[columns?.get(column) ?? -1]?.trim() ?? '';
+    return absent.test(cell) ? '' : cell;
+  };
   const isEnded = text.endsWith('\n');
-  const endBytes = Buffer.byteLength(text);
+  let lastLine = 0;
+  let piece: Piece = { text: '', firstLine: 1, isLast: false };
+  let doneBytes = 0;
   const onRecord = (record: string[], { bytes, lines }: { bytes: number; lines: number }): null => {
-    const line = lines - record.reduce((breaks, cell) => breaks + breaksIn(cell), 0);
-    lastLine = lines;
+    doneBytes = bytes;
+    lastLine = piece.firstLine - 1 + lines;
+    const line = lastLine - record.reduce((breaks, cell) => breaks + breaksIn(cell), 0);
     if (columns === null) {
       names = record.map(columnName);
       columns = new Map(names.map((name, at) => [name, at]));
       return null;
     }
-    const at = columns;
     if (record.length !== names.length) {
       // Some tools write a separator at the end of each row.
       const isPadded = record.length === names.length + 1 && record.at(-1) === '';
@@ -75,28 +86,57 @@ export function readCsv(text: string, sink: CsvSink, isWhole: (column: string, c
         return null;
       }
     }
-    if (!isEnded && bytes >= endBytes && !text.endsWith('"') && !isWhole(names.at(-1)!, record.at(-1)!.trim())) {
+    const isLastRow = piece.isLast && !isEnded && bytes >= Buffer.byteLength(piece.text);
+    if (isLastRow && !text.endsWith('"') && !isWhole(names.at(-1)!, record.at(-1)!.trim())) {
       sink.refuse(line, 'the file ends in this row without a line break, so that its last cell may be truncated');
       return null;
     }
-    sink.record((column) => {
-      const cell = record[at.get(column) ?? -1]?.trim() ?? '';
-      return absent.test(cell) ? '' : cell;
-    }, line);
+    row = record;
+    sink.record(cells, line);
     return null;
   };
-  try {
-    parse(text, {
-      bom: true,
-      delimiter: separatorOf(header),
-      relax_quotes: true,
-      relax_column_count: true,
-      skip_empty_lines: true,
-      max_record_size: recordBytesMax,
-      on_record: onRecord as never,
-    });
-  } catch (error) {
-    if (!(error instanceof CsvError)) throw error;
-    sink.refuse(lastLine + 1, 'a quote is not closed, so that nothing from here on can be read');
+  const options = {
+    bom: true,
+    delimiter: separatorOf(header),
+    record_delimiter: '\n',
+    relax_quotes: true,
+    relax_column_count: true,
+    skip_empty_lines: true,
+    max_record_size: recordBytesMax,
+    on_record: onRecord as never,
+  };
+  for (let start = 0, length = pieceLength; start < text.length; ) {
+    const end = pieceEnd(text, start + length);
+    piece = { text: text.slice(start, end), firstLine: piece.firstLine, isLast: end === text.length };
+    doneBytes = 0;
+    let done = piece.text;
+    try {
+      parse(piece.text, options);
+    } catch (error) {
+      if (!(error instanceof CsvError)) throw error;
+      if (piece.isLast || error.code !== 'CSV_QUOTE_NOT_CLOSED') {
+        sink.refuse(lastLine + 1, 'a quote is not closed, so that nothing from here on can be read');
+        return;
+      }
+      // The piece ends within a quoted cell. The next piece begins with the row of this cell.
+      done = Buffer.from(piece.text).subarray(0, doneBytes).toString();
+    }
+    length = done === '' ? 2 * length : pieceLength;
+    start += done.length;
+    piece = { ...piece, firstLine: piece.firstLine + breaksIn(done) };
   }
+}
+
+interface Piece {
+  readonly text: string;
+  /** Line number of its first line in the list, from 1. */
+  readonly firstLine: number;
+  readonly isLast: boolean;
+}
+
+/** Returns the position after the first line break from `most` on, or the end of the text. */
+function pieceEnd(text: string, most: number): number {
+  if (most >= text.length) return text.length;
+  const next = text.indexOf('\n', most - 1);
+  return next < 0 ? text.length : next + 1;
 }

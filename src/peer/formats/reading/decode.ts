@@ -12,23 +12,44 @@ const sampleBytes = 4_096;
  */
 export function decodeList(bytes: Uint8Array): Decoded {
   const marked = encodingOfMark(bytes);
-  if (marked !== null) return decoded(bytes, marked);
-  const guessed = encodingOfZeros(bytes);
-  if (guessed !== null) return decoded(bytes, guessed);
+  const wide = marked === 'utf-8' ? null : (marked ?? encodingOfZeros(bytes));
+  if (wide !== null) {
+    return { text: new TextDecoder(wide).decode(bytes).replace(/\r\n?/g, '\n'), encoding: wide };
+  }
+  const plain = withPlainBreaks(marked === 'utf-8' ? bytes.subarray(3) : bytes);
+  if (isAscii(plain)) {
+    // V8 stores a long Latin-1 text outside of its heap, so that the garbage collector runs at a smaller heap size.
+    const { buffer, byteOffset, byteLength } = plain;
+    return { text: Buffer.from(buffer, byteOffset, byteLength).toString('latin1'), encoding: 'utf-8' };
+  }
+  if (marked === 'utf-8') return { text: new TextDecoder(marked).decode(plain), encoding: marked };
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(withoutCutCharacter(bytes));
-    return { text: withPlainBreaks(text), encoding: 'utf-8' };
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(withoutCutCharacter(plain));
+    return { text, encoding: 'utf-8' };
   } catch {
-    return decoded(bytes, 'windows-1252');
+    return { text: new TextDecoder('windows-1252').decode(plain), encoding: 'windows-1252' };
   }
 }
 
-function decoded(bytes: Uint8Array, encoding: Decoded['encoding']): Decoded {
-  return { text: withPlainBreaks(new TextDecoder(encoding).decode(bytes)), encoding };
+function isAscii(bytes: Uint8Array): boolean {
+  for (let at = 0; at < bytes.length; at++) if (bytes[at]! > 0x7f) return false;
+  return true;
 }
 
-function withPlainBreaks(text: string): string {
-  return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
+const cr = 0x0d;
+const lf = 0x0a;
+
+/** Returns the bytes of an encoding with ASCII as single bytes, with `\n` for every line break. */
+function withPlainBreaks(bytes: Uint8Array): Uint8Array {
+  if (!bytes.includes(cr)) return bytes;
+  const plain = new Uint8Array(bytes.length);
+  let length = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]!;
+    if (byte === cr && bytes[at + 1] === lf) continue;
+    plain[length++] = byte === cr ? lf : byte;
+  }
+  return plain.subarray(0, length);
 }
 
 function encodingOfMark([first, second, third]: Uint8Array): Decoded['encoding'] | null {

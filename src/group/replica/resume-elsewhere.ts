@@ -1,0 +1,64 @@
+/**
+ * Reads from the log what a reader of the verdict stream lacks that was served by another node of the group: which
+ * players the records have changed since. No table of the other node is needed.
+ */
+import { subjectBytes } from '../../core/hashing/pseudonym.js';
+import type { LogRecord } from '../../core/records/records.js';
+import type { GroupState } from '../../core/state.js';
+import { limits } from '../../limits.js';
+import type { TouchedRows } from '../feed/change-table.js';
+import type { LogReader } from '../ports/log.js';
+import { batchFrom } from '../recovery/recovery.js';
+
+/**
+ * Reads the records after `seq` up to the newest one of the state. Null where that does not tell what a reader lacks: a
+ * player was erased, whom the log no longer names, or there are too many records.
+ */
+export function touchedSince(log: LogReader, state: GroupState, seq: number): TouchedRows | null {
+  if (seq > state.lastSeq || state.lastSeq - seq > limits.streamResumeRecordsMax) return null;
+  const touched = new Set<number>();
+  let isAll = false;
+  for (let next = seq + 1; next <= state.lastSeq; ) {
+    const stored = log.from(next, limits.catchUpBatches, limits.catchUpBytes);
+    if (stored.length === 0) return null;
+    for (const one of stored) {
+      const batch = batchFrom(one);
+      for (let at = Math.max(next, batch.firstSeq); at <= Math.min(batch.lastSeq, state.lastSeq); at++) {
+        const reach = reachOf(batch.record(at), state);
+        if (reach === 'erased') return null;
+        if (reach === 'all') isAll = true;
+        else if (reach !== null && reach >= 0) touched.add(reach);
+      }
+      next = batch.lastSeq + 1;
+      if (next > state.lastSeq) break;
+    }
+  }
+  return isAll ? 'all' : touched;
+}
+
+/** The row whose values a record may change; null: none; below 0: there is no such player any more. */
+function reachOf(record: LogRecord, state: GroupState): number | 'all' | 'erased' | null {
+  const rowOf = (subject: string | null) => (subject === null ? null : state.subjects.find(subjectBytes(subject)));
+  switch (record.type) {
+    case 'event_accepted':
+      return state.subjects.find(record.subject);
+    case 'event_withdrawn':
+    case 'evidence_taken_back':
+    case 'player_allowed':
+    case 'player_allowance_ended':
+    case 'dispute_opened':
+      return rowOf(record.subject);
+    case 'dispute_decided':
+      return rowOf(state.disputes.byId(record.dispute_id)?.subject ?? null);
+    case 'weights_published':
+    case 'scoring_changed':
+    case 'pre_trust_set':
+    case 'peer_status_changed':
+    case 'half_life_changed':
+      return 'all';
+    case 'subject_erased':
+      return 'erased';
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * The requests that nodes of a group send one another over the link: what each means on the node that answers, and how
+ * this node asks. It decides nothing itself.
+ */
+import type { ClusterGroup } from '../../cluster/cluster-group.js';
+import { type CommandCall, type CommandName, type CommandValues, carryOut } from '../../cluster/commands.js';
+import type { LateSite } from '../../cluster/late-site.js';
+import type { LinkClient } from '../../cluster/link-client.js';
+import { LinkRefusedError, type LinkRequest } from '../../cluster/link-server.js';
+import type { ClusterMember } from '../../cluster/member.js';
+import type { ClusterOperator } from '../../cluster/operations.js';
+import type { NodeView, WalSettings } from '../../group/ports/shared-log.js';
+import { limits } from '../../limits.js';
+import type { CopyDonor } from './cluster-copy.js';
+
+export interface NodeLinkDeps {
+  readonly nodeId: string;
+  readonly link: LinkClient;
+  readonly member: ClusterMember;
+  readonly site: LateSite;
+  readonly donor: CopyDonor;
+  readonly operations: ClusterOperator;
+  /** The other nodes that live, with those that join. */
+  readonly others: () => Promise<readonly NodeView[]>;
+  /** Overwrites what was replaced in this node's own files. */
+  readonly scrub: () => Promise<void>;
+}
+
+export class NodeLink {
+  readonly #deps: NodeLinkDeps;
+  /** Null before the group stands. */
+  group: ClusterGroup | null = null;
+
+  constructor(deps: NodeLinkDeps) {
+    this.#deps = deps;
+  }
+
+  /** Has the leader decide. Resolves to null where there is none to ask, so that nothing was done. */
+  async ask<N extends CommandName>(call: CommandCall<N>): Promise<CommandValues[N] | null> {
+    const { member, nodeId, link, site } = this.#deps;
+    const { leader } = member;
+    if (leader === null || leader.nodeId === nodeId) return null;
+    const { url } = leader;
+    member.forwarded += 1;
+    const answer = await link.call<{ readonly value: CommandValues[N] | null; readonly seq: number }>({
+      url,
+      method: 'POST',
+      path: '/command',
+      body: call,
+      timeoutMs: limits.forwardMs,
+    });
+    // Whoever asks this node next finds what it was told.
+    if (answer.value !== null) await site.reached(answer.seq, limits.carriedMs);
+    return answer.value;
+  }
+
+  /** Resolves once the other nodes that serve have applied what is decided here, or after a bounded time. */
+  async carried(): Promise<void> {
+    const { link, site, others } = this.#deps;
+    const seq = site.appliedSeq;
+    // A node that joins answers no callers yet.
+    const nodes = (await others().catch(() => [])).filter(({ role }) => role !== 'joining');
+    const timeoutMs = limits.carriedMs;
+    const path = `/applied?seq=${seq}`;
+    await Promise.allSettled(nodes.map(({ url }) => link.call({ url, method: 'GET', path, timeoutMs })));
+  }
+
+  /** Answers another node. Resolves to undefined where the answer was sent. */
+  async answer({ method, path, query, body, response }: LinkRequest): Promise<object | undefined> {
+    const { member, site, donor, operations, scrub } = this.#deps;
+    const route = `${method} ${path.split('/').slice(0, 2).join('/')}`;
+    switch (route) {
+      case 'POST /command':
+        return this.#command(JSON.parse(body.toString('utf8')) as CommandCall);
+      case 'GET /applied':
+        return { reached: await site.reached(Number(query.get('seq')), limits.carriedMs) };
+      case 'GET /node':
+        return member.view();
+      case 'POST /scrub': {
+        if (member.role === 'joining') throw new Error('the node joins: it has not yet read who is erased');
+        const { seq } = JSON.parse(body.toString('utf8')) as { readonly seq: number };
+        if (!(await site.reached(seq, limits.scrubNodeMs / 2))) throw new Error('the node is behind');
+        await scrub();
+        return {};
+      }
+      case 'POST /step-down':
+        return { outcome: await operations.stepDown() };
+      case 'POST /cluster-scrub':
+        return { outcome: await operations.scrub(JSON.parse(body.toString('utf8')) as Partial<WalSettings>) };
+      case 'POST /copy':
+        return donor.ask();
+      case 'GET /copy':
+        await donor.send(path, Number(query.get('from') ?? 0), response);
+        return undefined;
+      default:
+        throw new LinkRefusedError(`there is no ${route}`);
+    }
+  }
+
+  async #command(call: CommandCall): Promise<object> {
+    const { member, site } = this.#deps;
+    if (!member.isLeader || this.group === null) return { value: null, seq: 0 };
+    const decided = carryOut(this.group, call);
+    if (decided === undefined) throw new LinkRefusedError(`there is no command ${String(call.name)}`);
+    const value = await decided;
+    return { value, seq: site.appliedSeq };
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * Looks for a run of bytes in the files of a member of etcd. After a scrub the bytes are those of its marker: a file
+ * that lacks them holds nothing that was erased before the scrub.
+ */
+import { createReadStream, existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { limits } from '../../limits.js';
+import { OperatorError } from './node-client.js';
+
+/** Returns the paths of all files below a folder that hold the bytes. A file that goes meanwhile holds none. */
+export async function filesWith(folder: string, bytes: Buffer): Promise<string[]> {
+  const found: string[] = [];
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isFile() && (await holds(path, bytes))) found.push(path);
+  }
+  return found;
+}
+
+async function holds(path: string, bytes: Buffer): Promise<boolean> {
+  // The end of what was read before, since the bytes may lie across two pieces.
+  let before = Buffer.alloc(0);
+  try {
+    for await (const piece of createReadStream(path) as AsyncIterable<Buffer>) {
+      const joined = Buffer.concat([before, piece]);
+      if (joined.includes(bytes)) return true;
+      before = joined.subarray(Math.max(0, joined.length - bytes.length + 1));
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  return false;
+}
+
+export interface SearchTimes {
+  readonly walPurgeMs: number;
+  readonly walSearchEveryMs: number;
+}
+
+/**
+ * Resolves once no file of the member at `folder` holds the marker. Waits while the member deletes its old files.
+ * Rejects with `OperatorError`: `marker_found`, `access_denied`, or `no_store` where no member of etcd is there.
+ */
+export async function awaitPurged(folder: string, marker: string, times: SearchTimes = limits): Promise<void> {
+  if (!existsSync(join(folder, 'member', 'wal'))) {
+    throw new OperatorError('no_store', `${folder} is no data folder of etcd: it lacks member/wal`);
+  }
+  const bytes = Buffer.from(marker, 'hex');
+  const endMs = performance.now() + times.walPurgeMs;
+  for (;;) {
+    const found = await filesWith(folder, bytes).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EACCES') throw error;
+      throw new OperatorError('access_denied', `${folder} is closed to this user; run as the user of etcd`);
+    });
+    if (found.length === 0) return;
+    if (performance.now() >= endMs) {
+      const text = `what was erased before the last scrub may still be in ${found.join(', ')}`;
+      throw new OperatorError('marker_found', text, 1, { files: found });
+    }
+    await delay(times.walSearchEveryMs);
+  }
+}

@@ -1,0 +1,82 @@
+/** What the leader does for the others: when it lets an erasure wait, and when records of a newer format are written. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type DutiesDeps, LeaderDuties } from '../../src/cluster/duties.js';
+import type { LinkClient } from '../../src/cluster/link-client.js';
+import type { ClusterMember } from '../../src/cluster/member.js';
+import type { NodeView, SharedLog } from '../../src/group/ports/shared-log.js';
+import { ScrubDeferredError } from '../../src/group/ports/storage-errors.js';
+import { limits } from '../../src/limits.js';
+import { until } from '../support/until.js';
+
+const base = { url: 'http://x', applied: 1, durable: 1, snapshot: 0, version: '1', started: 0, reason: null };
+const nodeOf = (nodeId: string, format: number, role = 'follower'): NodeView => ({ ...base, nodeId, format, role });
+
+function worldOf(nodes: NodeView[], more: Partial<DutiesDeps> = {}) {
+  const raised: number[] = [];
+  const asked: string[] = [];
+  let looks = 0;
+  const log: Partial<SharedLog> = {
+    nodes: async () => nodes,
+    slotSeqs: async () => {
+      looks += 1;
+      return [];
+    },
+    raiseFormat: async (_fence, format) => void raised.push(format),
+    putScrubDue: async () => undefined,
+  };
+  const member = { isLeader: true, fence: { revision: '1' }, etcdBytes: 0, writeFormat: 1, trimmedTo: () => undefined };
+  const duties = new LeaderDuties({
+    // The parts of the log, the member and the link that the duties use here.
+    log: log as SharedLog,
+    member: member as unknown as ClusterMember,
+    link: { call: async ({ url }: { url: string }) => void asked.push(url) } as unknown as LinkClient,
+    nodeId: 'n0',
+    format: 2,
+    appendedBytes: () => 0,
+    durableSeq: () => 1,
+    members: async () => [],
+    defragment: async () => undefined,
+    now: () => 1_000,
+    onFailure: (_what, error) => assert.unreachable(String(error)),
+    note: () => undefined,
+    ...more,
+  });
+  return { duties, raised, asked, member, nodes, looks: () => looks };
+}
+
+test('records of a newer format are written once every living node reads them', async () => {
+  const world = worldOf([nodeOf('n0', 2), nodeOf('n1', 1)]);
+  world.duties.start();
+  await until(() => world.looks() > 0);
+  assert.equal([world.raised, world.member.writeFormat], [[], 1]);
+  world.nodes[1] = nodeOf('n1', 3);
+  await until(() => world.raised.length > 0);
+  await world.duties.stop();
+  // No further than this release.
+  assert.equal([world.raised, world.member.writeFormat], [[2], 2]);
+});
+
+test('an erasure waits for a node that joins, but not for ever', async () => {
+  const joining = nodeOf('n1', 1, 'joining');
+  const waiting = await worldOf([joining])
+    .duties.mayScrub()
+    .catch((error: unknown) => error);
+  assert.instance(waiting, ScrubDeferredError);
+  await worldOf([joining], { now: () => limits.joinHoldMs }).duties.mayScrub();
+  await worldOf([nodeOf('n1', 1)]).duties.mayScrub();
+});
+
+test('a scrub asks the other nodes that serve, and ends as soon as the node does', async () => {
+  const nodes = [nodeOf('n0', 1, 'leader'), nodeOf('n1', 1), nodeOf('n2', 1, 'left'), nodeOf('n3', 1, 'joining')];
+  const world = worldOf(nodes);
+  await world.duties.scrubElsewhere();
+  assert.is(world.asked.length, 1);
+  const silent = { call: () => new Promise(() => undefined) } as unknown as LinkClient;
+  const hanging = worldOf(nodes, { link: silent }).duties;
+  const scrubbed = hanging.scrubElsewhere().catch((error: unknown) => error);
+  await hanging.stop();
+  assert.instance(await scrubbed, ScrubDeferredError);
+});
+
+test.run();

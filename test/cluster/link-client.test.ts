@@ -1,0 +1,124 @@
+/** The end of the link that asks, against ends that hang, close early or answer: every call settles. */
+import { once } from 'node:events';
+import { createServer, type Server, type Socket } from 'node:net';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { LinkClient, LinkError } from '../../src/cluster/link-client.js';
+import { LinkServer } from '../../src/cluster/link-server.js';
+
+const secret = 'a secret of at least 32 bytes, for tests';
+const open: Server[] = [];
+const sockets = new Set<Socket>();
+
+async function serverThat(does: (socket: Socket) => void): Promise<string> {
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    does(socket);
+  });
+  open.push(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no address');
+  return `http://127.0.0.1:${address.port}`;
+}
+
+/** A node whose answers `handle` makes; it reads no more than the tunnel from the head. */
+function nodeThat(handle: () => Promise<object>): Promise<string> {
+  const link = new LinkServer(secret, 'g', handle, () => undefined);
+  return serverThat((socket) => {
+    socket.once('data', (chunk: Buffer) => {
+      const [, authority = ''] = chunk.toString('latin1').split(' ');
+      link.tunnel(authority, socket, Buffer.alloc(0));
+    });
+  });
+}
+
+const call = (url: string, timeoutMs = 60_000) => ({ url, method: 'GET', path: '/node', timeoutMs }) as const;
+
+async function failureOf(answer: Promise<unknown>): Promise<LinkError> {
+  const error = await answer.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  assert.instance(error, LinkError);
+  return error as LinkError;
+}
+
+test.after(() => {
+  for (const socket of sockets) socket.destroy();
+  for (const server of open) server.close();
+});
+
+test('a call fails as unsent where the other end closes the connection before the link stands', async () => {
+  const link = new LinkClient(secret, 'g');
+  const url = await serverThat((socket) => socket.resume().end());
+  assert.ok((await failureOf(link.call(call(url)))).isUnsent);
+  const afterHead = await serverThat((socket) => socket.once('data', () => socket.end()));
+  assert.ok((await failureOf(link.call(call(afterHead)))).isUnsent);
+  link.close();
+});
+
+test('a call fails as unsent where the other end closes in the middle of the handshake', async () => {
+  const link = new LinkClient(secret, 'g');
+  const url = await serverThat((socket) =>
+    socket.once('data', () => {
+      socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      socket.once('data', () => socket.end());
+    }),
+  );
+  assert.ok((await failureOf(link.call(call(url)))).isUnsent);
+  link.close();
+});
+
+test('a call fails after its time where the other end accepts the connection and says nothing', async () => {
+  const link = new LinkClient(secret, 'g');
+  const url = await serverThat(() => undefined);
+  assert.match((await failureOf(link.call(call(url, 20)))).message, /no answer within 20 ms/);
+  link.close();
+});
+
+test('a call that was sent fails after its time as one that may have been done', async () => {
+  const link = new LinkClient(secret, 'g');
+  const asked: (() => void)[] = [];
+  const url = await nodeThat(() => new Promise((resolve) => asked.push(() => resolve({}))));
+  const first = link.call(call(url));
+  while (asked.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  asked[0]!();
+  await first;
+  const late = await failureOf(link.call(call(url, 20)));
+  assert.not(late.isUnsent);
+  link.close();
+});
+
+test('closing the client ends every call under way and refuses further ones', async () => {
+  const link = new LinkClient(secret, 'g');
+  const url = await nodeThat(() => new Promise(() => undefined));
+  const silent = await serverThat(() => undefined);
+  const waiting = [link.call(call(url)), link.call(call(silent))].map(failureOf);
+  link.close();
+  for (const failed of waiting) assert.match((await failed).message, /the node ends/);
+  assert.ok((await failureOf(link.call(call(url)))).isUnsent);
+});
+
+test('a signal ends a call and a stream of an answer', async () => {
+  const link = new LinkClient(secret, 'g');
+  const url = await nodeThat(() => new Promise(() => undefined));
+  const ending = new AbortController();
+  const called = failureOf(link.call({ ...call(url), signal: ending.signal }));
+  const streamed = failureOf(link.stream({ ...call(url), signal: ending.signal }).next());
+  ending.abort();
+  assert.match((await called).message, /was ended/);
+  assert.match((await streamed).message, /was ended/);
+  link.close();
+});
+
+test('a call resolves to the answer of a node with the same secret', async () => {
+  const link = new LinkClient(secret, 'g');
+  const url = await nodeThat(async () => ({ role: 'follower' }));
+  assert.equal(await link.call(call(url)), { role: 'follower' });
+  link.close();
+});
+
+test.run();

@@ -1,0 +1,65 @@
+/** When the leader scrubs etcd by itself, by a clock of the test. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { NightlyScrub } from '../../src/cluster/nightly-scrub.js';
+import { DAY_MS, limits } from '../../src/limits.js';
+
+const noon = Date.UTC(2026, 0, 1, 12);
+const night = Date.UTC(2026, 0, 2, limits.scrubHourUtc);
+
+class World {
+  now = noon;
+  isLeader = true;
+  due: number | null = 7;
+  fails = false;
+  scrubs = 0;
+  readonly failures: string[] = [];
+  readonly nightly = new NightlyScrub({
+    log: { scrubDue: async () => this.due },
+    isLeader: () => this.isLeader,
+    scrub: async () => {
+      this.scrubs += 1;
+      if (this.fails) throw new Error('etcd');
+    },
+    now: () => this.now,
+    onFailure: (what) => this.failures.push(what),
+  });
+
+  async at(now: number): Promise<number> {
+    this.now = now;
+    await this.nightly.look();
+    return this.scrubs;
+  }
+}
+
+test('what was erased is scrubbed once in the night, and not by day', async () => {
+  const world = new World();
+  assert.is(await world.at(noon + 1), 0);
+  assert.is(await world.at(night - 1), 0);
+  assert.is(await world.at(night), 1);
+  assert.is(await world.at(night + 60_000), 1);
+  assert.is(await world.at(night + DAY_MS), 2);
+});
+
+test('a night without anything erased passes without a scrub, and so does one of a follower', async () => {
+  const world = new World();
+  world.due = null;
+  assert.is(await world.at(night), 0);
+  world.due = 9;
+  world.isLeader = false;
+  assert.is(await world.at(night + DAY_MS), 0);
+  // It leads later in that night.
+  world.isLeader = true;
+  assert.is(await world.at(night + DAY_MS + 1), 1);
+});
+
+test('a scrub that fails is told, and tried again in the next night', async () => {
+  const world = new World();
+  world.fails = true;
+  assert.is(await world.at(night), 1);
+  assert.equal(world.failures, ['the nightly scrub of etcd']);
+  assert.is(await world.at(night + 60_000), 1);
+  assert.is(await world.at(night + DAY_MS), 2);
+});
+
+test.run();

@@ -95,7 +95,7 @@ async function end(code) {
   isEnding = true;
   balancer?.close();
   const running = [...children.values()].filter((child) => child.exitCode === null && child.signalCode === null);
-  // The nodes first: they give their leases back. Of the members nothing is kept.
+  // The nodes first, since they return their leases. Nothing of the members is kept.
   const [members, nodes] = [0, 1].map((kind) =>
     running.filter((child) => (child.spawnfile === 'etcd') === (kind === 0)),
   );

@@ -29,7 +29,7 @@ function setting(name, fallback) {
   process.exit(2);
 }
 
-/** What the options and filters of a command line ask for. */
+/** Returns the options and filters of a command line. */
 function tiersOf(args) {
   const filters = args.filter((one) => one !== '--all' && one !== '--slow');
   if (filters.length > 0) return { filters, tiers: ['fast', 'slow'] };

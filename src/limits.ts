@@ -140,7 +140,7 @@ export const limits = {
 
   /** The sliding day of quotas. */
   quotaWindowMs: DAY_MS,
-  /** Age up to which what a peer asks for leaves the group's quota of older peers as it is. */
+  /** Age up to which a peer's requests do not count towards the group's quota of the older peers. */
   quotaNewPeerMs: DAY_MS,
 
   // Allow list

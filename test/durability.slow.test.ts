@@ -64,7 +64,7 @@ const inBatches: Sending = async (node, peer) => {
   return batches.flat();
 };
 
-/** Whether a call writes which pages count from now on: it is the only one into the first two pages. */
+/** True if a call writes the meta page that counts from now on: it is the only write to the first two pages. */
 function isOfMeta({ name, args }: TracedCall): boolean {
   return name === 'pwrite64' && Number(args.slice(args.lastIndexOf(',') + 1)) < metaPagesBytes;
 }

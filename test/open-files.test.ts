@@ -1,4 +1,4 @@
-/** Whether a process may open enough files to start a node. */
+/** The limit of open files that is enough to start a node. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { limits } from '../src/limits.js';

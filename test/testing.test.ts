@@ -1,4 +1,4 @@
-/** What a test node promises to the test that starts it, whatever becomes of either. */
+/** The guarantees of a test node for the test that starts it, if either of them ends early. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';

@@ -21,15 +21,15 @@ import { fileURLToPath } from 'node:url';
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /**
- * What a compilation reads, where it leaves its output and in it that of `src`, and a path that stands in every whole
- * output.
+ * The input of a compilation, the folders of its output and of the output of `src`, and a path that exists in every
+ * complete output.
  */
 export const projects = {
   main: { config: 'tsconfig.json', outDir: 'dist', src: '.', inputs: ['src'], entry: 'main.js' },
   tests: { config: 'tsconfig.test.json', outDir: 'build', src: 'src', inputs: ['src', 'test', 'bench'], entry: 'src' },
 };
 
-/** What runs in the browser is compiled against other globals; its style and icon go along as they are. */
+/** Code for the browser is compiled against other globals; its style and icon are copied as they are. */
 const page = { config: 'tsconfig.page.json', folder: join('operator', 'dashboard', 'page'), files: /\.(?:css|svg)$/ };
 
 const sharedInputs = ['tsconfig.json', 'tsconfig.test.json', 'tsconfig.page.json', 'package.json'];

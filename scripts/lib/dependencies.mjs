@@ -1,6 +1,6 @@
 /**
- * What a lock file tells about the packages that a release runs or is built with, held against what was reviewed:
- * install scripts, licences, engines, digests. Knows nothing of vulnerabilities; those are `npm audit`'s.
+ * The facts of a lock file about the packages that a release runs or is built with, compared with the review: install
+ * scripts, licences, engines, digests. Vulnerabilities are the task of `npm audit`.
  */
 
 /** Packages that run a script when they are installed, and why they may. */
@@ -23,7 +23,7 @@ const licences = [
   'Unlicense',
 ];
 
-/** Whether a range such as `>=18`, `^18 || >= 20.1` or `18 || 20` admits Node `major.minor`. */
+/** True if a range such as `>=18`, `^18 || >= 20.1` or `18 || 20` admits Node `major.minor`. */
 export function admits(range, [major, minor]) {
   return range.split('||').some((part) => {
     const found = /^\s*(>=|\^|~|>)?\s*v?(\d+|\*|x)(?:\.(\d+|x|\*))?/.exec(part);

@@ -130,7 +130,7 @@ function count(output, label) {
   return found === undefined ? undefined : Number(found);
 }
 
-/** Of a file that passed only the lines that it marks with `NOTE:` are shown, as a seed that only this run drew. */
+/** For a file that passed, prints only the lines that it marks with `NOTE:`, such as a seed that only this run drew. */
 function report(path, { seconds, output }, { passed, failed, faults }) {
   const notes = [...output.matchAll(/^NOTE: (.*)$/gm)].map((match) => match[1].trim());
   const name = path.replace(/\.js$/, '.ts');

@@ -122,8 +122,7 @@ export function settingsOf(options: TrustClientOptions): Settings {
 
 function urlsOf(url: string | readonly string[]): readonly string[] {
   const urls = typeof url === 'string' ? [url] : [...url];
-  if (urls.length === 0 || urls.length > bounds.nodes)
-    throw invalid(`url must be one address, or 1 to ${bounds.nodes} addresses`);
+  if (urls.length === 0 || urls.length > bounds.nodes) throw invalid(`url must be 1 to ${bounds.nodes} addresses`);
   for (const one of urls) {
     if (!/^https?:\/\//.test(one) || !URL.canParse(one)) throw invalid('url must be an http or https address');
   }

@@ -14,7 +14,7 @@ export function eventValidator(root?: string): Validator<EventBody> {
   };
 }
 
-/** Says from which version on a field is known, where that is the first fault. */
+/** Names the version that added a field, if the unknown field is the first fault. */
 function explained(refusal: Refusal): Refusal {
   const { details } = refusal;
   const field = details !== undefined && 'field' in details ? details.field : '';

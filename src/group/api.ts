@@ -349,7 +349,7 @@ export interface SubjectExport {
   /** False if there are more events than one export holds. */
   readonly isComplete: boolean;
   readonly disputes: readonly DisputeView[];
-  /** Rejected disputes of which only the log holds the text. */
+  /** Dropped rejected disputes, whose texts are only in the log. */
   readonly pastDisputes: readonly {
     readonly id: string;
     readonly openedAt: number;

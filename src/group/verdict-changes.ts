@@ -50,7 +50,7 @@ export interface ChangeWalk {
 export interface FeedPosition extends ChangesUpTo {
   readonly generation: string;
   readonly position: number;
-  /** Identifies the log that several nodes share, where a reader can continue at any; absent on a single node. */
+  /** Identifies the log that several nodes share, so that a reader can continue at another; absent on a single node. */
   readonly logTag?: string;
 }
 

@@ -104,7 +104,7 @@ test('EigenTrust passes nothing to a peer that agrees with nobody', () => {
 });
 
 test('EigenTrust with pre-trust restarts at the pre-trusted peers alone', () => {
-  // Nobody shares a player, so all trust stays at the restart: peer 1, whose word is all that counts.
+  // No two peers share a player, so that all trust stays at the restart: the word of peer 1 is all that counts.
   const badness = eigenTrust(
     evidenceOf([
       [[1, 0], null],

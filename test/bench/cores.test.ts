@@ -1,4 +1,4 @@
-/** What a result says of cores, where `taskset` does as it is told and where it does not. */
+/** The statement of a result about cores, with a `taskset` that obeys and with one that does not. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';

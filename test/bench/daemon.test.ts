@@ -15,7 +15,7 @@ import { startOrNote } from '../../bench/peers/references.js';
 const daemon = new URL('../../bench/peers/daemon.js', import.meta.url).href;
 const folder = mkdtempSync(join(tmpdir(), 'ptf-daemon-'));
 
-/** What is noted of a daemon that is started by this command. */
+/** Returns the notes about a daemon that is started by this command. */
 async function notesOf(command: string, ...args: readonly string[]): Promise<{ notes: string[]; dir: string }> {
   const notes: string[] = [];
   let dir = '';

@@ -10,7 +10,7 @@ import * as assert from 'uvu/assert';
 import { until } from '../support/until.js';
 
 const demo = fileURLToPath(new URL('../../bench/demo/main.js', import.meta.url));
-/** For what hangs, not for what is slow. */
+/** Bounds a hanging test, not a slow one. */
 const limitMs = 300_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'ptf-demo-test-'));

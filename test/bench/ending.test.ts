@@ -159,7 +159,7 @@ test('npm puts no shell between itself and a program: a signal to npm would end 
   }
 });
 
-// What one test left is not the next one's fault.
+// A failure of one test must not affect the next one.
 test.after.each(() => {
   for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true, force: true });
 });

@@ -63,7 +63,7 @@ test('an open loop of a few hundred requests a second sleeps between them', asyn
   } finally {
     globalThis.setTimeout = sleep;
   }
-  // Of 105 times; a machine that is busy lets it miss some.
+  // Out of 105 times; a busy machine misses some.
   assert.ok(sleeps >= 10, `${sleeps} sleeps`);
 });
 

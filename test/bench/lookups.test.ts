@@ -1,4 +1,4 @@
-/** What the bench of the client makes of its lookups. */
+/** The statistics that the client's bench computes from its lookups. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { lookUp } from '../../bench/scenarios/client.js';

@@ -41,7 +41,7 @@ function scenarioOf(measure: () => Promise<void>): Scenario {
   return measured({ name: 'some', summary: '', players: 1, measure });
 }
 
-/** What commander ends the process with, and its words. */
+/** Returns the exit code and the message with which commander ends the process. */
 async function refusalOf(scenario: Scenario, ...args: readonly string[]): Promise<[code: number, text: string]> {
   let text = '';
   const command = new Command(scenario.name).exitOverride().configureOutput({ writeErr: (words) => (text += words) });

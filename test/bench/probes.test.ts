@@ -7,7 +7,7 @@ import { probe } from '../../bench/load/probes.js';
 const tickMs = 250;
 const answerMs = 2;
 
-/** Of a server that tells what it has stored at every tick. */
+/** Collects the messages of a server that reports what it has stored at every tick. */
 async function heardOf(seed: number) {
   let nowMs = 0;
   const sent: number[] = [];

@@ -5,7 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { residentMbOf, withDescendants } from '../../bench/process-stats.js';
 
-/** Of `/proc/<pid>/status` (proc_pid_status(5)), in MB. */
+/** Reads a field of `/proc/<pid>/status` (proc_pid_status(5)), in MB. */
 function statusMb(pid: number, field: string): number {
   const kb = new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'latin1'))![1];
   return (Number(kb) * 1024) / 1e6;

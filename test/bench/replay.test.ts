@@ -1,4 +1,4 @@
-/** What a replay refuses before it sends anything. */
+/** The inputs that a replay refuses before it sends anything. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -24,7 +24,7 @@ function readWritten(text: string): Result {
   return written(text, readResult);
 }
 
-/** What `use` makes of a file with this text. */
+/** Returns the result of `use` for a file with this text. */
 function written<T>(text: string, use: (file: string) => T): T {
   const folder = mkdtempSync(join(tmpdir(), 'ptf-result-'));
   try {

@@ -26,7 +26,7 @@ test('a server that ends by itself is named, with how it ended and its last line
   });
   const [how, ...last] = fall.split('\n');
   assert.is(how, 'the server SCRIPT on port 7 ended by itself with 3');
-  // Of 30 lines and the one by which it listens; which of two pipes is read first is by chance.
+  // The last lines of 30 and the one by which it listens; the order in which two pipes are read is random.
   assert.is(last.length, 20);
   assert.is(last.filter((line) => line.startsWith('line ')).at(-1), 'line 29');
 });

@@ -11,7 +11,7 @@ import type { Row } from '../../bench/quality/rows.js';
 import type { Result } from '../../bench/result.js';
 
 const bench = fileURLToPath(new URL('../../bench/main.js', import.meta.url));
-/** For what hangs, not for what is slow. */
+/** Bounds a hanging test, not a slow one. */
 const limitMs = 300_000;
 
 async function run(...args: readonly string[]): Promise<{ code: number | null; output: string }> {
@@ -73,7 +73,7 @@ const scenarios: Readonly<Record<string, Expected>> = {
   steps: { figure: 'event: parse', goals: 0, judged: 0 },
 };
 
-/** What one run measured must not stand in a name: it would keep the figure from that of the next run. */
+/** A figure of one run must not be part of a name: the next run could not be compared with it. */
 const measuredRate = /at \d+\/s|\d+ batches/;
 
 for (const [name, { figure, goals, judged }] of Object.entries(scenarios)) {

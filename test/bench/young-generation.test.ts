@@ -1,4 +1,4 @@
-/** What lives is out of the young generation before a window begins: nothing of it is copied there any more. */
+/** Live objects leave the young generation before a window begins, so that none of them is copied during it. */
 import { getHeapSpaceStatistics } from 'node:v8';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

@@ -144,7 +144,7 @@ test('a stream that is cut resumes after the last whole state, and tells what wa
   const made = await following({ rowsPerFrame: 2 });
   made.node.change([hashOf('bad'), good]);
   await made.runtime.advance(1);
-  // Of the next record's three rows the first frame arrives, without an id.
+  // The first frame of the next record's three rows arrives, without an id.
   const partial = frame('change', { changes: [rowOf(hashOf('good'), bad)], as_of: made.node.asOf() });
   made.node.write(made.node.connection, partial);
   made.node.connection.break(new Error('cut'));
@@ -335,7 +335,7 @@ test('silence for two and a half heartbeats is a lost stream', async () => {
   assert.is(made.node.connections.length, 2);
 });
 
-/** What shows that the connection lives, and tells nothing. */
+/** Input that shows a living connection and contains no news. */
 const chatter = ': still here\n\nevent: novelty\ndata: {"a":1}\n\n';
 
 test('comments are signs of life, unknown events and members are ignored', async () => {

@@ -17,9 +17,9 @@ export class ScriptedTransport implements Transport {
   readonly requests: TransportRequest[] = [];
   readonly #answer: (request: TransportRequest, index: number) => Step;
   isClosed = false;
-  /** What `GET /peers` shows of the salt; that one read is neither noted nor part of the script. */
+  /** The salt check in the answer of `GET /peers`; that read is neither recorded nor part of the script. */
   saltCheck: string | null = null;
-  /** What the same read shows of the group's kinds of ids. */
+  /** The group's kinds of ids in the same answer. */
   playerIdKinds: readonly string[] | null = null;
 
   constructor(answer: (request: TransportRequest, index: number) => Step) {

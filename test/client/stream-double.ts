@@ -115,7 +115,7 @@ export class StreamDouble implements Transport {
   erasure: (() => Promise<Scripted>) | null = null;
   /** After how many bytes the next connections break; null: they do not. */
   cutAfter: (() => number | null) | null = null;
-  /** Whether a reader from the start is told of the group. */
+  /** True if a reader from the start receives a snapshot of the group. */
   snapshots = true;
   /** Cuts what is written into pieces of its own choosing. */
   chop: Random | null = null;
@@ -124,7 +124,7 @@ export class StreamDouble implements Transport {
   #changes: Change[] = [];
   #seq = 0;
 
-  /** What `GET /peers` shows of the salt. That read counts as no call. */
+  /** The salt check in the answer of `GET /peers`. That read does not count as a call. */
   saltCheck: string | null = null;
 
   constructor(options: DoubleOptions) {

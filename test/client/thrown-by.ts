@@ -1,5 +1,5 @@
 /**
- * What listeners of the game throw while something is done: uncaught exceptions, each of them the fault that they were
+ * Collects the errors that the game's listeners throw: they are uncaught exceptions, and each is the error that was
  * given.
  */
 import { setImmediate as turn } from 'node:timers/promises';

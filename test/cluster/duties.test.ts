@@ -1,4 +1,4 @@
-/** The leader's duties: when it lets an erasure wait, and when records of a newer format are written. */
+/** What the leader does for others: when an erasure waits, and when records of a newer format are written. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type DutiesDeps, LeaderDuties } from '../../src/cluster/duties.js';

@@ -130,7 +130,7 @@ async function askOperatorMode(bodies: Bodies): Promise<void> {
   }
 }
 
-/** What only a node that is in trouble, or that limits rates, answers. */
+/** Answers that only a failing or rate-limiting node gives. */
 async function askTroubled(bodies: Bodies): Promise<void> {
   const fail = (): never => {
     throw new Error('inner words');

@@ -15,7 +15,7 @@ function plain(document: Json): Parameters<typeof SwaggerParser.validate>[0] {
   return JSON.parse(JSON.stringify(document));
 }
 
-/** What becomes of one schema. */
+/** Returns the conversion of one schema. */
 function converted(schema: unknown): unknown {
   const { components } = openApi30Document({ openapi: '3.1.0', components: { schemas: { One: schema } } });
   return (components as { readonly schemas: Json }).schemas.One;

@@ -23,7 +23,7 @@ const document = openApiDocument('0.0.0');
 const document30 = openApi30Document(document);
 
 let folder = '';
-/** What the compiler says of each program; nothing of one without faults. */
+/** The compiler's errors about each program; nothing for a correct one. */
 let faults: ReadonlyMap<string, string> = new Map();
 let taken: readonly TakenBody[] = [];
 let answered: readonly AnsweredBody[] = [];

@@ -1,4 +1,6 @@
-/** What every adapter of the log's port must do. Registers its tests with uvu; the caller runs them. */
+/**
+ * The contract of the log's port that every adapter must fulfil. Registers its tests with uvu; the caller runs them.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { LogReader, LogWriter, StoredBatch } from '../../src/group/ports/log.js';
@@ -178,7 +180,7 @@ export function testLog(name: string, harness: () => Promise<LogHarness>): void 
   });
 }
 
-/** What the promise rejects with; undefined where it resolves. */
+/** Returns the rejection of the promise; undefined if it resolves. */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise;

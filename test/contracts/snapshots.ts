@@ -1,4 +1,7 @@
-/** What every adapter of the snapshots' port must do. Registers its tests with uvu; the caller runs them. */
+/**
+ * The contract of the snapshots' port that every adapter must fulfil. Registers its tests with uvu; the caller runs
+ * them.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { SnapshotBlock } from '../../src/core/snapshot/snapshot.js';

@@ -36,7 +36,7 @@ test('the checks of an event come in the order of the contract', () => {
     ['schemaVersion', 'unsupported_schema_version'],
     ['peerId', 'peer_id_mismatch'],
     ['gameId', 'game_id_not_registered'],
-    // Of a group that takes raw ids; in the high-security mode it is subject_hash_required.
+    // The code of a group that accepts raw ids; in high-security mode it is subject_hash_required.
     ['subject', 'player_id_not_canonical'],
     ['timestamp', 'timestamp_in_future'],
     ['origin', 'unknown_origin'],

@@ -36,7 +36,7 @@ function score(given: Given, at = t0): number {
   return trustOf(given.state, given.row('a'), asOfTime(given.state, at)).score;
 }
 
-/** What the peer holds of the player, at its worth of t0. */
+/** Returns the peer's sums for the player, decayed to t0. */
 function sums(given: Given): readonly [lowering: number, raising: number, count: number] {
   const { entries } = given.state.subjects;
   const entry = given.state.subjects.firstEntry(given.row('a'));

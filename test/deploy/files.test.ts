@@ -26,7 +26,7 @@ const ofTheSystem = ['MALLOC_ARENA_MAX'];
 const known = new Set([...ofTheSystem, ...Object.values(variables).flatMap(({ name }) => [name, `${name}_FILE`])]);
 const code = (text: string) => text.replaceAll(/^\s*#.*$/gm, '');
 
-/** What each file sets, by the name of the variable. */
+/** The assignments of each file, by the name of the variable. */
 function assigned(text: string, pattern: RegExp): Record<string, string> {
   return Object.fromEntries(Array.from(code(text).matchAll(pattern), ([, name, value]) => [name!, value!]));
 }

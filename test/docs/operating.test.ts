@@ -85,7 +85,7 @@ test('every ptf line of the operating pages does what it says', async () => {
     const { peerId, subject } = await peerWithPlayer();
     if (line.startsWith('pretrust remove')) await node.group.preTrust('add', peerId, 'test');
     if (line.startsWith('peers reinstate')) await node.group.setPeerStatus(peerId, 'suspended', 'test');
-    // Where a line names two peers, they are two.
+    // A line that names two peers needs two different ones.
     const other = line.includes('PEER_ID PEER_ID') ? (await peerWithPlayer()).peerId : peerId;
     const filled = line
       .replace('PEER_ID PEER_ID', `${peerId} ${other}`)

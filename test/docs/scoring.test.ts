@@ -63,7 +63,7 @@ function read(given: Given, days = 0): string {
   return `${score.toFixed(1)} ${verdict}`;
 }
 
-/** What is read after the same was done in a group of either kind. */
+/** Returns the reads after the same change in a group of either kind. */
 function inBoth(change: (given: Given) => void, days = 0): string[] {
   return (['reporting', 'two-sided'] as const).map((kind) => {
     const given = group(kind);

@@ -138,7 +138,8 @@ function rechained(record: LogRecord, prevHash: string, seq: number, at: number)
 }
 
 /**
- * What a node that lies shows its peers: entries changed, and every hash behind the change made to fit where it cares.
+ * Returns the entries that a lying node shows its peers: entries are changed, and all hashes after the change are
+ * recomputed if it takes care.
  */
 function liesOf(entries: readonly AuditEntryValue[], kind: (typeof kinds)[number], random: Random): AuditEntryValue[] {
   const shown = [...entries];

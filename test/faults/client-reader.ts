@@ -39,7 +39,7 @@ export class ClientReader {
     this.#staying = true;
   }
 
-  /** What its cache holds of the players; throws where it has to ask the node. */
+  /** Returns the cached trust of the players; throws if the reader has to ask the node. */
   async table(subjectHashes: readonly string[]): Promise<Map<string, Told>> {
     const table = new Map<string, Told>();
     for (const { playerId, source, known, score, confidence, verdict } of await this.#client.scores([

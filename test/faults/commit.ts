@@ -25,7 +25,7 @@ const stopWithinMs = 1_000;
 /** How long a delayed commit is watched for an answer that must not come. */
 const watchMs = 30;
 
-/** What was acknowledged, and what hung when the node failed. */
+/** The acknowledged writes, and those in progress when the node failed. */
 interface Told {
   readonly peers: PeerView[];
   readonly events: Set<string>;
@@ -145,7 +145,7 @@ async function live({ node, failed }: Running, told: Told): Promise<void> {
   await submit(['last'], 'player 3');
 }
 
-/** What a start on the folder finds against what was told. */
+/** Compares a start on the folder with the acknowledged writes. */
 async function check(dir: string, fault: CommitFault, told: Told, say: (what: string) => void): Promise<void> {
   const report = await verifyFolder(dir, 'full');
   if (!report.ok) say(`the store does not hold: ${report.faults.join('; ')}`);
@@ -214,7 +214,7 @@ async function playFormation(dir: string, fault: CommitFault, place: Place): Pro
   if ((running === null) !== (fault !== 'delayed')) say(`a node ${running === null ? 'did not start' : 'started'}`);
   const ms = endedAt - (log.faultAt ?? endedAt);
   if (running === null && isStrict && ms > stopWithinMs) say(`it took ${Math.round(ms)} ms to refuse the start`);
-  // Whatever was acknowledged is there once the folder is claimed, and no sooner.
+  // Acknowledged writes are present once the folder is claimed, and not before.
   const owner = await claimFolder(dir, deadProcess());
   const isFormed = lastSeqOf(owner) > 0;
   await owner.abandon();
@@ -223,7 +223,7 @@ async function playFormation(dir: string, fault: CommitFault, place: Place): Pro
   await playRound(dir, 'none', -1, place);
 }
 
-/** Where a fault of a round is told, and whether one that is late is one. */
+/** Where a fault of a round is reported, and whether a late one counts. */
 interface Place {
   readonly say: (what: string) => void;
   readonly isStrict: boolean;
@@ -262,7 +262,7 @@ async function playRound(dir: string, fault: CommitFault, at: number, { say, isS
     }
   }
   const { commits, happened } = log;
-  // Of a failed node this rejects with what made it fail.
+  // For a failed node this rejects with the reason of the failure.
   await node.close().catch(() => undefined);
   await check(dir, happened, told, say);
   return { commits, happened };

@@ -64,7 +64,7 @@ function nameOf(mark: Buffer): string {
 }
 
 /**
- * That the search sees a mark wherever it stands, in any form: with each planted in a file of its own, every file is
+ * Proves that the search finds a mark anywhere, in any form: with each mark planted in a file of its own, every file is
  * found.
  */
 function mustSee(dir: string, marks: readonly Buffer[]): void {
@@ -78,7 +78,7 @@ function mustSee(dir: string, marks: readonly Buffer[]): void {
 }
 
 interface Erased {
-  /** What must be nowhere afterwards: the hash first. */
+  /** The marks that must be absent afterwards, the hash first. */
   readonly marks: readonly Buffer[];
   /** Those of them that no file held before, though they were stored: the search does not see them. */
   readonly unseen: readonly string[];

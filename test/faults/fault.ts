@@ -1,4 +1,4 @@
-/** What every kind of fault is to the command that runs it: a number of rounds from a seed, and what was found. */
+/** The interface of a kind of faults for the command that runs it: a number of rounds from a seed, and the findings. */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,8 +9,8 @@ export class Rounds implements Iterable<number> {
   /** The same seed draws the same faults. */
   readonly seed: number;
   /**
-   * What is late, and what chance did not bring about, is a broken rule too: not in a short form, which runs on busy
-   * machines.
+   * A late result, or a fault that did not occur by chance, also counts as a broken rule; not in the short form, which
+   * runs on busy machines.
    */
   readonly strict: boolean;
   readonly #advance: () => void;
@@ -47,14 +47,14 @@ export class Rounds implements Iterable<number> {
 export interface Findings {
   /** Figures for the closing table, in order. */
   readonly figures: readonly (readonly [name: string, value: number | string])[];
-  /** What must never be, each with what is needed to see it again. Empty: the goal is met. */
+  /** Broken rules, each with the data to reproduce it. Empty if the goal is met. */
   readonly broken: readonly string[];
 }
 
 export interface Fault {
   readonly name: string;
   readonly summary: string;
-  /** Of the long form. */
+  /** Number of rounds in the long form. */
   readonly rounds: number;
   run(rounds: Rounds): Promise<Findings>;
 }

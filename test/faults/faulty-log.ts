@@ -27,7 +27,8 @@ export class FaultyLog implements LogWriter {
   /** `performance.now()` of the fault, which of one that is told late is when it is told; null before it. */
   faultAt: number | null = null;
   /**
-   * What went wrong: a scrub is many commits, so beside or in one, none can be torn, and the answer is lost instead.
+   * The fault that occurred: a scrub is many commits, so that no commit beside or within one can be torn, and the
+   * answer is lost instead.
    */
   happened: CommitFault = 'none';
 

@@ -1,6 +1,6 @@
 /**
- * Entry of a process that damages a folder and starts on it, time and again, by messages from its parent. What kills a
- * reader kills this process, which the parent counts.
+ * Entry of a process that damages a folder and starts on it repeatedly, controlled by messages from its parent. If a
+ * read crashes, this process dies, which the parent counts.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -21,7 +21,7 @@ const pristine = JSON.parse(process.argv[3]!) as Pristine;
 const files = new Map(pristine.files.map((name) => [name, readFileSync(join(pristine.dir, name))]));
 
 function restore(): void {
-  // What a life adds goes as well: another snapshot of a node that was stopped, its socket, its table of readers.
+  // Additions of a life are removed as well: another snapshot of a stopped node, its socket, its table of readers.
   for (const name of readdirSync(dir, { recursive: true, encoding: 'utf8' }))
     if (!files.has(name) && !statSync(join(dir, name)).isDirectory()) rmSync(join(dir, name));
   for (const name of readdirSync(dir))
@@ -41,7 +41,7 @@ function damaged(bytes: Buffer, { kind, at, bit, length }: Damage): Buffer {
   return copy;
 }
 
-/** What a start makes of the folder as it is now. */
+/** Returns the outcome of a start on the folder as it is now. */
 async function start(): Promise<Outcome> {
   // A node has this done by a process of its own. So is this one, and its parent knows by 'verified' which of the two
   // died.
@@ -69,13 +69,13 @@ async function start(): Promise<Outcome> {
 }
 
 /**
- * What `ptf verify` makes of it: silent where all is well to it, though log or snapshots hold something else than was
+ * Returns the outcome of `ptf verify`: silent if it reports no fault although log or snapshots differ from what was
  * written.
  */
 async function verify(): Promise<Outcome> {
   const report = await verifyFolder(dir, 'full');
   if (!report.ok) return { type: 'refused', said: report.faults.join('; ') };
-  // Whoever dies of what was called whole does so behind the verification.
+  // A process that dies after a successful verification reports it first.
   process.send?.('verified');
   const log = openLogReader(dir, { alone: true });
   try {
@@ -91,8 +91,8 @@ async function verify(): Promise<Outcome> {
 }
 
 /**
- * What a whole node makes of a file beside the store, whose salt is in `group-salt`: silent where it serves as if it
- * knew nobody.
+ * Returns the outcome of a whole node for a file beside the store, whose salt is in `group-salt`: silent if it serves
+ * as if it knew no player.
  */
 async function serve(): Promise<Outcome> {
   let node: TestNode;
@@ -114,8 +114,8 @@ async function serve(): Promise<Outcome> {
 }
 
 /**
- * What a sign-in makes of a damaged hash: it can only be refused, since nothing tells such a hash from that of another
- * password.
+ * Returns the outcome of a sign-in with a damaged hash, which can only be refused, since such a hash looks like that of
+ * another password.
  */
 async function signIn(): Promise<Outcome> {
   const kept = readFileSync(join(dir, passwordFile), 'utf8').trim();

@@ -22,9 +22,9 @@ const entry = fileURLToPath(new URL('./flip-process.js', import.meta.url));
 export interface Pristine {
   readonly dir: string;
   readonly files: readonly string[];
-  /** Of the state that a start serves. */
+  /** Digest of the state that a start serves. */
   readonly digest: string;
-  /** Of all batches of the log. */
+  /** Digest of all batches of the log. */
   readonly content: string;
   readonly snapshots: readonly (readonly [seq: number, digest: string])[];
   readonly lastSeq: number;
@@ -51,7 +51,7 @@ export interface Outcome {
 const sector = 512;
 const logFile = 'log/data.mdb';
 /**
- * What a node makes by itself where it is missing, or looks at no more once its owner is dead; and what it reads beside
+ * Files that a node recreates if they are missing or ignores once their owner is dead, and files that it reads besides
  * its store.
  */
 const otherFiles: readonly string[] = ['log/lock.mdb', 'heartbeat', 'group-salt', passwordFile];
@@ -59,13 +59,13 @@ const otherFiles: readonly string[] = ['log/lock.mdb', 'heartbeat', 'group-salt'
 const otherEvery = 50;
 
 /**
- * Whether a text leads to the damaged file, and to no other: to a record of the log, to the snapshot by its number, to
+ * True if a text leads to the damaged file and to no other: to a record of the log, to the snapshot by its number, to
  * the file by its name.
  */
 export function isNamed(said: string, file: string): boolean {
   if (file === logFile) return /log\/data\.mdb|record \d+|batch at \d+|owner/.test(said);
   const snapshot = /^snapshot-0*(\d+)\//.exec(file)?.[1];
-  // Of a reader that died nobody knows whether it was the log that it read, or a snapshot.
+  // If a reader died, it is unknown whether it read the log or a snapshot.
   if (snapshot !== undefined) return new RegExp(`snapshot[ -]0*${snapshot}\\b|or a snapshot`).test(said);
   return said.includes(file) || (file === 'group-salt' && said.includes('GROUP_SALT'));
 }
@@ -87,8 +87,8 @@ class Reader {
   }
 
   /**
-   * What breaks a rule is asked of a new child once more: the one before may have been harmed by an earlier damage.
-   * `onAnew` is told which rule the first answer broke.
+   * A broken rule is checked again with a new child, since the previous one may have been harmed by earlier damage.
+   * `onAnew` receives the rule that the first answer broke.
    */
   async ask(task: Task, onAnew: (rule: string) => void): Promise<Outcome> {
     const isNew = this.#child === null;
@@ -125,7 +125,7 @@ class Reader {
         child.removeAllListeners();
         resolve(message);
       });
-      // Where it has ended meanwhile, its exit says so.
+      // If the child has ended meanwhile, its exit reports it.
       child.send(task, () => undefined);
     });
   }

@@ -1,6 +1,6 @@
 /**
- * SIGKILL at random moments under concurrent writers: a node of its own on a real disk, killed and started again on the
- * same folder. What was acknowledged, events and withdrawals, must be there.
+ * SIGKILL at random times under concurrent writers: a node of its own on a real disk is killed and started again on the
+ * same folder. All acknowledged events and withdrawals must be present.
  */
 import { rmSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -11,7 +11,7 @@ import { until } from '../support/until.js';
 import { type Fault, type Findings, type Rounds, Tally } from './fault.js';
 
 const connections = 32;
-/** Of a hundred writes, so many take an event back. */
+/** Percentage of writes that withdraw an event. */
 const withdrawalsPercent = 2;
 const batchMax = 500;
 /** From the first acknowledgement of a round. */
@@ -112,7 +112,7 @@ export async function missing(url: string, peer: Peer, ids: readonly string[]): 
   return lost;
 }
 
-/** What rounds of writers share. */
+/** The data that rounds of writers share. */
 export interface Writing {
   readonly peer: Peer;
   readonly random: Random;
@@ -121,8 +121,8 @@ export interface Writing {
 }
 
 /**
- * So many connections write to `node` from one moment on until `end` has ended it, within `endWithinMs` of the first
- * acknowledgement. What was acknowledged; in a round that nothing was, no rounds follow.
+ * Lets `connections` writers write to `node` until `end` has ended it, within `endWithinMs` of the first
+ * acknowledgement. Resolves with the acknowledged writes; after a round without any, no further rounds follow.
  */
 export async function writtenUntil(
   end: () => Promise<void>,
@@ -150,7 +150,7 @@ export async function writtenUntil(
   return { events, withdrawals };
 }
 
-/** Whether a node that started again holds all of it. */
+/** Checks that a restarted node holds all acknowledged writes. */
 export async function mustHold(
   { url }: NodeProcess,
   { peer, tally }: Writing,

@@ -13,9 +13,9 @@ import { LmdbSnapshotStore } from '../../src/store/snapshots/lmdb-snapshots.js';
 const entry = fileURLToPath(new URL('./leave-life.js', import.meta.url));
 
 export const lifeSalt = 'a salt of sixteen bytes or more';
-/** Of whom one event tells, under the hash that the salt makes of this id. */
+/** A player with one event, under the hash of this id and the salt. */
 export const knownPlayer = 'the known player';
-/** Of the dashboard, where it has one. */
+/** Password of the dashboard, if the node has one. */
 export const knownPassword = 'correct horse battery staple';
 
 /** Fills the folder `dir`; the process that does so is killed in the end. */
@@ -27,7 +27,7 @@ export async function leaveLife(dir: string, events = 200): Promise<void> {
   rmSync(join(dir, 'operator.sock'), { force: true });
 }
 
-/** What a start on the folder would serve. */
+/** Returns the state that a start on the folder would serve. */
 export function recovered(
   dir: string,
   log: LogReader,

@@ -16,11 +16,11 @@ function must(command: string, ...args: string[]): void {
   if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${stderr}`);
 }
 
-/** Of `e2fsck`: nothing was wrong, or all is mended. */
+/** Exit codes of `e2fsck`: no errors, or all errors corrected. */
 const MENDED = [0, 1];
 
 export class PowerDisk {
-  /** Where it is mounted. */
+  /** The mount point. */
   readonly path: string;
   readonly #folder: string;
   readonly #image: string;
@@ -45,12 +45,12 @@ export class PowerDisk {
     return null;
   }
 
-  /** Takes what is on the disk at this moment. Whoever writes to it should stand still, as a power cut has it. */
+  /** Copies the present content of the disk. Writers should be stopped, as by a power cut. */
   cut(): void {
     must('cp', '--sparse=always', this.#image, this.#cut);
   }
 
-  /** The power is back, and on the disk is what `cut` took. Nobody may have a file of it open. */
+  /** Restores the content that `cut` copied. No process may have a file of the disk open. */
   restore(): void {
     this.#unmountNow();
     renameSync(this.#cut, this.#image);

@@ -1,7 +1,7 @@
 /**
- * Power cuts under concurrent writers: a node of its own on a disk of its own stands still in mid-run, what that disk
- * holds without the system's page cache is all that is left, and the node starts on it. What was acknowledged, events
- * and withdrawals, must be there.
+ * Power cuts under concurrent writers: a node of its own on a disk of its own is stopped in mid-run, only the content
+ * of that disk without the system's page cache remains, and the node starts on it. All acknowledged events and
+ * withdrawals must be present.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';

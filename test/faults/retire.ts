@@ -33,7 +33,7 @@ const connections = 4;
 const killWithinMs = 1_200;
 /** Lives behind the last kill, each twice as long as the one before: far more than the old events take to leave. */
 const endLivesMax = 7;
-/** Of every old event: no file may hold it in the end. */
+/** A mark in every old event: no file may contain it in the end. */
 const mark = 'an-old-event';
 
 /** Fills the folder `dir` with events that were received three days ago. */
@@ -128,7 +128,7 @@ function filesWithMark(dir: string): string[] {
 class Leaving {
   readonly #tally: Tally;
   readonly #dir: string;
-  /** What the old events said of players, from before the first of them left. */
+  /** The sums of the old events, computed before the first of them expired. */
   readonly #sums: string;
   readonly #acknowledged: string[] = [];
   #peer: Peer | null = null;
@@ -183,7 +183,7 @@ class Leaving {
     return false;
   }
 
-  /** Of the old ones, which have left, nothing is in the files, and nothing else is missing. */
+  /** Checks that the files contain nothing of the expired events, and that nothing else is missing. */
   async lookOver(place: string): Promise<void> {
     const say = (what: string) => this.#tally.break(`${place}: ${what}`);
     const node = await startProcess(this.#env);
@@ -222,7 +222,8 @@ async function run(rounds: Rounds): Promise<Findings> {
       await leaving.lookOver(`round ${round}`);
       leaving = null;
     }
-    // What the last kill left amid its way ends too: what was acknowledged on it is looked for like the rest.
+    // The removal that the last kill interrupted is completed, too, and its acknowledged writes are checked like the
+    // others.
     if (leaving !== null && (await leaving.end())) await leaving.lookOver('the end');
   });
   for (const name of ['retirements whole', 'acknowledged events']) tally.need(name);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 export class SmallDisk {
-  /** Where it is mounted. */
+  /** The mount point. */
   readonly path: string;
   readonly #ballast: string;
   readonly #unmountNow = () => void spawnSync('umount', ['-l', this.path]);
@@ -30,7 +30,7 @@ export class SmallDisk {
     return bavail * bsize;
   }
 
-  /** Takes all but so many bytes of what is free. What others write meanwhile may leave less. */
+  /** Fills the free space except `butBytes`. Concurrent writes of others may leave less. */
   fill(butBytes: number): void {
     rmSync(this.#ballast, { force: true });
     try {

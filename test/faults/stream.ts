@@ -104,13 +104,13 @@ async function write(url: string, members: readonly Peer[], round: number, rando
 type TableOf = (hashes: readonly string[]) => Promise<ReadonlyMap<string, Told>>;
 
 interface Compared {
-  /** Where the table is not the node's. */
+  /** Differences between the table and the node. */
   readonly differ: readonly string[];
   /** Players in the table: two in which nobody stands are the same. */
   readonly known: number;
 }
 
-/** What a reader's table comes to against the node's, once there was time to hear of it. */
+/** Compares a reader's table with the node's, once the reader had time to receive all changes. */
 async function settled(url: string, key: string, tableOf: TableOf): Promise<Compared> {
   const until = performance.now() + settleMs;
   for (;;) {

@@ -1,6 +1,6 @@
 /**
- * Races for one folder: an owner that goes on writing, and starters that take it over at the same moment, on the real
- * owner record. Of the starters exactly one wins, and from then on nothing of the old owner is in the log.
+ * Races for one folder: an owner that keeps writing, and starters that take it over at the same time, on the real owner
+ * record. Exactly one starter wins, and from then on nothing of the old owner enters the log.
  */
 import { join } from 'node:path';
 import { FolderOwnedError } from '../../src/store/ownership/owner.js';
@@ -63,7 +63,7 @@ class Race {
     return winner;
   }
 
-  /** Of those that won one epoch, since one of them hid the claim of the others, the one that can write. */
+  /** Among the winners of one epoch, of which one hid the claim of the others, exactly one can write. */
   async #onlyOne(won: readonly Owner[], round: number): Promise<Owner> {
     if (won.length === 1) return won[0]!;
     this.#tally.add('epochs that more than one start won');
@@ -108,7 +108,7 @@ async function run(rounds: Rounds): Promise<Findings> {
       const dir = join(root, `folder-${folder}`);
       if (round % racesPerFolder === 0) {
         await owner?.leave();
-        // Of the long form every other folder is raced for by processes.
+        // In the long form, processes race for every other folder.
         claim = rounds.strict && folder % 2 === 1 ? processes.claim : claimHere;
         race = new Race(tally, random, claim);
         owner = await claim(dir);

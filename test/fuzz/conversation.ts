@@ -29,11 +29,11 @@ export interface Conversation {
   /** Raw bytes in place of or behind the requests: shapes that are no request. */
   readonly raw: string;
   readonly damages: readonly Damage[];
-  /** Where the bytes are cut into writes, as shares of their length. */
+  /** Positions at which the bytes are split into writes, as shares of their length. */
   readonly cuts: readonly number[];
 }
 
-/** What stands for a name in a request: `~key0~` and the like. */
+/** Replacements for placeholders in a request: `~key0~` and the like. */
 export type Names = ReadonlyMap<string, string>;
 
 const name = /~(\w+)~/g;
@@ -89,7 +89,7 @@ export function writesOf({ requests, raw, damages, cuts }: Conversation, names: 
   return ends.map((end, index) => bytes.subarray(index === 0 ? 0 : ends[index - 1], end));
 }
 
-/** Whether answers and requests of a conversation belong together one by one. */
+/** True if answers and requests of a conversation correspond one by one. */
 export function isAligned({ raw, damages }: Conversation): boolean {
   return raw === '' && damages.length === 0;
 }

@@ -11,7 +11,7 @@ import { modes } from './modes.js';
 const seed = Number(process.env.FUZZ_SEED ?? 20_261_120);
 const requests = Number(process.env.FUZZ_REQUESTS ?? 20_000);
 
-/** Of a short run, in which a heap has not settled: only a flood is found. The long form holds it to 5 %. */
+/** Bound of a short run, in which a heap has not settled: only a flood is found. The long form allows 5 %. */
 const growthMax = 1;
 
 for (const { name, env } of modes) {

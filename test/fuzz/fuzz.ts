@@ -13,7 +13,7 @@ export interface FuzzOptions {
   readonly seed: number;
   /** About how many requests are sent to each node. */
   readonly requests: number;
-  /** Of fast-check, from a failure's report: goes to the shrunk failure at once. */
+  /** Path of fast-check from a failure's report: leads to the shrunk failure at once. */
   readonly path?: string;
   /** The variables of both nodes. */
   readonly env: Readonly<Record<string, string>>;
@@ -31,23 +31,23 @@ export interface Fuzzed {
   readonly races: number;
   /** Per node, from the end of the warm-up to the end of the run; undefined where unknown. */
   readonly growth: readonly (Growth | undefined)[];
-  /** What failed, with how to repeat it; null: nothing. */
+  /** The failure, with the way to reproduce it; null if there is none. */
   readonly failure: string | null;
 }
 
-/** Of memory of a node's own. */
+/** Growth of the memory of a node. */
 export interface Growth {
   readonly fromMiB: number;
   readonly toMiB: number;
-  /** Of the difference, what its state takes by design. */
+  /** The share of the growth that the state takes by design. */
   readonly stateMiB: number;
   /** The rest of the difference, against `fromMiB`. */
   readonly share: number;
 }
 
 /**
- * So many requests warm a node up: heaps and the allocator's arenas grow until then, whatever is sent. Of a shorter
- * run, two thirds.
+ * Number of requests that warm a node up: until then heaps and the allocator's arenas grow, whatever is sent. A shorter
+ * run warms up with two thirds of its requests.
  */
 const warmUpRequests = 200_000;
 const atOnce = 16;
@@ -123,8 +123,8 @@ class Fuzz {
   }
 
   /**
-   * What broke off, one node may have stored and the other not, and it would show in later answers about the same
-   * players: from here on others have their place, where the nodes tell different things of them.
+   * If a request broke off, one node may have stored it and the other not, which would show in later answers about the
+   * same players: if the nodes differ, others replace those players.
    */
   async #replaceWhereApart(set: number): Promise<void> {
     const { isAlike } = await this.#tell(readsOfPlayers, set);
@@ -200,8 +200,8 @@ class Fuzz {
 }
 
 /**
- * What is resident behind a collection: a low one of these looks, most of which fall between two collections, at
- * moments and with garbage that depend on how fast the machine is. Undefined where one of them is.
+ * The resident memory after a collection: a low one of these samples, most of which fall between two collections, at
+ * times and with garbage that depend on the speed of the machine. Undefined if one of them is.
  */
 function collected(looks: readonly (Memory | undefined)[]): Memory | undefined {
   const known = looks.filter((look) => look !== undefined);

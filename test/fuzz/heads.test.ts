@@ -10,7 +10,7 @@ const runs = Number(process.env.FUZZ_HEADS ?? 3_000);
 /** The same heads each time, so that a change is what fails; another seed draws others. */
 const seed = Number(process.env.FUZZ_SEED ?? 20_261_125);
 
-/** What came back, without what differs from answer to answer. */
+/** Returns the answer without the parts that vary from answer to answer. */
 async function toldBy({ port }: TestFace, text: string): Promise<string> {
   const told = await converse(port, [Buffer.from(text, 'latin1')]);
   return told.replace(/^(?:Date|X-Request-Id): .*\r\n/gim, '');

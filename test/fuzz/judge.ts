@@ -1,4 +1,4 @@
-/** What every answer must satisfy, whatever was asked; and what two nodes must answer alike. */
+/** The rules that every answer must satisfy, whatever the request; and the comparison of the answers of two nodes. */
 import * as assert from 'uvu/assert';
 import { type ErrorCode, errors } from '../../src/errors.js';
 import { hold } from '../http/exchange.js';
@@ -42,7 +42,7 @@ export function judge(conversation: Conversation, names: Names, received: string
     assert.is(last?.headers.connection, 'close', 'a request went without an answer');
   for (const [place, { status, headers, body }] of answers.entries()) {
     const { method, target } = requests[place]!;
-    // Where the head is refused as a whole, its method and path say nothing.
+    // If the head is refused as a whole, its method and path mean nothing.
     const isMalformed = status === 400 && body.includes('"code":"invalid_parameter"');
     const isOfHead = isMalformed || status === 431 || status === 414 || status === 408;
     const path = isOfHead ? '/' : rowPath(named(target, names));
@@ -67,7 +67,7 @@ const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
 const ofItsOwn =
   /"(?:api_key|receipt|hash|prev_hash|next_cursor|originally_received_at|received_at|withdrawn_at|erased_at|registered_at|uptime_s|last_seq|weights_based_on_seq|based_on_seq|peer_count|player_count)":(?:"[^"]*"|[\d.]+|null)/g;
 
-/** Whose event it was first, where two conversations used one id. */
+/** The details name the first sender of an id, which may differ if two conversations use one id. */
 const firstOwner = /"code":"duplicate_event"[^}]*\}/g;
 
 /** Lists of what all conversations did together: their length is chance. */
@@ -75,7 +75,7 @@ const isOfAll = /^\{"(?:group|data)":.*"(?:peer_name|prev_hash)"|^\{"data":\[\],
 
 /** An answer without what two nodes cannot have in common, as text. */
 export function comparable({ status, headers, body }: RawAnswer): string {
-  // Who registers last in a node that is nearly full is chance.
+  // The last registration that a nearly full node accepts is random.
   const isRegistration = status === 201 && body.includes('"api_key"');
   if (isRegistration || isOfFull({ status, headers, body })) return 'registered, or full';
   const { date: _date, etag, 'x-request-id': id, 'content-length': length, ...fields } = headers;
@@ -92,8 +92,8 @@ function isBreakingOff(answer: string): boolean {
 }
 
 /**
- * Whether two nodes answered a conversation alike, from the comparable texts of their answers. A request whose body
- * breaks off may have been answered before that was seen, or not: which, is a matter of how its bytes fell.
+ * True if two nodes answered a conversation alike, by the comparable texts of their answers. A request with a truncated
+ * body may or may not have been answered before the truncation was seen, depending on the timing of its bytes.
  */
 export function areAlike(conversation: Conversation, one: readonly string[], other: readonly string[]): boolean {
   if (isAligned(conversation)) return JSON.stringify(one) === JSON.stringify(other);

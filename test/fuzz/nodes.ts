@@ -14,22 +14,22 @@ import { until } from '../support/until.js';
 
 const MIB = 2 ** 20;
 /**
- * What a heap takes beyond what it keeps would grow for hours, to its bounds. The C library keeps a pool for each
- * thread, unless told as in `deploy/`.
+ * A heap that exceeds its live data would grow for hours, up to its bounds. The C library keeps a pool for each thread,
+ * unless configured as in `deploy/`.
  */
 const memory = {
   NODE_OPTIONS: `--max-semi-space-size=2 --import=${new URL('./collect.js', import.meta.url)}`,
   MALLOC_ARENA_MAX: '2',
 };
 /**
- * What is added for good to the state of a node and to that of its replica, by "What is in memory" in
- * docs/operating/scale.md: the id of an accepted event, the time of a turn, a player with an entry.
+ * Permanent additions to the state of a node and of its replica, by "What is in memory" in docs/operating/scale.md: the
+ * id of an accepted event, the time of a turn, a player with an entry.
  */
 const stateBytes = { event: 2 * (24 + 6), turn: 2 * 16, player: 2 * (52 + 11 + 28) };
 
 export interface Memory {
   readonly residentMiB: number;
-  /** Of it, what events, turns and players take that stay by design. */
+  /** The share that permanent events, turns and players take by design. */
   readonly stateMiB: number;
 }
 
@@ -93,8 +93,8 @@ export class FuzzNode {
     this.#peers = names;
     await runPtf(['origins', 'add', 'fuzz-list'], this.#dir);
     await this.#operate('suspend', names.get('peer2') ?? '');
-    // What calls for the only computation of weights within the interval: had it seen more on one node, answers would
-    // tell.
+    // Triggers the only computation of weights within the interval: if it had seen more on one node, answers would
+    // differ.
     await until(async () => (await ask(this.url, '/api/v1/health')).body.weights.computed_at !== null);
     await this.#operate('revoke', names.get('peer3') ?? '', '--yes');
   }
@@ -144,7 +144,7 @@ export class FuzzNode {
     return this.#complaints;
   }
 
-  /** Whether its process still runs. */
+  /** True if its process still runs. */
   get alive(): boolean {
     const child = this.#process?.child;
     return child !== undefined && child.exitCode === null && child.signalCode === null;

@@ -11,7 +11,7 @@ import { admitted, hostileText, hostileValue, spoiled } from './values.js';
 
 type Fields = readonly (readonly [name: string, value: string])[];
 
-/** Where good and bad are drawn together: mostly good, so that what lies behind the first check is reached. */
+/** Draws good and bad values together, mostly good ones, so that requests get past the first check. */
 function mostly<T>(good: Arbitrary<T>, ...others: readonly Arbitrary<T>[]): Arbitrary<T> {
   return fc.oneof(
     { arbitrary: good, weight: 12 * others.length },
@@ -228,7 +228,7 @@ const typeFields: Arbitrary<Fields> = mostly(
   fieldText.map((value): Fields => [['Content-Type', value]]),
 );
 
-/** What an event may have from version 1.1.0 on, and what it may not have before. */
+/** Fields that an event may have from version 1.1.0 on, and must not have before. */
 const labels = mostly<Record<string, unknown>>(
   fc.constantFrom(
     {},
@@ -318,7 +318,7 @@ function jsonOf(value: Arbitrary<unknown>, bytesMax: number): Arbitrary<string> 
 }
 
 function bodyOf(route: Route): Arbitrary<string | null> {
-  // What takes no body gets one now and then.
+  // A route without a body gets one now and then.
   if (route.body === undefined) return mostly<string | null>(fc.constant(null), hostileText.map(bytesOf));
   // A megabyte is worth sending, seldom.
   const bytesMax = Math.min(route.body.bytesMax, limits.eventBodyBytes);

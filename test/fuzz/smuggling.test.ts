@@ -5,7 +5,7 @@ import { startFace } from '../http/face.js';
 import { activeKey } from '../http/group-double.js';
 import { answersOf, converse } from './wire.js';
 
-/** What a smuggler hides in a body: were it taken for a request, its id would be answered. */
+/** The request that a smuggler hides in a body: if it were read as a request, its id would be answered. */
 const hidden = 'GET /api/v1/health HTTP/1.1\r\nHost: x\r\nX-Request-Id: smuggled\r\n\r\n';
 
 function post(fields: string, rest: string): string {

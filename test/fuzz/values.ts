@@ -76,7 +76,7 @@ export const hostileValue: Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
 );
 
-/** Where a pattern or a format rules, texts that satisfy it. */
+/** Texts that satisfy a pattern or a format. */
 const ofFormat: Readonly<Record<string, Arbitrary<string>>> = {
   'date-time': fc
     .date({ min: new Date('0001-01-01'), max: new Date('2026-01-01'), noInvalidDate: true })

@@ -67,7 +67,7 @@ export function answersOf(text: string, methods: readonly string[]): RawAnswer[]
       headers[name] = found[2]!;
     }
     const stated = Number(headers['content-length']);
-    // What never became a request is refused without a look at its method.
+    // Input that is no valid request is refused regardless of its method.
     const isOfHead = methods[answers.length] === 'HEAD' && !(status === 400 && rest.length === stated);
     const length = status === 204 || status === 304 || isOfHead ? 0 : stated;
     if (!(length <= rest.length)) throw new Error(`an answer shorter than its length: ${JSON.stringify(rest)}`);

@@ -41,7 +41,7 @@ export class Machine {
   /** Effects to carry out before the crash. */
   life = Number.POSITIVE_INFINITY;
   #writer!: MemoryLogWriter;
-  /** What replaced batches left in the store's free space, until a scrub. */
+  /** Bytes that replaced batches left in the store's free space, until a scrub. */
   readonly #freed: Uint8Array[] = [];
   #waiting: Effect<string>[] = [];
 

@@ -1,4 +1,7 @@
-/** What a peer repeats is one piece of evidence: through turns, batches, the log, snapshots, erasure and retention. */
+/**
+ * Repeated events of a peer are one piece of evidence: through turns, batches, the log, snapshots, erasure and
+ * retention.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { EventSubmission } from '../../src/core/commands.js';

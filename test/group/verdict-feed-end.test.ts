@@ -1,7 +1,4 @@
-/**
- * What becomes of a question to the replica that is answered after the feed ended, over a pool that answers when the
- * test says so.
- */
+/** A question to the replica that is answered after the feed ended, over a pool that answers when the test says so. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { VerdictFeed } from '../../src/group/feed/change-feed.js';
@@ -57,7 +54,7 @@ class Given {
     await settled();
   }
 
-  /** Of erased players there is none. */
+  /** Answers that no player was erased. */
   async answerNoErasure(): Promise<void> {
     this.tells.shift()!({ position: 0, rows: [], upTo: null, more: true, moreErased: false, isFirst: true });
     await settled();

@@ -22,7 +22,7 @@ import { endAll, type NodeProcess, startProcess, temporaryFolder } from '../supp
 import { figures, success, type VictimOptions, watchVictim } from './victim.js';
 
 const watchedMs = Number(process.env.HOSTILE_SECONDS ?? 4) * 1000;
-/** What a victim is promised under each of these attacks. */
+/** The share of successful requests that a victim is promised under each of these attacks. */
 const successMin = 0.99;
 
 async function withNode(env: Record<string, string>, run: (node: NodeProcess, port: number) => Promise<void>) {

@@ -1,6 +1,6 @@
 /**
- * What fresh keys can do together in an open group: condemn, erase, and fill the list of peers. Each test is one attack
- * against a real node with production's mode of erasure and no pre-trusted peers, and prints its figures.
+ * The damage that fresh keys can do together in an open group: condemn, erase, and fill the list of peers. Each test is
+ * one attack against a real node with production's mode of erasure and no pre-trusted peers, and prints its figures.
  */
 import { hash } from 'node:crypto';
 import { test } from 'uvu';

@@ -26,7 +26,7 @@ const scale = Number(process.env.HOSTILE_SCALE ?? 1);
 const isForGoal = process.env.HOSTILE_SECONDS !== undefined && scale === 1;
 const watchedMs = Number(process.env.HOSTILE_SECONDS ?? 2) * 1000;
 
-/** What the short form still calls being served: a busy machine lets others wait, but not for so long. */
+/** The delay that the short form still accepts: a busy machine lets others wait, but not for so long. */
 const standstillMs = 5_000;
 
 /** Far below what any of these attacks took of a node without bounds, far above what chance moves. */
@@ -92,7 +92,7 @@ for (const FAST_LANE of ['true', 'false']) {
         const attacks = [scoreRead, 'GET /docs HTTP/1.1\r\nHost:\r\n\r\n', event(peer.key, peer.peerId, 0)].map(
           (request) => pipelineUnread(port, request, bytesMax * scale),
         );
-        // What two kernels keep of a connection that nobody reads is some 6 MB.
+        // Two kernels buffer about 6 MB of a connection that its peer does not read.
         for (const taken of await Promise.all(attacks)) assert.ok(taken < bytesMax / 2, `${taken} bytes were taken`);
       });
     });

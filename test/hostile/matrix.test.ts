@@ -1,7 +1,7 @@
 /**
- * What each kind of caller can learn from every route, and what it can destroy, where production's mode of erasure is
- * set. Statuses of more callers, and of a node without authentication, stand in `http/authorization.test.ts`; exact
- * counters in the tests of their own.
+ * The data that each kind of caller can read from every route, and the data that it can destroy, with production's mode
+ * of erasure. `http/authorization.test.ts` has the statuses of more callers and of a node without authentication; exact
+ * counters have tests of their own.
  */
 import { hash } from 'node:crypto';
 import { test } from 'uvu';
@@ -22,7 +22,7 @@ const email = 'owner-contact@example.com';
  */
 const callers = ['stranger', 'malformed key', 'revoked key', 'fresh key', 'old key', 'another peer'] as const;
 type Caller = (typeof callers)[number];
-/** What each caller gets, in the order of `callers`. */
+/** The answer to each caller, in the order of `callers`. */
 type Row = readonly [string, string, string, string, string, string];
 
 interface Group {
@@ -122,7 +122,7 @@ const learns: Readonly<Record<OperationId, Row>> = {
     '200 [peers, counts]',
     '200 [peers, counts]',
   ],
-  // Who registered or erased, and when; never whom.
+  // The caller who registered or erased, and the time; never the player.
   listAudit: active('200 [peers]'),
   // A peer reads what it sent, and nobody else does.
   listPlayerEvents: ['200', '200', '200', '200', '200 [old id, peers]', "200 [another's id, peers]"],
@@ -132,13 +132,13 @@ const learns: Readonly<Record<OperationId, Row>> = {
   streamVerdicts: active('200 [hash]'),
   // Its own events alone, and none of these went.
   listErasedEvents: active('200'),
-  // What is taken is its own id, and it is told that alone.
+  // The caller's own id is taken, and the answer names nothing else.
   submitEvent: active('409 duplicate_event [old id]'),
   submitEvents: active('200 [old id]'),
   withdrawEvent: [noKey, badKey, inactive, '404 event_not_found', '200 [old id]', '404 event_not_found'],
   // Reported by two: nobody erases the player alone. The hash is the one that was asked for.
   eraseSubject: active('202 [hash]'),
-  // Nobody learns who reported the player, nor what others dispute.
+  // The answer reveals neither who reported the player nor what others dispute.
   openDispute: active('201 [hash]'),
 };
 

@@ -11,7 +11,7 @@ export interface VictimTask {
   readonly port: number;
   /** `@` stands for the request's number, in eight digits. */
   readonly request: string;
-  /** What the answer begins with where the victim was served. */
+  /** The beginning of a successful answer to the victim. */
   readonly expects: string;
   readonly everyMs: number;
   /** Connections that are used in turn; 0: each request has one of its own. */
@@ -24,9 +24,9 @@ export interface VictimTask {
 export interface VictimReport {
   readonly asked: number;
   readonly served: number;
-  /** What it was answered where it was not served, by status line. */
+  /** Number of refused requests, by status line. */
   readonly refusals: ReadonlyMap<string, number>;
-  /** Of those that were served. */
+  /** Latencies of the successful requests. */
   readonly latenciesMs: readonly number[];
 }
 

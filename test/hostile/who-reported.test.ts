@@ -35,7 +35,7 @@ test('no key tells by counters which peer reported a player that the stream has 
     const before = { public: await publicCounters(node, attacker.key), exact: exactCounters() };
     const player_id = newPlayer();
     assert.is((await reporter.submit({ player_id })).status, 201);
-    // What the stream tells of the player, a read shows as well.
+    // A read shows the same values of the player as the stream.
     assert.is((await ask(node.url, `/api/v1/players/${player_id}/verdict`)).status, 200);
     const after = { public: await publicCounters(node, attacker.key), exact: exactCounters() };
     if (named(before.public, after.public) === reporter.peerId) attributed.public += 1;

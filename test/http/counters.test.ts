@@ -1,4 +1,4 @@
-/** What counters tell: peers and strangers see them rounded, a peer's events late, and the operator as they are. */
+/** Counters: peers and strangers see rounded values, a peer's events late, and the operator exact ones. */
 import { hash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

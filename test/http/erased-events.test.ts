@@ -1,4 +1,6 @@
-/** What a peer is told of its own events that went with another's erasure, and what everybody else is not told. */
+/**
+ * A peer's view of its own events that were removed with another's erasure, and the facts that no other caller sees.
+ */
 import { hash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -79,7 +79,7 @@ export async function ask(url: string, path: string, how: Ask = {}): Promise<Ans
   return hold(method, path, response.statusCode, fields, text);
 }
 
-/** Of a stream without end; the connection is given up. */
+/** Reads the first event of an endless stream and closes the connection. */
 async function firstEvent(body: AsyncIterable<Uint8Array>): Promise<string> {
   let text = '';
   for await (const chunk of body) {

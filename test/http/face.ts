@@ -11,7 +11,7 @@ import { groupDouble } from './group-double.js';
 export interface TestFace {
   readonly url: string;
   readonly port: number;
-  /** What was logged, as parsed lines. */
+  /** The logged lines, parsed. */
   readonly logged: readonly Record<string, unknown>[];
   drain(): Promise<void>;
 }

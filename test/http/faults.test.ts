@@ -1,4 +1,4 @@
-/** What only a group in trouble shows: refusals of every route, faults, and the end of a node. */
+/** Behaviour of a failing group: refusals of every route, faults, and the end of a node. */
 
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

@@ -1,4 +1,4 @@
-/** Who holds the most of what all share. */
+/** Finds the holder with the largest part of a shared resource. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Holdings } from '../../src/http/holdings.js';

@@ -5,7 +5,7 @@ import { type Answer, ask } from './exchange.js';
 import { eventBody } from './samples.js';
 
 export interface PeerClient {
-  /** Of the node. */
+  /** Address of the node. */
   readonly url: string;
   readonly peerId: string;
   readonly key: string;

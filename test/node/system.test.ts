@@ -1,4 +1,4 @@
-/** What the node takes of Node itself leaves nothing behind. */
+/** The node's use of Node's own functions leaves no resources behind. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { test } from 'uvu';

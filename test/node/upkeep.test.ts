@@ -1,4 +1,4 @@
-/** When events may leave by their age. What leaves then, and how, is told in group/retirement.test.ts. */
+/** The times at which events may expire. group/retirement.test.ts covers what is removed, and how. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { GroupLoop } from '../../src/group/actor/loop.js';

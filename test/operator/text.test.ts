@@ -1,4 +1,4 @@
-/** What the command reads and writes without a node: notations, tables, and the chain recomputed. */
+/** Input and output of the command without a node: notations, tables, and the recomputed chain. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { auditPart, auditStart } from '../../src/core/records/audit.js';

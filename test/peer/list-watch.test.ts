@@ -1,4 +1,4 @@
-/** What a watch believes of a list: which bans begin, end, are lifted or doubted, and which part of a file is whole. */
+/** A watch's interpretation of a list: bans that begin, end, are lifted or doubted, and the complete part of a file. */
 import { appendFileSync, copyFileSync, mkdtempSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

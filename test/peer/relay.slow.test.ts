@@ -20,7 +20,7 @@ interface Received {
 
 class Receiver {
   readonly all: Received[] = [];
-  /** What the next answers are; 204 where nothing is given. */
+  /** The next answers; 204 if there is none. */
   readonly answers: number[] = [];
   readonly #server: Server;
 

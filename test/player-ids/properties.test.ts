@@ -1,4 +1,4 @@
-/** What holds for all accounts: one id per account whatever its spelling, and never one id for two accounts. */
+/** Properties of all accounts: one id per account whatever its spelling, and never one id for two accounts. */
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

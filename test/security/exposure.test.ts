@@ -1,4 +1,4 @@
-/** Who can reach what of a node: modes of its files and its socket, addresses of its ports, headers of its answers. */
+/** The access to a node's parts: modes of its files and its socket, addresses of its ports, headers of its answers. */
 import { chmodSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
@@ -43,7 +43,7 @@ test('no file of the data folder can be written by another user', () => {
   );
 });
 
-/** Whether somebody listens. */
+/** True if a process listens. */
 function reaches(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host, port });

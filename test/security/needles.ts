@@ -2,7 +2,7 @@
 import { filesOfLiving } from '../support/living-folder.js';
 
 export interface Needle {
-  /** What it is, for people; never the secret itself. */
+  /** A description for people; never the secret itself. */
   readonly what: string;
   readonly text: string;
 }

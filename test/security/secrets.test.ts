@@ -22,7 +22,7 @@ const atOnce = 16;
 
 const sessionSecret = 'a session secret of forty bytes or so...';
 
-/** What the fuzz names every player, and nothing else. */
+/** The name that the fuzz gives every player, and nothing else. */
 const playerNeedle: Needle = { what: "a player's id", text: 'player-0000' };
 const emailNeedle: Needle = { what: 'an e-mail address', text: 'ops@example.com' };
 
@@ -100,7 +100,7 @@ test('no key, salt, secret or player id is found in files, output, metrics or er
   const errors = haystack('the errors', heard.errors.join('\n'));
   const successes = haystack('the answers', heard.successes.join('\n'));
 
-  // What the search is to find, it finds: first that the haystacks are what they seem.
+  // The search finds its targets: first, the haystacks are what they should be.
   assert.ok(heard.errors.length > requests / 10 && heard.successes.length > requests / 10, 'too few answers');
   const stored: Needle = { what: 'the id of a peer', text: names.get('peer0') ?? '' };
   assert.ok(

@@ -50,15 +50,15 @@ export interface CallDeps {
 
 type Asked<K extends Step['do']> = Extract<Step, { do: K }>;
 
-/** What the operator writes beside an entry of the allow list; an erasure takes it out as well. */
+/** The operator's note on an entry of the allow list; an erasure removes it as well. */
 const noteOf = (player: number): string => `note on player number ${player}.`;
 
 export class Calls {
   readonly #deps: CallDeps;
-  /** Who asks at this moment: what the actor is offered now is theirs. */
+  /** The present caller, to whom all commands belong that are offered to the actor now. */
   current: Call | null = null;
   waiting = 0;
-  /** Whose commands gave way to those of others. */
+  /** Callers whose commands were pushed out by others. */
   readonly pushedOut = new Set<Resolve>();
   #number = 0;
 
@@ -167,7 +167,7 @@ export class Calls {
       });
   }
 
-  /** What was expected of a call; null where it was turned away at the door, which must have had a reason. */
+  /** Returns the expected answer of a call; null if the call was not admitted, which must have a reason. */
   #expected(call: Call, answer: Outcome<unknown>): Expected | Expected[] | null {
     if (call.token === undefined || call.full === true) {
       this.#mustBeTurnedAway(call, answer);

@@ -1,7 +1,4 @@
-/**
- * What must hold of a simulated node as a whole: live state, snapshots and log say one thing, and nothing erased is
- * stored.
- */
+/** Invariants of a simulated node as a whole: live state, snapshots and log agree, and nothing erased is stored. */
 import { Batch } from '../../src/core/records/batch.js';
 import { stateDigest } from '../../src/core/snapshot/state-digest.js';
 import type { GroupState } from '../../src/core/state.js';

@@ -1,6 +1,5 @@
 /**
- * Where the service and the definition part. `rule` says which kind of difference it is, and is what a shorter list
- * must show as well.
+ * A difference between the service and the definition. `rule` names its kind, which a shorter list must show as well.
  */
 export class Difference extends Error {
   override readonly name = 'Difference';

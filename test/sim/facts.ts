@@ -23,7 +23,7 @@ export interface EventFact {
   readonly timestamp: number;
   readonly receivedAt: number;
   /**
-   * Whether one that says the same was there when it came: its evidence counts for nothing then, until that one is
+   * Whether an event with the same content existed when it came: its evidence then does not count until that one is
    * withdrawn.
    */
   readonly repeats: 'yes' | 'no' | 'unknown';
@@ -127,7 +127,7 @@ export interface DecisionFact {
   /** Peers whose events about the player are void while it is upheld. */
   readonly voids: readonly number[];
   readonly at: number;
-  /** Whether it makes something void, or counts it again. */
+  /** True if it makes events void or makes them count again. */
   readonly isChange: boolean;
 }
 

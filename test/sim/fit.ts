@@ -20,9 +20,9 @@ export interface FittedGroup {
   readonly revoked: ReadonlySet<number>;
   /** How far each peer counts for its age, in [0, 1]; absent: all in full. */
   readonly seniority?: readonly number[];
-  /** When each peer registered, in ms, infinite for other numbers; and since when whoever registers is new. */
+  /** Registration time of each peer in ms, infinite for other numbers; and the time from which a peer counts as new. */
   readonly joined?: { readonly at: readonly number[]; readonly newSince: number };
-  /** What the operator declared, ordered by peers. */
+  /** The operator's declarations, ordered by peers. */
   readonly relations?: readonly Relation[];
   /** Numbers of origins, which stand among the peers, and their carriers, whose votes are those of their origins. */
   readonly origins?: ReadonlySet<number>;
@@ -45,7 +45,7 @@ export interface Fitted {
   readonly pi: number;
 }
 
-/** What one peer says of one player: `x` is the share of lowering evidence, `n` and `n1` what the vote counts. */
+/** One peer's vote on one player: `x` is the share of lowering evidence, `n` and `n1` are the amounts of the vote. */
 interface Vote {
   readonly player: number;
   readonly peer: number;
@@ -105,7 +105,7 @@ export function fit(
   return carried({ tau: counted(heard), a: counted(a), b: counted(b), z: counted(z), witness, pi }, group);
 }
 
-/** What is carried of an origin counts by the origin's weight, and for no more than the peer that carries it. */
+/** Carried evidence counts with the origin's weight, and with no more than that of the peer that carries it. */
 function carried(fitted: Fitted, { origins = new Set(), carriers = [], revoked }: FittedGroup): Fitted {
   const { pi } = fitted;
   const [tau, a, b, z, witness] = [fitted.tau, fitted.a, fitted.b, fitted.z, fitted.witness].map((one) => [...one]);
@@ -268,7 +268,7 @@ function medianOf(of: readonly { readonly value: number; readonly weight: number
   return sorted[below.findIndex((weight) => weight >= sum / 2)]!.value;
 }
 
-/** What peer `j` learns of another: whether they agree, and what that counts; 0 for both where they share no player. */
+/** Peer `j`'s comparison with another peer: the agreement and its weight; 0 for both if they share no player. */
 interface Agreement {
   readonly a: number;
   readonly w: number;
@@ -291,7 +291,7 @@ function gates(
   return stage1(votes, witness, { ...group, seniority }, k, rounded).settle();
 }
 
-/** New peers whose reputation with at least three of their elders is gone; such a peer is nobody's elder. */
+/** Finds the new peers whose reputation with at least three elders is gone; such a peer is no elder itself. */
 function contradicted(
   agreement: readonly (readonly Agreement[])[],
   { joined, preTrusted, origins = new Set() }: FittedGroup,
@@ -392,7 +392,7 @@ function agreements(
   return table;
 }
 
-/** Of two peers' votes on the same players, and the mean of each. */
+/** Computes the agreement of two peers from their votes on the same players and the mean of each. */
 function agreementOf(
   pairs: readonly (readonly [number, number])[],
   mu: number,

@@ -24,7 +24,7 @@ function importsOf(text: string): Import[] {
   }));
 }
 
-/** What the files import of `src/` but types, and what those files do that they import. */
+/** Finds the imports of `src/` in the files, except types, and in the files that they import. */
 function codeOfService(files: readonly string[], textOf: (file: string) => string): string[] {
   const found: string[] = [];
   const seen = new Set(files);

@@ -16,13 +16,12 @@ import type { TurnTaken } from './observed-actor.js';
 import { type Expected, hex, no, type Oracle } from './oracle.js';
 
 /**
- * What a withdrawal must be told that looked at what a redaction rewrote meanwhile, and a submission of which only the
- * log tells what it repeats: look again. The service has a symbol for the one, and a list of what to look for for the
- * other.
+ * Answer to a withdrawal that read what a redaction rewrote meanwhile, and to a submission whose repeats only the log
+ * knows: read again. The service has a symbol for the former, and a list of checks for the latter.
  */
 const again = Symbol('again');
 /**
- * Of several withdrawals of one event in a turn, each with a chain that may be too old, nothing tells which one was
+ * If several withdrawals of one event are in a turn, each with a chain that may be too old, it is unknown which one was
  * carried out.
  */
 const either = Symbol('either');
@@ -55,7 +54,7 @@ export class Ledger {
   #expected = new Map<Resolve, Expected | Expected[] | typeof again | typeof either>();
   #audited = new Map<Resolve, AuditedFact>();
   #listed = new Map<Resolve, Listed | undefined>();
-  /** What the pool computed: the only weights that may be published. */
+  /** The weights that the pool computed: no others may be published. */
   #computed: WeightsComputed[] = [];
 
   constructor(oracle: Oracle, lastSeq: number) {
@@ -104,7 +103,7 @@ export class Ledger {
       const known = facts.all.length;
       const decided = this.oracle.decide(command, now);
       this.#expected.set(token, isAmbiguous(command, mails) ? either : decided);
-      // Whether a chain was too old is told by the sums that come of it; what is known here is when none was.
+      // The resulting sums show whether a chain was too old; here it is only known when none was.
       if (command.type === 'withdraw' && revokedSeq > command.chainAsOf && !withdrawn.has(command.eventSeq)) {
         if (facts.all.length > known) this.#expected.set(token, again);
         facts.truncate(known);
@@ -197,14 +196,14 @@ export class Ledger {
     }
   }
 
-  /** What was accepted of a submission and what refused, in the turn that took it. */
+  /** Notes the accepted and refused events of a submission, in the turn that took it. */
   #submitted(answers: readonly Outcome<unknown>[], expected: Expected | Expected[] | symbol | undefined): void {
     const code = (one: Outcome<unknown> | Expected) => (one.ok ? 'accepted' : one.code);
     if (!Array.isArray(expected)) throw new Difference('answer', 'a submission was answered before it was decided');
     same('answer', 'submission', answers.map(code), expected.map(code));
   }
 
-  /** Whether a submission was to be sent again, with what the log says; its answer then is that of a later turn. */
+  /** True if a submission must be sent again with the log's answers; its answer is then that of a later turn. */
   wasSentAgain(token: Resolve): boolean {
     return this.#expected.get(token) === again;
   }
@@ -233,12 +232,12 @@ export class Ledger {
     return this.#staged !== null && this.oracle.facts.all.indexOf(fact, this.#staged.from) >= 0;
   }
 
-  /** Whether another erasure of the subject is still on its way out of the log. */
+  /** True if another erasure of the subject is still in progress. */
   isBeingErased(state: GroupState, subject: string): boolean {
     return [...state.erasures.values()].some((erasure) => erasure.subject === subject);
   }
 
-  /** What a new process found: the turn in flight is in the log, or it never was. */
+  /** Notes the result of a restart: the turn in flight is in the log, or it never was. */
   recovered(lastSeq: number): 'none' | 'kept' | 'lost' {
     if (lastSeq < this.durableSeq) {
       throw new Difference('lost', `the log ends at record ${lastSeq}, though ${this.durableSeq} was acknowledged`);
@@ -260,7 +259,7 @@ export class Ledger {
 }
 
 /**
- * Whether what the oracle took of a submission is what the turn accepted; a submission is taken whole or not at all.
+ * True if the oracle's part of a submission equals the accepted one; a submission is decided as a whole or not at all.
  */
 function isTaken(facts: readonly Fact[], accepted: ReadonlyMap<string, EventAccepted>): boolean {
   const first = facts.find((fact) => fact.kind === 'event');

@@ -1,6 +1,5 @@
 /**
- * What a listing of a player's events must hold, from the oracle's list: weeks and counts are told from the calendar
- * itself.
+ * The expected listing of a player's events, from the oracle's list: weeks and counts follow from the calendar itself.
  */
 import type { OwnEvent, PlayerEvents, SummaryRow } from '../../src/group/api.js';
 import { Difference, same } from './difference.js';
@@ -44,7 +43,7 @@ function sorted(rows: readonly SummaryRow[]): string[] {
   return rows.map(({ eventType, week, count }) => `${week ?? ''} ${eventType} ${count}`).sort();
 }
 
-/** What was asked for, and what the player had when the listing's turn was taken. */
+/** A request of a listing, and the player's events when its turn was taken. */
 export interface ListingAsked {
   readonly what: string;
   readonly subject: string;

@@ -1,7 +1,7 @@
 /**
- * What every command must answer, told from the list of facts alone. It keeps no sum and shares nothing with the
- * service but the types on the wire: tables, rules and formulas are stated here a second time, from the contract and
- * the scoring page.
+ * The expected answer to every command, computed from the list of facts alone. The oracle keeps no sums and shares
+ * nothing with the service but the types on the wire: tables, rules and formulas are stated here a second time, from
+ * the contract and the scoring page.
  */
 import type { EventSubmission } from '../../src/core/commands.js';
 import type { PeerStatus } from '../../src/core/vocabulary.js';
@@ -22,21 +22,21 @@ import {
 } from './facts.js';
 
 const dayMs = 86_400_000;
-/** Of one peer; a group has ten times as many. */
+/** Bound of one peer; a group has ten times as many. */
 const disputesPerDay = 50;
 const minuteMs = 60_000;
 /** How far behind the newest evidence a clock may be when the half-life changes: an hour. */
 const halfLifeClockBehindMs = 3_600_000;
 export const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
-/** Of a subject that arrives as eight little-endian words. */
+/** Converts a subject of eight little-endian words to hex. */
 function keyHex({ words, at }: NonNullable<EventSubmission['subject']>): string {
   const bytes = Buffer.alloc(32);
   for (let i = 0; i < 8; i++) bytes.writeUInt32LE(words[at + i]!, 4 * i);
   return hex(bytes);
 }
 
-/** What the group was formed and configured with. */
+/** The settings with which the group was created and configured. */
 export interface Rules {
   readonly peersMax: number;
   readonly erasureQuotaPerDay: number;
@@ -71,7 +71,7 @@ export class Oracle {
     this.#audit('group_formed', by, groupId, at);
   }
 
-  // What is
+  // State.
 
   get scale(): { readonly halfLifeDays: number; readonly epoch: number } {
     return this.facts.scales.at(-1)!;
@@ -114,7 +114,7 @@ export class Oracle {
     return new Set(upheld.flatMap(({ decision }) => decision!.voids));
   }
 
-  /** Whether a peer is to see its events about a subject as disputed. */
+  /** True if a peer sees its events about a subject as disputed. */
   isDisputed(subject: string, peer: number): boolean {
     return this.disputesOf(subject).some(({ dispute: { against }, decision }) => {
       const status = decision?.status ?? 'open';
@@ -144,7 +144,9 @@ export class Oracle {
     return this.eventsOf(subject).filter(({ id }) => !this.facts.withdrawals.has(id));
   }
 
-  /** Whether an event went with an erasure of its player; one that its peer had withdrawn before did not. */
+  /**
+   * True if an event was removed with an erasure of its player; an event that its peer had withdrawn before was not.
+   */
   isErased(event: EventFact): boolean {
     return !this.eventsOf(event.subject).includes(event) && !this.facts.withdrawals.has(event.id);
   }
@@ -153,13 +155,13 @@ export class Oracle {
     return this.liveOf(event.subject).includes(event);
   }
 
-  /** What was received before this moment may leave the log from now on. */
+  /** From now on, events received before this time may leave the log. */
   mayLeave(before: number, now: number): void {
     this.#mayLeaveBefore = Math.max(this.#mayLeaveBefore, before);
     for (const event of this.facts.events.values()) if (event.receivedAt > now) this.#ahead.add(event);
   }
 
-  /** Whether an event must still be in the log where it counts: only then can it be listed and withdrawn. */
+  /** True if an event that counts must still be in the log: only then can it be listed and withdrawn. */
   isKept(event: EventFact): boolean {
     return event.receivedAt >= this.#mayLeaveBefore && !this.#ahead.has(event);
   }
@@ -173,7 +175,7 @@ export class Oracle {
     return this.facts.audited.filter((fact) => fact.action === 'shared_erasure_asked' && fact.actor === actor).length;
   }
 
-  /** Whether an event or an entry of the allow list names a subject since it was erased. */
+  /** True if an event or an entry of the allow list names a subject since it was erased. */
   names(subject: string): boolean {
     return this.lifeOf(subject).some((fact) => fact.kind === 'event' || fact.kind === 'allow');
   }
@@ -207,7 +209,7 @@ export class Oracle {
     return -1;
   }
 
-  // What is asked
+  // Commands.
 
   /** Decides a command at a moment, and notes what it leads to. */
   decide(command: Command, now: number): Expected | Expected[] {
@@ -312,8 +314,8 @@ export class Oracle {
   }
 
   /**
-   * Whether an event says what another of its peer says about the player; unknown where that one may have left the log
-   * by its age.
+   * Whether an event has the same content as another of its peer about the player; unknown if the other may have
+   * expired.
    */
   #repeats(number: number, subject: string, { eventType, timestamp }: EventSubmission): EventFact['repeats'] {
     if (eventType === 'ban_lifted') return 'no';
@@ -345,7 +347,7 @@ export class Oracle {
       }
       gone.add(event);
       if (!counts?.delete(event)) continue;
-      // Where the first is withdrawn, the oldest that says the same counts.
+      // If the first is withdrawn, the oldest with the same content counts.
       const next = came.find(
         (one) =>
           !gone.has(one) &&
@@ -503,7 +505,7 @@ export class Oracle {
     return { ok: true };
   }
 
-  /** What holds of each two peers that something was declared of: the newest. */
+  /** The newest declaration about each pair of peers. */
   get relations(): readonly RelationFact[] {
     const newest = new Map(this.facts.relations.map((fact) => [`${fact.first} ${fact.second}`, fact]));
     return [...newest.values()].sort((p, q) => p.first - q.first || p.second - q.second);
@@ -526,7 +528,7 @@ export class Oracle {
   #halfLife(days: number, now: number): Expected {
     if (days === this.scale.halfLifeDays) return { ok: true };
     const { epoch } = this.scale;
-    // Of an epoch that has not come nothing tells whether the clock was ahead or is behind, but the newest evidence.
+    // For an epoch in the future, only the newest evidence shows whether the clock was ahead or is behind.
     const evidence = this.subjects.flatMap((subject) => this.eventsOf(subject));
     const newest = evidence.reduce((at, event) => Math.max(at, Math.min(event.timestamp, event.receivedAt)), now);
     if (newest - now > halfLifeClockBehindMs) return no('dependency_unavailable');
@@ -541,7 +543,7 @@ export class Oracle {
     return entry === undefined || entry.until === null ? undefined : entry;
   }
 
-  /** Whether reads of a subject are neutral: those of a minute are as of its end. */
+  /** True if reads of a subject are neutral: reads of a minute are as of its end. */
   isAllowed(subject: string, now: number): boolean {
     const until = this.#entryOf(subject)?.until ?? Number.NEGATIVE_INFINITY;
     return Math.ceil(now / minuteMs) * minuteMs <= until;
@@ -618,7 +620,7 @@ export class Oracle {
     return { ok: true, value: isNews };
   }
 
-  /** What a reader must see of a peer: the last published weights, or what a newcomer starts with. */
+  /** The weights that a reader must see of a peer: the last published ones, or those of a newcomer. */
   weightsOf(peer: number): Record<'tau' | 'a' | 'b' | 'z' | 'witness', number> {
     const last = this.facts.weights.at(-1);
     if (last !== undefined && peer < last.tau.length) {

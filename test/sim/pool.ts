@@ -53,7 +53,7 @@ export class SimPool implements GroupPool {
   readonly #process: Process;
   readonly #onWeights: (upTo: number, computed: WeightsComputed) => void;
   #replica: Replica;
-  /** What becomes of the next tasks of a lane. */
+  /** The faults of a lane's next tasks. */
   readonly faults: Record<'replica' | 'reader', PoolFault[]> = { replica: [], reader: [] };
 
   constructor(

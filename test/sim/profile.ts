@@ -1,4 +1,4 @@
-/** What differs from one simulated group to the next: its size, its rules, and bounds that are low enough to be met. */
+/** The profile of a simulated group: its size, its rules, and bounds that are low enough to be reached. */
 import { limits } from '../../src/limits.js';
 import type { Random } from '../support/random.js';
 import type { Rules } from './oracle.js';
@@ -15,7 +15,7 @@ export interface Profile {
   readonly weightsIntervalMs: number;
   /** Events of one request, at most. */
   readonly batchMax: number;
-  /** Whether events leave the log by their age. */
+  /** True if events expire. */
   readonly retires: boolean;
   /** The longest wait in one step. */
   readonly longWaitMs: number;
@@ -24,7 +24,7 @@ export interface Profile {
 }
 
 const dayMs = 86_400_000;
-/** What the service allows by itself. Not taken from it: the oracle is told. */
+/** Bounds of the service. They are not imported from it: the oracle states them itself. */
 const epochHalfLives = 256;
 
 export function drawProfile(random: Random, seed: number): Profile {
@@ -61,7 +61,7 @@ export function drawProfile(random: Random, seed: number): Profile {
   };
 }
 
-/** What the oracle has to know of a profile. */
+/** The part of a profile that the oracle needs. */
 export function rulesOf({ peersMax, erasureQuotaPerDay, erasureMode, bounds }: Profile): Rules {
   const { eventIdsMax = Number.POSITIVE_INFINITY, subjectsMax = Number.POSITIVE_INFINITY } = bounds;
   const { epochHalfLivesMax = epochHalfLives, summaryEventsMax = 1_000 } = bounds;

@@ -1,4 +1,4 @@
-/** What a node shows at once, from memory: players, peers, keys and counts, against the oracle. */
+/** Synchronous reads of a node from memory: players, peers, keys and counts, compared with the oracle. */
 import type { GroupApi, TrustExplanation, TrustView } from '../../src/group/api.js';
 import { Difference, same } from './difference.js';
 import type { Oracle } from './oracle.js';

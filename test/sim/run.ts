@@ -41,7 +41,7 @@ export interface Result {
   readonly difference: Difference | null;
   /** The step that showed it, or the number of steps. */
   readonly step: number;
-  /** Of all that happened, and of the log and the state at the end. */
+  /** Digest of everything that happened, and of the log and the state at the end. */
   readonly digest: string;
   readonly counts: ReadonlyMap<string, number>;
 }
@@ -72,7 +72,7 @@ class Run {
   readonly #trace: Hash = createHash('sha256');
   #node!: SimNode;
   #calls!: Calls;
-  /** What is kept outside the log of how far it reaches. */
+  /** The position that the log must reach, stored outside the log. */
   #head: ExpectedHead | null = null;
   #difference: Difference | null = null;
   readonly #stalled = new Map<Lane, number>();
@@ -297,12 +297,12 @@ class Run {
     await settled();
   }
 
-  /** What a process that is gone would have said is not listened to. */
+  /** Output of a process that is gone is ignored. */
   #watched(node: SimNode, act: () => void): void {
     if (this.#node === node) act();
   }
 
-  /** Where the replica stands exactly where the oracle does. What it finds must not get lost in the pool. */
+  /** Compares where the replica is exactly at the oracle's position. A finding must not get lost in the pool. */
   #compareWeights(upTo: number, computed: WeightsComputed): void {
     this.#ledger.computed(upTo, computed);
     if (upTo !== this.#ledger.lastSeq || this.#ledger.isInFlight) {

@@ -1,5 +1,5 @@
 /**
- * What a read must show, from the oracle's list: every sum is added up anew from the events themselves, each decayed by
+ * The expected reads, from the oracle's list: every sum is added up anew from the events themselves, each decayed by
  * its own age. Formulas and numbers are those of the scoring page, stated here a second time.
  */
 import type { EventTypeName } from '../../src/core/evidence/event-types.js';
@@ -30,8 +30,9 @@ const types: Readonly<Record<EventTypeName, readonly [sign: -1 | 0 | 1, base: nu
 /** Relative error that sums of doubles may gather: a few hundred additions and factors at 2^-53 each. */
 const roundingPart = 1e-12;
 /**
- * Half-lives that a sum in the service can be below the largest it holds and still be kept: factors end at 1,000
- * half-lives, and sums grow to 2^256 or so before the epoch moves. What is nearer to that end than this is no finding.
+ * Number of half-lives by which a sum in the service may be below the largest one and still be represented: factors end
+ * at 1,000 half-lives, and sums grow to about 2^256 before the epoch moves. A difference nearer to that end is no
+ * finding.
  */
 const rangeLives = 700;
 /**
@@ -50,7 +51,7 @@ export interface Evidence {
   readonly lowering: number;
   readonly raising: number;
   readonly error: number;
-  /** Whether any event counts, and whether any ever had a severity above 0: else there is exactly nothing. */
+  /** True if any event counts, and true if any ever had a severity above 0: otherwise the sums are exactly zero. */
   readonly isHeld: boolean;
   readonly isHeavy: boolean;
 }
@@ -114,8 +115,8 @@ function livesBetween(from: number, to: number, halfLifeDays: number): number {
 }
 
 /**
- * What is rounded away of an event, or kept of it at the end of the range, in its worth at a moment. It shows the more
- * the further before its epoch a sum is read, or carried over to another half-life.
+ * The amount of an event that is lost by rounding, or left at the end of the range, in its value as of a time. It grows
+ * with the distance between the epoch and the time of the read, and with conversions to another half-life.
  */
 function cutOff(oracle: Oracle, scalesBefore: number, at: number): number {
   const { scales } = oracle.facts;
@@ -152,7 +153,7 @@ export function evidenceOf(oracle: Oracle, subject: string, at: number): Evidenc
     const counts = counted.get(event.number);
     if (counts === null) sums.error = Number.POSITIVE_INFINITY;
     if (oracle.facts.withdrawals.has(event.id)) {
-      // Of events that left the log meanwhile nothing comes back with the withdrawal of what took them back.
+      // Mass of events that expired meanwhile does not return with the withdrawal of the event that revoked it.
       if (takesBack && lowersBefore(oracle, event)) sums.error = Number.POSITIVE_INFINITY;
       continue;
     }
@@ -165,7 +166,7 @@ export function evidenceOf(oracle: Oracle, subject: string, at: number): Evidenc
   return [...byPeer].sort(([a], [b]) => a - b).map(([peer, sums]) => ({ peer, ...sums }));
 }
 
-/** Whether a peer lowered the player before this event of its own, by one that may have left the log. */
+/** True if a peer lowered the player before this event of its own, by one that may have expired. */
 function lowersBefore(oracle: Oracle, { number, subject, id }: EventFact): boolean {
   const events = oracle.eventsOf(subject);
   const before = events.slice(
@@ -175,7 +176,7 @@ function lowersBefore(oracle: Oracle, { number, subject, id }: EventFact): boole
   return before.some((one) => one.number === number && types[one.type][0] < 0 && !oracle.isKept(one));
 }
 
-/** Whether it is too near to nothing to say if it counts as evidence at all. */
+/** True if it is too close to zero to decide whether it counts as evidence at all. */
 export function isAtEdge({ lowering, raising, error, isHeld, isHeavy }: Evidence): boolean {
   return lowering + raising <= 2 * error && isHeld && isHeavy;
 }
@@ -244,11 +245,11 @@ export function trustOf(oracle: Oracle, subject: string, now: number): ExpectedT
   };
 }
 
-/** What one peer says of the player: `m` events of which the part `x` lowers, and what that counts for. */
+/** One peer's evidence about the player: `m` events of which the share `x` lowers, and its influence. */
 interface Word {
   readonly peer: number;
   readonly sender: number;
-  /** Whether the peer passes it on from an origin. */
+  /** True if the peer passes it on from an origin. */
   readonly isCarried: boolean;
   readonly m: number;
   readonly x: number;
@@ -345,7 +346,7 @@ function updatedAt(oracle: Oracle, subject: string): number {
   return Math.floor(Math.max(0, ...times) / hourMs) * hourMs;
 }
 
-/** Whether a score so near to the edge of a band may be on either side of it. */
+/** True if a score so close to the edge of a band may be on either side of it. */
 export function isNearBand(trust: ExpectedTrust, tolerance: number): boolean {
   const bands = [20, 40, 70].some((band) => Math.abs(trust.score - band) <= tolerance);
   return bands || Math.abs(trust.confidence - 0.35) <= tolerance;

@@ -14,10 +14,7 @@ interface Size {
   readonly events: number;
 }
 
-/**
- * What an event lowers or raises, and whether the evidence decays: masses repeat themselves where it does not, and
- * votes tie.
- */
+/** Masses of an event, and whether the evidence decays: without decay, masses repeat themselves and votes tie. */
 const masses = [1, 1, 0.5, 0.25, 0.7, 0.3, 1e-3];
 
 function drawn(random: Random, { peers, players, events }: Size): Weighed[] {

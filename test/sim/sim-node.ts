@@ -144,14 +144,14 @@ export class SimNode {
     await this.loop.disk.look();
   }
 
-  /** What a node does hourly with what is too old. */
+  /** The hourly retention of a node. */
   retireBefore(before: number, now: number): boolean {
     const isUp = this.serving && !this.loop.failed && !this.loop.draining;
     if (isUp) this.loop.resume({ before, now });
     return isUp;
   }
 
-  /** What SIGTERM does: answers what was accepted, makes a last snapshot, and ends. */
+  /** SIGTERM: answers what was accepted, writes a last snapshot, and ends. */
   async stop(): Promise<void> {
     this.stopping = true;
     this.loop.endSoon(limits.shutdownAnswersMs);
@@ -160,7 +160,7 @@ export class SimNode {
     this.ended ??= 'stopped';
   }
 
-  /** What keeps it from being at rest, in words; nothing: it is. */
+  /** The reason why the node is not idle, in words; empty if it is. */
   unrest(callers: number): string {
     const { erasures, withdrawals, retired, evidenceSeq } = this.actor.state;
     const reasons = [

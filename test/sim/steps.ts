@@ -21,7 +21,7 @@ export interface EventStep {
   readonly offsetMs: number;
   /** In place of that, one of few moments, in ms since 1970: other events of the peer may say the same. */
   readonly sameAt?: number;
-  /** What makes it one to refuse. */
+  /** The reason for which it must be refused. */
   readonly fault?: 'game' | 'version' | 'subject' | 'peer';
   /** Number of the origin that it names, and whether it has a reference. */
   readonly origin?: number;
@@ -86,7 +86,7 @@ export type Step =
 export interface Restart {
   readonly halfLifeDays: number;
   readonly preTrusted: readonly number[] | null;
-  /** Whether the process before goes on for a moment, and writes into the log that is no longer its own. */
+  /** True if the previous process continues for a while and writes to the log that is no longer its own. */
   readonly zombie: boolean;
 }
 
@@ -164,7 +164,7 @@ class Draw {
   #events = 0;
   #peers = 0;
   #disputes = 0;
-  /** Who sent each event first. */
+  /** The first sender of each event. */
   readonly #senders: number[] = [];
 
   constructor(random: Random, profile: Profile) {

@@ -11,7 +11,7 @@ import type { MemorySnapshotStore } from '../support/memory-snapshots.js';
 import { Difference } from './difference.js';
 import type { Process } from './world.js';
 
-/** What is on the disk, whoever runs on it. */
+/** The content of the disk, whichever process runs on it. */
 export interface Disk {
   readonly log: MemoryLog;
   readonly snapshots: MemorySnapshotStore;
@@ -19,9 +19,9 @@ export interface Disk {
   freed: Uint8Array[];
   /** Bytes of snapshots whose writing a crash cut short. */
   leftOvers: Uint8Array[];
-  /** What becomes of the next append. */
+  /** The fault of the next append. */
   nextAppend: AppendFault;
-  /** Whether the next scrub is put off. */
+  /** True if the next scrub is deferred. */
   deferScrub: boolean;
 }
 
@@ -127,7 +127,7 @@ export class SimLog implements LogWriter {
   async close(): Promise<void> {}
 }
 
-/** What the node and its replica see of the snapshots. */
+/** The snapshots as the node and its replica see them. */
 export class SimSnapshots implements SnapshotStore {
   readonly #disk: Disk;
   readonly #process: Process;

@@ -7,7 +7,7 @@ import { numbers } from './fit-numbers.js';
 import type { Oracle } from './oracle.js';
 import { evidenceOf, isAtEdge, newestEvidence } from './scores.js';
 
-/** What the same sums in another order may move, where nothing is in doubt: thousands of roundings at 2^-53 each. */
+/** Largest effect of another order of the same sums, if nothing is in doubt: thousands of roundings at 2^-53 each. */
 const rounding = 1e-12;
 /** No fit of evidence that is known to a ten millionth moves smoothly by more than this. */
 const movedMost = 1e-6;
@@ -28,7 +28,7 @@ export interface Weighed extends Reported {
   readonly error: number;
 }
 
-/** What is compared: per peer, and the share of bad players. */
+/** The compared values: per peer, and the share of bad players. */
 export interface Weights {
   readonly tau: ArrayLike<number>;
   readonly a: ArrayLike<number>;
@@ -121,9 +121,9 @@ function reportedAt(oracle: Oracle, now: number): Weighed[] | null {
 }
 
 /**
- * The tolerance is what the evidence's own errors come to in this fit, found by moving it within them. Where that is
- * more than a smooth fit moves, an edge lies between: on either side of it the result is right, and must be one of
- * those that were found.
+ * The tolerance is the effect of the evidence's own errors on this fit, found by moving it within them. If that is more
+ * than a smooth fit moves, an edge lies in between: on either side of it the result is right, and must be one of those
+ * that were found.
  */
 export function compareFit(reported: readonly Weighed[], group: FittedGroup, computed: Weights): Compared {
   const own = fit(reported, group, numbers);

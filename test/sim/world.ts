@@ -11,7 +11,7 @@ import { Random } from '../support/random.js';
 interface Work {
   readonly name: string;
   readonly act: () => void | Promise<void>;
-  /** What of it may have happened when the process dies before it is done; absent: nothing. */
+  /** The effects that may have happened when the process dies before it is done; absent if there are none. */
   readonly dying?: () => void;
 }
 
@@ -23,7 +23,7 @@ interface Timer {
 export const lanes = ['soon', 'timer', 'log', 'scrub', 'snapshots', 'replica', 'reader'] as const;
 export type Lane = (typeof lanes)[number];
 
-/** What outlives a process: the wall clock and chance. */
+/** The world that outlives a process: the wall clock and the random source. */
 export class World implements Clock, RandomSource {
   wall: number;
   readonly #random: Random;
@@ -52,7 +52,7 @@ export class World implements Clock, RandomSource {
   }
 }
 
-/** What dies with a process: its timers, and the work that it waits for. */
+/** A process, with which its timers and its pending work end. */
 export class Process implements Timers {
   readonly #lanes = new Map<Lane, Work[]>(lanes.map((lane) => [lane, []]));
   readonly #busy = new Set<Lane>();

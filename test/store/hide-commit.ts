@@ -5,7 +5,7 @@
 import { closeSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
-// Of `MDB_txninfo` behind its magic and format, and of the two `MDB_meta` behind the headers of their pages.
+// Offset in `MDB_txninfo` after its magic and format, and in the two `MDB_meta` after the headers of their pages.
 const SHARED_AT = 8;
 const NUMBER_BYTES = 8;
 const META_AT = [24 + 128, 4_096 + 24 + 128];

@@ -39,7 +39,7 @@ export class StreamReader {
   lastEventId = '';
   /** The first frame that violated its form. */
   fault: Error | undefined;
-  /** Whether frames are kept, for tests that read them. */
+  /** True if frames are kept, for tests that read them. */
   readonly #keepFrames: boolean;
   readonly #key: string;
   readonly #agent = new Agent();

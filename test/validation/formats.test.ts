@@ -111,7 +111,7 @@ test('an adversarial string does not slow a pattern down', () => {
   formats.semver(`1.0.0-${'a.'.repeat(30)}!`);
   formats.email(`${'a'.repeat(16_000)}!`);
   formats.email(`a@${'a-'.repeat(8_000)}!`);
-  // Of the processor's time, which other work on the machine does not lengthen.
+  // Measures the processor's time, which other work on the machine does not lengthen.
   const { user, system } = process.cpuUsage(before);
   assert.ok(user + system < 500_000, `${user + system} us`);
 });

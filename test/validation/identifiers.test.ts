@@ -67,7 +67,7 @@ test('a long text of a caller does not slow the patterns down', () => {
   const before = process.cpuUsage();
   const validate = validatorOf({ type: 'string', pattern: gameId.pattern });
   for (const text of [' '.repeat(1 << 20), `${'a '.repeat(1 << 19)},`, `${'a'.repeat(1 << 20)}\u0000`]) validate(text);
-  // Of the processor's time, which other work on the machine does not lengthen.
+  // Measures the processor's time, which other work on the machine does not lengthen.
   const { user, system } = process.cpuUsage(before);
   assert.ok(user + system < 1_000_000, `${user + system} us`);
 });

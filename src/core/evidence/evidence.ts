@@ -25,8 +25,8 @@ export function unit(m: number): number {
 }
 
 /**
- * A vote's voice or mass as it is compared with others, in single precision: sums of the same events differ in their
- * last bits by the order of arrival, and that order must not decide which vote is the heaviest.
+ * Rounds a vote's voice or mass to single precision for comparisons: sums of the same events differ in their last bits
+ * by the order of arrival, which must not decide which vote is the heaviest.
  */
 export function heaviness(vote: number): number {
   return Math.fround(vote);

@@ -71,9 +71,12 @@ export const trustConstants = {
 
   /** Age in days at which a peer counts in full in a group that is older (`NEW_PEER_DAYS`); 0 means at once. */
   newPeerDays: 1,
-  /** A peer may contradict a new one that joined so many ms later; peers that join together have no order. */
+  /**
+   * Least distance in ms between the registrations of an elder and of a new peer; peers that join together have no
+   * order.
+   */
   elderMs: 3_000,
-  /** Such peers, by how much of a peer each counts, that must share players with a new one before they judge it. */
+  /** Least sum of the factors of the elders that share players with a new peer before they judge it. */
   eldersMin: 2.5,
 
   // Witness groups: peers that count as one.

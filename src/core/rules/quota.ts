@@ -1,7 +1,6 @@
 /**
  * Quotas: how often a peer, and the whole group, may ask for something within a sliding day. Requests of new peers do
- * not count towards the group's quota of the other peers. Otherwise a few fresh registrations could use it up every
- * day.
+ * not count towards the group's quota of the other peers: otherwise a few new registrations could use it up every day.
  */
 import { limits } from '../../limits.js';
 import type { GroupState } from '../state.js';

@@ -83,8 +83,8 @@ export class Peers {
   }
 
   /**
-   * When each peer registered, by number, if any registered within `newPeerMs` before a moment; null if none did.
-   * `numbers`: how many there are; those that are no peers' get infinity.
+   * Registration times by number, if any peer registered within `newPeerMs` before `at`; null if none did. `numbers` is
+   * the number of all numbers; those that are not peers' get infinity.
    */
   joined(at: number, newPeerMs: number, numbers: number = this.size): Joined | null {
     const newSince = at - newPeerMs;

@@ -1,7 +1,7 @@
 /**
- * New peers that the peers before them contradict (docs/SCORING.md, "The gate"). Without this rule a wave of new peers
- * that agree with one another outvotes a group. A new peer is judged by its elders alone: peers that joined earlier and
- * are not contradicted themselves.
+ * Finds the new peers that earlier peers contradict (docs/SCORING.md, "The gate"). Without this rule a wave of new
+ * peers that agree with one another outvotes a group. A new peer is judged by its elders alone: peers that joined
+ * earlier and are not contradicted themselves.
  */
 import type { TrustConstants } from '../evidence/trust-constants.js';
 import type { Joined } from '../tables/peers.js';
@@ -9,8 +9,8 @@ import type { Pairs } from './pair-list.js';
 
 /**
  * Returns 1 for each new peer whose reputation with its elders, from the same prior as in the gate, is not above 0.
- * `parts` is the factor of each peer, and `isJudged` is 0 for a number that nobody judges. An elder may be contradicted
- * itself, so the result settles in rounds, one for each wave at most.
+ * `parts`: the factor of each peer. `isJudged`: 0 for a number that is never judged. An elder may itself be
+ * contradicted by its own elders, so that the result settles in rounds, at most one for each wave.
  */
 export function contradictedNewcomers(
   pairs: Pairs,
@@ -30,7 +30,7 @@ export function contradictedNewcomers(
   return contradicted;
 }
 
-/** One round: peers that were contradicted in the last one judge nobody. */
+/** Computes one round, in which peers that were contradicted in the last one do not judge. */
 function judged(
   { count, first, second, agreement, weight }: Pairs,
   parts: Float64Array,

@@ -20,7 +20,7 @@ export interface Gate {
  * `preTrusted` and `isOrigin`: one byte per peer; `seniority`, in [0, 1]: the factor of each peer for its age. Peers
  * without votes have no effect. Peers vouch for an origin as they do for each other. An origin vouches for no peer, so
  * that carried events add nothing to any peer's agreement. `joined` is null if no peer is new. A new peer that earlier
- * peers contradict has a closed gate and vouches for nobody.
+ * peers contradict has a closed gate and vouches for no peer.
  */
 export function openGates(
   votes: VoteSums,
@@ -43,7 +43,7 @@ export function openGates(
 
 interface Listed {
   readonly pairs: PairList;
-  /** As how much of a peer each counts. */
+  /** Factor of each peer. */
   readonly parts: Float64Array;
 }
 

@@ -28,7 +28,7 @@ export interface Holdings {
   readonly trust: TrustView | null;
   readonly pairs: readonly PairHolding[];
   readonly disputes: readonly Dispute[];
-  /** The `dispute_opened` records of rejected disputes that the state holds no more. */
+  /** The `dispute_opened` records of dropped rejected disputes. */
   readonly droppedDisputes: readonly number[];
   /** The entry of the allow list, or null; and the records that name the player for it. */
   readonly allowed: AllowEntry | null;

@@ -133,7 +133,7 @@ export class Turn<T> {
         return this.#disputed(this.#decide(decideDisputeOpened(state, command, this.#now)));
       case 'decide_dispute': {
         const outcome = this.#decide(decideDispute(state, command, this.#now));
-        // Taken now: an erasure behind this decision may remove the dispute before it is answered.
+        // Read now, because a later erasure in the same turn may remove the dispute before the answer.
         return outcome.ok ? granted(disputeView(state, state.disputes.byId(command.disputeId)!)) : outcome;
       }
       case 'export_subject': {

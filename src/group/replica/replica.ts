@@ -183,7 +183,7 @@ export class Replica {
     return { ...(erasedOnly ? changes.nextErased() : changes.next(asOfTime(state, at), asOf)), isFirst };
   }
 
-  /** Returns null if nothing of the generation is known; `forgotten` if the rows that a reader lacks are unknown. */
+  /** Returns null if the generation is unknown, and `forgotten` if the rows that a reader lacks are unknown. */
   walkChanges({ generation, from, since }: WalkWork): ChangeWalk | 'forgotten' | null {
     const changes = this.#follower?.changes ?? null;
     if (changes === null || this.#generation !== generation) return null;

@@ -19,7 +19,7 @@ interface WatchCommandOptions {
 
 const explained = `
 New bans are reported within two seconds; bans that leave the list before their time are withdrawn once the list has
-lain still for two seconds. A last line without a line break counts as whole after ten seconds. Bans that leave by a
+been unchanged for two seconds. A last line without a line break counts as whole after ten seconds. Bans that leave by a
 rotation stay reported. More than five bans, and more than half, are withdrawn at once only with --allow-mass-lift.
 Names, reasons and addresses are never sent.`;
 

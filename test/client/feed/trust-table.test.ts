@@ -1,4 +1,4 @@
-/** What the client remembers when it cannot remember everybody. */
+/** The rows that the client keeps when it cannot keep all of them. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { TrustTable } from '../../../src/client/feed/trust-table.js';
@@ -13,7 +13,7 @@ function answered(table: TrustTable, key: string, at = 0): void {
   table.done([token]);
 }
 
-/** Told, and read once. */
+/** Publishes a row and reads it once. */
 function read(table: TrustTable, key: string): void {
   table.setPublished(key, values, 0);
   table.get(key);
@@ -31,7 +31,7 @@ test('what the stream says of a player on the allow list is remembered with it',
 });
 
 test('beyond its bound the least recently read goes', () => {
-  // Of eight rows, one that was read just before counts as near the end of the line.
+  // Among eight rows, one that was just read counts as near the end of the order.
   const table = new TrustTable(8);
   for (const key of 'abcdefgh') read(table, key);
   for (const key of 'ab') table.get(key);

@@ -9,7 +9,7 @@ import { loadConfig } from '../../../src/node/config.js';
 
 const salt = '0123456789abcdef';
 
-/** What each text is read as; null: it is refused. */
+/** The reading of each text; null means that it is refused. */
 const vectors: readonly (readonly [what: string, text: string, secret: string | null])[] = [
   ['as it is', salt, salt],
   ['with one line feed', `${salt}\n`, salt],

@@ -467,7 +467,7 @@ test('of many players one whose id is none refuses the read, which says which it
       assert.is(error.code, 'invalid_argument');
       assert.match(error.message, /^playerIds\[2\]: a player id /);
     }
-    // Of one there is no place to name.
+    // An error about a single id names no index.
     assert.match((await rejection(runtime.until(client.score('')))).message, /^a player id /);
     assert.is(transport.requests.length, 0);
   }

@@ -53,7 +53,7 @@ test('what the node or the circuit asks for is never cut', async () => {
   assert.is(retries.pauseMs(circuitOpen(3_000)), null);
 });
 
-/** Whoever writes while the node ends says so, then nobody is there, then it is back. */
+/** A writer is refused while the node shuts down, then no node answers, then the node is back. */
 function restarting(seed: number, backAtMs: number) {
   const runtime = new VirtualRuntime(seed);
   const arrivals: number[] = [];

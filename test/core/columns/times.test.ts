@@ -1,4 +1,4 @@
-/** What is old enough to leave, by the times at which records were received. */
+/** Selects the records that are old enough to expire, by the times of their receipt. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Times } from '../../../src/core/columns/times.js';

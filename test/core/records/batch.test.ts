@@ -35,7 +35,7 @@ test('an event is of version 2 where it has the tag of its id, and of version 1 
     [
       [false, 1],
       [true, 2],
-      // Of version 4 where it has a reference.
+      // Version 4 if it has a reference.
       [true, 4],
     ],
   );

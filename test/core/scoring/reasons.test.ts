@@ -6,7 +6,7 @@ import { reasonsOf } from '../../../src/core/scoring/reasons.js';
 import { explanationOf, trustOf } from '../../../src/core/scoring/score.js';
 import { Given, t0 } from '../../support/given.js';
 
-/** What is said of a player whom the peers sent these events about. */
+/** Returns the reasons of a player about whom the peers sent these events. */
 function told(given: Given, say: (given: Given) => void): string[] {
   say(given);
   const moment = asOfTime(given.state, t0);

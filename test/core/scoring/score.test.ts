@@ -21,7 +21,7 @@ const range = (value: number) => new Array<number>(6).fill(value);
 
 /** Log-odds at which a player is suspicious, where 4 % of the players are bad and no witness is two-sided. */
 const suspicious = -0.6 - Math.log(0.04 / 0.96) + 2;
-/** What log-odds below that, with so much mass of events, leave of 50. */
+/** The score that log-odds below that, with this mass of events, leave of 50. */
 const lowered = (logOdds: number, mass: number) => 50 - ((10 * logOdds) / suspicious) * Math.min(1, 0.5 * mass ** 0.75);
 
 test('a peer without computed weights moves nothing, unless the operator vouches for it', () => {

@@ -57,7 +57,7 @@ function scoresOf(state: GroupState, at: number): string[] {
   });
 }
 
-/** What the players' verdicts are, from the table of both sides. */
+/** Returns the number of players by verdict, from the table of both sides. */
 function totals({ verdicts: table }: Simulation, side: 'before' | 'after'): number[] {
   return verdicts.map((one) =>
     verdicts.reduce((sum, other) => sum + (side === 'before' ? table[one][other] : table[other][one]), 0),

@@ -14,7 +14,7 @@ export function homeOf(row: number): number {
 export interface Drawn {
   /** From 1 on: the more, the more players have the first peers, and the fewer the last. */
   readonly skew?: number;
-  /** What a peer says of a player, above 0 where it lowers trust. `draw` gives the next number in [0, 1). */
+  /** A peer's statement about a player, above 0 if it lowers trust. `draw` returns the next number in [0, 1). */
   readonly says?: (row: number, peer: number, draw: () => number) => number;
 }
 

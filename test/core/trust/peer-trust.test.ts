@@ -26,7 +26,7 @@ test('a lone peer that only reports has the constants of such a peer', () => {
   const trust = trustOf(1, [[bad(0)]]);
   assert.equal([trust.tau[0], trust.a[0], trust.b[0], trust.z[0]], [1, 1.25, 0.4, 0]);
   assert.ok(Math.abs(trust.weight[0]! - 1.65 / 4) < 1e-12);
-  // What no two-sided peer speaks of says nothing of the share of bad players, which keeps its prior.
+  // Players that no two-sided peer reported say nothing about the share of bad players, which keeps its prior.
   assert.is(trust.pi, 0.04);
 });
 

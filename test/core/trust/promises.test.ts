@@ -1,7 +1,4 @@
-/**
- * What scoring promises, on drawn groups: their peers, players, clones and liars are drawn, and so is who is
- * pre-trusted.
- */
+/** The promises of scoring, on random groups: peers, players, clones, liars and pre-trusted peers are all drawn. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readOut } from '../../../bench/quality/readout.js';
@@ -41,7 +38,7 @@ function drawn(random: Random, peersMin = 3): Group {
   return { peers, rows, preTrusted };
 }
 
-/** What every row reads under the weights that follow from all rows but those behind `judged`. */
+/** Returns the score of every row with the weights that follow from all rows except those from `judged` on. */
 function read({ peers, rows, preTrusted }: Group, relations: readonly PeerRelation[] = [], judged = rows.length) {
   const facts = factsOf(peers, preTrusted);
   const trust = peerTrustOf(evidenceOf(peers, rows.slice(0, judged)), facts, trustConstants, relations);

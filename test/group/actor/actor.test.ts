@@ -41,7 +41,7 @@ function erase(player: string): Command {
 
 const codes = (answer: unknown) => (answer as Outcome<unknown>[]).map((o) => (o.ok ? 'ok' : o.code));
 
-/** What reads see of every player. */
+/** The trust of every player. */
 function scoresOf({ actor: { state } }: Machine): unknown[] {
   const moment = asOfTime(state, t0);
   return Array.from({ length: 90 }, (_, i) => {
@@ -229,7 +229,7 @@ test('an erasure that meets a damaged batch takes no snapshot, and is done once 
   await machine.work();
   await machine.tryAgain();
   assert.is(machine.snapshots.list().length, 1);
-  // What another erasure takes can be made up for, though this one is open.
+  // The removals of another erasure can continue although this one is open.
   await machine.ask('other', submit(event('o', 'other')));
   await machine.ask('erase other', erase('other'));
   assert.equal(machine.snapshots.list(), []);

@@ -1,4 +1,4 @@
-/** Who is let in: bursts into a calm node, little beyond what is being done in an overload. */
+/** Admission: bursts into a calm node, and little beyond the work in progress in an overload. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Admission } from '../../../src/group/actor/admission.js';
@@ -6,13 +6,13 @@ import type { Share } from '../../../src/group/actor/shares.js';
 import { limits } from '../../../src/limits.js';
 
 const batch = limits.batchEventsMax;
-/** What a batch takes of a turn here: two of them are as much work as may wait in an overload. */
+/** Duration of a batch in a turn here: two of them are as much work as may wait in an overload. */
 const batchMs = limits.overloadWorkMs / 2;
 
 interface Node {
   nowMs: number;
   readonly admission: Admission;
-  /** Of whoever floods the node. */
+  /** Share of the holder that floods the node. */
   readonly share: Share;
 }
 

@@ -1,6 +1,5 @@
 /**
- * What the shell around an actor sees to when the pool answers late. The rest of it the simulation and the nodes of
- * other tests show.
+ * The shell around an actor when the pool answers late. The simulation and the tests of nodes cover its other parts.
  */
 import { setTimeout as delay, setImmediate as turnOfLoop } from 'node:timers/promises';
 import { test } from 'uvu';

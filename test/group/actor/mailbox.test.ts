@@ -1,4 +1,4 @@
-/** What the queue holds is what waits in it. */
+/** The queue contains exactly the waiting commands. */
 import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -79,7 +79,7 @@ test('nothing that a turn took stays in memory, however long the mailbox is neve
     for (const { command } of mailbox.takeTurn()) taken.push(new WeakRef(command));
     refill();
   }
-  // What a reference was made to lives until the job is over.
+  // A referenced object lives until the job is over.
   await turnOfLoop();
   collect();
   assert.ok(taken.length > 100);

@@ -1,4 +1,4 @@
-/** What a restore brings back: the backup, but for what the log that it replaces took back since. */
+/** A restore brings back the backup, except what the replaced log removed since. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Batch } from '../../../src/core/records/batch.js';
@@ -88,12 +88,12 @@ test('a restore applies exactly the erasures and withdrawals after the backup', 
     const model = Life.on(await backupOf(backup));
     for (let i = 0; i < 30; i++) {
       const act = draw();
-      // What is retired cannot be withdrawn.
+      // Expired events cannot be withdrawn.
       const isRefused = act.type === 'withdraw' && !everyByte(life.machine.log).includes(act.id);
       await life.act(act);
       model.machine.now = life.machine.now - 3_600_000;
       if (act.type !== 'event' && !isRefused) await model.act(act);
-      // What leaves by its age meanwhile is as much of the backup's players as before.
+      // Events that expire meanwhile concern the backup's players as much as before.
       if (retiresAfter && i % 7 === 6) await life.retireBatchwise(life.machine.now - 10 * hourMs);
     }
     const back = await restored(backup, life.machine.log);

@@ -12,9 +12,9 @@ class World {
   now = 10 * minuteMs + 1;
   seq = 5;
   intervalMs = 0;
-  /** What the replica answers next; where there is nothing, that nothing has moved. */
+  /** The replica's next answers; if there is none, it answers that nothing has changed. */
   answers: (Partial<FeedPiece> | Error)[] = [];
-  /** What answers wait for. */
+  /** Answers wait for this promise. */
   gate: Promise<void> = Promise.resolve();
   readonly asked: FeedWork[] = [];
   readonly troubles: string[] = [];
@@ -123,7 +123,7 @@ test('the replica is asked when the log grew or the minute moved, and not otherw
   await world.pass(minuteMs);
   assert.is(world.asked.length, 3);
   assert.is(world.asked[2]!.at, 12 * minuteMs);
-  // What is quiet is known to be so up to the last look.
+  // Quiet rows are known to be quiet up to the last check.
   assert.ok(world.now - world.feed.mark!.asOf <= limits.streamTickMs);
 });
 

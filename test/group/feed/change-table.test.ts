@@ -114,7 +114,7 @@ class Telling {
     }
   }
 
-  /** Of every player of the state, and of nobody else, within the steps. */
+  /** Checks the rows of every player of the state, and of no other, within the steps. */
   holds(rows: ReadonlyMap<string, Row> = this.reader): void {
     const { subjects } = this.given.state;
     const moment = asOfTime(this.given.state, this.now);

@@ -1,4 +1,4 @@
-/** What a check and a copy keep of rewritten batches until a record accounts for them. */
+/** A check and a copy accept rewritten batches only once a record accounts for them. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { test } from 'uvu';
@@ -71,7 +71,7 @@ class RetiredLog implements LogReader {
 
   #mark(): void {
     collect();
-    // What the first one freed of buffers counts as free from the second on.
+    // Buffers that the first one freed count as free from the second on.
     collect();
     const { heapUsed, arrayBuffers } = process.memoryUsage();
     this.#marks.push(heapUsed + arrayBuffers);

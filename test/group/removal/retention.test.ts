@@ -170,7 +170,7 @@ test('a group that retires at random is the same as one that never does', async 
       }
       let act = drawAct(random, events);
       if (act.type === 'event') events++;
-      // What is retired cannot be withdrawn: then neither does the model.
+      // Expired events cannot be withdrawn; the model does not withdraw them either.
       if (act.type === 'withdraw' && !everyByte(life.machine.log).includes(act.id)) act = event(`no-${i}`, 'player 0');
       await life.act(act);
       await model.act(act);

@@ -1,4 +1,4 @@
-/** Who may register, and what a group in high-security mode refuses. */
+/** Callers that may register, and the refusals of a group in high-security mode. */
 import { SignJWT } from 'jose';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

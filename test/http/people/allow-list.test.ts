@@ -1,4 +1,4 @@
-/** What a player on the group's allow list reads as, everywhere, for how long, and what is left of an entry. */
+/** Reads of a player on the group's allow list, everywhere, their duration, and the remains of an entry. */
 import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

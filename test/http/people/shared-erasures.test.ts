@@ -1,4 +1,6 @@
-/** Who erases what others reported is counted, and a peer whose erasure waits or is refused is told why. */
+/**
+ * Erasures of players that others reported are counted, and a peer whose erasure waits or is refused gets the reason.
+ */
 import { hash } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -16,7 +18,7 @@ async function erase(node: TestNode, peer: PeerClient, player: string): Promise<
 
 async function reported(...peers: readonly PeerClient[]): Promise<string> {
   const player = newPlayer();
-  // Of any clock that a test sets.
+  // Independent of the clock that a test sets.
   const timestamp = '2026-01-01T00:00:00Z';
   for (const peer of peers) assert.is((await peer.submit({ player_id: player, timestamp })).status, 201);
   return player;

@@ -30,7 +30,7 @@ const callers = [
 ] as const;
 type Caller = (typeof callers)[number];
 
-/** What each caller gets, in the order of `callers`. */
+/** The answer to each caller, in the order of `callers`. */
 type Row = readonly [string, string, string, string, string, string, string, string, string];
 
 function all(cell: string): Row {
@@ -76,7 +76,7 @@ const table: Readonly<Record<OperationId, Row>> = {
   listErasedEvents: [missing, missing, invalid, '200', '200', inactive, inactive, '200', '200'],
   // Erasure is a right of the player, whichever peer passes it on.
   eraseSubject: [missing, missing, invalid, '200', '200', inactive, inactive, '200', '200'],
-  // Whoever knows the player speaks for it: nobody has to have reported it.
+  // A caller that knows the player may dispute, even if no peer reported the player.
   openDispute: [missing, missing, invalid, '201', '201', inactive, inactive, '201', '201'],
 };
 

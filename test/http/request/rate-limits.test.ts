@@ -66,7 +66,7 @@ test('a peer beyond its limit gets 429 with the fields that say when to come aga
       assert.is(refused.headers['retry-after'], '1');
       assert.is(refused.headers['ratelimit-policy'], '"peer";q=2;w=1');
       assert.is(refused.headers.ratelimit, '"peer";r=0;t=1');
-      // Whoever has no key, or a bad one, is no peer: nothing of that limit is theirs.
+      // A caller without a valid key is no peer, so that this limit does not apply to it.
       assert.is((await ask(url, scores)).status, 200);
     });
   }
@@ -85,7 +85,7 @@ test('an address registers so many peers in an hour, and is then told how long t
   await withFace({ registrationsPerAddressPerHour: 2 }, async ({ url }) => {
     const register = (json: unknown) => ask(url, '/api/v1/peers/register', { json });
     const valid = { peer_name: 'P', game_ids: ['g'] };
-    // What is refused for its body registers nobody.
+    // A registration with an invalid body does not count.
     for (let i = 0; i < 3; i++) assert.is((await register({ ...valid, game_ids: [] })).status, 400);
     assert.equal([(await register(valid)).status, (await register(valid)).status], [201, 201]);
     const refused = await register(valid);

@@ -1,4 +1,4 @@
-/** What a caller is told of a body or an id that is refused, and what the operator sees of it. */
+/** The answer to a refused body or id, and the operator's log line about it. */
 import { hash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

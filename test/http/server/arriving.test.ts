@@ -84,7 +84,7 @@ test('bytes count as they arrive, and the largest body of whoever holds the most
     dropped.map(() => 'overloaded'),
   );
   assert.ok(dropped.length >= 2);
-  // Whoever holds the most has no room for more of its own.
+  // The holder with the most has no room for more.
   while (large.arrived(size));
   assert.ok(large.isClosed);
   assert.ok(!other.isClosed);
@@ -180,7 +180,7 @@ test('a connection that rests holds nothing of the body that it sent', async () 
     const before = process.memoryUsage().arrayBuffers;
     for (let i = 0; i < 24; i++) sockets.push(await send(face.port, body));
     let kept = Number.POSITIVE_INFINITY;
-    // What the node holds never goes; what waits for its turn to be freed does.
+    // Referenced memory never goes; memory that waits to be freed does.
     for (let look = 0; look < 100 && kept >= 6 * body.length; look++) {
       await delay(20);
       collect();

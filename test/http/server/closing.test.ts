@@ -18,7 +18,10 @@ const tooLong = `POST /api/v1/events/batch HTTP/1.1\r\n${host}X-Peer-API-Key: ${
 /** Too long for a head in one piece: how many of them come is chance. */
 const endless = 'A: b\r\n'.repeat(limits.parserHeadBytes / 4);
 
-/** What ends a connection behind a large answer: what is sent, what goes on to come behind it, and the answers. */
+/**
+ * The ways in which a connection ends after a large answer: the bytes sent, the bytes that keep arriving, and the
+ * answers.
+ */
 const endings: readonly (readonly [what: string, sent: string, behind: string, statuses: readonly number[]])[] = [
   ['HTTP/1.0', `${large} HTTP/1.0\r\n\r\n`, garbage, [200]],
   ['Connection: close', `${large} HTTP/1.1\r\n${host}Connection: close\r\n\r\n`, garbage, [200]],

@@ -1,4 +1,7 @@
-/** What a connection may expect: an order among its requests, an end without loss, and no blame for hanging up. */
+/**
+ * The guarantees of a connection: an order among its requests, an end without loss, and no error for a client that
+ * disconnects.
+ */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setImmediate as turnOfLoop } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** Who has to go when there is no room for a new connection. */
+/** The connection that must go when there is no room for a new one. */
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { test } from 'uvu';

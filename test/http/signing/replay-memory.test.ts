@@ -1,4 +1,4 @@
-/** What was taken is known for as long as it could come again, in bounded memory. */
+/** Signatures are remembered for as long as they could be replayed, in bounded memory. */
 import { randomBytes } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

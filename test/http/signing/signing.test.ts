@@ -1,4 +1,4 @@
-/** Who must sign, what a signature has to cover, and what each faulty one is answered with. */
+/** Requests that must be signed, the parts that a signature must cover, and the answer to each invalid one. */
 import { hash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

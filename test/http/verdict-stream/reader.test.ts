@@ -153,7 +153,7 @@ test('while it catches up a reader is told of erasures, and of changes only once
   reader.erasedMeanwhile(() => Buffer.from('event: gone\n\n'));
   answer({ position: 3, count: 0, text: '', next: null });
   await started;
-  // Told late, but known since it caught up.
+  // The reader receives the change late, but has been up to date since.
   reader.send({ position: 3, changeFor, rows: 1 });
   reader.send({ position: 4, changeFor, rows: 1 });
   reader.erasedMeanwhile(() => Buffer.from('event: gone\n\n'));

@@ -321,7 +321,7 @@ test('an added peer may submit with the key that is shown once, and the list nev
   assert.is(run.code, 0, run.err);
   const keys = run.out.match(/^ptf_dev_[\w-]{43}$/gm) ?? [];
   assert.is(keys.length, 1);
-  assert.match(run.out, 'shown this once');
+  assert.match(run.out, 'shown only this once');
   const key = String(keys[0]);
   const list = rowsOf(await json(['peers', 'list']));
   const peer = list.find((row) => row.peer_name === 'Arena EU');
@@ -380,7 +380,7 @@ test('peers that never sent an event are purged once they are idle for long enou
 
 test('a revocation is final', async () => {
   const peer = await addPeer('to revoke');
-  // Nobody to ask here: the input is no terminal.
+  // There is no user to ask here: the input is no terminal.
   assert.is((await json(['peers', 'revoke', peer.id])).status, 'revoked');
   assert.is(await submit(peer, 'revoked-1'), 403);
   for (const args of [

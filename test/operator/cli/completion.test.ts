@@ -13,7 +13,7 @@ test.after(() => rmSync(folder, { recursive: true, force: true }));
 mkdirSync(join(folder, 'inner'));
 const trap = join(folder, 'was-run');
 
-/** What is typed, its last word under the cursor, and what is offered for it, in any order. */
+/** The typed words, with the last one under the cursor, and the completions in any order. */
 const cases: readonly (readonly [typed: readonly string[], offered: readonly string[]])[] = [
   [
     ['peers', ''],

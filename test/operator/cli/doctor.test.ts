@@ -100,7 +100,7 @@ test('faults of the configuration forbid a start, and are a warning where a node
 
 test('Node must be new enough, and the node that runs should be of this release', () => {
   one(judgeVersions(runtime, running), 'ok', /9\.8\.7 on Node v24/);
-  one(judgeVersions({ ...runtime, node: 'v20.19.0' }, null), 'warn', /no security fixes/);
+  one(judgeVersions({ ...runtime, node: 'v20.19.0' }, null), 'warn', /no longer receives security fixes/);
   one(judgeVersions({ ...runtime, node: 'v20.18.9' }, null), 'fail', /too old/);
   one(judgeVersions({ ...runtime, node: 'v18.20.0' }, null), 'fail', /too old/);
   one(judgeVersions({ ...runtime, platform: 'darwin' }, null), 'warn', /darwin/);
@@ -108,14 +108,14 @@ test('Node must be new enough, and the node that runs should be of this release'
 });
 
 test('a clock behind what was written is wrong, and one that nobody keeps is worth a word', () => {
-  one(judgeClock(at, healthy, true), 'ok', /kept right/);
-  one(judgeClock(at - 5_000, healthy, null), 'ok', /cannot be told/);
+  one(judgeClock(at, healthy, true), 'ok', /synchronised by/);
+  one(judgeClock(at - 5_000, healthy, null), 'ok', /keeps it right is unknown/);
   one(judgeClock(at - 60_000, healthy, true), 'fail', /head\.json was written 60 s later/);
-  one(judgeClock(at, healthy, false), 'warn', /nothing keeps right/);
+  one(judgeClock(at, healthy, false), 'warn', /no service keeps it right/);
 });
 
 test('the data folder belongs to the node and to nobody else', () => {
-  one(judgePermissions(healthy), 'ok', /this user alone/);
+  one(judgePermissions(healthy), 'ok', /only this user/);
   one(judgePermissions({ ...healthy, folder: null, files: [] }), 'ok', /no data folder yet/);
   one(judgePermissions({ ...healthy, uid: 0 }), 'fail', /belongs to user 1000/);
   one(judgePermissions({ ...healthy, folder: file('/data', { mode: 0o750 }) }), 'warn', /open to other users/);
@@ -140,13 +140,13 @@ test('the disk is local, and has room for writes and for another snapshot', () =
 test('memory is held against what Sizing says of players and event ids', () => {
   const big = { ...running, counts: { peers: 1, players: 10_000_000, events: 100_000_000 } };
   // 150 MB + 3.5 x (10M x 127 + 100M x 23) bytes = 12.645 GB.
-  one(judgeMemory(12e9, big), 'warn', /may take 12645\.0 MB/);
-  one(judgeMemory(16e9, big), 'ok', /may take 12645\.0 MB/);
+  one(judgeMemory(12e9, big), 'warn', /may need 12645\.0 MB/);
+  one(judgeMemory(16e9, big), 'ok', /may need 12645\.0 MB/);
   one(judgeMemory(8e9, null), 'ok', /8000\.0 MB/);
 });
 
 test('a running node is asked how it stands', () => {
-  one(judgeRunning(running), 'ok', /takes commands/);
+  one(judgeRunning(running), 'ok', /accepts commands/);
   one(judgeRunning({ ...running, ready: false, reason: 'recovering' }), 'fail', /recovering/);
   one(judgeRunning({ ...running, writable: false, reason: 'disk_low' }), 'fail', /no writes: disk_low/);
   one(judgeRunning({ ...running, weights: { based_on_seq: 0, computed_at: null } }), 'warn', /never computed/);
@@ -216,8 +216,8 @@ test('what a start would refuse is a fault of the configuration, however well th
 
 test('what stands where the folder should, or keeps it from being made, is found', async () => {
   one(judgePermissions({ ...healthy, isFolder: false }), 'fail', /\/data is not a folder/);
-  one(judgePermissions({ ...healthy, folder: null }), 'ok', /the first start makes it/);
-  one(judgePermissions({ ...healthy, folder: null, mayMake: false }), 'fail', /may not make one in \/data/);
+  one(judgePermissions({ ...healthy, folder: null }), 'ok', /the first start creates it/);
+  one(judgePermissions({ ...healthy, folder: null, mayMake: false }), 'fail', /may not create one in \/data/);
   const dir = mkdtempSync(join(tmpdir(), 'ptf-doctor-'));
   symlinkSync('nowhere', join(dir, 'dangling'));
   writeFileSync(join(dir, 'file'), '');
@@ -255,7 +255,7 @@ test('a healthy folder is found so with its node and without, and damage makes t
   try {
     const node = await startTestNode({ DATA_DIR: dir });
     const live = await doctor(0);
-    assert.match(live.get('node')!.text, /runs and takes commands/);
+    assert.match(live.get('node')!.text, /runs and accepts commands/);
     assert.is(live.get('permissions')!.result, 'ok');
     assert.is(live.get('versions')!.result, 'warn', 'the node is of another release than 9.8.7');
     await node.close();
@@ -273,7 +273,7 @@ test('a healthy folder is found so with its node and without, and damage makes t
     assert.is((await doctor(1)).get('store')!.result, 'fail');
     const shown = await runHere(['doctor'], dir, { verifyFolder: (folder, mode) => verifyInChild(folder, mode) });
     assert.match(shown.out, /^fail {2}store {2,}\S/m);
-    assert.match(shown.out, /^ +-> keep the folder as it is/m);
+    assert.match(shown.out, /^ +-> do not change the folder/m);
     assert.match(shown.err, /^ptf: 1 of \d+ findings must be fixed \(unhealthy\)$/m);
   } finally {
     rmSync(dir, { recursive: true, force: true });

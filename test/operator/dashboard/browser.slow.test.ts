@@ -25,7 +25,7 @@ const views = ['', 'peers', 'register', 'players', 'pre-trust', 'disputes', 'era
 
 let node: TestNode;
 let browser: Browser;
-/** Where the operator sits, from test to test. */
+/** The operator's browser, kept from test to test. */
 let seen: Seen;
 
 function url(): string {
@@ -58,7 +58,7 @@ function eventOf(peerId: string, i: number, playerId: string): object {
   };
 }
 
-/** What the public port answers to an event of this key. */
+/** Returns the public port's answer to an event of this key. */
 async function submit(key: string, peerId: string, i: number, playerId = 'player-1'): Promise<number> {
   const { status } = await fetch(`${node.url}/api/v1/events`, {
     method: 'POST',

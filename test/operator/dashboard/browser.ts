@@ -122,7 +122,7 @@ export function paleOf(page: Page): Promise<string[]> {
       const color = pixel(getComputedStyle(element).backgroundColor);
       return color[3] === 255 || element.parentElement === null ? color : ground(element.parentElement);
     };
-    // What stands in a translucent box lets through what lies behind that box.
+    // Content of a translucent box shows the background behind the box.
     const through = (element, color) => {
       let seen = [...color];
       for (let box = element; box.parentElement !== null; box = box.parentElement) {

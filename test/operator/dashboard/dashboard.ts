@@ -121,7 +121,7 @@ export async function startTestDashboard(
   };
 }
 
-/** What a browser keeps of `Set-Cookie`. */
+/** Returns the cookie that a browser stores from `Set-Cookie`. */
 export function cookieOf(headers: Answer['headers']): string {
   const [cookie = ''] = [headers['set-cookie'] ?? []].flat();
   return cookie.split(';')[0] ?? '';

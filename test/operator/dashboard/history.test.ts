@@ -1,4 +1,4 @@
-/** What the plots show: rates and percentiles between samples, weights over time, rings that end. */
+/** The plots: rates and percentiles between samples, weights over time, bounded rings. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { limits } from '../../../src/limits.js';

@@ -77,7 +77,7 @@ test('a password on standard input is kept as a hash that its owner alone reads,
 
 test('at a terminal it is asked for twice', async () => {
   const { code, asked } = await typed(password, password);
-  assert.equal([code, asked], [0, ['New password', 'Once more']]);
+  assert.equal([code, asked], [0, ['New password', 'Repeat the password']]);
   assert.ok(await isPassword(password, kept()));
 });
 

@@ -1,6 +1,6 @@
 /**
- * What the dashboard shows of a group in each of its states, in a real Chromium: over a group that answers as a test
- * wants it, and over a node whose process stands still. A complaint of the console fails the test.
+ * The dashboard of a group in each of its states, in a real Chromium: over a group that answers as a test wants it, and
+ * over a node whose process is stopped. A message on the console fails the test.
  */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ const narrow = { width: 390, height: 844 };
 const fixed = recordedGroup(0).group;
 
 let browser: Browser;
-/** What a test opened, closed in this order after it, whether it failed or not. */
+/** Resources that a test opened, closed in this order after it, whether it failed or not. */
 const opened: (() => Promise<unknown>)[] = [];
 
 async function serve(...how: Parameters<typeof startTestDashboard>): Promise<TestDashboard> {

@@ -7,7 +7,7 @@ import { lists } from './lists.js';
 
 const bans = 7;
 
-/** What of an event must be the same however the list was damaged. */
+/** The parts of an event that must be equal however the list was damaged. */
 function said({ player_id, line, banned_at, state }: EventDocument): string {
   return [line, player_id, banned_at, state].join(' ');
 }

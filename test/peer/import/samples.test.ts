@@ -1,4 +1,4 @@
-/** What a right import makes of the sample lists: EXPECTED.md as tests. */
+/** The correct import of the sample lists: EXPECTED.md as tests. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { A, B, brief, C, D, eventAbout, plan, sample, samples } from './plans.js';

@@ -14,7 +14,7 @@ test('a file that cannot be read counts as unchanged, one that is gone does not'
   writeFileSync(path, ' text\n');
   assert.is(read(), 'text');
   rmSync(path);
-  // Whoever runs the tests may read every file, but none reads a folder.
+  // The user who runs the tests may read every file, but no user reads a folder as a file.
   mkdirSync(path);
   assert.throws(() => readIfThere(path), /EISDIR/);
   assert.is(read(), 'text');

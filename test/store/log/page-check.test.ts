@@ -56,7 +56,7 @@ test('a log holds after every commit of a long life: batches of all sizes, rewri
 const META_MAIN_TREE = 24 + 24 + 48;
 const META_TXN = 24 + 128;
 
-/** Where a closed log keeps what: byte offsets into its file. */
+/** The layout of a closed log: byte offsets into its file. */
 interface Layout {
   readonly bytes: Buffer;
   /** The list of free pages, and the rightmost leaf of the batches. */

@@ -84,7 +84,7 @@ test('a first claim that is killed at any moment leaves a folder that the next o
     await until(isThere);
     await delay(round);
     await end(child);
-    // What is in its place is whole, and can be read as it is.
+    // The file in its place is whole, and can be read as it is.
     if (existsSync(logFolderOf(dir))) await openLogReader(dir, { alone: true }).close();
     await (await claimFolder(dir)).close();
     assert.equal(
@@ -316,7 +316,7 @@ test('an owner whose claim was hidden is fenced by the next one', async () => {
   removeFolder(dir);
 });
 
-/** What an earlier build left: the owner's record in the log alone. */
+/** The state that an earlier build left: the owner's record in the log alone. */
 function removeOwnerFiles(dir: string): void {
   for (const name of readdirSync(dir)) if (name.startsWith('owner-')) rmSync(join(dir, name));
 }

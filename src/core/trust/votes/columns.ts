@@ -30,7 +30,7 @@ export interface PeerFacts {
   readonly seniority?: Float64Array;
   /** Absent if no peer carries an origin. */
   readonly origins?: OriginFacts;
-  /** Absent where no peer is new. */
+  /** Absent if no peer is new. */
   readonly joined?: Joined;
 }
 

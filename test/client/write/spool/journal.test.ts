@@ -84,7 +84,7 @@ test('a read is bounded in count and in bytes, but gives at least one record', a
   await journal.close();
 });
 
-/** What every file handle inherits. */
+/** Returns the prototype of all file handles. */
 async function handlesOf(path: string): Promise<{ read: FileHandle['read']; datasync: FileHandle['datasync'] }> {
   const probe = await openFile(path, 'r');
   await probe.close();

@@ -25,7 +25,7 @@ const peers = 8;
 const constants = { ...trustConstants, sampledPlayers: 4_000, sampledPlayersPerPeer: 0 };
 const sampling = { ...constants, gatePlayersPerPair: 1_000, gatePlayersPerPeer: 4_000 };
 const unsampled = { ...constants, gatePlayersPerPair: 1e9, gatePlayersPerPeer: 1e9 };
-/** Of these players everybody is looked at, for the log-odds. */
+/** These players are examined for all peers, for the log-odds. */
 const floor = Math.ceil((constants.sampledPlayers / players) * whole);
 
 /** One entry in five has no mass, and so is no vote. */
@@ -64,7 +64,7 @@ test('a peer, and a pair, is looked at on about so many of its players, and on a
     if (all < 0.5 * most) assert.is(below, whole, `${all} in all`);
     if (all < 2 * most) return;
     parts++;
-    // What is seen of it in the sixteenth block of rows differs by chance.
+    // The number seen in the sixteenth block of rows varies at random.
     const wanted = Math.max(most, (floor / whole) * all);
     assert.ok(Math.abs((below / whole) * all - wanted) < 0.4 * wanted, `${below} of ${all}, for ${most}`);
   };

@@ -1,4 +1,4 @@
-/** What of the evidence is a vote. */
+/** The evidence that counts as a vote. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { trustConstants } from '../../../../src/core/evidence/trust-constants.js';
@@ -48,7 +48,7 @@ test('evidence without mass, and that of excluded peers, is no vote, and a playe
 
 test('evidence in another order than that of its peers is refused', () => {
   const evidence = { ...evidenceOf(4, [[bad(0), good(3)]]), peer: Uint32Array.of(3, 0) };
-  assert.throws(() => readVotes(evidence, factsOf(4), new Scratch()), /order of their peers/);
+  assert.throws(() => readVotes(evidence, factsOf(4), new Scratch()), /sorted by peer/);
   assert.throws(() => readVotes({ ...evidence, peer: Uint32Array.of(3, 3) }, factsOf(4), new Scratch()), /order/);
 });
 

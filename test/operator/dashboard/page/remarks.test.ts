@@ -1,7 +1,4 @@
-/**
- * What the page says of a peer. The texts are those that an operator is meant to read; the rules are those of
- * docs/SCORING.md.
- */
+/** The page's remarks about a peer. The texts are those for an operator; the rules are those of docs/SCORING.md. */
 import { type Test, test as uvuTest } from 'uvu';
 import * as assert from 'uvu/assert';
 import { groupFactsOf, remarksOf, statusLookOf } from '../../../../src/operator/dashboard/page/remarks.js';

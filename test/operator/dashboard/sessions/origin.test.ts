@@ -1,4 +1,4 @@
-/** Where a request comes from, as browsers and proxies tell it. */
+/** The origin of a request, as browsers and proxies report it. */
 import type { IncomingMessage } from 'node:http';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

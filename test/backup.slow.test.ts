@@ -160,7 +160,7 @@ test('what the old folder says of erasures is asked for, and doing without it mu
   const cut = newFolder();
   cpSync(dir, cut, { recursive: true });
   truncateSync(join(cut, 'log', 'data.mdb'), 10_000);
-  assert.match(await refused(['restore', place, '--replace'], cut, 'erasures_unknown'), 'cannot be told');
+  assert.match(await refused(['restore', place, '--replace'], cut, 'erasures_unknown'), 'cannot be read from');
   assert.not.ok(existsSync(join(cut, '.restoring')));
   await done(['restore', place, '--replace', '--without-erasures'], cut);
   assert.ok(holds(cut, erased));

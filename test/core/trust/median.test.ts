@@ -20,7 +20,7 @@ test('many values of little weight do not move it', () => {
 
 test('a single value is its own median, and none is a broken invariant', () => {
   assert.is(lowerWeightedMedian([0.3], [0.01]), 0.3);
-  assert.throws(() => lowerWeightedMedian([], []), /needs a value/);
+  assert.throws(() => lowerWeightedMedian([], []), /needs at least one value/);
 });
 
 test.run();

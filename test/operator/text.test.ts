@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { auditPart, auditStart } from '../../src/core/records/audit.js';
 import { limits } from '../../src/limits.js';
-import { parseCount, parseHash, parseNames, parseOverlap } from '../../src/operator/cli/arguments.js';
+import { countUpTo, parseCount, parseHash, parseNames, parseOverlap } from '../../src/operator/cli/arguments.js';
 import { cutLine, facts, printable, table } from '../../src/operator/cli/table.js';
 import { verifyChain } from '../../src/operator/protocol/audit-chain.js';
 import type { AuditEntryValue } from '../../src/operator/protocol/value-types.js';
@@ -22,6 +22,8 @@ test('a count lies between 1 and a page', () => {
   assert.is(parseCount('1'), 1);
   assert.is(parseCount('200'), limits.pageMax);
   for (const odd of ['0', '201', '-1', '1.5', 'x', '']) assert.throws(() => parseCount(odd), /whole number/, odd);
+  assert.is(countUpTo(5)('5'), 5);
+  assert.throws(() => countUpTo(5)('6'), /from 1 to 5/);
 });
 
 test('games are split at commas, without blanks around them', () => {

@@ -35,10 +35,15 @@ export function parseHalfLife(text: string): number {
 }
 
 /** Parses a number of entries. */
-export function parseCount(text: string): number {
-  const count = /^\d{1,9}$/.test(text) ? Number(text) : 0;
-  if (count >= 1 && count <= limits.pageMax) return count;
-  throw new InvalidArgumentError(`Write a whole number from 1 to ${limits.pageMax}.`);
+export const parseCount = countUpTo(limits.pageMax);
+
+/** Returns the parser of a whole number from 1 to `most`. */
+export function countUpTo(most: number): (text: string) => number {
+  return (text) => {
+    const count = /^\d{1,9}$/.test(text) ? Number(text) : 0;
+    if (count >= 1 && count <= most) return count;
+    throw new InvalidArgumentError(`Write a whole number from 1 to ${most}.`);
+  };
 }
 
 /** Parses comma-separated names, without blanks around them. */

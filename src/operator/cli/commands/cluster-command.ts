@@ -1,7 +1,9 @@
 /** `ptf cluster`: the nodes of a group that several nodes serve. */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { limits } from '../../../limits.js';
 import type { ClusterValue } from '../../protocol/value-types.js';
+import { countUpTo } from '../arguments.js';
 import { awaitPurged } from '../byte-search.js';
 import { OperatorError } from '../node-client.js';
 import type { Rendered } from '../renderers.js';
@@ -10,8 +12,8 @@ import { facts, table } from '../table.js';
 
 interface ScrubOptions {
   readonly search?: string;
-  readonly snapshotCount?: string;
-  readonly maxWals?: string;
+  readonly snapshotCount?: number;
+  readonly maxWals?: number;
 }
 
 export function addCluster(program: Command, session: Session): void {
@@ -37,14 +39,22 @@ export function addCluster(program: Command, session: Session): void {
     .command('scrub')
     .description("remove erased data from etcd's write-ahead logs; happens nightly by itself")
     .option('--now', 'at once, which is also the default')
-    .option('--snapshot-count <n>', "as the members of etcd have it; etcd's default where absent")
-    .option('--max-wals <n>', 'the same')
+    .option(
+      '--snapshot-count <number>',
+      "the members' setting of this name, if it is not etcd's default",
+      countUpTo(limits.walSnapshotEntriesMax),
+    )
+    .option(
+      '--max-wals <number>',
+      "the members' setting of this name, if it is not etcd's default",
+      countUpTo(limits.walFilesMax),
+    )
     .option('--search <dir>', "then prove it by a byte search of a member's data folder on this machine")
     .addHelpText('after', examples('cluster scrub --now', 'cluster scrub --now --search /var/lib/etcd'))
     .action(async ({ search, snapshotCount, maxWals }: ScrubOptions) => {
       const settings = {
-        ...(snapshotCount === undefined ? {} : { snapshot_count: Number(snapshotCount) }),
-        ...(maxWals === undefined ? {} : { max_wals: Number(maxWals) }),
+        ...(snapshotCount === undefined ? {} : { snapshot_count: snapshotCount }),
+        ...(maxWals === undefined ? {} : { max_wals: maxWals }),
       };
       const value = await showing(session, 'pushing the logs of etcd on', (progress) =>
         ask('cluster-scrub', settings, progress),

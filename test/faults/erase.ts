@@ -53,7 +53,7 @@ function eventOf(peer: PeerView, eventId: string, subject: Uint8Array): EventSub
  * a process's locks on a file as soon as that process closes any descriptor of it.
  */
 function filesWith(dir: string, marks: readonly Buffer[]): string[] {
-  return filesOfLiving(dir, (name) => !name.endsWith('lock.mdb')).flatMap(({ name, bytes }) => {
+  return filesOfLiving(dir).flatMap(({ name, bytes }) => {
     const found = marks.filter((mark) => bytes.includes(mark));
     return found.map((mark) => `${name} holds ${nameOf(mark)}`);
   });

@@ -1,10 +1,11 @@
 /** Disputes over HTTP: who is told, and what of them leaves with the player. */
 import { hash } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { bytesOfLiving } from '../support/living-folder.js';
 import { startTestNode, type TestNode } from '../support/node.js';
 import { StreamReader } from '../support/stream-reader.js';
 import { ask } from './exchange.js';
@@ -190,14 +191,6 @@ async function report(node: TestNode, peer: PeerClient, players: readonly string
   assert.is(body.accepted, players.length);
 }
 
-/** All bytes of a folder. */
-function bytesIn(dir: string): Buffer {
-  const parts = readdirSync(dir, { recursive: true, withFileTypes: true })
-    .filter((one) => one.isFile())
-    .map((one) => readFileSync(join(one.parentPath, one.name)));
-  return Buffer.concat(parts);
-}
-
 test('an erasure removes the disputes of the player with their texts from log and snapshots', async () => {
   await withGroup(async (group, restart) => {
     const [player, kept] = [newPlayer(), newPlayer()];
@@ -207,12 +200,13 @@ test('an erasure removes the disputes of the player with their texts from log an
     await dispute(group, kept, group.disputing, { text: 'TEXT-OF-KEPT' });
     assert.ok((await group.node.group.decideDispute('uphold', id, [], 'test')).ok);
     await report(group.node, group.other, Array.from({ length: 30 }, newPlayer));
-    for (const text of ['TEXT-OF-ERASED', 'ANOTHER-OF-ERASED']) assert.ok(bytesIn(group.node.dir).includes(text), text);
+    for (const text of ['TEXT-OF-ERASED', 'ANOTHER-OF-ERASED'])
+      assert.ok(bytesOfLiving(group.node.dir).includes(text), text);
     const { key } = group.reporter;
     const path = `/api/v1/subjects/${subjectOf(player)}`;
     assert.is((await ask(group.node.url, path, { method: 'DELETE', key })).status, 200);
     const check = () => {
-      const bytes = bytesIn(group.node.dir);
+      const bytes = bytesOfLiving(group.node.dir);
       for (const text of ['TEXT-OF-ERASED', 'ANOTHER-OF-ERASED', subjectOf(player)])
         assert.not(bytes.includes(text), text);
       assert.not(bytes.includes(Buffer.from(subjectOf(player), 'hex')));

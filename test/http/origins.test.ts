@@ -1,9 +1,8 @@
 /** Origins and references over HTTP: from which schema version on, what is refused, and who sees them. */
 import { hash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { bytesOfLiving } from '../support/living-folder.js';
 import { startTestNode, type TestNode, weightsSettled } from '../support/node.js';
 import { ask } from './exchange.js';
 import { newPlayer, registerPeer } from './peer-client.js';
@@ -182,14 +181,6 @@ test('a peer lists its own events and what it carries, newest first, page by pag
   });
 });
 
-/** All bytes of a folder. */
-function bytesIn(dir: string): Buffer {
-  const parts = readdirSync(dir, { recursive: true, withFileTypes: true })
-    .filter((one) => one.isFile())
-    .map((one) => readFileSync(join(one.parentPath, one.name)));
-  return Buffer.concat(parts);
-}
-
 test('a reference leaves log and snapshots with its event: by withdrawal, and by an erasure', async () => {
   await withNode(async (node) => {
     await declare(node, 'list');
@@ -201,12 +192,13 @@ test('a reference leaves log and snapshots with its event: by withdrawal, and by
     await peer.submit({ ...labels, player_id: kept, reference: 'TICKET-OF-KEPT' });
     const fillers = Array.from({ length: 40 }, () => peer.event({ player_id: newPlayer() }));
     await ask(node.url, '/api/v1/events/batch', { key: peer.key, json: { events: fillers } });
-    for (const one of ['WITHDRAWN', 'ERASED', 'KEPT']) assert.ok(bytesIn(node.dir).includes(`TICKET-OF-${one}`), one);
+    for (const one of ['WITHDRAWN', 'ERASED', 'KEPT'])
+      assert.ok(bytesOfLiving(node.dir).includes(`TICKET-OF-${one}`), one);
     const withdrawal = await ask(node.url, '/api/v1/events/ref-withdrawn', { method: 'DELETE', key: peer.key });
     assert.is(withdrawal.status, 200);
     const subject = hash('sha256', erased + salt, 'hex');
     assert.is((await ask(node.url, `/api/v1/subjects/${subject}`, { method: 'DELETE', key: peer.key })).status, 200);
-    const bytes = bytesIn(node.dir);
+    const bytes = bytesOfLiving(node.dir);
     for (const one of ['WITHDRAWN', 'ERASED']) assert.not(bytes.includes(`TICKET-OF-${one}`), one);
     assert.ok(bytes.includes('TICKET-OF-KEPT'));
   });

@@ -11,20 +11,27 @@ export interface LivingFile {
   readonly bytes: Buffer;
 }
 
+/** Closing this file releases every lock that the process holds on it: a node in the same process would lose its own. */
+const LOCK_FILE = 'lock.mdb';
+
 /**
- * Returns every file under a folder whose name is `wanted`, from one pass in which no file disappeared. A snapshot is
- * renamed when it is complete, and must not be missed under both names.
+ * Returns every file under a folder, from one pass in which no file disappeared. A snapshot is renamed when it is
+ * complete, and must not be missed under both names. LMDB's lock files are left alone.
  */
-export function filesOfLiving(dir: string, wanted: (name: string) => boolean = () => true): LivingFile[] {
+export function filesOfLiving(dir: string): LivingFile[] {
   for (let look = 1; ; look++) {
     try {
       return readdirSync(dir, { recursive: true, withFileTypes: true })
-        .filter((entry) => entry.isFile())
-        .map((entry) => join(entry.parentPath, entry.name).slice(dir.length + 1))
-        .filter(wanted)
-        .map((name) => ({ name, bytes: readFileSync(join(dir, name)) }));
+        .filter((entry) => entry.isFile() && entry.name !== LOCK_FILE)
+        .map((entry) => join(entry.parentPath, entry.name))
+        .map((path) => ({ name: path.slice(dir.length + 1), bytes: readFileSync(path) }));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || look === looksMax) throw error;
     }
   }
+}
+
+/** Returns all bytes of a folder's files, one after the other. */
+export function bytesOfLiving(dir: string): Buffer {
+  return Buffer.concat(filesOfLiving(dir).map(({ bytes }) => bytes));
 }

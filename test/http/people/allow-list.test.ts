@@ -1,10 +1,9 @@
 /** Reads of a player on the group's allow list, everywhere, their duration, and the remains of an entry. */
 import { hash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { TrustClient } from '../../../src/client/trust-client.js';
+import { bytesOfLiving } from '../../support/living-folder.js';
 import { startTestNode, type TestNode, weightsSettled } from '../../support/node.js';
 import { StreamReader } from '../../support/stream-reader.js';
 import { until } from '../../support/until.js';
@@ -160,11 +159,6 @@ test('the audit names who made and ended an entry, and neither the player nor th
   await node.close();
 });
 
-function storedIn(dir: string): Buffer {
-  const files = readdirSync(dir, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
-  return Buffer.concat(files.map((one) => readFileSync(join(one.parentPath, one.name))));
-}
-
 test('an erasure takes every record of the allow list with it, also where the player has no events', async () => {
   const given = await group();
   const { node, player } = given;
@@ -175,11 +169,11 @@ test('an erasure takes every record of the allow list with it, also where the pl
   await node.group.disallowPlayer(subjectOf(player), 'operator');
   await allow(given, unseen, hourMs, notes[2]);
   assert.is(node.group.trust(subjectOf(unseen)), undefined);
-  const before = storedIn(node.dir);
+  const before = bytesOfLiving(node.dir);
   for (const note of notes) assert.ok(before.includes(note), note);
   for (const one of [player, unseen]) assert.ok((await node.group.confirmErasure(subjectOf(one), 'operator')).ok);
   assert.equal(node.group.allowedPlayers(), []);
-  const after = storedIn(node.dir);
+  const after = bytesOfLiving(node.dir);
   for (const note of notes) assert.not.ok(after.includes(note), note);
   for (const one of [player, unseen]) {
     assert.not.ok(after.includes(subjectOf(one)));

@@ -179,6 +179,30 @@ test('a replica that dies rejects its task and is replaced', async () => {
   await pool.close();
 });
 
+test('a task whose worker cannot load rejects with the reason, and the next one starts a worker again', async () => {
+  const entry = join(temporaryFolder(), 'loading.mjs');
+  const loads = join(temporaryFolder(), 'loads');
+  writeFileSync(
+    entry,
+    `import { existsSync } from 'node:fs';
+if (!existsSync(${JSON.stringify(loads)})) throw new Error('too many open files');
+export function loaded() {}
+export function snapshot() { return 'there'; }
+export function close() {}
+`,
+  );
+  const folder = { dir: temporaryFolder(), salt: new Uint8Array(16) };
+  const pool = new PiscinaPool(folder, { replica: pathToFileURL(entry), reader: failingReplica('') });
+  const [first, second] = await Promise.allSettled([pool.snapshot(1, 1), pool.weights(1, 0)]);
+  for (const { status, reason } of [first, second] as PromiseRejectedResult[]) {
+    assert.is(status, 'rejected');
+    assert.match(String(reason.cause), /too many open files/);
+  }
+  writeFileSync(loads, '');
+  assert.is((await pool.snapshot(1, 1)) as unknown, 'there');
+  await pool.close();
+});
+
 test('what a pool tells of no task of ours, such as an answer to one that was given up, is no error of the process', async () => {
   const pool = poolOf(failingReplica(''), { dir: temporaryFolder(), salt: new Uint8Array(16) }, 1, 1);
   // As Piscina does; an emitter throws an error that nobody listens for.

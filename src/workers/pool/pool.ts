@@ -1,7 +1,7 @@
 /**
  * The worker pools of a group: one replica, and separate readers, so that a listing never waits for a snapshot. Both
  * are Piscina pools with bounded queues, whose threads start with the first task. A dead worker is replaced, and its
- * task rejects.
+ * task rejects. So does every task that waits for workers that cannot load.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
@@ -179,6 +179,7 @@ class LazyPool {
   #pool: Piscina | null = null;
   /** Settled once every worker that started with the first task has loaded, or has failed to load. */
   #loaded: Promise<unknown> = Promise.resolve();
+  readonly #loadErrors = new WeakMap<Piscina, Error>();
   #isClosed = false;
 
   constructor(make: () => Piscina) {
@@ -189,17 +190,36 @@ class LazyPool {
   start(): Piscina {
     if (this.#pool === null) {
       if (this.#isClosed) throw new Error('the pool is closed');
-      this.#pool = this.#make();
-      this.#loaded = Promise.allSettled(onEach(this.#pool, 'loaded'));
+      const pool = this.#make();
+      pool.on('error', (error: Error) => this.#discardUnloaded(pool, error));
+      this.#pool = pool;
+      this.#loaded = Promise.allSettled(onEach(pool, 'loaded'));
     }
     return this.#pool;
   }
 
+  /** Returns why the workers of a discarded pool did not load. */
+  loadErrorOf(pool: Piscina): Error | undefined {
+    return this.#loadErrors.get(pool);
+  }
+
   async close(loadMs: number, poolMs: number): Promise<void> {
     this.#isClosed = true;
-    if (this.#pool === null) return;
+    const pool = this.#pool;
+    if (pool === null) return;
     await within(loadMs, this.#loaded);
-    await end(this.#pool, poolMs);
+    await end(pool, poolMs);
+  }
+
+  /**
+   * Discards a pool none of whose workers could load: Piscina starts no others, and its tasks would wait for ever. They
+   * reject, and the next task starts a new pool.
+   */
+  #discardUnloaded(pool: Piscina, error: Error): void {
+    if (this.#pool !== pool || pool.threads.length > 0) return;
+    this.#loadErrors.set(pool, error);
+    this.#pool = null;
+    void pool.destroy();
   }
 }
 
@@ -256,6 +276,8 @@ async function run<R>(lazy: LazyPool, name: keyof GroupPool, task: unknown, opti
     const signal = timeoutMs === undefined ? null : AbortSignal.timeout(timeoutMs);
     return (await pool.run(task, { name, signal, ...(transferList === undefined ? {} : { transferList }) })) as R;
   } catch (error) {
+    const loadError = lazy.loadErrorOf(pool);
+    if (loadError !== undefined) throw new Error(`the worker of ${name} could not load`, { cause: loadError });
     const isFull = error instanceof Error && /queue/i.test(error.message) && pool.queueSize >= pool.options.maxQueue;
     throw isFull ? new PoolBusyError(`the ${name} queue is full`) : error;
   }

@@ -3,6 +3,7 @@
  * caches, withdrawals and erasures. Everything that they are told goes into the history.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { salt } from '../../bench/cluster/node-group.js';
 import { subjectHash } from '../../src/client/ids/subject.js';
 import type { Feed, RegisteredPeer } from '../../src/client/read/calls.js';
 import { TrustClient } from '../../src/client/trust-client.js';
@@ -10,7 +11,7 @@ import { TrustError } from '../../src/client/trust-error.js';
 import { Random } from '../support/random.js';
 import { differences } from '../support/stream-reader.js';
 import type { History, Outcome } from './history.js';
-import { type ClusterNode, salt } from './nodes.js';
+import type { ClusterNode } from './nodes.js';
 
 const players = 200;
 const types = ['report_cheating', 'commendation', 'ban_applied', 'report_toxicity'] as const;

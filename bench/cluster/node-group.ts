@@ -1,6 +1,6 @@
 /**
- * The nodes of one group on an etcd cluster, for tests and the bench: their common settings, their start, and who leads.
- * The nodes themselves, and the links between them, are made by the caller.
+ * The nodes of one group on an etcd cluster, for tests and the bench: their common settings, their start, and who
+ * leads. The nodes themselves, and the links between them, are made by the caller.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 

@@ -101,7 +101,9 @@ export class Group {
     return awaitLeader(this.nodes);
   }
 
-  /** Undoes every fault that may be left: links, pauses, clocks, full disks, dead processes. Waits until all is settled. */
+  /**
+   * Undoes every fault that may be left: links, pauses, clocks, full disks, dead processes. Waits until all is settled.
+   */
   async heal(): Promise<void> {
     for (const disk of this.disks) disk.clear();
     for (const link of this.#memberLinks) link.heal();

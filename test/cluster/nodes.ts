@@ -1,6 +1,6 @@
 /**
- * One node of the fault harness: a process of `dist/main.js`, a proxy in front of the node, and a proxy from the node to
- * each member of etcd.
+ * One node of the fault harness: a process of `dist/main.js`, a proxy in front of the node, and a proxy from the node
+ * to each member of etcd.
  */
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';

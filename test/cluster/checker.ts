@@ -20,7 +20,7 @@ export function check(history: History, nodes: readonly FinalNode[]): string[] {
 }
 
 /** Checks that a log has the records 1, 2, 3, … and no event id twice. */
-export function brokenLog({ name, log }: FinalNode): string[] {
+function brokenLog({ name, log }: FinalNode): string[] {
   const gaps = log.filter(({ seq }, index) => seq !== index + 1).map(({ seq }) => `record ${seq}`);
   const seen = new Set<string>();
   const doubled: string[] = [];
@@ -36,9 +36,9 @@ export function brokenLog({ name, log }: FinalNode): string[] {
 }
 
 /** Checks that all nodes have the same records in the same order, and the same state. */
-export function differingLogs(nodes: readonly FinalNode[]): string[] {
+function differingLogs(nodes: readonly FinalNode[]): string[] {
   const [first, ...others] = nodes;
-  if (first === undefined) return ['no node was left to look at'];
+  if (first === undefined) return ['no node has a log to check'];
   return others.flatMap((other) => {
     const length = Math.max(first.log.length, other.log.length);
     for (let i = 0; i < length; i++) {
@@ -54,7 +54,7 @@ export function differingLogs(nodes: readonly FinalNode[]): string[] {
 /**
  * Checks that each acknowledged event is in the log, in an order that its time allows, and that no refused event is.
  */
-export function brokenEvents({ events, removals }: History, { name, log }: FinalNode): string[] {
+function brokenEvents({ events, removals }: History, { name, log }: FinalNode): string[] {
   const places = new Map(log.flatMap(({ eventId, seq }) => (eventId === undefined ? [] : [[eventId, seq] as const])));
   // A removal with an unknown outcome may have taken place.
   const tried = removals.filter(({ outcome }) => outcome !== 'refused');
@@ -88,7 +88,7 @@ function reordered(events: readonly EventOp[], places: ReadonlyMap<string, numbe
 }
 
 /** Checks that fences rise along the log: a leader writes nothing after the next leader has written. */
-export function overlappingFences(slots: readonly FencedSlot[]): string[] {
+function overlappingFences(slots: readonly FencedSlot[]): string[] {
   const inOrder = [...slots].sort((one, two) => one.firstSeq - two.firstSeq);
   const back = inOrder.filter(({ fence }, index) => index > 0 && fence < inOrder[index - 1]!.fence);
   const twice = inOrder.filter(({ firstSeq }, index) => firstSeq === inOrder[index - 1]?.firstSeq);
@@ -99,7 +99,7 @@ export function overlappingFences(slots: readonly FencedSlot[]): string[] {
 }
 
 /** Checks that the answers of one node to one reader never go back in time. */
-export function readsBackInTime(reads: readonly ReadOp[]): string[] {
+function readsBackInTime(reads: readonly ReadOp[]): string[] {
   const newest = new Map<string, number>();
   const back: ReadOp[] = [];
   for (const read of [...reads].sort((one, two) => one.at - two.at)) {
@@ -114,7 +114,7 @@ export function readsBackInTime(reads: readonly ReadOp[]): string[] {
 }
 
 /** Checks that the ids of a stream never go back, except after a reset. */
-export function streamsBackInTime(streams: readonly StreamOp[]): string[] {
+function streamsBackInTime(streams: readonly StreamOp[]): string[] {
   const newest = new Map<string, number>();
   const back: StreamOp[] = [];
   for (const frame of streams) {

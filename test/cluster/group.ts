@@ -14,6 +14,7 @@ import { TcpProxy } from './tcp-proxy.js';
 
 /** The size of a node's own disk in MB, if this machine permits the harness to mount one. */
 const diskMb = 512;
+const nodeCount = 3;
 
 /** Flags that make a member purge its write-ahead log soon, and the settings of `ptf cluster scrub` that match them. */
 export const walSettings = { snapshotCount: '2000', maxWals: '1' };
@@ -28,7 +29,6 @@ const etcdFlags = [
 ].flat();
 
 export interface GroupOptions {
-  readonly nodes?: number;
   /** Additional variables of every node. */
   readonly env?: Readonly<Record<string, string>>;
   readonly quotaBytes?: number;
@@ -63,12 +63,7 @@ export class Group {
   }
 
   /** Starts members and nodes, and waits until the group is settled. */
-  static async start({
-    nodes: count = 3,
-    env = {},
-    quotaBytes,
-    smallDisks = false,
-  }: GroupOptions = {}): Promise<Group> {
+  static async start({ env = {}, quotaBytes, smallDisks = false }: GroupOptions = {}): Promise<Group> {
     const folder = temporaryFolder('ptf-cluster-');
     const memberLinks: TcpProxy[] = [];
     const proxyTo = async (port: number) => {
@@ -80,14 +75,14 @@ export class Group {
     const etcd = await EtcdMembers.start({ flags: etcdFlags, proxyTo, ...quota });
     const disks: SmallDisk[] = [];
     const nodes: ClusterNode[] = [];
-    for (let i = 0; i < count; i++) {
+    for (let i = 0; i < nodeCount; i++) {
       const disk = smallDisks ? SmallDisk.mount(diskMb) : null;
       if (disk !== null) disks.push(disk);
       const dir = join(disk?.path ?? folder.path, `n${i}`);
       mkdirSync(dir, { recursive: true });
       nodes.push(await ClusterNode.make({ name: `n${i}`, dir, etcdPorts: etcd.clientPorts, env }));
     }
-    const group = new Group(folder, etcd, memberLinks, nodes, disks.length === count ? disks : []);
+    const group = new Group(folder, etcd, memberLinks, nodes, disks.length === nodeCount ? disks : []);
     try {
       await startGroup(nodes);
     } catch (error) {

@@ -1,12 +1,13 @@
 /** The group of a node whose role begins before the group is recovered: nothing is applied until then. */
 import type { Fence, Slot } from '../group/ports/shared-log.js';
+import type { GroupSite } from './group-site.js';
 import type { MemberSite } from './member-deps.js';
 
 export class LateSite implements MemberSite {
-  #site: MemberSite | null = null;
+  #site: GroupSite | null = null;
   #waiting: { readonly seq: number; readonly done: () => void }[] = [];
 
-  bind(site: MemberSite): void {
+  bind(site: GroupSite): void {
     this.#site = site;
   }
 
@@ -55,6 +56,11 @@ export class LateSite implements MemberSite {
     return this.#site === null ? Promise.resolve() : this.#site.follow();
   }
 
+  /** Makes the replica and the stream of this node forget erased players. */
+  async forgetErased(): Promise<void> {
+    await this.#site?.forgetErased();
+  }
+
   /** Resolves once record `seq` is applied: true, or after `ms`: false. */
   async reached(seq: number, ms: number): Promise<boolean> {
     if (this.appliedSeq >= seq) return true;
@@ -72,7 +78,7 @@ export class LateSite implements MemberSite {
     return this.appliedSeq >= seq;
   }
 
-  get #bound(): MemberSite {
+  get #bound(): GroupSite {
     if (this.#site === null) throw new Error('cluster: asked before recovery ended');
     return this.#site;
   }

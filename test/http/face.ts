@@ -6,7 +6,7 @@ import type { FaceDeps, FaceSettings, RequestObserver, SessionClaims } from '../
 import { createFastPath } from '../../src/http/fast-path/fast-path.js';
 import { createHttpFace } from '../../src/http/server/server.js';
 import { limits } from '../../src/limits.js';
-import { groupDouble } from './group-double.js';
+import { nodeDouble } from './group-double.js';
 
 export interface TestFace {
   readonly url: string;
@@ -34,7 +34,7 @@ export async function startFace(options: FaceOptions = {}): Promise<TestFace> {
   const logged: Record<string, unknown>[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => logged.push(JSON.parse(line)) });
   const deps: FaceDeps = {
-    group: groupDouble(options.highSecurity ? { identity: highSecurity, ...options.group } : options.group),
+    node: nodeDouble(options.highSecurity ? { identity: highSecurity, ...options.group } : options.group),
     pseudonyms: new Pseudonyms('salt', options.highSecurity ? 'high-security' : 'privacy-first'),
     sessionHolds: options.sessionHolds ?? (() => true),
     settings: {

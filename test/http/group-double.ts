@@ -1,7 +1,7 @@
 /** A group that answers as it is told: for the faults that a healthy node never shows, and for the face alone. */
 import { hash } from 'node:crypto';
 import { refused } from '../../src/errors.js';
-import type { GroupApi, PeerView } from '../../src/group/api.js';
+import type { GroupApi, GroupNode, PeerView } from '../../src/group/api.js';
 
 export const activeKey = 'ptf_dev_active';
 export const suspendedKey = 'ptf_dev_suspended';
@@ -25,6 +25,13 @@ export function peerView(index: number, more: Partial<PeerView> = {}): PeerView 
     b: 1,
     ...more,
   };
+}
+
+/** A node whose group is the double. */
+export function nodeDouble(over: Partial<GroupApi> = {}): GroupNode {
+  const group = groupDouble(over);
+  const { identity, cluster, isReady } = group;
+  return { identity, cluster, isReady, health: () => group.health(), group };
 }
 
 /** `over` replaces what a test is about; everything else is a quiet group of two peers and no players. */

@@ -67,8 +67,8 @@ export class ClusterNode {
   /** Under which this node formed the group a moment ago. */
   #formingFence: Fence | null = null;
   #writer: SharedLogWriter | null = null;
-  /** Makes the replica and the stream of this node forget who is erased. */
-  #forgetErased: () => Promise<void> = () => Promise.resolve();
+  /** Null while the group is being recovered. */
+  #group: ClusterGroup | null = null;
   readonly #scrub: LocalScrub;
   #closing: Promise<void> | null = null;
 
@@ -136,7 +136,7 @@ export class ClusterNode {
     });
     const overwrite = async (signal: AbortSignal): Promise<void> => {
       this.#donor.forget();
-      await this.#forgetErased();
+      await this.#site.forgetErased();
       await this.#writer?.local.scrub(signal);
     };
     this.#scrub = new LocalScrub(dir, overwrite, onFailure);
@@ -147,6 +147,7 @@ export class ClusterNode {
       site: this.#site,
       donor: this.#donor,
       operations: this.#operations,
+      group: () => this.#group,
       others: () => this.#others(),
       scrub: () => this.#scrub.run(),
     });
@@ -320,9 +321,8 @@ export class ClusterNode {
       refusal: () => (this.member.isUnreachable ? logUnreachable() : noLeader()),
       carried: () => this.#nodeLink.carried(),
     };
-    const group = new ClusterGroup(local, site, this.#operations);
-    this.#nodeLink.group = group;
-    return group;
+    this.#group = new ClusterGroup(local, site, this.#operations);
+    return this.#group;
   }
 
   /** Names the shared log in ids of the verdict stream, without saying more of it. */
@@ -333,7 +333,6 @@ export class ClusterNode {
   /** The recovered group begins to follow. */
   start(site: Omit<GroupSiteDeps, 'log' | 'roleChanged' | 'replaced'>): void {
     const writer = this.#writer!;
-    this.#forgetErased = () => site.loop().forgetErased();
     const groupSite = new GroupSite({
       ...site,
       log: writer,

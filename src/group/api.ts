@@ -393,7 +393,7 @@ export interface GroupStatus extends GroupHealth {
   readonly cluster: ClusterHealth | null;
 }
 
-/** What a node tells of its group from its start on, also while the group is being recovered. */
+/** The part of a group that its node answers from the start on, also while the group is being recovered. */
 export interface GroupCondition {
   readonly identity: GroupIdentity;
   health(): GroupHealth;
@@ -407,7 +407,7 @@ export interface GroupCondition {
 
 /** A node and its group, for layers that answer callers before the group is recovered. */
 export interface GroupNode extends GroupCondition {
-  /** The recovered group; throws before that. A node that is ready has one. */
+  /** The recovered group. Throws before that; a node that is ready has one. */
   readonly group: GroupApi;
 }
 

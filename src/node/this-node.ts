@@ -1,4 +1,7 @@
-/** This process as a node of its group: answers for the group's health until the group is recovered, and holds it then. */
+/**
+ * This process as a node of its group. While the group is being recovered, the node answers for the health of the
+ * group; from then on it holds the group.
+ */
 import type { GroupApi, GroupHealth, GroupIdentity, GroupNode } from '../group/api.js';
 import type { ClusterHealth } from '../group/cluster-api.js';
 import { recoveringHealth } from '../group/group-health.js';

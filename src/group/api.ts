@@ -399,14 +399,14 @@ export interface GroupCondition {
   health(): GroupHealth;
   /** The `ready` field of `health`, which every request reads. */
   readonly isReady: boolean;
-  /**
-   * Null if this node serves its group alone. One object for the node's lifetime, whose fields show the present state.
-   */
-  readonly cluster: ClusterHealth | null;
 }
 
 /** A node and its group, for layers that answer callers before the group is recovered. */
 export interface GroupNode extends GroupCondition {
+  /**
+   * Null if this node serves its group alone. One object for the node's lifetime, whose fields show the present state.
+   */
+  readonly cluster: ClusterHealth | null;
   /** The recovered group. Throws before that; a node that is ready has one. */
   readonly group: GroupApi;
 }

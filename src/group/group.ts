@@ -81,7 +81,6 @@ const nobody: readonly number[] = [];
 export class Group implements GroupApi {
   readonly clusterOperations = null;
   readonly identity: GroupIdentity;
-  readonly cluster: ClusterHealth | null;
   readonly verdicts: VerdictChanges;
   readonly #deps: GroupDeps;
   readonly #current: CurrentLoop;
@@ -93,7 +92,6 @@ export class Group implements GroupApi {
 
   constructor(deps: GroupDeps) {
     this.identity = deps.identity;
-    this.cluster = deps.cluster;
     this.verdicts = deps.verdicts;
     this.#deps = deps;
     this.#current = deps.current;
@@ -128,7 +126,7 @@ export class Group implements GroupApi {
   // Views.
 
   health(): GroupHealth {
-    return healthOf(this.#current.loop, this.#isOpen, this.cluster);
+    return healthOf(this.#current.loop, this.#isOpen, this.#deps.cluster);
   }
 
   async refresh(): Promise<boolean> {
@@ -349,7 +347,7 @@ export class Group implements GroupApi {
       snapshots: snapshots.list(),
       ownerEpoch: log.epoch,
       disk: disk.use === null ? null : { ...disk.use, minBytes: disk.minBytes },
-      cluster: this.cluster,
+      cluster: this.#deps.cluster,
       check: this.#deps.check.status,
     };
   }

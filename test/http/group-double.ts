@@ -27,10 +27,13 @@ export function peerView(index: number, more: Partial<PeerView> = {}): PeerView 
   };
 }
 
+/** The parts of the double, and of its node, that a test replaces. */
+export type Replaced = Partial<GroupApi & Pick<GroupNode, 'cluster'>>;
+
 /** A node whose group is the double. */
-export function nodeDouble(over: Partial<GroupApi> = {}): GroupNode {
+export function nodeDouble({ cluster = null, ...over }: Replaced = {}): GroupNode {
   const group = groupDouble(over);
-  const { identity, cluster, isReady } = group;
+  const { identity, isReady } = group;
   return { identity, cluster, isReady, health: () => group.health(), group };
 }
 
@@ -49,7 +52,6 @@ export function groupDouble(over: Partial<GroupApi> = {}): GroupApi {
   return {
     identity,
     health: () => health,
-    cluster: null,
     clusterOperations: null,
     refresh: async () => true,
     isReady: true,

@@ -52,10 +52,6 @@ export class ClusterGroup implements GroupApi {
     return this.#local.identity;
   }
 
-  get cluster() {
-    return this.#local.cluster;
-  }
-
   get isReady() {
     return this.#local.isReady;
   }

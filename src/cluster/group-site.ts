@@ -72,6 +72,10 @@ export class GroupSite implements MemberSite {
     this.#deps.loop().weights.published(Math.min(basedOnSeq, this.appliedSeq), computedAt);
   }
 
+  forgetErased(): Promise<void> {
+    return this.#deps.loop().forgetErased();
+  }
+
   take(slots: readonly Slot[]): Promise<void> {
     return this.#afterOthers(async () => {
       let plain: Slot[] = [];
@@ -79,7 +83,7 @@ export class GroupSite implements MemberSite {
         if (slot.redactions.length > 0) {
           await this.#takeNow(plain);
           plain = [];
-          if (this.#deps.log.forgets(slot)) await this.#deps.loop().forgetErased();
+          if (this.#deps.log.forgets(slot)) await this.forgetErased();
           this.#deps.replaced();
         }
         plain.push(slot);

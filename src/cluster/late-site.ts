@@ -1,12 +1,13 @@
 /** Stands for the group while the node has a role but the group is not recovered yet, and forwards to it afterwards. */
 import type { Fence, Slot } from '../group/ports/shared-log.js';
+import type { GroupSite } from './group-site.js';
 import type { MemberSite } from './member-deps.js';
 
 export class LateSite implements MemberSite {
-  #site: MemberSite | null = null;
+  #site: GroupSite | null = null;
   #waiting: { readonly seq: number; readonly done: () => void }[] = [];
 
-  bind(site: MemberSite): void {
+  bind(site: GroupSite): void {
     this.#site = site;
   }
 
@@ -55,6 +56,11 @@ export class LateSite implements MemberSite {
     return this.#site === null ? Promise.resolve() : this.#site.follow();
   }
 
+  /** Removes erased players from the replica and the stream of this node. */
+  async forgetErased(): Promise<void> {
+    await this.#site?.forgetErased();
+  }
+
   /** Resolves to true once record `seq` is applied, and to false after `ms`. */
   async reached(seq: number, ms: number): Promise<boolean> {
     if (this.appliedSeq >= seq) return true;
@@ -72,7 +78,7 @@ export class LateSite implements MemberSite {
     return this.appliedSeq >= seq;
   }
 
-  get #bound(): MemberSite {
+  get #bound(): GroupSite {
     if (this.#site === null) throw new Error('cluster: the group is used before its recovery has ended');
     return this.#site;
   }

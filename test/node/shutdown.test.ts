@@ -31,16 +31,6 @@ test('a part that cannot be closed keeps no other open, and the stop fails with 
   assert.equal(closed, ['folder']);
 });
 
-test('a place that is kept is closed in its order, where something came to stand there', async () => {
-  const { closers, closed } = closersOf(['a']);
-  const keep = closers.reserve();
-  closers.reserve();
-  closers.add(async () => void closed.push('c'));
-  keep(async () => void closed.push('b'));
-  await closers.close();
-  assert.equal(closed, ['c', 'b', 'a']);
-});
-
 test('a stop leaves its time but for that of the threads and of what no figure counts, and never less than none', async () => {
   const { closers } = closersOf([]);
   assert.is(closers.msLeft(60_000), 60_000);

@@ -66,8 +66,8 @@ export class ClusterNode {
   /** The fence under which this node has just formed the group. */
   #formingFence: Fence | null = null;
   #writer: SharedLogWriter | null = null;
-  /** Removes erased players from the replica and the stream of this node. */
-  #forgetErased: () => Promise<void> = () => Promise.resolve();
+  /** Null while the group is being recovered. */
+  #group: ClusterGroup | null = null;
   readonly #scrub: LocalScrub;
   #closing: Promise<void> | null = null;
 
@@ -136,7 +136,7 @@ export class ClusterNode {
     });
     const overwrite = async (signal: AbortSignal): Promise<void> => {
       this.#donor.forget();
-      await this.#forgetErased();
+      await this.#site.forgetErased();
       await this.#writer?.local.scrub(signal);
     };
     this.#scrub = new LocalScrub(dir, overwrite, onFailure);
@@ -147,6 +147,7 @@ export class ClusterNode {
       site: this.#site,
       donor: this.#donor,
       operations: this.#operations,
+      group: () => this.#group,
       others: () => this.#others(),
       scrub: () => this.#scrub.run(),
     });
@@ -326,9 +327,8 @@ export class ClusterNode {
       refusal: () => (this.member.isUnreachable ? logUnreachable() : noLeader()),
       appliedElsewhere: () => this.#nodeLink.appliedElsewhere(),
     };
-    const group = new ClusterGroup(local, site, this.#operations);
-    this.#nodeLink.group = group;
-    return group;
+    this.#group = new ClusterGroup(local, site, this.#operations);
+    return this.#group;
   }
 
   /** A digest that identifies the shared log in ids of the verdict stream, without revealing its id. */
@@ -339,7 +339,6 @@ export class ClusterNode {
   /** Makes the recovered group follow the shared log. */
   start(site: Omit<GroupSiteDeps, 'log' | 'roleChanged' | 'replaced'>): void {
     const writer = this.#writer!;
-    this.#forgetErased = () => site.loop().forgetErased();
     const groupSite = new GroupSite({
       ...site,
       log: writer,

@@ -2,13 +2,13 @@
  * The requests between the nodes of a group: it sends them over the link, and answers those of other nodes with the
  * parts of this node. It decides nothing itself.
  */
-import type { ClusterGroup } from '../../cluster/cluster-group.js';
 import { type CommandCall, type CommandName, type CommandValues, execute } from '../../cluster/commands.js';
 import type { LateSite } from '../../cluster/late-site.js';
 import type { LinkClient } from '../../cluster/link-client.js';
 import { LinkRefusedError, type LinkRequest } from '../../cluster/link-server.js';
 import type { ClusterMember } from '../../cluster/member.js';
 import type { ClusterOperator } from '../../cluster/operations.js';
+import type { GroupApi } from '../../group/api.js';
 import type { NodeView, WalSettings } from '../../group/ports/shared-log.js';
 import { limits } from '../../limits.js';
 import type { CopyDonor } from './cluster-copy.js';
@@ -20,6 +20,8 @@ export interface NodeLinkDeps {
   readonly site: LateSite;
   readonly donor: CopyDonor;
   readonly operations: ClusterOperator;
+  /** Returns the group; null while it is being recovered. */
+  readonly group: () => GroupApi | null;
   /** Returns the other live nodes, including those that are joining. */
   readonly others: () => Promise<readonly NodeView[]>;
   /** Overwrites replaced records in this node's files. */
@@ -28,8 +30,6 @@ export interface NodeLinkDeps {
 
 export class NodeLink {
   readonly #deps: NodeLinkDeps;
-  /** Null before the group is recovered. */
-  group: ClusterGroup | null = null;
 
   constructor(deps: NodeLinkDeps) {
     this.#deps = deps;
@@ -100,8 +100,9 @@ export class NodeLink {
 
   async #command(call: CommandCall): Promise<object> {
     const { member, site } = this.#deps;
-    if (!member.isLeader || this.group === null) return { value: null, seq: 0 };
-    const decided = execute(this.group, call);
+    const group = this.#deps.group();
+    if (!member.isLeader || group === null) return { value: null, seq: 0 };
+    const decided = execute(group, call);
     if (decided === undefined) throw new LinkRefusedError(`unknown command ${String(call.name)}`);
     const value = await decided;
     return { value, seq: site.appliedSeq };

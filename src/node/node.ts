@@ -381,7 +381,7 @@ async function openGroup(
     current.loop = loopOver({ actor, recoveredFrom: again.snapshotSeq });
     watching = current.loop;
     group.attach(current.loop, feed, check);
-    log.info({ last_seq: actor.durableSeq, ms: Math.round(performance.now() - startedAt) }, 'the state was read anew');
+    log.info({ last_seq: actor.durableSeq, ms: Math.round(performance.now() - startedAt) }, 'the state was read again');
   };
   const clusterSite: ClusterSiteParts = {
     loop: () => current.loop,

@@ -110,7 +110,7 @@ test('the operating pages quote what the command prints', () => {
   const source = ['renderers', 'findings', 'simulate', 'doctor'].map((name) =>
     readFileSync(new URL(`../src/operator/cli/${name}.ts`, docs), 'utf8'),
   );
-  for (const quoted of ['shares no player: another salt?', 'changed verdicts', 'at record']) {
+  for (const quoted of ['shares no player with other peers; check its salt', 'changed verdicts', 'at record']) {
     assert.ok(page.includes(quoted) && source.some((code) => code.includes(quoted)), quoted);
   }
   // And the other way round: where the command sends its reader, there is something to read.

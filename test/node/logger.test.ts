@@ -71,7 +71,7 @@ test('what is no secret stays as it is', () => {
 });
 
 test('an error keeps its message and stack', () => {
-  const [line] = linesOf((log) => log.fatal({ err: new Error('boom') }, 'the node cannot go on'));
+  const [line] = linesOf((log) => log.fatal({ err: new Error('boom') }, 'the node cannot continue'));
   assert.match(JSON.stringify(line?.err), 'boom');
   assert.match(JSON.stringify(line?.err), 'stack');
 });

@@ -98,7 +98,7 @@ test('a weight that is shown as 0.000 has its reason too', () => {
 test('a peer that counts and shares no player most likely has another salt', () => {
   const foreign = { ...sound, signals: { ...signals, shared_players: 0 } };
   assert.equal(remarksOf(foreign, group), [
-    { text: 'shares no player with other peers', hint: 'most likely it hashes with another salt' },
+    { text: 'shares no player with other peers', hint: 'most likely it uses another salt' },
   ]);
   assert.equal(remarksOf(foreign, { ...group, hasOneReporter: true }), []);
 });

@@ -138,7 +138,7 @@ test('peer weights are not computed on a full disk, and are made up for with roo
   await node.close();
 });
 
-test('the metrics and the status say how much is free and how much the store takes', async () => {
+test('the metrics and the status report the free space and the size of the store', async () => {
   const { node, disk, fill } = await started();
   disk.use = { ...disk.use, logBytes: 5 * MB, snapshotsBytes: 2 * MB };
   await fill(77 * MB, 503);

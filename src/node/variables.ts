@@ -496,7 +496,7 @@ export const variables = {
   }),
   clusterSecret: variable<string | null>({
     name: 'CLUSTER_SECRET',
-    meaning: `Secret by which the nodes of a group authenticate each other, $limits.clusterSecretBytesMinbytes or more; required with \`CLUSTER=etcd\``,
+    meaning: `Secret by which the nodes of a group authenticate each other, ${limits.clusterSecretBytesMin} bytes or more; required with \`CLUSTER=etcd\``,
     fallback: null,
     secret: true,
     parse: secretOf(limits.clusterSecretBytesMin),

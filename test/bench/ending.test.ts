@@ -110,7 +110,7 @@ test('a failing cleanup is reported and does not prevent the others', async () =
   assert.equal(readdirSync(folder), []);
 });
 
-test('the newest is undone first, and what was taken back is not', async () => {
+test('the newest step is undone first, and withdrawn steps are not undone', async () => {
   const child = script(`import { atEnd } from '${ending}';
     for (const name of ['a', 'b', 'c']) {
       const forget = atEnd(() => console.error(name));

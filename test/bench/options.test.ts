@@ -95,7 +95,7 @@ test('one file for the result and its page is refused, however it is named', asy
   }
 });
 
-test('a load that no generator and no machine can make is refused, with what can be asked for', async () => {
+test('a load that no generator and no machine can make is refused with the possible range', async () => {
   const run = () => Promise.reject(new Error('it began'));
   for (const scenario of [scenarioOf(run), soak]) {
     assert.match((await refusalOf(scenario, '--rate', '2e7'))[1], 'expected a number above 0 and up to 1000000.');
@@ -147,7 +147,7 @@ test("goals are judged at the load that is a scenario's own", () => {
   assert.equal([verdictAt(null), verdictAt(400)], [true, null]);
 });
 
-test('a result says that the servers were profiled, wherever to, and a plain one says nothing of it', async () => {
+test('a result says where server profiles were written, and says nothing without profiles', async () => {
   const optionsOf = async (...args: readonly string[]) => {
     const json = join(folder, 'profiled.json');
     const command = new Command('some');

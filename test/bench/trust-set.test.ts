@@ -34,7 +34,7 @@ sets('a set numbers peers and players in order of first appearance', ({ dir }) =
   ]);
 });
 
-sets('truth about a player that nobody reported is left out', ({ dir }) => {
+sets('truth about a player without reports is left out', ({ dir }) => {
   write(dir, 'small', 'p1,s9,-1,1,\n', 's9,1\ns7,1\n');
   assert.equal([...loadTrustSet(dir, 'small').truth], [[0, 1]]);
 });

@@ -174,13 +174,13 @@ test('a node behind a path is reached', async () => {
   assert.is(await codeOf(client.withdraw('x')), 'route_not_found');
 });
 
-test('a wrong key and no key are told apart', async () => {
+test('a wrong key and a missing key are distinguished', async () => {
   assert.is(await codeOf(node.client({ ...peer, apiKey: 'ptf_dev_wrong' }).submit(report('w'))), 'invalid_api_key');
   assert.is(await codeOf(node.client(undefined, { peerId: peer.peerId }).submit(report('w'))), 'missing_api_key');
   assert.is(await codeOf(node.client().submit(report('w'))), 'invalid_argument');
 });
 
-test('while the node is away reads give what was known, and after a kill and a start it answers again on the same address', async () => {
+test('without a node reads give the last known values, and a restarted node answers again', async () => {
   const client = node.client(peer, { readBudgetMs: patientMs });
   const before = await client.score('angel');
   await client.submit(report('before the kill'.replaceAll(' ', '-')));

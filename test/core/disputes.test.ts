@@ -181,7 +181,7 @@ test('a peer disputes a player once at a time, and so many in a day', () => {
   assert.is(refusal({ id: 'later', player: 'more', now: t0 + dayMs }), 'open');
 });
 
-test('an erasure takes disputes along, and what their records hold of the player', () => {
+test('an erasure removes disputes and what their records contain of the player', () => {
   const given = reported();
   open(given);
   open(given, { id: 'd2', peer: 1 });

@@ -91,7 +91,7 @@ test('one that counts in place of another has decayed as if it always had, over 
   assert.ok(Math.abs(sums(given)[0] - sums(alone)[0]) < 1e-15);
 });
 
-test('what a lifting hides of a repeated event stays hidden until the lifting is withdrawn', () => {
+test('evidence of a repeated event that a lifting hides stays hidden until the lifting is withdrawn', () => {
   const given = one();
   const first = send(given, 'ban_applied', 1, false);
   const second = send(given, 'ban_applied', 0.5, true);
@@ -132,7 +132,7 @@ test('the record of a repeated event is as it was written, and adds no evidence 
   assert.is(columns.masses[0], 0);
 });
 
-test('an erasure leaves nothing of what a withdrawal says of repeated events', () => {
+test('an erasure leaves no part of what a withdrawal records of repeated events', () => {
   const given = one();
   const first = send(given, 'ban_applied', 1, false);
   send(given, 'ban_applied', 0.7, true);

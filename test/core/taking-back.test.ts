@@ -95,7 +95,7 @@ test('a lifting without a ban, and one of severity 0, change no sum', () => {
   assert.equal(sums(given), [1, 0, 3]);
 });
 
-test('what a lifting hid comes back at its worth, over changes of half-life', () => {
+test('evidence that a lifting hid returns with its value, over changes of half-life', () => {
   const lives = [true, false].map((isLifted) => {
     const given = sure(1);
     send(given, 'ban_applied');

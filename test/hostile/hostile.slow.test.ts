@@ -140,7 +140,7 @@ test('a thousand connections that drip end within 15 s, and cost the others at m
   });
 });
 
-test('connections that say nothing end, and as many half-closed ones do', async () => {
+test('silent connections end, and so do as many half-closed ones', async () => {
   await withNode({}, async (_node, port) => {
     const silent = await openMany(port, 200 * scale);
     const halves = await Promise.all(Array.from({ length: 200 * scale }, () => open(port, { allowHalfOpen: true })));
@@ -150,7 +150,7 @@ test('connections that say nothing end, and as many half-closed ones do', async 
   });
 });
 
-test('a connection beyond the bound is told so, and those within it are served', async () => {
+test('a connection beyond the bound gets an answer, and those within it are served', async () => {
   const max = 50;
   await withNode({ CONNECTIONS_MAX: String(max) }, async (node, port) => {
     const { key } = await registerPeer(node.url);

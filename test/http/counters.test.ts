@@ -126,7 +126,7 @@ test('in a group of five active peers a change waits for its interval, and an er
   });
 });
 
-test('in a group of four active peers a change is told as it comes', async () => {
+test('in a group of four active peers a change is sent at once', async () => {
   await withReader(async ([peer], reader, leave) => {
     await leave();
     await goLive(reader, peer!.url);

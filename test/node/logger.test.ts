@@ -44,7 +44,7 @@ test('no field that could hold a secret reaches a line, at any depth and in list
   assert.not.ok(JSON.stringify(lines).includes(secret));
 });
 
-test('what is no secret stays as it is', () => {
+test('a value that is not a secret stays unchanged', () => {
   const fields = {
     peer_id: 'p',
     code: 'invalid_api_key',

@@ -11,7 +11,7 @@ function closersOf(names: readonly string[]): { readonly closers: Closers; reado
   return { closers, closed };
 }
 
-test('what was opened last is closed first, one after the other, and once', async () => {
+test('resources are closed in reverse order, one after the other, and once', async () => {
   const { closers, closed } = closersOf(['a', 'b']);
   closers.add(async () => {
     closed.push('c begins');
@@ -41,7 +41,7 @@ test('a place that is kept is closed in its order, where something came to stand
   assert.equal(closed, ['c', 'b', 'a']);
 });
 
-test('a stop leaves its time but for that of the threads and of what no figure counts, and never less than none', async () => {
+test('a stop leaves its time minus that of threads and unmeasured work, and never a negative one', async () => {
   const { closers } = closersOf([]);
   assert.is(closers.msLeft(60_000), 60_000);
   await closers.close();

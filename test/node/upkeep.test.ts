@@ -15,7 +15,7 @@ function groupOf(lastAt: number) {
   return { loop: loop as unknown as GroupLoop, told };
 }
 
-test('what is old leaves from the start on', async () => {
+test('retention removes old events from the start on', async () => {
   const { loop, told } = groupOf(t0 - dayMs);
   const stop = retention(() => loop, { now: () => t0 }, 30);
   assert.equal(told, [{ before: t0 - 30 * dayMs, now: t0 }]);

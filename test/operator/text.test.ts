@@ -52,7 +52,7 @@ test('a line is cut at the width of the terminal, by characters and not by halve
   assert.is(cutLine('abcde', Number.POSITIVE_INFINITY), 'abcde');
 });
 
-test('a table that is too wide cuts its widest words first, and never what must stay whole', () => {
+test('a table that is too wide cuts its widest words first, and never fixed columns', () => {
   const rows = [
     ['0c4b2d0e', 7, 'a name of many words', 'chess,go,backgammon'],
     ['1', 12, 'short', ''],

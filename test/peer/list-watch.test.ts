@@ -49,7 +49,7 @@ test('a ban that is over, or whose time was over when it left the list, ends and
   assert.equal([ended, lifted], [['a', 'b'], ['c']]);
 });
 
-test('nothing is missing from a list that is not whole, and nothing that left by a rotation', () => {
+test('in an incomplete list, or after a rotation, no ban counts as missing', () => {
   const known = standing('a', ['b', { rotated: true }]);
   for (const look of [
     { ...still, isWhole: false },
@@ -80,12 +80,12 @@ test('a last line without a line break is read only once the file has been still
   assert.equal(wholeTextOf('', 'source', true), { text: '', isWhole: true });
 });
 
-test('a document is read only where it is whole, however long it has been still', () => {
+test('a document is read only if it is complete, however long it has been unchanged', () => {
   assert.is(wholeTextOf('[{"uuid":"', 'minecraft', true), null);
   assert.equal(wholeTextOf('[]', 'minecraft', false), { text: '[]', isWhole: true });
 });
 
-test('a rotation is told of until the list behind it was accepted, by whichever way it came', async () => {
+test('a rotation is reported until the list after it was accepted, in either way', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'ptf-list-'));
   const path = join(folder, 'bans.cfg');
   try {

@@ -45,7 +45,7 @@ test('register writes a configuration of mode 0600 with which the doctor finds n
   assert.not.match(out + doctor.out, node.groupSalt);
 });
 
-test('register refuses to replace a configuration, unless told to', async () => {
+test('register refuses to replace a configuration, unless forced', async () => {
   assert.is((await world.run(register(), salt())).code, 0);
   const before = readFileSync(world.configPath, 'utf8');
   const { code, err } = await world.run(register(), salt());
@@ -149,7 +149,7 @@ test('a configuration that is at fault is refused with all that is wrong and wit
   }
 });
 
-test('wrong usage is one line and exit code 2, and help says what each exit code means', async () => {
+test('wrong usage is one line and exit code 2, and help describes each exit code', async () => {
   for (const args of [['nothing'], [], ['sidecar', '--port', 'x'], ['doctor', '--wrong']]) {
     const { code, err } = await world.run(args);
     assert.is(code, 2);

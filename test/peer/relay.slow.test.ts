@@ -121,7 +121,7 @@ test('a change of a verdict arrives as a webhook whose signature holds', async (
   assert.not.match(err, 'a-secret-token');
 });
 
-test('with --all the first start tells of each player that is not neutral', async () => {
+test('with --all the first start sends each player that is not neutral', async () => {
   const running = await relay('--all');
   await until(() => receiver.of(hashOf('known-bad')).length > 0 && receiver.of(hashOf('known-good')).length > 0);
   assert.is(receiver.of(hashOf('known-good'))[0]!.body.data.verdict, 'trusted');
@@ -156,7 +156,7 @@ test('after a kill the relay goes on from the last delivery and misses no change
   await end(second);
 });
 
-test('an erased player is told of as removed', async () => {
+test('an erased player is sent as removed', async () => {
   await condemn('relayed-5');
   await node.settled();
   const running = await relay('--all');
@@ -185,7 +185,7 @@ test('a receiver that answers 410 ends the relay with exit code 1', async () => 
   assert.match(err, 'webhook_gone');
 });
 
-test('with --discord the body is an embed that mentions nobody', async () => {
+test('with --discord the body is an embed that mentions no user', async () => {
   const running = await relay('--discord');
   await condemn('relayed-9');
   await until(() => receiver.all.some(({ body }) => /untrusted/.test(body.embeds?.[0]?.title)));

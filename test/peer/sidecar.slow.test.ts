@@ -93,7 +93,7 @@ test('where ids are opaque an account is the one that a list names in any spelli
   await sidecar.kill('SIGTERM');
 });
 
-test('in enforce mode the action is what the policy would do', async () => {
+test('in enforce mode the action is that of the policy', async () => {
   const sidecar = await live(newWorld(), '--mode', 'enforce', '--restrict', 'suspicious');
   const { body } = await sidecar.call('/v1/players/STEAM_0:1:77001');
   assert.is(body.action, 'restrict');
@@ -161,7 +161,7 @@ test('no raw id, note or name of a report reaches the wire, the disk or the log'
   }
 });
 
-test('a read after the stream is lost is marked as what the node said last, with its age', async () => {
+test('a read after the stream is lost is marked as the last known value, with its age', async () => {
   const sidecar = await live(newWorld());
   await sidecar.call('/v1/players/angel-77002');
   await node.stop();
@@ -193,7 +193,7 @@ test('every call needs the token, which the sidecar made and keeps from other us
   await sidecar.kill('SIGTERM');
 });
 
-test('a bad request is refused with a code, the member at fault and what was expected', async () => {
+test('a bad request is refused with a code, the faulty member and the expected value', async () => {
   const sidecar = await started(newWorld());
   const report = { player_id: 'p', event_type: 'report_spam', severity: 0.5 };
   for (const [body, field, text] of [

@@ -41,7 +41,7 @@ test('a value that is off by a thousand millionth is found where evidence is kno
   assert.throws(() => compareFit(evidence, group, { ...right, pi: Number.NaN }), /off by/);
 });
 
-test('the tolerance follows what is known of the evidence', () => {
+test('the tolerance follows the error bounds of the evidence', () => {
   const other = fit(moved(reported(0), 1e-9), group, numbers);
   assert.is(compareFit(reported(2e-9), group, other), 'compared');
   assert.throws(() => compareFit(reported(1e-12), group, other), /off by/);

@@ -91,7 +91,7 @@ test('five honest peers outweigh one flood of a thousand events', () => {
   assert.ok(scoreAt(given, 'a').score > 50);
 });
 
-test('of a witness group only the heaviest vote speaks, and it is one witness', () => {
+test('of a witness group only the heaviest vote counts, as one witness', () => {
   const alone = new Given().peers(1).weigh();
   alone.event(0, 'a');
   const sure = { a: range(3.5), b: range(3.5), z: range(1) };
@@ -106,7 +106,7 @@ test('of a witness group only the heaviest vote speaks, and it is one witness', 
   assert.is(scoreAt(together, 'a').verdict, 'neutral');
 });
 
-test('an event of severity 0 is counted and carries no evidence', () => {
+test('an event of severity 0 is counted and has no evidence', () => {
   const given = new Given().peers(1);
   given.event(0, 'a', { severity: 0 });
   const { score, confidence, verdict, eventCount } = scoreAt(given, 'a');
@@ -116,7 +116,7 @@ test('an event of severity 0 is counted and carries no evidence', () => {
   );
 });
 
-test('evidence is worth half after one half-life', () => {
+test('evidence loses half of its value in one half-life', () => {
   const given = new Given(30).peers(1).weigh();
   given.event(0, 'a', { severity: 1 });
   given.event(0, 'b', { severity: 0.5 });

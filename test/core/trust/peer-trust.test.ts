@@ -145,7 +145,7 @@ test('a known liar counts for nothing and is not inverted', () => {
   assert.is(readOut(evidence, facts, trust).score.at(-1), 50);
 });
 
-test('two colluders that say the same of everybody are one witness without a gate', () => {
+test('two colluders that say the same about all players are one witness without a gate', () => {
   const { rows, isBad } = honestGroup(6, 200);
   const lied = rows.map((row, i) =>
     i % 4 === 0 ? [...row, ...[6, 7].map((j) => (isBad[i] ? good(j) : bad(j)))] : row,
@@ -193,7 +193,7 @@ test('a newcomer in an established group has the constants of a newcomer anywher
   assert.is(trust.tau[6], 0, 'a peer without votes has no weight');
 });
 
-test('the prior of a two-sided peer is what its group is like', () => {
+test('the prior of a two-sided peer is the mean of its group', () => {
   const random = seeded(5);
   // Peers 0 to 4 are right in nine of ten; or in 65 of 100. Peer 5 votes bad on 3 players and good on 9, as they do.
   const oddsAmong = (right: number) => {
@@ -206,7 +206,7 @@ test('the prior of a two-sided peer is what its group is like', () => {
   assert.ok(oddsAmong(0.9) > oddsAmong(0.65));
 });
 
-test('one two-sided peer is no judge of a group that only reports', () => {
+test('one two-sided peer alone does not judge a group that only reports', () => {
   const { rows } = honestGroup(6, 300);
   const reports = rows.map((row) => row.filter(([, lowering]) => lowering > 0));
   const praising = reports.map((row, i) => [...row, i % 3 === 0 ? bad(6) : good(6)]);

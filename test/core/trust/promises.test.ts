@@ -102,7 +102,7 @@ test('in a group of eight peers or more the clone of one condemns one player in 
   assert.ok(compared > 1_000);
 });
 
-test('what peers and players are called, and in which order they came, changes no score', () => {
+test('neither names nor order of peers and players change a score', () => {
   const random = new Random(24);
   for (let n = 0; n < groups; n++) {
     const group = drawn(random);

@@ -56,7 +56,7 @@ test('where a turn is slow, a burst is let in up to so much work', () => {
   assert.is(letIn(one), 3);
 });
 
-test('turns of few commands do not tell what an event takes', () => {
+test('turns of few commands do not change the measured time per event', () => {
   const one = node();
   for (let turns = 0; turns < 100; turns++) one.admission.turnTaken(limits.eventsTimed - 1, 10_000);
   assert.is(letIn(one), whole);
@@ -84,7 +84,7 @@ test('events are always let in while no more wait than a batch', () => {
   assert.ok(limits.eventsAheadAlways >= batch);
 });
 
-test('an overload is over once nobody has waited for a moment', () => {
+test('an overload ends once no event has waited for a moment', () => {
   const one = node();
   letIn(one);
   one.admission.pauses();
@@ -97,7 +97,7 @@ test('an overload is over once nobody has waited for a moment', () => {
   assert.is(letIn(one), whole);
 });
 
-test('an overload is over once nobody was refused for a while, however busy the node is', () => {
+test('an overload ends once no event was refused for a while, however busy the node is', () => {
   const one = node();
   letIn(one);
   one.nowMs += limits.overloadEndsMs - 1;
@@ -106,7 +106,7 @@ test('an overload is over once nobody was refused for a while, however busy the 
   assert.is(letIn(one), whole);
 });
 
-test('an overload is over for whoever asks, too, not only for the next event that has to wait', () => {
+test('every caller that asks sees the end of an overload, not only the next waiting event', () => {
   for (const isResting of [true, false]) {
     const one = node();
     letIn(one);
@@ -130,7 +130,7 @@ test('an overload goes on while batches are turned away at the door, as long as 
   }
 });
 
-test('while one holder floods the node, another one is let in up to half of what all had on average', () => {
+test('while one holder floods the node, another one is admitted up to half of the mean', () => {
   const one = node();
   letIn(one);
   const { admission } = one;
@@ -159,7 +159,7 @@ test('among ever so many holders, each is let in with two batches for each perio
   assert.not(admission.admits(limits.mailboxEvents, batch, holders[0]!));
 });
 
-test('what a holder had while there was room for all does not count against it in an overload', () => {
+test('events admitted while there was room for all do not count against a holder in an overload', () => {
   const one = node();
   const { admission } = one;
   const busy = admission.shareOf('busy');
@@ -169,7 +169,7 @@ test('what a holder had while there was room for all does not count against it i
   assert.ok(admission.admits(limits.mailboxEvents, batch, busy));
 });
 
-test('what a holder had counts half after each period, and is forgotten once nothing of it is left', () => {
+test('the count of a holder halves after each period, and is forgotten once it is zero', () => {
   const one = node();
   const { admission, share } = one;
   const had = share.recent;

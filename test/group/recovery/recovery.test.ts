@@ -62,7 +62,7 @@ test('no snapshot is made of a record that the log shows and that is not known t
   assert.is((await replica.snapshot(machine.actor.durableSeq, 1))?.seq, machine.actor.durableSeq);
 });
 
-test('a replica that went on with what was durable makes a snapshot of it, whatever older record it is given', async () => {
+test('a replica beyond the requested record makes a snapshot of its own record', async () => {
   const machine = await grown(5);
   const durable = machine.actor.durableSeq;
   const replica = new Replica(machine.log, machine.snapshots, salt);
@@ -120,7 +120,7 @@ test('a snapshot whose checksums hold, and whose content does not have its diges
   assert.is(stateDigest(recovered.follower.state), stateDigest(machine.actor.state));
 });
 
-test('a damaged snapshot falls back to the one before, then to the whole log, and says so', async () => {
+test('a damaged snapshot is reported, and recovery uses the one before, then the whole log', async () => {
   const machine = await grown(5);
   await machine.snapshot();
   await machine.ask('more', submitted(5));
@@ -137,7 +137,7 @@ test('a damaged snapshot falls back to the one before, then to the whole log, an
   assert.is(stateDigest(found().follower.state), digest);
 });
 
-test('a snapshot of a newer format is passed over for what leads to the same state, and said', async () => {
+test('a snapshot of a newer format is skipped and reported, and the state is the same', async () => {
   const machine = await grown(5);
   await machine.snapshot();
   const [seq] = machine.snapshots.list() as [number];
@@ -243,7 +243,7 @@ test('a log that lost records between its verification and its claim is damage',
   assert.throws(() => mustReach(logOf([]), 7), /ends at record 0 now that it is claimed, though it held record 7/);
 });
 
-test('a snapshot whose content is not what its digest says is found', async () => {
+test('a snapshot whose content does not match its digest is found', async () => {
   const machine = await grown(5);
   await machine.snapshot();
   const header = machine.snapshots.readHeader(7);
@@ -258,7 +258,7 @@ test('a snapshot whose content is not what its digest says is found', async () =
   assert.match(recovered.problems[0]!, /snapshot 7: .*digest/);
 });
 
-test('a start passes over a snapshot of another format, and over one of another record than its name says', async () => {
+test('a start skips a snapshot of another format, or of another record than its name states', async () => {
   const machine = await grown(5);
   await machine.snapshot();
   const header = machine.snapshots.readHeader(7);
@@ -289,7 +289,7 @@ test('a start passes over a snapshot with another head of the audit chain, behin
   assert.is(recover(machine.log, machine.snapshots, salt, 8)!.snapshotSeq, 0);
 });
 
-test('a verification says how far along the log it is, up to the end', async () => {
+test('a verification reports its position in the log, up to the end', async () => {
   const machine = await grown(5);
   const heard: number[][] = [];
   verifyStore(machine.log, machine.snapshots, null, 'full', (done, total) => heard.push([done, total]));

@@ -37,7 +37,7 @@ async function lived(events: number): Promise<Life> {
   return life;
 }
 
-test('old events leave the log with their bytes, newer ones and what all said stay', async () => {
+test('old events leave the log with their bytes, newer ones and all evidence stay', async () => {
   const life = await lived(20);
   const { machine } = life;
   const sums = life.sums();
@@ -104,7 +104,7 @@ test('acts that are audited stay, whatever their age', async () => {
   assert.is(before.length, 5);
 });
 
-test('sums of a pair at rest are kept where they are, and those of a pair that moved are kept anew', async () => {
+test('sums of an unchanged pair stay in place, and those of a changed pair are written anew', async () => {
   const life = await lived(3);
   const { machine } = life;
   const kept = () => recordsOf(machine.log).filter(({ record }) => record.type === 'evidence_kept');
@@ -123,7 +123,7 @@ test('sums of a pair at rest are kept where they are, and those of a pair that m
   assert.is(stateDigest(stateOf(machine.log)), stateDigest(machine.actor.state));
 });
 
-test('a pair whose events leave in several pieces is kept once, and the log of a group at rest stays as large', async () => {
+test('a pair whose events leave in pieces gets one record, and the log of a quiet group does not grow', async () => {
   const life = await lived(30);
   const { machine } = life;
   const sums = life.sums();
@@ -192,7 +192,7 @@ test('a group that retires at random is the same as one that never does', async 
   assert.ok(retired > 25 * 40, `${retired} records`);
 });
 
-test('a crash between any two effects of a retirement loses nothing, and the next start carries it on', async () => {
+test('a crash between any two effects of retention loses nothing, and the next start continues it', async () => {
   for (let effects = 1; ; effects++) {
     const life = await lived(12);
     const { machine } = life;
@@ -218,7 +218,7 @@ test('a crash between any two effects of a retirement loses nothing, and the nex
   }
 });
 
-test('a replica that is loaded anew and asked for a record before a retirement holds what left with it', async () => {
+test('a newly loaded replica at a record before a retention pass has the events that it removed', async () => {
   const life = await lived(12);
   const { machine } = life;
   const sums = life.sums();

@@ -53,7 +53,7 @@ test('weights are found between other records, with the time of their batch, and
   assert.is(piece.upTo, 5);
 });
 
-test('a piece ends where it holds enough, if amid a batch, and the next goes on behind it', async () => {
+test('a piece ends when it has enough, even inside a batch, and the next one continues after it', async () => {
   const many = limits.weightsPagePeers + 1;
   const log = await logOf([formedRecord()], [vector(1, many), vector(2, many), moved]);
   const first = readWeights(log, 0, 4);

@@ -260,7 +260,7 @@ for (const fastPath of [true, false]) {
     }
   });
 
-  test(`a connection that never asks is told why it ends and does no more, and one that rests after an answer is closed (fast path ${fastPath})`, async () => {
+  test(`a silent connection gets a reason and ends; an idle one is closed (fast path ${fastPath})`, async () => {
     let writes = 0;
     const face = await startFace({
       group: {
@@ -290,7 +290,7 @@ for (const fastPath of [true, false]) {
   });
 }
 
-test('at the end of the node an answer under way goes out and says that the connection closes', async () => {
+test('at the end of the node an answer in progress is sent and says that the connection closes', async () => {
   let release = (): void => {};
   const released = new Promise<void>((resolve) => {
     release = resolve;
@@ -319,7 +319,7 @@ test('at the end of the node an answer under way goes out and says that the conn
   assert.is(writes, 1, 'what stands behind the last answer is not done: nobody would be told');
 });
 
-test('a caller that reads nothing has no more answers made ahead of it than the bound, and is not at rest', async () => {
+test('answers for a caller that reads nothing stay within the bound, and it does not count as idle', async () => {
   /** A connection of which nothing is taken before it is said so. */
   class Held extends Duplex {
     written = 0;

@@ -98,7 +98,7 @@ const leftAlone: Readonly<Record<string, string>> = {
 };
 
 for (const [what, text] of Object.entries(leftAlone)) {
-  test(`${what} is left to node:http, also behind a plain head`, () => {
+  test(`${what} is left to node:http, also after a plain head`, () => {
     const plain = `${line}Host: h\r\n\r\n`;
     const reader = new HeadParser();
     assert.is(reader.read(text, 0), undefined);

@@ -24,7 +24,7 @@ function sent(route: Route | undefined, reply: ApiReply, exchange: Exchange) {
   return { status: wire.status, headers: replyHeaders(wire), payload: wire.payload };
 }
 
-test('a public read without a key carries the tag of its body and may be kept for two seconds', () => {
+test('a public read without a key has the tag of its body and may be cached for two seconds', () => {
   const { status, headers, payload } = sent(score, ok({ a: 1 }), plain);
   assert.is(status, 200);
   assert.is(payload, '{"a":1}');
@@ -120,7 +120,7 @@ test('a length is counted in bytes', () => {
   assert.is(sent(score, ok('\u{1F600}'), plain).headers['Content-Length'], 6);
 });
 
-test('the text of a reply says the same as its fields', () => {
+test('the text of a reply has the same content as its fields', () => {
   const exchanges = [plain, { ...plain, keySent: true }, { ...plain, problem: true }, { ...plain, ifNoneMatch: '*' }];
   const replies: readonly ApiReply[] = [
     ok({ a: 1 }),

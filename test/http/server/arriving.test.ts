@@ -67,7 +67,7 @@ test('a node that is not overloaded takes in whatever comes', () => {
   for (let i = 0; i < 10 * limits.batchesArriving; i++) assert.ok(begin({ overloaded: false }));
 });
 
-test('bytes count as they arrive, and the largest body of whoever holds the most gives way', () => {
+test('bytes count as they arrive, and the largest body of the holder with the most gives way', () => {
   const { begin, ended } = tableOf();
   const size = limits.batchBodyBytes;
   const many = Array.from({ length: limits.arrivingBytes / size }, () => begin({ overloaded: false })!);
@@ -116,7 +116,7 @@ test('a body that comes too slowly ends, one that comes fast enough and one that
   assert.equal(ended, ['request_timeout']);
 });
 
-test('a node that stood still between two looks ends nobody', () => {
+test('a node that was stopped between two looks closes no connection', () => {
   const { table, begin, ended } = tableOf();
   const body = begin()!;
   for (let seconds = 0; seconds < 10; seconds++) {
@@ -170,7 +170,7 @@ async function send(port: number, body: Buffer): Promise<Socket> {
   return socket;
 }
 
-test('a connection that rests holds nothing of the body that it sent', async () => {
+test('an idle connection retains nothing of the body that it sent', async () => {
   const face = await startFace();
   const body = Buffer.from(JSON.stringify('x'.repeat(1_000_000)));
   const sockets: Socket[] = [];
@@ -242,7 +242,7 @@ for (const { way, fastPath, pieces } of ways) {
   });
 }
 
-test('nor anything of what was read from it', async () => {
+test('an idle connection retains nothing of the bytes that were read from it', async () => {
   const face = await startFace();
   const marked = { events: 'none', mark: 'x'.repeat(300_000) };
   const read: WeakRef<object>[] = [];

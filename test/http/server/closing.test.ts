@@ -62,7 +62,7 @@ function statusesOf(text: string): number[] {
 }
 
 for (const fastPath of [true, false]) {
-  test(`who sends on behind what ends the connection, and reads late, has every answer (fast path ${fastPath})`, async () => {
+  test(`a caller that sends on after the last answer and reads late gets every answer (fast path ${fastPath})`, async () => {
     const face = await startFace({ fastPath });
     try {
       const texts = await Promise.all(endings.map(([, sent, behind]) => readsLate(face.port, sent, behind)));

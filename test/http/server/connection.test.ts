@@ -154,7 +154,7 @@ test('requests behind a write are answered once and in order, also after the cal
   }
 });
 
-test('a request to speak another protocol is answered in this one and ends the connection, so that nothing behind it is lost in silence', async () => {
+test('a request for another protocol gets an HTTP answer that ends the connection', async () => {
   await onBothLanes(
     () => ({}),
     async (face) => {
@@ -172,7 +172,7 @@ test('a request to speak another protocol is answered in this one and ends the c
   );
 });
 
-test('behind an answer that ends the connection nothing is carried out and nothing is refused', async () => {
+test('after an answer that ends the connection no request is carried out or refused', async () => {
   let submitted = 0;
   const group = (): Partial<GroupApi> => ({
     submit: () => {
@@ -207,7 +207,7 @@ test('requests before a tunnel are answered before the tunnel is refused', async
   );
 });
 
-test('a caller that asks for a tunnel behind an event and hangs up before its commit ends nobody else', async () => {
+test('a caller that sends CONNECT after an event and resets early ends no other connection', async () => {
   let commit = (): void => undefined;
   let submitted = (): void => undefined;
   await onBothLanes(
@@ -240,7 +240,7 @@ test('a caller that asks for a tunnel behind an event and hangs up before its co
   );
 });
 
-test('a request that breaks off amid its body is refused under its own id and in the form that it accepts', async () => {
+test('a request that breaks off in its body is refused under its own id and in the form that it accepts', async () => {
   await onBothLanes(
     () => ({}),
     async (face) => {
@@ -265,7 +265,7 @@ test('a head with two Host fields is malformed', async () => {
   );
 });
 
-test('a caller that hangs up amid its body is no fault of ours', async () => {
+test('a caller that hangs up in its body is no internal fault', async () => {
   await onBothLanes(
     () => ({}),
     async (face) => {
@@ -291,7 +291,7 @@ test('a caller that hangs up amid its body is no fault of ours', async () => {
   );
 });
 
-test('draining lets a request arrive that is on its way, and tells who takes too long', async () => {
+test('draining lets a request arrive that has begun, and answers one that takes too long', async () => {
   await onBothLanes(
     () => ({}),
     async (face) => {
@@ -335,7 +335,7 @@ test('a request that came in full while the process stood still is answered, how
   );
 });
 
-test('an erasure whose body breaks off or makes no sense is refused, and not carried out', async () => {
+test('an erasure whose body breaks off or is invalid is refused, and not carried out', async () => {
   let erased = 0;
   const group = (): Partial<GroupApi> => ({
     erase: async () => {

@@ -130,7 +130,7 @@ test('a public key comes with the registration, from the operator, and goes by t
   await node.close();
 });
 
-test('a public key that is no 32 bytes in base64url is refused at registration', async () => {
+test('a public key that is not 32 bytes in base64url is refused at registration', async () => {
   const node = await startTestNode();
   const good = newSigningKey().publicKey;
   for (const public_key of ['', good.slice(1), `${good}=`, `${good.slice(0, 42)}B`, `${good.slice(0, 42)}+`, 7, null]) {

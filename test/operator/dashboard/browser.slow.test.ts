@@ -109,7 +109,7 @@ function define(): void {
     await node?.close();
   });
 
-  test('a wrong password is said, and opens nothing', async () => {
+  test('a wrong password is reported, and opens nothing', async () => {
     const { page } = seen;
     await signIn(page, 'a wrong password');
     assert.match((await page.getByRole('alert').textContent()) ?? '', /password is wrong/);
@@ -159,7 +159,7 @@ function define(): void {
     assert.is(await submit(key, peerId, 1), 201);
   });
 
-  test('what happens shows by itself', async () => {
+  test('changes of the node appear without a reload', async () => {
     const { page } = seen;
     await goTo(page, 'Overview');
     await page.locator('.tile', { hasText: 'ever accepted' }).getByText('1', { exact: true }).waitFor();
@@ -187,7 +187,7 @@ function define(): void {
     assert.is(await submit(key, peerId, 3), 201);
   });
 
-  test('the weight over time is drawn, and said in words', async () => {
+  test('the weight over time is drawn, and described in text', async () => {
     const { page } = seen;
     await page.locator('.plot canvas').waitFor();
     // A line needs a second sample, which comes ten seconds after the first.
@@ -239,7 +239,7 @@ function define(): void {
     assert.not.ok(((await page.locator('main').textContent()) ?? '').includes(peerId));
   });
 
-  test('what is chosen of a list stays chosen while the list is drawn anew', async () => {
+  test('a selection in a list stays when the list is redrawn', async () => {
     const { page } = seen;
     await goTo(page, 'Pre-trust');
     await page.getByLabel('Peer').selectOption({ label: 'Arena <b>EU</b> 1' });
@@ -276,7 +276,7 @@ function define(): void {
     await page.getByRole('heading', { level: 1, name: blank }).waitFor();
   });
 
-  test('the audit log tells a peer from an operator whose name it took', async () => {
+  test('the audit log distinguishes a peer from an operator with the same name', async () => {
     const { page } = seen;
     const id = await add('operator');
     await goTo(page, 'Audit');
@@ -368,7 +368,7 @@ function define(): void {
     }
   });
 
-  test('on a phone the menu says whether it is open, also when a view was chosen of it', async () => {
+  test('on a phone the menu says whether it is open, also after the choice of a view', async () => {
     const viewport = { width: 360, height: 740 };
     const narrow = await openPage(browser, { storageState: await seen.context.storageState(), viewport });
     await narrow.page.goto(url());

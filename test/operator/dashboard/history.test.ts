@@ -12,7 +12,7 @@ function sample(at: number, more: Partial<Sample> = {}): Sample {
   return { at, accepted: 0, traffic: { reads: none, events: none }, ...more };
 }
 
-test('rates are what came between two samples, per second', () => {
+test('rates are the differences of two samples, per second', () => {
   const reads = { boundsS, upTo: [30, 30, 30], total: 30 };
   const pace = paceBetween(
     sample(1_000, { accepted: 100 }),
@@ -21,7 +21,7 @@ test('rates are what came between two samples, per second', () => {
   assert.equal([pace.eventsPerS, pace.readsPerS], [50, 10]);
 });
 
-test('percentiles are those of histogram_quantile, of what came between the samples alone', () => {
+test('percentiles are those of histogram_quantile, of observations between the samples alone', () => {
   // 100 requests since: 50 up to 1 ms, 40 more up to 10 ms, 10 more up to 100 ms.
   const before = { boundsS, upTo: [1_000, 1_000, 1_000], total: 1_000 };
   const after = { boundsS, upTo: [1_050, 1_090, 1_100], total: 1_100 };
@@ -35,7 +35,7 @@ test('percentiles are those of histogram_quantile, of what came between the samp
   assert.is(pace.eventMs, null);
 });
 
-test('what took longer than the last bound reads as that bound', () => {
+test('an observation above the last bound counts as that bound', () => {
   const slow = { boundsS, upTo: [0, 0, 0], total: 5 };
   const pace = paceBetween(sample(0), sample(1_000, { traffic: { reads: slow, events: none } }));
   assert.equal(pace.readMs, { p50: 100, p99: 100 });
@@ -61,7 +61,7 @@ test('the ring of rates keeps the newest, oldest first', () => {
   assert.is(events_per_s.at(-1), 1);
 });
 
-test('weights are kept once a minute, and end with what they are now', () => {
+test('weights are stored once a minute, and end with the present ones', () => {
   const history = new WeightHistory();
   const peer = { ...peerView(1), weight: 0.25, tau: 0.5 };
   assert.ok(history.isDue(0, null));

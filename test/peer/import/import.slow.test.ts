@@ -80,7 +80,7 @@ test('an import of a public list names its origin, which the operator must have 
   assert.match(doctor.out, /refused 3 reports of the spool imports for good, the last for unknown_origin/);
 });
 
-test('a dry run asks no node, needs no configuration, and tells bad lines by its exit code', async () => {
+test('a dry run needs neither node nor configuration, and its exit code reports bad lines', async () => {
   const before = proxy.sent.length;
   const file = list('bans.cfg', `${lists.rust!(3)}banid 12 "x" "y" -1\n`);
   const { code, out } = await world.run(['import', file, '--dry-run', '--json']);
@@ -102,7 +102,7 @@ test('the offline server of a Minecraft list is an option of the command', async
   assert.equal([code, JSON.parse(out).events[0].player_id], [0, `minecraft-offline:survival:${uuid}`]);
 });
 
-test('wrong usage, a dead node and an unknown format have exit codes of their own', async () => {
+test('wrong usage, an unreachable node and an unknown format have separate exit codes', async () => {
   const file = list('bans.cfg', lists.rust!(3));
   assert.is((await world.run(['import', file, '--time-zone', 'Mars/Olympus'])).code, 2);
   assert.is((await world.run(['import', join(world.folder, 'missing.cfg')])).code, 2);

@@ -206,7 +206,7 @@ test('a scrub ends while small batches are appended without a pause', async () =
   removeFolder(dir);
 });
 
-test('a reader that stays on old pages puts the scrub off, and once it has gone the scrub erases', async () => {
+test('a reader that stays on old pages defers the scrub, which erases once the reader ends', async () => {
   const dir = temporaryFolder();
   const writer = await claimFolder(dir);
   await fill(writer, 1, 60);
@@ -226,7 +226,7 @@ test('a reader that stays on old pages puts the scrub off, and once it has gone 
   removeFolder(dir);
 });
 
-test('a reader that begins amid a scrub puts it off without making the file grow, and once it has gone the scrub erases', async () => {
+test('a reader that begins during a scrub defers it without growth of the file', async () => {
   const dir = temporaryFolder();
   const writer = await claimFolder(dir);
   await fillPages(writer, 2_000);

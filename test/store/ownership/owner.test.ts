@@ -53,7 +53,7 @@ test('the data folder is created for its owner alone', async () => {
   removeFolder(join(dir, '..'));
 });
 
-test('a claim that fails at its end has no heart that beats on', async () => {
+test('a claim that fails at its end stops its heartbeat', async () => {
   const dir = temporaryFolder();
   const rejected: unknown[] = [];
   const note = (error: unknown) => rejected.push(error);
@@ -138,7 +138,7 @@ test('a released folder is free at once, also for one that cannot look its owner
   removeFolder(dir);
 });
 
-test('an owner elsewhere that beats refuses, one that is silent is taken over', async () => {
+test('an owner elsewhere with a heartbeat refuses a start, and a silent one is taken over', async () => {
   const dir = temporaryFolder();
   const first = await claimFolder(dir, elsewhere(), TIMES);
   assert.ok((await rejection(claimFolder(dir, thisProcess(), TIMES))) instanceof FolderOwnedError);
@@ -157,7 +157,7 @@ test('an owner elsewhere that beats refuses, one that is silent is taken over', 
   removeFolder(dir);
 });
 
-test('an old heartbeat file of another owner does not keep a dead one alive', async () => {
+test('an old heartbeat file of another owner does not protect a dead one', async () => {
   const dir = temporaryFolder();
   const first = await claimFolder(dir, elsewhere(), TIMES);
   await first.abandon();
@@ -170,7 +170,7 @@ test('an old heartbeat file of another owner does not keep a dead one alive', as
   removeFolder(dir);
 });
 
-test('once another owner took over, no append of the old one is written, and its heart stops', async () => {
+test('after a takeover no append of the old owner is written, and its heartbeat stops', async () => {
   const dir = temporaryFolder();
   const first = await claimFolder(dir, deadProcess(), TIMES);
   await first.append(batchOf(1), []);
@@ -193,7 +193,7 @@ test('once another owner took over, no append of the old one is written, and its
   removeFolder(dir);
 });
 
-test('an owner that writes nothing is told once that another one took over', async () => {
+test('an owner that writes nothing is notified once of a takeover', async () => {
   const dir = temporaryFolder();
   const told: unknown[] = [];
   const first = await claimFolder(dir, deadProcess(), TIMES, (error) => told.push(error));
@@ -212,7 +212,7 @@ test('an owner that writes nothing is told once that another one took over', asy
   removeFolder(dir);
 });
 
-test('exactly one of many starts on a dead owner wins, in this process', async () => {
+test('exactly one of many starts on the folder of a dead owner wins, in this process', async () => {
   const dir = temporaryFolder();
   await (await claimFolder(dir, deadProcess())).abandon();
   for (let round = 0; round < 30; round += 1) {
@@ -350,7 +350,7 @@ test('an owner that took over in the log alone, as an earlier build does, counts
   removeFolder(dir);
 });
 
-test('an owner file that a power cut emptied keeps nobody from the folder for longer than its silence', async () => {
+test('an owner file that a power cut emptied delays a start no longer than a silent owner', async () => {
   const dir = temporaryFolder();
   await (await claimFolder(dir)).abandon();
   writeFileSync(ownerFileOf(dir, 1), '');

@@ -155,7 +155,7 @@ test('a replacement that was killed half way leaves the old snapshot in place af
   removeFolder(dir);
 });
 
-test('a write that fails leaves nothing behind, and what was there before', async () => {
+test('a failed write leaves the earlier content and no other file', async () => {
   const dir = temporaryFolder();
   const store = new LmdbSnapshotStore(dir);
   await store.write(headerOf(3), blocksOf(1, [10]));
@@ -192,7 +192,7 @@ test('a write gives up between two blocks once it must end, begins no further tr
   removeFolder(dir);
 });
 
-test('a lent block is taken before whoever may write is asked again, who reads from LMDB for it', async () => {
+test('a borrowed block is used before any writer is asked again, since writers read from LMDB', async () => {
   const dir = temporaryFolder();
   const source = new LmdbSnapshotStore(dir);
   await source.write(headerOf(3), blocksOf(1, [10]));
@@ -205,7 +205,7 @@ test('a lent block is taken before whoever may write is asked again, who reads f
 
 const RELATIVES = ['.old-snapshot-0000000000000003', '.tmp-snapshot-0000000000000003'];
 
-test('a snapshot that was removed does not come back from what its replacement left', async () => {
+test('a removed snapshot does not come back from leftovers of its replacement', async () => {
   const dir = temporaryFolder();
   const store = new LmdbSnapshotStore(dir);
   await store.write(headerOf(3), blocksOf(1, [10]));

@@ -30,7 +30,7 @@ const refusal = (asked: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-test('single records go before listings, and listings by key before those for anybody', async () => {
+test('single records go before listings, and listings with a key before those without', async () => {
   const { begun, ask, end } = controlled();
   const all = [ask('public', 'first'), ask('public', 'p'), ask('own', 'o1'), ask('own', 'o2'), ask('records', 'r')];
   await turn();

@@ -203,7 +203,7 @@ export function close() {}
   await pool.close();
 });
 
-test('a message outside of tasks, such as an answer to an abandoned one, is no error of the process', async () => {
+test('a message outside of tasks, such as an answer to an abandoned task, is no error of the process', async () => {
   const pool = poolOf(failingReplica(''), { dir: temporaryFolder(), salt: new Uint8Array(16) }, 1, 1);
   // As Piscina does; an emitter throws an error that nobody listens for.
   pool.emit('error', new Error('Unexpected message from Worker'));

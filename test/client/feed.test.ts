@@ -127,7 +127,7 @@ test('a player of whom the node knows nothing to erase is forgotten too: an earl
   assert.is((await read(made, 'bad')).trusts[0]?.source, 'assumed');
 });
 
-test('a value that the stream sent of an erased player before the answer came does not survive it', async () => {
+test('a value that the stream sends of an erased player before the answer survives the answer', async () => {
   const made = await following();
   made.node.erasure = async () => {
     made.node.change([hashOf('bad'), null]);

@@ -151,7 +151,7 @@ async function lived(): Promise<Machine> {
 const erase = (machine: Machine, player: string) =>
   machine.ask(player, { type: 'erase', caller: 0, subject: subjectOf(player), commitment: '0', by: 'p' });
 
-test('batches that an erasure rewrites after a running check, even twice, are no damage', async () => {
+test('batches that an erasure rewrites where a running check has passed, even twice, are no damage', async () => {
   const machine = await lived();
   await erase(machine, 'player 0');
   const steps = verifySteps(machine.log, machine.snapshots, null, 'background');
@@ -164,7 +164,7 @@ test('batches that an erasure rewrites after a running check, even twice, are no
   assert.is(step.value.lastSeq, machine.actor.durableSeq);
 });
 
-test('a batch that two erasures rewrite after a check is no damage', async () => {
+test('a batch that two erasures rewrite where a check has passed is no damage', async () => {
   const machine = await lived();
   const events = [0, 1].map((i) => ({ ...event, eventId: `b${i}`, subject: subjectKeyOf(`both ${i}`), timestamp: t0 }));
   await machine.ask('both', { type: 'submit', caller: 0, events });

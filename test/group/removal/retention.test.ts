@@ -218,7 +218,7 @@ test('a crash between any two effects of retention loses nothing, and the next s
   }
 });
 
-test('a newly loaded replica at a record before a retention pass has the events that it removed', async () => {
+test('a newly loaded replica at a record before a retention pass has the sums of that record', async () => {
   const life = await lived(12);
   const { machine } = life;
   const sums = life.sums();

@@ -68,7 +68,7 @@ test('answers without a request are counted too: parse errors and excess connect
   assert.ok(sampleOf(text, `${none},status="400",code="invalid_parameter"}`)! >= 1);
 });
 
-test('a request that breaks off counts as its caller was answered, and only once', async () => {
+test('a request that breaks off is counted with the answer of its caller, and only once', async () => {
   for (const type of ['application/json', 'application/json; charset=utf-8']) {
     const metrics = createMetrics(version);
     const face = await startFace({ metrics });

@@ -47,7 +47,7 @@ test('the same letters typed in another form of Unicode are the same password', 
   assert.ok(await isPassword('cafe\u0301 au lait fraise', kept));
 });
 
-test('an invalid hash is detected, and throws where it is used as one', async () => {
+test('an invalid password hash is detected, and throws if it is used', async () => {
   for (const text of ['', 'secret', '$scrypt$ln=16,r=8,p=2$$', '$argon2id$v=19$m=1$a$b']) {
     assert.not.ok(isPasswordHash(text), text);
     const thrown = await isPassword('a', text).then(

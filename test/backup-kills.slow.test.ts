@@ -71,7 +71,7 @@ test('a backup made during erasures and withdrawals is intact and can be restore
   assert.is(await next.kill('SIGTERM'), 0);
 });
 
-test('a backup that is ended leaves nothing, and one that is killed nothing that looks like a backup', async () => {
+test('an aborted backup leaves nothing, and a killed one leaves nothing that looks like a backup', async () => {
   const random = new Random(Number(process.env.KILL_SEED ?? 1));
   const { dir, peer } = await lived(5_000);
   const node = await startProcess({ DATA_DIR: dir });

@@ -36,7 +36,7 @@ test.after(() => {
   removeAll();
 });
 
-test('a backup taken under load comes back, after the folder is destroyed, as it was at its record', async () => {
+test('a backup made under load restores the state of its record after the folder is destroyed', async () => {
   const dir = newFolder();
   const node = await startProcess({ DATA_DIR: dir, SNAPSHOT_EVERY: '2000' });
   const peer = await GameServer.register(node.url, 'p');
@@ -212,7 +212,7 @@ test('damage in a backup is found by verify, and no restore begins with it', asy
   assert.is((await runPtf(['verify'], place)).code, 0);
 });
 
-test('a backup goes into an empty folder only, and a restore onto nothing that lives', async () => {
+test('a backup needs an empty folder, and a restore needs a folder without a running node', async () => {
   const { dir } = await lived(10);
   const place = newPlace();
   await done(['backup', place], dir);

@@ -26,7 +26,7 @@ class TestClock {
   }
 }
 
-test("a node whose clock jumps ahead refuses writes, even an operator's, and goes on with reads", async () => {
+test('a node whose clock jumps ahead refuses all writes, even of an operator, and continues reads', async () => {
   const clock = new TestClock();
   const lines: string[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => lines.push(line) });

@@ -203,7 +203,7 @@ test('a truncated generated salt is replaced before a group is formed, and refus
   rmSync(dir, { recursive: true });
 });
 
-test('a cut log stops the start, is named, and is left as it is', async () => {
+test('a truncated log stops the start, is named, and is left unchanged', async () => {
   const dir = await filled(false);
   truncateSync(logFile(dir), statSync(logFile(dir)).size / 2);
   const before = contentOf(dir);

@@ -183,7 +183,7 @@ test('a folder that cannot be made is one line without a stack', async () => {
   assert.match(msg, /^DATA_DIR: \S+ cannot be used: a part of its path is a file; set another folder$/);
 });
 
-test("a folder that cannot hold the operator's socket is one line without a stack", async () => {
+test('a folder that cannot contain the operator socket is one line without a stack', async () => {
   const long = join(folder, 'x'.repeat(120));
   mkdirSync(long);
   const node = start({ ...local, LOG_LEVEL: 'error', DATA_DIR: join(long, 'data'), TMPDIR: long });

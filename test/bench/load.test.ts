@@ -336,7 +336,7 @@ test('requests due at the end with a free connection waited for the load, not fo
   );
 });
 
-test('a drive that is cut in its lead is over at once, with no time', async () => {
+test('a drive that is aborted before its window is over at once, without a time', async () => {
   await withServer(
     (socket) => socket.write(plain),
     async (port) => {
@@ -376,7 +376,7 @@ test('a 503 answer without Retry-After is counted', async () => {
   );
 });
 
-test('a percentile stands only where an answer lies beyond it', () => {
+test('a percentile is printed only if an answer lies beyond it', () => {
   const latencies = new Latencies();
   for (let ms = 1; ms <= 1000; ms++) latencies.record(ms);
   const summary = latencies.summary();

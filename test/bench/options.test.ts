@@ -17,13 +17,13 @@ import { soak } from '../../bench/scenarios/soak.js';
 const folder = mkdtempSync(join(tmpdir(), 'ptf-options-'));
 test.after(() => rmSync(folder, { recursive: true }));
 
-test('a file that can be written is taken as it is, there or not', () => {
+test('a writable file is accepted, whether it exists or not', () => {
   const there = join(folder, 'there.json');
   writeFileSync(there, '');
   for (const path of [there, join(folder, 'new.json'), 'new.json']) assert.is(fileToWrite(path), path);
 });
 
-test('a file in no folder, or that is a folder, is refused', () => {
+test('a file in no folder, or one that is a folder, is refused', () => {
   for (const path of [join(folder, 'missing', 'new.json'), join(folder, 'there.json', 'new.json')]) {
     assert.throws(() => fileToWrite(path), 'does not exist');
   }
@@ -71,7 +71,7 @@ test('a run whose result cannot be written does not begin, and ends as for any o
   }
 });
 
-test('a value that is empty, as of a variable that is not set, is refused', async () => {
+test('an empty value, as of an unset variable, is refused', async () => {
   const run = () => Promise.reject(new Error('it began'));
   const some = scenarioOf(run);
   for (const [option, value] of [

@@ -396,7 +396,7 @@ test("how old the cache is follows the node's clock, whatever this machine's sho
   }
 });
 
-test('a clock that is set back makes nothing newer', async () => {
+test('a clock that is set back makes no evidence newer', async () => {
   const made = await following();
   const { node, runtime } = made;
   const asOf = node.asOf();
@@ -487,7 +487,7 @@ test('a resume frame ends the connection, and the next one waits for the stated 
   assert.is(made.node.connections.length, 2);
 });
 
-test('a resume frame that asks for less than nothing takes nothing off the pause', async () => {
+test('a resume frame with a negative wait does not shorten the pause', async () => {
   const made = await following();
   made.runtime.dice = 0.5;
   made.node.write(made.node.connection, 'event: resume\ndata: {"reason":"draining","after_ms":-5000}\n\n');
@@ -665,7 +665,7 @@ test('closing the feed ends the stream and leaves its values as last known ones'
   assert.is(made.runtime.timers, 0);
 });
 
-test('a feed that begins while the one before it ends waits for that', async () => {
+test('a feed that begins while the previous one ends waits for that end', async () => {
   const made = await following({ rowsPerFrame: 1 });
   const closing = made.feed.close();
   const next = made.client.follow();

@@ -234,7 +234,7 @@ test('a stopped node can be started once, not twice', async () => {
   await other.close();
 });
 
-test('a node that starts again waits for its port where another process has got it', async () => {
+test('a node that restarts waits for its port while another process uses it', async () => {
   const other = await startTestNode();
   await other.stop();
   const stranger = createServer().listen(Number(new URL(other.url).port), '127.0.0.1');

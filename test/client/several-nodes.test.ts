@@ -114,7 +114,7 @@ test('while one call tries a node that failed, the others go to the next', async
   assert.equal(asked(), [before[0]! + 1, before[1]! + 3]);
 });
 
-test('a write moves on where a node has no leader, or is stale', async () => {
+test('a write goes to the next node if a node has no leader, or is stale', async () => {
   for (const code of ['no_leader', 'stale']) {
     const { client, runtime, asked } = scene([() => refusal(503, code, { 'retry-after': '2' }), takes]);
     assert.is((await runtime.until(client.submit(event))).status, 'accepted');
@@ -315,7 +315,7 @@ async function following() {
   return { runtime, a, b, client, feed, change, lose, comeBack };
 }
 
-test('a stream that is lost goes on at the next node at once, from the id last seen', async () => {
+test('a stream that is lost continues at the next node at once, from the last id', async () => {
   const { runtime, a, b, client, feed, change, lose } = await following();
   change('bad', good);
   await runtime.advance(1);
@@ -335,7 +335,7 @@ test('a stream that is lost goes on at the next node at once, from the id last s
   );
 });
 
-test('the stream returns to the preferred node once that is ready, without a gap', async () => {
+test('the stream returns to the preferred node once it is ready, without a gap', async () => {
   const { runtime, a, b, feed, change, lose, comeBack } = await following();
   lose(a);
   await runtime.advance(1);

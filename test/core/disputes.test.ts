@@ -89,7 +89,7 @@ test('later events of the peer about the player are void, too, also those of an 
   assert.ok(given.trust('p').score < 50);
 });
 
-test('void evidence leaves the computation of weights as if it had not come', () => {
+test('void evidence does not affect the computation of weights', () => {
   const grown = (isLied: boolean) => {
     const given = new Given().peers(4);
     for (let i = 0; i < 40; i++) for (const peer of [0, 1, 2]) given.event(peer, `p-${i}`);

@@ -123,7 +123,7 @@ test('a carrier without weight gives an origin no weight about a player that onl
   assert.ok(given.trust('victim').score > 49, `${given.trust('victim').score}`);
 });
 
-test('a peer is one voice about a player, however many origins it puts to its word', () => {
+test('a peer is one witness about a player, however many origins it uses', () => {
   const given = new Given().peers(3);
   for (const name of ['a', 'b', 'c']) given.origin(name);
   for (let i = 0; i < 20; i++) for (const peer of [0, 1, 2]) given.event(peer, `p-${i}`);

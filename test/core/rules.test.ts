@@ -175,7 +175,7 @@ test('a change of status looks at one peer, however many there are', () => {
   assert.equal([...peerWeights.isGrouped.subarray(0, 3)], [1, 1, 0]);
 });
 
-test('a revoked peer without events gives its place back, and the operator has places of its own', () => {
+test('a revoked peer without events frees its place, and the operator has reserved places', () => {
   const given = new Given();
   const register = (byOperator: boolean) => {
     const index = given.state.peers.size;
@@ -221,7 +221,7 @@ test('a player whose only event was withdrawn is neutral with confidence 0, and 
   assert.equal([score, confidence, verdict, eventCount], [50, 0, 'neutral', 0]);
 });
 
-test('only the peer that sent an event withdraws it, once', () => {
+test('only the peer that sent an event can withdraw it, once', () => {
   const given = new Given().peers(2);
   const { value: seq } = given.event(0, 'a') as { value: number };
   assert.is(withdraw(given, 1, seq), 'event_not_found');
@@ -229,7 +229,7 @@ test('only the peer that sent an event withdraws it, once', () => {
   assert.is(withdraw(given, 0, seq), 'event_not_found');
 });
 
-test('a withdrawal holds over a change of half-life', () => {
+test('a withdrawal stays in force over a change of half-life', () => {
   const lives = [true, false].map((isWithdrawn) => {
     const given = new Given(30).peers(1);
     const seq = isWithdrawn ? (given.event(0, 'a') as { value: number }).value : 0;
@@ -246,7 +246,7 @@ test('a withdrawal holds over a change of half-life', () => {
   assert.ok(never.lowering > 0 && Math.abs(withdrawn.lowering / never.lowering - 1) < 1e-12);
 });
 
-test('a change of half-life moves no score at its moment', () => {
+test('a change of half-life changes no score at that time', () => {
   const given = new Given(30).peers(1).weigh();
   given.event(0, 'a');
   const later = t0 + 20 * dayMs;

@@ -74,7 +74,7 @@ test('a second ban after a lifting counts like a first', () => {
   assert.is(score(given), banned);
 });
 
-test('a lifting takes back all kinds of reports of its own peer, and nothing of others or that raises', () => {
+test('a lifting cancels all kinds of reports of its own peer, and none of others or that raise trust', () => {
   const given = sure(2);
   send(given, 'report_cheating');
   send(given, 'report_toxicity');
@@ -117,7 +117,7 @@ test('the ban of an earlier release that was lifted keeps its meaning', () => {
   assert.equal(sums(given), [1, 1, 2]);
 });
 
-test('a withdrawal is read again where its pair took back meanwhile, and waits for no other pair', () => {
+test('a withdrawal is read again if its pair was lifted meanwhile, and waits for no other pair', () => {
   const given = sure(2);
   const ban = send(given, 'ban_applied');
   const lifting = send(given, 'ban_lifted');

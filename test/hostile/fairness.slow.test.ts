@@ -76,7 +76,7 @@ function batch(peer: Credentials, events = 50): string {
 const scoreRead = 'GET /api/v1/players/nobody/trust-score HTTP/1.1\r\nHost: x\r\n\r\n';
 
 for (const bytes of [1, 60_000]) {
-  test(`heads of large batches with ${bytes} bytes of them keep no batch of another peer out`, async () => {
+  test(`heads of large batches with ${bytes} bytes of them block no batch of another peer`, async () => {
     await withNode({}, async ({ url }, port) => {
       const [attacker, peer] = [await register(url), await register(url)];
       const victim = { port, request: batch(peer), expects: 'HTTP/1.1 200', everyMs: 50 };
@@ -110,7 +110,7 @@ for (const [what, request, status] of [
   });
 }
 
-test('two keys that hold every verdict stream leave one to another peer', async () => {
+test('two keys that use every verdict stream leave one to another peer', async () => {
   await withNode({}, async ({ url }, port) => {
     const [first, second, peer] = [await register(url), await register(url), await register(url)];
     const request = `GET /api/v1/verdicts/stream HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${peer.apiKey}\r\n\r\n`;

@@ -99,7 +99,7 @@ for (const FAST_LANE of ['true', 'false']) {
   });
 }
 
-test('who asks for a large answer and reads nothing of it ends', async () => {
+test('a caller that requests a large answer and reads nothing of it is disconnected', async () => {
   await withNode({}, async (_node, port) => {
     const sockets = await openMany(port, 20 * scale);
     const ended = sockets.map((socket) => new Promise((resolve) => socket.once('close', resolve)));
@@ -215,7 +215,7 @@ test('heads without end take no memory', async () => {
   });
 });
 
-test('a compressed body is refused before a byte of it is unpacked', async () => {
+test('a compressed body is refused before any byte of it is decompressed', async () => {
   await withNode({}, async (node) => {
     const peer = await registerPeer(node.url);
     // 100 MB of blanks in 100 kB, once and twice packed.

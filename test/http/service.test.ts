@@ -85,7 +85,7 @@ test('the list of peers goes oldest first, page by page, with the mode of the gr
   }
 });
 
-test("a peer's counter and pre-trust come only with an active peer's key", async () => {
+test('the counter and the pre-trust of a peer are shown only with the key of an active peer', async () => {
   const suspended = await registerPeer(node.url, 'To be suspended');
   await setStatus(node, suspended.peerId, 'suspended');
   const fields = async (key: string): Promise<string[]> =>
@@ -212,7 +212,7 @@ test('the description is OpenAPI 3.1, and the page takes nothing from outside', 
   }
 });
 
-test('security headers stand on every answer', async () => {
+test('security headers are on every answer', async () => {
   for (const path of ['/api/v1/health', '/nowhere', '/docs']) {
     const { headers } = await ask(node.url, path);
     assert.is(headers['x-frame-options'], 'DENY', path);

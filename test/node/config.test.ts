@@ -344,7 +344,7 @@ test('a secret loses one final line break, from its file and from the environmen
   assert.is(load({ REGISTRATION_MODE: 'session', SESSION_SECRET_FILE: '/run/session' }, files).sessionSecret, secret32);
 });
 
-test('a secret together with its file is a fault, and so is a file that gives nothing', () => {
+test('a secret together with its file is a fault, and so is a file without content', () => {
   const files = { '/salt': salt16, '/blank': ' \n', '/short': 'short' };
   assert.equal(faulty({ GROUP_SALT: salt16, GROUP_SALT_FILE: '/salt' }, files), ['GROUP_SALT']);
   assert.equal(faulty({ GROUP_SALT_FILE: '/absent' }, files), ['GROUP_SALT_FILE']);

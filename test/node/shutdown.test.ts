@@ -23,7 +23,7 @@ test('resources are closed in reverse order, one after the other, and once', asy
   assert.equal(closed, ['c begins', 'c ends', 'b', 'a']);
 });
 
-test('a part that cannot be closed keeps no other open, and the stop fails with its error', async () => {
+test('a part that cannot be closed does not prevent others from closing, and the stop fails with its error', async () => {
   const { closers, closed } = closersOf(['folder']);
   closers.add(() => Promise.reject(new Error('first')));
   closers.add(() => Promise.reject(new Error('earlier')));
@@ -31,7 +31,7 @@ test('a part that cannot be closed keeps no other open, and the stop fails with 
   assert.equal(closed, ['folder']);
 });
 
-test('a place that is kept is closed in its order, where something came to stand there', async () => {
+test('a reserved place is closed in its order, if something was put there', async () => {
   const { closers, closed } = closersOf(['a']);
   const keep = closers.reserve();
   closers.reserve();

@@ -111,7 +111,7 @@ async function* pagesOf(...pages: readonly (readonly AuditEntryValue[])[]): Asyn
   yield* pages;
 }
 
-test('a chain that holds is counted across pages and ends with its head', async () => {
+test('an intact chain is counted across pages and ends with its head', async () => {
   const all = entries(5);
   const report = await verifyChain(pagesOf(all.slice(0, 2), all.slice(2)));
   assert.equal(report, { ok: true, entries: 5, head_hash: all[4]?.hash, first_broken: null });

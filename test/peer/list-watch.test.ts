@@ -36,14 +36,14 @@ test('only entries that are to be sent and are not known begin', () => {
   );
 });
 
-test('a ban that the list calls lifted is lifted at once, and one that is missing once the list lies still', () => {
+test('a ban marked as lifted is lifted at once, and a missing one once the list is unchanged', () => {
   const look = { ...still, stillMs: 0 };
   const early = changesOf(listed({ a: 'lifted' }), standing('a', 'b'), look);
   assert.equal([early.lifted, early.isUndecided], [['a'], true]);
   assert.equal(changesOf([], standing('b'), still).lifted, ['b']);
 });
 
-test('a ban that is over, or whose time was over when it left the list, ends and is not lifted', () => {
+test('a ban that expired, or had expired when it left the list, ends and is not lifted', () => {
   const known = standing('a', ['b', { expiresAt: now - 1 }], ['c', { expiresAt: now + 1 }]);
   const { ended, lifted } = changesOf(listed({ a: 'expired' }), known, still);
   assert.equal([ended, lifted], [['a', 'b'], ['c']]);
@@ -61,7 +61,7 @@ test('in an incomplete list, or after a rotation, no ban counts as missing', () 
   assert.equal(changesOf([], known, still).lifted, ['a']);
 });
 
-test('more than five bans and more than half of all are doubted together, unless that is allowed', () => {
+test('more than five bans and more than half of all are not withdrawn together, unless that is allowed', () => {
   const names = Array.from({ length: 12 }, (_, n) => `ban-${n}`);
   const left = (count: number) => listed(Object.fromEntries(names.slice(0, count).map((name) => [name, 'send'])));
   const known = standing(...names);

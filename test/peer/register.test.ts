@@ -84,7 +84,7 @@ test('a salt file is named in the configuration and not copied', async () => {
   assert.is((await world.run(['doctor'])).code, 0);
 });
 
-test('a peer that the operator registered is taken over with its key', async () => {
+test('a peer that the operator registered can be used with its key', async () => {
   const { peerId, apiKey } = await node.register('by the operator');
   const file = join(world.folder, 'key');
   writeFileSync(file, `${apiKey}\n`);
@@ -130,7 +130,7 @@ test('variables replace members of the configuration', async () => {
   assert.is((await world.run(['doctor'], env)).code, 0);
 });
 
-test('a configuration that is at fault is refused with all that is wrong and without a secret', async () => {
+test('an invalid configuration is refused with all faults and without a secret', async () => {
   world.writeConfig({ url: 'nowhere', peerId: '', apiKey: ' secret-key', groupSalt: 'too-short', gameIds: [] });
   const { code, err } = await world.run(['doctor']);
   assert.is(code, 2);

@@ -102,7 +102,7 @@ async function end({ child, ended }: Running, signal: NodeJS.Signals = 'SIGTERM'
   return ended;
 }
 
-test('a change of a verdict arrives as a webhook whose signature holds', async () => {
+test('a change of a verdict arrives as a webhook with a valid signature', async () => {
   const running = await relay();
   await condemn('relayed-1');
   await until(() => receiver.of(hashOf('relayed-1')).some(({ body }) => body.data.verdict === 'untrusted'));
@@ -128,7 +128,7 @@ test('with --all the first start sends each player that is not neutral', async (
   await end(running);
 });
 
-test('a receiver that is in trouble gets each webhook in the end, under one id', async () => {
+test('a failing receiver finally gets each webhook, under one id', async () => {
   const running = await relay();
   receiver.answers.push(500, 429, 503);
   await condemn('relayed-2');
@@ -166,7 +166,7 @@ test('an erased player is sent as removed', async () => {
   await end(running);
 });
 
-test('a webhook that the receiver finds at fault is set aside and does not hold up the next', async () => {
+test('a webhook that the receiver rejects as invalid is set aside and does not delay the next', async () => {
   const running = await relay();
   receiver.answers.push(422, 422, 422, 422, 422);
   await condemn('relayed-6');

@@ -307,7 +307,7 @@ test('a node that does not answer is one log line, a problem in the status, and 
   assert.is(err.match(/does not answer/g)?.length, 1, err);
 });
 
-test('a report that the node will never take is a problem in the status, and exit code 1 of the doctor', async () => {
+test('a report that the node will never accept is a problem in the status, and exit code 1 of the doctor', async () => {
   const world = newWorld({ gameIds: ['chess'] });
   const sidecar = await started(world);
   await sidecar.call('/v1/reports', 'POST', { player_id: 'p', event_type: 'report_spam', severity: 0.5 });

@@ -89,7 +89,7 @@ test('during a snapshot no player is known to be absent from the group', () => {
   }
 });
 
-test('an erasure that a snapshot overtakes is one all the same', () => {
+test('an erasure that a snapshot overtakes is still an erasure', () => {
   const table = new TrustTable(4);
   table.setPublished('a', values, 0);
   const token = table.reading('a');

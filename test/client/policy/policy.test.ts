@@ -57,7 +57,7 @@ test('a policy acts only in enforce mode; without a mode, or with a misspelt one
   }
 });
 
-test('a listener that throws throws for itself: the decision stands', async () => {
+test('a listener that throws does not affect the decision', async () => {
   const thrown = await thrownBy(async (fault) => {
     const policy = new TrustPolicy<Action>({
       mode: 'enforce',

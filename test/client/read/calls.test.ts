@@ -225,7 +225,7 @@ for (const [what, body] of [
   });
 }
 
-test('a read falls back where the answer is about the way to the node, and not about its ids', async () => {
+test('a read falls back if the answer is about the transport, and not about its ids', async () => {
   for (const [status, code] of [
     [401, 'unauthorized'],
     [403, 'forbidden'],
@@ -246,7 +246,7 @@ test('a request that arrived too slowly for the node is sent again', async () =>
   assert.is(transport.requests.length, 2);
 });
 
-test('no answer of 4xx is tried again but 408 and 429, the latter after Retry-After', async () => {
+test('no answer of 4xx is retried except 408 and 429, the latter after Retry-After', async () => {
   for (const [status, code] of [
     [400, 'schema_validation_failed'],
     [401, 'invalid_api_key'],
@@ -382,7 +382,7 @@ test('an erasure is not sent again where its receipt may be lost, and forgets th
   assert.is((await runtime.until(client.score('a'))).source, 'assumed');
 });
 
-test('an erasure that a stopping node recorded is open, and is not sent again; one that it never took is', async () => {
+test('an erasure that a stopping node recorded is open and not sent again; a refused one is sent again', async () => {
   const hash = 'ab'.repeat(32);
   const unavailable = (details: Readonly<Record<string, unknown>>) => ({
     status: 503,
@@ -529,7 +529,7 @@ test('a batch that fails in time is sent in smaller ones, and the deadline count
   assert.is((await rejection(away.runtime.until(away.client.submitMany(events)))).code, 'unreachable');
 });
 
-test('after five failures in a row the node is left alone, then one call tries', async () => {
+test('after five failures in a row the node is not called for a while, then one call tries', async () => {
   let isUp = false;
   const { client, transport, runtime } = scene((request) => (isUp ? matchAnswer(request) : brokenConnection()), {
     readBudgetMs: 1,
@@ -568,7 +568,7 @@ test('a try that fails opens the circuit for twice as long', async () => {
   assert.is(transport.requests.length, sent + 1);
 });
 
-test('reads that run out of a short budget hold no write up', async () => {
+test('reads that exceed a short budget delay no write', async () => {
   const { client, runtime } = scene((request) => (request.method === 'GET' ? 'silence' : stored));
   for (let index = 0; index < 3 * bounds.breakerFailures; index++) await runtime.until(client.score('a'));
   assert.is((await runtime.until(client.score('a'))).cause, 'circuit_open');
@@ -852,7 +852,7 @@ test("with a salt that is not the group's nothing with a hash is sent", async ()
   assert.is(transport.requests.length, 0);
 });
 
-test('a salt that did not fit is asked about again after a minute, since an address may have led elsewhere', async () => {
+test('a wrong salt is checked again after a minute, since an address may have led to another node', async () => {
   const { client, transport, runtime } = scene(steps(stored), { groupSalt });
   transport.saltCheck = '00000000';
   assert.is((await rejection(runtime.until(client.submit(event)))).code, 'salt_mismatch');

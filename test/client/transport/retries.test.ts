@@ -29,7 +29,7 @@ test('waits on an open circuit do not widen the pauses after sent requests', () 
   assert.is(retries.pauseMs(unreachable), 2 * backoffBaseMs);
 });
 
-test('a pause that would pass the deadline is cut for one last attempt, with half of the time that is left', async () => {
+test('a pause beyond the deadline is shortened for one last attempt, with half of the remaining time', async () => {
   const { runtime, retries } = withDice(1);
   // The window is at its 5 s after seven attempts.
   for (let index = 0; index < 7; index++) retries.pauseMs(unreachable);
@@ -91,7 +91,7 @@ for (const [what, backAtMs] of [
   });
 }
 
-test('those that waited for the circuit do not come all at once', async () => {
+test('calls that waited for the circuit do not resume all at once', async () => {
   const { runtime, client, arrivals } = restarting(1, 5_300);
   await runtime.until(Promise.all(Array.from({ length: 300 }, () => client.submit(event))));
   const spread = arrivals.map((at) => arrivals.filter((other) => at <= other && other < at + backoffBaseMs).length);

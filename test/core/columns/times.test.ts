@@ -29,7 +29,7 @@ test('a time in the future is as old as the time after it', () => {
   assert.is(old(timesOf(95, 20), 0, 4), 4);
 });
 
-test('one look goes through so many moments, and another goes on', () => {
+test('one look reads a bounded number of times, and the next one continues', () => {
   const times = timesOf(10, 95, 20, 30, 60);
   assert.is(old(times, 0, 10, 2), 6);
   assert.is(old(times, 6, 10, 2), 8);

@@ -72,7 +72,7 @@ test('a pre-trusted peer may make a player suspicious by repeated evidence, neve
   assert.is(verdict, 'suspicious');
 });
 
-test('where peers only report it takes five of them to condemn, where they are two-sided two', () => {
+test('if peers only report it takes five of them to condemn, if they are two-sided two', () => {
   const oneSided = new Given().peers(6).weigh();
   const twoSided = new Given().peers(6).weigh({ a: range(2), b: range(1.5), z: range(0.9) });
   const verdicts = (given: Given) =>

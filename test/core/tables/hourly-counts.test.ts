@@ -31,7 +31,7 @@ test('a published count changes at whole hours, and includes no event that is yo
   }
 });
 
-test('a clock that goes back shows nothing sooner', () => {
+test('a clock that goes back shows no event earlier', () => {
   const counts = new HourlyCounts();
   counts.note(0, 0, noon);
   counts.note(0, 1, noon + 5 * HOUR_MS);

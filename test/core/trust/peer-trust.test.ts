@@ -39,7 +39,7 @@ test('a group without peers, and one without players, has the prior share of bad
   assert.is(idle.pi, 0.04);
 });
 
-test('where all peers are excluded nothing is left of them', () => {
+test('if all peers are excluded nothing is left of them', () => {
   const trust = trustOf(3, honestGroup(3, 30).rows, [], [0, 1, 2]);
   for (const column of [trust.tau, trust.a, trust.b, trust.weight]) assert.equal([...column], [0, 0, 0]);
   assert.equal(trust.pairs, []);

@@ -198,7 +198,7 @@ test('erasures and withdrawals leave the log together, so that neither waits for
   assert.is(machine.stored().indexOf('w39'), -1);
 });
 
-test('a job that is too large for one piece takes several, and keeps a subject named until its chains are walked', async () => {
+test('a large job takes several pieces, and keeps a subject named until its chains are walked', async () => {
   const machine = await started();
   const players = Array.from({ length: limits.redactionErasures }, (_, i) => `player ${i}`);
   for (let k = 0; k < 5; k++) {
@@ -220,7 +220,7 @@ test('a job that is too large for one piece takes several, and keeps a subject n
 });
 
 // Found by review: it took the snapshots of a node whose log was damaged before, and the node could not start any more.
-test('an erasure that meets a damaged batch takes no snapshot, and is done once the batch can be read', async () => {
+test('an erasure that meets a damaged batch deletes no snapshot, and is done once the batch is readable', async () => {
   const machine = await started();
   await machine.ask('victim', submit(event('v', 'victim')));
   machine.damaged.add(machine.actor.durableSeq);

@@ -62,7 +62,7 @@ test('turns of few commands do not change the measured time per event', () => {
   assert.is(letIn(one), whole);
 });
 
-test('a node that had to refuse lets in no more than little work, and one batch whatever it takes', () => {
+test('a node that had to refuse admits only little work, and one batch whatever its cost', () => {
   const one = node();
   letIn(one);
   // Behind two batches waits as much as may wait; a third is let in behind them, and is the last.
@@ -71,7 +71,7 @@ test('a node that had to refuse lets in no more than little work, and one batch 
   assert.is(letIn(one), 2);
 });
 
-test('on a slow disk as much work may wait as takes half of a commit', () => {
+test('on a slow disk as much work may wait as half of a commit takes', () => {
   const one = node(10 * batchMs);
   letIn(one);
   assert.is(letIn(one), 6);
@@ -116,7 +116,7 @@ test('every caller that asks sees the end of an overload, not only the next wait
   }
 });
 
-test('an overload goes on while batches are turned away at the door, as long as many wait', () => {
+test('an overload continues while batches are refused before admission, as long as many wait', () => {
   for (const [waiting, goesOn] of [
     [limits.eventsAheadAlways, false],
     [limits.eventsAheadAlways + 1, true],
@@ -146,7 +146,7 @@ test('while one holder floods the node, another one is admitted up to half of th
   assert.ok(had / 3 > limits.shareFirstEvents && Math.abs(events - had / 3) <= 1, `${events} of ${had}`);
 });
 
-test('among ever so many holders, each is let in with two batches for each period', () => {
+test('each of very many holders is admitted with two batches in each period', () => {
   const { admission } = node();
   const holders = Array.from({ length: 100 }, (_, holder) => admission.shareOf(holder));
   assert.is(limits.shareFirstEvents, 2 * batch);

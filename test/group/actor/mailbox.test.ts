@@ -33,7 +33,7 @@ test('few commands fill it by their bytes', () => {
   assert.equal([mailbox.events, mailbox.bytes], [2, limits.mailboxBytes]);
 });
 
-test('a full mailbox takes events of a holder with fewer in place of the newest of the holder with the most', () => {
+test('a full mailbox takes events of a holder with fewer, and drops the newest of the one with the most', () => {
   const mailbox = new Mailbox<string, null>();
   const [many, few] = [
     { waiting: 0, recent: 0 },

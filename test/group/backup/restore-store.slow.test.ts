@@ -51,7 +51,7 @@ function playersIn(log: LogReader): number[] {
   });
 }
 
-test('a backup with no old log comes back as it was, to the byte', async () => {
+test('a backup without an old log is restored byte for byte', async () => {
   const life = await Life.begin();
   const random = new Random(1);
   for (let i = 0, events = 0; i < 60; i++) {

@@ -317,7 +317,7 @@ test('walks that are asked for at the same time are one', async () => {
   assert.is.not(world.feed.walk('g', 0, 3), one);
 });
 
-test('a walk that the pool fails is noted once for all who share it, and answers none of them', async () => {
+test('a walk that the pool fails is logged once for all who share it, and answers none of them', async () => {
   const world = new World();
   world.failsWalks = true;
   const walks = await Promise.all([world.feed.walk('g', 0, 3), world.feed.walk('g', 0, 3)]);

@@ -43,7 +43,7 @@ function batchesOf(machine: Machine): StoredBatch[] {
   return machine.log.from(0, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
 }
 
-test('recovery starts from the newest snapshot and goes on with the tail', async () => {
+test('recovery starts from the newest snapshot and continues with the tail', async () => {
   const machine = await grown(10);
   await machine.snapshot();
   await machine.ask('more', submitted(10));
@@ -200,7 +200,7 @@ function forged(bytes: Uint8Array): Uint8Array {
   return batch.rewrite(new Map([[batch.firstSeq, other]])).bytes;
 }
 
-test('a log cut at its end is found by the head that is kept outside it', async () => {
+test('a log that was truncated at its end is detected by the head outside it', async () => {
   const machine = await grown(5);
   const { lastSeq, chain } = machine.actor.durableHead;
   const expected = { lastSeq, chain: Buffer.from(chain).toString('hex') };
@@ -222,7 +222,7 @@ test('a log that lost its batches is not taken for one that ends with its snapsh
   }
 });
 
-test('a batch that stands under another number than its own is found, by a start too', async () => {
+test('a batch under the number of another one is found, also by a start', async () => {
   const machine = await grown(5);
   const batches = batchesOf(machine);
   const last = batches.at(-1)!;

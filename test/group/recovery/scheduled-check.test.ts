@@ -191,7 +191,7 @@ test('rewritten content that no record accounts for is still damage', async () =
   }
 });
 
-test('a batch that came back as it was before an erasure is damage, to a check and to a copy', async () => {
+test('a batch that returned to its content before an erasure is damage, to a check and to a copy', async () => {
   const machine = await lived();
   const players = ['player 0', 'player 1'];
   const events = players.map((player) => ({ ...event, eventId: player, subject: subjectKeyOf(player), timestamp: t0 }));

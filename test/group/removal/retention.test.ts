@@ -63,7 +63,7 @@ test('ids of retired events stay taken, and a retired event cannot be withdrawn'
 
 // Found by review: the withdrawal was carried out, and a restore from a backup of the moment between brought the event
 // back.
-test('an event that retires while its withdrawal is on its way cannot be withdrawn', async () => {
+test('an event that retention deletes while its withdrawal is pending cannot be withdrawn', async () => {
   const { machine } = await lived(6);
   const located = (await machine.ask('locate', { type: 'locate', eventId: 'id-3-' })) as Located;
   const command = machine.withdrawal(null, located);
@@ -243,7 +243,7 @@ test('which sums are kept already is known without reading the log', async () =>
   assert.ok(piece.rewrites.length > 0);
 });
 
-test('while the disk is low nothing new leaves by its age, erasures do, and with room it goes on', async () => {
+test('while the disk is low retention pauses, erasures continue, and with room retention resumes', async () => {
   const life = await lived(20);
   const { machine } = life;
   machine.actor.mayExpire = false;
@@ -275,7 +275,7 @@ test('a damaged batch stops retention until the next check, and erasures continu
 });
 
 // Found by review: one batch with a time ahead kept all that came behind it for years.
-test('an event of a clock that was ahead leaves with those behind it, and not before', async () => {
+test('an event of a clock that was ahead is deleted with the events after it, and not before', async () => {
   const life = await lived(3);
   const { machine } = life;
   const right = machine.now;
@@ -295,7 +295,7 @@ test('an event of a clock that was ahead leaves with those behind it, and not be
   assertHolds(machine.log);
 });
 
-test('erasures come in between the pieces of a retirement', async () => {
+test('erasures run between the pieces of retention', async () => {
   const life = await lived(9);
   const { machine } = life;
   const before = machine.trace.length;

@@ -50,7 +50,7 @@ function snapshotsOf(ms: number, store = new MemorySnapshotStore(), recoveredFro
 
 const headerOf = (seq: number) => ({ version: 1, seq, chain: '', digest: '', epoch: 1 });
 
-test('a last snapshot is not begun where the newest took longer than there is time', async () => {
+test('a last snapshot is not begun if the newest one took longer than the remaining time', async () => {
   const { work, stand } = snapshotsOf(5_001);
   assert.is(await work.makeLast(() => 5_000), true, 'nothing says what the first takes');
   assert.is(stand.begun, 1);

@@ -247,7 +247,7 @@ async function readsLate(port: number, asked: number, ms: number): Promise<strin
 }
 
 for (const fastPath of [true, false]) {
-  test(`who lets answers lie for longer than a head may take has all of them in the end (fast path ${fastPath})`, async () => {
+  test(`a caller that leaves answers unread for long still gets all of them (fast path ${fastPath})`, async () => {
     const face = await startFace({ group: group(), fastPath });
     // More than all buffers between the two take, so that requests are cut where reading stops.
     const asked = 30_000;

@@ -107,7 +107,7 @@ for (const [what, text] of Object.entries(leftAlone)) {
   });
 }
 
-test('a head takes no longer where its blanks could be read in many ways', () => {
+test('a head takes no longer if its blanks could be read in many ways', () => {
   const blanks = ' '.repeat(limits.fastPathHeadBytes - 100);
   const fields = [`A:${blanks}\x80`, `A: a${blanks}\x80`, `A: ${'a '.repeat(blanks.length / 2)}\x80`];
   for (const field of fields) {

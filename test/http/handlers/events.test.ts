@@ -68,7 +68,7 @@ test('a second event with the same type and timestamp, however spelt, is stored 
   assert.is(read.event_count, 5);
 });
 
-test('an event id that is stored is 409 with when it came, even if the content differs', async () => {
+test('a stored event id is 409 with the time of its arrival, even if the content differs', async () => {
   const first = await peer.submit({ event_id: 'twice' });
   for (const more of [{}, { severity: 1, game_id: 'second', player_id: 'someone else' }]) {
     const { status, body } = await peer.submit({ event_id: 'twice', ...more });

@@ -182,7 +182,7 @@ test('own events come newest first, page by page', async () => {
   }
 });
 
-test('without a key a read has a tag, may be kept for two seconds, and is not sent twice', async () => {
+test('without a key a read has a tag, may be cached for two seconds, and is not sent twice', async () => {
   const player = newPlayer();
   await peer.submit({ player_id: player });
   const paths = [
@@ -230,7 +230,7 @@ test('a tag that was good before a change is good no more, of a score as of a ma
   );
 });
 
-test('with a key, good or bad, no answer may be kept', async () => {
+test('with a key, good or bad, no answer may be cached', async () => {
   const player = newPlayer();
   await peer.submit({ player_id: player });
   for (const key of [peer.key, 'ptf_dev_wrong']) {

@@ -143,7 +143,7 @@ test('an id that the identity mode forbids reaches the group as no subject', asy
 });
 
 for (const publishSaltCheck of [true, false]) {
-  test(`the list of peers ${publishSaltCheck ? 'shows' : 'keeps to itself'} the fingerprint of the salt`, async () => {
+  test(`the list of peers ${publishSaltCheck ? 'shows' : 'hides'} the fingerprint of the salt`, async () => {
     const face = await startFace({ settings: { publishSaltCheck } });
     try {
       const { group } = (await ask(face.url, '/api/v1/peers')).body;

@@ -97,7 +97,7 @@ test('an address registers a limited number of peers an hour, and then learns ho
   });
 });
 
-test('a batch counts its events: one larger than the limit is taken, and waited for', async () => {
+test('a batch counts its events: one above the limit is accepted, and delays the next request', async () => {
   await withFace({ rateLimitPeerPerS: 10 }, async ({ url }) => {
     const events = Array.from({ length: 50 }, (_, i) => eventBody({ event_id: `e-${i}` }));
     const startedAt = performance.now();

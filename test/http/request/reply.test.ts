@@ -56,7 +56,7 @@ test('tags are compared weakly, one by one, and a star matches any', () => {
   for (const header of [undefined, '', 'a', '"A"', '"b"', '"a']) assert.not(matchesTag(header, '"a"'));
 });
 
-test('an answer to a request with a key is private and never kept', () => {
+test('an answer to a request with a key is private and never cached', () => {
   const keyed = { ...plain, keySent: true, ifNoneMatch: '*' };
   for (const reply of [ok({ a: 1 }), refusalReply(refused('player_not_found'))]) {
     const { status, headers } = sent(score, reply, keyed);
@@ -66,7 +66,7 @@ test('an answer to a request with a key is private and never kept', () => {
   }
 });
 
-test('errors, health and writes are never kept', () => {
+test('errors, health and writes are never cached', () => {
   assert.is(sent(score, refusalReply(refused('player_not_found')), plain).headers['Cache-Control'], 'no-store');
   assert.is(sent(routes.getHealth, ok({}), plain).headers['Cache-Control'], 'no-store');
   assert.is(sent(routes.registerPeer, { status: 201, body: {} }, plain).headers['Cache-Control'], 'no-store');

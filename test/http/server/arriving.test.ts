@@ -44,7 +44,7 @@ test('in an overload only so many batches arrive at a time, and further ones onc
   assert.is(begin({ now: 1 }), undefined);
 });
 
-test('batches that take long to arrive keep no others out', () => {
+test('slow batches do not block batches of other peers', () => {
   const { begin } = tableOf();
   for (let i = 0; i < limits.batchesArriving; i++) begin({ now: i === 0 ? 0 : 10 });
   assert.is(begin({ now: limits.arrivingMs - 1 }), undefined);
@@ -52,7 +52,7 @@ test('batches that take long to arrive keep no others out', () => {
   assert.is(begin({ now: limits.arrivingMs }), undefined);
 });
 
-test('a holder that comes first is taken in beyond that, up to its share', () => {
+test('a new holder is admitted beyond that, up to its share', () => {
   const { begin } = tableOf();
   while (begin() !== undefined);
   assert.is(begin({ holder: 'two' }), undefined);
@@ -62,7 +62,7 @@ test('a holder that comes first is taken in beyond that, up to its share', () =>
   assert.is(begin({ isFirst: true }), undefined, 'the first holder has more than its share');
 });
 
-test('a node that is not overloaded takes in whatever comes', () => {
+test('a node that is not overloaded admits every event', () => {
   const { begin } = tableOf();
   for (let i = 0; i < 10 * limits.batchesArriving; i++) assert.ok(begin({ overloaded: false }));
 });
@@ -100,7 +100,7 @@ test('the room of a body is freed once when it ends, however often it ends', () 
   assert.equal(ended, []);
 });
 
-test('a body that comes too slowly ends, one that comes fast enough and one that began just now do not', () => {
+test('a body that is too slow ends, but neither a fast one nor one that has just begun', () => {
   const { table, begin, ended } = tableOf();
   const [slow, fast] = [begin()!, begin()!];
   for (let look = 1; look <= limits.arrivingSlowLooks; look++) {
@@ -127,7 +127,7 @@ test('a node that was stopped between two looks closes no connection', () => {
   assert.equal(ended, []);
 });
 
-test('bodies that stay half sent keep no batch of another peer out, and end with 408, on the fast path and through Koa', async () => {
+test('half-sent bodies block no batch of another peer, and end with 408, on the fast path and through Koa', async () => {
   const peers = [activeKey, 'ptf_dev_other'].map((key, index) => ({ key, view: peerView(index) }));
   const byDigest = new Map(peers.map(({ key, view }) => [hash('sha256', key, 'hex'), view]));
   const head = `POST /api/v1/events/batch HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${activeKey}\r\nContent-Type: application/json\r\n`;

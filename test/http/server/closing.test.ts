@@ -94,7 +94,7 @@ for (const fastPath of [true, false]) {
     await drained;
   });
 
-  test(`who takes nothing of its answers does not keep the node from ending in order (fast path ${fastPath})`, async () => {
+  test(`a caller that reads none of its answers does not prevent a clean stop (fast path ${fastPath})`, async () => {
     const face = await startFace({ fastPath });
     const socket = connect({ port: face.port, host: '127.0.0.1' });
     socket.pause();
@@ -108,7 +108,7 @@ for (const fastPath of [true, false]) {
     socket.destroy();
   });
 
-  test(`who never stops sending behind the last answer is cut off (fast path ${fastPath})`, async () => {
+  test(`a caller that never stops sending after the last answer is disconnected (fast path ${fastPath})`, async () => {
     const face = await startFace({ fastPath });
     try {
       const ask = async (everyMs: number, piece: string): Promise<void> => {

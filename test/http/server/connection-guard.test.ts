@@ -94,7 +94,7 @@ test('a head that came before its turn has the time of a request for its body, a
   assert.is(ended.length, 1);
 });
 
-test('a body that came within that time is left alone', () => {
+test('a body that arrived within that time is left alone', () => {
   const { time, ended, seen } = late(nothing);
   const request = { complete: false };
   seen.arrived = { request, complete: false };
@@ -113,7 +113,7 @@ test('a connection that is gone is left alone', () => {
 
 // Found on a busy machine: a head that was cut where reading stopped was called late in the moment in which it was read
 // from again.
-test('a caller that was not read from until a moment ago is not late, and has the time of a head', () => {
+test('a caller that was not read from until now is not late, and has the time limit of a head', () => {
   const { time, ended, guard, open } = guarded();
   const socket = open();
   socket.pause();
@@ -150,7 +150,7 @@ test('more connections are ended in a millisecond if very many are late', () => 
   assert.is(ended.length, 10);
 });
 
-test('a caller that takes nothing of its answers for too long is ended, and one that takes some is not', async () => {
+test('a caller that reads nothing of its answers for too long is disconnected, unless it reads some', async () => {
   const { time, guard } = guarded();
   const sockets: Socket[] = [];
   const server = createServer();

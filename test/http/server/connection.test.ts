@@ -55,7 +55,7 @@ function received(socket: Socket): Promise<string> {
   });
 }
 
-test('a read pipelined behind a write finds it done', async () => {
+test('a read pipelined after a write sees the write', async () => {
   let written = 0;
   const seen: number[] = [];
   const group = (): Partial<GroupApi> => ({
@@ -312,7 +312,7 @@ test('draining lets a request arrive that has begun, and answers one that takes 
   );
 });
 
-test('a request that came in full while the process stood still is answered, however late that is in a drain', async () => {
+test('a request that arrived completely while the process was stopped is answered, even late in a drain', async () => {
   await onBothLanes(
     () => ({}),
     async (face) => {
@@ -381,7 +381,7 @@ for (let i = 0; i < count; i++) {
   });
 }`;
 
-test('callers whom only the system has taken when the node stops are answered', async () => {
+test('callers that only the system has accepted when the node stops are answered', async () => {
   for (const fastPath of [true, false]) {
     const face = await startFace({ fastPath });
     const flag = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
@@ -395,7 +395,7 @@ test('callers whom only the system has taken when the node stops are answered', 
   }
 });
 
-test('a body that is announced, not sent and read by no route keeps no new caller out', async () => {
+test('a body that is announced, not sent and read by no route blocks no new caller', async () => {
   for (const fastPath of [true, false]) {
     const face = await startFace({ fastPath, settings: { connectionsMax: 2 } });
     try {

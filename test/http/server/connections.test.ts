@@ -106,7 +106,7 @@ test('only the address with more than its share loses a connection when all shar
   );
 });
 
-test('an address with more than its share, all of it busy, is refused rather than given the room of others', () => {
+test('an address with more than its share, all busy, is refused instead of getting the room of others', () => {
   const { admit } = tableOf({ max: 8 });
   const [few, many] = [sockets(2, '198.51.100.7'), sockets(6)];
   for (const socket of many) socket.isBusy = true;
@@ -115,7 +115,7 @@ test('an address with more than its share, all of it busy, is refused rather tha
   assert.not(few.some(({ isDestroyed }) => isDestroyed));
 });
 
-test('a proxy counts as one address, whose connections do not give way to it', () => {
+test('a proxy counts as one address, whose connections do not give way to itself', () => {
   const { admit } = tableOf({ max: 8 });
   const [proxied, direct] = [sockets(3, '127.0.0.1'), sockets(5)];
   for (const socket of [...proxied, ...direct]) admit(socket);

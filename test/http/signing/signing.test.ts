@@ -228,7 +228,7 @@ test('a signature is taken within 300 s of its creation, and not after it expire
   await node.close();
 });
 
-test('a request that was taken is refused when it comes again, and when it comes twice at once', async () => {
+test('an accepted signed request is refused when repeated, and when it comes twice at once', async () => {
   const { node, peer, key } = await signing();
   const request = eventRequest(peer);
   const headers = await signedHeaders(request, key);

@@ -153,7 +153,7 @@ test('a node that ends asks its readers to resume', async () => {
   await reader.close();
 });
 
-test('a peer that has as many readers as it may is refused a further one', async () => {
+test('a peer with the maximum number of readers is refused a further one', async () => {
   const face = await startFace({ group: {} });
   const sockets = Array.from({ length: limits.streamReadersPerPeer }, () => {
     const socket = connect(face.port, '127.0.0.1');

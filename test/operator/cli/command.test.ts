@@ -341,7 +341,7 @@ test('a stored name with control characters does not reach the terminal as such'
   assert.not.ok(out.includes('\u001b'));
 });
 
-test('suspended and active change into each other, and the peer feels it', async () => {
+test('suspended and active change into each other, with effect on the peer', async () => {
   const peer = await addPeer('to suspend');
   assert.is((await json(['peers', 'suspend', peer.id, '--by', 'alice'])).status, 'suspended');
   assert.is((await newestAudit())?.actor, 'operator:alice');

@@ -145,7 +145,7 @@ test('memory is compared with the figures of Sizing for players and event ids', 
   one(judgeMemory(8e9, null), 'ok', /8000\.0 MB/);
 });
 
-test('a running node is asked how it stands', () => {
+test('a running node is asked for its state', () => {
   one(judgeRunning(running), 'ok', /accepts commands/);
   one(judgeRunning({ ...running, ready: false, reason: 'recovering' }), 'fail', /recovering/);
   one(judgeRunning({ ...running, writable: false, reason: 'disk_low' }), 'fail', /no writes: disk_low/);

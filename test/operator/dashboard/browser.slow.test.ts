@@ -130,7 +130,7 @@ function define(): void {
     assert.equal(await namelessOf(page), []);
   });
 
-  test('a signed-in operator who comes by a link from elsewhere is not asked again', async () => {
+  test('a signed-in operator who follows a link from elsewhere need not sign in again', async () => {
     const { page } = seen;
     await page.goto(`${url()}sign-in`);
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
@@ -197,7 +197,7 @@ function define(): void {
     assert.match(label ?? '', /Now: weight \d\.\d\d, gate 1\.00\.$/);
   });
 
-  test('a plot that was made before its page stood is drawn all the same', async () => {
+  test('a plot that was made before its page was shown is drawn nevertheless', async () => {
     const { page } = seen;
     // The list of peers comes after the page has been laid out once, as from far away.
     await page.route('**/commands/peers-list', async (route) => {
@@ -223,7 +223,7 @@ function define(): void {
     key = next;
   });
 
-  test('a player is looked up by its account id, which goes into no address', async () => {
+  test('a player is looked up by its account id, which appears in no address', async () => {
     const { page } = seen;
     await goTo(page, 'Players');
     await page.getByLabel('Player').fill('nobody');
@@ -416,7 +416,7 @@ function define(): void {
     rmSync(dir, { recursive: true });
   });
 
-  test('the theme is chosen, and kept', async () => {
+  test('the theme is chosen, and stored', async () => {
     const { page } = seen;
     const ground = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
     const light = await ground();

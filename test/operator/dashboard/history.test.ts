@@ -41,7 +41,7 @@ test('an observation above the last bound counts as that bound', () => {
   assert.equal(pace.readMs, { p50: 100, p99: 100 });
 });
 
-test('a clock that stands still or goes back makes no rate', () => {
+test('a clock that stops or goes back gives no rate', () => {
   const history = new PaceHistory();
   history.add(sample(1_000));
   history.add(sample(1_000, { accepted: 5 }));
@@ -50,7 +50,7 @@ test('a clock that stands still or goes back makes no rate', () => {
   assert.is(history.now.eventsPerS, 0);
 });
 
-test('the ring of rates keeps the newest, oldest first', () => {
+test('the ring of rates stores the newest, oldest first', () => {
   const history = new PaceHistory();
   const samples = limits.paceSamplesMax + 10;
   for (let i = 0; i <= samples; i++) history.add(sample(i * 1_000, { accepted: i }));
@@ -77,7 +77,7 @@ test('weights are stored once a minute, and end with the present ones', () => {
   assert.equal(gate, [0.5, 0.5, 0.5]);
 });
 
-test('weights that were published since are kept sooner', () => {
+test('weights that were published since are stored sooner', () => {
   const history = new WeightHistory();
   history.add(0, 100, [peerView(0)]);
   assert.not.ok(history.isDue(limits.weightSampleMsMin, 100));
@@ -85,7 +85,7 @@ test('weights that were published since are kept sooner', () => {
   assert.not.ok(history.isDue(limits.weightSampleMsMin - 1, 200));
 });
 
-test('a peer has no weight before it was there', () => {
+test('a peer has no weight before its registration', () => {
   const history = new WeightHistory();
   history.add(0, null, [peerView(0)]);
   assert.equal(history.value(peerView(1), 1_000).weight, [null, 0.5]);

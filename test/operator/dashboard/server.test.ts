@@ -130,7 +130,7 @@ test('a wrong password is 401, and the answer differs if no password is set', as
   assert.match(unset.text, /ptf dashboard set-password/);
 });
 
-test('who is turned away finds the name as it was typed, for the audit log names who signs in next', async () => {
+test('a refused sign-in shows the name as it was typed', async () => {
   const turnedAway = async (form: Record<string, string>) => (await dashboard.call('/sign-in', { form })).text;
   assert.match(await turnedAway({ operator: 'alice', password: 'wrong' }), 'name="operator" type="text" value="alice"');
   const hostile = await turnedAway({ operator: '"><script>', password: 'wrong' });
@@ -370,7 +370,7 @@ test('an internal fault tells the page nothing and the log its cause', async () 
   assert.equal([refusedOne.status, JSON.parse(refusedOne.text).code], [403, 'peer_not_active']);
 });
 
-test('every answer forbids frames, foreign and inline scripts, and is not kept', async () => {
+test('every answer forbids frames, foreign and inline scripts, and is not cached', async () => {
   const cookie = await dashboard.signIn();
   for (const path of ['/', '/sign-in', '/session', '/nothing']) {
     const { headers } = await dashboard.call(path, { cookie });

@@ -87,7 +87,7 @@ test('only its own user may open the socket, which lies in the data folder', asy
   assert.is(statSync(path).mode & 0o777, 0o600);
 });
 
-test('a command reaches the group and its value comes back', async () => {
+test('a command reaches the group and its value is returned', async () => {
   const { group, calls } = recordedGroup(1);
   await start(group);
   const value = await callNode(folder, 'peers-rotate-key', { peer_id: 'peer-0', overlap_ms: 60_000, by: 'alice' });
@@ -138,7 +138,7 @@ test('a refusal of the group keeps its code, text and details', async () => {
   assert.equal(error.details, { reason: 'r' });
 });
 
-test('a broken invariant is an internal error without its text, and the socket goes on', async () => {
+test('a broken invariant is an internal error without its text, and the socket continues to work', async () => {
   const status = (): never => {
     throw new Error('inner words');
   };

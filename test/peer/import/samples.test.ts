@@ -163,7 +163,7 @@ rule('each Steam form of the id forms ends as one player', () => {
   );
 });
 
-rule('no name, reason, address or admin of a list stands in its plan', () => {
+rule('no name, reason, address or admin of a list appears in its plan', () => {
   const files = [
     ['minecraft-banned-players.json', 'TestCheater|Nom_|X-Ray|ModName'],
     ['litebans_bans.csv', 'Hacked|ModName|198\\.51|appeal|4444555566ff'],

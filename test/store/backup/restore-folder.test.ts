@@ -107,7 +107,7 @@ test('folders that earlier restores moved aside do not disturb, and stay', async
   removeFolder(dir);
 });
 
-test('a folder that holds anything, or that a node or another restore owns, is left as it is', async () => {
+test('a folder with content, or one that a node or another restore owns, is left unchanged', async () => {
   const dir = temporaryFolder();
   fill(dir, { file: 'x' });
   assert.instance(await rejection(Restoring.begin(dir, false)), NotEmptyError);

@@ -217,7 +217,7 @@ test('a log that is written to during the count is intact, and its free space ca
   removeFolder(dir);
 });
 
-test('a key out of its order, at the end of a step of the count, is damage, and never ends it', async () => {
+test('a key out of order at the end of a step of the count is damage, and the count ends', async () => {
   for (const steps of [1, 2]) {
     const dir = temporaryFolder();
     const writer = await claimFolder(dir);
@@ -248,7 +248,7 @@ test('a batch whose key is out of its order is damage, and no end of the log', a
   removeFolder(dir);
 });
 
-test('a write that is tried is taken back, to the last byte', async () => {
+test('a tried write is aborted, to the last byte', async () => {
   const { dir, file } = await leftLog();
   const whole = readFileSync(file);
   await tryWriting(dir);

@@ -129,7 +129,7 @@ test('erasing and scrubbing over and over makes the file no larger than the batc
   removeFolder(dir);
 });
 
-test('a file with much free space grows no more for it, however often it is scrubbed', async () => {
+test('a file with much free space does not grow further, however often it is scrubbed', async () => {
   const dir = temporaryFolder();
   const writer = await claimFolder(dir);
   const count = 150;

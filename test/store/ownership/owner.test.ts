@@ -76,7 +76,7 @@ test('a claim that fails at its end stops its heartbeat', async () => {
   }
 });
 
-test('a first claim that is killed at any moment leaves a folder that the next one takes', async () => {
+test('a first claim that is killed at any time leaves a folder that the next one claims', async () => {
   for (let round = 0; round < 8; round++) {
     const dir = temporaryFolder();
     const child = spawn(process.execPath, [ownerEntry, dir], { stdio: ['pipe', 'ignore', 'inherit'] });
@@ -279,7 +279,7 @@ test('a commit that another process hid is not overwritten: the next one follows
 // Found by `faults -- takeover`: two starts owned one folder, both under epoch 220 (round 367 of seed 1), and a
 // takeover lost the last commit before it (races of processes,
 // which no seed repeats).
-test('a claim does not take the place of a commit that another process hid', async () => {
+test('a claim does not overwrite a commit that another process hid', async () => {
   const dir = temporaryFolder();
   const hide = () => assert.is(spawnSync(process.execPath, [hideEntry, dir], { stdio: 'inherit' }).status, 0);
   const writer = await claimFolder(dir, deadProcess());
@@ -365,7 +365,7 @@ test('an owner file that a power cut emptied delays a start no longer than a sil
   removeFolder(dir);
 });
 
-test('a folder that is owned is refused before its log is opened, and its files stay as they are', async () => {
+test('an owned folder is refused before its log is opened, and its files stay unchanged', async () => {
   const dir = temporaryFolder();
   const folder = await ownFolder(dir);
   assert.instance(await rejection(claimFolder(dir)), FolderOwnedError);

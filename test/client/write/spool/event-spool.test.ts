@@ -171,7 +171,7 @@ test('a rejected event is set aside, reported, and delays no other; a duplicate 
   assert.equal([line.event.event_id, line.code], ['e-1', 'game_id_not_registered']);
 });
 
-test('from the first event that the node cannot take now, all come again, in order', async () => {
+test('from the first event that the node cannot store now on, all are sent again, in order', async () => {
   const node = new Node();
   let isBusy = true;
   node.answer = (one) => (isBusy && one.event_id === 'e-3' ? later() : accepted(one));
@@ -193,7 +193,7 @@ async function settled(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setImmediate(resolve));
 }
 
-test('while the node is in trouble it is tried again and again; a refusal of the peer is tried seldom; neither loses an event', async () => {
+test('a failing node is retried often, a refusal of the peer seldom, and neither loses an event', async () => {
   const node = new Node();
   const runtime = new VirtualRuntime();
   let error: Error | null = new TrustError('unreachable', 'gone');
@@ -267,7 +267,7 @@ function flipBit(): void {
   writeFileSync(path, bytes);
 }
 
-test('one damaged bit costs one event at most: it is counted, and those behind it are delivered', async () => {
+test('one damaged bit costs at most one event, which is counted, and later ones are delivered', async () => {
   const node = new Node();
   node.fail = overloaded;
   const runtime = new VirtualRuntime();
@@ -384,7 +384,7 @@ test('a full spool refuses, and takes events again when there is room', async ()
   assert.is(await codeOf(spool.add(event('again'))), 'no error');
 });
 
-test('a full spool that waits holds the adder up, in order, until there is room or it gives up', async () => {
+test('a full spool that waits delays the adder, in order, until there is room or it gives up', async () => {
   const node = new Node();
   let open: () => void = () => undefined;
   node.gate = new Promise((resolve) => {
@@ -469,7 +469,7 @@ test('callers that wait for room are notified when the spool is closed', async (
   assert.equal(await Promise.all(waiting), Array(3).fill('closed'));
 });
 
-test('who waits for room gets it also where the events before it could not be written', async () => {
+test('a caller that waits for room gets it even if the events before it could not be written', async () => {
   const runtime = new VirtualRuntime();
   const spool = await opened(new Node(), { runtime, bytesMax: 400, whenFull: 'wait' });
   const inTheWay = join(folder, '0000000000000001.events');

@@ -103,7 +103,7 @@ async function appendInVain(journal: Journal): Promise<void> {
   }
 }
 
-test('a file that is never written again goes once everything in it is through, also where it is the only one', async () => {
+test('a file that gets no further writes is deleted once everything in it is delivered', async () => {
   const journal = await open();
   await journal.append(payloads('a'));
   const failed = await appendInVain(journal).catch((error: Error) => error.message);

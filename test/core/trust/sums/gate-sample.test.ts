@@ -48,7 +48,7 @@ function forEachPair(voters: readonly number[], see: (pair: number, j: number, k
   for (const [n, k] of voters.entries()) for (const j of voters.slice(0, n)) see(pairOf(j, k), j, k);
 }
 
-test('a peer, and a pair, is looked at on about so many of its players, and on all where it has no more', () => {
+test('a peer, and a pair, is sampled on a bounded number of players, or on all if there are fewer', () => {
   const { own, pairs } = sampleOf(sampling);
   const reported = new Float64Array(peers);
   const shared = new Float64Array(pairs.length);
@@ -90,7 +90,7 @@ test('contents and sizes of columns of an earlier computation do not affect a sa
   assert.is(part.players, 0);
 });
 
-test('a player is looked at where any of its peers or pairs is', () => {
+test('a player is sampled if any of its peers or pairs is', () => {
   const sample = sampleOf(sampling);
   let looked = 0;
   for (const { mix, row } of drawn) {

@@ -106,7 +106,7 @@ test('a sample that chance makes too large ends where its columns do, and the ga
   assert.equal(sampled.trust.tau, trustOf(view, new Scratch()).trust.tau);
 });
 
-test('a thread may rest after each block of each loop over the players, and no bit depends on it', () => {
+test('a thread may yield after each block of each loop over the players, and no bit depends on it', () => {
   const view = drawnView(30_000, 8);
   const blocks = Math.ceil(30_000 / BLOCK);
   let pauses = 0;

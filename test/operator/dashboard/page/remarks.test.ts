@@ -127,7 +127,7 @@ test('a group has pre-trusted peers once one of them is', () => {
   assert.is(groupFactsOf([sound, { ...sound, pre_trusted: true }]).hasPreTrusted, true);
 });
 
-test('an active peer looks well unless its weight is 0', () => {
+test('an active peer is shown as healthy unless its weight is 0', () => {
   assert.is(statusLookOf(sound), 'active');
   assert.is(statusLookOf({ ...sound, weight: 0 }), 'warn');
   assert.is(statusLookOf({ ...sound, weight: 0, status: 'suspended' }), 'suspended');

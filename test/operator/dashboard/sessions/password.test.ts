@@ -58,7 +58,7 @@ test('an invalid password hash is detected, and throws if it is used', async () 
   }
 });
 
-test('a hash whose cost is damaged is none: no check takes more than it may, or fails', async () => {
+test('a hash with a damaged cost is invalid, so that no check exceeds its limits', async () => {
   const kept = await hashPassword('correct horse battery');
   const withCost = (cost: string): string => kept.replace('ln=16,r=8,p=2', cost);
   for (const cost of [

@@ -46,7 +46,7 @@ function assertDiskLow({ status, body, headers }: Answer): void {
   assert.ok(Number(headers['retry-after']) >= 1);
 }
 
-test('below the watermark every write is 503 with its reason and reads go on; with room again writes are taken', async () => {
+test('below the watermark every write is 503 with its reason, and reads continue', async () => {
   const { node, said, fill } = await started();
   const peer = await registerPeer(node.url);
   const { body: stored } = await peer.submit({ event_id: 'before', player_id: 'p' });

@@ -128,7 +128,7 @@ test('the client loads with its four dependencies alone: nothing native, nothing
   assert.match(service.errors, 'ERR_PACKAGE_PATH_NOT_EXPORTED');
 });
 
-test('a strict TypeScript project finds no fault with the types and the examples, and finds those of its own', async () => {
+test('a strict TypeScript project accepts the types and examples, and detects its own errors', async () => {
   const compilerOptions = {
     module: 'NodeNext',
     target: 'ES2023',

@@ -113,7 +113,7 @@ function failingReplica(body: string): URL {
   return pathToFileURL(file);
 }
 
-test('a pool that is closed lets its workers load first: one ended while it opens its files takes the process along', async () => {
+test('a closing pool lets its workers load first: one ended while it opens files kills the process', async () => {
   const marker = join(temporaryFolder(), 'loaded');
   const entry = join(temporaryFolder(), 'slow.mjs');
   const slow = limits.shutdownPoolMs + 500;
@@ -137,7 +137,7 @@ export function close() {}
   await first;
 });
 
-test('a pool that closes ends its replica first: one ended during a write into LMDB hangs for ever', async () => {
+test('a closing pool ends its replica first: one ended during a write into LMDB hangs the process', async () => {
   const entry = join(temporaryFolder(), 'writing.mjs');
   writeFileSync(
     entry,

@@ -125,7 +125,7 @@ test('importers that also judge report four hundred players besides, or half of 
   assert.ok(playersOf(judging, 10) > 400);
 });
 
-test('report-only groups of the new kinds have twice the players, and their liars report the same 300 good ones', () => {
+test('report-only groups of the new kinds have twice the players, and their liars share 300 victims', () => {
   const set = simulate('reportonly_mid_liar2', 2, size);
   assert.is(set.targets.length, 300);
   assert.ok(set.targets.every((player) => set.truth.get(player) === 0));

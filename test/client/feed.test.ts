@@ -116,7 +116,7 @@ test('an erased player is forgotten at once, one whose erasure waits for the ope
   assert.equal([erased.calls, erased.trusts[0]?.known], [0, false]);
 });
 
-test('a player of whom the node knows nothing to erase is forgotten too: an earlier attempt may have done it', async () => {
+test('a player unknown to the node is forgotten too, since an earlier attempt may have erased it', async () => {
   const made = scene();
   made.node.board.set(hashOf('bad'), bad);
   await read(made, 'bad');

@@ -145,7 +145,7 @@ test("an id that another peer's event has is refused, and a spool sets the event
   rmSync(folder, { recursive: true, force: true });
 });
 
-test("with another peer's key a spool sets nothing aside but events of an older peer id, and submitMany rejects", async () => {
+test('with the key of another peer a spool sets aside only events of an older peer id', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'ptf-spool-'));
   const away = { ...patient, deadlineMs: 1, url: 'http://127.0.0.1:1' };
   const before = await EventSpool.open({ folder, to: node.client(await node.register(), away) });

@@ -52,7 +52,7 @@ test('an event that repeats another is stored and counted, and adds no evidence 
   }
 });
 
-test('withdrawing the first lets the oldest that repeats it count with its own severity, withdrawing another changes nothing', () => {
+test('withdrawing the first event lets its oldest repeat count; withdrawing another changes nothing', () => {
   for (const type of ['report_cheating', 'commendation'] as const) {
     const at = type === 'commendation' ? 1 : 0;
     const given = one();
@@ -144,7 +144,7 @@ test('an erasure leaves no part of what a withdrawal records of repeated events'
   assert.is(JSON.stringify(left).includes('0.7'), false);
 });
 
-test('a snapshot holds which events may be repeated, one of an earlier release none, and one that lost some is refused', () => {
+test('a snapshot contains the filter of repeats, and one that lost a part of it is refused', () => {
   const given = one();
   send(given, 'report_cheating', 1, false);
   const blocks = [...snapshotBlocks(given.state)].map(({ key, bytes }) => ({ key, bytes: new Uint8Array(bytes) }));
@@ -168,7 +168,7 @@ test('the filter knows every event that it took, and hardly any other', () => {
   assert.ok(others.length < 20, `${others.length} of 100,000 others`);
 });
 
-test('after any events and withdrawals the oldest of each kind counts, in its place, and a replay has the same state', () => {
+test('after any events and withdrawals the oldest of each kind counts, and a replay agrees', () => {
   const random = new Random(12);
   for (let round = 0; round < 600; round++) {
     const given = one();

@@ -115,7 +115,7 @@ test('a rotated key dies at once, or when its overlap ends', () => {
   assert.is(works('second', t0 - 365 * dayMs), false, 'the clock was ahead');
 });
 
-test('a key that has the first half of its digest from a peer is not the key of that peer, nor is its old one', () => {
+test('neither a key with half of the digest of a peer nor an old key is the key of that peer', () => {
   const given = new Given().peers(1);
   const digestOf = (first: string, last: string) => first.repeat(63) + last;
   for (const keyDigest of [digestOf('a', '1'), digestOf('b', '1')]) {

@@ -146,7 +146,7 @@ test('an erasure leaves nothing of the mass that a withdrawal states', () => {
   assert.is(JSON.stringify(left).includes('0.7'), false);
 });
 
-test('after any events and withdrawals the sums are those of the events that are left, in their order, and a replay has the same state', () => {
+test('after any events and withdrawals the sums are those of the remaining events, and a replay agrees', () => {
   const random = new Random(11);
   for (let round = 0; round < 400; round++) {
     const given = sure(1);

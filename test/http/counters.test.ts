@@ -54,7 +54,7 @@ test("a peer's count of events is cut to two significant digits, and is the one 
   await face.drain();
 });
 
-test('events enter the counts of peers an hour late, after a restart too, and the operator sees them at once', async () => {
+test('counts of peers include events an hour late, also after a restart; the operator sees them at once', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'ptf-counters-'));
   const now = Date.now;
   const start = now();

@@ -241,7 +241,7 @@ test('a decision is answered as it was made, also where an erasure removes the d
   });
 });
 
-test('a peer may open a limited number of disputes a day, and is told when the next one is possible', async () => {
+test('a peer may open a limited number of disputes a day, and learns when the next one is possible', async () => {
   await withGroup(async (group) => {
     const players = Array.from({ length: 51 }, newPlayer);
     await report(group.node, group.reporter, players);

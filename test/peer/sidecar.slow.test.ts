@@ -43,7 +43,7 @@ async function live(world: PeerWorld, ...args: string[]): Promise<SidecarProcess
   return sidecar;
 }
 
-test('a read on a live cache is answered with verdict, score, confidence, source and time, and without a call', async () => {
+test('a read on a live cache has verdict, score, confidence, source and time, without a call', async () => {
   const sidecar = await live(newWorld());
   const before = proxy.count('/api/v1/trust-scores');
   const bad = await sidecar.call(`/v1/players/${encodeURIComponent('STEAM_0:1:77001')}`);
@@ -76,7 +76,7 @@ test('a read on a live cache is answered with verdict, score, confidence, source
   await sidecar.kill('SIGTERM');
 });
 
-test('where ids are opaque an account is the one that a list names in any spelling, and other ids stay as they are', async () => {
+test('with opaque ids an account of a list matches in any spelling, and other ids stay unchanged', async () => {
   const world = newWorld();
   const file = join(world.folder, 'banned_user.cfg');
   writeFileSync(file, 'banid 0 STEAM_0:0:88001\n');

@@ -59,7 +59,7 @@ test('a time that is not RFC 3339 in UTC is refused', () => {
   for (const text of refused) assert.is(parseUtcDateTime(text), undefined, text);
 });
 
-test('a semantic version has three numbers without leading zeros, and a pre-release and a build of its own form', () => {
+test('a semantic version has three numbers without leading zeros, a pre-release and a build', () => {
   // Valid and invalid forms from the suite that semver.org links to.
   for (const text of [
     '0.0.4',

@@ -626,7 +626,7 @@ function heedless() {
   return made;
 }
 
-test('budget, signal and close hold also where the transport does not heed its signal, and an answer that comes late is left', async () => {
+test('budget, signal and close apply even if the transport ignores its signal', async () => {
   const late = heedless();
   const { client, runtime } = scene(() => late.answer);
   assert.is((await runtime.until(client.score('a'))).cause, 'timeout');
@@ -672,7 +672,7 @@ test('many parallel calls, and many waiters for a spool, are not reported as a l
   }
 });
 
-test("one signal of the game's may end any number of calls and of waits for a spool, and no warning is printed", async () => {
+test('one signal of the game may end any number of calls and waits for a spool without a warning', async () => {
   const warned: Error[] = [];
   const onWarning = (warning: Error) => warned.push(warning);
   process.on('warning', onWarning);

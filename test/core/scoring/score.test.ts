@@ -150,7 +150,7 @@ test('evidence stays finite over fifty years of half-lives of one day', () => {
 });
 
 // Found by review: a clock that jumped ahead and back made sums infinite or scores NaN.
-test('a clock that jumps twenty years ahead and back leaves every score finite and the truth of now in force', () => {
+test('a clock that jumps twenty years ahead and back leaves every score finite and current', () => {
   for (const halfLife of [0, 1, 7, 30]) {
     const given = new Given(halfLife).peers(2).weigh();
     const jumped = t0 + 7305 * dayMs;
@@ -168,7 +168,7 @@ test('a clock that jumps twenty years ahead and back leaves every score finite a
 });
 
 // Found by the simulation: seed 500000929.
-test('a half-life that changes again and again while the clock is twenty years behind leaves every score finite, then and later', () => {
+test('a half-life that changes repeatedly under a clock twenty years behind leaves every score finite', () => {
   const behind = t0 - 7305 * dayMs;
   const given = new Given(30).peers(1).weigh();
   const halfLife = (days: number, now: number) => given.apply(decideHalfLife(given.state, days, now).records, now);

@@ -108,7 +108,7 @@ test('without a peer the group reads as if the peer were revoked', () => {
   assert.equal([...simulation.weightsAfter], [...given.state.peerWeights.weight.slice(0, 5)]);
 });
 
-test('with other pre-trusted peers the group reads as if the set were that, and a peer left out leaves the set', () => {
+test('with other pre-trusted peers the group reads as if they were the set, without excluded peers', () => {
   const given = grown();
   const simulation = simulate(given.state, later, { ...nothing, preTrusted: [3] }, null, 100);
   const both = simulate(given.state, later, { ...nothing, preTrusted: [3], without: [3] }, null, 100);

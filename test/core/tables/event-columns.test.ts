@@ -129,7 +129,7 @@ test('an id that comes twice is a broken log, whether it is found at once or sor
   assert.throws(() => takenInSorted(given, [batch], 10), /record 4 repeats an id/);
 });
 
-test('an event of a type that this release does not know goes into no column, and is refused where it is read', () => {
+test('an event of an unknown type enters no column, and is refused when it is read', () => {
   const given = new Given(1).peers(1);
   given.event(0, 'p', {}, t0);
   const [formed, registered, event] = given.records.map(({ record }) => record);

@@ -30,7 +30,7 @@ test('a lone peer that only reports has the constants of such a peer', () => {
   assert.is(trust.pi, 0.04);
 });
 
-test('a group without peers, and one without players, has the prior share of bad players, and no peer has a weight', () => {
+test('a group without peers or players has the prior share of bad players and no weights', () => {
   const none = trustOf(0, []);
   assert.equal([none.tau.length, none.weight.length, none.pairs.length], [0, 0, 0]);
   assert.is(none.pi, 0.04);
@@ -174,7 +174,7 @@ test('of many discounted pairs the hundred strongest are named', () => {
   }
 });
 
-test('pre-trusted peers keep an open gate and the floor of log-odds; trust is earned through overlap with them', () => {
+test('pre-trusted peers keep an open gate and minimum log-odds, and others earn trust by overlap', () => {
   const { rows, isBad } = honestGroup(4, 200);
   const lied = rows.map((row, i) => [...row, ...[4, 5, 6, 7, 8, 9].map((j) => (isBad[i] ? good(j) : bad(j)))]);
   const apart = [[bad(10), bad(11)]];

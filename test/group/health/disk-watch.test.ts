@@ -98,7 +98,7 @@ test('a look before a commit detects a disk that filled up since the last look, 
   assert.is(watch.isFullNow(), true, 'the look before counts on');
 });
 
-test('a snapshot fits where twice the newest, or a first one as large as the log, leaves the watermark free', async () => {
+test('a snapshot fits if twice the newest, or for the first the log size, leaves the watermark free', async () => {
   const { watch, see } = watched(100 * MB);
   assert.is(watch.fitsSnapshot, true, 'not looked at yet');
   await see(130 * MB, { logBytes: 30 * MB });

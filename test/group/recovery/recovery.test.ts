@@ -109,7 +109,7 @@ test('a replica reads the log in short pieces beside who writes it, and a start 
   assert.equal(pieces, [all]);
 });
 
-test('a snapshot whose checksums hold, and whose content does not have its digest, is passed over and named', async () => {
+test('a snapshot with valid checksums but another digest is skipped and named', async () => {
   const machine = await grown(5);
   await machine.snapshot();
   await machine.ask('more', submitted(5));
@@ -151,7 +151,7 @@ test('a snapshot of a newer format is skipped and reported, and the state is the
   assert.is(stateDigest(found.follower.state), stateDigest(machine.actor.state));
 });
 
-test('a log with an event of a type that only a newer release knows is refused, by the check and by the recovery', async () => {
+test('check and recovery refuse a log with an event type of a newer release', async () => {
   const machine = await grown(2);
   const batches = batchesOf(machine);
   const last = new Batch(batches.at(-1)!.bytes);
@@ -271,7 +271,7 @@ test('a start skips a snapshot of another format, or of another record than its 
   assert.match(snapshots[1]!.fault!, /contains the state at record 7/);
 });
 
-test('a start passes over a snapshot with another head of the audit chain, behind which the log does not go on', async () => {
+test('a start skips a snapshot with another audit head, at which the log does not continue', async () => {
   const machine = await grown(5);
   await machine.snapshot();
   const blocks = blocksIn(machine.snapshots, 7);

@@ -79,7 +79,7 @@ const held: VerifyReport = {
   faults: [],
 };
 
-test('the first check begins a while after the start, the next a period after the beginning of the one before', async () => {
+test('the first check begins a while after the start, each next one a period after the last began', async () => {
   const { check, asked, advance, settle, reports } = bench();
   check.start();
   assert.is(advance(599), false);

@@ -40,7 +40,7 @@ async function logOf(...batches: readonly (readonly LogRecord[])[]): Promise<Mem
 
 const moved: LogRecord = { type: 'epoch_moved', epoch: t0, factor: 1 };
 
-test('weights are found between other records, with the time of their batch, and none beyond the last durable record', async () => {
+test('weights are found among other records with their time, up to the last durable record', async () => {
   const log = await logOf([formedRecord()], [moved, vector(5, 2), moved], [vector(6, 3)], [vector(7, 1)]);
   const piece = readWeights(log, 0, 5);
   assert.equal(

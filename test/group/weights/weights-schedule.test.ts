@@ -141,7 +141,7 @@ test('a vector becomes a record when a value moved by more than a thousandth, or
   assert.is(publishes([1, 0.502], t0 + 3 * limits.weightsRepublishMs), true, 'its own record is newer');
 });
 
-test('a vector becomes a record when a witness group changed, and where the one in force is of the first version of scoring', () => {
+test('a vector is recorded if a witness group changed or the current one is of the first scoring', () => {
   const given = new Given().peers(2);
   given.apply([{ type: 'weights_published', ...computed(given, [1, 1]), z: null, witness: null }], t0);
   const publishes = (witness: number[]) => {

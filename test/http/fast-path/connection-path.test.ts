@@ -120,7 +120,7 @@ async function onBothLanes(run: (face: TestFace) => Promise<string>): Promise<[s
 
 for (const [number, conversation] of conversations.entries()) {
   const whole = Buffer.from(conversation.join(''));
-  test(`conversation ${number} gets the same answers through the lane and without it, sent at once, one by one, half-closed`, async () => {
+  test(`conversation ${number} gets the same answers with and without the fast path, however it is sent`, async () => {
     const pieces = { once: [whole], single: conversation.map((one) => Buffer.from(one)) };
     for (const [how, sent] of Object.entries(pieces)) {
       for (const ends of [false, true]) {

@@ -54,7 +54,7 @@ test('the hosted form takes a valid session among other cookies', async () => {
   assert.is(status, 201);
 });
 
-test('the hosted form refuses a session that is missing, forged, expired, unbounded or for another environment', async () => {
+test('the hosted form refuses a missing, forged, expired, unbounded or foreign session', async () => {
   const unsigned = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${Buffer.from(`{"aud":"ptf-dev","exp":${inAnHour}}`).toString('base64url')}.`;
   const cookies = [
     '',

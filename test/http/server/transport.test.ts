@@ -178,7 +178,7 @@ test('a caller that expects 100 gets it, or is refused before it sends the body'
   );
 });
 
-test('a caller that expects to continue with a long body that no route reads is told to continue', async () => {
+test('a caller that sends Expect with a long body that no route reads gets 100 Continue', async () => {
   const head = `PUT /api/v1/peers HTTP/1.1\r\n${host}${expect}Content-Length: 2000000\r\n\r\n`;
   // Nothing is answered before that: a caller that is told nothing ends with 408.
   const until = (received: string) => received.startsWith('HTTP/1.1 100 Continue\r\n\r\n');

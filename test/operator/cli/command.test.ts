@@ -365,7 +365,7 @@ test('the newest declaration of two peers as same or independent counts, and the
   assert.is((await json(['peers', 'same', one.id, 'nobody'], 1)).code, 'unknown_peer');
 });
 
-test('peers that never sent an event are purged once they are idle for long enough, and give their places back', async () => {
+test('peers that never sent an event are purged once idle for long enough, and free their places', async () => {
   const [idle, busy] = [await addPeer('idle'), await addPeer('busy')];
   assert.is(await submit(busy, 'busy-1'), 201);
   assert.equal((await json(['peers', 'purge', '--idle', '1h'])).purged, []);

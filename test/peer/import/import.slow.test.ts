@@ -43,7 +43,7 @@ async function importJson(...args: string[]) {
   return { code, err, document: JSON.parse(out) };
 }
 
-test('an import reports every ban once; a second one, of the same list in another spelling, changes nothing', async () => {
+test('an import reports every ban once, and a second one in another spelling changes nothing', async () => {
   const text = lists.source!(50);
   const first = await importJson(list('bans.cfg', text));
   assert.equal([first.code, first.document.delivered, first.document.duplicates], [0, 50, 0], first.err);
@@ -52,7 +52,7 @@ test('an import reports every ban once; a second one, of the same list in anothe
   assert.equal([second.code, second.document.delivered, second.document.duplicates], [0, 50, 50]);
 });
 
-test('a list that another format holds too is the same list: the dump of a database adds nothing to its CSV', async () => {
+test('the dump of a database adds nothing to the CSV of the same list', async () => {
   const first = await importJson(list('sb_bans.csv', lists.sourcebans!(20)));
   assert.equal([first.code, first.document.delivered, first.document.duplicates], [0, 20, 0], first.err);
   const second = await importJson(list('sb_bans.sql', lists['sourcebans-sql']!(20)));

@@ -76,7 +76,7 @@ test('without a scrub the replaced bytes stay in the file, which is why there is
   removeFolder(dir);
 });
 
-test('a scrub leaves no replaced byte, in values of every size, while other threads read and batches follow', async () => {
+test('a scrub leaves no replaced byte in values of every size, during reads and appends', async () => {
   const dir = temporaryFolder();
   const writer = await claimFolder(dir);
   await fill(writer, 1, 300);
@@ -156,7 +156,7 @@ async function fillPages(writer: LmdbLogWriter, count: number): Promise<void> {
   }
 }
 
-test('a scrub goes on while single pages are free, though appends of many pages beside it make the file grow', async () => {
+test('a scrub continues while single pages are free, though appends beside it make the file grow', async () => {
   const dir = temporaryFolder();
   const writer = await claimFolder(dir);
   const count = 8_000;

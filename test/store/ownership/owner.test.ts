@@ -321,7 +321,7 @@ function removeOwnerFiles(dir: string): void {
   for (const name of readdirSync(dir)) if (name.startsWith('owner-')) rmSync(join(dir, name));
 }
 
-test('an owner of an earlier build, which has no file, is refused while it lives and taken over once it died', async () => {
+test('an owner of an earlier build without a file blocks while it lives, and is then taken over', async () => {
   for (const isAlive of [true, false]) {
     const dir = temporaryFolder();
     const owner = await claimFolder(dir, isAlive ? thisProcess() : deadProcess());
@@ -337,7 +337,7 @@ test('an owner of an earlier build, which has no file, is refused while it lives
   }
 });
 
-test('an owner that took over in the log alone, as an earlier build does, counts before the file of the one before', async () => {
+test('an owner that took over only in the log, as earlier builds do, counts before an older file', async () => {
   const dir = temporaryFolder();
   const first = await claimFolder(dir);
   const file = readFileSync(ownerFileOf(dir, 1));
@@ -401,7 +401,7 @@ test('a log that was cut is damage, and claiming it does not end the process', a
   removeFolder(dir);
 });
 
-test('a living owner of another container is never taken for one of a copied folder, and its folder is not adopted', async () => {
+test('a living owner in another container is not taken for that of a copy, nor its folder adopted', async () => {
   const dir = temporaryFolder();
   // Its number is that of a process here, too, which has not opened the folder.
   const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });

@@ -406,7 +406,7 @@ test('a full spool that waits delays the adder, in order, until there is room or
   assert.not.ok(node.took.includes('given-up'));
 });
 
-test('a spool never holds more than its bound, however much is added at a time, and no event that would not fit alone', async () => {
+test('a spool never exceeds its bound, and refuses an event that would not fit alone', async () => {
   const node = new Node();
   node.fail = overloaded;
   const bytes = JSON.stringify(node.prepare(event('e-0'))).length;
@@ -441,7 +441,7 @@ test('of those that wait for room only as many are looked at as there is room fo
   assert.ok(looks < 5 * all.length, `${looks} looks`);
 });
 
-test('room is given in order: a large event is not passed by small ones, and lets them in where it gives up', async () => {
+test('room is given in order: small events do not pass a large one until it gives up', async () => {
   const node = new Node();
   node.fail = overloaded;
   const spool = await opened(node, { runtime: new VirtualRuntime(), bytesMax: 2_000, whenFull: 'wait' });

@@ -232,7 +232,7 @@ test('one flipped bit costs one record: the others are read as they were written
   }
 });
 
-test('where a disk spoils a stretch of a file, the records before and behind it are read, with their numbers', async () => {
+test('if a disk damages a part of a file, the records around it are read with their numbers', async () => {
   const random = new Random(3);
   const written = Array.from({ length: 200 }, (_, index) => `${index + 1}:${'x'.repeat(random.below(300))}`);
   const journal = await open();

@@ -13,7 +13,7 @@ const runId = 'q1';
 const inFlight = 8;
 /** Short, so that a run of many groups does not wait for weights. */
 const weightsIntervalMs = 500;
-const settlePatienceMs = 120_000;
+const settlePatienceMs = 600_000;
 
 /** Readings by player. A player that the node does not know is neutral. */
 export interface NodeReadings {

@@ -10,10 +10,10 @@ import { at } from '../load/latency.js';
 import { eventKind, gameId, only, type Site, scoreKind } from '../load/requests.js';
 import { OwnNode } from '../own-node.js';
 import { startEtcd } from '../peers/etcd-service.js';
-import { cpuSOf } from '../process-stats.js';
 import { measured, type Run } from '../run.js';
+import { ratios } from '../statistics.js';
 import type { Target } from '../target.js';
-import { driveWindow, type Measured } from '../windows.js';
+import type { Measured, Series } from '../windows.js';
 
 const nodes = 3;
 const salt = 'a salt of the bench';
@@ -91,7 +91,17 @@ export const cluster = measured({
       250,
       ' ms',
     );
-    const cost = (await readCost(run, follower, shared)) / (await readCost(run, alone.target, site));
+    const reads = (target: Target, of: Site): Series => ({
+      name: `scores, ${target.name}`,
+      target,
+      // Not every player has events yet.
+      workload: only({ ...scoreKind(of), expects: [200, 404] }),
+      connections: 32,
+      rate: null,
+    });
+    const [follow, own] = await run.alternate('scores', [reads(follower, shared), reads(alone.target, site)]);
+    const cpuUs = (of: Measured | undefined) => of!.windows.map((window) => window.cpuUs);
+    const cost = ratios(cpuUs(follow), cpuUs(own));
     to.goal(
       'CPU of a read on a follower against one node',
       to.figure('CPU of a read, follower / one node', 'x', 'less', cost),
@@ -150,24 +160,6 @@ async function siteOf({ url }: OwnNode, { options }: Run): Promise<Site> {
   }
   await client.close();
   return { seed: options.seed, players: options.players, peers };
-}
-
-/** Processor seconds of a node for each read of a score. */
-async function readCost(run: Run, target: Target, site: Site): Promise<number> {
-  // Not every player has events yet.
-  const workload = only({ ...scoreKind(site), expects: [200, 404] });
-  const series = {
-    name: `scores, ${target.name}`,
-    target,
-    workload,
-    connections: 32,
-    rate: null,
-  };
-  await driveWindow(series, 1, run.startedMs);
-  const before = cpuSOf(target.pids);
-  const { driven } = await driveWindow(series, run.options.seconds / 2, run.startedMs);
-  const answers = driven.kinds.reduce((sum, kind) => sum + kind.answers, 0);
-  return (cpuSOf(target.pids) - before) / answers;
 }
 
 /** How long after the leader each follower has applied a record, sampled until `end`. */

@@ -276,7 +276,7 @@ test('only the node plugs in the fast path: server and handlers work without it'
   assert.equal(users, [`src/node/node.ts imports ${entry}`]);
 });
 
-test('no code reaches into private slots of what Node made', () => {
+test('no code accesses private slots of objects of Node', () => {
   assert.equal(findInCode(src, privateSlot), []);
 });
 
@@ -330,7 +330,7 @@ test('no source file is longer than 400 lines without a reason', () => {
   assert.equal(long, []);
 });
 
-test('every source file starts with a comment that says what it owns', () => {
+test('every source file starts with a comment that states its responsibility', () => {
   const bare = everything
     .filter(({ path }) => !path.startsWith('test/'))
     .filter(({ text }) => !/^(?:#![^\n]*\n)?\/(?:\*\*|\/)\s*\S/.test(text));
@@ -476,7 +476,7 @@ test('versions are exact, and the lock file names no host', () => {
   assert.not.match(readFileSync(join(root, 'package-lock.json'), 'utf8'), /"resolved"/);
 });
 
-test('the checks above find what they look for', () => {
+test('the checks above detect their faults', () => {
   const faults = (path: string, text: string): number => forbiddenImports({ path, text }).length;
   assert.is(faults('src/http/a.ts', "import type { A } from '../store/log.js';"), 1);
   assert.is(

@@ -56,7 +56,7 @@ export class LateSite implements MemberSite {
     return this.#site === null ? Promise.resolve() : this.#site.follow();
   }
 
-  /** Removes erased players from the replica and the stream of this node. */
+  /** Makes the replica and the stream of this node forget erased players. */
   async forgetErased(): Promise<void> {
     await this.#site?.forgetErased();
   }

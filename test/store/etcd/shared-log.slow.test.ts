@@ -74,7 +74,7 @@ if (why !== undefined) {
     };
   });
 
-  test('what a leader appends, another node reads in order, at every size, and with what was rewritten', async () => {
+  test('another node reads the batches and rewrites of a leader in order, at every size', async () => {
     const log = openLog('/test/read/');
     const fence = await leadOn(log, 'a');
     await log.begin(fence, 'id', 0);

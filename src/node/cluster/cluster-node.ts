@@ -161,9 +161,8 @@ export class ClusterNode {
   }
 
   /**
-   * Connects to the shared log and checks whether the folder can continue from it. If not, fetches a copy from another
-   * node. Must run before the folder is opened. `lastSeq` is the last record of the folder's log; null if it is
-   * damaged.
+   * Connects to the shared log. Fetches a copy from another node if the folder cannot continue from the shared log.
+   * Must run before the folder is opened. `lastSeq` is the last record of the folder's log; null if the log is damaged.
    */
   async prepare(lastSeq: number | null): Promise<void> {
     const { log } = this.#ports;
@@ -216,10 +215,7 @@ export class ClusterNode {
     await writeMark(this.#dir, { cluster_id: this.#clusterId, node_id: this.#settings.nodeId });
   }
 
-  /**
-   * Resolves to the id of the shared log, or to null if there is none. If etcd does not answer in time, resolves to
-   * undefined, or rejects if the log `isRequired`.
-   */
+  /** Resolves to the id of the shared log; null if none exists; undefined if etcd is silent and not `isRequired`. */
   async #clusterIdWithin(waitMs: number, isRequired: boolean): Promise<string | null | undefined> {
     const endMs = performance.now() + waitMs;
     for (;;) {
@@ -354,9 +350,7 @@ export class ClusterNode {
     this.#scrub.start();
   }
 
-  /**
-   * Handles a failure of the loop: after the loss of leadership the node follows; after any other failure it leaves.
-   */
+  /** Handles a failure of the loop: the node follows if it only lost the lead, and leaves otherwise. */
   loopFailed(error: unknown): void {
     if (error instanceof OwnerLostError || error instanceof SharedLogUnavailableError) {
       void this.member.demote(messageOf(error));

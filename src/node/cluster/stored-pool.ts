@@ -2,7 +2,7 @@
 import type { LogWriter } from '../../group/ports/log.js';
 import type { GroupPool } from '../../group/ports/pool.js';
 
-/** Returns a pool whose tasks begin once this node's files hold every acknowledged batch: the workers read the files. */
+/** Returns a pool whose tasks start once the files hold every acknowledged batch, because the workers read files. */
 export function storedPool(pool: GroupPool, log: Pick<LogWriter, 'stored'>): GroupPool {
   const stored =
     <A extends readonly unknown[], R>(task: (...args: A) => Promise<R>) =>

@@ -34,7 +34,7 @@ function environment(): Environ {
   try {
     return withDotenv(process.env, readText, '.env');
   } catch {
-    throw new OperatorError('wrong_usage', '.env is there but cannot be read; name the folder with --data-dir', 2);
+    throw new OperatorError('wrong_usage', '.env exists but cannot be read; name the folder with --data-dir', 2);
   }
 }
 

@@ -1,4 +1,4 @@
-/** The group of a node whose role begins before the group is recovered: nothing is applied until then. */
+/** Stands for the group while the node has a role but the group is not recovered yet, and forwards to it afterwards. */
 import type { Fence, Slot } from '../group/ports/shared-log.js';
 import type { GroupSite } from './group-site.js';
 import type { MemberSite } from './member-deps.js';
@@ -61,7 +61,7 @@ export class LateSite implements MemberSite {
     await this.#site?.forgetErased();
   }
 
-  /** Resolves once record `seq` is applied: true, or after `ms`: false. */
+  /** Resolves to true once record `seq` is applied, and to false after `ms`. */
   async reached(seq: number, ms: number): Promise<boolean> {
     if (this.appliedSeq >= seq) return true;
     await new Promise<void>((resolve) => {
@@ -71,7 +71,7 @@ export class LateSite implements MemberSite {
       const self = this;
       function done(): void {
         clearTimeout(timer);
-        self.#waiting = self.#waiting.filter((one) => one !== waiting);
+        self.#waiting = self.#waiting.filter((other) => other !== waiting);
         resolve();
       }
     });
@@ -79,7 +79,7 @@ export class LateSite implements MemberSite {
   }
 
   get #bound(): GroupSite {
-    if (this.#site === null) throw new Error('cluster: asked before recovery ended');
+    if (this.#site === null) throw new Error('cluster: the group is used before its recovery has ended');
     return this.#site;
   }
 }

@@ -377,7 +377,7 @@ async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
     if (again === null) throw new Error('the log is empty');
     const actor = actorOver(again.follower, parts.bounds, cluster !== null);
     current.loop = loopOver({ actor, recoveredFrom: again.snapshotSeq });
-    log.info({ last_seq: actor.durableSeq, ms: Math.round(performance.now() - startedAt) }, 'the state was read anew');
+    log.info({ last_seq: actor.durableSeq, ms: Math.round(performance.now() - startedAt) }, 'the state was read again');
   };
   const clusterSite: ClusterSiteParts = {
     loop: () => current.loop,

@@ -201,7 +201,7 @@ function logRecovery({ follower, snapshotSeq, problems }: Recovered, ms: number,
  */
 export function refuseClock(problem: string | null, environment: Environment, log: Logger): void {
   if (problem === null) return;
-  const text = `${problem}: set the clock right, or, if it is right because no node ran meanwhile, set CLOCK_ACCEPTED_UNTIL to today`;
+  const text = `${problem}: correct the clock, or, if it is correct because no node ran meanwhile, set CLOCK_ACCEPTED_UNTIL to today`;
   if (environment !== 'dev') throw new StartRefusedError(text);
   log.warn(`${text}; outside of dev this start would be refused`);
 }

@@ -51,7 +51,7 @@ export function createMetrics(version: string, group: () => WatchedGroup): Metri
   });
   const commitSeconds = new Histogram({
     name: 'ptf_commit_duration_seconds',
-    help: 'Time from passing a turn to the log until it is durable.',
+    help: 'Time from passing a turn to the log until the turn is durable.',
     buckets: secondsBuckets,
     registers,
   });
@@ -64,7 +64,7 @@ export function createMetrics(version: string, group: () => WatchedGroup): Metri
   const commitBytes = new Counter({ name: 'ptf_commit_bytes_total', help: 'Bytes written to the log.', registers });
   const workSeconds = new Histogram({
     name: 'ptf_work_duration_seconds',
-    help: 'Work done in the pools.',
+    help: 'Duration of the work done in the worker pools.',
     labelNames: ['kind', 'ok'],
     buckets: workBuckets,
     registers,
@@ -72,7 +72,7 @@ export function createMetrics(version: string, group: () => WatchedGroup): Metri
 
   const idsRefused = new Counter({
     name: 'ptf_ids_refused_total',
-    help: 'Ids and names refused for blanks at an end, control or invisible characters, or other forbidden ones.',
+    help: 'Ids and names refused for forbidden characters, such as control characters or blanks at an end.',
     labelNames: ['id'],
     registers,
   });

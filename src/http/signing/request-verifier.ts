@@ -85,7 +85,9 @@ export class RequestVerifier {
     if (path !== erasurePath || created >= this.#startedAt) return undefined;
     const usableFrom = (created - limits.signatureWindowS) * 1000;
     return this.#deps.node.group.hasErasedSince(caller, usableFrom)
-      ? refused('signature_replayed', { text: 'the node restarted since this erasure was signed; sign it anew' })
+      ? refused('signature_replayed', {
+          text: 'the node restarted after this erasure was signed; sign the request again',
+        })
       : undefined;
   }
 

@@ -63,7 +63,7 @@ test('answers without a request are counted too: parse errors and excess connect
   assert.ok(sampleOf(text, `${none},status="400",code="invalid_parameter"}`)! >= 1);
 });
 
-test('a request that breaks off counts as what its caller was told, and as nothing else', async () => {
+test('a request that breaks off is counted with the answer of its caller, and only once', async () => {
   for (const type of ['application/json', 'application/json; charset=utf-8']) {
     const metrics = createMetrics(version, groupDouble);
     const face = await startFace({ metrics });
@@ -85,7 +85,7 @@ test('a request that breaks off counts as what its caller was told, and as nothi
   }
 });
 
-test('an answer counts also where its caller gave up waiting: what is slow must show', async () => {
+test('an answer counts even if its caller gave up waiting, so that slow answers show', async () => {
   const metrics = createMetrics(version, groupDouble);
   let answer: () => void = () => undefined;
   let isAsked = false;
@@ -105,7 +105,7 @@ test('an answer counts also where its caller gave up waiting: what is slow must 
   assert.match(await metrics.text(), /^ptf_http_requests_total\{route="[^"]*events",.*status="404".*\} 1$/m);
 });
 
-test('the group tells of turns, events and work', async () => {
+test('the group reports turns, events and work', async () => {
   const metrics = createMetrics(version, groupDouble);
   metrics.turnCommitted(3, 1000, 2);
   metrics.turnCommitted(1, 500, 4);
@@ -158,7 +158,7 @@ test('promtool finds no fault with the metrics', async () => {
   else assert.equal([status, stdout, stderr], [0, '', '']);
 });
 
-test('the metrics have a server of their own, with nothing else on it', async () => {
+test('the metrics have their own server, which serves nothing else', async () => {
   const server = await startMetricsServer(
     createMetrics(version, groupDouble),
     '127.0.0.1',
@@ -186,7 +186,7 @@ test('the metrics have a server of their own, with nothing else on it', async ()
   await server.close();
 });
 
-test('metrics that cannot be read are 500 with nothing else, and the log says why', async () => {
+test('metrics that cannot be read are an empty 500, and the log states the reason', async () => {
   const logged: Record<string, unknown>[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => logged.push(JSON.parse(line)) });
   const failing = { text: () => Promise.reject(new Error('a secret sentence')), contentType: 'text/plain' };

@@ -20,7 +20,7 @@ class Heard extends Writable {
   }
 }
 
-test('every reader is told of an erasure at once: it is answered as soon as the feed goes on', async () => {
+test('every reader gets an erasure at once, which is answered as soon as the feed continues', async () => {
   let listener: FeedListener | undefined;
   const listen = (one: FeedListener) => {
     listener = one;
@@ -42,7 +42,7 @@ test('every reader is told of an erasure at once: it is answered as soon as the 
   readers.close();
 });
 
-test('only readers of a peer whose events went with an erasure are told so', async () => {
+test('only readers of a peer whose events were erased are notified of that', async () => {
   let listener: FeedListener | undefined;
   const listen = (one: FeedListener) => {
     listener = one;

@@ -14,6 +14,8 @@ export interface FollowingLog {
   lead(fence: Fence): void;
   follow(): void;
   settled(): Promise<void>;
+  /** First record of the batch that this node's files do not hold yet; null if there is none. */
+  readonly storingFrom: number | null;
 }
 
 export interface GroupSiteDeps {
@@ -47,8 +49,10 @@ export class GroupSite implements MemberSite {
     return this.#deps.loop().actor.durableSeq;
   }
 
+  /** The newest record that this node's own files hold. */
   get durableSeq(): number {
-    return this.#deps.loop().actor.durableSeq;
+    const { storingFrom } = this.#deps.log;
+    return storingFrom === null ? this.appliedSeq : Math.min(this.appliedSeq, storingFrom - 1);
   }
 
   get snapshotSeq(): number {

@@ -38,6 +38,7 @@ import { thisProcess } from '../store/ownership/process-identity.js';
 import { LmdbSnapshotStore } from '../store/snapshots/lmdb-snapshots.js';
 import { PiscinaPool } from '../workers/pool/pool.js';
 import type { ClusterNode } from './cluster/cluster-node.js';
+import { storedPool } from './cluster/stored-pool.js';
 import type { Config } from './config.js';
 import { type Address, openOperation } from './operation.js';
 import { Closers, windDown } from './shutdown.js';
@@ -314,7 +315,8 @@ type ClusterSiteParts = Parameters<ClusterNode['start']>[0];
 async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
   const { config, clock, dir, writer, reserve, closers, cluster } = start;
   const { log, onFatal, disk: gauge, checkTimes } = start.ports;
-  const { node, metrics, pool } = parts;
+  const { node, metrics } = parts;
+  const pool = cluster === null ? parts.pool : storedPool(parts.pool, writer);
   const recovered = await recoverActor(start, parts);
   const { snapshots } = recovered;
   // The first check of the disk precedes the loop, which afterwards calls the watch itself.

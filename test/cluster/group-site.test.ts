@@ -10,21 +10,23 @@ class World {
   readonly calls: string[] = [];
   configure: () => Promise<void> = async () => undefined;
   settled: Promise<void> = Promise.resolve();
+  readonly log = {
+    storingFrom: null as number | null,
+    take: async () => undefined,
+    forgets: () => false,
+    lead: () => void this.calls.push('log leads'),
+    follow: () => void this.calls.push('log follows'),
+    settled: () => this.settled,
+  };
   readonly #loop = {
-    actor: { durableSeq: 1, isSettled: true },
+    actor: { durableSeq: 9, isSettled: true },
     failed: false,
     lead: () => void this.calls.push('loop leads'),
     follow: () => void this.calls.push('loop follows'),
     replace: () => void this.calls.push('loop replaced'),
   };
   readonly site = new GroupSite({
-    log: {
-      take: async () => undefined,
-      forgets: () => false,
-      lead: () => void this.calls.push('log leads'),
-      follow: () => void this.calls.push('log follows'),
-      settled: () => this.settled,
-    },
+    log: this.log,
     // The loop has the members that a change of role uses.
     loop: () => this.#loop as unknown as GroupLoop,
     reload: async () => void this.calls.push('reload'),
@@ -50,6 +52,16 @@ test('a node that must follow before its lead has begun never leads', async () =
   await Promise.all([before, led, followed]);
   assert.not(world.calls.includes('log leads'));
   assert.not(world.calls.includes('loop leads'));
+});
+
+test('a node reports as durable only what its own files hold', () => {
+  const { site, log } = new World();
+  assert.equal([site.appliedSeq, site.durableSeq], [9, 9]);
+  log.storingFrom = 5;
+  assert.equal([site.appliedSeq, site.durableSeq], [9, 4]);
+  // The local commit of the turn begins before the turn is applied.
+  log.storingFrom = 10;
+  assert.is(site.durableSeq, 9);
 });
 
 test('a configuration refused because the node no longer leads is no failure', async () => {

@@ -94,7 +94,7 @@ export class SimNode {
         onChange: (low) => this.loop.diskChanged(low),
         onFailure: nothing,
       }),
-      reserve: { during: (act) => act() },
+      reserve: { during: (act) => act(false) },
       // Its lives hold the rules of clocks that jump, which count where nobody refuses such a clock.
       clockGuard: { clockAhead: false, isAheadNow: () => false },
       clock: world,

@@ -391,7 +391,10 @@ export class GroupLoop {
     const endWait =
       commitPatienceMs === undefined ? null : this.#deps.timers.later(() => this.#stall(), commitPatienceMs);
     try {
-      await this.#deps.reserve.during(() => this.log.append(effect.batch, effect.rewrites));
+      await this.#deps.reserve.during(async (isFull) => {
+        await this.log.append(effect.batch, effect.rewrites);
+        if (isFull) await this.log.stored();
+      });
     } catch (error) {
       this.#fail(error);
       return;

@@ -319,6 +319,7 @@ const longAllowed: Readonly<Record<string, string>> = {
   'src/group/actor/loop.ts': 'the one shell of the actor; each of its effects has a method',
   'src/cluster/member.ts': 'the one state machine of a role; each of its steps has a method',
   'src/node/node.ts': 'the one place where the parts of a node are joined',
+  'src/node/cluster/cluster-node.ts': 'the one place where the parts of a node of a cluster are joined',
   'src/node/variables.ts': 'one table of all variables, read from top to bottom',
 };
 

@@ -113,7 +113,11 @@ export function retention(
 }
 
 /** Stores the position that the log must reach outside the log; the returned function stops that. */
-export function rememberHeads(current: () => Pick<GroupLoop, 'actor'>, dir: string, log: Logger): () => Promise<void> {
+export function rememberHeads(
+  current: () => Pick<GroupLoop, 'actor' | 'log'>,
+  dir: string,
+  log: Logger,
+): () => Promise<void> {
   let remembered = 0;
   return repeatedly(async () => {
     const loop = current();
@@ -127,7 +131,9 @@ export function rememberHeads(current: () => Pick<GroupLoop, 'actor'>, dir: stri
   }, limits.heartbeatMs);
 }
 
-export async function writeHead({ actor }: Pick<GroupLoop, 'actor'>, dir: string, sync: boolean): Promise<void> {
-  const { lastSeq, chain } = actor.durableHead;
+export async function writeHead(loop: Pick<GroupLoop, 'actor' | 'log'>, dir: string, sync: boolean): Promise<void> {
+  const { lastSeq, chain } = loop.actor.durableHead;
+  // The log in this folder must reach the head that the folder names.
+  await loop.log.stored();
   await writeExpectedHead(dir, { lastSeq, chain: Buffer.from(chain).toString('hex') }, { sync });
 }

@@ -1,4 +1,4 @@
-/** The changes of a node's role, one after the other, whatever comes in between. */
+/** The changes of a node's role, and changes that follow before an earlier one has ended. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { GroupSite } from '../../src/cluster/group-site.js';
@@ -10,22 +10,24 @@ class World {
   readonly calls: string[] = [];
   configure: () => Promise<void> = async () => undefined;
   settled: Promise<void> = Promise.resolve();
+  readonly log = {
+    storingFrom: null as number | null,
+    take: async () => undefined,
+    forgets: () => false,
+    lead: () => void this.calls.push('log leads'),
+    follow: () => void this.calls.push('log follows'),
+    settled: () => this.settled,
+  };
   readonly #loop = {
-    actor: { durableSeq: 1, isSettled: true },
+    actor: { durableSeq: 9, isSettled: true },
     failed: false,
     lead: () => void this.calls.push('loop leads'),
     follow: () => void this.calls.push('loop follows'),
     replace: () => void this.calls.push('loop replaced'),
   };
   readonly site = new GroupSite({
-    log: {
-      take: async () => undefined,
-      forgets: () => false,
-      lead: () => void this.calls.push('log leads'),
-      follow: () => void this.calls.push('log follows'),
-      settled: () => this.settled,
-    },
-    // The parts of a loop that a change of role uses.
+    log: this.log,
+    // The loop has the members that a change of role uses.
     loop: () => this.#loop as unknown as GroupLoop,
     reload: async () => void this.calls.push('reload'),
     configure: () => this.configure(),
@@ -37,7 +39,7 @@ class World {
   });
 }
 
-test('a lead that was taken back before its turn came never begins', async () => {
+test('a node that must follow before its lead has begun never leads', async () => {
   const world = new World();
   let settle: () => void = () => undefined;
   world.settled = new Promise((resolve) => {
@@ -52,7 +54,17 @@ test('a lead that was taken back before its turn came never begins', async () =>
   assert.not(world.calls.includes('loop leads'));
 });
 
-test('a configuration that is refused since the node leads no more fails nothing', async () => {
+test('a node reports as durable only what its own files hold', () => {
+  const { site, log } = new World();
+  assert.equal([site.appliedSeq, site.durableSeq], [9, 9]);
+  log.storingFrom = 5;
+  assert.equal([site.appliedSeq, site.durableSeq], [9, 4]);
+  // The local commit of the turn begins before the turn is applied.
+  log.storingFrom = 10;
+  assert.is(site.durableSeq, 9);
+});
+
+test('a configuration refused because the node no longer leads is no failure', async () => {
   const world = new World();
   let refuse: () => void = () => undefined;
   world.configure = () =>
@@ -67,7 +79,7 @@ test('a configuration that is refused since the node leads no more fails nothing
   assert.equal(world.calls.slice(0, 2), ['log leads', 'loop leads']);
 });
 
-test('a configuration that is refused while the node leads is told', async () => {
+test('a configuration refused while the node leads rejects the lead', async () => {
   const world = new World();
   world.configure = () => Promise.reject(new Error('PRE_TRUSTED_PEERS'));
   const message = await world.site.lead(fence).catch((error: Error) => error.message);

@@ -22,6 +22,12 @@ export function batchOf(firstSeq: number, count = 40): StoredBatch {
   return { firstSeq, bytes: Uint8Array.from({ length: count }, (_, i) => (firstSeq * 31 + i * 7) & 0xff) };
 }
 
+/** Appends a batch, which readers see once it is stored. */
+async function appendTo(writer: LogWriter, batch: StoredBatch | null, rewrites: readonly StoredBatch[]): Promise<void> {
+  await writer.append(batch, rewrites);
+  await writer.stored();
+}
+
 export function testLog(name: string, harness: () => Promise<LogHarness>): void {
   const rule = (text: string, body: (log: LogHarness) => Promise<void>) =>
     test(`${name}: ${text}`, async () => {
@@ -43,21 +49,21 @@ export function testLog(name: string, harness: () => Promise<LogHarness>): void 
   rule('what was appended is read back byte for byte, at every size', async (log) => {
     const writer = await log.writer();
     const sizes = [1, 17, 500, 2_010, 2_030, 2_040, 4_068, 4_069, 5_000, 70_000, 300_000, 3_000_000];
-    for (const [i, size] of sizes.entries()) await writer.append(batchOf(i + 1, size), []);
+    for (const [i, size] of sizes.entries()) await appendTo(writer, batchOf(i + 1, size), []);
     for (const [i, size] of sizes.entries()) assert.equal(writer.at(i + 1), batchOf(i + 1, size));
     assert.equal(writer.last(), batchOf(sizes.length, 3_000_000));
   });
 
   rule('at() finds the batch that holds a sequence number', async (log) => {
     const writer = await log.writer();
-    for (const seq of [1, 4, 300, 70_000]) await writer.append(batchOf(seq), []);
+    for (const seq of [1, 4, 300, 70_000]) await appendTo(writer, batchOf(seq), []);
     const found = [0, 1, 3, 4, 299, 300, 69_999, 70_000, 2 ** 53 - 1].map((seq) => writer.at(seq)?.firstSeq);
     assert.equal(found, [undefined, 1, 1, 4, 4, 300, 300, 70_000, 70_000]);
   });
 
   rule('from() reads in order until its limit or its bytes are reached, and at least one batch', async (log) => {
     const writer = await log.writer();
-    for (const seq of [1, 5, 9, 260, 70_000]) await writer.append(batchOf(seq, 100), []);
+    for (const seq of [1, 5, 9, 260, 70_000]) await appendTo(writer, batchOf(seq, 100), []);
     const seqs = (firstSeq: number, limit: number, maxBytes: number) =>
       writer.from(firstSeq, limit, maxBytes).map((batch) => batch.firstSeq);
     assert.equal(seqs(0, 100, 1e6), [1, 5, 9, 260, 70_000]);
@@ -71,7 +77,7 @@ export function testLog(name: string, harness: () => Promise<LogHarness>): void 
     'lend() hands out the batches that from() reads, ends at what its taker throws, and can be read from again',
     async (log) => {
       const writer = await log.writer();
-      for (const seq of [1, 5, 9, 260, 70_000]) await writer.append(batchOf(seq, seq * 3), []);
+      for (const seq of [1, 5, 9, 260, 70_000]) await appendTo(writer, batchOf(seq, seq * 3), []);
       for (const [firstSeq, limit, maxBytes] of [
         [0, 100, 1e6],
         [2, 2, 1e6],
@@ -90,7 +96,7 @@ export function testLog(name: string, harness: () => Promise<LogHarness>): void 
         if (firstSeq === 9) throw new Error('not this one');
       };
       assert.throws(() => writer.borrow(0, 100, 1e6, refuse), /not this one/);
-      await writer.append(batchOf(70_001), []);
+      await appendTo(writer, batchOf(70_001), []);
       assert.is(
         writer.borrow(9, 100, 1e6, () => undefined),
         4,
@@ -100,8 +106,8 @@ export function testLog(name: string, harness: () => Promise<LogHarness>): void 
 
   rule('bytes that were read belong to the caller', async (log) => {
     const writer = await log.writer();
-    await writer.append(batchOf(1, 100), []);
-    await writer.append(batchOf(2, 40_000), []);
+    await appendTo(writer, batchOf(1, 100), []);
+    await appendTo(writer, batchOf(2, 40_000), []);
     const [small, large] = [writer.at(1)!, writer.at(2)!];
     writer.from(0, 10, 1e6);
     assert.equal(small, batchOf(1, 100));
@@ -114,7 +120,7 @@ export function testLog(name: string, harness: () => Promise<LogHarness>): void 
   rule('bytes handed over may be reused once the append resolved', async (log) => {
     const writer = await log.writer();
     const batch = batchOf(1);
-    await writer.append(batch, []);
+    await appendTo(writer, batch, []);
     batch.bytes.fill(0);
     assert.equal(writer.at(1), batchOf(1));
   });
@@ -123,7 +129,7 @@ export function testLog(name: string, harness: () => Promise<LogHarness>): void 
     const writer = await log.writer();
     const reader = log.reader();
     for (let seq = 1; seq <= 20; seq += 1) {
-      await writer.append(batchOf(seq), []);
+      await appendTo(writer, batchOf(seq), []);
       assert.equal(reader.last(), batchOf(seq));
     }
     await reader.close();
@@ -132,10 +138,10 @@ export function testLog(name: string, harness: () => Promise<LogHarness>): void 
   rule('a rewrite replaces its batch, shorter or longer, together with a new batch', async (log) => {
     const writer = await log.writer();
     const sizes = [30, 600, 1_000, 6_000, 100_000];
-    for (const [i, size] of sizes.entries()) await writer.append(batchOf(i + 1, size), []);
+    for (const [i, size] of sizes.entries()) await appendTo(writer, batchOf(i + 1, size), []);
     for (const newBytes of [10, 700, 2_500, 90_000, 120_000]) {
       const rewrites = sizes.map((_, i) => ({ firstSeq: i + 1, bytes: batchOf(i + 77, newBytes).bytes }));
-      await writer.append(batchOf(1_000 + newBytes), rewrites);
+      await appendTo(writer, batchOf(1_000 + newBytes), rewrites);
       assert.equal(writer.from(1, sizes.length, 1e9), rewrites);
       assert.equal(writer.last(), batchOf(1_000 + newBytes));
     }
@@ -143,15 +149,15 @@ export function testLog(name: string, harness: () => Promise<LogHarness>): void 
 
   rule('rewrites without a new batch are committed too', async (log) => {
     const writer = await log.writer();
-    await writer.append(batchOf(1), []);
-    await writer.append(null, [{ firstSeq: 1, bytes: new Uint8Array([1, 2, 3]) }]);
+    await appendTo(writer, batchOf(1), []);
+    await appendTo(writer, null, [{ firstSeq: 1, bytes: new Uint8Array([1, 2, 3]) }]);
     assert.equal(writer.at(1)?.bytes, new Uint8Array([1, 2, 3]));
     assert.is(writer.last()?.firstSeq, 1);
   });
 
   rule('a batch that does not follow the newest, and a rewrite of none, are refused whole', async (log) => {
     const writer = await log.writer();
-    await writer.append(batchOf(5), []);
+    await appendTo(writer, batchOf(5), []);
     for (const seq of [4, 5]) assert.ok((await rejection(writer.append(batchOf(seq), []))) instanceof Error);
     assert.ok((await rejection(writer.append(batchOf(6), [batchOf(3)]))) instanceof Error);
     assert.equal(writer.from(0, 10, 1e6), [batchOf(5)]);
@@ -159,23 +165,23 @@ export function testLog(name: string, harness: () => Promise<LogHarness>): void 
 
   rule('a new owner has a greater epoch, and the old one writes nothing more', async (log) => {
     const first = await log.writer();
-    await first.append(batchOf(1), []);
+    await appendTo(first, batchOf(1), []);
     const second = await log.takeOver();
     assert.is(second.epoch, first.epoch + 1);
     assert.ok((await rejection(first.append(batchOf(2), [batchOf(1, 50)]))) instanceof OwnerLostError);
     assert.equal(second.from(0, 10, 1e6), [batchOf(1)]);
-    await second.append(batchOf(2, 60), []);
+    await appendTo(second, batchOf(2, 60), []);
     assert.equal(second.last(), batchOf(2, 60));
   });
 
   rule('a scrub changes nothing that can be read', async (log) => {
     const writer = await log.writer();
-    for (let seq = 1; seq <= 50; seq += 1) await writer.append(batchOf(seq, seq * 100), []);
-    await writer.append(null, [{ firstSeq: 7, bytes: new Uint8Array(9) }]);
+    for (let seq = 1; seq <= 50; seq += 1) await appendTo(writer, batchOf(seq, seq * 100), []);
+    await appendTo(writer, null, [{ firstSeq: 7, bytes: new Uint8Array(9) }]);
     const before = writer.from(0, 100, 1e9);
     await writer.scrub();
     assert.equal(writer.from(0, 100, 1e9), before);
-    await writer.append(batchOf(51), []);
+    await appendTo(writer, batchOf(51), []);
     assert.equal(writer.last(), batchOf(51));
   });
 }

@@ -54,6 +54,10 @@ export class FaultyLog implements LogWriter {
     return this.#commit(() => this.#inner.append(batch, rewrites));
   }
 
+  stored(): Promise<void> {
+    return Promise.resolve();
+  }
+
   async scrub(signal?: AbortSignal): Promise<void> {
     this.#scrubs += 1;
     try {

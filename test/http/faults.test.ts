@@ -10,7 +10,7 @@ import { limits } from '../../src/limits.js';
 import { until } from '../support/until.js';
 import { type Ask, ask } from './exchange.js';
 import { startFace, type TestFace } from './face.js';
-import { activeKey } from './group-double.js';
+import { activeKey, type Replaced } from './group-double.js';
 import { eventBody } from './samples.js';
 
 const bodies: Readonly<Record<string, () => unknown>> = {
@@ -33,7 +33,7 @@ function requests(): { readonly route: Route; readonly path: string; readonly ho
   });
 }
 
-async function withFace(group: Partial<GroupApi>, run: (face: TestFace) => Promise<void>): Promise<void> {
+async function withFace(group: Replaced, run: (face: TestFace) => Promise<void>): Promise<void> {
   const face = await startFace({ group });
   try {
     await run(face);

@@ -31,16 +31,6 @@ test('a part that cannot be closed does not prevent others from closing, and the
   assert.equal(closed, ['folder']);
 });
 
-test('a reserved place is closed in its order, if something was put there', async () => {
-  const { closers, closed } = closersOf(['a']);
-  const keep = closers.reserve();
-  closers.reserve();
-  closers.add(async () => void closed.push('c'));
-  keep(async () => void closed.push('b'));
-  await closers.close();
-  assert.equal(closed, ['c', 'b', 'a']);
-});
-
 test('a stop leaves its time minus that of threads and unmeasured work, and never a negative one', async () => {
   const { closers } = closersOf([]);
   assert.is(closers.msLeft(60_000), 60_000);

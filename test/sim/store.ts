@@ -102,6 +102,10 @@ export class SimLog implements LogWriter {
     return this.#process.work('log', 'append', act, dying);
   }
 
+  stored(): Promise<void> {
+    return Promise.resolve();
+  }
+
   async #write(batch: StoredBatch | null, rewrites: readonly StoredBatch[]): Promise<void> {
     const before = rewrites.map(({ firstSeq }) => this.#disk.log.at(firstSeq)!.bytes);
     try {

@@ -119,6 +119,8 @@ export class MemoryLogWriter implements LogWriter {
     this.#log.write(this.epoch, batch, rewrites);
   }
 
+  async stored(): Promise<void> {}
+
   async scrub(): Promise<void> {}
 
   async close(): Promise<void> {}

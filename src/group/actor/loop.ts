@@ -169,10 +169,6 @@ export class GroupLoop {
     this.#weightsWork.plan();
   }
 
-  get leading(): boolean {
-    return this.#leading;
-  }
-
   /** True while a commit takes longer than its callers wait: nothing is admitted. */
   get stalled(): boolean {
     return this.#stalled;
@@ -395,7 +391,10 @@ export class GroupLoop {
     const endWait =
       commitPatienceMs === undefined ? null : this.#deps.timers.later(() => this.#stall(), commitPatienceMs);
     try {
-      await this.#deps.reserve.during(() => this.log.append(effect.batch, effect.rewrites));
+      await this.#deps.reserve.during(async (isFull) => {
+        await this.log.append(effect.batch, effect.rewrites);
+        if (isFull) await this.log.stored();
+      });
     } catch (error) {
       this.#fail(error);
       return;

@@ -20,5 +20,5 @@ export interface DiskGauge {
 /** Disk space that is reserved for commits on a full disk. */
 export interface DiskReserve {
   /** Runs `act`, which can use the reserved space on a full disk. */
-  during<T>(act: () => Promise<T>): Promise<T>;
+  during<T>(act: (isFull: boolean) => Promise<T>): Promise<T>;
 }

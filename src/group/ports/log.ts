@@ -25,7 +25,7 @@ export interface LogReader {
   close(): Promise<void>;
 }
 
-/** The single writer of a log, fenced by the owner's epoch. */
+/** The single writer of a log, fenced by the owner's epoch. Its reads find what is stored. */
 export interface LogWriter extends LogReader {
   /** This owner's epoch: one more than the last owner's. */
   readonly epoch: number;
@@ -36,6 +36,11 @@ export interface LogWriter extends LogReader {
    * to recovery.
    */
   append(batch: StoredBatch | null, rewrites: readonly StoredBatch[]): Promise<void>;
+  /**
+   * Resolves once the files of this node hold every batch that was appended. In a cluster other machines make a batch
+   * durable, and the own file follows by at most one batch. Rejects if the file could not be written.
+   */
+  stored(): Promise<void>;
   /**
    * Overwrites the free space that replaced values left behind, so that no erased byte stays in the file. Rejects with
    * `ScrubDeferredError` if it must wait, or if `signal` ends it.

@@ -8,13 +8,6 @@ import { limits } from '../../limits.js';
 /** The parts of the group that the gauges read. */
 export type WatchedGroup = Pick<GroupApi, 'status' | 'peers' | 'signals' | 'sharedErasures'>;
 
-export interface Gauges {
-  /** Sets the group whose status the gauges show from now on. */
-  watch(group: WatchedGroup): void;
-  /** Reads all gauges again. */
-  refresh(): void;
-}
-
 interface Figure<V extends unknown[]> {
   readonly help: string;
   readonly read: (...values: V) => number;
@@ -159,8 +152,8 @@ const peerFigures: Readonly<Record<string, Figure<[PeerView, PeerSignals | undef
   },
 };
 
-/** Registers every gauge. `version` is this release. The gauges are 0 until a group is watched. */
-export function gaugesOf(registry: Registry, version: string): Gauges {
+/** Registers every gauge; the returned function reads all of them again. `version` is this release. */
+export function registerGauges(registry: Registry, version: string, watched: () => WatchedGroup): () => void {
   const registers = [registry];
   const of = <V extends unknown[], L extends string = never>(
     figures: Readonly<Record<string, Figure<V>>>,
@@ -179,7 +172,7 @@ export function gaugesOf(registry: Registry, version: string): Gauges {
   })
     .labels({ version })
     .set(1);
-  const group = new Gauge({
+  const groupInfo = new Gauge({
     name: 'ptf_group_info',
     help: 'Always 1; the labels name the group of this node.',
     labelNames: ['group_id', 'identity_mode', 'environment'],
@@ -193,7 +186,6 @@ export function gaugesOf(registry: Registry, version: string): Gauges {
   });
   const statusGauges = of(statusFigures);
   const peerGauges = of(peerFigures, ['peer_id']);
-  let watched: WatchedGroup | undefined;
   let refreshCluster: ((cluster: ClusterHealth) => void) | undefined;
 
   function clusterGauges(): (cluster: ClusterHealth) => void {
@@ -210,30 +202,22 @@ export function gaugesOf(registry: Registry, version: string): Gauges {
     };
   }
 
-  function refreshGroup(from: WatchedGroup): void {
-    const status = from.status();
+  return () => {
+    const group = watched();
+    const status = group.status();
     const { groupId, identityMode, environment } = status.identity;
-    group.set({ group_id: groupId, identity_mode: identityMode, environment }, 1);
+    groupInfo.set({ group_id: groupId, identity_mode: identityMode, environment }, 1);
     for (const { gauge, read } of statusGauges) gauge.set(read(status));
     if (status.cluster !== null) {
       refreshCluster ??= clusterGauges();
       refreshCluster(status.cluster);
     }
     for (const name of peerStatuses) peers.set({ status: name }, status.peersByStatus[name]);
-    for (const peer of from.peers(0, limits.metricsPeersMax)) {
-      const signals = from.signals(peer);
-      const sharedErasures = from.sharedErasures(peer);
+    for (const peer of group.peers(0, limits.metricsPeersMax)) {
+      const signals = group.signals(peer);
+      const sharedErasures = group.sharedErasures(peer);
       for (const { gauge, read } of peerGauges)
         gauge.set({ peer_id: peer.peerId }, read(peer, signals, sharedErasures));
     }
-  }
-
-  return {
-    watch(next) {
-      watched = next;
-    },
-    refresh() {
-      if (watched !== undefined) refreshGroup(watched);
-    },
   };
 }

@@ -6,10 +6,10 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { routes } from '../../contract/routes.js';
 import type { GroupObserver } from '../../group/ports/observer.js';
 import type { RequestObserver } from '../deps.js';
-import { type Gauges, gaugesOf } from './gauges.js';
+import { registerGauges, type WatchedGroup } from './gauges.js';
 import { type LatencyCounts, RequestTally } from './request-tally.js';
 
-export interface Metrics extends GroupObserver, RequestObserver, Pick<Gauges, 'watch'> {
+export interface Metrics extends GroupObserver, RequestObserver {
   /** Returns the current Prometheus text. */
   text(): Promise<string>;
   readonly contentType: string;
@@ -33,8 +33,8 @@ const secondsBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.
 const workBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
 const recordsBuckets = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000];
 
-/** Creates the metrics. `version` is this release. */
-export function createMetrics(version: string): Metrics {
+/** Creates the metrics. `version` is this release; `group` returns the group that a scrape reads. */
+export function createMetrics(version: string, group: () => WatchedGroup): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -89,13 +89,12 @@ export function createMetrics(version: string): Metrics {
     registers,
   });
 
-  const gauges = gaugesOf(registry, version);
+  const refreshGauges = registerGauges(registry, version, group);
 
   return {
     contentType: registry.contentType,
-    watch: gauges.watch,
     async text() {
-      gauges.refresh();
+      refreshGauges();
       for (const [event_type, outcomes] of decidedSince)
         for (const [outcome, count] of outcomes) decided.inc({ event_type, outcome }, count);
       decidedSince.clear();

@@ -1,4 +1,4 @@
-/** What a node needs before it can take part in a cluster: its settings, the log in etcd, the mark of its folder. */
+/** The prerequisites of a node of a cluster: its settings, the log in etcd, and the mark of its data folder. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MemberStatus } from '../../cluster/duties.js';
@@ -12,7 +12,7 @@ import { readText } from '../../store/files/small-file.js';
 import type { Config } from '../config.js';
 import { StartRefusedError } from '../startup.js';
 
-/** What the operator and every node agreed on, for this node. */
+/** The cluster settings of this node. */
 export interface ClusterSettings {
   readonly nodeId: string;
   readonly url: string;
@@ -21,10 +21,10 @@ export interface ClusterSettings {
   readonly endpoints: readonly string[];
 }
 
-/** Settings that the configuration demands with `CLUSTER=etcd`. */
+/** Returns the settings that the configuration requires with `CLUSTER=etcd`. */
 export function settingsOf({ nodeId, advertiseUrl, clusterSecret, salt, etcdEndpoints }: Config): ClusterSettings {
   if (nodeId === null || advertiseUrl === null || clusterSecret === null || salt === null || etcdEndpoints === null) {
-    throw new Error('cluster: the configuration lacks what it demands');
+    throw new Error('cluster: the configuration lacks a required setting');
   }
   return { nodeId, url: advertiseUrl, secret: clusterSecret, salt, endpoints: etcdEndpoints };
 }
@@ -47,14 +47,14 @@ export function openEtcdLog(config: Config): EtcdLog {
     username: config.etcdUsername,
     password: config.etcdPassword,
   };
-  // Nodes begin with different members.
+  // Different nodes prefer different members.
   const first = [...nodeId].reduce((sum, character) => sum + character.charCodeAt(0), 0);
   const prefix = config.etcdPrefix ?? `/ptf/${encodeURIComponent(config.groupId)}/`;
   const cipher = new SlotCipher(Buffer.from(salt), config.groupId);
   return new EtcdLog({ client: new EtcdClient(settings, first), keys: new EtcdKeys(prefix), cipher });
 }
 
-/** Which shared log a data folder belongs to. */
+/** The mark in a data folder that names the shared log to which the folder belongs. */
 export interface ClusterMark {
   readonly cluster_id: string;
   readonly node_id: string;
@@ -73,7 +73,7 @@ export async function writeMark(dir: string, mark: ClusterMark): Promise<void> {
   await replaceFile(markFile(dir), `${JSON.stringify(mark)}\n`, { sync: true });
 }
 
-/** What each member of etcd says of itself, in the order of the endpoints; null: it does not answer. */
+/** Returns the status of each member of etcd, in the order of the endpoints; null for a member that does not answer. */
 export function membersOf({ client }: EtcdLog): Promise<readonly (MemberStatus | null)[]> {
   return Promise.all(
     client.endpoints.map(async (endpoint, at) => {

@@ -39,11 +39,11 @@ export class Reserve {
   }
 
   /** Runs `act`. On a full disk the reserve is freed for `act` and filled again afterwards. */
-  async during<T>(act: () => Promise<T>): Promise<T> {
-    if (!isFull(this.#dir)) return act();
+  async during<T>(act: (isFull: boolean) => Promise<T>): Promise<T> {
+    if (!isFull(this.#dir)) return act(false);
     rmSync(this.#file, { force: true });
     try {
-      return await act();
+      return await act(true);
     } finally {
       this.#write(1);
     }

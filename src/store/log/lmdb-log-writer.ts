@@ -71,6 +71,10 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
     if (batch !== null) this.#lastSeq = batch.firstSeq;
   }
 
+  stored(): Promise<void> {
+    return Promise.resolve();
+  }
+
   /** Appends several new batches, in order, in one transaction. */
   async appendAll(batches: readonly StoredBatch[]): Promise<void> {
     const { log } = this.environment;

@@ -1,7 +1,7 @@
 /**
- * The log of one node of a cluster: LMDB holds all of it, and the log that the nodes share what is newest. A leader's
- * turn is in the shared log first, and in LMDB after it; a follower takes slots over. So LMDB never holds a batch that
- * the group does not have.
+ * The log of one node of a cluster: LMDB holds all of it, and the log that the nodes share holds what is newest. A
+ * leader's turn is committed to the shared log first, which acknowledges it, and to LMDB after that, while the next turn
+ * is committed to the shared log. A follower takes slots over. So LMDB never holds a batch that the group does not have.
  */
 import { IdTags } from '../../core/tables/id-tags.js';
 import type { LogWriter, StoredBatch } from '../../group/ports/log.js';
@@ -42,6 +42,10 @@ export class SharedLogWriter implements LogWriter {
   /** Ends the wait for an outcome that stays unknown. */
   #ending = new AbortController();
   #appending: Promise<void> = Promise.resolve();
+  /** The newest local commit of a turn. Once it rejects, no append is taken. */
+  #storing: Promise<void> = Promise.resolve();
+  #storingFrom: number | null = null;
+  #storeError: unknown = null;
   #tags: IdTags | null = null;
   readonly #hooks: SharedLogHooks;
   appendedBytes = 0;
@@ -66,6 +70,9 @@ export class SharedLogWriter implements LogWriter {
   lead(fence: Fence): void {
     this.#fence = fence;
     this.#ending = new AbortController();
+    this.#storing = Promise.resolve();
+    this.#storingFrom = null;
+    this.#storeError = null;
   }
 
   /** No append is taken any more. One whose outcome is unknown is given up. */
@@ -90,9 +97,19 @@ export class SharedLogWriter implements LogWriter {
     return this.local.borrow(firstSeq, limit, maxBytes, take);
   }
 
-  /** Resolves once no append is under way. */
+  /** First record of the batch that LMDB does not hold yet; null if there is none. */
+  get storingFrom(): number | null {
+    return this.#storingFrom;
+  }
+
+  stored(): Promise<void> {
+    return this.#storing;
+  }
+
+  /** Resolves once no append and no local commit is under way. */
   async settled(): Promise<void> {
     await this.#appending.catch(() => undefined);
+    await this.#storing.catch(() => undefined);
   }
 
   /** Rewrites alone are of this node only: no turn makes any without a batch. */
@@ -105,21 +122,38 @@ export class SharedLogWriter implements LogWriter {
   async #append(batch: StoredBatch | null, rewrites: readonly StoredBatch[]): Promise<void> {
     const fence = this.#fence;
     if (fence === null) throw new OwnerLostError('this node does not lead');
-    if (batch !== null) {
-      const previous = this.local.last()?.firstSeq ?? 0;
-      if (batch.firstSeq <= previous) {
-        throw new Error(`a batch at ${batch.firstSeq} cannot follow the one at ${previous}`);
-      }
-      const redactions = rewrites.map((rewrite) => this.#redactionOf(rewrite));
-      await this.#shared.append(fence, { ...batch, redactions }, previous, this.#ending.signal);
-      this.#hooks.appended(batch.firstSeq);
-      this.appendedBytes += batch.bytes.length;
-      for (const redaction of redactions) {
-        if (redaction.type === 'records') for (const seq of redaction.seqs) this.#hooks.redacted(seq);
-        else this.#hooks.redacted(redaction.firstSeq);
-      }
+    if (this.#storeError !== null) throw this.#storeError;
+    // Redactions are made from stored batches.
+    if (batch === null || rewrites.length > 0) await this.#storing;
+    if (batch === null) return this.local.append(batch, rewrites);
+    const previous = this.#storingFrom ?? this.local.last()?.firstSeq ?? 0;
+    if (batch.firstSeq <= previous) {
+      throw new Error(`a batch at ${batch.firstSeq} cannot follow the one at ${previous}`);
     }
-    await this.local.append(batch, rewrites);
+    const redactions = rewrites.map((rewrite) => this.#redactionOf(rewrite));
+    await this.#shared.append(fence, { ...batch, redactions }, previous, this.#ending.signal);
+    this.#hooks.appended(batch.firstSeq);
+    this.appendedBytes += batch.bytes.length;
+    for (const redaction of redactions) {
+      if (redaction.type === 'records') for (const seq of redaction.seqs) this.#hooks.redacted(seq);
+      else this.#hooks.redacted(redaction.firstSeq);
+    }
+    await this.#storing;
+    this.#storing = this.#store(batch, rewrites);
+    // The next append rejects, and so does everything that reads what is stored.
+    this.#storing.catch(() => undefined);
+    if (rewrites.length > 0) await this.#storing;
+  }
+
+  async #store(batch: StoredBatch, rewrites: readonly StoredBatch[]): Promise<void> {
+    this.#storingFrom = batch.firstSeq;
+    try {
+      await this.local.append(batch, rewrites);
+      this.#storingFrom = null;
+    } catch (error) {
+      this.#storeError = error;
+      throw error;
+    }
   }
 
   /** Takes over slots that follow the newest batch, in their order, and resolves once they are on this node's disk. */
@@ -155,6 +189,7 @@ export class SharedLogWriter implements LogWriter {
 
   async close(): Promise<void> {
     this.follow();
+    await this.settled();
     await this.local.close();
   }
 

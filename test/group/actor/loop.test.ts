@@ -102,7 +102,7 @@ async function grown(
     reserve: {
       during(act) {
         released.push(gauge.bytes);
-        return act();
+        return act(false);
       },
     },
     clock: { now: () => t0 },

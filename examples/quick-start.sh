@@ -8,7 +8,7 @@ if ! curl -s -o /dev/null --max-time 5 "$BASE/api/v1/health"; then
   exit 3
 fi
 
-echo '# Register a peer. The answer holds its key, which the node keeps only as a hash: it is shown this once.'
+echo '# Register a peer. The answer contains its key, which is shown only once: the node stores only a hash of it.'
 PEER=$(curl -sS --fail-with-body "$BASE/api/v1/peers/register" -H 'Content-Type: application/json' \
   -d '{"peer_name": "Arena EU 1", "game_ids": ["arena"]}') || { echo "$PEER" >&2; exit 1; }
 PEER_ID=$(sed -E 's/.*"peer_id":"([^"]+)".*/\1/' <<< "$PEER")
@@ -29,14 +29,14 @@ EVENT='{
   "timestamp": "'"$(date -u +%Y-%m-%dT%H:%M:%SZ)"'"
 }'
 
-echo '# Say that something happened. 201 means: durable on disk.'
+echo '# Submit an event. 201 means that it is durable on disk.'
 curl -sS --fail-with-body "$BASE/api/v1/events" -H "X-Peer-API-Key: $API_KEY" -H 'Content-Type: application/json' -d "$EVENT"; echo
 
-echo '# The same event_id again is 409, which means: stored already.'
+echo '# The same event_id again is 409, which means that the event is already stored.'
 curl -sS -o /dev/null -w '%{http_code}\n' "$BASE/api/v1/events" -H "X-Peer-API-Key: $API_KEY" \
   -H 'Content-Type: application/json' -d "$EVENT"
 
-echo '# The word of a new peer counts once weights are computed with its event in them, within a few seconds.'
+echo '# The event of a new peer counts once weights are computed that include it, within a few seconds.'
 number() { curl -sS --fail-with-body "$BASE/api/v1/health" | sed -E "s/.*\"$1\":([0-9]+).*/\1/"; }
 LAST_SEQ=$(number last_seq)
 for _ in {1..100}; do
@@ -44,7 +44,7 @@ for _ in {1..100}; do
   sleep 0.1
 done
 
-echo '# Read one player, with what the score is made of. One report of one peer leaves the verdict neutral.'
+echo '# Read one player, with the parts of the score. One report of one peer leaves the verdict neutral.'
 curl -sS --fail-with-body "$BASE/api/v1/players/$PLAYER/trust-score?explain=true"; echo
 
 echo '# Read a whole match in one call, up to 128 players.'

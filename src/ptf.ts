@@ -14,6 +14,7 @@ import { messageOf } from './errors.js';
 import type { GroupIdentity, VerifyReport } from './group/api.js';
 import type { VerifyMode } from './group/recovery/verification.js';
 import { limits } from './limits.js';
+import { refusalOfMarked } from './node/cluster/cluster-mark.js';
 import { type Config, type Environ, loadConfig, withDotenv } from './node/config.js';
 import { variables } from './node/variables.js';
 import { version } from './node/version.js';
@@ -72,7 +73,9 @@ function identityOf({ groupId, identityMode, environment: name, playerIdKinds }:
 async function startProblemsOf(dir: string): Promise<readonly string[]> {
   const outcome = loadConfig(environment(), readText);
   if (!outcome.ok) return [];
-  const { salt, clockAcceptedUntil: acceptedUntil } = outcome.config;
+  const { cluster, salt, clockAcceptedUntil: acceptedUntil } = outcome.config;
+  const marked = cluster === 'none' ? refusalOfMarked(dir) : undefined;
+  if (marked !== undefined) return [marked];
   return startProblems(dir, identityOf(outcome.config), salt, { now: Date.now(), acceptedUntil });
 }
 

@@ -25,6 +25,7 @@ import { saltFile, storedSalt } from '../store/files/stored-salt.js';
 import { logFolderOf } from '../store/log/lmdb-log.js';
 import { FolderOwnedError } from '../store/ownership/owner.js';
 import { verifyInChild } from '../workers/verify/verify-runner.js';
+import { refusalOfMarked } from './cluster/cluster-mark.js';
 import type { Config } from './config.js';
 import { random } from './system.js';
 
@@ -134,8 +135,8 @@ function refuseClosed(dir: string): void {
   }
 }
 
-export function refuseUnfit(dir: string): void {
-  const why = refusalOfTarget(dir);
+export function refuseUnfit(dir: string, { cluster }: Pick<Config, 'cluster'>): void {
+  const why = refusalOfTarget(dir) ?? (cluster === 'none' ? refusalOfMarked(dir) : undefined);
   if (why !== undefined) throw new StartRefusedError(why);
 }
 

@@ -34,7 +34,8 @@ import type { Config } from '../config.js';
 import { RejoinError, StartEndedError, StartRefusedError } from '../startup.js';
 import { version } from '../version.js';
 import { CopyDonor, fetchCopy } from './cluster-copy.js';
-import { type ClusterSettings, membersOf, openEtcdLog, readMark, settingsOf, writeMark } from './cluster-folder.js';
+import { type ClusterSettings, membersOf, openEtcdLog, settingsOf } from './cluster-folder.js';
+import { readMark, writeMark } from './cluster-mark.js';
 import { LocalScrub } from './local-scrub.js';
 import { NodeLink } from './node-link.js';
 

@@ -23,12 +23,12 @@ export function compare(before: Result, after: Result): string {
   const figures = found.map(({ name, a, b }) => {
     const isOfOtherRate = otherRates.some((load) => name.startsWith(load));
     const verdict = a && b && obstacles.length === 0 ? (isOfOtherRate ? 'other rate' : verdictOf(a, b)) : '';
-    return [name, shown(a?.value), shown(b?.value), (b ?? a)!.unit, changeOf(a?.value, b?.value), verdict];
+    return [name, formatted(a?.value), formatted(b?.value), (b ?? a)!.unit, changeOf(a?.value, b?.value), verdict];
   });
   const latencies = pairs(before.latencies, after.latencies).flatMap(({ name, a, b }) =>
     percentiles.map((percentile) => {
       const us = (of: NamedLatencies | undefined) => of && at(of, percentile);
-      return [`${name}: p${percentile}`, shown(us(a)), shown(us(b)), changeOf(us(a), us(b))];
+      return [`${name}: p${percentile}`, formatted(us(a)), formatted(us(b)), changeOf(us(a), us(b))];
     }),
   );
   return [
@@ -71,7 +71,7 @@ function pairs<T extends { readonly name: string }>(before: readonly T[], after:
   return names.map((name) => ({ name, a: find(before, name), b: find(after, name) }));
 }
 
-function shown(value: number | undefined): string {
+function formatted(value: number | undefined): string {
   return value === undefined ? '-' : plain(value);
 }
 

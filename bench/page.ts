@@ -56,8 +56,8 @@ function chartsOf<T extends Line>(lines: readonly T[], colours: Colours): [what:
   const charts = new Map<string, T[]>();
   for (const line of lines) {
     const { what, server } = partsOf(line.name);
-    const shown = server === null ? line : { ...line, colour: colours.get(server)! };
-    charts.set(what, [...(charts.get(what) ?? []), shown]);
+    const coloured = server === null ? line : { ...line, colour: colours.get(server)! };
+    charts.set(what, [...(charts.get(what) ?? []), coloured]);
   }
   return [...charts];
 }

@@ -125,13 +125,13 @@ export function meetsGoals({ goals }: Result): boolean {
   return goals.every(({ met }) => met === true);
 }
 
-const told = [50, 90, 99, 99.9, 99.99];
-const latencyHead = ['Latency, us', 'answers', ...told.map((percentile) => `p${percentile}`), 'max'];
+const percentiles = [50, 90, 99, 99.9, 99.99];
+const latencyHead = ['Latency, us', 'answers', ...percentiles.map((percentile) => `p${percentile}`), 'max'];
 
 function latencyCells(latencies: NamedLatencies): string[] {
   const cell = (us: number) => (Number.isNaN(us) ? '-' : plain(us));
   const { name, count, maxUs } = latencies;
-  return [name, String(count), ...told.map((percentile) => cell(at(latencies, percentile))), cell(maxUs)];
+  return [name, String(count), ...percentiles.map((percentile) => cell(at(latencies, percentile))), cell(maxUs)];
 }
 
 /** Prints three or more digits: whole numbers from 100 on, with blanks between thousands. */

@@ -22,7 +22,7 @@ import {
 import { profileInto } from './server-process.js';
 import { ratios } from './statistics.js';
 import type { Target } from './target.js';
-import { alternate, type Measured, rates, report, type Series, type TellOptions } from './windows.js';
+import { alternate, type Measured, type ReportOptions, rates, report, type Series } from './windows.js';
 
 export interface LoadOptions {
   /** Seconds of load for each series, all windows together. */
@@ -104,10 +104,10 @@ export class Run {
   async alternate(
     what: string,
     series: readonly Series[],
-    tell: (one: Measured) => TellOptions = () => ({}),
+    optionsOf: (one: Measured) => ReportOptions = () => ({}),
   ): Promise<Measured[]> {
     const found = await alternate(what, series, this.options.seconds, this.startedMs);
-    for (const one of found) report(this.report, one, tell(one));
+    for (const one of found) report(this.report, one, optionsOf(one));
     return found;
   }
 

@@ -14,7 +14,7 @@ import type { LoopSample } from './target.js';
 const startTimeoutMs = 600_000;
 /** A node has 10 s to end by SIGTERM. The rest allows for a slow machine. */
 const stopTimeoutMs = 15_000;
-const lastLinesKept = 20;
+const lastLinesMax = 20;
 const probe = new URL('./probe.js', import.meta.url).href;
 
 let profiling: readonly string[] = [];
@@ -35,7 +35,7 @@ export interface ServerCommand {
 }
 
 /** Reports at once, because later requests would only fail with a refused connection. */
-function tellFall(text: string): void {
+function reportExit(text: string): void {
   console.error(`bench: ${text}`);
   process.exitCode = 1;
 }
@@ -51,7 +51,7 @@ export class ServerProcess {
   #forget: () => void = () => undefined;
 
   /** `onFall` is called if the process ends by itself after its start, with its exit and its last lines. */
-  constructor(command: ServerCommand, onFall = tellFall) {
+  constructor(command: ServerCommand, onFall = reportExit) {
     this.#command = command;
     this.#onFall = onFall;
   }
@@ -146,7 +146,7 @@ function listeningPort(child: ChildProcess, last: string[]): Promise<number> {
     for (const stream of [child.stdout!, child.stderr!]) {
       // The reader stays for the life of the process: a full pipe would block the process.
       createInterface({ input: stream }).on('line', (line) => {
-        if (last.push(line) > lastLinesKept) last.shift();
+        if (last.push(line) > lastLinesMax) last.shift();
         const port = portOf(line);
         if (port === undefined) return;
         clearTimeout(timer);

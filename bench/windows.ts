@@ -245,7 +245,7 @@ export function unexpected({ windows, series }: Measured): string {
   return [...found].map(([name, count]) => `${name}: ${count}`).join(', ');
 }
 
-export interface TellOptions {
+export interface ReportOptions {
   /** Whether unexpected answers are only noted and do not fail the run, for servers of other projects. */
   readonly tolerant?: boolean;
   /** Unit of the items of one request with several items, such as `scores/s`. */
@@ -253,7 +253,7 @@ export interface TellOptions {
 }
 
 /** Adds a series to the report: rate, processor time, memory, event loop, latencies and values over time. */
-export function report(to: Report, measured: Measured, { itemUnit, tolerant = false }: TellOptions = {}): void {
+export function report(to: Report, measured: Measured, { itemUnit, tolerant = false }: ReportOptions = {}): void {
   const { series, windows } = measured;
   const { name } = series;
   to.figure(name, 'req/s', 'more', rates(measured));

@@ -513,7 +513,7 @@ export const limits = {
   /** Time of a stopping node to give back its lead and its lease; after it, calls to etcd are ended. */
   clusterEndMs: 1_000,
   /** How long an operator's change waits until the other nodes have applied it. */
-  carriedMs: 1_000,
+  appliedWaitMs: 1_000,
   /** How long a forwarded command may take, and how long its node waits until it has applied what came of it. */
   forwardMs: 30_000,
   /** A start waits so long for etcd. */

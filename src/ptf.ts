@@ -14,7 +14,6 @@ import { messageOf } from './errors.js';
 import type { GroupIdentity, VerifyReport } from './group/api.js';
 import type { VerifyMode } from './group/recovery/verification.js';
 import { limits } from './limits.js';
-import { refusalOfMarked } from './node/cluster/cluster-mark.js';
 import { type Config, type Environ, loadConfig, withDotenv } from './node/config.js';
 import { variables } from './node/variables.js';
 import { version } from './node/version.js';
@@ -23,6 +22,7 @@ import type { ConfigurationFacts } from './operator/cli/findings.js';
 import { OperatorError } from './operator/cli/node-client.js';
 import type { BackupCommands, MovedData, Progress } from './operator/cli/session.js';
 import { makePrivate } from './store/backup/backup-folder.js';
+import { refusalOfMarked } from './store/files/cluster-mark.js';
 import { replaceFile } from './store/files/durable-file.js';
 import { dataFileOf } from './store/files/environment-file.js';
 import { readText } from './store/files/small-file.js';
@@ -35,7 +35,7 @@ function environment(): Environ {
   try {
     return withDotenv(process.env, readText, '.env');
   } catch {
-    throw new OperatorError('wrong_usage', '.env is there but cannot be read; name the folder with --data-dir', 2);
+    throw new OperatorError('wrong_usage', '.env exists but cannot be read; name the folder with --data-dir', 2);
   }
 }
 

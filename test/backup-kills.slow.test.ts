@@ -32,7 +32,7 @@ test.after(() => {
   removeAll();
 });
 
-test('a backup taken amid erasures and withdrawals holds, and comes back as it is', async () => {
+test('a backup made during erasures and withdrawals is intact and can be restored', async () => {
   const dir = newFolder();
   // As many erasures as the backup leaves time for.
   const env = { DATA_DIR: dir, SNAPSHOT_EVERY: '2000', ERASURE_QUOTA_PER_DAY: '1000000' };
@@ -71,7 +71,7 @@ test('a backup taken amid erasures and withdrawals holds, and comes back as it i
   assert.is(await next.kill('SIGTERM'), 0);
 });
 
-test('a backup that is ended leaves nothing, and one that is killed nothing that looks like a backup', async () => {
+test('an aborted backup leaves nothing, and a killed one leaves nothing that looks like a backup', async () => {
   const random = new Random(Number(process.env.KILL_SEED ?? 1));
   const { dir, peer } = await lived(5_000);
   const node = await startProcess({ DATA_DIR: dir });
@@ -115,7 +115,7 @@ test('a backup and a restore end with the terminal that they run in, as with Ctr
   await hungUp(['restore', place, '--replace'], dir, join(dir, '.restoring'));
 });
 
-test('a restore that is killed anywhere is carried on or begun anew, and no node starts in between', async () => {
+test('a restore that is killed anywhere is continued or restarted, and no node starts in between', async () => {
   const random = new Random(Number(process.env.KILL_SEED ?? 1));
   const { dir } = await lived(5_000);
   const place = newPlace();

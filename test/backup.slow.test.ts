@@ -36,7 +36,7 @@ test.after(() => {
   removeAll();
 });
 
-test('a backup taken under load comes back, after the folder is destroyed, as it was at its record', async () => {
+test('a backup made under load restores the state of its record after the folder is destroyed', async () => {
   const dir = newFolder();
   const node = await startProcess({ DATA_DIR: dir, SNAPSHOT_EVERY: '2000' });
   const peer = await GameServer.register(node.url, 'p');
@@ -87,7 +87,7 @@ test('a backup of a stopped node has its snapshot, and the same state as the fol
   assert.is(await next.kill('SIGTERM'), 0);
 });
 
-test('what is erased or withdrawn after a backup stays so after a restore, its bytes too', async () => {
+test('data erased or withdrawn after a backup is absent after a restore, including its bytes', async () => {
   const { dir, peer } = await lived(600);
   const place = newPlace();
   await done(['backup', place], dir);
@@ -125,7 +125,7 @@ test('what is erased or withdrawn after a backup stays so after a restore, its b
   assert.is((await runPtf(['verify'], dir)).code, 0);
 });
 
-test('what a restore undid stands in the folder, and a second restore keeps it', async () => {
+test('a report of the acts that a restore undid is in the folder, and a second restore preserves it', async () => {
   const { dir, peer } = await lived(10);
   const place = newPlace();
   await done(['backup', place], dir);
@@ -144,7 +144,7 @@ test('what a restore undid stands in the folder, and a second restore keeps it',
   assert.equal(JSON.parse(readFileSync(join(dir, second.replaced, 'restored.json'), 'utf8')), first);
 });
 
-test('what the old folder says of erasures is asked for, and doing without it must be said', async () => {
+test('a restore requires the erasures of the old folder, or an explicit option to do without them', async () => {
   const { dir, peer } = await lived(100);
   const place = newPlace();
   await done(['backup', place], dir);
@@ -212,7 +212,7 @@ test('damage in a backup is found by verify, and no restore begins with it', asy
   assert.is((await runPtf(['verify'], place)).code, 0);
 });
 
-test('a backup goes into an empty folder only, and a restore onto nothing that lives', async () => {
+test('a backup needs an empty folder, and a restore needs a folder without a running node', async () => {
   const { dir } = await lived(10);
   const place = newPlace();
   await done(['backup', place], dir);
@@ -232,7 +232,7 @@ test('a backup goes into an empty folder only, and a restore onto nothing that l
   await done(['restore', place, '--replace'], dir);
 });
 
-test('a folder that is closed to the user is not said to hold nothing', async () => {
+test('a folder that the user may not access is not reported as empty', async () => {
   const nobody = { uid: 65_534, gid: 65_534, cwd: '/', encoding: 'utf8' } as const;
   // Another user can be tried by root alone, and where that one may read what is run.
   if (process.getuid?.() !== 0 || spawnSync('test', ['-r', ptfEntry], nobody).status !== 0) return;
@@ -249,7 +249,7 @@ test('a folder that is closed to the user is not said to hold nothing', async ()
   }
 });
 
-test('root leaves no files in the folder of another user, and a start names what it left instead of damage', async () => {
+test('root leaves no files in the folder of another user, and a start names such files instead of damage', async () => {
   if (process.getuid?.() !== 0) return;
   const { dir } = await lived(10);
   const place = newPlace();

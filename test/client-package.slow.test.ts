@@ -106,7 +106,7 @@ test('the manifest has the version and the dependencies of the repository, and n
   assert.not('scripts' in manifest);
 });
 
-test('publint and arethetypeswrong find nothing to say', async () => {
+test('publint and arethetypeswrong report nothing', async () => {
   const publint = await run('npx', ['--no-install', 'publint', packed, '--strict'], root);
   assert.is(publint.code, 0, publint.output + publint.errors);
   assert.match(publint.output, 'All good!');

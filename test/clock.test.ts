@@ -26,7 +26,7 @@ class TestClock {
   }
 }
 
-test("a node whose clock jumps ahead refuses writes, even an operator's, and goes on with reads", async () => {
+test('a node whose clock jumps ahead refuses all writes, even of an operator, and continues reads', async () => {
   const clock = new TestClock();
   const lines: string[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => lines.push(line) });
@@ -54,7 +54,7 @@ test("a node whose clock jumps ahead refuses writes, even an operator's, and goe
   await until(async () => (await ask(node.url, '/api/v1/health')).status === 200);
   assert.is((await peer.submit({ event_id: 'late', player_id: 'p' })).status, 201);
   const said = (part: string) => lines.filter((line) => line.includes(part)).length;
-  assert.equal([said('jumped more than a day ahead'), said('clock is right again')], [1, 1]);
+  assert.equal([said('jumped more than a day ahead'), said('clock is correct again')], [1, 1]);
   await node.close();
 });
 

@@ -46,7 +46,7 @@ function assertDiskLow({ status, body, headers }: Answer): void {
   assert.ok(Number(headers['retry-after']) >= 1);
 }
 
-test('below the watermark every write is 503 with its reason and reads go on; with room again writes are taken', async () => {
+test('below the watermark every write is 503 with its reason, and reads continue', async () => {
   const { node, said, fill } = await started();
   const peer = await registerPeer(node.url);
   const { body: stored } = await peer.submit({ event_id: 'before', player_id: 'p' });
@@ -84,7 +84,7 @@ test('below the watermark every write is 503 with its reason and reads go on; wi
   await node.close();
 });
 
-test('a refusal for its form comes before the one for the disk', async () => {
+test('a refusal of the form of a request comes before one for the disk', async () => {
   const { node, fill } = await started();
   const peer = await registerPeer(node.url);
   await fill(1, 503);
@@ -103,7 +103,7 @@ test('an operator can still suspend a peer and kill its key on a full disk', asy
   await node.close();
 });
 
-test('no snapshot is made where it would take the disk below the watermark, and one is made up for with room', async () => {
+test('no snapshot is made that would exceed the watermark, and a due one follows once there is room', async () => {
   const { node, disk, said, fill } = await started({ SNAPSHOT_EVERY: '1' });
   disk.use = { ...disk.use, freeBytes: 120 * MB, logBytes: 21 * MB };
   await until(() => node.group.status().disk?.logBytes === 21 * MB);
@@ -138,7 +138,7 @@ test('peer weights are not computed on a full disk, and are made up for with roo
   await node.close();
 });
 
-test('the metrics and the status say how much is free and how much the store takes', async () => {
+test('the metrics and the status report the free space and the size of the store', async () => {
   const { node, disk, fill } = await started();
   disk.use = { ...disk.use, logBytes: 5 * MB, snapshotsBytes: 2 * MB };
   await fill(77 * MB, 503);

@@ -88,7 +88,7 @@ function commitOf(name: string, ofLog: readonly TracedCall[], answers: readonly 
 }
 
 for (const FAST_LANE of ['true', 'false']) {
-  test(`an event and the meta page of its commit are synced before its answer is written (fast path ${FAST_LANE})`, async () => {
+  test(`an event and its meta page are synced before its answer is written (fast path ${FAST_LANE})`, async () => {
     if (!canTrace()) {
       process.stdout.write('SKIPPED: strace is not installed or may not trace, so syncs are not seen\n');
       return;

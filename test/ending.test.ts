@@ -92,7 +92,7 @@ test('a node that fails ends, whatever its threads do', async () => {
   await hangs(node.child.pid!);
   const taken = await takeOver(dir);
   assert.is(await endedWithin(slackMs, node), 'SIGKILL', node.output());
-  assert.match(node.output(), 'the node cannot go on');
+  assert.match(node.output(), 'the node cannot continue');
   await taken.close();
   rmSync(dir, { recursive: true });
 });

@@ -110,7 +110,7 @@ test('a second node on a folder is refused by name and harms nothing', async () 
   rmSync(dir, { recursive: true });
 });
 
-test('a second node on a copied folder says that it is a copy, and ptf adopt makes it a folder of its own', async () => {
+test('a node on a copied folder reports the copy, and ptf adopt makes the folder independent', async () => {
   const dir = temporaryFolder();
   const [home, copy] = [join(dir, 'original'), join(dir, 'copy')];
   mkdirSync(home);
@@ -140,7 +140,7 @@ test('the lock of a killed node does not block the next', async () => {
   rmSync(dir, { recursive: true });
 });
 
-test('another group, salt, mode or environment than the folder was formed with is refused, and which is said', async () => {
+test('another group, salt, mode or environment than that of the folder is refused and named', async () => {
   const dir = await filled(true);
   const { output } = await refusal({
     DATA_DIR: dir,
@@ -188,7 +188,7 @@ test('a start that is refused for an unknown peer has not changed the half-life 
   rmSync(dir, { recursive: true });
 });
 
-test('a salt that the node made and that was cut is made anew before a group is formed, and refused behind that', async () => {
+test('a truncated generated salt is replaced before a group is formed, and refused afterwards', async () => {
   const dir = temporaryFolder();
   const file = join(dir, 'group-salt');
   writeFileSync(file, '');
@@ -203,7 +203,7 @@ test('a salt that the node made and that was cut is made anew before a group is 
   rmSync(dir, { recursive: true });
 });
 
-test('a cut log stops the start, is named, and is left as it is', async () => {
+test('a truncated log stops the start, is named, and is left unchanged', async () => {
   const dir = await filled(false);
   truncateSync(logFile(dir), statSync(logFile(dir)).size / 2);
   const before = contentOf(dir);
@@ -262,7 +262,7 @@ test('a flipped bit in a batch stops the start and names the record', async () =
   rmSync(dir, { recursive: true });
 });
 
-test('a store that kills its reader by a signal stops the start, and the node says so', async () => {
+test('a store that kills its reader by a signal stops the start, and the node reports it', async () => {
   const dir = await filled(false);
   const content = readFileSync(logFile(dir));
   // A node of an LMDB leaf is: data size in two 16-bit halves, flags, key size 8, key. A value is its length, then the
@@ -292,7 +292,7 @@ test('a damaged snapshot is passed over: the log leads to the same scores', asyn
   rmSync(dir, { recursive: true });
 });
 
-test('a snapshot of a newer format is passed over, and said: the log leads to the same scores', async () => {
+test('a snapshot of a newer format is skipped and reported, and the log leads to the same scores', async () => {
   const dir = await filled(true);
   const snapshots = new LmdbSnapshotStore(dir);
   const [seq] = snapshots.list() as [number];

@@ -78,7 +78,7 @@ test('a start with too few open files names the limit, before anything else fail
   );
 });
 
-test('every fault of the configuration is told on its own line of standard error, and the exit code is 2', async () => {
+test('every fault of the configuration has its own line on standard error, and the exit code is 2', async () => {
   const node = start({ ...local, PORT: 'x', HALF_LIFE_DAYS: '-1', GROUP_SALT: 'hunter2' });
   assert.is(await node.ended, 2);
   const variables = node
@@ -122,14 +122,14 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
-test('a signal stops a node that has said no more than that it starts', async () => {
+test('a signal stops a node whose only log line so far is that it starts', async () => {
   const node = start(local);
   await node.said('starting');
   node.child.kill('SIGTERM');
   assert.is(await node.ended, 0, node.output() + node.errors());
 });
 
-test('a start that is refused tells one fatal line without a stack and exits with 1', async () => {
+test('a refused start logs one fatal line without a stack and exits with 1', async () => {
   const first = start({ ...local, GROUP_ID: 'one', LOG_LEVEL: 'info' });
   await first.said('listening');
   first.child.kill('SIGTERM');
@@ -166,7 +166,7 @@ test('a node without a cluster refuses to start on the folder of a node of a clu
   assert.equal(readdirSync(join(folder, 'data')).sort(), before);
 });
 
-test('a name to listen on that nobody knows refuses the start', async () => {
+test('an unknown host name to listen on refuses the start', async () => {
   const node = start({ ...local, HOST: 'no-such-host.invalid' });
   assert.is(await node.ended, 1);
   const [last] = node.output().trim().split('\n').slice(-1);
@@ -202,7 +202,7 @@ test('a folder that cannot be made is one line without a stack', async () => {
   assert.match(msg, /^DATA_DIR: \S+ cannot be used: a part of its path is a file; set another folder$/);
 });
 
-test("a folder that cannot hold the operator's socket is one line without a stack", async () => {
+test('a folder that cannot contain the operator socket is one line without a stack', async () => {
   const long = join(folder, 'x'.repeat(120));
   mkdirSync(long);
   const node = start({ ...local, LOG_LEVEL: 'error', DATA_DIR: join(long, 'data'), TMPDIR: long });

@@ -43,7 +43,7 @@ if (old === '') {
     ['dist/main.js'],
     ['bin/ptf.mjs', 'status'],
   ]) {
-    test(`on Node 18 ${args.join(' ')} says what it needs, and exits with 2`, async () => {
+    test(`on Node 18 ${args.join(' ')} states the required version, and exits with 2`, async () => {
       const { code, errors } = await run(args);
       assert.is(code, 2);
       assert.match(errors, /^peer-trust-federation needs Node 20\.19 or later; this is 18\.[\d.]+\n$/);
@@ -51,7 +51,7 @@ if (old === '') {
   }
 
   for (const entry of ['client/entry.js', 'testing.js']) {
-    test(`on Node 18 an import of ${entry} rejects with what it needs`, async () => {
+    test(`on Node 18 an import of ${entry} rejects with the required version`, async () => {
       const script = `import('./dist/${entry}').catch(({ code, message }) => console.log(code, message))`;
       const { output } = await run(['-e', script]);
       assert.match(output, /^ERR_NODE_TOO_OLD the peer trust client needs Node 20\.19 or later; this is 18\.[\d.]+\n$/);

@@ -84,7 +84,7 @@ test.after(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('the package holds what it says, and neither sources nor tests nor secrets', () => {
+test('the package contains the listed files, and neither sources nor tests nor secrets', () => {
   const paths = readdirSync(packed, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(packed.length + 1));
@@ -128,7 +128,7 @@ test('the client loads with its four dependencies alone: nothing native, nothing
   assert.match(service.errors, 'ERR_PACKAGE_PATH_NOT_EXPORTED');
 });
 
-test('a strict TypeScript project finds no fault with the types and the examples, and finds those of its own', async () => {
+test('a strict TypeScript project accepts the types and examples, and detects its own errors', async () => {
   const compilerOptions = {
     module: 'NodeNext',
     target: 'ES2023',
@@ -240,7 +240,7 @@ for (const [name, text] of [
     '{"player_id":"nd-1","banned_at":"2026-01-02T03:04:05Z"}\nno json\n{"player_id":"nd-2","severity":0.5}\n{"player_id":"nd-3"}\n',
   ],
 ] as const) {
-  test(`the example of an import brings a list in once (${name}), and says what it could not read`, async () => {
+  test(`the example of an import sends a list once (${name}), and reports unreadable lines`, async () => {
     writeFileSync(join(project, name), text);
     const importing = () => run(process.execPath, ['examples/import-bans.mjs', name], project, asPeer());
     const first = await importing();
@@ -257,7 +257,7 @@ test('an import reads columns in any order, with an empty cell in front', async 
   for (const id of ['order-1', 'order,2']) assert.is((await node.client(peer).explain(id))?.event_count, 1, id);
 });
 
-test('a severity that an import has no value for is a whole one', async () => {
+test('a severity without a value in an import is 1', async () => {
   writeFileSync(join(project, 'whole.ndjson'), '{"player_id":"whole-1","severity":null,"banned_at":null}\n');
   const { output, errors } = await run(
     process.execPath,
@@ -315,7 +315,7 @@ test('an import of a file whose first row names no columns loses no row: it asks
   );
 });
 
-test('what keeps an import from running is one line, never a stack trace', async () => {
+test('an error that prevents an import is one line, never a stack trace', async () => {
   writeFileSync(join(project, 'one.csv'), 'player_id\none-1\n');
   const given = asPeer();
   for (const [what, args, env, code, text] of [
@@ -334,7 +334,7 @@ test('what keeps an import from running is one line, never a stack trace', async
   }
 });
 
-test('a match server with a wrong key or salt says so once and serves matches on', async () => {
+test('a match server with a wrong key or salt reports it once and continues to serve matches', async () => {
   const given = asPeer();
   for (const [env, code] of [
     [{ ...given, TRUST_API_KEY: 'ptf_dev_wrong' }, 'invalid_api_key'],
@@ -387,7 +387,7 @@ test('the quick start leaves its player neutral however often it runs', async ()
   }
 });
 
-test('the quick start says in words that no node answers', async () => {
+test('the quick start reports in words that no node answers', async () => {
   const { code, errors } = await run('bash', ['examples/quick-start.sh'], project, { BASE: 'http://127.0.0.1:9' });
   assert.is(code, 3);
   assert.match(errors, /^No node answers at http:\/\/127\.0\.0\.1:9\. Start one with 'npm start'/);

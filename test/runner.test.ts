@@ -77,7 +77,7 @@ test('the tests of all files are counted', async () => {
   assert.match(totals.report, 'deep/er/b.test.ts');
 });
 
-test('a failing test counts, and its output is shown whole', async () => {
+test('a failing test counts, and its output is shown completely', async () => {
   const text = `${uvu}test('good', () => {});\ntest('bad', () => { throw new Error('the reason'); });\ntest.run();\n`;
   const totals = await run({ 'a.test.js': text });
   assert.equal([totals.passed, totals.failed], [1, 1]);
@@ -110,7 +110,7 @@ const listen = "const s = require('node:net').createServer().listen(0, '127.0.0.
 spawn(process.execPath, ['-e', listen], { stdio: 'inherit' });
 ${hanging}`;
 
-test('a hanging file is killed at its limit, together with what it started', async () => {
+test('a hanging file is killed at its limit, together with its child processes', async () => {
   const totals = await run({ 'a.test.js': hangingWithChild }, { timeoutMs: 10_000 });
   assert.equal([totals.passed, totals.failed], [0, 1]);
   assert.match(totals.report, 'killed at its limit of 10 s');
@@ -150,7 +150,7 @@ test('tests that were left out are reported with their reasons', async () => {
   assert.equal(totals.skips, ['a.test.js: no strace here', 'a.test.js: 1 skipped in the file']);
 });
 
-test('of a file that passed its notes are shown, and nothing else that it wrote', async () => {
+test('only the notes of a passed file are shown, and none of its other output', async () => {
   const text = `${uvu}console.log('some text');\nconsole.log('NOTE: fresh seed 7');\ntest('a', () => {});\ntest.run();\n`;
   const { report } = await run({ 'a.test.js': text });
   assert.match(report, /^ok {3}a\.test\.ts \([\d.]+ s\): 1 passed, 0 failed\n {5}fresh seed 7\n$/);

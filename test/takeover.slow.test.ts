@@ -12,7 +12,7 @@ import { startTestNode } from './support/node.js';
 import { takeOver } from './support/take-over.js';
 import { until } from './support/until.js';
 
-test('a node that only reads ends once another one owns its folder, and publishes no snapshot of what it knew', async () => {
+test('a node that only reads ends once another one owns its folder, and publishes no snapshot', async () => {
   const failures: unknown[] = [];
   const env = { GROUP_SALT: 'a salt of this test', WEIGHTS_INTERVAL_MS: '3600000' };
   const node = await startTestNode(env, { onFatal: (error) => failures.push(error) });

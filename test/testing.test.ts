@@ -25,7 +25,7 @@ function answers(url: string): Promise<boolean> {
 }
 
 for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-  test(`a test that ${signal} ends takes its node with it`, async () => {
+  test(`a test that ${signal} ends also ends its node`, async () => {
     const child = spawn(process.execPath, [holder, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
     let said = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -48,7 +48,7 @@ for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
   });
 }
 
-test('a folder that is missing is made', async () => {
+test('a missing folder is created', async () => {
   const node = await startTestNode({ folder: join(folder, 'a', 'b') });
   assert.ok(await answers(node.url));
   await node.close();
@@ -84,7 +84,7 @@ test('a node that does not start leaves no folder behind', async () => {
   assert.equal(readdirSync(folder), []);
 });
 
-test('a node that is to log little starts like any other', async () => {
+test('a node with a low log level starts like any other', async () => {
   const node = await startTestNode({ variables: { LOG_LEVEL: 'error' } });
   assert.ok(await answers(node.url));
   await node.close();

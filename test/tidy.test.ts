@@ -50,6 +50,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'node/logger': ['node/variables'],
   'node/version': [],
   'node/system': ['group'],
+  'node/this-node': ['group'],
   'node/upkeep': outside,
   'node/startup': [...outside, 'node/system'],
   'node/shutdown': [...outside, 'node/upkeep'],
@@ -61,6 +62,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'node/cluster',
     'node/upkeep',
     'node/system',
+    'node/this-node',
     'node/startup',
     'node/shutdown',
   ],
@@ -274,7 +276,7 @@ test('only the node plugs in the fast path: server and handlers work without it'
   assert.equal(users, [`src/node/node.ts imports ${entry}`]);
 });
 
-test('no code reaches into private slots of what Node made', () => {
+test('no code accesses private slots of objects of Node', () => {
   assert.equal(findInCode(src, privateSlot), []);
 });
 
@@ -328,7 +330,7 @@ test('no source file is longer than 400 lines without a reason', () => {
   assert.equal(long, []);
 });
 
-test('every source file starts with a comment that says what it owns', () => {
+test('every source file starts with a comment that states its responsibility', () => {
   const bare = everything
     .filter(({ path }) => !path.startsWith('test/'))
     .filter(({ text }) => !/^(?:#![^\n]*\n)?\/(?:\*\*|\/)\s*\S/.test(text));
@@ -424,9 +426,6 @@ test('no file name and no declared name uses a retired word of the glossary', ()
   assert.equal(src.flatMap(retiredIn), []);
 });
 
-/** Folders whose comments are not in plain English yet. A folder leaves the list once it is clean; none joins it. */
-const notYetPlainEnglish = ['src/cluster/', 'src/node/cluster/', 'test/cluster/'];
-
 /** Starts of sentences that are fragments or hide their subject. */
 const fragment =
   /(?:^|[.!?] )(?:(?:Of|Told|What|Whatever|Where|Whether or not|Who|Whoever|Whom|Whose|Nobody)\b|The same(?: as\b|[,.;:]|$)|That (?:is|it|of|which|the|a|no)\b|For (?:one|those|what|who|whoever|the same)\b)[^.]*/;
@@ -451,14 +450,8 @@ function fragmentsIn({ path, text }: Source): string[] {
   });
 }
 
-test('no comment in a clean folder has a sentence that starts as a fragment', () => {
-  const clean = everything.filter(({ path }) => !notYetPlainEnglish.some((start) => path.startsWith(start)));
-  for (const start of notYetPlainEnglish)
-    assert.ok(
-      everything.some(({ path }) => path.startsWith(start)),
-      `${start} has no file`,
-    );
-  assert.equal(clean.flatMap(fragmentsIn), []);
+test('no comment has a sentence that starts as a fragment', () => {
+  assert.equal(everything.flatMap(fragmentsIn), []);
 });
 
 test('nothing is left for later, left out, or exported by default', () => {
@@ -483,7 +476,7 @@ test('versions are exact, and the lock file names no host', () => {
   assert.not.match(readFileSync(join(root, 'package-lock.json'), 'utf8'), /"resolved"/);
 });
 
-test('the checks above find what they look for', () => {
+test('the checks above detect their faults', () => {
   const faults = (path: string, text: string): number => forbiddenImports({ path, text }).length;
   assert.is(faults('src/http/a.ts', "import type { A } from '../store/log.js';"), 1);
   assert.is(

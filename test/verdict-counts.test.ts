@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { bytesOf, keyOf } from '../src/core/tables/event-columns.js';
 import { startTestNode, weightsSettled } from './support/node.js';
 
-test('the replica counts what reads would say, up to the newest durable record', async () => {
+test('the replica counts the verdicts of reads, up to the newest durable record', async () => {
   const node = await startTestNode();
   try {
     const { group } = node;

@@ -92,7 +92,7 @@ test('pre-trust is effective within two intervals, and so is revocation', async 
   await node.close();
 });
 
-test('a peer whose players nobody else reports stands out', async () => {
+test('a peer whose players no other peer reports has a remark', async () => {
   const node = await startTestNode({ WEIGHTS_INTERVAL_MS: String(intervalMs) });
   await liedTo(node);
   const [stranger] = await peersOf(node, 1);
@@ -113,7 +113,7 @@ function failingReplica(body: string): URL {
   return pathToFileURL(file);
 }
 
-test('a pool that is closed lets its workers load first: one ended while it opens its files takes the process along', async () => {
+test('a closing pool lets its workers load first: one ended while it opens files kills the process', async () => {
   const marker = join(temporaryFolder(), 'loaded');
   const entry = join(temporaryFolder(), 'slow.mjs');
   const slow = limits.shutdownPoolMs + 500;
@@ -137,7 +137,7 @@ export function close() {}
   await first;
 });
 
-test('a pool that is closed tells its replica to come to an end first: one ended amid a write into LMDB hangs for ever', async () => {
+test('a closing pool ends its replica first: one ended during a write into LMDB hangs the process', async () => {
   const entry = join(temporaryFolder(), 'writing.mjs');
   writeFileSync(
     entry,
@@ -203,7 +203,7 @@ export function close() {}
   await pool.close();
 });
 
-test('what a pool tells of no task of ours, such as an answer to one that was given up, is no error of the process', async () => {
+test('a message outside of tasks, such as an answer to an abandoned task, is no error of the process', async () => {
   const pool = poolOf(failingReplica(''), { dir: temporaryFolder(), salt: new Uint8Array(16) }, 1, 1);
   // As Piscina does; an emitter throws an error that nobody listens for.
   pool.emit('error', new Error('Unexpected message from Worker'));

@@ -26,8 +26,8 @@ export interface Population {
 /** Returns how many peers reported a player: a drawn number from 1 on, 2.3 on average, or all peers. */
 export function entriesOf({ seed, peers, everyPair }: Population, player: number): number {
   if (everyPair) return peers;
-  const chance = (mix(seed + 3, player) + 1) / 0x1_0000_0001;
-  return Math.min(peers, entriesMax, 1 + Math.floor(Math.log(chance) / furtherLog));
+  const uniform = (mix(seed + 3, player) + 1) / 0x1_0000_0001;
+  return Math.min(peers, entriesMax, 1 + Math.floor(Math.log(uniform) / furtherLog));
 }
 
 /** Returns the number of the peer of a player's entry. The entries of one player belong to different peers. */

@@ -56,14 +56,14 @@ function cost(name: string, count: number, once: (i: number) => unknown): StepCo
   let least = Number.POSITIVE_INFINITY;
   for (let turn = 0; turn < turns; turn++) {
     const startedMs = performance.now();
-    for (let i = 0; i < count; i++) kept[0] = once(turn * count + i);
+    for (let i = 0; i < count; i++) sink[0] = once(turn * count + i);
     least = Math.min(least, performance.now() - startedMs);
   }
   return { name, ns: (least * 1e6) / count };
 }
 
 /** Keeps the results reachable, so that V8 does not optimise the step away. */
-const kept: unknown[] = [];
+const sink: unknown[] = [];
 
 export async function measureSteps(task: StepsTask, onProgress: OnProgress): Promise<StepsResult> {
   const site = { seed: task.seed, players: task.players, peers: credentials(task) };
@@ -136,15 +136,15 @@ export async function measureSteps(task: StepsTask, onProgress: OnProgress): Pro
     cost('tally', events, (i) => tally.note('/api/v1/events', 'POST', 201, '', i % 10)),
   ];
   onProgress(3, 4);
-  const moment = asOfTime(state, benchTime);
-  const view = trustOf(state, 0, moment);
+  const asOf = asOfTime(state, benchTime);
+  const view = trustOf(state, 0, asOf);
   const scoreRequests = Array.from({ length: 1000 }, (_, i) => scoreKind(site).request(i, 0));
   const scoreText = scoreJson(playerId(1), view, new ScoreTag());
   const read = [
     cost('head', events, (i) => heads.read(at(scoreRequests, i), 0)),
     cost('subject', events, (i) => pseudonymise(playerId(i), benchSalt, 'privacy-first')),
     cost('look-up', events, (i) => state.subjects.find(subjects[mix(task.seed, i) % subjects.length]!)),
-    cost('score', events, (i) => trustOf(state, mix(task.seed, i) % state.subjects.rows, moment)),
+    cost('score', events, (i) => trustOf(state, mix(task.seed, i) % state.subjects.rows, asOf)),
     cost('body and tag of the answer', events, () => {
       const tag = new ScoreTag();
       return scoreJson('76561190000000001', view, tag) + tag.text;
@@ -152,11 +152,11 @@ export async function measureSteps(task: StepsTask, onProgress: OnProgress): Pro
     cost('time as text', events, (i) => timeText(benchTime + i)),
     cost('answer around the body', events, () => reply(scoreText)),
   ];
-  return { write, read, match: matchCost(task, state, moment) };
+  return { write, read, match: matchCost(task, state, asOf) };
 }
 
 /** Measures the steps of a match that a single read lacks or does in another form. */
-function matchCost({ players, seed }: StepsTask, state: GroupState, moment: AsOf): StepCost[] {
+function matchCost({ players, seed }: StepsTask, state: GroupState, asOf: AsOf): StepCost[] {
   const matches = 1000;
   const pseudonyms = new Pseudonyms(benchSalt, 'privacy-first');
   const queries = Array.from({ length: matches }, (_, i) => {
@@ -176,7 +176,7 @@ function matchCost({ players, seed }: StepsTask, state: GroupState, moment: AsOf
   });
   const trusts = columns.slice(0, 10).map((one) => {
     state.subjects.findAll(one);
-    return Array.from(one.rows, (row) => trustOf(state, row, moment));
+    return Array.from(one.rows, (row) => trustOf(state, row, asOf));
   });
   const ids = idsOf(0);
   return [

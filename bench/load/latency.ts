@@ -46,14 +46,14 @@ export class Latencies {
     if (count === 0) return { count, meanUs: 0, maxUs: 0, percentiles: [] };
     // Computed in thousandths: of 1,000 answers one lies beyond the 99.9th percentile, and floating-point 0.1 would
     // round below one.
-    const told = points.filter(
+    const reported = points.filter(
       (percentile) => percentile <= 50 || count * Math.round((100 - percentile) * 1000) >= 1e5,
     );
     return {
       count,
       meanUs: us(this.#histogram.mean),
       maxUs: us(this.#histogram.max),
-      percentiles: told.map((percentile) => [percentile, us(this.#histogram.percentile(percentile))] as const),
+      percentiles: reported.map((percentile) => [percentile, us(this.#histogram.percentile(percentile))] as const),
     };
   }
 }

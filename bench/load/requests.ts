@@ -98,9 +98,9 @@ export function playerOfEvent(site: Site, i: number): string {
 /** Returns event number `i` as JSON. */
 function eventJson(site: Site, peer: Credentials, i: number): string {
   const { seed } = site;
-  const chance = mix(seed + 31, i);
-  const type = eventTypes[chance & 3]!;
-  const severity = ((chance >>> 8) % 101) / 100;
+  const bits = mix(seed + 31, i);
+  const type = eventTypes[bits & 3]!;
+  const severity = ((bits >>> 8) % 101) / 100;
   const player = playerOfEvent(site, i);
   return `{"schema_version":"1.0.0","event_id":"${eventId(seed, i)}","event_type":"${type}","peer_id":"${peer.peerId}","player_id":"${player}","game_id":"${gameId}","severity":${severity},"timestamp":"${timestampOf(i)}"}`;
 }

@@ -8,8 +8,8 @@ import { isRunning } from '../process-stats.js';
 import { endProcess } from '../server-process.js';
 
 const startTimeoutMs = 30_000;
-const logKept = 4_000;
-const lastLinesTold = 5;
+const logLengthMax = 4_000;
+const lastLinesMax = 5;
 /** At an immediate shutdown PostgreSQL waits 5 s for its processes and then kills them. */
 const endTimeoutMs = 6_000;
 const endPollMs = 10;
@@ -74,15 +74,15 @@ export class Daemon {
     const child = spawn(first, rest, { cwd: this.dir, stdio: ['ignore', 'pipe', 'pipe'], ...account });
     this.#child = child;
     this.#forget = atEnd(() => this.#endNow(child));
-    child.once('error', (error) => this.#tell(error.message));
+    child.once('error', (error) => this.#append(error.message));
     for (const stream of [child.stdout, child.stderr]) {
-      stream.on('data', (chunk: Buffer) => this.#tell(chunk.toString()));
+      stream.on('data', (chunk: Buffer) => this.#append(chunk.toString()));
     }
     const giveUpMs = performance.now() + startTimeoutMs;
     while (!(await isReady())) {
       const isGone = child.exitCode !== null || child.signalCode !== null;
       if (isGone || performance.now() > giveUpMs) {
-        const lines = this.#log.trim().split('\n').slice(-lastLinesTold);
+        const lines = this.#log.trim().split('\n').slice(-lastLinesMax);
         throw new Error([`${command} did not start`, ...lines].join('\n'));
       }
       await delay(50);
@@ -107,8 +107,8 @@ export class Daemon {
     child.kill('SIGKILL');
   }
 
-  #tell(text: string): void {
-    this.#log = (this.#log + text).slice(-logKept);
+  #append(text: string): void {
+    this.#log = (this.#log + text).slice(-logLengthMax);
   }
 }
 

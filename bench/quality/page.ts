@@ -39,8 +39,8 @@ export function qualityPage(title: string, rows: readonly Row[], populations: re
 
 /** Renders nothing if no table has a row. */
 function section(heading: string, tables: readonly Table[]): string[] {
-  const shown = tables.filter(({ rows }) => rows.length > 0);
-  return shown.length === 0 ? [] : [`<h2>${escapeHtml(heading)}</h2>`, ...shown.map(tableHtml)];
+  const filled = tables.filter(({ rows }) => rows.length > 0);
+  return filled.length === 0 ? [] : [`<h2>${escapeHtml(heading)}</h2>`, ...filled.map(tableHtml)];
 }
 
 /** Returns the groups of one family that count for goals. */

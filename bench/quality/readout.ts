@@ -64,7 +64,7 @@ export interface Readings {
 export function readOut(evidence: EvidenceColumns, facts: PeerFacts, trust: PeerTrust): Readings {
   const { players } = evidence;
   const view = viewOf(evidence, facts, trust);
-  const moment = asOfTime(view, 0);
+  const asOf = asOfTime(view, 0);
   const prior = logit(trust.pi);
   const verdict: Verdict[] = [];
   const readings = {
@@ -74,11 +74,11 @@ export function readOut(evidence: EvidenceColumns, facts: PeerFacts, trust: Peer
     verdict,
   };
   for (let i = 0; i < players; i++) {
-    const read = trustOf(view, i, moment);
+    const read = trustOf(view, i, asOf);
     readings.score[i] = read.score;
     readings.confidence[i] = read.confidence;
     verdict.push(read.verdict);
-    readings.pBad[i] = sigmoid(logOddsOf(view, i, moment) + prior);
+    readings.pBad[i] = sigmoid(logOddsOf(view, i, asOf) + prior);
   }
   return readings;
 }

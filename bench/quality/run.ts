@@ -69,11 +69,11 @@ async function run({ peers, players, json, html, ...options }: QualityOptions): 
     http,
   };
   if (http) await buildNode();
-  const told = { environment: where, seed, seeds, ...size, http };
+  const settings = { environment: where, seed, seeds, ...size, http };
   if (options.reportsOnly) {
     const pairs = await makeReportsOnlyRows(rowOptions);
     console.log(printComparison(pairs));
-    if (json !== undefined) writeJson(json, { ...told, pairs });
+    if (json !== undefined) writeJson(json, { ...settings, pairs });
     const rows = pairs.flatMap((pair) => [pair.without, pair.with]);
     if (html !== undefined) writeFile(html, qualityPage(titleOf(rowOptions, where), rows, []));
     return;
@@ -81,7 +81,7 @@ async function run({ peers, players, json, html, ...options }: QualityOptions): 
   const rows = await makeRows(rowOptions);
   const goals = judgePopulations(rows);
   console.log(printTables(rows, goals));
-  if (json !== undefined) writeJson(json, { ...told, goals, rows });
+  if (json !== undefined) writeJson(json, { ...settings, goals, rows });
   if (html !== undefined) writeFile(html, qualityPage(titleOf(rowOptions, where), rows, goals));
 }
 

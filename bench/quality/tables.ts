@@ -38,9 +38,9 @@ export function rowLabel({ origin, name, judgements }: Row): string {
 export function measureTables(rows: readonly Row[]): Table[] {
   return measures.flatMap(({ key, title, print }) => {
     const value = (row: Row, method: MethodName) => row.methods[method][key];
-    const shown = rows.filter((row) => methodNames.some((method) => !Number.isNaN(value(row, method))));
+    const filled = rows.filter((row) => methodNames.some((method) => !Number.isNaN(value(row, method))));
     const head = [title, ...methodNames.map((method) => methodLabels[method])];
-    const lines = shown.map((row) => [rowLabel(row), ...methodNames.map((method) => print(value(row, method)))]);
+    const lines = filled.map((row) => [rowLabel(row), ...methodNames.map((method) => print(value(row, method)))]);
     return [{ head, rows: lines }];
   });
 }

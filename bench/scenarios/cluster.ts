@@ -5,20 +5,22 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApiClient } from '../api-client.js';
+import { EtcdMembers, noEtcd } from '../cluster/etcd-members.js';
+import { appliedSeq, type GroupNode, nodeVariables, salt, startGroup } from '../cluster/node-group.js';
+import { onServerCore } from '../cores.js';
 import { freePorts } from '../free-ports.js';
 import { at } from '../load/latency.js';
 import { eventKind, gameId, only, type Site, scoreKind } from '../load/requests.js';
 import { OwnNode } from '../own-node.js';
-import { startEtcd } from '../peers/etcd-service.js';
 import { measured, type Run } from '../run.js';
 import { ratios } from '../statistics.js';
 import type { Target } from '../target.js';
 import type { Measured, Series } from '../windows.js';
 
 const nodes = 3;
-const salt = 'a salt of the bench';
 const settings = { GROUP_SALT: salt, HALF_LIFE_DAYS: '3650', LOG_LEVEL: 'info' };
-const readyMs = 60_000;
+const etcdQuotaBytes = 512 * 1024 * 1024;
+const etcdFlags = ['--max-wals', '2', '--max-snapshots', '2'];
 const lagPollMs = 10;
 
 export const cluster = measured({
@@ -27,33 +29,24 @@ export const cluster = measured({
   players: 10_000,
   async measure(run) {
     const to = run.report;
-    const etcd = await startEtcd();
-    if (etcd === null) {
-      to.fault('etcd is not at hand (apt-get install etcd-server)');
+    const missing = noEtcd();
+    if (missing !== undefined) {
+      to.fault(missing);
       return;
     }
+    const etcd = await EtcdMembers.start({ quotaBytes: etcdQuotaBytes, flags: etcdFlags, commandOf: onServerCore });
     run.use(etcd);
-    const alone = await startOne(run, 'one node', {}, 0);
-    const members: OwnNode[] = [];
-    const targets: Target[] = [];
-    for (const [i, port] of (await freePorts(nodes)).entries()) {
-      const environment = {
-        CLUSTER: 'etcd',
-        ETCD_ENDPOINTS: etcd.endpoints.join(','),
-        NODE_ID: `n${i}`,
-        ADVERTISE_URL: `http://127.0.0.1:${port}`,
-        CLUSTER_SECRET: 'a secret of the bench with enough bytes',
-        GROUP_ID: 'bench',
-      };
-      const { node, target } = await startOne(run, `node ${i + 1} of three`, environment, port);
-      members.push(node);
-      targets.push(target);
-    }
-    const leading = await leaderOf(members);
-    const leader = targets[leading]!;
-    const follower = targets[(leading + 1) % nodes]!;
-    const site = await siteOf(alone.node, run);
-    const shared = await siteOf(members[leading]!, run);
+    const alone = serverOf(run, 'one node', {}, 0);
+    await alone.start();
+    const members = (await freePorts(nodes)).map((port, i) => {
+      const url = `http://127.0.0.1:${port}`;
+      const variables = nodeVariables({ nodeId: `n${i}`, url, endpoints: etcd.endpoints });
+      return serverOf(run, `node ${i + 1} of three`, variables, port);
+    });
+    const leader = await startGroup(members);
+    const follower = members.find((member) => member !== leader)!;
+    const site = await siteOf(alone, run);
+    const shared = await siteOf(leader, run);
     const connections = run.options.connections ?? 256;
     const write = async (count: number) => {
       const what = `events at ${count} connection${count === 1 ? '' : 's'}`;
@@ -67,7 +60,7 @@ export const cluster = measured({
         },
         {
           name: `${what}, three nodes`,
-          target: leader,
+          target: leader.target,
           workload: only(eventKind(shared)),
           connections: count,
           rate: null,
@@ -75,7 +68,7 @@ export const cluster = measured({
       ];
       return (await run.alternate(what, series)) as [Measured, Measured];
     };
-    const lag = new Lag(members, leading);
+    const lag = new Lag(leader, follower);
     const [one, three] = await write(connections);
     const lagMs = await lag.end();
     const ratio = run.rateRatio('durable events, three nodes / one node', three, one);
@@ -99,7 +92,7 @@ export const cluster = measured({
       connections: 32,
       rate: null,
     });
-    const [follow, own] = await run.alternate('scores', [reads(follower, shared), reads(alone.target, site)]);
+    const [follow, own] = await run.alternate('scores', [reads(follower.target, shared), reads(alone.target, site)]);
     const cpuUs = (of: Measured | undefined) => of!.windows.map((window) => window.cpuUs);
     const cost = ratios(cpuUs(follow), cpuUs(own));
     to.goal(
@@ -112,7 +105,12 @@ export const cluster = measured({
   },
 });
 
-async function startOne(run: Run, name: string, environment: Readonly<Record<string, string>>, port: number) {
+interface Server extends GroupNode {
+  readonly target: Target;
+}
+
+/** Returns a node that is not started yet. `port`: 0 for a free one. */
+function serverOf(run: Run, name: string, environment: Readonly<Record<string, string>>, port: number): Server {
   const node = new OwnNode({ ...settings, ...environment }, undefined, port);
   const target: Target = {
     name,
@@ -129,30 +127,19 @@ async function startOne(run: Run, name: string, environment: Readonly<Record<str
     stop: () => node.stop(),
   };
   run.use(target);
-  await node.start();
-  return { node, target };
-}
-
-/** Place of the node that leads. */
-async function leaderOf(members: readonly OwnNode[]): Promise<number> {
-  const until = performance.now() + readyMs;
-  for (;;) {
-    const roles = await Promise.all(
-      members.map(async ({ url }) => {
-        const body = (await (await fetch(`${url}/api/v1/health`)).json()) as { cluster?: { role: string } };
-        return body.cluster?.role;
-      }),
-    );
-    const found = roles.indexOf('leader');
-    if (found >= 0) return found;
-    if (performance.now() > until) throw new Error(`no node leads: ${roles}`);
-    await delay(100);
-  }
+  return {
+    name,
+    target,
+    get directUrl() {
+      return node.url;
+    },
+    start: () => node.start(),
+  };
 }
 
 /** A group of its own with the peers of the options. */
-async function siteOf({ url }: OwnNode, { options }: Run): Promise<Site> {
-  const client = new ApiClient(url, 4);
+async function siteOf({ directUrl }: Server, { options }: Run): Promise<Site> {
+  const client = new ApiClient(directUrl, 4);
   const peers = [];
   for (let i = 0; i < options.peers; i++) {
     const { peer_id: peerId, api_key: apiKey } = await client.register(`peer ${i}`, gameId);
@@ -162,14 +149,14 @@ async function siteOf({ url }: OwnNode, { options }: Run): Promise<Site> {
   return { seed: options.seed, players: options.players, peers };
 }
 
-/** How long after the leader each follower has applied a record, sampled until `end`. */
+/** Samples of how long after the leader a follower has applied a record, until `end`. */
 class Lag {
   readonly #samples: number[] = [];
   readonly #running: Promise<void>;
   #isOver = false;
 
-  constructor(members: readonly OwnNode[], leading: number) {
-    this.#running = this.#sample(members, leading);
+  constructor(leader: Server, follower: Server) {
+    this.#running = this.#sample(leader, follower);
   }
 
   /** The 99th percentile, ms. */
@@ -180,20 +167,13 @@ class Lag {
     return sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN;
   }
 
-  async #sample(members: readonly OwnNode[], leading: number): Promise<void> {
-    const follower = members[(leading + 1) % members.length]!;
+  async #sample(leader: Server, follower: Server): Promise<void> {
     while (!this.#isOver) {
-      const wanted = await appliedBy(members[leading]!);
+      const wanted = await appliedSeq(leader);
       const startedMs = performance.now();
-      while ((await appliedBy(follower)) < wanted) await delay(lagPollMs);
+      while ((await appliedSeq(follower)) < wanted) await delay(lagPollMs);
       this.#samples.push(performance.now() - startedMs);
       await delay(lagPollMs);
     }
   }
-}
-
-async function appliedBy({ url }: OwnNode): Promise<number> {
-  const response = await fetch(`${url}/api/v1/peers?limit=1`);
-  await response.arrayBuffer();
-  return Number(response.headers.get('x-applied-seq'));
 }

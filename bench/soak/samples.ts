@@ -10,7 +10,7 @@ import type { LoopSample } from '../target.js';
 
 const MB = 1e6;
 /** Samples of two event loops count as simultaneous up to this distance. */
-const sameMomentMs = 250;
+const matchWindowMs = 250;
 
 /** Chart and name of each figure of a sample. */
 export const charts = {
@@ -61,8 +61,8 @@ export function ownStalls(node: readonly LoopSample[], idle: readonly LoopSample
   let first = 0;
   return node.filter(({ at, max }) => {
     if (max <= stallMs) return false;
-    while (first < idle.length && idle[first]!.at < at - sameMomentMs) first++;
-    for (let i = first; i < idle.length && idle[i]!.at <= at + sameMomentMs; i++) {
+    while (first < idle.length && idle[first]!.at < at - matchWindowMs) first++;
+    for (let i = first; i < idle.length && idle[i]!.at <= at + matchWindowMs; i++) {
       if (idle[i]!.max >= max / 2) return false;
     }
     return true;

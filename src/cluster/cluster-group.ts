@@ -1,6 +1,6 @@
 /**
- * The group as a node of a cluster offers it: reads come from its own memory, and what changes the group is decided by
- * the leader, here or on another node.
+ * The group API of a node of a cluster. Reads use the memory of this node. The leader decides changes, here or on
+ * another node.
  */
 
 import type { DecideDispute } from '../core/commands.js';
@@ -25,15 +25,14 @@ import { type CommandCall, type CommandName, type CommandValues, encodeEvents } 
 import { LinkError } from './link-client.js';
 
 export interface ClusterSite {
-  /** Whether this node decides. */
   isLeader(): boolean;
-  /** Asks the leader. Resolves to null where there is none that can be asked, so that nothing was done. */
+  /** Sends the command to the leader. Resolves to null if no leader is known; then nothing was done. */
   ask<N extends CommandName>(call: CommandCall<N>): Promise<CommandValues[N] | null>;
   refresh(): Promise<boolean>;
-  /** Why nobody can be asked to decide. */
+  /** Returns the refusal for a change while no leader can be reached. */
   refusal(): Refusal;
-  /** Resolves once the other nodes have applied all that is decided here, or after a bounded time. */
-  carried(): Promise<void>;
+  /** Resolves once the other nodes have applied the newest record of this node, or after a bounded time. */
+  appliedElsewhere(): Promise<void>;
 }
 
 export class ClusterGroup implements GroupApi {
@@ -51,10 +50,6 @@ export class ClusterGroup implements GroupApi {
 
   get identity() {
     return this.#local.identity;
-  }
-
-  get cluster() {
-    return this.#local.cluster;
   }
 
   get isReady() {
@@ -153,7 +148,7 @@ export class ClusterGroup implements GroupApi {
     return this.#local.ownErasures(peer, from, limit);
   }
 
-  // Reads that wait
+  // Asynchronous reads
 
   playerEvents(subject: Uint8Array, caller: PeerView | null, limit: number, from: readonly number[] | null) {
     return this.#local.playerEvents(subject, caller, limit, from);
@@ -208,87 +203,87 @@ export class ClusterGroup implements GroupApi {
   }
 
   register(registration: Registration, by: string, byOperator = false) {
-    if (this.#site.isLeader()) return this.#carried(this.#local.register(registration, by, byOperator));
-    return this.#ask({ name: 'register', args: { registration, by, byOperator } }, same);
+    if (this.#site.isLeader()) return this.#onEveryNode(this.#local.register(registration, by, byOperator));
+    return this.#ask({ name: 'register', args: { registration, by, byOperator } }, unchanged);
   }
 
   withdraw(caller: PeerView | null, eventId: string) {
     if (this.#site.isLeader()) return this.#local.withdraw(caller, eventId);
-    return this.#ask({ name: 'withdraw', args: { caller: caller?.peerId ?? null, eventId } }, same);
+    return this.#ask({ name: 'withdraw', args: { caller: caller?.peerId ?? null, eventId } }, unchanged);
   }
 
   erase(caller: PeerView | null, subject: Uint8Array) {
     if (this.#site.isLeader()) return this.#local.erase(caller, subject);
     const args = { caller: caller?.peerId ?? null, subject: subjectHex(subject) };
-    return this.#ask({ name: 'erase', args }, same);
+    return this.#ask({ name: 'erase', args }, unchanged);
   }
 
   setPeerStatus(peerId: string, status: PeerStatus, by: string) {
-    if (this.#site.isLeader()) return this.#carried(this.#local.setPeerStatus(peerId, status, by));
-    return this.#ask({ name: 'setPeerStatus', args: { peerId, status, by } }, same);
+    if (this.#site.isLeader()) return this.#onEveryNode(this.#local.setPeerStatus(peerId, status, by));
+    return this.#ask({ name: 'setPeerStatus', args: { peerId, status, by } }, unchanged);
   }
 
   rotateKey(peerId: string, overlapMs: number, by: string) {
-    if (this.#site.isLeader()) return this.#carried(this.#local.rotateKey(peerId, overlapMs, by));
-    return this.#ask({ name: 'rotateKey', args: { peerId, overlapMs, by } }, same);
+    if (this.#site.isLeader()) return this.#onEveryNode(this.#local.rotateKey(peerId, overlapMs, by));
+    return this.#ask({ name: 'rotateKey', args: { peerId, overlapMs, by } }, unchanged);
   }
 
   dispute(caller: PeerView | null, subject: Uint8Array, text: string, against?: string) {
     if (this.#site.isLeader()) return this.#local.dispute(caller, subject, text, against);
-    const named = against === undefined ? {} : { against };
-    const args = { caller: caller?.peerId ?? null, subject: subjectHex(subject), text, ...named };
-    return this.#ask({ name: 'dispute', args }, same);
+    const target = against === undefined ? {} : { against };
+    const args = { caller: caller?.peerId ?? null, subject: subjectHex(subject), text, ...target };
+    return this.#ask({ name: 'dispute', args }, unchanged);
   }
 
   changeOrigin(change: 'add' | 'remove', name: string, by: string) {
-    if (this.#site.isLeader()) return this.#carried(this.#local.changeOrigin(change, name, by));
-    return this.#ask({ name: 'changeOrigin', args: { change, name, by } }, same);
+    if (this.#site.isLeader()) return this.#onEveryNode(this.#local.changeOrigin(change, name, by));
+    return this.#ask({ name: 'changeOrigin', args: { change, name, by } }, unchanged);
   }
 
   decideDispute(decision: DecideDispute['decision'], disputeId: string, peerIds: readonly string[], by: string) {
-    if (this.#site.isLeader()) return this.#carried(this.#local.decideDispute(decision, disputeId, peerIds, by));
-    return this.#ask({ name: 'decideDispute', args: { decision, disputeId, peerIds, by } }, same);
+    if (this.#site.isLeader()) return this.#onEveryNode(this.#local.decideDispute(decision, disputeId, peerIds, by));
+    return this.#ask({ name: 'decideDispute', args: { decision, disputeId, peerIds, by } }, unchanged);
   }
 
-  /** Audited, and so asked of the leader. */
+  /** The export is a record of the audit, so the leader decides it. */
   exportSubject(subject: Uint8Array, by: string) {
     if (this.#site.isLeader()) return this.#local.exportSubject(subject, by);
-    return this.#ask({ name: 'exportSubject', args: { subject: subjectHex(subject), by } }, same);
+    return this.#ask({ name: 'exportSubject', args: { subject: subjectHex(subject), by } }, unchanged);
   }
 
   setPublicKey(peerId: string, publicKey: string | null, by: string) {
-    if (this.#site.isLeader()) return this.#carried(this.#local.setPublicKey(peerId, publicKey, by));
-    return this.#ask({ name: 'setPublicKey', args: { peerId, publicKey, by } }, same);
+    if (this.#site.isLeader()) return this.#onEveryNode(this.#local.setPublicKey(peerId, publicKey, by));
+    return this.#ask({ name: 'setPublicKey', args: { peerId, publicKey, by } }, unchanged);
   }
 
   allowPlayer(subject: Uint8Array, until: number, note: string, by: string) {
-    if (this.#site.isLeader()) return this.#carried(this.#local.allowPlayer(subject, until, note, by));
-    return this.#ask({ name: 'allowPlayer', args: { subject: subjectHex(subject), until, note, by } }, same);
+    if (this.#site.isLeader()) return this.#onEveryNode(this.#local.allowPlayer(subject, until, note, by));
+    return this.#ask({ name: 'allowPlayer', args: { subject: subjectHex(subject), until, note, by } }, unchanged);
   }
 
   disallowPlayer(subject: Uint8Array, by: string) {
-    if (this.#site.isLeader()) return this.#carried(this.#local.disallowPlayer(subject, by));
-    return this.#ask({ name: 'disallowPlayer', args: { subject: subjectHex(subject), by } }, same);
+    if (this.#site.isLeader()) return this.#onEveryNode(this.#local.disallowPlayer(subject, by));
+    return this.#ask({ name: 'disallowPlayer', args: { subject: subjectHex(subject), by } }, unchanged);
   }
 
   preTrust(change: 'add' | 'remove', peerId: string, by: string) {
-    if (this.#site.isLeader()) return this.#carried(this.#local.preTrust(change, peerId, by));
-    return this.#ask({ name: 'preTrust', args: { change, peerId, by } }, same);
+    if (this.#site.isLeader()) return this.#onEveryNode(this.#local.preTrust(change, peerId, by));
+    return this.#ask({ name: 'preTrust', args: { change, peerId, by } }, unchanged);
   }
 
   purgePeers(idleMs: number, by: string) {
-    if (this.#site.isLeader()) return this.#carried(this.#local.purgePeers(idleMs, by));
-    return this.#ask({ name: 'purgePeers', args: { idleMs, by } }, same);
+    if (this.#site.isLeader()) return this.#onEveryNode(this.#local.purgePeers(idleMs, by));
+    return this.#ask({ name: 'purgePeers', args: { idleMs, by } }, unchanged);
   }
 
   relatePeers(relation: PeerRelation['relation'], peerId: string, otherId: string, by: string) {
-    if (this.#site.isLeader()) return this.#carried(this.#local.relatePeers(relation, peerId, otherId, by));
-    return this.#ask({ name: 'relatePeers', args: { relation, peerId, otherId, by } }, same);
+    if (this.#site.isLeader()) return this.#onEveryNode(this.#local.relatePeers(relation, peerId, otherId, by));
+    return this.#ask({ name: 'relatePeers', args: { relation, peerId, otherId, by } }, unchanged);
   }
 
   confirmErasure(subject: Uint8Array, by: string) {
     if (this.#site.isLeader()) return this.#local.confirmErasure(subject, by);
-    return this.#ask({ name: 'confirmErasure', args: { subject: subjectHex(subject), by } }, same);
+    return this.#ask({ name: 'confirmErasure', args: { subject: subjectHex(subject), by } }, unchanged);
   }
 
   async #ask<N extends CommandName>(
@@ -299,19 +294,19 @@ export class ClusterGroup implements GroupApi {
       return (await this.#site.ask(call)) ?? refused(this.#site.refusal());
     } catch (error) {
       if (!(error instanceof LinkError)) throw error;
-      // Where it was sent, it may have been done: a repeat of an event finds out by its id.
+      // A command that was sent may have been executed. A repeated event is recognized by its id.
       return refused(error.isUnsent ? this.#site.refusal() : logUnreachable(true));
     }
   }
 
-  /** Of what must hold on every node at once, such as the end of a key. */
-  async #carried<T>(outcome: Promise<Outcome<T>>): Promise<Outcome<T>> {
+  /** Delays the answer to a change that must be in effect on every node, such as a revoked key. */
+  async #onEveryNode<T>(outcome: Promise<Outcome<T>>): Promise<Outcome<T>> {
     const decided = await outcome;
-    if (decided.ok) await this.#site.carried();
+    if (decided.ok) await this.#site.appliedElsewhere();
     return decided;
   }
 }
 
-function same(refusal: Refusal): Refusal {
+function unchanged(refusal: Refusal): Refusal {
   return refusal;
 }

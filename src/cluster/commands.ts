@@ -1,4 +1,4 @@
-/** What a node asks the leader to decide: each command's arguments as JSON, and how the leader carries it out. */
+/** The commands that a node sends to the leader: their arguments as JSON, and their execution on the leader. */
 import type { DecideDispute } from '../core/commands.js';
 import { subjectBytes, subjectHex } from '../core/hashing/pseudonym.js';
 import type { PeerRelation } from '../core/relations.js';
@@ -20,13 +20,13 @@ import type {
 } from '../group/api.js';
 import type { Holder } from '../group/holder.js';
 
-type SentEvent = Omit<EventSubmission, 'subject'> & { readonly subject: string | null };
+type EncodedEvent = Omit<EventSubmission, 'subject'> & { readonly subject: string | null };
 
-/** `caller`: a peer's id; null: authentication is off. */
+/** `caller` is the id of a peer; null if authentication is off. */
 export interface CommandArgs {
   readonly submit: {
     readonly caller: string | null;
-    readonly events: readonly SentEvent[];
+    readonly events: readonly EncodedEvent[];
     readonly holder: Holder | null;
   };
   readonly register: { readonly registration: Registration; readonly by: string; readonly byOperator: boolean };
@@ -94,23 +94,23 @@ export interface CommandCall<N extends CommandName = CommandName> {
   readonly args: CommandArgs[N];
 }
 
-export function encodeEvents(events: readonly EventSubmission[]): SentEvent[] {
+export function encodeEvents(events: readonly EventSubmission[]): EncodedEvent[] {
   return events.map((event) => ({
     ...event,
     subject: event.subject === null ? null : subjectHex(bytesOf(event.subject)),
   }));
 }
 
-function decodeEvents(events: readonly SentEvent[]): EventSubmission[] {
+function decodeEvents(events: readonly EncodedEvent[]): EventSubmission[] {
   return events.map((event) => ({
     ...event,
     subject: event.subject === null ? null : keyOf(subjectBytes(event.subject)),
   }));
 }
 
-type Carrier<N extends CommandName> = (group: GroupApi, args: CommandArgs[N]) => Promise<CommandValues[N]>;
+type Handler<N extends CommandName> = (group: GroupApi, args: CommandArgs[N]) => Promise<CommandValues[N]>;
 
-/** The caller as the leader knows it: what another node knew may be older. */
+/** Returns the caller's peer on the leader, because the state of the sending node may be older. */
 function callerOf(group: GroupApi, peerId: string | null): PeerView | null | Refusal {
   if (peerId === null) return null;
   const peer = group.peerById(peerId);
@@ -122,7 +122,7 @@ function isRefusal(caller: PeerView | null | Refusal): caller is Refusal {
   return caller !== null && 'ok' in caller;
 }
 
-const carriers: { readonly [N in CommandName]: Carrier<N> } = {
+const handlers: { readonly [N in CommandName]: Handler<N> } = {
   async submit(group, { caller: id, events, holder }) {
     const caller = callerOf(group, id);
     if (isRefusal(caller)) return events.map(() => caller);
@@ -155,10 +155,10 @@ const carriers: { readonly [N in CommandName]: Carrier<N> } = {
   confirmErasure: (group, { subject, by }) => group.confirmErasure(subjectBytes(subject), by),
 };
 
-/** Carries a command out on the group of this node, which leads; undefined for one that there is not. */
-export function carryOut<N extends CommandName>(
+/** Executes a command on the group of this node, which leads. Returns undefined for an unknown command. */
+export function execute<N extends CommandName>(
   group: GroupApi,
   call: CommandCall<N>,
 ): Promise<CommandValues[N]> | undefined {
-  return Object.hasOwn(carriers, call.name) ? carriers[call.name](group, call.args) : undefined;
+  return Object.hasOwn(handlers, call.name) ? handlers[call.name](group, call.args) : undefined;
 }

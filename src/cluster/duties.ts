@@ -1,6 +1,6 @@
 /**
- * What the leader does for the others beside deciding: it deletes slots that every living node has on its disk, and
- * carries erasures to the nodes and out of etcd. All of it may be done again, or by the next leader.
+ * Duties of the leader besides deciding: it deletes slots that every live node has on its disk, and removes the bytes
+ * of erased players from the other nodes and from etcd. Each duty may be repeated, also by the next leader.
  */
 
 import { messageOf } from '../errors.js';
@@ -10,7 +10,7 @@ import { limits } from '../limits.js';
 import type { LinkClient } from './link-client.js';
 import type { ClusterMember } from './member.js';
 
-/** What a member of etcd says of itself; null: it does not answer. */
+/** The status that a member of etcd reports. */
 export interface MemberStatus {
   readonly endpoint: string;
   readonly leads: boolean;
@@ -26,9 +26,10 @@ export interface DutiesDeps {
   readonly nodeId: string;
   /** The newest format of records that this release reads. */
   readonly format: number;
-  /** Bytes that were appended since the start. */
+  /** Returns the bytes appended to the shared log since the start. */
   readonly appendedBytes: () => number;
   readonly durableSeq: () => number;
+  /** Returns the status of each member of etcd; null for a member that does not answer. */
   readonly members: () => Promise<readonly (MemberStatus | null)[]>;
   readonly defragment: (member: number) => Promise<void>;
   /** ms since 1970. */
@@ -39,15 +40,15 @@ export interface DutiesDeps {
 
 export class LeaderDuties {
   readonly #deps: DutiesDeps;
-  /** First sequence numbers of the slots that are there, as far as is known; null: to be read. */
+  /** First sequence numbers of the slots in etcd; null until they are read. */
   #slots: number[] | null = null;
   #trimmedBytes = 0;
-  #lookedAt = Number.NEGATIVE_INFINITY;
+  #trimmedAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | null = null;
   #busy: Promise<void> | null = null;
-  /** Ends what is under way. */
+  /** Aborts running calls. */
   readonly #ending = new AbortController();
-  /** The newest record that left the log since etcd was cleaned; 0: none. */
+  /** The newest record that was redacted since the last scrub of etcd; 0 if there is none. */
   #redactedSeq = 0;
 
   constructor(deps: DutiesDeps) {
@@ -55,18 +56,18 @@ export class LeaderDuties {
   }
 
   start(): void {
-    this.#timer = setInterval(() => void this.#look(), limits.trimLookMs);
+    this.#timer = setInterval(() => void this.#trimIfDue(), limits.trimLookMs);
     this.#timer.unref();
   }
 
-  /** Begins nothing more. Resolves once nothing is under way; calls to etcd end with its client. */
+  /** Starts no further duty. Resolves once the running one has ended. The caller aborts calls to etcd. */
   async stop(): Promise<void> {
     this.#ending.abort();
     if (this.#timer !== null) clearInterval(this.#timer);
     await this.#busy;
   }
 
-  /** This node leads from here on, or no more. */
+  /** Forgets the slots, because this node starts or stops leading. */
   roleChanged(): void {
     this.#slots = null;
     this.#redactedSeq = 0;
@@ -76,19 +77,19 @@ export class LeaderDuties {
     this.#slots?.push(firstSeq);
   }
 
-  /** Record `seq` was replaced in the log: the slot that holds it is to go. */
+  /** Records that record `seq` was replaced in the log, so that the slot that contains it must be deleted. */
   redacted(seq: number): void {
     this.#redactedSeq = Math.max(this.#redactedSeq, seq);
   }
 
-  async #look(): Promise<void> {
+  async #trimIfDue(): Promise<void> {
     const { member, appendedBytes, onFailure } = this.#deps;
     if (!member.isLeader || this.#busy !== null) return;
     const now = performance.now();
     const isDue =
-      now - this.#lookedAt >= limits.trimEveryMs || appendedBytes() - this.#trimmedBytes >= limits.trimEveryBytes;
+      now - this.#trimmedAt >= limits.trimEveryMs || appendedBytes() - this.#trimmedBytes >= limits.trimEveryBytes;
     if (!isDue) return;
-    this.#lookedAt = now;
+    this.#trimmedAt = now;
     this.#trimmedBytes = appendedBytes();
     this.#busy = this.#trim(0)
       .catch((error: unknown) => onFailure('trimming the shared log', error))
@@ -98,17 +99,20 @@ export class LeaderDuties {
     await this.#busy;
   }
 
-  /** Records of a newer format are written once every living node reads them, so that an upgrade may be taken back. */
+  /** Permits records of a newer format once every live node reads them, so that an upgrade can be reverted before. */
   async #raiseFormat(fence: Fence, nodes: readonly NodeView[]): Promise<void> {
     const { log, member, format, note } = this.#deps;
     const readByAll = Math.min(format, ...nodes.map((node) => node.format));
     if (readByAll <= member.writeFormat) return;
     await log.raiseFormat(fence, readByAll);
     member.writeFormat = readByAll;
-    note('info', { format: readByAll }, 'every node reads records of this format: they are written from here on');
+    note('info', { format: readByAll }, 'every node reads records of this format, so they are written from now on');
   }
 
-  /** Deletes the slots that all living nodes have, but for the newest ones and, above all, those up to `upTo`. */
+  /**
+   * Deletes the slots that all live nodes have, except the newest ones. Deletes the slots with records up to `upTo` in
+   * any case.
+   */
   async #trim(upTo: number): Promise<void> {
     const { log, member, members, note } = this.#deps;
     const { fence } = member;
@@ -120,12 +124,12 @@ export class LeaderDuties {
     const nodes = await log.nodes();
     await this.#raiseFormat(fence, nodes);
     const isPressed = inUse > limits.etcdBytesMax;
-    if (isPressed) note('error', { bytes: inUse }, 'etcd is filling up: nodes that are far behind must join anew');
+    if (isPressed) note('error', { bytes: inUse }, 'etcd is filling up, so nodes that are far behind must join again');
     const slowest = Math.min(...nodes.map(({ durable }) => durable), this.#deps.durableSeq());
     const slots = this.#slots;
     const reached = firstAbove(slots, isPressed ? this.#deps.durableSeq() : slowest) - 1;
     const keep = isPressed ? limits.slotsRetainedPressed : limits.slotsRetained;
-    // The newest slot stays in any case: the next one refers to it.
+    // The newest slot is never deleted, because the next slot refers to it.
     const boundary = Math.min(slots.length - 1, Math.max(reached - keep, firstAbove(slots, upTo)));
     if (boundary <= 0) return;
     const first = slots[boundary]!;
@@ -135,8 +139,8 @@ export class LeaderDuties {
   }
 
   /**
-   * Rejects with `ScrubDeferredError` while a node joins: a scrub removes the copy that the node may be fetching, and
-   * deletes slots that it needs next.
+   * Rejects with `ScrubDeferredError` while a node joins, because a scrub removes the copy that the node may be
+   * fetching and deletes slots that the node needs next.
    */
   async mayScrub(): Promise<void> {
     const { log, now } = this.#deps;
@@ -148,9 +152,9 @@ export class LeaderDuties {
   }
 
   /**
-   * After this node's own files: has every living node overwrite what it replaced, deletes the slots that hold it, and
-   * has the members of etcd give their free pages back. Rejects with `ScrubDeferredError` where that has to be tried
-   * again.
+   * Makes every other live node overwrite replaced records, deletes the slots that contain them, and defragments the
+   * members of etcd. Runs after the scrub of this node's own files. Rejects with `ScrubDeferredError` if the scrub must
+   * be retried.
    */
   async scrubElsewhere(signal?: AbortSignal): Promise<void> {
     const ending = AbortSignal.any([this.#ending.signal, ...(signal === undefined ? [] : [signal])]);
@@ -167,7 +171,7 @@ export class LeaderDuties {
     const seq = durableSeq();
     await this.#busy;
     for (const node of await log.nodes()) {
-      // A node that joins for too long has yet to read who is erased, and does so before it serves anything.
+      // A node that still joins after `joinHoldMs` reads the erasures before it serves any request.
       if (node.nodeId === nodeId || node.role === 'left' || node.role === 'joining') continue;
       await link.call({
         url: node.url,
@@ -181,12 +185,12 @@ export class LeaderDuties {
     if (upTo === 0 || member.fence === null) return;
     await this.#trim(upTo);
     await this.defragment(signal);
-    // The write-ahead logs of etcd still hold the slots: the nightly scrub pushes them on.
+    // The write-ahead logs of etcd still contain the slots, until the nightly scrub purges these logs.
     await log.putScrubDue(upTo);
     if (this.#redactedSeq === upTo) this.#redactedSeq = 0;
   }
 
-  /** Member after member, since one that does so answers nobody meanwhile; the one that leads last. */
+  /** Defragments one member after the other, the leading one last, because a member does not answer meanwhile. */
   async defragment(signal?: AbortSignal): Promise<void> {
     const { members, defragment, onFailure } = this.#deps;
     const statuses = await members();
@@ -199,7 +203,7 @@ export class LeaderDuties {
   }
 }
 
-/** Settles as `work` does, or rejects as soon as `signal` aborts; the work itself then ends unobserved. */
+/** Settles with `work`, or rejects as soon as `signal` aborts. The result of the work is then ignored. */
 async function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
   let stop = (): void => undefined;
   const aborted = new Promise<never>((_resolve, reject) => {
@@ -215,7 +219,7 @@ async function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<v
   }
 }
 
-/** How many of the ascending numbers are at most `bound`. */
+/** Returns the index of the first of the ascending numbers that is above `bound`. */
 function firstAbove(numbers: readonly number[], bound: number): number {
   let low = 0;
   let high = numbers.length;

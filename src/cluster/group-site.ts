@@ -1,14 +1,15 @@
 /**
- * The group of this node as its role needs it: takes slots over into log and state, leads, and follows again. One such
- * step at a time.
+ * Changes the group of this node with its role: it applies slots to log and state, leads, and follows again. These
+ * steps run one at a time.
  */
 import type { GroupLoop } from '../group/actor/loop.js';
 import type { Fence, Slot } from '../group/ports/shared-log.js';
 import type { MemberSite } from './member-deps.js';
 
-/** This node's log, as it follows and leads. */
+/** The log of this node, as a follower and as the leader. */
 export interface FollowingLog {
   take(slots: readonly Slot[]): Promise<void>;
+  /** Returns whether the slot erases players, whom an earlier snapshot would bring back. */
   forgets(slot: Slot): boolean;
   lead(fence: Fence): void;
   follow(): void;
@@ -17,26 +18,26 @@ export interface FollowingLog {
 
 export interface GroupSiteDeps {
   readonly log: FollowingLog;
-  /** The group's loop; another one after `reload`. */
+  /** Returns the loop of the group, which `reload` replaces. */
   readonly loop: () => GroupLoop;
-  /** Makes the state anew from this node's log. */
+  /** Recovers the state from this node's log. */
   readonly reload: () => Promise<void>;
-  /** What the configuration says of the group, once this node decides. */
+  /** Applies the group's settings in the configuration, once this node leads. */
   readonly configure: () => Promise<void>;
   readonly snapshotSeq: () => number;
   readonly unfit: () => string | null;
   readonly unfitToLead: () => string | null;
   readonly roleChanged: () => void;
-  /** Slots with records to replace were taken over: this node's free space still holds them. */
+  /** Called when replaced records are left in the free space of this node's files. */
   readonly replaced: () => void;
 }
 
 export class GroupSite implements MemberSite {
   readonly #deps: GroupSiteDeps;
-  /** Counts the changes of role, so that a step knows whether another one was asked for meanwhile. */
+  /** Counts the changes of role, so that a step can detect a later change. */
   #turn = 0;
-  /** One step at a time. */
-  #line: Promise<unknown> = Promise.resolve();
+  /** The last step; the next one starts after it. */
+  #steps: Promise<unknown> = Promise.resolve();
 
   constructor(deps: GroupSiteDeps) {
     this.#deps = deps;
@@ -71,14 +72,18 @@ export class GroupSite implements MemberSite {
     this.#deps.loop().weights.published(Math.min(basedOnSeq, this.appliedSeq), computedAt);
   }
 
+  forgetErased(): Promise<void> {
+    return this.#deps.loop().forgetErased();
+  }
+
   take(slots: readonly Slot[]): Promise<void> {
-    return this.#inLine(async () => {
+    return this.#afterOthers(async () => {
       let plain: Slot[] = [];
       for (const slot of slots) {
         if (slot.redactions.length > 0) {
           await this.#takeNow(plain);
           plain = [];
-          if (this.#deps.log.forgets(slot)) await this.#deps.loop().forgetErased();
+          if (this.#deps.log.forgets(slot)) await this.forgetErased();
           this.#deps.replaced();
         }
         plain.push(slot);
@@ -89,18 +94,18 @@ export class GroupSite implements MemberSite {
 
   async #takeNow(slots: readonly Slot[]): Promise<void> {
     const { appliedSeq } = this;
-    // Taken by another path meanwhile.
+    // Another step may have applied some of the slots.
     const next = slots.filter(({ firstSeq }) => firstSeq > appliedSeq);
     if (next.length === 0) return;
     await this.#deps.log.take(next);
     this.#deps.loop().followed(next);
   }
 
-  /** Does nothing more once `follow` was called: the fence is then no longer this node's. */
+  /** Does nothing if `follow` is called before the step runs, because this node has then lost the fence. */
   lead(fence: Fence): Promise<void> {
     this.#turn += 1;
     const turn = this.#turn;
-    return this.#inLine(async () => {
+    return this.#afterOthers(async () => {
       if (turn !== this.#turn) return;
       const { log, loop, roleChanged, configure } = this.#deps;
       log.lead(fence);
@@ -115,14 +120,14 @@ export class GroupSite implements MemberSite {
 
   follow(): Promise<void> {
     this.#turn += 1;
-    // At once: nothing is decided while a step before ends.
+    // These calls are synchronous, so that the node decides nothing while an earlier step ends.
     this.#deps.log.follow();
     this.#deps.loop().follow();
-    return this.#inLine(async () => {
+    return this.#afterOthers(async () => {
       const { log, loop, roleChanged, reload } = this.#deps;
       roleChanged();
       await log.settled();
-      // What waited for the append is told of it first.
+      // The commands that wait for the append are answered first.
       await new Promise((resolve) => setImmediate(resolve));
       if (!loop().failed && loop().actor.isSettled) return;
       loop().replace();
@@ -130,9 +135,9 @@ export class GroupSite implements MemberSite {
     });
   }
 
-  #inLine<T>(step: () => Promise<T>): Promise<T> {
-    const done = this.#line.then(step);
-    this.#line = done.catch(() => undefined);
+  #afterOthers<T>(step: () => Promise<T>): Promise<T> {
+    const done = this.#steps.then(step);
+    this.#steps = done.catch(() => undefined);
     return done;
   }
 }

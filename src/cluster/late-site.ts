@@ -1,12 +1,13 @@
-/** The group of a node whose role begins before the group is recovered: nothing is applied until then. */
+/** Stands for the group while the node has a role but the group is not recovered yet, and forwards to it afterwards. */
 import type { Fence, Slot } from '../group/ports/shared-log.js';
+import type { GroupSite } from './group-site.js';
 import type { MemberSite } from './member-deps.js';
 
 export class LateSite implements MemberSite {
-  #site: MemberSite | null = null;
+  #site: GroupSite | null = null;
   #waiting: { readonly seq: number; readonly done: () => void }[] = [];
 
-  bind(site: MemberSite): void {
+  bind(site: GroupSite): void {
     this.#site = site;
   }
 
@@ -55,7 +56,12 @@ export class LateSite implements MemberSite {
     return this.#site === null ? Promise.resolve() : this.#site.follow();
   }
 
-  /** Resolves once record `seq` is applied: true, or after `ms`: false. */
+  /** Makes the replica and the stream of this node forget erased players. */
+  async forgetErased(): Promise<void> {
+    await this.#site?.forgetErased();
+  }
+
+  /** Resolves to true once record `seq` is applied, and to false after `ms`. */
   async reached(seq: number, ms: number): Promise<boolean> {
     if (this.appliedSeq >= seq) return true;
     await new Promise<void>((resolve) => {
@@ -65,15 +71,15 @@ export class LateSite implements MemberSite {
       const self = this;
       function done(): void {
         clearTimeout(timer);
-        self.#waiting = self.#waiting.filter((one) => one !== waiting);
+        self.#waiting = self.#waiting.filter((other) => other !== waiting);
         resolve();
       }
     });
     return this.appliedSeq >= seq;
   }
 
-  get #bound(): MemberSite {
-    if (this.#site === null) throw new Error('cluster: asked before recovery ended');
+  get #bound(): GroupSite {
+    if (this.#site === null) throw new Error('cluster: the group is used before its recovery has ended');
     return this.#site;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The lease by which the others see that this node lives. Its keys in the shared log go with it. By its own clock,
- * which only runs forward, this node takes it to end a margin sooner than the others can.
+ * The lease of this node in etcd, by which other nodes see that it is alive. The node's keys expire with the lease. By
+ * its own monotonic clock, this node treats the lease as expired a margin before etcd does.
  */
 import { randomBytes } from 'node:crypto';
 import type { SharedLog } from '../group/ports/shared-log.js';
@@ -9,30 +9,32 @@ import { limits } from '../limits.js';
 export interface LeaseDeps {
   readonly log: Pick<SharedLog, 'grantLease' | 'keepAlive' | 'revokeLease'>;
   readonly ttlS: number;
-  /** ms, by a clock that only runs forward. */
+  /** ms, by a monotonic clock. */
   readonly elapsed: () => number;
-  /** It was renewed; `isNew`: granted anew, so that keys that were bound to the old one are gone. */
+  /**
+   * Called after each renewal. `isNew` means that the lease was granted again, so that keys of the old one are gone.
+   */
   readonly onRenewed: (isNew: boolean) => void;
-  /** It may have ended, as others see it. */
+  /** Called once etcd may let the lease expire. */
   readonly onExpired: () => void;
   readonly onFailure: (error: unknown) => void;
 }
 
 export class Lease {
   readonly #deps: LeaseDeps;
-  /** Null: none is granted. */
+  /** Null while no lease is granted. */
   #id: string | null = null;
   #validUntil = Number.NEGATIVE_INFINITY;
-  #isExpiredTold = true;
+  #isExpiryReported = true;
   #timers: NodeJS.Timeout[] = [];
-  #beating = false;
+  #isRenewing = false;
   #ended = false;
 
   constructor(deps: LeaseDeps) {
     this.#deps = deps;
   }
 
-  /** Null where it may have ended. */
+  /** Null if the lease may have expired. */
   get id(): string | null {
     return this.leftMs > 0 ? this.#id : null;
   }
@@ -42,13 +44,16 @@ export class Lease {
   }
 
   start(): void {
-    const beatMs = (this.#deps.ttlS * 1000) / 4;
-    this.#timers = [setInterval(() => void this.#beat(), beatMs), setInterval(() => this.#look(), limits.leaseLookMs)];
+    const renewMs = (this.#deps.ttlS * 1000) / 4;
+    this.#timers = [
+      setInterval(() => void this.#renew(), renewMs),
+      setInterval(() => this.#checkExpiry(), limits.leaseLookMs),
+    ];
     for (const timer of this.#timers) timer.unref();
-    void this.#beat();
+    void this.#renew();
   }
 
-  /** Its keys go at once; it is granted anew at the next beat, unless it was ended. */
+  /** Removes the lease and its keys at once. The next renewal grants a new lease, unless `end` was called. */
   async revoke(): Promise<void> {
     const id = this.#id;
     this.#forget();
@@ -61,18 +66,18 @@ export class Lease {
     await this.revoke();
   }
 
-  /** Whether it may have ended, asked right before something that needs it. */
-  #look(): void {
-    if (this.#isExpiredTold || this.leftMs > 0) return;
-    this.#isExpiredTold = true;
+  /** Reports an expired lease once. */
+  #checkExpiry(): void {
+    if (this.#isExpiryReported || this.leftMs > 0) return;
+    this.#isExpiryReported = true;
     this.#deps.onExpired();
   }
 
-  async #beat(): Promise<void> {
-    if (this.#beating || this.#ended) return;
-    this.#beating = true;
+  async #renew(): Promise<void> {
+    if (this.#isRenewing || this.#ended) return;
+    this.#isRenewing = true;
     const { log, ttlS, elapsed, onRenewed, onFailure } = this.#deps;
-    // It runs from when etcd took the call, which is no sooner than this.
+    // The time of the lease starts when etcd handles the call, which is never before this moment.
     const sentAt = elapsed();
     const id = this.#id;
     try {
@@ -81,26 +86,26 @@ export class Lease {
         await log.grantLease(String(made), ttlS);
         if (this.#ended) return void (await log.revokeLease(String(made)));
         this.#id = String(made);
-        this.#renewed(sentAt);
+        this.#extend(sentAt);
         onRenewed(true);
       } else if ((await log.keepAlive(id, (ttlS * 1000) / 2)) > 0) {
         if (this.#id !== id) return;
-        this.#renewed(sentAt);
+        this.#extend(sentAt);
         onRenewed(false);
       } else if (this.#id === id) {
         this.#forget();
-        this.#look();
+        this.#checkExpiry();
       }
     } catch (error) {
       onFailure(error);
     } finally {
-      this.#beating = false;
+      this.#isRenewing = false;
     }
   }
 
-  #renewed(sentAt: number): void {
+  #extend(sentAt: number): void {
     this.#validUntil = sentAt + this.#deps.ttlS * 1000 - limits.leaseMarginMs;
-    this.#isExpiredTold = this.leftMs <= 0;
+    this.#isExpiryReported = this.leftMs <= 0;
   }
 
   #forget(): void {

@@ -1,4 +1,4 @@
-/** The end of the link between nodes that asks: connections to other nodes' public ports, kept alive. */
+/** The client of the link between nodes: keep-alive connections to the public ports of other nodes. */
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect as connectTcp, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -7,10 +7,10 @@ import { messageOf } from '../errors.js';
 import { limits } from '../limits.js';
 import { clientSecurity, LINK_AUTHORITY } from './link-security.js';
 
-/** Another node did not answer. What was asked may have been done. */
+/** Another node did not answer. The request may have been executed, unless `isUnsent`. */
 export class LinkError extends Error {
   override readonly name = 'LinkError';
-  /** Nothing was sent: it was not done. */
+  /** The request was not sent, so it was not executed. */
   readonly isUnsent: boolean;
 
   constructor(message: string, isUnsent: boolean, options?: ErrorOptions) {
@@ -25,13 +25,13 @@ export interface LinkCall {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly body?: object;
-  /** Of the whole call; of a stream, of each wait for more bytes. */
+  /** The limit for a whole call, or for each wait for bytes of a stream. */
   readonly timeoutMs: number;
-  /** Ends the call. */
+  /** Aborts the call. */
   readonly signal?: AbortSignal;
 }
 
-/** An answer whose body has not been read, and what ends the watch over the time of its call. */
+/** An answer whose body is not read yet. `endWatch` clears the timeout of its call. */
 interface Opened {
   readonly response: IncomingMessage;
   readonly endWatch: () => void;
@@ -41,7 +41,7 @@ export class LinkClient {
   readonly #secret: string;
   readonly #groupId: string;
   readonly #agents = new Map<string, Agent>();
-  /** Ends every call under way, each of which then rejects. */
+  /** Functions that end the running calls with an error. */
   readonly #ends = new Set<(error: Error) => void>();
   #isClosed = false;
 
@@ -50,7 +50,7 @@ export class LinkClient {
     this.#groupId = groupId;
   }
 
-  /** Resolves to the JSON of the answer. Rejects with `LinkError`, at the latest after the time of the call. */
+  /** Resolves to the JSON body of the answer. Rejects with `LinkError`, at the latest after `timeoutMs`. */
   async call<T>(call: LinkCall): Promise<T> {
     const { response, endWatch } = await this.#open(call);
     const chunks: Buffer[] = [];
@@ -66,7 +66,7 @@ export class LinkClient {
     return JSON.parse(text) as T;
   }
 
-  /** Yields the body of the answer in pieces. Rejects with `LinkError` if the next piece is late. */
+  /** Yields the body of the answer in pieces. Rejects if the next piece takes longer than `timeoutMs`. */
   async *stream(call: LinkCall): AsyncGenerator<Buffer> {
     const { response, endWatch } = await this.#open(call);
     endWatch();
@@ -77,7 +77,9 @@ export class LinkClient {
     try {
       if (response.statusCode !== 200) throw new LinkError(`${call.path}: ${response.statusCode}`, false);
       if (signal?.aborted === true) end();
-      response.setTimeout(call.timeoutMs, () => response.destroy(new Error('the node fell silent')));
+      response.setTimeout(call.timeoutMs, () =>
+        response.destroy(new Error(`no more bytes within ${call.timeoutMs} ms`)),
+      );
       for await (const chunk of response as AsyncIterable<Buffer>) yield chunk;
     } finally {
       signal?.removeEventListener('abort', end);
@@ -86,7 +88,7 @@ export class LinkClient {
     }
   }
 
-  /** Ends every call under way and refuses further ones. */
+  /** Ends all running calls and refuses further ones. */
   close(): void {
     this.#isClosed = true;
     for (const end of [...this.#ends]) end(new Error('the node ends'));
@@ -110,7 +112,7 @@ export class LinkClient {
       // A request without a connection reports no error when it is destroyed, so the promise is rejected here.
       const end = (error: Error): void => {
         endWatch();
-        // Before there is a connection nothing can have been sent.
+        // Nothing can have been sent before a connection exists.
         const isUnsent = request.socket === null || (request.socket.connecting ?? false);
         reject(new LinkError(`${url}: ${messageOf(error)}`, isUnsent, { cause: error }));
         request.destroy(error);
@@ -133,15 +135,15 @@ export class LinkClient {
   }
 
   #agentOf(url: string): Agent {
-    const known = this.#agents.get(url);
-    if (known !== undefined) return known;
+    const existing = this.#agents.get(url);
+    if (existing !== undefined) return existing;
     const agent = new LinkAgent(url, clientSecurity(this.#secret, this.#groupId));
     this.#agents.set(url, agent);
     return agent;
   }
 }
 
-/** Connections to one node. */
+/** The connections to one node. */
 class LinkAgent extends Agent {
   readonly #url: URL;
   readonly #security: ReturnType<typeof clientSecurity>;
@@ -168,10 +170,13 @@ class LinkAgent extends Agent {
       ready(error, stream);
     };
     const fail = (error: Error): void => settle(error, outer);
-    const timer = setTimeout(() => fail(new Error('no connection in time')), limits.linkConnectMs);
+    const timer = setTimeout(
+      () => fail(new Error(`no connection within ${limits.linkConnectMs} ms`)),
+      limits.linkConnectMs,
+    );
     timer.unref();
     outer.on('error', fail);
-    // The other end may close without an error, as a node does that stops.
+    // A node that stops closes the connection without an error.
     outer.once('close', () => fail(new Error('the node closed the connection')));
     outer.write(`CONNECT ${LINK_AUTHORITY} HTTP/1.1\r\nHost: ${LINK_AUTHORITY}\r\n\r\n`);
     let head = '';

@@ -1,13 +1,16 @@
 /**
- * What nodes of a group prove to one another: TLS with a pre-shared key that is derived from the cluster's secret.
- * Whoever lacks the secret gets no further than the handshake, on either end.
+ * The security of the link between nodes of a group: TLS with a pre-shared key that is derived from the cluster's
+ * secret. The handshake fails if either end lacks the secret.
  */
 import { hkdfSync } from 'node:crypto';
 
-/** The authority that a node asks for by CONNECT on another one's public port. */
+/** The authority of the CONNECT request that a node sends to the public port of another node. */
 export const LINK_AUTHORITY = 'ptf-cluster:1';
 
-/** Node offers keys of this kind up to TLS 1.2. The exchange is ephemeral: a later leak of the secret opens nothing. */
+/**
+ * Node.js supports pre-shared keys up to TLS 1.2. The key exchange is ephemeral, so a secret that leaks later does not
+ * decrypt recorded traffic.
+ */
 const VERSION = 'TLSv1.2';
 const CIPHERS = 'ECDHE-PSK-CHACHA20-POLY1305';
 const IDENTITY = 'ptf-node';
@@ -28,7 +31,7 @@ export function clientSecurity(secret: string, groupId: string) {
   return {
     ...shared,
     pskCallback: () => ({ psk, identity: IDENTITY }),
-    // There is no certificate: that the handshake ends proves that the other end has the secret.
+    // There is no certificate. A completed handshake proves that the other end has the secret.
     checkServerIdentity: () => undefined,
   };
 }

@@ -1,6 +1,6 @@
 /**
- * The end of the link between nodes that answers: HTTP/1.1 within TLS within a tunnel through the public port. It knows
- * paths and bodies; what they mean, its handler says.
+ * The server of the link between nodes: HTTP/1.1 in TLS in a tunnel through the public port. It reads paths and bodies;
+ * its handler interprets them.
  */
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -17,10 +17,10 @@ export interface LinkRequest {
   readonly response: ServerResponse;
 }
 
-/** Resolves to a body that is sent as JSON, or to undefined where it has answered by itself. */
+/** Resolves to a body that is sent as JSON, or to undefined if the handler has sent the answer. */
 export type LinkHandler = (request: LinkRequest) => Promise<object | undefined>;
 
-/** A path that there is not, or parameters that make no sense. */
+/** The path is unknown, or the parameters are invalid. */
 export class LinkRefusedError extends Error {
   override readonly name = 'LinkRefusedError';
 }
@@ -41,18 +41,18 @@ export class LinkServer {
     });
     this.#tls = createTlsServer(serverSecurity(secret, groupId));
     this.#tls.on('secureConnection', (socket) => {
-      this.#hold(socket);
+      this.#track(socket);
       this.#http.emit('connection', socket);
     });
-    // Somebody without the secret.
+    // The other end lacks the secret.
     this.#tls.on('tlsClientError', (_error, socket) => socket.destroy());
   }
 
-  /** Takes over a connection that asked for a tunnel; false where it asked for another one than the link's. */
+  /** Takes over a connection that requested a tunnel. Returns false for another tunnel than the link's. */
   tunnel(authority: string, socket: Duplex, head: Buffer): boolean {
     if (authority !== LINK_AUTHORITY || !this.#isOpen) return false;
     if (this.#sockets.size >= limits.linkConnectionsMax) return false;
-    this.#hold(socket);
+    this.#track(socket);
     socket.on('error', () => socket.destroy());
     socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
     if (head.length > 0) socket.unshift(head);
@@ -65,7 +65,7 @@ export class LinkServer {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  #hold(socket: Duplex): void {
+  #track(socket: Duplex): void {
     this.#sockets.add(socket);
     socket.once('close', () => this.#sockets.delete(socket));
   }
@@ -74,8 +74,8 @@ export class LinkServer {
 async function answer(request: IncomingMessage, response: ServerResponse, handle: LinkHandler): Promise<void> {
   const url = new URL(request.url ?? '/', 'http://link');
   const body = await bodyOf(request);
-  const given = { method: request.method ?? '', path: url.pathname, query: url.searchParams, body, response };
-  const answered = await handle(given);
+  const parsed = { method: request.method ?? '', path: url.pathname, query: url.searchParams, body, response };
+  const answered = await handle(parsed);
   if (answered !== undefined) send(response, 200, answered);
 }
 
@@ -84,7 +84,8 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > limits.linkBodyBytes) throw new LinkRefusedError('the body is too long');
+    if (bytes > limits.linkBodyBytes)
+      throw new LinkRefusedError(`the body must have at most ${limits.linkBodyBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -1,24 +1,24 @@
-/** What the role of a node needs of the node. */
+/** The parts of a node that its role in the cluster uses. */
 import type { Fence, SharedLog, Slot } from '../group/ports/shared-log.js';
 
-/** The group, as the role of its node needs it. */
+/** The group of the node. */
 export interface MemberSite {
   readonly appliedSeq: number;
   readonly durableSeq: number;
   readonly snapshotSeq: number;
-  /** Why this node must not take part; null: it may. */
+  /** Why this node must leave the cluster; null if it may stay. */
   readonly unfit: string | null;
-  /** Why this node must not lead, though it may follow; null: it may. */
+  /** Why this node must not lead, though it may follow; null if it may lead. */
   readonly unfitToLead: string | null;
-  /** Up to which record this node's weights are computed. */
+  /** The last record that this node's weights include, and the time of their computation. */
   readonly weights: { readonly basedOnSeq: number; readonly computedAt: number | null };
-  /** What the leader says of its weights. */
+  /** Receives the same data about the leader's weights. */
   noteWeights(basedOnSeq: number, computedAt: number | null): void;
-  /** Takes slots over, which follow one another and what was applied, and resolves once they are applied. */
+  /** Applies slots, which follow the applied records without a gap. Resolves once they are applied. */
   take(slots: readonly Slot[]): Promise<void>;
-  /** All that was decided before is applied: from here on this node decides. */
+  /** Makes this node decide. All earlier records must be applied. */
   lead(fence: Fence): Promise<void>;
-  /** This node decides no more; resolves once its state is that of the shared log. */
+  /** Stops this node from deciding. Resolves once its state equals the state of the shared log. */
   follow(): Promise<void>;
 }
 
@@ -32,14 +32,14 @@ export interface MemberDeps {
   readonly leaseS: number;
   readonly stalenessMaxMs: number;
   readonly allowStaleReads: boolean;
-  /** ms, by a clock that only runs forward. */
+  /** ms, by a monotonic clock. */
   readonly elapsed: () => number;
   /** ms since 1970. */
   readonly now: () => number;
   readonly note: (level: 'info' | 'warn' | 'error', fields: object, text: string) => void;
-  /** Slots that this node needs were deleted: it must join anew. */
+  /** Called when slots that this node needs were deleted, so that it must join again. */
   readonly onBehind: () => void;
-  /** This node cannot take part any more. */
+  /** Called when this node cannot stay in the cluster. */
   readonly onFailed: (error: unknown) => void;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The role of this node among those of its group: it follows the shared log, campaigns where nobody leads, and leads
- * for as long as its lease and its fence hold. What following and leading mean for the group, its site says.
+ * The role of this node in its group: it follows the shared log, campaigns if no node leads, and leads as long as it
+ * has its lease and its fence. Its site applies the role to the group.
  */
 
 import { countOf } from '../core/records/batch.js';
@@ -18,18 +18,18 @@ export class ClusterMember implements ClusterHealth {
   #role: ClusterRole = 'joining';
   #fence: Fence | null = null;
   #leader: LeaderView | null = null;
-  /** By `elapsed`: when it was known last that all is applied. */
+  /** The last time, by `elapsed`, at which this node had applied the whole shared log. */
   #confirmedAt = Number.NEGATIVE_INFINITY;
-  /** The leader that was there last, as far as is known. */
+  /** The last known leader. */
   #lastLeader: LeaderView | null = null;
   #trimmed = 0;
   #incoming: Slot[] = [];
   #stopWatch: (() => void) | null = null;
   #wake: () => void = () => undefined;
-  /** Somebody waits for the next poll. */
+  /** A caller waits for the next poll. */
   #isAsked = false;
   #whenConfirmed: (() => void)[] = [];
-  /** By `elapsed`: until then it does not campaign. */
+  /** The time, by `elapsed`, until which this node does not campaign. */
   #waitsUntil = Number.NEGATIVE_INFINITY;
   #demoting: Promise<void> | null = null;
   #running: Promise<void> | null = null;
@@ -54,12 +54,12 @@ export class ClusterMember implements ClusterHealth {
       elapsed: deps.elapsed,
       onRenewed: (isNew) => {
         if (isNew) {
-          if (this.#fence !== null) void this.demote('the lease was granted anew');
+          if (this.#fence !== null) void this.demote('the lease was granted again');
           void this.report();
         } else if (this.#role === 'leader') this.#confirmedAt = deps.elapsed();
       },
       onExpired: () => {
-        if (this.#fence !== null) void this.demote('the lease may have run out');
+        if (this.#fence !== null) void this.demote('the lease may have expired');
       },
       onFailure: (error) => this.#unreachable(error),
     });
@@ -102,12 +102,12 @@ export class ClusterMember implements ClusterHealth {
     return this.#reason;
   }
 
-  /** The shared log did not answer last. */
+  /** Whether the last call to the shared log failed. */
   get isUnreachable(): boolean {
     return this.#isUnreachable;
   }
 
-  /** How the group came by the newest leader that this node knows of. */
+  /** The takeover by the last known leader. */
   get lastTakeover(): Takeover | null {
     const last = this.#lastLeader;
     return last === null ? null : { at: last.since, nodeId: last.nodeId, cause: last.cause };
@@ -121,7 +121,9 @@ export class ClusterMember implements ClusterHealth {
     return this.#trimmed;
   }
 
-  /** Resolves to true once it is known that all that was decided before the call is applied here. */
+  /**
+   * Resolves to true once this node has applied all records that were decided before the call; to false after a limit.
+   */
   async refresh(): Promise<boolean> {
     const { elapsed } = this.#deps;
     const askedAt = elapsed();
@@ -146,7 +148,7 @@ export class ClusterMember implements ClusterHealth {
     for (const resolve of this.#whenConfirmed.splice(0)) resolve();
   }
 
-  /** Begins to follow; `fence`: that under which this node formed the group a moment before. */
+  /** Starts to follow. `fence` is the fence under which this node has just formed the group; otherwise null. */
   start(fence: Fence | null): void {
     if (this.#role === 'joining') this.#role = 'follower';
     this.#fence = fence;
@@ -155,7 +157,7 @@ export class ClusterMember implements ClusterHealth {
     this.#reporting.unref();
   }
 
-  /** Gives up what it holds. */
+  /** Stops following and releases the lease. */
   async end(): Promise<void> {
     this.#ended = true;
     this.#stopWatch?.();
@@ -165,36 +167,36 @@ export class ClusterMember implements ClusterHealth {
     await this.#running;
   }
 
-  /** Another node may lead, and this one does not campaign for a while. */
+  /** Lets another node lead. This node does not campaign for a while. */
   async stepDown(cause: string): Promise<void> {
     this.#waitsUntil = this.#deps.elapsed() + limits.stepDownMs;
     await this.demote(cause);
   }
 
-  /** At the node's end: another node takes over, while this one still answers and hands writes on. */
+  /** Lets another node take over before this node stops. This node still answers and forwards writes. */
   async leaveGently(): Promise<void> {
     this.#waitsUntil = Number.POSITIVE_INFINITY;
     await this.demote('the node ends');
   }
 
-  /** Takes no part any more, so that the others go on without it; until `unfit` says that it may again. */
+  /** Leaves the cluster until `unfit` is null, so that the other nodes do not wait for this node. */
   async #leave(reason: string): Promise<void> {
     this.#reason = reason;
-    this.#deps.note('error', { reason }, 'the node leaves the cluster: it goes on once that is mended');
+    this.#deps.note('error', { reason }, 'the node leaves the cluster and returns once the reason is gone');
     await this.demote(reason);
     this.#role = 'left';
     await this.report();
     await this.lease.revoke().catch((error: unknown) => this.#unreachable(error));
   }
 
-  /** Takes no part any more, for good: its storage failed, and only a new start can help. */
+  /** Leaves the cluster for good, because the storage failed and only a restart can help. */
   async retire(reason: string): Promise<void> {
     if (this.#ended || this.#isRetired) return;
     this.#isRetired = true;
     await this.#leave(reason);
   }
 
-  /** This node leads no more, or may not: it follows from here on. */
+  /** Makes this node follow instead of lead. */
   demote(cause: string): Promise<void> {
     this.#demoting ??= this.#demote(cause).finally(() => {
       this.#demoting = null;
@@ -206,7 +208,7 @@ export class ClusterMember implements ClusterHealth {
     const fence = this.#fence;
     if (fence === null && this.#role !== 'leader') return;
     const { note, site, log } = this.#deps;
-    note('warn', { cause }, 'the node leads no more');
+    note('warn', { cause }, 'the node no longer leads');
     this.#fence = null;
     this.#leader = null;
     if (this.#role === 'leader') this.#role = 'follower';
@@ -225,8 +227,8 @@ export class ClusterMember implements ClusterHealth {
     const { nodeId, url, version, format, site } = this.#deps;
     const { appliedSeq: applied, durableSeq: durable, snapshotSeq: snapshot } = site;
     const at = { applied, durable, snapshot, started: this.#started };
-    const said = this.#role === 'leader' ? { weights: site.weights } : {};
-    return { nodeId, url, role: this.#role, version, format, ...at, reason: this.#reason, ...said };
+    const weights = this.#role === 'leader' ? { weights: site.weights } : {};
+    return { nodeId, url, role: this.#role, version, format, ...at, reason: this.#reason, ...weights };
   }
 
   async #run(): Promise<void> {
@@ -236,7 +238,7 @@ export class ClusterMember implements ClusterHealth {
         await this.#demoting;
         const { unfit } = site;
         if (unfit !== null && this.#role !== 'left') await this.#leave(unfit);
-        if (unfit === null && this.#role === 'left' && !this.#isRetired) this.#comeBack();
+        if (unfit === null && this.#role === 'left' && !this.#isRetired) this.#reenter();
         const { unfitToLead } = site;
         if (unfitToLead !== null && this.#role === 'leader') await this.demote(unfitToLead);
         if (this.#role !== 'leader' && this.#role !== 'left') await this.#step();
@@ -251,13 +253,13 @@ export class ClusterMember implements ClusterHealth {
     }
   }
 
-  #comeBack(): void {
+  #reenter(): void {
     this.#reason = null;
     this.#role = 'follower';
-    this.#deps.note('info', {}, 'the node takes part in the cluster again');
+    this.#deps.note('info', {}, 'the node is back in the cluster');
   }
 
-  /** Reads on to the end of the shared log; where nobody leads, campaigns. */
+  /** Reads the shared log to its end. Campaigns if no node leads. */
   async #step(): Promise<void> {
     const { log, elapsed } = this.#deps;
     this.#isAsked = false;
@@ -268,8 +270,8 @@ export class ClusterMember implements ClusterHealth {
       if (this.#ended) return;
       this.writeFormat = view.format;
       if (view.format > this.#deps.format) {
-        // It was away while the others were upgraded.
-        return await this.retire(`this release does not read records of format ${view.format}`);
+        // The other nodes were upgraded while this node was away.
+        return await this.retire(`this release cannot read records of format ${view.format}`);
       }
       if (view.trimmed > this.appliedSeq) {
         this.#isRetired = true;
@@ -280,7 +282,7 @@ export class ClusterMember implements ClusterHealth {
       await this.#take(view.slots);
       const { weights } = view.nodes.find(({ nodeId }) => nodeId === view.leader?.nodeId) ?? {};
       if (weights !== undefined) this.#deps.site.noteWeights(weights.basedOnSeq, weights.computedAt);
-      // Fewer than may come are all that there were.
+      // A full page means that more slots may follow.
       if (view.slots.length === limits.slotsRead) continue;
       this.#confirm(askedAt);
       if (this.#stopWatch === null) this.#watch(view.revision);
@@ -291,10 +293,10 @@ export class ClusterMember implements ClusterHealth {
     }
   }
 
-  /** The leader's key is this node's: from a campaign whose answer was lost, or from before it was demoted. */
+  /** Handles a leader key of this node: a campaign whose answer was lost, or one from before a demotion. */
   async #ownKey({ fence, cause }: LeaderView): Promise<void> {
     if (this.#fence?.revision === fence.revision) await this.#promote(fence, cause);
-    else await this.#deps.log.resign({ fence, cause: 'the node led no more' });
+    else await this.#deps.log.resign({ fence, cause: 'the node no longer led' });
   }
 
   async #campaign(): Promise<void> {
@@ -306,16 +308,16 @@ export class ClusterMember implements ClusterHealth {
     if (fence !== null) await this.#promote(fence, cause);
   }
 
-  /** Why nobody leads, for whoever looks at the group later. */
+  /** Returns why the group has no leader, for the record of the takeover. */
   async #causeOfTakeover(): Promise<string> {
     const last = this.#lastLeader;
     if (last === null) return 'the group had no leader';
     const resigned = await this.#deps.log.resigned();
     const isSame = resigned?.fence.revision === last.fence.revision;
-    return isSame ? `${last.nodeId}: ${resigned.cause}` : `the lease of ${last.nodeId} ran out`;
+    return isSame ? `${last.nodeId}: ${resigned.cause}` : `the lease of ${last.nodeId} expired`;
   }
 
-  /** Applies what the leader before had appended, and leads. */
+  /** Applies the slots of the previous leader, then leads. */
   async #promote(fence: Fence, cause: string): Promise<void> {
     const { log, site, nodeId, url, now, note } = this.#deps;
     this.#fence = fence;
@@ -331,7 +333,7 @@ export class ClusterMember implements ClusterHealth {
     try {
       await site.lead(fence);
     } catch (error) {
-      // The lead goes to another node, whatever becomes of this one.
+      // Another node must be able to lead, whether or not this node recovers.
       await this.demote(messageOf(error));
       throw error;
     }
@@ -344,7 +346,7 @@ export class ClusterMember implements ClusterHealth {
     void this.report();
   }
 
-  /** Slots come by the watch as soon as they are there; the poll finds what it missed. */
+  /** Watches for new slots. The poll finds slots that the watch misses. */
   #watch(revision: string): void {
     const next = String(BigInt(revision) + 1n);
     const stop = this.#deps.log.watch(
@@ -360,7 +362,7 @@ export class ClusterMember implements ClusterHealth {
     this.#stopWatch = stop;
   }
 
-  /** The watch should have brought what the poll found: its member hangs, or has lost the others. */
+  /** Restarts the watch at another member, because the poll found slots that the watch missed. */
   #missed(): void {
     if (this.#incoming.length > 0) return;
     this.#stopWatch?.();
@@ -368,7 +370,7 @@ export class ClusterMember implements ClusterHealth {
     this.#deps.log.rotate();
   }
 
-  /** Until the next poll is due, or something else is to be done; takes what the watch brings meanwhile. */
+  /** Waits until the next poll is due or requested. Applies slots of the watch meanwhile. */
   async #wait(): Promise<void> {
     const { elapsed } = this.#deps;
     const until = elapsed() + limits.clusterPollMs;
@@ -393,7 +395,7 @@ export class ClusterMember implements ClusterHealth {
     }
   }
 
-  /** Of slots in order those that come next, without a gap. */
+  /** Applies the slots that follow the applied records without a gap. Skips applied slots. */
   async #take(slots: readonly Slot[]): Promise<void> {
     const next: Slot[] = [];
     let seq = this.appliedSeq + 1;

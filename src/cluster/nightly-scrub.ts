@@ -1,6 +1,6 @@
 /**
- * Has the leader scrub etcd's files in the night after an erasure. It decides when; what a scrub is, the operations of
- * the cluster say.
+ * Makes the leader scrub etcd's files in the night after an erasure. It decides when a scrub is due; the operations of
+ * the cluster run the scrub.
  */
 import type { SharedLog } from '../group/ports/shared-log.js';
 import { DAY_MS, limits } from '../limits.js';
@@ -16,7 +16,7 @@ export interface NightlyScrubDeps {
 
 export class NightlyScrub {
   readonly #deps: NightlyScrubDeps;
-  /** The night that was looked at last, so that a failure waits for the next one. */
+  /** The last night that was checked, so that a failed scrub is retried in the next night. */
   #night: number;
   #timer: NodeJS.Timeout | null = null;
 
@@ -26,7 +26,7 @@ export class NightlyScrub {
   }
 
   start(): void {
-    this.#timer = setInterval(() => void this.look(), limits.scrubLookMs);
+    this.#timer = setInterval(() => void this.check(), limits.scrubLookMs);
     this.#timer.unref();
   }
 
@@ -34,8 +34,8 @@ export class NightlyScrub {
     if (this.#timer !== null) clearInterval(this.#timer);
   }
 
-  /** Scrubs where a night has begun since the last look and something that was erased waits for it. */
-  async look(): Promise<void> {
+  /** Scrubs if a night has begun since the last check and an erasure waits for a scrub. */
+  async check(): Promise<void> {
     const { log, isLeader, scrub, now, onFailure } = this.#deps;
     const night = nightOf(now());
     if (night === this.#night || !isLeader()) return;
@@ -48,7 +48,7 @@ export class NightlyScrub {
   }
 }
 
-/** Counts nights: the number of the day on which the hour of the scrub came last. */
+/** Returns the number of the night: the day, since 1970, of the last hour of the scrub. */
 function nightOf(at: number): number {
   return Math.floor((at - limits.scrubHourUtc * 3_600_000) / DAY_MS);
 }

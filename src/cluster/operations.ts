@@ -1,4 +1,6 @@
-/** What an operator asks of the nodes of a group together; what only the leader can do goes to the leader. */
+/**
+ * The operator's commands on the whole cluster. Commands that only the leader can execute are forwarded to the leader.
+ */
 import { granted, type Outcome, refused } from '../errors.js';
 import type { OnProgress } from '../group/api.js';
 import type { ClusterOperations, ClusterStatus } from '../group/cluster-api.js';
@@ -23,8 +25,8 @@ export interface OperatorDeps {
   readonly endpoints: readonly string[];
   readonly members: () => Promise<readonly (MemberStatus | null)[]>;
   /**
-   * Writes so much that every member of etcd begins new files of its write-ahead log and purges the old ones. Resolves
-   * to the marker that was written first, as hex.
+   * Writes entries until every member of etcd has started new files of its write-ahead log and purged the old ones.
+   * Resolves to the first entry's marker, as hex.
    */
   readonly pushWal: (settings: WalSettings, onProgress: OnProgress) => Promise<string>;
   readonly defragmentAll: () => Promise<void>;
@@ -32,11 +34,11 @@ export interface OperatorDeps {
   readonly now: () => number;
 }
 
-type Ended = Omit<Scrubbed, 'at'>;
+type ScrubResult = Omit<Scrubbed, 'at'>;
 
 export class ClusterOperator implements ClusterOperations {
   readonly #deps: OperatorDeps;
-  #scrubbing: Promise<Outcome<Ended>> | null = null;
+  #scrubbing: Promise<Outcome<ScrubResult>> | null = null;
 
   constructor(deps: OperatorDeps) {
     this.#deps = deps;
@@ -59,7 +61,7 @@ export class ClusterOperator implements ClusterOperations {
       leader: leader && { nodeId: leader.nodeId, since: leader.since, fence: leader.fence.revision },
       nodes,
       members: members.map((status, at) => {
-        const none = {
+        const silent = {
           endpoint: endpoints[at]!,
           healthy: false,
           leads: false,
@@ -67,7 +69,7 @@ export class ClusterOperator implements ClusterOperations {
           dbBytes: 0,
           dbBytesInUse: 0,
         };
-        return status === null ? none : { ...status, healthy: true };
+        return status === null ? silent : { ...status, healthy: true };
       }),
       scrubbed,
     });
@@ -76,27 +78,27 @@ export class ClusterOperator implements ClusterOperations {
   async stepDown(): Promise<Outcome<{ readonly nodeId: string }>> {
     const { member, nodeId } = this.#deps;
     if (!member.isLeader) return this.#askLeader('/step-down', limits.forwardMs);
-    await member.stepDown('the operator asked for it');
+    await member.stepDown('requested by the operator');
     return granted({ nodeId });
   }
 
-  scrub(settings: Partial<WalSettings> = {}, onProgress: OnProgress = () => undefined): Promise<Outcome<Ended>> {
+  scrub(settings: Partial<WalSettings> = {}, onProgress: OnProgress = () => undefined): Promise<Outcome<ScrubResult>> {
     if (!this.#deps.member.isLeader) return this.#askLeader('/cluster-scrub', limits.scrubMs, settings);
-    const whole = { snapshotEntries: limits.walSnapshotEntries, files: limits.walFiles, ...settings };
-    this.#scrubbing ??= answered(this.#scrub(whole, onProgress)).finally(() => {
+    const allSettings = { snapshotEntries: limits.walSnapshotEntries, files: limits.walFiles, ...settings };
+    this.#scrubbing ??= refusedIfSilent(this.#scrub(allSettings, onProgress)).finally(() => {
       this.#scrubbing = null;
     });
     return this.#scrubbing;
   }
 
-  /** A node whose lease ended is in nobody's way: its key went with the lease. */
+  /** Confirms that the node is gone. Its key expired with its lease, so there is nothing to remove. */
   async forget(nodeId: string): Promise<Outcome<null>> {
     const nodes = await this.#deps.log.nodes();
     if (!nodes.some((node) => node.nodeId === nodeId)) return granted(null);
-    return refused('invalid_parameter', { text: `node ${nodeId} lives: stop it first` });
+    return refused('invalid_parameter', { text: `node ${nodeId} is running: stop it first` });
   }
 
-  async #scrub(settings: WalSettings, onProgress: OnProgress): Promise<Outcome<Ended>> {
+  async #scrub(settings: WalSettings, onProgress: OnProgress): Promise<Outcome<ScrubResult>> {
     const { log, members, pushWal, defragmentAll, now } = this.#deps;
     const due = await log.scrubDue();
     const silent = (await members()).filter((status) => status === null).length;
@@ -104,8 +106,8 @@ export class ClusterOperator implements ClusterOperations {
     await defragmentAll();
     const complete = silent === 0;
     const detail = complete
-      ? 'the write-ahead log of every member of etcd was pushed on, and their databases are defragmented'
-      : `${silent} members of etcd did not answer: their files may still hold what was erased`;
+      ? 'every member of etcd purged its write-ahead log and defragmented its database'
+      : `${silent} members of etcd did not answer: their files may still contain erased data`;
     await log.putScrubbed({ at: now(), complete, detail, marker });
     if (complete && due !== null) await log.clearScrubDue(due);
     return granted({ complete, detail, marker });
@@ -116,12 +118,12 @@ export class ClusterOperator implements ClusterOperations {
     const { leader } = member;
     if (leader === null || leader.nodeId === nodeId) return noLeader();
     const call = { url: leader.url, method: 'POST', path, body, timeoutMs } as const;
-    return answered(link.call<{ readonly outcome: Outcome<T> }>(call).then(({ outcome }) => outcome));
+    return refusedIfSilent(link.call<{ readonly outcome: Outcome<T> }>(call).then(({ outcome }) => outcome));
   }
 }
 
-/** Makes a refusal of what only says that another node, or etcd, did not answer. */
-function answered<T>(work: Promise<Outcome<T>>): Promise<Outcome<T>> {
+/** Returns a refusal if another node or etcd did not answer. */
+function refusedIfSilent<T>(work: Promise<Outcome<T>>): Promise<Outcome<T>> {
   return work.catch((error: unknown) => {
     if (error instanceof SharedLogUnavailableError || error instanceof LinkError) {
       return refused('dependency_unavailable', { text: error.message });

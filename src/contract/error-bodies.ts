@@ -18,10 +18,10 @@ const errorText = { type: 'string', description: 'For people; may be reworded be
 const violationProperties = {
   field: {
     type: 'string',
-    description: 'JSON pointer of the faulty field; of the missing or unknown field itself where that is the fault.',
+    description: 'JSON pointer of the faulty field, which may be a missing or an unknown one.',
   },
-  violation: { type: 'string', description: 'The keyword of JSON Schema that is violated.' },
-  actual: { type: 'number', description: 'The value, or its length, where the keyword is a bound.' },
+  violation: { type: 'string', description: 'The JSON Schema keyword that the value violates.' },
+  actual: { type: 'number', description: 'The value, or its length, if the keyword is a bound.' },
   limit: { type: 'number', description: 'The bound.' },
 } as const;
 
@@ -53,7 +53,7 @@ export const invalidParameterSchema = {
   additionalProperties: false,
   required: ['parameter', 'violation'],
   properties: {
-    parameter: { type: 'string', description: 'The parameter that holds an id with characters that no id may have.' },
+    parameter: { type: 'string', description: 'The parameter whose id contains forbidden characters.' },
     violation: { type: 'string', const: 'pattern' },
   },
 } as const;
@@ -62,7 +62,7 @@ export const missingKeySchema = {
   type: 'object',
   additionalProperties: false,
   required: ['expected_header', 'hint'],
-  description: 'Where the request has an Authorization field, which is not read.',
+  description: 'Present if the request has an Authorization header, which is ignored.',
   properties: { expected_header: { type: 'string', const: 'X-Peer-API-Key' }, hint: { type: 'string' } },
 } as const;
 
@@ -78,7 +78,7 @@ export const duplicateSchema = {
         reason: {
           type: 'string',
           const: 'subject_erased',
-          description: 'The event is not stored any more: it went with an erasure of its player. Its id stays taken.',
+          description: 'The event is no longer stored: an erasure of its player deleted it. Its id stays taken.',
         },
       },
     },
@@ -109,7 +109,7 @@ export const canonicalFormsSchema = {
     canonical_forms: {
       type: 'array',
       minItems: 1,
-      description: 'Which kinds of ids the group takes, and the canonical form of each.',
+      description: 'The kinds of ids that the group accepts, and the canonical form of each.',
       items: {
         type: 'object',
         additionalProperties: false,
@@ -126,7 +126,7 @@ export const erasureQuotaSchema = {
   required: ['quota', 'per_day'],
   properties: {
     quota: { type: 'string', enum: ['peer', 'group'], description: 'Whose quota is used up.' },
-    per_day: { type: 'integer', description: 'Erasures that it allows in 24 hours, those that wait among them.' },
+    per_day: { type: 'integer', description: 'Erasures that the quota allows in 24 hours, including waiting ones.' },
   },
 } as const;
 
@@ -136,8 +136,8 @@ export const rateLimitSchema = {
   required: ['limit'],
   properties: {
     limit: { type: 'string', description: 'Which limit was reached.' },
-    per_s: { type: 'number', description: 'Number of requests that it allows in a second.' },
-    per_hour: { type: 'number', description: 'Number of requests that it allows in an hour.' },
+    per_s: { type: 'number', description: 'Number of requests that the limit allows per second.' },
+    per_hour: { type: 'number', description: 'Number of requests that the limit allows per hour.' },
   },
 } as const;
 
@@ -145,20 +145,22 @@ export const internalErrorSchema = {
   type: 'object',
   additionalProperties: false,
   required: ['request_id'],
-  properties: { request_id: { type: 'string', description: "The operator finds the node's log line by it." } },
+  properties: {
+    request_id: { type: 'string', description: "Identifies the line in the node's log for the operator." },
+  },
 } as const;
 
 export const unavailableSchema = {
   type: 'object',
   additionalProperties: false,
   properties: {
-    reason: { type: 'string', description: 'Why the node does not serve now.' },
+    reason: { type: 'string', description: 'Why the node does not serve requests now.' },
     recorded: {
       type: 'boolean',
       const: true,
-      description: 'The change is recorded, though its effect is not complete yet, or may be recorded.',
+      description: 'The change is recorded but not complete yet, or may have been recorded.',
     },
-    role: { type: 'string', description: 'Of a node of a cluster: `leader`, `follower`, `joining` or `left`.' },
+    role: { type: 'string', description: 'Role of a node of a cluster: `leader`, `follower`, `joining` or `left`.' },
   },
 } as const;
 
@@ -210,7 +212,8 @@ export const problemSchema = {
   type: 'object',
   additionalProperties: false,
   required: ['type', 'title', 'status', 'detail', 'error', 'code'],
-  description: 'RFC 9457, with the members of the plain error as extensions. Sent where `Accept` asks for it.',
+  description:
+    'Problem details (RFC 9457) with the members of the plain error as extensions. Sent if `Accept` asks for this type.',
   properties: {
     type: { type: 'string' },
     title: { type: 'string' },

@@ -19,7 +19,7 @@ export const eventProperties = {
     type: 'string',
     maxLength: limits.schemaVersionLength,
     format: 'semver',
-    description: `Semantic version of the event schema; major versions 0 to ${limits.schemaMajorMax} are taken.`,
+    description: `Semantic version of the event schema; major versions 0 to ${limits.schemaMajorMax} are accepted.`,
     examples: ['1.0.0'],
   },
   event_id: eventId,
@@ -34,7 +34,7 @@ export const eventProperties = {
   player_id: playerId,
   game_id: gameId,
   severity: { type: 'number', minimum: limits.severityMin, maximum: limits.severityMax, examples: [0.8] },
-  timestamp: { ...dateTime, description: 'When it happened, in UTC; at most 24 hours ahead.' },
+  timestamp: { ...dateTime, description: 'Time of the event in UTC, at most 24 hours in the future.' },
 } as const;
 
 /** Optional, from `schema_version` 1.1.0 on. */

@@ -20,18 +20,21 @@ export const healthSchema = {
       additionalProperties: false,
       required: ['based_on_seq', 'computed_at'],
       description:
-        'Up to which log record the peer weights have been computed, cut to two significant digits; `last_seq` once they cover every record.',
+        'The log record up to which the peer weights have been computed, cut to two significant digits; `last_seq` once the weights cover every record.',
       properties: { based_on_seq: count, computed_at: { type: ['string', 'null'], format: 'date-time' } },
     },
     cluster: {
       type: 'object',
       additionalProperties: false,
       required: ['role', 'has_leader', 'staleness_ms'],
-      description: 'This node among those of its group; absent where it serves the group alone.',
+      description: 'This node in its cluster; absent if one node serves the group alone.',
       properties: {
         role: { type: 'string', enum: ['leader', 'follower', 'joining', 'left'] },
-        has_leader: { type: 'boolean', description: 'Whether writes find a leader, as far as this node knows.' },
-        staleness_ms: { ...count, description: 'Since this node knew that it is up to date.' },
+        has_leader: {
+          type: 'boolean',
+          description: 'Whether the group has a leader for writes, as known to this node.',
+        },
+        staleness_ms: { ...count, description: 'Time since this node last knew that it was up to date.' },
       },
     },
   },

@@ -54,11 +54,14 @@ function errorExample(code: ErrorCode): Json {
 }
 
 const requestIdHeader = {
-  'X-Request-Id': { description: "The caller's where it was usable, else a new one.", schema: { type: 'string' } },
+  'X-Request-Id': {
+    description: "The caller's request id if it was usable, otherwise a new one.",
+    schema: { type: 'string' },
+  },
 };
 
 const cacheHeaders = {
-  ETag: { description: 'Without a key: the tag of the answer.', schema: { type: 'string' } },
+  ETag: { description: 'Tag of the answer, for requests without a key.', schema: { type: 'string' } },
   'Cache-Control': { schema: { type: 'string' } },
 };
 
@@ -133,9 +136,14 @@ function signatureParameters(route: Route): Json[] {
   };
   const covered = `\`@method\`, \`@path\`, ${route.body === undefined ? '' : '`content-digest`, '}\`x-peer-api-key\``;
   return [
-    field('Signature-Input', `Of a signed write (RFC 9421): it covers ${covered}, and has \`created\`.`),
-    field('Signature', "Ed25519, by the peer's registered public key."),
-    ...(route.body === undefined ? [] : [field('Content-Digest', 'The sha-256 or sha-512 of the body (RFC 9530).')]),
+    field(
+      'Signature-Input',
+      `Required for a signed write (RFC 9421). The signature covers ${covered} and has the parameter \`created\`.`,
+    ),
+    field('Signature', "Ed25519 signature that the peer's registered public key verifies."),
+    ...(route.body === undefined
+      ? []
+      : [field('Content-Digest', 'The sha-256 or sha-512 digest of the body (RFC 9530).')]),
   ];
 }
 
@@ -157,7 +165,8 @@ function operationOf(id: string, route: Route): Json {
           },
         };
   const successes = Object.entries(route.success).map(([status, one]) => [status, successResponse(route, one)]);
-  const notModified = route.cache === 'public' ? { 304: { description: '`If-None-Match` names the tag.' } } : {};
+  const notModified =
+    route.cache === 'public' ? { 304: { description: '`If-None-Match` names the current tag.' } } : {};
   return {
     operationId: id,
     tags: [route.tag],

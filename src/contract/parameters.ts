@@ -17,19 +17,19 @@ export const queryParameters = {
   limit: {
     name: 'limit',
     required: false,
-    description: `Entries per page; ${limits.pageDefault} where absent.`,
+    description: `Entries per page; ${limits.pageDefault} if absent.`,
     schema: { type: 'integer', minimum: 1, maximum: limits.pageMax },
   },
   cursor: {
     name: 'cursor',
     required: false,
-    description: 'The `next_cursor` of the page before.',
+    description: 'The `next_cursor` of the previous page.',
     schema: { type: 'string', minLength: 1, maxLength: limits.placesCursorLength },
   },
   explain: {
     name: 'explain',
     required: false,
-    description: '`true` adds what the score is made of; never who said it.',
+    description: '`true` adds the parts of the score, without the identities of peers.',
     schema: { type: 'string', enum: ['true', 'false'] },
   },
   ids: {

@@ -7,7 +7,7 @@ import { contactEmail, disputeText, gameIds, peerName, publicKey } from '../vali
 import type { FromSchema } from '../validation/schema.js';
 import { eventFields, eventProperties, laterEventProperties } from './fields.js';
 
-const signature = { description: 'Reserved: any JSON value, neither validated nor used nor stored.' } as const;
+const signature = { description: 'Reserved. Any JSON value, which is neither validated nor used nor stored.' } as const;
 
 /** Used from `schema_version` 1.1.0 on. */
 export const eventSchema = {

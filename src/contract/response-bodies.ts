@@ -20,7 +20,11 @@ export const storedEventSchema = {
       description:
         'Present while the event is disputed, or the operator upheld a dispute: the event then does not count.',
     },
-    game_id: { type: 'string', description: 'As it was when the event was accepted.', examples: gameId.examples },
+    game_id: {
+      type: 'string',
+      description: 'The answer as it was when the event was accepted.',
+      examples: gameId.examples,
+    },
     received_at: dateTime,
     status: { type: 'string', const: 'accepted' },
   },
@@ -44,7 +48,7 @@ export const batchResultSchema = {
         required: ['event_id', 'status'],
         properties: {
           event_id: { type: ['string', 'null'], description: 'As sent; null if it was not a string.' },
-          status: { type: 'integer', description: 'The answer to this event as if it had been sent alone.' },
+          status: { type: 'integer', description: 'The answer that this event would get if it were sent alone.' },
           code: errorCodeSchema,
           error: { type: 'string' },
           details: errorDetailsSchema,
@@ -69,12 +73,12 @@ export const registeredPeerSchema = {
   required: ['peer_id', 'api_key', 'status', 'peer_name', 'game_ids', 'registered_at'],
   properties: {
     ...peerProperties,
-    api_key: { type: 'string', description: 'Shown this once; the service keeps only a hash of it.' },
+    api_key: { type: 'string', description: 'Shown only this once; the service stores only a hash of the key.' },
   },
 } as const;
 export type RegisteredPeerBody = FromSchema<typeof registeredPeerSchema>;
 
-const everAccepted = 'Events ever accepted, those withdrawn or erased since among them.';
+const everAccepted = 'Events ever accepted, including events withdrawn or erased since.';
 
 export const peerListSchema = {
   type: 'object',
@@ -93,7 +97,7 @@ export const peerListSchema = {
         'player_count',
         'event_count',
       ],
-      description: 'Counts are cut to two significant digits, so that they do not tell who reported whom.',
+      description: 'Counts are cut to two significant digits, so that they do not reveal who reported whom.',
       properties: {
         group_id: { type: 'string' },
         identity_mode: { type: 'string', enum: identityModes },
@@ -101,12 +105,12 @@ export const peerListSchema = {
           type: ['string', 'null'],
           pattern: '^[0-9a-f]{8}$',
           description:
-            'The first 8 hexadecimal digits of SHA-256("ptf-salt-check" + group salt), by which a client notices a wrong salt; null where the operator does not publish it.',
+            'The first 8 hexadecimal digits of SHA-256("ptf-salt-check" + group salt), by which a client detects a wrong salt; null if the operator does not publish it.',
         },
         player_id_kinds: {
           anyOf: [{ type: 'array', items: { type: 'string' } }, { type: 'null' }],
           description:
-            'The kinds of player ids that the group takes, each in its canonical form only; null where ids are opaque. A person with several ids is known by the first of these kinds.',
+            'The kinds of player ids that the group accepts, each in its canonical form only; null if ids are opaque. A person with several ids is known by the first of these kinds.',
         },
         peer_count: count,
         player_count: count,
@@ -123,9 +127,9 @@ export const peerListSchema = {
           ...peerProperties,
           event_count: {
             ...count,
-            description: `${everAccepted} Cut to two significant digits, without those of the last one to two hours. Only with an active peer's key.`,
+            description: `${everAccepted} Cut to two significant digits, without events of the last one to two hours. Present only with an active peer's key.`,
           },
-          pre_trusted: { type: 'boolean', description: "Only with an active peer's key." },
+          pre_trusted: { type: 'boolean', description: "Present only with an active peer's key." },
         },
       },
     },
@@ -167,7 +171,7 @@ const confidence = {
   type: 'number',
   minimum: 0,
   maximum: 1,
-  description: '0: no signal. At most 4 decimals.',
+  description: '0 means no signal. At most 4 decimals.',
 } as const;
 
 const allowed = {
@@ -177,12 +181,12 @@ const allowed = {
     "Present only for a player on the group's allow list: score, confidence and verdict are then neutral, whatever was reported.",
 } as const;
 
-const updatedAt = { ...dateTime, description: 'Newest change of the player, cut to the hour.' } as const;
+const updatedAt = { ...dateTime, description: 'Time of the newest change of the player, cut to the hour.' } as const;
 
 const evidence = {
   type: 'number',
   minimum: 0,
-  description: 'As reported and decayed, before the weights of peers. Absent where fewer than 3 peers contributed.',
+  description: 'Evidence as reported and decayed, before peer weights apply. Absent if fewer than 3 peers contributed.',
 } as const;
 
 export const explanationSchema = {
@@ -195,9 +199,10 @@ export const explanationSchema = {
       minItems: 1,
       maxItems: 3,
       items: { type: 'string' },
-      description: 'Why the player has its verdict, in words for a person; they may change with a release.',
+      description:
+        'Why the player has its verdict, in sentences for a person. The sentences may change with a release.',
     },
-    peers: { ...count, description: 'Peers that hold evidence.' },
+    peers: { ...count, description: 'Peers with evidence about the player.' },
     witnesses: {
       ...count,
       description: 'Independent witnesses among them that have a weight; clones and copied lists count as one.',
@@ -276,7 +281,7 @@ export const playerEventsSchema = {
     },
     summary: {
       type: 'array',
-      description: 'One row `other` without a week where fewer than 3 peers contributed.',
+      description: 'A single row `other` without a week if fewer than 3 peers contributed.',
       items: {
         type: 'object',
         additionalProperties: false,
@@ -316,19 +321,25 @@ export const erasedEventsSchema = {
   additionalProperties: false,
   required: ['total', 'data', 'next_cursor'],
   properties: {
-    total: { ...count, description: "The caller's events that went with an erasure of their player." },
+    total: { ...count, description: "The caller's events that were deleted by an erasure of their player." },
     data: {
       type: 'array',
       description:
-        'In the order of their erasure. Neither the event id nor the player is known any more; an id that is sent again is answered 409 with `reason`.',
+        'In the order of their erasure. The event id and the player are no longer known; an id that is sent again is answered 409 with `reason`.',
       items: {
         type: 'object',
         additionalProperties: false,
         required: ['status', 'received_at', 'erased_at'],
         properties: {
           status: { type: 'string', const: 'subject_erased' },
-          received_at: { ...dateTime, description: 'As it was answered when the event was accepted.' },
-          erased_at: { ...dateTime, description: 'Cut to the hour, so that it does not tell who asked for it.' },
+          received_at: {
+            ...dateTime,
+            description: 'The `received_at` of the answer with which the event was accepted.',
+          },
+          erased_at: {
+            ...dateTime,
+            description: 'Cut to the hour, so that it does not reveal who requested the erasure.',
+          },
         },
       },
     },
@@ -362,7 +373,7 @@ export const pendingErasureSchema = {
       type: 'string',
       enum: pendingReasons,
       description:
-        'Why it waits: the operator confirms every erasure; the peer registered less than a day ago; others reported the player, too.',
+        'Why the erasure waits: the operator confirms every erasure, the peer registered less than a day ago, or other peers reported the player, too.',
     },
   },
 } as const;
@@ -376,7 +387,7 @@ export const withdrawalSchema = {
 } as const;
 export type WithdrawalBody = FromSchema<typeof withdrawalSchema>;
 
-const address = { type: 'string', description: 'Relative to the address that was asked.' } as const;
+const address = { type: 'string', description: 'Relative to the address of the request.' } as const;
 
 export const indexSchema = {
   type: 'object',

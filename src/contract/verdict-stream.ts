@@ -19,12 +19,12 @@ export const changedPlayerSchema = {
       type: 'boolean',
       const: true,
       description:
-        'Only for readers with the key of a peer whose events about the player are disputed, or are void since the operator upheld a dispute.',
+        'Present only for readers with the key of a peer whose events about the player are disputed, or are void since the operator upheld a dispute.',
     },
     allowed: {
       type: 'boolean',
       const: true,
-      description: "Only of a player on the group's allow list, which is neutral whatever was reported.",
+      description: "Present only for a player on the group's allow list, who is neutral whatever was reported.",
     },
   },
 } as const;
@@ -40,13 +40,13 @@ export const removedPlayerSchema = {
     subject_erased: {
       type: 'boolean',
       const: true,
-      description: 'Only for readers with the key of a peer whose events went with the erasure.',
+      description: 'Present only for readers with the key of a peer whose events the erasure deleted.',
     },
   },
 } as const;
 export type RemovedPlayer = FromSchema<typeof removedPlayerSchema>;
 
-const asOf = { ...dateTime, description: "The node's time up to which everything has been told." } as const;
+const asOf = { ...dateTime, description: "The node's time up to which all changes have been sent." } as const;
 
 /** The first event on every connection. */
 export const helloDataSchema = {
@@ -56,10 +56,10 @@ export const helloDataSchema = {
     version: { type: 'integer', const: 1 },
     group_id: { type: 'string' },
     identity_mode: { type: 'string', enum: identityModes },
-    now: { ...dateTime, description: "The node's time when it sent this, to read each `as_of` by." },
-    heartbeat_ms: { ...count, description: 'The node is never silent for longer.' },
-    score_step: { type: 'number', description: 'Smaller moves of a score than this may stay untold.' },
-    confidence_step: { type: 'number', description: 'Smaller moves of a confidence than this may stay untold.' },
+    now: { ...dateTime, description: "The node's time when it sent this frame, to compare each `as_of` with." },
+    heartbeat_ms: { ...count, description: 'The longest time between two frames of the node.' },
+    score_step: { type: 'number', description: 'Score changes smaller than this may not be sent.' },
+    confidence_step: { type: 'number', description: 'Confidence changes smaller than this may not be sent.' },
   },
 } as const;
 export type HelloData = FromSchema<typeof helloDataSchema>;
@@ -69,7 +69,7 @@ export const snapshotDataSchema = {
   required: ['players', 'last', 'as_of'],
   properties: {
     players: { type: 'array', items: changedPlayerSchema },
-    last: { type: 'boolean', description: 'True on the frame that ends the section; it alone has an id.' },
+    last: { type: 'boolean', description: 'True on the last frame of the section, which alone has an id.' },
     as_of: asOf,
   },
 } as const;
@@ -98,7 +98,7 @@ export const resumeDataSchema = {
   required: ['reason', 'after_ms'],
   properties: {
     reason: { type: 'string', enum: ['slow_reader', 'draining', 'credentials', 'limit', 'rebuilt'] },
-    after_ms: { ...count, description: 'Wait at least this long.' },
+    after_ms: { ...count, description: 'Minimum time to wait before the next request.' },
   },
 } as const;
 export type ResumeData = FromSchema<typeof resumeDataSchema>;

@@ -393,21 +393,31 @@ export interface GroupStatus extends GroupHealth {
   readonly cluster: ClusterHealth | null;
 }
 
-/** Views: synchronous reads of memory that never wait. */
-export interface GroupViews {
+/** The part of a group that its node answers from the start on, also while the group is being recovered. */
+export interface GroupCondition {
   readonly identity: GroupIdentity;
   health(): GroupHealth;
+  /** The `ready` field of `health`, which every request reads. */
+  readonly isReady: boolean;
+}
+
+/** A node and its group, for layers that answer callers before the group is recovered. */
+export interface GroupNode extends GroupCondition {
   /**
    * Null if this node serves its group alone. One object for the node's lifetime, whose fields show the present state.
    */
   readonly cluster: ClusterHealth | null;
+  /** The recovered group. Throws before that; a node that is ready has one. */
+  readonly group: GroupApi;
+}
+
+/** Views: synchronous reads of memory that never wait. */
+export interface GroupViews extends GroupCondition {
   /**
    * Resolves with true once everything that was decided before the call is applied here; with false if that is not
    * known in time.
    */
   refresh(): Promise<boolean>;
-  /** The `ready` field of `health`, which every request reads. */
-  readonly isReady: boolean;
   /**
    * True if `events` more of a holder would be admitted now; called before a body is parsed, so that a refusal is
    * cheap.

@@ -13,13 +13,13 @@ export function overloaded(): Refusal {
 
 /** The clock is ahead of the elapsed time: `clock-guard.ts`. */
 export function clockAhead(): Refusal {
-  const text = 'the clock of this node jumped ahead: reads are answered, writes are not';
+  const text = 'the clock of this node jumped ahead: reads are answered, writes are refused';
   const details = { reason: 'clock_ahead' };
   return refused('dependency_unavailable', { text, details, retryAfterS: limits.diskRetryAfterS });
 }
 
 export function diskLow(): Refusal {
-  const text = 'the disk of this node is nearly full: reads are answered, writes are not';
+  const text = 'the disk of this node is nearly full: reads are answered, writes are refused';
   const details = { reason: 'disk_low' };
   return refused('dependency_unavailable', { text, details, retryAfterS: limits.diskRetryAfterS });
 }
@@ -35,14 +35,14 @@ export function noLeader(): Refusal {
  */
 export function logUnreachable(isUnknown = false): Refusal {
   const text = isUnknown
-    ? 'the replicated log did not answer in time; the command may be recorded nevertheless'
-    : 'the replicated log does not answer: reads are answered, writes are not';
+    ? 'the replicated log did not answer in time; the command may have been recorded'
+    : 'the replicated log does not answer: reads are answered, writes are refused';
   const details = { reason: 'log_unreachable', ...(isUnknown ? ({ recorded: true } as const) : {}) };
   return refused('dependency_unavailable', { text, details, retryAfterS: limits.noLeaderRetryAfterS });
 }
 
 /** A node of an older release could not read what the command writes. */
 export function mixedReleases(): Refusal {
-  const text = 'a node of the group runs an older release: this is possible once all are upgraded';
+  const text = 'a node of the group runs an older release; this command is accepted once all nodes are upgraded';
   return refused('dependency_unavailable', { text, details: { reason: 'mixed_releases' } });
 }

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import type { Pseudonyms } from '../core/hashing/pseudonym.js';
 import type { RegistrationMode, RequestSigning } from '../core/vocabulary.js';
-import type { GroupApi } from '../group/api.js';
+import type { GroupNode } from '../group/api.js';
 import type { Clock } from '../group/ports/clock.js';
 
 export interface FaceSettings {
@@ -53,7 +53,7 @@ export interface SessionClaims {
 }
 
 export interface FaceDeps {
-  readonly group: GroupApi;
+  readonly node: GroupNode;
   /** Returns whether a session is still valid, that is, not ended where it was opened. */
   readonly sessionHolds: (claims: SessionClaims) => boolean;
   readonly pseudonyms: Pick<Pseudonyms, 'of' | 'ofAll' | 'writeAll' | 'saltCheck'>;

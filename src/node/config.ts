@@ -138,7 +138,7 @@ function checkTogether(config: Config, settings: Settings): void {
   if (config.requestSigning === 'required' && !config.peerAuthEnabled) {
     settings.note(
       variables.requestSigning.name,
-      'must not be required with PEER_AUTH_ENABLED=false: no caller signs then',
+      'must not be required with PEER_AUTH_ENABLED=false, since no caller signs then',
     );
   }
   if (!config.production) return;
@@ -182,11 +182,12 @@ function warningsOf(config: Config): Remark[] {
   }
   if (config.production && config.registrationMode === 'open' && config.registrationsPerAddressPerHour === 0) {
     const text =
-      'is 0 while registration is open: one caller can fill the list of peers; set it to 20, or close registration';
+      'is 0 while registration is open: one caller can fill the list of peers; set the limit to 20, or close registration';
     warnings.push({ variable: variables.registrationsPerAddressPerHour.name, text });
   }
   if (config.erasureMode === 'peer') {
-    const text = 'is peer: any peer erases any player at once, whoever reported it; the default in production is own';
+    const text =
+      'is peer: any peer can erase any player at once, regardless of who reported the player; the default in production is own';
     warnings.push({ variable: variables.erasureMode.name, text });
   }
   const preTrusted = config.preTrustedPeers?.length ?? 0;

@@ -11,6 +11,7 @@ import type { Resolve } from '../group/actor/effects.js';
 import { GroupLoop } from '../group/actor/loop.js';
 import { Nonces } from '../group/actor/nonces.js';
 import type { GroupApi, GroupIdentity } from '../group/api.js';
+import type { CurrentLoop } from '../group/calls.js';
 import { VerdictFeed } from '../group/feed/change-feed.js';
 import { Group } from '../group/group.js';
 import { ClockGuard, clockProblem } from '../group/health/clock-guard.js';
@@ -53,6 +54,7 @@ import {
   verifyFolder,
 } from './startup.js';
 import { random, sinceBoot, clock as systemClock, timers } from './system.js';
+import { ThisNode } from './this-node.js';
 import { backgroundCheck, clockReported, clockWatch, diskWatch, rememberHeads, retention } from './upkeep.js';
 import { version } from './version.js';
 
@@ -182,15 +184,20 @@ interface Start {
 async function openNode(start: Start, parts: Parts): Promise<RunningNode> {
   const { config, ports, clock, dir, closers, cluster } = start;
   const { log } = ports;
-  const { group, api, pool } = parts;
+  const { pool } = parts;
   const address = parts.address!;
   closers.add(() => pool.close(closers.msLeft(limits.shutdownLoadMs)));
+  let opened: OpenGroup | null = null;
   // Between the pool, which a last snapshot needs, and the public port, which lets in what must be answered first.
-  const windDownBy = closers.reserve();
+  const snapshotMs = () => closers.msLeft(limits.shutdownSnapshotMs);
+  closers.add(async () => {
+    if (opened !== null) await windDown({ ...opened, dir, log, snapshotMs });
+  });
   closers.add(() => parts.drain());
   if (cluster !== null) closers.add(() => cluster.closeLink());
 
-  const { current, check, clusterSite } = await openGroup(start, { ...parts, windDownBy });
+  opened = await openGroup(start, parts);
+  const { group, api, current, check, clusterSite } = opened;
   if (cluster === null) await applyConfiguration(config, group);
   current.loop.resume();
   closers.add(retention(() => current.loop, clock, config.retentionDays));
@@ -233,18 +240,16 @@ function makeParts({ config, ports: { log }, clock, dir, saltText, cluster }: Pa
   };
   const bounds = { peersMax, erasureQuotaPerDay, erasureMode };
   const salt = Buffer.from(saltText);
-  const group = new Group({ identity, bounds, clock, random });
-  const api: GroupApi = cluster?.groupOver(group) ?? group;
   // From the first request on: a node that joins tells its role.
-  if (cluster !== null) group.cluster = cluster.member;
-  const metrics = createMetrics(version);
+  const node = new ThisNode(identity, cluster?.member ?? null);
+  const metrics = createMetrics(version, () => node.group);
   const isCanonical = kinds === null ? null : (playerId: string) => isCanonicalPlayerId(playerId, kinds);
   const pseudonyms = new Pseudonyms(saltText, identityMode, isCanonical);
   const sessionSecret = config.sessionSecret === null ? null : Buffer.from(config.sessionSecret);
   const passwordHash = rereader(join(dir, passwordFile));
   const sessions = new Sessions({ secret: sessionSecret, environment, clock, passwordHash });
   const faceDeps: FaceDeps = {
-    group: api,
+    node,
     pseudonyms,
     sessionHolds: (claims) => sessions.holds(claims),
     settings: {
@@ -281,7 +286,7 @@ function makeParts({ config, ports: { log }, clock, dir, saltText, cluster }: Pa
     address = await face.listen(host, port);
   };
   return {
-    ...{ identity, bounds, salt, group, api, metrics, pseudonyms, passwordHash, sessions, pool, listenOn, drain },
+    ...{ bounds, salt, node, metrics, pseudonyms, passwordHash, sessions, pool, listenOn, drain },
     get address() {
       return address;
     },
@@ -294,8 +299,11 @@ function listen({ host, port }: Config, parts: Parts): Promise<void> {
 }
 
 interface OpenGroup {
+  readonly group: Group;
+  /** The group as callers see it: in a cluster, the leader decides. */
+  readonly api: GroupApi;
   /** Replaced by another loop after a node of a cluster has read its log anew. */
-  readonly current: { loop: GroupLoop };
+  readonly current: CurrentLoop;
   readonly check: BackgroundCheck;
   readonly clusterSite: ClusterSiteParts;
 }
@@ -303,21 +311,18 @@ interface OpenGroup {
 type ClusterSiteParts = Parameters<ClusterNode['start']>[0];
 
 /** Recovers the group and connects its parts: from here on it accepts commands. */
-async function openGroup(
-  start: Start,
-  parts: Parts & { readonly windDownBy: (closer: () => Promise<void>) => void },
-): Promise<OpenGroup> {
+async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
   const { config, clock, dir, writer, reserve, closers, cluster } = start;
   const { log, onFatal, disk: gauge, checkTimes } = start.ports;
-  const { group, metrics, pool } = parts;
+  const { node, metrics, pool } = parts;
   const recovered = await recoverActor(start, parts);
   const { snapshots } = recovered;
-  // The first check precedes the loop, which afterwards calls the watch itself.
-  let watching: GroupLoop | null = null;
-  const onClock = clockReported(log, () => watching?.writableChanged());
+  // The first check of the disk precedes the loop, which afterwards calls the watch itself.
+  let watching: CurrentLoop | null = null;
+  const onClock = clockReported(log, () => current.loop.writableChanged());
   const clockGuard = new ClockGuard({ clock, timers: sinceBoot, seenAt: recovered.seenAt, onChange: onClock });
   const disk = diskWatch({ gauge: gauge ?? new FolderGauge(dir), timers }, config.diskFreeMinMb, log, (low) =>
-    watching?.diskChanged(low),
+    watching?.loop.diskChanged(low),
   );
   await disk.start();
   closers.add(async () => disk.stop());
@@ -358,30 +363,21 @@ async function openGroup(
   const feed = new VerdictFeed({ pool, clock, timers, random, durableSeq, intervalMs, onFailure, ...shared });
   closers.add(async () => feed.close());
   const current = { loop: loopOver(recovered) };
-  watching = current.loop;
+  watching = current;
   closers.add(clockWatch(clockGuard, clock, dir, log));
-  parts.windDownBy(() =>
-    windDown({
-      group,
-      loop: () => current.loop,
-      dir,
-      log,
-      snapshotMs: () => closers.msLeft(limits.shutdownSnapshotMs),
-    }),
-  );
   const check = backgroundCheck({ pool, timers, clock }, log, checkTimes);
   closers.add(() => check.stop());
-  group.attach(current.loop, feed, check);
-  metrics.watch(parts.api);
+  const { identity, cluster: health } = node;
+  const group = new Group({ identity, current, verdicts: feed, check, cluster: health, clock, random });
+  const api = cluster?.groupOver(group) ?? group;
+  node.recovered(api);
   const reload = async () => {
     const startedAt = performance.now();
     const again = recover(writer, snapshots, parts.salt, lastSeqOf(writer));
     if (again === null) throw new Error('the log is empty');
     const actor = actorOver(again.follower, parts.bounds, cluster !== null);
     current.loop = loopOver({ actor, recoveredFrom: again.snapshotSeq });
-    watching = current.loop;
-    group.attach(current.loop, feed, check);
-    log.info({ last_seq: actor.durableSeq, ms: Math.round(performance.now() - startedAt) }, 'the state was read anew');
+    log.info({ last_seq: actor.durableSeq, ms: Math.round(performance.now() - startedAt) }, 'the state was read again');
   };
   const clusterSite: ClusterSiteParts = {
     loop: () => current.loop,
@@ -391,7 +387,7 @@ async function openGroup(
     unfit: () => (disk.low ? 'disk_low' : null),
     unfitToLead: () => (clockGuard.clockAhead ? 'the clock of the node jumped ahead' : null),
   };
-  return { current, check, clusterSite };
+  return { group, api, current, check, clusterSite };
 }
 
 interface RecoveredGroup {
@@ -412,11 +408,11 @@ function actorOver({ state, chain }: Follower, bounds: GroupBounds, isClustered:
 /** Creates the actor from the state in folder and log, or from that of a new group. */
 async function recoverActor(
   { config, ports, clock, dir, writer, cluster }: Start,
-  { identity, bounds, salt }: Parts,
+  { node, bounds, salt }: Parts,
 ): Promise<RecoveredGroup> {
   const snapshots = new LmdbSnapshotStore(dir);
   await snapshots.sweep();
-  const formation = { identity, halfLifeDays: config.halfLifeDays, salt };
+  const formation = { identity: node.identity, halfLifeDays: config.halfLifeDays, salt };
   const { follower, snapshotSeq } = await recoverOrForm({ formation, clock }, writer, snapshots, ports.log);
   const seenAt = Math.max(follower.state.lastAt, readClockSeen(dir));
   refuseClock(clockProblem(clock.now(), seenAt, config.clockAcceptedUntil), config.environment, ports.log);

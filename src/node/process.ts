@@ -28,7 +28,7 @@ function readEnvironment(): Environ {
   try {
     return withDotenv(process.env, readText, '.env');
   } catch {
-    return exitWithProblems([{ variable: '.env', text: 'is there but cannot be read' }]);
+    return exitWithProblems([{ variable: '.env', text: 'exists but cannot be read' }]);
   }
 }
 
@@ -83,7 +83,7 @@ function run(config: Config, warnings: readonly Remark[]): void {
       return;
     }
     if (error instanceof StartRefusedError) log.fatal(error.message);
-    else log.fatal({ err: error }, 'the node cannot go on');
+    else log.fatal({ err: error }, 'the node cannot continue');
     exitFailed(starting);
   };
   process.on('uncaughtException', fail);

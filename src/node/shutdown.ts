@@ -3,7 +3,7 @@
  * written.
  */
 import type { Logger } from 'pino';
-import type { GroupLoop } from '../group/actor/loop.js';
+import type { CurrentLoop } from '../group/calls.js';
 import type { Group } from '../group/group.js';
 import { limits } from '../limits.js';
 import { writeHead } from './upkeep.js';
@@ -18,18 +18,6 @@ export class Closers {
 
   add(closer: Closer): void {
     this.#closers.push(closer);
-  }
-
-  /**
-   * Reserves this place in the order for a closer that is passed to the returned function later; until then nothing is
-   * closed here.
-   */
-  reserve(): (closer: Closer) => void {
-    let late: Closer = async () => undefined;
-    this.add(() => late());
-    return (closer) => {
-      late = closer;
-    };
   }
 
   /** Returns `atMost` ms, or less if the time limit of a stop in progress leaves less. */
@@ -53,8 +41,8 @@ export class Closers {
 
 export interface WindingDown {
   readonly group: Group;
-  /** Returns the loop at the time of the stop. */
-  readonly loop: () => GroupLoop;
+  /** Holds the loop at the time of the stop. */
+  readonly current: CurrentLoop;
   readonly dir: string;
   readonly log: Logger;
   /** Returns the remaining ms for a last snapshot. */
@@ -62,9 +50,9 @@ export interface WindingDown {
 }
 
 /** Waits until everything accepted is durable, and writes a last snapshot if there is time. */
-export async function windDown({ group, loop: current, dir, log, snapshotMs }: WindingDown): Promise<void> {
+export async function windDown({ group, current, dir, log, snapshotMs }: WindingDown): Promise<void> {
   await group.drain();
-  const loop = current();
+  const { loop } = current;
   if (loop.failed) return;
   let isLeft = false;
   let timer: NodeJS.Timeout | undefined;

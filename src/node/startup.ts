@@ -19,13 +19,13 @@ import { lastSeqOf, type Recovered, recover } from '../group/recovery/recovery.j
 import { limits } from '../limits.js';
 import { makePrivate } from '../store/backup/backup-folder.js';
 import { refusalOfTarget } from '../store/backup/restore-folder.js';
+import { refusalOfMarked } from '../store/files/cluster-mark.js';
 import { replaceFile } from '../store/files/durable-file.js';
 import { dataFileOf, isThere } from '../store/files/environment-file.js';
 import { saltFile, storedSalt } from '../store/files/stored-salt.js';
 import { logFolderOf } from '../store/log/lmdb-log.js';
 import { FolderOwnedError } from '../store/ownership/owner.js';
 import { verifyInChild } from '../workers/verify/verify-runner.js';
-import { refusalOfMarked } from './cluster/cluster-mark.js';
 import type { Config } from './config.js';
 import { random } from './system.js';
 
@@ -202,7 +202,7 @@ function logRecovery({ follower, snapshotSeq, problems }: Recovered, ms: number,
  */
 export function refuseClock(problem: string | null, environment: Environment, log: Logger): void {
   if (problem === null) return;
-  const text = `${problem}: set the clock right, or, if it is right because no node ran meanwhile, set CLOCK_ACCEPTED_UNTIL to today`;
+  const text = `${problem}: correct the clock, or, if it is correct because no node ran meanwhile, set CLOCK_ACCEPTED_UNTIL to today`;
   if (environment !== 'dev') throw new StartRefusedError(text);
   log.warn(`${text}; outside of dev this start would be refused`);
 }

@@ -47,7 +47,7 @@ export function clockReported(log: Logger, onChange: () => void): (ahead: boolea
   return (ahead, aheadMs) => {
     const fields = { ahead_ms: Math.round(aheadMs) };
     if (ahead) log.error(fields, 'the clock jumped more than a day ahead: writes are answered 503, reads continue');
-    else log.warn(fields, 'the clock is right again: writes are accepted');
+    else log.warn(fields, 'the clock is correct again: writes are accepted');
     onChange();
   };
 }
@@ -77,7 +77,7 @@ export function backgroundCheck(
       onReport({ ok, faults, lastSeq }) {
         if (ok) log.info({ last_seq: lastSeq }, 'log and snapshots were checked and are intact');
         for (const fault of faults)
-          log.error({ fault }, 'the store is damaged: look at the disk, and see "When damage is found"');
+          log.error({ fault }, 'the store is damaged: check the disk, and see "When damage is found"');
       },
       onFailure: (error) => log.error({ err: error }, 'the check of log and snapshots failed and will be tried again'),
     },

@@ -187,7 +187,7 @@ export const variables = {
   }),
   nodeEnv: variable<string>({
     name: 'NODE_ENV',
-    meaning: '`production`, in capital letters or not, asks for the rules of production whatever `ENVIRONMENT` says',
+    meaning: '`production`, in any letter case, applies the rules of production regardless of `ENVIRONMENT`',
     fallback: '',
     parse: parseLine,
   }),
@@ -212,21 +212,21 @@ export const variables = {
   }),
   groupId: variable<string>({
     name: 'GROUP_ID',
-    meaning: 'The federation group that this node serves; required in production',
+    meaning: 'Federation group that this node serves; required in production',
     fallback: 'local',
     parse: parseGroupId,
   }),
   /** Null, outside production only: the node generates one and stores it. */
   salt: variable<string | null>({
     name: 'GROUP_SALT',
-    meaning: `The group's shared salt, ${limits.saltBytesMin} bytes or more; required in production, else made once and kept in \`DATA_DIR\``,
+    meaning: `The group's shared salt, ${limits.saltBytesMin} bytes or more; required in production, otherwise generated once and stored in \`DATA_DIR\``,
     fallback: null,
     secret: true,
     parse: secretOf(limits.saltBytesMin),
   }),
   publishSaltCheck: variable<boolean>({
     name: 'PUBLISH_SALT_CHECK',
-    meaning: '`false` leaves `salt_check` out of `GET /peers`; clients then cannot tell a wrong salt',
+    meaning: '`false` omits `salt_check` from `GET /peers`; clients then cannot detect a wrong salt',
     fallback: true,
     parse: parseSwitch,
   }),
@@ -240,20 +240,20 @@ export const variables = {
   playerIdKinds: variable<readonly string[] | null>({
     name: 'PLAYER_ID_KINDS',
     meaning:
-      'Comma-separated kinds of player ids that the group takes, in canonical form only, such as `steam,minecraft`; unset takes any text; chosen once per group',
+      'Comma-separated kinds of player ids that the group accepts, in canonical form only, such as `steam,minecraft`; if unset, any text is accepted; chosen once per group',
     fallback: null,
     parse: parseKinds,
   }),
   peerAuthEnabled: variable<boolean>({
     name: 'PEER_AUTH_ENABLED',
-    meaning: '`false` lets any caller act as any peer: for local trials only, refused in production',
+    meaning: '`false` lets any caller act as any peer; for local trials only, refused in production',
     fallback: true,
     parse: parseSwitch,
   }),
   requestSigning: variable<RequestSigning>({
     name: 'REQUEST_SIGNING',
     meaning:
-      '`optional` (a peer with a public key must sign its writes), `required` (every peer must) or `off` (no signature is looked at)',
+      '`optional` (a peer with a public key must sign its writes), `required` (every peer must) or `off` (signatures are ignored)',
     fallback: 'optional',
     parse: oneOf(requestSignings),
   }),
@@ -267,7 +267,7 @@ export const variables = {
   /** Never null if `registrationMode` is `session`. */
   sessionSecret: variable<string | null>({
     name: 'SESSION_SECRET',
-    meaning: `Verifies the session cookie, ${limits.sessionSecretBytesMin} bytes or more; required with \`REGISTRATION_MODE=session\``,
+    meaning: `Secret that verifies the session cookie, ${limits.sessionSecretBytesMin} bytes or more; required with \`REGISTRATION_MODE=session\``,
     fallback: null,
     secret: true,
     parse: secretOf(limits.sessionSecretBytesMin),
@@ -275,49 +275,50 @@ export const variables = {
   /** Null: the set in the log stays in force. */
   preTrustedPeers: variable<readonly string[] | null>({
     name: 'PRE_TRUSTED_PEERS',
-    meaning: `Comma-separated peer ids, 1 to ${limits.preTrustedWarnAbove} as a rule; unset leaves the set that the operator made`,
+    meaning: `Comma-separated peer ids, 1 to ${limits.preTrustedWarnAbove} as a rule; if unset, the set that the operator made stays in force`,
     fallback: null,
     parse: parsePeerIds,
   }),
   peersMax: variable<number>({
     name: 'PEERS_MAX',
-    meaning: 'Peers that may register; beyond it registration answers 503',
+    meaning: 'Maximum number of registered peers; beyond it registration answers 503',
     fallback: limits.peersMaxDefault,
     parse: wholeNumber(1, limits.peersMaxCeiling),
   }),
   halfLifeDays: variable<number>({
     name: 'HALF_LIFE_DAYS',
-    meaning: 'Days after which evidence counts half; 0 turns decay off',
+    meaning: 'Half-life of evidence in days; 0 turns decay off',
     fallback: limits.halfLifeDaysDefault,
     parse: parseHalfLife,
   }),
   priorBadShare: variable<number>({
     name: 'PRIOR_BAD_SHARE',
-    meaning: 'Share of bad players that scoring assumes before it knows better',
+    meaning: 'Share of bad players that scoring assumes before it has evidence',
     fallback: trustConstants.badSharePrior,
     parse: parseBadShare,
   }),
   newPeerDays: variable<number>({
     name: 'NEW_PEER_DAYS',
-    meaning: 'Days after which a new peer counts in full in a group that is older; 0 lets it at once',
+    meaning: 'Days after which a new peer of an older group counts in full; with 0 it counts in full at once',
     fallback: trustConstants.newPeerDays,
     parse: wholeNumber(0, limits.newPeerDaysMax),
   }),
   retentionDays: variable<number>({
     name: 'RETENTION_DAYS',
-    meaning: 'Days after which events leave the log, while what they said of players stays and decays; 0 keeps them',
+    meaning:
+      'Days after which events are deleted from the log; their evidence stays and decays; 0 keeps events forever',
     fallback: 0,
     parse: wholeNumber(0, limits.retentionDaysMax),
   }),
   weightsIntervalMs: variable<number>({
     name: 'WEIGHTS_INTERVAL_MS',
-    meaning: 'Peer weights are computed at most this often',
+    meaning: 'Minimum time between two computations of peer weights, in ms',
     fallback: limits.weightsIntervalMsDefault,
     parse: wholeNumber(limits.weightsIntervalMsMin, limits.weightsIntervalMsMax),
   }),
   snapshotEvery: variable<number>({
     name: 'SNAPSHOT_EVERY',
-    meaning: 'Log records between two snapshots, at least',
+    meaning: 'Minimum number of log records between two snapshots',
     fallback: limits.snapshotEveryDefault,
     parse: wholeNumber(1, countMax),
   }),
@@ -325,7 +326,7 @@ export const variables = {
   diskFreeMinMb: variable<number>({
     name: 'DISK_FREE_MIN_MB',
     meaning:
-      'Free space on the disk of `DATA_DIR`, in MB, below which writes are answered 503 and reads go on; at least 8.4 counts',
+      'Free space on the disk of `DATA_DIR`, in MB, below which writes are answered 503 while reads continue; values below 8.4 count as 8.4',
     fallback: limits.diskFreeMinMbDefault,
     parse: wholeNumber(0, countMax),
   }),
@@ -333,20 +334,20 @@ export const variables = {
   clockAcceptedUntil: variable<number | null>({
     name: 'CLOCK_ACCEPTED_UNTIL',
     meaning:
-      'A day, such as 2026-11-30: up to its end (UTC) a start believes a clock that is more than a day ahead of the newest time in `DATA_DIR`',
+      'A day, such as 2026-11-30, up to whose end (UTC) a start accepts a clock that is more than a day ahead of the newest time in `DATA_DIR`',
     fallback: null,
     parse: parseDay,
   }),
   erasureMode: variable<ErasureMode>({
     name: 'ERASURE_MODE',
     meaning:
-      '`peer` erases on request; `own` only whom the asking peer alone reported, once it is a day old; what else is asked for, and all with `operator`, waits for `ptf erase`. In production the default is `own`',
+      '`peer` erases a player at the request of any peer; `own` only if the requesting peer is a day old and no other peer reported the player; other requests, and all requests with `operator`, wait for `ptf erase`. The default in production is `own`',
     fallback: 'peer',
     parse: oneOf(erasureModes),
   }),
   erasureQuotaPerDay: variable<number>({
     name: 'ERASURE_QUOTA_PER_DAY',
-    meaning: 'Erasures per peer in a sliding 24 hours',
+    meaning: 'Maximum number of erasures per peer in any 24 hours',
     fallback: limits.erasureQuotaPerDay,
     parse: wholeNumber(0, countMax),
   }),
@@ -358,53 +359,55 @@ export const variables = {
   }),
   streamIntervalMs: variable<number>({
     name: 'STREAM_INTERVAL_MS',
-    meaning: `The verdict stream tells changes in steps of so many ms in a group of ${limits.streamIntervalPeersMin} active peers or more; 0 tells each as it comes`,
+    meaning: `Interval in ms at which the verdict stream sends changes in a group of ${limits.streamIntervalPeersMin} active peers or more; 0 sends each change at once`,
     fallback: limits.streamIntervalMsDefault,
     parse: wholeNumber(0, limits.streamIntervalMsMax),
   }),
   fastPath: variable<boolean>({
     name: 'FAST_LANE',
-    meaning: '`false` turns the fast path off: Koa then answers every request',
+    meaning: '`false` turns the fast path off, so that Koa answers every request',
     fallback: true,
     parse: parseSwitch,
   }),
   connectionsMax: variable<number>({
     name: 'CONNECTIONS_MAX',
     meaning:
-      'Connections to the public port at a time; for a further one an idle one is closed, and where none is idle it is answered 503',
+      'Maximum number of connections to the public port; a further one replaces an idle connection, or is answered 503 if none is idle',
     fallback: limits.connectionsMaxDefault,
     parse: wholeNumber(1, limits.connectionsMaxCeiling),
   }),
   loopbackIsProxy: variable<boolean>({
     name: 'LOOPBACK_IS_PROXY',
     meaning:
-      '`false` bounds connections from this machine like any other address, which may hold half of `CONNECTIONS_MAX`',
+      '`false` limits connections from this machine like those of any other address, to half of `CONNECTIONS_MAX`',
     fallback: true,
     parse: parseSwitch,
   }),
   rateLimitPeerPerS: variable<number>({
     name: 'RATE_LIMIT_PEER_PER_S',
-    meaning: "Requests of one peer's key per second, each event of a batch counted; beyond it 429; 0 is off",
+    meaning:
+      "Maximum number of requests per second with one peer's key, where each event of a batch counts as one; beyond it 429; 0 turns the limit off",
     fallback: 0,
     parse: wholeNumber(0, limits.rateLimitPerSecondMax),
   }),
   rateLimitAddressPerS: variable<number>({
     name: 'RATE_LIMIT_ADDRESS_PER_S',
-    meaning: 'The same of one address, as the connection shows it: behind a proxy that is the proxy',
+    meaning:
+      "Maximum number of requests per second from one network address, which behind a proxy is the proxy's; beyond it 429; 0 turns the limit off",
     fallback: 0,
     parse: wholeNumber(0, limits.rateLimitPerSecondMax),
   }),
   registrationsPerAddressPerHour: variable<number>({
     name: 'REGISTRATIONS_PER_ADDRESS_PER_HOUR',
     meaning:
-      'Registrations of one address in an hour; beyond it 429; 0 is off. 20 is recommended where registration is open',
+      'Maximum number of registrations per hour from one address; beyond it 429; 0 turns the limit off; 20 is recommended if registration is open',
     fallback: 0,
     parse: wholeNumber(0, limits.rateLimitPerSecondMax),
   }),
   /** Null if there are no metrics. */
   metricsPort: variable<number | null>({
     name: 'METRICS_PORT',
-    meaning: 'Port of the Prometheus metrics; off where unset, 0 picks a free one',
+    meaning: 'Port of the Prometheus metrics; off if unset, 0 picks a free one',
     fallback: null,
     parse: wholeNumber(0, portMax),
   }),
@@ -417,7 +420,7 @@ export const variables = {
   /** Null if there is no dashboard. */
   dashboardPort: variable<number | null>({
     name: 'DASHBOARD_PORT',
-    meaning: "Port of the operator's dashboard; off where unset, 0 picks a free one",
+    meaning: "Port of the operator's dashboard; off if unset, 0 picks a free one",
     fallback: null,
     parse: wholeNumber(0, portMax),
   }),
@@ -430,7 +433,7 @@ export const variables = {
   /** `none`: the node serves its group alone, and the variables below have no effect. */
   cluster: variable<ClusterMode>({
     name: 'CLUSTER',
-    meaning: '`none`, or `etcd`: several nodes serve one group, whose log is replicated by etcd',
+    meaning: '`none`, or `etcd` if several nodes serve one group, whose log etcd replicates',
     fallback: 'none',
     parse: oneOf(clusterModes),
   }),
@@ -442,13 +445,13 @@ export const variables = {
   }),
   etcdCaFile: variable<string | null>({
     name: 'ETCD_CA_FILE',
-    meaning: 'File of the certificates (PEM) that the members of etcd are verified by, with `https` endpoints',
+    meaning: 'File of the CA certificates (PEM) that verify the members of etcd, with `https` endpoints',
     fallback: null,
     parse: parseLine,
   }),
   etcdCertFile: variable<string | null>({
     name: 'ETCD_CERT_FILE',
-    meaning: "File of the node's own certificate (PEM) for etcd; together with `ETCD_KEY_FILE`",
+    meaning: "File of the node's own certificate (PEM) for etcd; requires `ETCD_KEY_FILE`",
     fallback: null,
     parse: parseLine,
   }),
@@ -460,7 +463,7 @@ export const variables = {
   }),
   etcdUsername: variable<string | null>({
     name: 'ETCD_USERNAME',
-    meaning: 'User of etcd, where it has authentication on; together with `ETCD_PASSWORD`',
+    meaning: 'User of etcd if it authenticates clients; requires `ETCD_PASSWORD`',
     fallback: null,
     parse: parseLine,
   }),
@@ -474,13 +477,13 @@ export const variables = {
   /** Null: `/ptf/<group id>/`, with the group id percent-encoded. */
   etcdPrefix: variable<string | null>({
     name: 'ETCD_PREFIX',
-    meaning: 'Under which the keys of the group stand in etcd; `/ptf/<GROUP_ID>/` where unset',
+    meaning: "Prefix of the group's keys in etcd; `/ptf/<GROUP_ID>/` if unset",
     fallback: null,
     parse: parsePrefix,
   }),
   nodeId: variable<string | null>({
     name: 'NODE_ID',
-    meaning: 'Name of this node among those of its group; it stays with `DATA_DIR`. Required with `CLUSTER=etcd`',
+    meaning: 'Unique name of this node in its group, bound to `DATA_DIR`; required with `CLUSTER=etcd`',
     fallback: null,
     parse: parseNodeId,
   }),
@@ -493,26 +496,26 @@ export const variables = {
   }),
   clusterSecret: variable<string | null>({
     name: 'CLUSTER_SECRET',
-    meaning: `Secret by which nodes of a group trust one another, ${limits.clusterSecretBytesMin} bytes or more; required with \`CLUSTER=etcd\``,
+    meaning: `Secret by which the nodes of a group authenticate each other, ${limits.clusterSecretBytesMin} bytes or more; required with \`CLUSTER=etcd\``,
     fallback: null,
     secret: true,
     parse: secretOf(limits.clusterSecretBytesMin),
   }),
   leaseS: variable<number>({
     name: 'LEASE_S',
-    meaning: "Seconds that the leader's lease holds without a sign of life",
+    meaning: "Seconds for which the leader's lease holds without a renewal",
     fallback: limits.leaseSDefault,
     parse: wholeNumber(limits.leaseSMin, limits.leaseSMax),
   }),
   stalenessMaxMs: variable<number>({
     name: 'STALENESS_MAX_MS',
-    meaning: 'A node that has not known for so many ms that it is up to date answers reads with 503 `stale`',
+    meaning: 'Time in ms since a node last knew that it was up to date, beyond which it answers reads with 503 `stale`',
     fallback: limits.stalenessMaxMsDefault,
     parse: wholeNumber(limits.stalenessMaxMsMin, limits.stalenessMaxMsCeiling),
   }),
   allowStaleReads: variable<boolean>({
     name: 'ALLOW_STALE_READS',
-    meaning: '`true` answers reads however old they are; `X-Staleness-Ms` tells',
+    meaning: '`true` answers reads of any age; `X-Staleness-Ms` states the age',
     fallback: false,
     parse: parseSwitch,
   }),

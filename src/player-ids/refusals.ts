@@ -8,7 +8,7 @@ export const playerIdRefusals = {
   empty: 'the id is empty',
   too_long: 'the canonical id would be longer than 128 characters',
   invisible_character: 'the id contains a control character, an invisible character or a blank',
-  placeholder: 'the text names no account: it is a bot, the console, or an account that was not known yet',
+  placeholder: 'the text names no account, but a bot, the console, or an account that was not known yet',
   address: 'an IP address is not an account: many people share one, and one person has many',
   rounded_number: 'a spreadsheet rounded the number, so that the account is lost; export the column as text',
   hardware_id: 'a hardware id names a machine, not an account',
@@ -22,11 +22,11 @@ export const playerIdRefusals = {
     'a UUID of version 3 is made of the name by a server in offline mode; give minecraft-offline:<server>:<uuid>',
   uuid_version: 'a Minecraft account has a UUID of version 4',
   server_missing: 'the form is minecraft-offline:<server>:<uuid>, with the name of the server that made the UUID',
-  malformed: 'the text is not in a form of its kind',
+  malformed: 'the text does not have a form of its kind',
   kind_needed: 'a bare number can be an id of several platforms; say its kind',
   other_kind: 'the id is of another kind than the one that was given',
   kind_not_accepted: 'the group does not use ids of this kind',
-  unknown_form: 'the text has no form of a player id; a name is no id',
+  unknown_form: 'the text does not have the form of a player id; a name is not an id',
 } as const;
 
 /** The stable code of a refused player id. */

@@ -32,7 +32,7 @@ export const playerId = {
   maxLength: limits.playerIdLength,
   pattern: visible,
   description:
-    'Opaque id of the player, without control or invisible characters and without a blank at either end. 64 hexadecimal characters are taken as a subject hash that the peer made itself; anything else is hashed on arrival and never stored.',
+    'Opaque id of the player, without control or invisible characters and without a blank at either end. 64 hexadecimal characters are taken as a subject hash that the peer computed; any other id is hashed on arrival and never stored.',
   examples: ['steam:76561198000000001'],
 } as const;
 
@@ -60,7 +60,7 @@ export const originName = {
   maxLength: limits.originNameLength,
   pattern: visible,
   description:
-    'Name of an origin that the operator declared: the source, such as a public ban list, whose statement the event passes on. All that peers pass on of one origin counts as one witness. From `schema_version` 1.1.0 on.',
+    'Name of an origin that the operator declared: the source, such as a public ban list, whose statement the event passes on. All events with one origin count as one witness, whichever peers pass them on. Known from `schema_version` 1.1.0 on.',
   examples: ['public-ban-list'],
 } as const;
 
@@ -70,7 +70,7 @@ export const reference = {
   maxLength: limits.referenceLength,
   pattern: visible,
   description:
-    "The peer's own note on the event, such as a ticket number: opaque, shown to that peer and the operator alone, and erased with the event. From `schema_version` 1.1.0 on. It must not name the player.",
+    "The peer's own note on the event, such as a ticket number. The note is opaque, shown only to that peer and the operator, and erased with the event; it must not name the player. Known from `schema_version` 1.1.0 on.",
   examples: ['ticket-4711'],
 } as const;
 
@@ -100,7 +100,7 @@ export const disputeText = {
   maxLength: limits.disputeTextLength,
   pattern: prose,
   description:
-    'Why it is disputed, for the operator alone, who erases it with the player. Without control characters but line breaks.',
+    'Why the caller disputes the events. Shown only to the operator, and erased with the player. Without control characters other than line breaks.',
   examples: ['The player was on a LAN event that day; see the attached schedule.'],
 } as const;
 
@@ -108,7 +108,7 @@ export const contactEmail = {
   type: 'string',
   maxLength: limits.emailLength,
   format: 'email',
-  description: 'For the operator only, never public.',
+  description: 'Shown only to the operator, never public.',
   examples: ['ops@example.com'],
 } as const;
 
@@ -155,7 +155,7 @@ export const patternViolations: ReadonlyMap<string, (text: string) => string | u
     eventId.pattern,
     (text: string) => characterViolation(text) ?? 'must consist of letters, digits and the characters . _ : -',
   ],
-  [prose, () => 'must be more than blanks, without control characters but line breaks'],
+  [prose, () => 'must be more than blanks, without control characters other than line breaks'],
   [publicKey.pattern, () => 'must be an Ed25519 public key: 32 raw bytes in base64url, 43 characters without padding'],
   [operatorPatterns.moreThanBlanks, () => 'must be more than blanks'],
   [operatorPatterns.oneLine, () => 'must be more than blanks, and one line without control characters'],

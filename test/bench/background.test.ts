@@ -17,7 +17,7 @@ function programOf(isLower: boolean): string {
 worker.once('message', () => console.log('ready')); process.stdin.once('data', () => worker.postMessage(1));`;
 }
 
-test('work of a thread below ordinary priority is waited for until it is done, also where it is profiled', async () => {
+test('low-priority work of a thread is waited for until it is done, also if it is profiled', async () => {
   if (!existsSync('/proc/self/schedstat')) {
     process.stdout.write('SKIPPED: this system does not tell what a thread takes\n');
     return;

@@ -80,7 +80,7 @@ test('Dawid-Skene turns a peer around that always contradicts the others', () =>
   assert.ok(badness[20]! < 0.01, 'a bad vote of the contrary peer speaks for the player');
 });
 
-test('EigenTrust passes nothing to a peer that agrees with nobody', () => {
+test('EigenTrust gives no trust to a peer that agrees with no other peer', () => {
   // Peers 0 and 1 agree on two players, 2 contradicts. Without trust passed on to it, 2 keeps a third of the restart:
   // t2 = .05 + .85 t2 / 3 (it trusts nobody, so what it holds is spread alike), so t2 = .15 / 2.15.
   const badness = eigenTrust(

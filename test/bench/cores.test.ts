@@ -22,11 +22,11 @@ if (availableParallelism() < 2) {
     process.stdout.write('SKIPPED: with one core nothing is pinned\n');
   });
 } else {
-  test('a load that was moved to its core is said to be there', () => {
+  test('a load generator that was moved to its core is reported as being on it', () => {
     assert.is(pinningWith('exit 0'), 'server on core 0 with --v8-pool-size=1, load on core 1, awake');
   });
 
-  test('a load that could not be moved is not said to be on its core', () => {
+  test('a load generator that could not be moved is not reported as being on its core', () => {
     const found = pinningWith('[ "$1" = -a ] && exit 1; exit 0');
     assert.is(found, 'server on core 0 with --v8-pool-size=1, load on any core: taskset could not move it');
   });

@@ -55,7 +55,7 @@ test('a server that is not installed is noted as absent', async () => {
   assert.equal(notes, ['a server: absent on this machine']);
 });
 
-test('a server that has something to give back is not killed before it did, also where the bench is interrupted', async () => {
+test('a server that has cleanup to do is not killed before it, even if the bench is interrupted', async () => {
   const given = join(folder, 'given');
   const shell = `exec 2>>${given}; trap "sleep 0.2; echo given >&2; exit" QUIT; : > ready; while :; do sleep 0.05; done`;
   const script = `import { existsSync } from 'node:fs';

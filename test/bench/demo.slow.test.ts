@@ -88,7 +88,7 @@ test('Ctrl-C ends the demo at once, its node with it, and leaves nothing', async
   for (const url of urls) assert.not(await isAnswered(url), url);
 });
 
-test('an option that is none is refused with what was expected', async () => {
+test('an invalid option is refused with a text that names the expected one', async () => {
   const running = start('--seconds', '2');
   assert.is(await ended(running), 1);
   assert.match(running.output(), 'must be a whole number from 5 to 3600');

@@ -65,7 +65,7 @@ for (const [signal, code] of [
   });
 }
 
-test('a bench that is killed, and can undo nothing, takes its servers along', async () => {
+test('a bench that is killed without any cleanup also ends its servers', async () => {
   const bench = read();
   await until(() => readdirSync(folder).length === 2 && workedIn().length > 0);
   bench.kill('SIGKILL');
@@ -110,7 +110,7 @@ test('a failing cleanup is reported and does not prevent the others', async () =
   assert.equal(readdirSync(folder), []);
 });
 
-test('the newest is undone first, and what was taken back is not', async () => {
+test('the newest step is undone first, and withdrawn steps are not undone', async () => {
   const child = script(`import { atEnd } from '${ending}';
     for (const name of ['a', 'b', 'c']) {
       const forget = atEnd(() => console.error(name));
@@ -136,7 +136,7 @@ test('any number of servers and folders hangs on one listener', async () => {
   assert.equal(readdirSync(folder), []);
 });
 
-test('a folder goes although another process still writes to it', async () => {
+test('a folder is removed although another process still writes to it', async () => {
   // Among hundreds of files, so that some come while those before are removed.
   const writes = 'i=0; while [ $i -lt 3000 ]; do i=$((i+1)); : > a/$i; [ $i -ne 300 ] || echo; done';
   const child = script(`import { spawn } from 'node:child_process';

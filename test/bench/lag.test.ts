@@ -38,7 +38,7 @@ test('a delay of the load generator itself counts as lag', async () => {
   assert.ok(maxUs > 45_000, `${maxUs} us`);
 });
 
-test('a wait for a free connection is no lag, and a closed loop has no lag', async () => {
+test('a wait for a free connection is not counted as lag, and a closed loop has no lag', async () => {
   answerMs = 20;
   try {
     const { lag, sent } = await driven({ rate: 200, connections: 1 });
@@ -67,7 +67,7 @@ test('an open loop of a few hundred requests a second sleeps between them', asyn
   assert.ok(sleeps >= 10, `${sleeps} sleeps`);
 });
 
-test('a lag is told where it is above 1 ms and a tenth of the latency', () => {
+test('a lag is reported if it exceeds 1 ms and a tenth of the latency', () => {
   const of = (ms: number) => {
     const latencies = new Latencies();
     for (let i = 0; i < 100; i++) latencies.record(ms);

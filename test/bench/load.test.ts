@@ -68,7 +68,7 @@ test('the same seed gives the same requests, another seed others', () => {
   }
 });
 
-test('over another connection a request is the same but for the peer that sends it', () => {
+test('requests over different connections differ only in the peer that sends them', () => {
   for (const kindOf of [scoreKind, matchKind, eventKind, batchKind]) {
     const kind: Kind = kindOf(site);
     const [one, other, again] = [0, 1, 2].map((connection) => textOf(kind.request(5, connection)));
@@ -116,7 +116,7 @@ test('each batch is about players of its own, by the peer whose connection it is
   }
 });
 
-test('a request says how long its body is', () => {
+test('a request states the length of its body', () => {
   const request = textOf(batchKind(site).request(1, 0));
   const [head, body] = request.split('\r\n\r\n') as [string, string];
   assert.is(Number(/content-length: (\d+)/.exec(head)?.[1]), Buffer.byteLength(body));
@@ -266,7 +266,7 @@ test('a drive whose last answers come just before its end does not wait for more
   );
 });
 
-test('a drive tells when it begins and once when its time is over, also where it is cut', async () => {
+test('a drive reports its begin, and once its end, even if it is aborted', async () => {
   await withServer(
     (socket) => socket.write(plain),
     async (port) => {
@@ -336,7 +336,7 @@ test('requests due at the end with a free connection waited for the load, not fo
   );
 });
 
-test('a drive that is cut in its lead is over at once, with no time', async () => {
+test('a drive that is aborted before its window is over at once, without a time', async () => {
   await withServer(
     (socket) => socket.write(plain),
     async (port) => {
@@ -355,7 +355,7 @@ test('a drive that is cut in its lead is over at once, with no time', async () =
   );
 });
 
-test('an answer of 503 that does not say when to try again is counted', async () => {
+test('a 503 answer without Retry-After is counted', async () => {
   const refusal = 'HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n';
   const enough = new AbortController();
   const kind: Kind = { ...scoreKind(site), expects: [200, 503] };
@@ -376,7 +376,7 @@ test('an answer of 503 that does not say when to try again is counted', async ()
   );
 });
 
-test('a percentile stands only where an answer lies beyond it', () => {
+test('a percentile is printed only if an answer lies beyond it', () => {
   const latencies = new Latencies();
   for (let ms = 1; ms <= 1000; ms++) latencies.record(ms);
   const summary = latencies.summary();

@@ -7,11 +7,11 @@ cpu0 50 10 15 2000 25 1 5 20 7 0
 intr 1
 `;
 
-test('the time of all cores is what they worked, and what the host took', () => {
+test('the time of all cores is the time they worked plus the time that the host took', () => {
   assert.equal(coreTimeIn(stat), { worked: 160, taken: 40 });
 });
 
-test('a system that tells no time taken tells nothing', () => {
+test('a system that does not report stolen time gives no value', () => {
   assert.is(coreTimeIn('cpu  100 20 30 4000 50 1 9\n'), null);
   assert.is(coreTimeIn('intr 1\n'), null);
   assert.is(coreTimeIn(''), null);
@@ -26,7 +26,7 @@ test('the share is of the time that was wanted between two looks', () => {
   assert.is(shareTaken(before, null), undefined);
 });
 
-test('a run is said to be worth nothing where neighbours took the cache or the cores', () => {
+test('a run is reported as invalid if other processes took the cache or the cores', () => {
   assert.is(strangersNote(30), undefined);
   assert.is(strangersNote(100, 0.01), undefined);
   assert.match(strangersNote(101) ?? '', /NOT ITS OWN MACHINE/);

@@ -17,13 +17,13 @@ import { soak } from '../../bench/scenarios/soak.js';
 const folder = mkdtempSync(join(tmpdir(), 'ptf-options-'));
 test.after(() => rmSync(folder, { recursive: true }));
 
-test('a file that can be written is taken as it is, there or not', () => {
+test('a writable file is accepted, whether it exists or not', () => {
   const there = join(folder, 'there.json');
   writeFileSync(there, '');
   for (const path of [there, join(folder, 'new.json'), 'new.json']) assert.is(fileToWrite(path), path);
 });
 
-test('a file in no folder, or that is a folder, is refused', () => {
+test('a file in no folder, or one that is a folder, is refused', () => {
   for (const path of [join(folder, 'missing', 'new.json'), join(folder, 'there.json', 'new.json')]) {
     assert.throws(() => fileToWrite(path), 'does not exist');
   }
@@ -71,7 +71,7 @@ test('a run whose result cannot be written does not begin, and ends as for any o
   }
 });
 
-test('a value that is empty, as of a variable that is not set, is refused', async () => {
+test('an empty value, as of an unset variable, is refused', async () => {
   const run = () => Promise.reject(new Error('it began'));
   const some = scenarioOf(run);
   for (const [option, value] of [
@@ -95,7 +95,7 @@ test('one file for the result and its page is refused, however it is named', asy
   }
 });
 
-test('a load that no generator and no machine can make is refused, with what can be asked for', async () => {
+test('a load that no generator and no machine can make is refused with the possible range', async () => {
   const run = () => Promise.reject(new Error('it began'));
   for (const scenario of [scenarioOf(run), soak]) {
     assert.match((await refusalOf(scenario, '--rate', '2e7'))[1], 'expected a number above 0 and up to 1000000.');
@@ -147,7 +147,7 @@ test("goals are judged at the load that is a scenario's own", () => {
   assert.equal([verdictAt(null), verdictAt(400)], [true, null]);
 });
 
-test('a result says that the servers were profiled, wherever to, and a plain one says nothing of it', async () => {
+test('a result says where server profiles were written, and says nothing without profiles', async () => {
   const optionsOf = async (...args: readonly string[]) => {
     const json = join(folder, 'profiled.json');
     const command = new Command('some');

@@ -48,7 +48,7 @@ test('a line joins no windows between which another server had its turn, however
   assert.equal(drawn({ a: [0.1, 0.2, 0.5, 0.6], b: [0.3, 0.4, 0.7, 0.8] }), { a: [2, 0], b: [2, 0] });
 });
 
-test('lines whose points lie at the same places are whole', () => {
+test('lines whose points have the same x values are complete', () => {
   const places = [0, 1, 2, 3];
   assert.equal(drawn({ a: places, b: places }), { a: [1, 0], b: [1, 0] });
 });

@@ -32,7 +32,7 @@ async function heardOf(seed: number) {
   return { sent, sinceSent: sinceSent.summary(), sinceStored: sinceStored.summary() };
 }
 
-test('changes reach a server that tells in ticks at any time of its tick', async () => {
+test('changes reach a server that sends in ticks at any time of its tick', async () => {
   const { sinceSent, sinceStored } = await heardOf(1);
   // Uniform over a tick: the mean is half of one, and a tenth wait for less than a tenth of one.
   assert.ok(Math.abs(at(sinceStored, 50) / 1000 - tickMs / 2) < tickMs / 10, `${at(sinceStored, 50)} us`);

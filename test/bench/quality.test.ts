@@ -44,7 +44,7 @@ test('a folder without a data set is refused by its name', async () => {
   }
 });
 
-test('every group leaves the event loop a turn, in which a signal is heard', async () => {
+test('every group yields one turn to the event loop, in which a signal is received', async () => {
   let turns = 0;
   let isDone = false;
   const count = (): void => {
@@ -226,7 +226,7 @@ test('the page plots calibration, and the catch against the hit for each family'
   );
 });
 
-test('the page escapes what it shows and loads nothing from elsewhere', async () => {
+test('the page escapes its contents and loads nothing from other servers', async () => {
   const rows = (await makeRows(options)).map((row) => ({ ...row, name: '<b>&"' }));
   const page = qualityPage('a <title>', rows, judgePopulations(rows));
   assert.match(page, '&lt;b&gt;&amp;&quot;');

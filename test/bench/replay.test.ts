@@ -27,7 +27,7 @@ async function refusalOf(url: string): Promise<string> {
   throw new Error('it ran');
 }
 
-test('an address where nobody listens, or that is none, is said to be without a node', async () => {
+test('an address that is invalid, or on which no process listens, is reported as having no node', async () => {
   const url = `http://127.0.0.1:${await freePort()}`;
   const startedMs = performance.now();
   assert.match(await refusalOf(url), new RegExp(`^no node answers at ${url}: .*ECONNREFUSED`));
@@ -36,7 +36,7 @@ test('an address where nobody listens, or that is none, is said to be without a 
   assert.match(await refusalOf('nowhere'), /^no node answers at nowhere: Invalid URL/);
 });
 
-test('a server that is no node is sent nothing', async () => {
+test('a server that is not a node is sent nothing', async () => {
   const asked: string[] = [];
   const server = createServer((request, response) => {
     asked.push(`${request.method} ${request.url}`);

@@ -112,7 +112,7 @@ test('a comparison judges only windows that lie apart', () => {
   for (const name of ['rate', 'cpu', 'noisy']) assert.match(few, new RegExp(`${name} .*few windows`));
 });
 
-test('results of different options, machines or with a fault get no verdict, and it is said why', () => {
+test('results of different options or machines, or with a fault, get a reason instead of a verdict', () => {
   const fast = resultOf((report) => report.figure('rate', 'req/s', 'more', [3, 4, 3, 4]));
   const slow = resultOf((report) => report.figure('rate', 'req/s', 'more', [1, 2, 1, 2]));
   const faulty: Result = { ...fast, notes: ['FAULT: nothing was stored'] };
@@ -133,7 +133,7 @@ test('results of different options, machines or with a fault get no verdict, and
   }
 });
 
-test('an open loop at another rate gets no verdict, since that is what it was given', () => {
+test('an open loop at another rate gets no verdict, since the rate is an input', () => {
   const [slow, fast] = [
     [1, 2, 1, 2],
     [3, 4, 3, 4],
@@ -163,7 +163,7 @@ test('a comparison holds the percentiles of latencies, without a verdict', () =>
   assert.match(text, /read, node: p99 +99 +198 +\+100\.0 %$/m);
 });
 
-test('a value that is no number is null in a file, and no change in a comparison', () => {
+test('an invalid number is null in a file, and no change in a comparison', () => {
   const result = resultOf((report) => {
     report.figure('once', 'x', 'more', Number.POSITIVE_INFINITY);
     report.figure('window by window', 'x', 'more', [Number.POSITIVE_INFINITY, Number.NaN]);
@@ -177,7 +177,7 @@ test('a value that is no number is null in a file, and no change in a comparison
   assert.match(resultText(read), /window by window +- +x *$/m);
 });
 
-test('a document that is no result is refused with its name and what was expected', () => {
+test('a document that is not a result is refused with its name and the expected format', () => {
   const result = resultOf((report) => {
     report.figure('rate', 'req/s', 'more', [1, 2]);
     report.goal('rate', 2, 'at least', 1, '');
@@ -209,7 +209,7 @@ test('a document that is no result is refused with its name and what was expecte
   assert.throws(() => readResult('/nowhere/result.json'), /\/nowhere\/result.json cannot be read/);
 });
 
-test('faults stand before the figures that they make worthless', () => {
+test('faults are listed before the figures that they invalidate', () => {
   const result = resultOf((report) => {
     report.figure('reads', 'req/s', 'more', 1);
     report.goal('latency', 0.5, 'at most', 1, ' ms');
@@ -243,7 +243,7 @@ test('the commit is that of this project, wherever the bench is run from', () =>
   }
 });
 
-test('a page escapes what it shows', () => {
+test('a page escapes its contents', () => {
   const result = resultOf((report) => {
     report.figure('<b>', 'x', 'more', 1);
     report.note('<i>');
@@ -261,7 +261,7 @@ test('a page escapes what it shows', () => {
   assert.match(page, '&lt;b&gt;');
 });
 
-test('numbers keep three digits, and whole ones are grouped', () => {
+test('numbers have three digits, and whole numbers are grouped', () => {
   assert.equal([81_353.4, 100.4, 13.84, 0.012345, 0, Number.NaN].map(plain), [
     '81 353',
     '100',
@@ -300,7 +300,7 @@ test('a course that is looked at every few seconds is one line', () => {
   assert.match(page, /d="M[\d.]+,[\d.]+(L[\d.]+,[\d.]+){3}"/);
 });
 
-test('each measurement has a chart of its own, and a server one colour on the whole page', () => {
+test('each measurement has its own chart, and each server one colour on the whole page', () => {
   const percentiles = [50, 99].map((percentile) => [percentile, percentile] as const);
   const points = [0, 1].map((s) => [s, 1] as const);
   const page = resultPage(

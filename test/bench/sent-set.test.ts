@@ -8,7 +8,7 @@ import { readingsOf } from '../../bench/quality/through-node.js';
 const set = simulate('none', 1, { peers: 4, players: 300 });
 const peers = set.peers.map((name) => ({ peer_id: `id of ${name}`, api_key: `key of ${name}` }));
 
-test('a batch holds the events of the peer whose key it carries, at most 500', () => {
+test('a batch contains events of the peer whose key it carries, at most 500', () => {
   const batches = makeBatches(set, 'r', peers);
   assert.is(
     batches.reduce((sum, { events }) => sum + events.length, 0),

@@ -31,7 +31,7 @@ test('a server that ends by itself is named, with how it ended and its last line
   assert.is(last.filter((line) => line.startsWith('line ')).at(-1), 'line 29');
 });
 
-test('a server that is ended has not ended by itself', async () => {
+test('a server that is ended by the bench has not ended by itself', async () => {
   const falls: string[] = [];
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
     const { server } = serverOf('setInterval(() => undefined, 1000);', (text) => falls.push(text));

@@ -45,7 +45,7 @@ test('the same kind, seed and size give the same group', () => {
   for (const kind of kindNames) assert.equal(simulate(kind, 3, size), simulate(kind, 3, size), kind);
 });
 
-test('every group is whole: indexes in range, every player reported, targets and truth among them', () => {
+test('every group is complete: indexes in range, every player reported, targets with known truth', () => {
   for (const kind of kindNames) {
     const set = simulate(kind, 5, size);
     const reported = new Set(set.observations.map(({ player }) => player));
@@ -70,13 +70,13 @@ test('Sybils at 60 % are 15 beside 10 honest peers', () => {
   assert.equal([set.peers.length, set.adversaries.length, set.preTrusted.length], [25, 15, 3]);
 });
 
-test('colluders invent subjects whose truth nobody knows', () => {
+test('colluders invent subjects without a known truth', () => {
   const set = simulate('collude2', 1, size);
   const unknown = set.players.filter((_, player) => !set.truth.has(player));
   assert.is(unknown.length, 1500);
 });
 
-test('a report-only group sends nothing that raises trust, but for the liar in it', () => {
+test('a report-only group sends nothing that raises trust, except from its liar', () => {
   const raising = ({ observations, adversaries }: TrustSet) =>
     observations.filter(({ polarity, peer }) => polarity > 0 && !adversaries.includes(peer)).length;
   assert.is(raising(simulate('reportonly', 1, size)), 0);
@@ -106,7 +106,7 @@ function loweredBy({ observations, players }: TrustSet, peer: number): Set<strin
   return new Set([...sums].filter(([, sum]) => sum < 0).map(([player]) => player));
 }
 
-test('importers lower nearly all that one honest peer lowers, and are no known adversaries', () => {
+test('importers lower nearly all players of one honest peer, and are not known adversaries', () => {
   const set = simulate('copied3', 4, size);
   const lists = set.peers.map((_, peer) => loweredBy(set, peer));
   const imported = new Set([10, 11, 12].flatMap((peer) => [...lists[peer]!]));
@@ -125,7 +125,7 @@ test('importers that also judge report four hundred players besides, or half of 
   assert.ok(playersOf(judging, 10) > 400);
 });
 
-test('report-only groups of the new kinds have twice the players, and their liars report the same 300 good ones', () => {
+test('report-only groups of the new kinds have twice the players, and their liars share 300 victims', () => {
   const set = simulate('reportonly_mid_liar2', 2, size);
   assert.is(set.targets.length, 300);
   assert.ok(set.targets.every((player) => set.truth.get(player) === 0));

@@ -77,7 +77,7 @@ const scenarios: Readonly<Record<string, Expected>> = {
 const measuredRate = /at \d+\/s|\d+ batches/;
 
 for (const [name, { figure, goals, judged }] of Object.entries(scenarios)) {
-  test(`${name} runs, and its result holds what it is for`, async () => {
+  test(`${name} runs, and its result has the expected figures`, async () => {
     const [json, html] = [join(dir, `${name}.json`), join(dir, `${name}.html`)];
     const { code, output } = await run(name, ...(inMinutes[name] ?? briefly), '--json', json, '--html', html);
     assert.is(code, 0, output);
@@ -98,7 +98,7 @@ for (const [name, { figure, goals, judged }] of Object.entries(scenarios)) {
   });
 }
 
-test('the file of a log is no smaller than the live data in it, although it grew since the last sample', async () => {
+test('the file of a log is at least as large as its live data, even if it grew since the last sample', async () => {
   const json = join(dir, 'shorter.json');
   // Samples are 5 s apart.
   const { code, output } = await run('soak', '--minutes', '0.05', '--players', '100', '--json', json);
@@ -121,7 +121,7 @@ test('quality runs by the computation alone, and compares groups that only repor
   }
 });
 
-test('quality reads through HTTP what the computation alone gives, but for rounding', async () => {
+test('quality reads through HTTP equal those of the computation alone, except for rounding', async () => {
   const json = join(dir, 'quality.json');
   const { code, output } = await run('quality', ...oneGroup, '--http', '--json', json);
   assert.is(code, 0, output);

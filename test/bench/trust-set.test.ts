@@ -34,7 +34,7 @@ sets('a set numbers peers and players in order of first appearance', ({ dir }) =
   ]);
 });
 
-sets('truth about a player that nobody reported is left out', ({ dir }) => {
+sets('truth about a player without reports is left out', ({ dir }) => {
   write(dir, 'small', 'p1,s9,-1,1,\n', 's9,1\ns7,1\n');
   assert.equal([...loadTrustSet(dir, 'small').truth], [[0, 1]]);
 });
@@ -47,7 +47,7 @@ sets('the notes of an attack group name peers and players that are in the set', 
   assert.equal([set.preTrusted, set.adversaries, set.targets], [[1], [0], [1]]);
 });
 
-sets('a row that is not as described is refused with its line', ({ dir }) => {
+sets('an invalid row is refused with its line', ({ dir }) => {
   write(dir, 'small', 'p1,s1,-1,1,\np1,s1,-1,1.5,\n', '');
   assert.throws(() => loadTrustSet(dir, 'small'), /small\.obs\.csv\.gz:3: severity 1\.5 is not valid/);
 });

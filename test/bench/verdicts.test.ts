@@ -37,7 +37,7 @@ test('victims are the good players among the targets', () => {
   assert.equal(countVictims(verdicts, { truth, targets: [0, 3, 4] }), { caught: 0, bad: 0, hit: 1, good: 2 });
 });
 
-test('damage counts only what the attack changed', () => {
+test('damage counts only verdicts that the attack changed', () => {
   const without: readonly Verdict[] = ['suspicious', 'neutral', 'suspicious', 'suspicious', 'neutral', 'neutral'];
   const now: readonly Verdict[] = ['untrusted', 'suspicious', 'trusted', 'untrusted', 'suspicious', 'neutral'];
   assert.equal(damageOf(now, without, { truth, targets: [3, 4] }), {

@@ -116,7 +116,7 @@ test('an erased player is forgotten at once, one whose erasure waits for the ope
   assert.equal([erased.calls, erased.trusts[0]?.known], [0, false]);
 });
 
-test('a player of whom the node knows nothing to erase is forgotten too: an earlier attempt may have done it', async () => {
+test('a player unknown to the node is forgotten too, since an earlier attempt may have erased it', async () => {
   const made = scene();
   made.node.board.set(hashOf('bad'), bad);
   await read(made, 'bad');
@@ -127,7 +127,7 @@ test('a player of whom the node knows nothing to erase is forgotten too: an earl
   assert.is((await read(made, 'bad')).trusts[0]?.source, 'assumed');
 });
 
-test('what the stream told of an erased player before the answer came outlives it', async () => {
+test('a value that the stream sends of an erased player before the answer survives the answer', async () => {
   const made = await following();
   made.node.erasure = async () => {
     made.node.change([hashOf('bad'), null]);
@@ -140,7 +140,7 @@ test('what the stream told of an erased player before the answer came outlives i
   assert.equal([calls, trusts[0]?.verdict], [0, 'trusted']);
 });
 
-test('a stream that is cut resumes after the last whole state, and tells what was missed', async () => {
+test('a stream that is cut resumes after the last complete state, and sends the missed changes', async () => {
   const made = await following({ rowsPerFrame: 2 });
   made.node.change([hashOf('bad'), good]);
   await made.runtime.advance(1);
@@ -158,7 +158,7 @@ test('a stream that is cut resumes after the last whole state, and tells what wa
   assert.equal([calls, ...trusts.map(({ score }) => score)], [0, 91, 12.5, 91]);
 });
 
-test('while the stream is lost reads call, and once the node is gone too they say how old they are', async () => {
+test('while the stream is lost reads call the node, and report their age once the node is gone too', async () => {
   const made = await following();
   await loseStream(made);
   assert.is(made.feed.state.phase, 'connecting');
@@ -178,7 +178,7 @@ test('while the stream is lost reads call, and once the node is gone too they sa
 const nearly: Told = { score: 12.9, confidence: 0.64, verdict: 'suspicious' };
 const barely: Told = { score: 12.1, confidence: 0.56, verdict: 'untrusted' };
 
-test('an answer from while the stream was lost does not outlive its return: from there on nothing is told', async () => {
+test('an answer from while the stream was lost does not survive the reconnection of the stream', async () => {
   const made = await following();
   const { node, runtime } = made;
   await loseStream(made);
@@ -192,7 +192,7 @@ test('an answer from while the stream was lost does not outlive its return: from
   assert.equal([calls, trusts[0]?.source, trusts[0]?.verdict, trusts[0]?.confidence], [0, 'cache', 'untrusted', 0.6]);
 });
 
-test('once the node is gone the newest counts: what the stream told, or an answer from behind it', async () => {
+test('once the node is gone the newest value counts: from the stream, or from a later answer', async () => {
   const made = await following();
   const { node, runtime } = made;
   await loseStream(made);
@@ -229,7 +229,7 @@ test('an id that is too old is reset: a fresh snapshot drops whom it does not na
   assert.equal([calls, trusts[0]?.known, trusts[1]?.score], [0, false, 4]);
 });
 
-test('a cut within the snapshot after a reset begins one anew, and keeps nobody that only the first one named', async () => {
+test('a cut in the snapshot after a reset restarts it, and drops players of the first one only', async () => {
   const made = await following({ kept: 1, rowsPerFrame: 1 }, {}, ['bad-1', 'bad-2', 'good-1']);
   made.node.cutAfter = () => {
     made.node.cutAfter = null;
@@ -296,7 +296,7 @@ test('a group larger than the cache: who was read stays current, who is not held
   assert.ok(made.feed.state.players <= 10);
 });
 
-test('in a group larger than the cache an answer is current no longer than a silent stream is', async () => {
+test('in a group larger than the cache an answer stays current no longer than a stream may be silent', async () => {
   const players = Array.from({ length: 50 }, (_, index) => `bad-${index}`);
   const made = await following({}, { playersMax: 10 }, players);
   assert.is((await read(made, 'nobody')).calls, 1);
@@ -313,7 +313,7 @@ test('in a group larger than the cache an answer is current no longer than a sil
   }
 });
 
-test('an answer that was on its way while the stream told something newer does not undo it', async () => {
+test('an answer that was in flight while the stream sent a newer value does not replace it', async () => {
   const made = await following({}, { playersMax: 1 }, ['bad', 'bad-2', 'bad-3']);
   const missing = ['bad', 'bad-2', 'bad-3'].find((player) => hashOf(player) !== [...made.node.board.keys()].at(-1))!;
   const before = made.client.scores([missing]);
@@ -324,7 +324,7 @@ test('an answer that was on its way while the stream told something newer does n
   assert.is(trusts[0]?.verdict, 'trusted');
 });
 
-test('silence for two and a half heartbeats is a lost stream', async () => {
+test('a stream is lost after two and a half heartbeats of silence', async () => {
   const made = await following();
   await made.runtime.advance(12_400);
   assert.is(made.node.connections.length, 1);
@@ -352,7 +352,7 @@ test('comments are signs of life, unknown events and members are ignored', async
   assert.is((await read(made, 'bad')).calls, 0);
 });
 
-test('a stream that lives and tells nothing is given up after ten heartbeats, from its start as well', async () => {
+test('a stream that is open but sends no event is given up after ten heartbeats, also at its start', async () => {
   const made = scene();
   const { node, runtime } = made;
   const errors: (string | undefined)[] = [];
@@ -396,7 +396,7 @@ test("how old the cache is follows the node's clock, whatever this machine's sho
   }
 });
 
-test('a clock that is set back makes nothing newer', async () => {
+test('a clock that is set back makes no evidence newer', async () => {
   const made = await following();
   const { node, runtime } = made;
   const asOf = node.asOf();
@@ -410,7 +410,7 @@ test('a clock that is set back makes nothing newer', async () => {
   assert.is((await read(made, 'bad')).calls, 1);
 });
 
-test('what came before a machine slept is as old as its sleep, and so is what it finds in its sockets', async () => {
+test('values from before a machine slept, and data in its sockets, are as old as the sleep', async () => {
   const made = await following();
   const { node, runtime } = made;
   await runtime.advance(1_000);
@@ -429,7 +429,7 @@ test('what came before a machine slept is as old as its sleep, and so is what it
   assert.is((await read(made, 'bad')).calls, 0);
 });
 
-test('rows of a backlog are as old as it says', async () => {
+test('rows of a backlog are as old as the backlog states', async () => {
   const made = await following();
   const { node, runtime } = made;
   const asOf = node.asOf();
@@ -477,7 +477,7 @@ test('without the salt only a subject hash is known not to be in the group', asy
   assert.is((await read(made, 'bad')).calls, 1);
 });
 
-test('a resume frame ends the connection, and the next one waits as long as it says', async () => {
+test('a resume frame ends the connection, and the next one waits for the stated time', async () => {
   const made = await following();
   made.runtime.dice = 0;
   made.node.write(made.node.connection, frame('resume', { reason: 'draining', after_ms: 5_000 }));
@@ -487,7 +487,7 @@ test('a resume frame ends the connection, and the next one waits as long as it s
   assert.is(made.node.connections.length, 2);
 });
 
-test('a resume frame that asks for less than nothing takes nothing off the pause', async () => {
+test('a resume frame with a negative wait does not shorten the pause', async () => {
   const made = await following();
   made.runtime.dice = 0.5;
   made.node.write(made.node.connection, 'event: resume\ndata: {"reason":"draining","after_ms":-5000}\n\n');
@@ -507,7 +507,7 @@ for (const [what, refuse, waitMs] of [
     bounds.streamRefusedMs,
   ],
 ] as const) {
-  test(`${what} leaves the feed trying, and reads go to the node`, async () => {
+  test(`after ${what} the feed keeps trying, and reads go to the node`, async () => {
     const made = scene();
     made.runtime.dice = 0;
     let asked = 0;
@@ -532,7 +532,7 @@ for (const [what, status, code] of [
   ['a wrong key', 401, 'invalid_api_key'],
   ['a suspended or revoked peer', 403, 'peer_not_active'],
 ] as const) {
-  test(`${what} rejects live, is a state of its own, and is tried again only when told`, async () => {
+  test(`${what} rejects live, sets a state of its own, and is retried only on request`, async () => {
     const made = scene();
     const phases: string[] = [];
     let asked = 0;
@@ -566,7 +566,7 @@ test("a feed whose salt is not the group's is refused before it takes a player",
   assert.is(feed.state.phase, 'closed');
 });
 
-test('a feed that is told to try again asks for the salt anew, however shortly after', async () => {
+test('a feed that is asked to retry reads the salt check again, even shortly after', async () => {
   const made = scene();
   made.node.saltCheck = '00000000';
   const feed = made.client.follow();
@@ -578,7 +578,7 @@ test('a feed that is told to try again asks for the salt anew, however shortly a
   assert.is(feed.state.phase, 'live');
 });
 
-test('a player that was erased with events of this peer is told to the application', async () => {
+test('the application is notified of an erased player with events of this peer', async () => {
   const made = scene();
   const erased: string[] = [];
   const feed = made.client.follow({ onErased: (subjectHash) => erased.push(subjectHash) });
@@ -615,7 +615,7 @@ for (const [what, text] of [
   ],
   ['a frame without end', `data: ${'x'.repeat(bounds.streamFrameBytes + 1)}`],
 ] as const) {
-  test(`${what}: the feed gives the connection up and does not move on`, async () => {
+  test(`${what}: the feed closes the connection and does not advance`, async () => {
     const made = await following();
     made.node.change([hashOf('bad'), bad]);
     await made.runtime.advance(1);
@@ -665,7 +665,7 @@ test('closing the feed ends the stream and leaves its values as last known ones'
   assert.is(made.runtime.timers, 0);
 });
 
-test('a feed that begins while the one before it ends waits for that', async () => {
+test('a feed that begins while the previous one ends waits for that end', async () => {
   const made = await following({ rowsPerFrame: 1 });
   const closing = made.feed.close();
   const next = made.client.follow();

@@ -145,7 +145,7 @@ test("an id that another peer's event has is refused, and a spool sets the event
   rmSync(folder, { recursive: true, force: true });
 });
 
-test("with another peer's key a spool sets nothing aside but events of an older peer id, and submitMany rejects", async () => {
+test('with the key of another peer a spool sets aside only events of an older peer id', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'ptf-spool-'));
   const away = { ...patient, deadlineMs: 1, url: 'http://127.0.0.1:1' };
   const before = await EventSpool.open({ folder, to: node.client(await node.register(), away) });
@@ -174,13 +174,13 @@ test('a node behind a path is reached', async () => {
   assert.is(await codeOf(client.withdraw('x')), 'route_not_found');
 });
 
-test('a wrong key and no key are told apart', async () => {
+test('a wrong key and a missing key are distinguished', async () => {
   assert.is(await codeOf(node.client({ ...peer, apiKey: 'ptf_dev_wrong' }).submit(report('w'))), 'invalid_api_key');
   assert.is(await codeOf(node.client(undefined, { peerId: peer.peerId }).submit(report('w'))), 'missing_api_key');
   assert.is(await codeOf(node.client().submit(report('w'))), 'invalid_argument');
 });
 
-test('while the node is away reads give what was known, and after a kill and a start it answers again on the same address', async () => {
+test('without a node reads give the last known values, and a restarted node answers again', async () => {
   const client = node.client(peer, { readBudgetMs: patientMs });
   const before = await client.score('angel');
   await client.submit(report('before the kill'.replaceAll(' ', '-')));
@@ -234,7 +234,7 @@ test('a stopped node can be started once, not twice', async () => {
   await other.close();
 });
 
-test('a node that starts again waits for its port where another process has got it', async () => {
+test('a node that restarts waits for its port while another process uses it', async () => {
   const other = await startTestNode();
   await other.stop();
   const stranger = createServer().listen(Number(new URL(other.url).port), '127.0.0.1');

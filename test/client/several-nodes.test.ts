@@ -75,7 +75,7 @@ test('a read moves on at once where a node refuses the connection', async () => 
   assert.is(runtime.elapsedMs(), 0);
 });
 
-test('a read leaves half of its budget to the nodes after one that is silent', async () => {
+test('a read leaves half of its budget to the nodes after a silent one', async () => {
   const { client, runtime, asked } = scene([() => 'silence', () => 'silence', answers]);
   assert.is((await runtime.until(client.score('p'))).source, 'node');
   assert.is(runtime.elapsedMs(), bounds.readBudgetMs * 0.75);
@@ -114,7 +114,7 @@ test('while one call tries a node that failed, the others go to the next', async
   assert.equal(asked(), [before[0]! + 1, before[1]! + 3]);
 });
 
-test('a write moves on where a node has no leader, or is stale', async () => {
+test('a write goes to the next node if a node has no leader, or is stale', async () => {
   for (const code of ['no_leader', 'stale']) {
     const { client, runtime, asked } = scene([() => refusal(503, code, { 'retry-after': '2' }), takes]);
     assert.is((await runtime.until(client.submit(event))).status, 'accepted');
@@ -123,7 +123,7 @@ test('a write moves on where a node has no leader, or is stale', async () => {
   }
 });
 
-test('where no node has a leader, none is asked again before it asked to be', async () => {
+test('if no node has a leader, none is asked again before its Retry-After', async () => {
   const withoutLeader: Script = (index) => (index === 0 ? refusal(503, 'no_leader', { 'retry-after': '2' }) : stored);
   const { client, runtime, asked } = scene([withoutLeader, withoutLeader, withoutLeader]);
   assert.is((await runtime.until(client.submit(event))).status, 'accepted');
@@ -166,7 +166,7 @@ test('an erasure is sent to the next node only where the first certainly did not
   assert.is((await unsent.runtime.until(unsent.client.eraseSubject(hash))).status, 'erased');
 });
 
-test('a write leaves a silent node after two seconds, and one that may not be repeated does not', async () => {
+test('a write leaves a silent node after two seconds, unless it must not be repeated', async () => {
   const write = scene([() => 'silence', takes]);
   await write.runtime.until(write.client.submit(event));
   assert.is(write.runtime.elapsedMs(), bounds.failoverAttemptMs);
@@ -201,13 +201,13 @@ test('a read moves on from a node that is overloaded', async () => {
   assert.equal(asked(), [1, 1]);
 });
 
-test('a refusal is final at the node that says it', async () => {
+test('a refusal is final at the first node that answers it', async () => {
   const { client, runtime, asked } = scene([() => refusal(422, 'game_id_not_registered'), takes]);
   assert.is(await codeOf(runtime.until(client.submit(event))), 'game_id_not_registered');
   assert.equal(asked(), [1, 0]);
 });
 
-test('a read does not go back in time: a node further back than what was read is passed over', async () => {
+test('a read does not go back in time: a node that is behind earlier reads is skipped', async () => {
   const { client, runtime, asked } = scene([
     (index, path) => (index === 0 ? readAt(100)(0, path) : readAt(90)(0, path)),
     (_, path) => readAt(101)(0, path),
@@ -217,7 +217,7 @@ test('a read does not go back in time: a node further back than what was read is
   assert.equal(asked(), [2, 1]);
 });
 
-test('where every node is further back, a read answers what was known last', async () => {
+test('if every node is behind, a read answers the last known value', async () => {
   const { client, runtime } = scene([
     (index, path) => (index === 0 ? readAt(100)(0, path) : readAt(90)(0, path)),
     (_, path) => readAt(95)(0, path),
@@ -315,7 +315,7 @@ async function following() {
   return { runtime, a, b, client, feed, change, lose, comeBack };
 }
 
-test('a stream that is lost goes on at the next node at once, from the id last seen', async () => {
+test('a stream that is lost continues at the next node at once, from the last id', async () => {
   const { runtime, a, b, client, feed, change, lose } = await following();
   change('bad', good);
   await runtime.advance(1);
@@ -335,7 +335,7 @@ test('a stream that is lost goes on at the next node at once, from the id last s
   );
 });
 
-test('the stream returns to the preferred node once that is ready, without a gap', async () => {
+test('the stream returns to the preferred node once it is ready, without a gap', async () => {
   const { runtime, a, b, feed, change, lose, comeBack } = await following();
   lose(a);
   await runtime.advance(1);
@@ -380,7 +380,7 @@ test('a feed is refused once every node refuses its key', async () => {
   assert.is(feed.state.phase, 'refused');
 });
 
-test('a snapshot older than what was read from another node is not taken', async () => {
+test('a snapshot older than data read from another node is rejected', async () => {
   const { runtime, a, b, feed, lose } = await following();
   a.double.change([hashOf('bad'), good]);
   await runtime.advance(1);

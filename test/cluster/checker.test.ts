@@ -1,4 +1,4 @@
-/** The checker of the cluster harness finds what it is there to find, and nothing in a run that kept the rules. */
+/** The checker of the fault harness finds each kind of violation, and none in a correct run. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { check } from './checker.js';
@@ -15,7 +15,7 @@ function node(name: string, ...ids: (string | undefined)[]): FinalNode {
   return { name, log: ids.map((id, index) => entry(index + 1, id)), stateDigest: `state of ${ids}` };
 }
 
-/** Events one after the other, each acknowledged before the next begins. */
+/** Returns a history of events, each acknowledged before the next one begins. */
 function historyOf(...ids: string[]): History {
   const history = new History();
   for (const [index, id] of ids.entries()) add(history, id, index * 10, 'acknowledged');
@@ -36,7 +36,7 @@ function mustFind(found: readonly string[], ...patterns: RegExp[]): void {
     );
 }
 
-test('a run that kept every rule has nothing broken', () => {
+test('a correct run has no violation', () => {
   const history = historyOf('e1', 'e2', 'e3');
   history.slots.push({ firstSeq: 1, fence: 5 }, { firstSeq: 2, fence: 5 }, { firstSeq: 3, fence: 9 });
   history.reads.push(
@@ -47,54 +47,54 @@ test('a run that kept every rule has nothing broken', () => {
   assert.equal(check(history, three('e1', 'e2', undefined, 'e3')), []);
 });
 
-test('a lost event is found', () => {
+test('a lost event is a violation', () => {
   mustFind(check(historyOf('e1', 'e2'), three('e1')), /lost event e2/);
 });
 
-test('a doubled event is found', () => {
+test('a doubled event is a violation', () => {
   mustFind(check(historyOf('e1'), three('e1', 'e1')), /doubled event e1/);
 });
 
-test('an event is re-ordered where it stands behind one that began after its answer', () => {
+test('an event is re-ordered if it follows an event that began after its answer', () => {
   mustFind(check(historyOf('e1', 'e2'), three('e2', 'e1')), /re-ordered event e1/);
 });
 
-test('events that were under way at the same time may stand in either order', () => {
+test('concurrent events may be in either order', () => {
   const history = new History();
   add(history, 'e1', 0, 'acknowledged');
   add(history, 'e2', 4, 'acknowledged');
   assert.equal(check(history, three('e2', 'e1')), []);
 });
 
-test('a gap in a log is found', () => {
+test('a gap in a log is a violation', () => {
   const [a] = three('e1', 'e2') as [FinalNode];
   const gapped = { ...a, log: [entry(1, 'e1'), entry(3, 'e2')] };
   mustFind(check(historyOf('e1', 'e2'), [gapped]), /gap before record 3/);
 });
 
-test('nodes whose logs differ are found, and the first record where they do', () => {
+test('different logs are a violation, with the first record that differs', () => {
   mustFind(check(historyOf('e1'), [node('a', 'e1', 'e2'), node('b', 'e1', 'e3')]), /a and b differ at record 2/);
   mustFind(check(historyOf('e1'), [node('a', 'e1', 'e2'), node('b', 'e1')]), /differ at record 2.*and nothing/);
 });
 
-test('nodes that come to different states from one log are found', () => {
+test('different states after the same log are a violation', () => {
   const [a, b] = three('e1') as [FinalNode, FinalNode];
   mustFind(check(historyOf('e1'), [a, { ...b, stateDigest: 'another' }]), /different states/);
 });
 
-test('two leaders in overlapping fences are found', () => {
+test('a slot of an earlier leader after one of a later leader is a violation', () => {
   const history = historyOf('e1', 'e2', 'e3');
   history.slots.push({ firstSeq: 1, fence: 5 }, { firstSeq: 2, fence: 9 }, { firstSeq: 3, fence: 5 });
   mustFind(check(history, three('e1', 'e2', 'e3')), /slot 3 was written under fence 5, after a later one/);
 });
 
-test('a slot that was written twice is found', () => {
+test('a slot that was written twice is a violation', () => {
   const history = historyOf('e1');
   history.slots.push({ firstSeq: 1, fence: 5 }, { firstSeq: 1, fence: 5 });
   mustFind(check(history, three('e1')), /slot 1 was written twice/);
 });
 
-test('a refused event in the log is found, and one whose outcome is unknown may be there or not', () => {
+test('a refused event in the log is a violation, one with an unknown outcome may be there or not', () => {
   const history = new History();
   add(history, 'refused', 0, 'refused');
   add(history, 'unknown', 0, 'unknown');
@@ -104,7 +104,7 @@ test('a refused event in the log is found, and one whose outcome is unknown may 
   assert.is(found.length, 1);
 });
 
-test('an event that a removal may have taken is not lost, and one withdrawn for sure must be gone', () => {
+test('an event that may be removed is not lost, and a withdrawn event must not be in the log', () => {
   const history = historyOf('e1', 'e2', 'e3', 'e4');
   history.removals.push(
     { kind: 'withdraw', target: 'e1', outcome: 'unknown' },
@@ -117,7 +117,7 @@ test('an event that a removal may have taken is not lost, and one withdrawn for 
   mustFind(check(history, three('e1')), /lost event e4/);
 });
 
-test('a read that goes back in time at one node is found', () => {
+test('an older read after a newer one at one node is a violation', () => {
   const history = historyOf('e1');
   history.reads.push(
     { reader: 'r', node: 'a', at: 1, appliedSeq: 9 },
@@ -126,15 +126,15 @@ test('a read that goes back in time at one node is found', () => {
   mustFind(check(history, three('e1')), /r read record 8 from a after a later one/);
 });
 
-test('a stream that goes back is found, unless the node said that it begins anew', () => {
+test('a stream that goes back is a violation, except after a reset', () => {
   const history = historyOf('e1');
   history.streams.push({ reader: 's', seq: 9, isReset: false }, { reader: 's', seq: 7, isReset: true });
   assert.equal(check(history, three('e1')), []);
   history.streams.push({ reader: 's', seq: 6, isReset: false });
-  mustFind(check(history, three('e1')), /s was told record 6 after a later one/);
+  mustFind(check(history, three('e1')), /s received record 6 after a later one/);
 });
 
-test('of a rule that is broken often a few examples are told, and how many there are', () => {
+test('frequent violations of one rule are described by a few examples and a count', () => {
   const found = check(historyOf('e1', 'e2', 'e3', 'e4', 'e5'), three(undefined));
   assert.equal(found, ['a: lost event e1', 'a: lost event e2', 'a: lost event e3, and 2 more like it']);
 });

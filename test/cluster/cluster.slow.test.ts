@@ -1,8 +1,8 @@
-/** The short form of `npm run faults -- cluster`: ten kills and pauses of leaders, and nothing is lost. */
+/** The short form of `npm run faults -- cluster`: ten kills and pauses of leaders break no rule. */
 import { test } from 'uvu';
+import { noEtcd } from '../../bench/cluster/etcd-members.js';
 import { cluster } from '../faults/cluster.js';
 import { testShort } from '../faults/short.js';
-import { noEtcd } from './etcd.js';
 
 const missing = noEtcd();
 if (missing === undefined) testShort(cluster, 10);

@@ -1,4 +1,4 @@
-/** What the leader does for others: when an erasure waits, and when records of a newer format are written. */
+/** The duties of the leader: deferred erasures, and the format of records. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type DutiesDeps, LeaderDuties } from '../../src/cluster/duties.js';
@@ -15,11 +15,11 @@ const nodeOf = (nodeId: string, format: number, role = 'follower'): NodeView => 
 function worldOf(nodes: NodeView[], more: Partial<DutiesDeps> = {}) {
   const raised: number[] = [];
   const asked: string[] = [];
-  let looks = 0;
+  let trims = 0;
   const log: Partial<SharedLog> = {
     nodes: async () => nodes,
     slotSeqs: async () => {
-      looks += 1;
+      trims += 1;
       return [];
     },
     raiseFormat: async (_fence, format) => void raised.push(format),
@@ -27,7 +27,7 @@ function worldOf(nodes: NodeView[], more: Partial<DutiesDeps> = {}) {
   };
   const member = { isLeader: true, fence: { revision: '1' }, etcdBytes: 0, writeFormat: 1, trimmedTo: () => undefined };
   const duties = new LeaderDuties({
-    // The parts of the log, the member and the link that the duties use here.
+    // These objects have the members that the duties use in these tests.
     log: log as SharedLog,
     member: member as unknown as ClusterMember,
     link: { call: async ({ url }: { url: string }) => void asked.push(url) } as unknown as LinkClient,
@@ -42,22 +42,22 @@ function worldOf(nodes: NodeView[], more: Partial<DutiesDeps> = {}) {
     note: () => undefined,
     ...more,
   });
-  return { duties, raised, asked, member, nodes, looks: () => looks };
+  return { duties, raised, asked, member, nodes, trims: () => trims };
 }
 
-test('records of a newer format are written once every living node reads them', async () => {
+test('records of a newer format are written once every live node reads them', async () => {
   const world = worldOf([nodeOf('n0', 2), nodeOf('n1', 1)]);
   world.duties.start();
-  await until(() => world.looks() > 0);
+  await until(() => world.trims() > 0);
   assert.equal([world.raised, world.member.writeFormat], [[], 1]);
   world.nodes[1] = nodeOf('n1', 3);
   await until(() => world.raised.length > 0);
   await world.duties.stop();
-  // No further than this release.
+  // The format rises to the newest one of this release.
   assert.equal([world.raised, world.member.writeFormat], [[2], 2]);
 });
 
-test('an erasure waits for a node that joins, but not for ever', async () => {
+test('an erasure waits for a node that joins, but only for a limited time', async () => {
   const joining = nodeOf('n1', 1, 'joining');
   const waiting = await worldOf([joining])
     .duties.mayScrub()

@@ -1,4 +1,4 @@
-/** The faults of docs/operating/cluster.md, one by one: each is injected into a settled group and undone again. */
+/** The faults of docs/operating/cluster.md. Each is injected into a settled group and undone again. */
 import { closeSync, openSync, statSync, writeSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Random } from '../support/random.js';
@@ -7,20 +7,20 @@ import type { ClusterNode } from './nodes.js';
 
 export interface ClusterFault {
   readonly name: string;
-  /** The row of the page's table that it belongs to; null for those beyond it. */
+  /** The row of the page's table that contains the fault; null if the table does not contain it. */
   readonly row: string | null;
-  /** How long callers may see no write acknowledged, in ms: from the page. */
+  /** The longest time without an acknowledged write that the page allows. */
   readonly writePauseMsMax: number;
-  /** Whether this group can have it. */
+  /** Whether the fault can be injected into this group. */
   readonly isPossible?: (group: Group) => boolean;
-  /** Injects the fault, lets it last, and undoes it. What is left is healed by the caller. */
+  /** Injects the fault, lets it last, and undoes it. The caller then calls `heal` of the group. */
   run(group: Group, random: Random): Promise<void>;
 }
 
-/** Longer than a lease, so that a leader that cannot be heard loses it. */
+/** Longer than a lease, so that a leader that is cut off loses its lease. */
 const outageMs = 6_000;
 const pauseMs = 5_000;
-/** A member of etcd needs an election: heartbeat 100 ms, election after 1 s. */
+/** Longer than an election of etcd, which begins at most 4 s after a member ended. */
 const memberOutageMs = 4_000;
 const clockJumpMs = 3_600_000;
 const slowMs = 40;
@@ -162,7 +162,7 @@ export const faults: readonly ClusterFault[] = [
       await node.child.kill();
       corrupt(node.logFile, random);
       node.start();
-      // It refuses, leaves, or mends itself by joining anew: whichever it does, what it serves is checked at the end.
+      // The node may refuse to start, leave, or join anew. The end of the run checks what the node serves in each case.
       await node.ready(20_000).catch(async () => {
         await node.child.kill();
         node.wipe();
@@ -227,7 +227,7 @@ export const faults: readonly ClusterFault[] = [
     writePauseMsMax: 6_000,
     async run(group) {
       const leader = await group.awaitLeader();
-      for (const node of [...group.nodes.filter((one) => one !== leader), leader]) {
+      for (const node of [...group.nodes.filter((other) => other !== leader), leader]) {
         await node.child.kill('SIGTERM');
         await restart(node);
       }
@@ -235,10 +235,10 @@ export const faults: readonly ClusterFault[] = [
   },
 ];
 
-/** Faults of the long form's takeovers. */
+/** The faults that the long form alternates. */
 export const takeoverFaults = faults.filter(({ name }) => name === 'leader-kill' || name === 'leader-pause');
 
-/** Overwrites a stretch of a file somewhere in its middle, where it holds something. */
+/** Overwrites bytes in the middle of a file, which contains data there. */
 function corrupt(path: string, random: Random): void {
   const { size } = statSync(path);
   const descriptor = openSync(path, 'r+');

@@ -1,6 +1,6 @@
-/** What a stopped node holds: its log record by record, and the state that the log alone leads to. */
+/** Reads the log of a stopped node record by record, with the state after the last record, and searches files. */
 import { hash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { encodeRecord } from '../../src/core/records/record-codec.js';
 import { stateDigest } from '../../src/core/snapshot/state-digest.js';
@@ -12,6 +12,7 @@ import type { FinalNode, LogEntry } from './history.js';
 const batchesRead = 256;
 const bytesRead = 4 * 1024 * 1024;
 
+/** Recovers the state from the log alone, without a snapshot. */
 export async function finalNode(name: string, dir: string, salt: string): Promise<FinalNode> {
   const log = openLogReader(dir);
   try {
@@ -38,19 +39,29 @@ export async function finalNode(name: string, dir: string, salt: string): Promis
   }
 }
 
-/** Files below `dirs` that hold one of `marks`, as sentences. The processes that write them have ended. */
+/** Returns a sentence for each file below `dirs` that contains one of `marks`. Processes may still write the files. */
 export function filesWith(dirs: readonly string[], marks: ReadonlyMap<string, Buffer>): string[] {
   return dirs.flatMap((dir) =>
     filesUnder(dir).flatMap((path) => {
-      const bytes = readFileSync(path);
-      return [...marks].filter(([, mark]) => bytes.includes(mark)).map(([name]) => `${path} holds ${name}`);
+      const bytes = bytesOf(path);
+      return [...marks].filter(([, mark]) => bytes.includes(mark)).map(([name]) => `${path} contains ${name}`);
     }),
   );
 }
 
 function filesUnder(dir: string): string[] {
   if (!existsSync(dir)) return [];
-  return readdirSync(dir, { recursive: true, encoding: 'utf8' })
-    .map((name) => join(dir, name))
-    .filter((path) => statSync(path).isFile());
+  return readdirSync(dir, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+/** Returns no bytes for a file that was removed meanwhile. */
+function bytesOf(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return Buffer.alloc(0);
+    throw error;
+  }
 }

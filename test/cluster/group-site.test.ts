@@ -1,4 +1,4 @@
-/** The changes of a node's role, one after the other, whatever comes in between. */
+/** The changes of a node's role, and changes that follow before an earlier one has ended. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { GroupSite } from '../../src/cluster/group-site.js';
@@ -25,7 +25,7 @@ class World {
       follow: () => void this.calls.push('log follows'),
       settled: () => this.settled,
     },
-    // The parts of a loop that a change of role uses.
+    // The loop has the members that a change of role uses.
     loop: () => this.#loop as unknown as GroupLoop,
     reload: async () => void this.calls.push('reload'),
     configure: () => this.configure(),
@@ -37,7 +37,7 @@ class World {
   });
 }
 
-test('a lead that was taken back before its turn came never begins', async () => {
+test('a node that must follow before its lead has begun never leads', async () => {
   const world = new World();
   let settle: () => void = () => undefined;
   world.settled = new Promise((resolve) => {
@@ -52,7 +52,7 @@ test('a lead that was taken back before its turn came never begins', async () =>
   assert.not(world.calls.includes('loop leads'));
 });
 
-test('a configuration that is refused since the node leads no more fails nothing', async () => {
+test('a configuration refused because the node no longer leads is no failure', async () => {
   const world = new World();
   let refuse: () => void = () => undefined;
   world.configure = () =>
@@ -67,7 +67,7 @@ test('a configuration that is refused since the node leads no more fails nothing
   assert.equal(world.calls.slice(0, 2), ['log leads', 'loop leads']);
 });
 
-test('a configuration that is refused while the node leads is told', async () => {
+test('a configuration refused while the node leads rejects the lead', async () => {
   const world = new World();
   world.configure = () => Promise.reject(new Error('PRE_TRUSTED_PEERS'));
   const message = await world.site.lead(fence).catch((error: Error) => error.message);

@@ -1,12 +1,12 @@
 /**
- * What happened in one run of the cluster harness, as its clients saw it: every write with its outcome, every read with
- * the record that it was as of, every fence that a leader wrote under. Times are of one monotonic clock, in ms.
+ * The history of one run of the fault harness: every write with its outcome, every read with the last record that it
+ * includes, and the fence of every slot. Times are ms of one monotonic clock.
  */
 
 /**
  * - `acknowledged`: 201, or 409 with the peer's own event.
- * - `refused`: a final refusal (4xx): the event must never appear.
- * - `unknown`: no answer, or one that leaves it open.
+ * - `refused`: a final refusal (4xx). The event must never be in the log.
+ * - `unknown`: no answer, or an answer that does not decide.
  */
 export type Outcome = 'acknowledged' | 'refused' | 'unknown';
 
@@ -25,7 +25,7 @@ export interface RemovalOp {
   readonly outcome: Outcome;
 }
 
-/** One answer of one node to one reader; a reader sends one read after the other. */
+/** One answer of one node to one reader. A reader waits for an answer before the next read. */
 export interface ReadOp {
   readonly reader: string;
   readonly node: string;
@@ -33,17 +33,17 @@ export interface ReadOp {
   readonly appliedSeq: number;
 }
 
-/** A slot of the shared log as etcd saw it: the fence is the revision at which its leader's key was made. */
+/** A slot of the shared log in etcd. The fence is the create revision of the leader's key. */
 export interface FencedSlot {
   readonly firstSeq: number;
   readonly fence: number;
 }
 
-/** What a streaming client saw, in order. */
+/** One frame of a stream, in the order of arrival. */
 export interface StreamOp {
   readonly reader: string;
   readonly seq: number;
-  /** The node sent everything anew: what follows holds by itself. */
+  /** The node sent a new snapshot, so earlier frames do not bound `seq`. */
   readonly isReset: boolean;
 }
 
@@ -59,16 +59,16 @@ export class History {
 export interface LogEntry {
   readonly seq: number;
   readonly type: string;
-  /** The record's bytes as a digest: equal on every node. */
+  /** Digest of the record's bytes, which are equal on every node. */
   readonly digest: string;
-  /** Of an accepted event that is not removed. */
+  /** The id of an accepted event that is not removed. */
   readonly eventId?: string | undefined;
 }
 
-/** What a node held at the end. */
+/** The data of a node at the end. */
 export interface FinalNode {
   readonly name: string;
   readonly log: readonly LogEntry[];
-  /** Of the state that the log alone leads to. */
+  /** Digest of the state after a replay of the log. */
   readonly stateDigest: string;
 }

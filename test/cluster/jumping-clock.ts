@@ -1,6 +1,6 @@
 /**
- * Loaded into a node before everything else (`--import`): its wall clock is that of the machine and as many ms as the
- * file named by `HARNESS_CLOCK` says, read again at SIGUSR2. The machine's own clock is never touched.
+ * Shifts the wall clock of a node that loads this file first (`--import`) by the ms in the file `HARNESS_CLOCK`.
+ * SIGUSR2 makes the node read the file again. The clock of the machine is not changed.
  */
 import { readFileSync } from 'node:fs';
 

@@ -1,4 +1,4 @@
-/** The end of the link that asks, against ends that hang, close early or answer: every call settles. */
+/** The client of the link with servers that hang, close early or answer: every call settles. */
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { test } from 'uvu';
@@ -24,7 +24,7 @@ async function serverThat(does: (socket: Socket) => void): Promise<string> {
   return `http://127.0.0.1:${address.port}`;
 }
 
-/** A node whose answers `handle` makes; it reads no more than the tunnel from the head. */
+/** Starts a node that answers with `handle`. It reads only the authority from the head of the tunnel. */
 function nodeThat(handle: () => Promise<object>): Promise<string> {
   const link = new LinkServer(secret, 'g', handle, () => undefined);
   return serverThat((socket) => {
@@ -51,7 +51,7 @@ test.after(() => {
   for (const server of open) server.close();
 });
 
-test('a call fails as unsent where the other end closes the connection before the link stands', async () => {
+test('a call fails as unsent if the node closes the connection before the link is established', async () => {
   const link = new LinkClient(secret, 'g');
   const url = await serverThat((socket) => socket.resume().end());
   assert.ok((await failureOf(link.call(call(url)))).isUnsent);
@@ -60,7 +60,7 @@ test('a call fails as unsent where the other end closes the connection before th
   link.close();
 });
 
-test('a call fails as unsent where the other end closes in the middle of the handshake', async () => {
+test('a call fails as unsent if the node closes the connection during the handshake', async () => {
   const link = new LinkClient(secret, 'g');
   const url = await serverThat((socket) =>
     socket.once('data', () => {
@@ -72,14 +72,14 @@ test('a call fails as unsent where the other end closes in the middle of the han
   link.close();
 });
 
-test('a call fails after its time where the other end accepts the connection and says nothing', async () => {
+test('a call fails after its time limit if the node accepts the connection and sends nothing', async () => {
   const link = new LinkClient(secret, 'g');
   const url = await serverThat(() => undefined);
   assert.match((await failureOf(link.call(call(url, 20)))).message, /no answer within 20 ms/);
   link.close();
 });
 
-test('a call that was sent fails after its time as one that may have been done', async () => {
+test('a sent call fails after its time limit as one that may have been executed', async () => {
   const link = new LinkClient(secret, 'g');
   const asked: (() => void)[] = [];
   const url = await nodeThat(() => new Promise((resolve) => asked.push(() => resolve({}))));
@@ -92,7 +92,7 @@ test('a call that was sent fails after its time as one that may have been done',
   link.close();
 });
 
-test('closing the client ends every call under way and refuses further ones', async () => {
+test('closing the client ends all running calls and refuses further ones', async () => {
   const link = new LinkClient(secret, 'g');
   const url = await nodeThat(() => new Promise(() => undefined));
   const silent = await serverThat(() => undefined);

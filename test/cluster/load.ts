@@ -1,8 +1,9 @@
 /**
- * Clients of a group under fault: peers that write through the client of the project, readers of each node, streaming
- * caches, withdrawals and erasures. Everything that they are told goes into the history.
+ * The clients of the fault harness: peers that write through the client of the project, readers of each node, streaming
+ * caches, withdrawals and erasures. They record all answers in the history.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { salt } from '../../bench/cluster/node-group.js';
 import { subjectHash } from '../../src/client/ids/subject.js';
 import type { Feed, RegisteredPeer } from '../../src/client/read/calls.js';
 import { TrustClient } from '../../src/client/trust-client.js';
@@ -10,23 +11,23 @@ import { TrustError } from '../../src/client/trust-error.js';
 import { Random } from '../support/random.js';
 import { differences } from '../support/stream-reader.js';
 import type { History, Outcome } from './history.js';
-import { type ClusterNode, salt } from './nodes.js';
+import type { ClusterNode } from './nodes.js';
 
 const players = 200;
 const types = ['report_cheating', 'commendation', 'ban_applied', 'report_toxicity'] as const;
 const batchEvents = 20;
-/** Pauses between what one client does, so that the harness itself leaves the machine to the nodes. */
+/** Pauses between the calls of one client, so that the nodes have most of the processor. */
 const writePauseMs = 30;
 const readPauseMs = 100;
 const removalPauseMs = 400;
-/** Longer than any takeover, so that an outcome is seldom unknown. */
+/** Longer than a takeover, so that an unknown outcome is rare. */
 const deadlineMs = 30_000;
-/** How long a streaming cache may take at the end until it holds the node's values. */
+/** A streaming cache must have the node's values within this time at the end. */
 const settleMs = 60_000;
 
-export const everyHash = Array.from({ length: players }, (_, i) => subjectHash(`player-${i}`, salt));
+const everyHash = Array.from({ length: players }, (_, i) => subjectHash(`player-${i}`, salt));
 
-/** A client that made a call at some time and what came of it, for the pauses that callers see. */
+/** One call of a client. `code` is `ok` or the error. */
 export interface Call {
   readonly startedAt: number;
   readonly endedAt: number;
@@ -35,12 +36,12 @@ export interface Call {
 
 export class Load {
   readonly history: History;
-  /** Answers to writes, and to reads of each node. */
   readonly writes: Call[] = [];
+  /** Reads of single nodes. */
   readonly reads: Call[] = [];
-  /** Reads that no node answered within the budget of the client. */
+  /** Reads through the client, which tries all nodes. */
   readonly clientReads: Call[] = [];
-  /** Players erased for sure: none of their bytes may be anywhere after a scrub. */
+  /** Players whose erasure was acknowledged. No file may contain their bytes after a scrub. */
   readonly erased: { readonly hash: string; readonly eventIds: readonly string[] }[] = [];
   readonly #nodes: readonly ClusterNode[];
   readonly #random: Random;
@@ -57,7 +58,7 @@ export class Load {
     this.#random = new Random(seed);
   }
 
-  /** Registers the peers and lets everything run. */
+  /** Registers the peers and starts all clients. */
   async start({ writers = 3, streams = 2 } = {}): Promise<void> {
     for (let i = 0; i < writers; i++) {
       const client = await this.#newPeer(i);
@@ -68,13 +69,13 @@ export class Load {
     this.#running.push(this.#readByClient());
   }
 
-  /** Ends writers and readers; the streams go on. */
+  /** Stops writers and readers. The streams continue. */
   async stopWriting(): Promise<void> {
     this.#isOver = true;
     await Promise.all(this.#running);
   }
 
-  /** Where the streaming caches differ from what a node answers, once they had time to hear of it. */
+  /** Returns the differences between the streaming caches and the answers of a node, once the caches have settled. */
   async streamDifferences(url: string): Promise<string[]> {
     const found: string[] = [];
     for (const [place, client] of this.#clients.entries()) {
@@ -89,7 +90,7 @@ export class Load {
     await Promise.all(this.#clients.map((client) => client.close()));
   }
 
-  /** The addresses with another one preferred for each client. */
+  /** Returns the addresses of the nodes. Each client prefers another node. */
   #urlsFrom(first: number): string[] {
     return this.#nodes.map((_, index) => this.#nodes[(first + index) % this.#nodes.length]!.url);
   }
@@ -151,7 +152,7 @@ export class Load {
     }
   }
 
-  /** Events that are written in order to be withdrawn, and players that live in order to be erased. */
+  /** Writes events, and then withdraws one of them or erases their player. */
   async #remove(client: TrustClient, i: number): Promise<void> {
     for (let n = 0; !this.#isOver; n++) {
       await delay(removalPauseMs * (0.5 + this.#random.next()));
@@ -193,7 +194,7 @@ export class Load {
     return outcome;
   }
 
-  /** One read after the other from one node, whatever it answers. */
+  /** Reads from one node until the end. */
   async #read(node: ClusterNode): Promise<void> {
     while (!this.#isOver) {
       const startedAt = performance.now();
@@ -206,7 +207,7 @@ export class Load {
         const seq = response.headers.get('x-applied-seq');
         if (response.status === 200 && seq !== null) {
           const at = performance.now();
-          // A node that was started anew is another session.
+          // A restarted node is another session.
           const session = `${node.name}#${node.isUp ? node.child.child.pid : 'down'}`;
           this.history.reads.push({ reader: 'reader', node: session, at, appliedSeq: Number(seq) });
         }
@@ -218,7 +219,7 @@ export class Load {
     }
   }
 
-  /** What a match server sees: reads by the client, without a cache. */
+  /** Reads through the client without a cache, like a match server. */
   async #readByClient(): Promise<void> {
     const client = new TrustClient({ url: this.#urlsFrom(0), groupSalt: salt });
     while (!this.#isOver) {
@@ -238,19 +239,19 @@ export class Load {
     const until = performance.now() + settleMs;
     for (;;) {
       const table = new Map();
-      let away = '';
+      let origin = '';
       for (const { playerId, source, known, score, confidence, verdict } of await client.scores(everyHash)) {
-        if (source !== 'cache') away = `a read came from ${source}`;
+        if (source !== 'cache') origin = `a read came from ${source}`;
         if (known) table.set(playerId, { score, confidence, verdict });
       }
-      const found = away === '' ? await differences(url, this.#key, table, everyHash) : [away];
+      const found = origin === '' ? await differences(url, this.#key, table, everyHash) : [origin];
       if (found.length === 0 || performance.now() > until) return found.slice(0, 3);
       await delay(200);
     }
   }
 }
 
-/** A peer of its own: where the answer to one registration is lost, another one is made. */
+/** Registers a peer. Registers another one if the answer is lost. */
 async function registered(client: TrustClient, peerName: string): Promise<RegisteredPeer> {
   const until = performance.now() + settleMs;
   for (;;) {
@@ -262,7 +263,7 @@ async function registered(client: TrustClient, peerName: string): Promise<Regist
   }
 }
 
-/** Only what the service refused as final is: anything else may have been stored. */
+/** Returns `refused` for a final refusal. After any other error the event may be stored. */
 function outcomeOf(error: unknown): Outcome {
   if (!(error instanceof TrustError)) throw error;
   const { status = 500, outcomeUnknown, code } = error;

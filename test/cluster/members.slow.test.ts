@@ -1,23 +1,19 @@
-/** The harness against real members of etcd: kills, pauses, a replaced member, and the watch of slots. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+/** The harness with real members of etcd: kills, pauses, a replaced member, and the watch of slots. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { EtcdMembers, noEtcd } from '../../bench/cluster/etcd-members.js';
 import { until } from '../support/until.js';
-import { EtcdMembers, noEtcd } from './etcd.js';
 import { filesWith } from './final-log.js';
 import { SlotWatch } from './slot-watch.js';
 
 const missing = noEtcd();
-const dir = mkdtempSync(join(tmpdir(), 'ptf-members-'));
 let etcd: EtcdMembers;
 
 const put = (key: string, value: string) => etcd.ctl(etcd.endpoints, ['put', key, value]);
 const read = async (endpoints: readonly string[], key: string) =>
   (await etcd.ctl(endpoints, ['get', '--print-value-only', key])).trim();
-/** Once the members that are left have agreed on a leader. */
-const putSoon = (key: string, value: string) =>
+/** Retries until the remaining members have agreed on a leader. */
+const putRetried = (key: string, value: string) =>
   until(() =>
     put(key, value).then(
       () => true,
@@ -27,24 +23,21 @@ const putSoon = (key: string, value: string) =>
 
 if (missing === undefined) {
   test.before(async () => {
-    etcd = await EtcdMembers.start({ dir, quotaBytes: 32 * 1024 * 1024 });
+    etcd = await EtcdMembers.start({ quotaBytes: 32 * 1024 * 1024 });
   });
-  test.after(async () => {
-    await etcd.close();
-    rmSync(dir, { recursive: true, force: true });
-  });
+  test.after(() => etcd.stop());
 
-  test('the members take writes while their leader is dead, and again once it is back', async () => {
+  test('the members accept writes while their leader is down, and after it has started again', async () => {
     await until(async () => (await etcd.leader()) !== undefined);
     const leader = (await etcd.leader())!;
     await etcd.member(leader).kill();
-    await putSoon('/a', '1');
+    await putRetried('/a', '1');
     etcd.startMember(leader);
     await etcd.healthy();
     assert.is(await read(etcd.endpoints, '/a'), '1');
   });
 
-  test('without a majority no write is taken', async () => {
+  test('without a majority the members accept no write', async () => {
     etcd.member(0).pause();
     etcd.member(1).pause();
     const refused = await etcd.ctl([etcd.endpoints[2]!], ['put', '/b', '1']).then(
@@ -57,13 +50,13 @@ if (missing === undefined) {
     await etcd.healthy();
   });
 
-  test('a member is replaced by one without data, and what was written stays', async () => {
+  test('a member is replaced by one without data, and written keys stay', async () => {
     await put('/c', '1');
     await etcd.replaceMember(1);
     assert.is(await read([etcd.endpoints[1]!], '/c'), '1');
   });
 
-  test('the watch notes each slot with the fence of the leader that stood then', async () => {
+  test('the watch records each slot with the fence of the leader at that time', async () => {
     const watch = new SlotWatch(etcd.endpoints, '/w/');
     await put('/w/leader', 'one');
     await put('/w/log/000000000001', 'x');
@@ -83,7 +76,7 @@ if (missing === undefined) {
     );
   });
 
-  test('the database fills up to a part of its quota, and what filled it goes again', async () => {
+  test('the database fills up to a part of its quota, and is cleared again', async () => {
     const filled = await etcd.fill('/ballast/', 0.5);
     assert.ok(filled > 0 && (await etcd.dbBytes()) >= 0.4 * etcd.quotaBytes!);
     await etcd.clear('/ballast/', filled);
@@ -91,13 +84,12 @@ if (missing === undefined) {
     await put('/after', '1');
   });
 
-  test('the byte search sees what a member holds', async () => {
+  test('the byte search finds the bytes of a key in the files of the members', async () => {
     await put('/searched', 'a-value-to-be-found');
     await etcd.healthy();
-    const folders = etcd.names.map((_, index) => etcd.folderOf(index));
-    const found = filesWith(folders, new Map([['it', Buffer.from('a-value-to-be-found')]]));
+    const found = filesWith(etcd.folders, new Map([['it', Buffer.from('a-value-to-be-found')]]));
     assert.ok(found.length >= 3, found.join('\n'));
-    assert.equal(filesWith(folders, new Map([['it', Buffer.from('never written')]])), []);
+    assert.equal(filesWith(etcd.folders, new Map([['it', Buffer.from('never written')]])), []);
   });
 } else {
   process.stdout.write(`SKIPPED: ${missing}\n`);

@@ -1,4 +1,4 @@
-/** When the leader scrubs etcd by itself, by a clock of the test. */
+/** The times of the leader's scrub of etcd, with a clock of the test. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { NightlyScrub } from '../../src/cluster/nightly-scrub.js';
@@ -27,12 +27,12 @@ class World {
 
   async at(now: number): Promise<number> {
     this.now = now;
-    await this.nightly.look();
+    await this.nightly.check();
     return this.scrubs;
   }
 }
 
-test('what was erased is scrubbed once in the night, and not by day', async () => {
+test('erased data is scrubbed once in the night, and not by day', async () => {
   const world = new World();
   assert.is(await world.at(noon + 1), 0);
   assert.is(await world.at(night - 1), 0);
@@ -41,19 +41,19 @@ test('what was erased is scrubbed once in the night, and not by day', async () =
   assert.is(await world.at(night + DAY_MS), 2);
 });
 
-test('a night without anything erased passes without a scrub, and so does one of a follower', async () => {
+test('no scrub runs in a night without an erasure, or on a follower', async () => {
   const world = new World();
   world.due = null;
   assert.is(await world.at(night), 0);
   world.due = 9;
   world.isLeader = false;
   assert.is(await world.at(night + DAY_MS), 0);
-  // It leads later in that night.
+  // The node begins to lead later in that night.
   world.isLeader = true;
   assert.is(await world.at(night + DAY_MS + 1), 1);
 });
 
-test('a scrub that fails is told, and tried again in the next night', async () => {
+test('a failed scrub is reported and retried in the next night', async () => {
   const world = new World();
   world.fails = true;
   assert.is(await world.at(night), 1);

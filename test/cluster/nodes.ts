@@ -1,29 +1,26 @@
 /**
- * One node of the harness: a process of `dist/main.js`, its links to the members of etcd, and the link that leads to
- * it.
+ * One node of the fault harness: a process of `dist/main.js`, a proxy in front of the node, and a proxy from the node
+ * to each member of etcd.
  */
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { Child } from '../../bench/cluster/child.js';
+import { type GroupNode, isReady, nodeVariables } from '../../bench/cluster/node-group.js';
 import { freePort } from '../../bench/free-ports.js';
 import { mainEntry } from '../support/process.js';
-import { Child } from './processes.js';
-import { TcpProxy } from './tcp-proxy.js';
+import { type LinkState, TcpProxy } from './tcp-proxy.js';
 
-export const salt = 'a salt of the cluster harness';
-export const groupId = 'harness';
-export const etcdPrefix = `/ptf/${groupId}/`;
-const clusterSecret = 'a secret of the harness with enough bytes';
 const clockEntry = fileURLToPath(new URL('./jumping-clock.js', import.meta.url));
 
-/** How long a node may take until it serves reads. */
+/** A node must be ready within this time of its start. */
 const readyMs = 120_000;
-const askMs = 2_000;
-/** As `RestartSec` of the unit in deploy/. */
+const askMs = 10_000;
+/** `RestartSec` of the unit in deploy/. */
 const restartMs = 1_000;
-const endChars = 1_500;
+const outputChars = 1_500;
 
 export interface NodeOptions {
   readonly name: string;
@@ -33,18 +30,24 @@ export interface NodeOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-export class ClusterNode {
+export interface Answer {
+  readonly status: number;
+  readonly body: Record<string, unknown>;
+  readonly headers: Headers;
+}
+
+export class ClusterNode implements GroupNode {
   readonly name: string;
   readonly dir: string;
-  /** Leads to the node: what the others and the clients use. */
+  /** The proxy through which other nodes and clients reach the node. */
   readonly front: TcpProxy;
-  /** One per member of etcd. */
+  /** The proxies through which the node reaches the members of etcd. */
   readonly etcdLinks: readonly TcpProxy[];
   readonly #port: number;
   readonly #env: Readonly<Record<string, string>>;
   readonly #clockFile: string;
   #child: Child | null = null;
-  /** Why it ended by itself, each time; it was started again, as a supervisor does. */
+  /** Exit and last output of each process that ended by itself. The node then starts again, as under a supervisor. */
   readonly ends: string[] = [];
   #isClosed = false;
 
@@ -65,12 +68,11 @@ export class ClusterNode {
     return new ClusterNode(options, port, front, links);
   }
 
-  /** Through the link that the harness may cut. */
+  /** Origin of the proxy in front of the node. */
   get url(): string {
     return this.front.url;
   }
 
-  /** Past every link: for the harness's own questions. */
   get directUrl(): string {
     return `http://127.0.0.1:${this.#port}`;
   }
@@ -84,88 +86,64 @@ export class ClusterNode {
     return this.#child?.isUp === true;
   }
 
-  start(more: Readonly<Record<string, string>> = {}): void {
+  get lastOutput(): string {
+    return this.#child?.output.slice(-outputChars) ?? '';
+  }
+
+  start(): void {
     mkdirSync(this.dir, { recursive: true });
     this.setClock(0);
+    const endpoints = this.etcdLinks.map(({ url }) => url);
     const env = {
-      CLUSTER: 'etcd',
-      ETCD_ENDPOINTS: this.etcdLinks.map(({ url }) => url).join(','),
-      NODE_ID: this.name,
-      ADVERTISE_URL: this.front.url,
-      CLUSTER_SECRET: clusterSecret,
-      GROUP_ID: groupId,
-      GROUP_SALT: salt,
+      ...nodeVariables({ nodeId: this.name, url: this.front.url, endpoints }),
       DATA_DIR: this.dir,
       HOST: '127.0.0.1',
       PORT: String(this.#port),
       LOG_LEVEL: 'info',
-      ERASURE_QUOTA_PER_DAY: '1000000',
-      WEIGHTS_INTERVAL_MS: '1000',
-      SNAPSHOT_EVERY: '5000',
-      DISK_FREE_MIN_MB: '16',
       HARNESS_CLOCK: this.#clockFile,
       ...this.#env,
-      ...more,
     };
     const child = new Child(process.execPath, ['--import', clockEntry, mainEntry], env, this.dir);
     this.#child = child;
-    void child.ended.then(async (how) => {
+    void child.ended.then(async (exit) => {
       if (child.wasKilled) return;
-      this.ends.push(`${how}: ${child.output.slice(-endChars)}`);
+      this.ends.push(`${exit}: ${child.output.slice(-outputChars)}`);
       await delay(restartMs, undefined, { ref: false });
-      if (this.#child === child && !this.#isClosed) this.start(more);
+      if (this.#child === child && !this.#isClosed) this.start();
     });
   }
 
-  /** How far ahead of the machine's clock the node's is, in ms. */
+  /** Sets how far the node's clock is ahead of the machine's clock. */
   setClock(aheadMs: number): void {
     writeFileSync(this.#clockFile, String(aheadMs));
     if (this.isUp) this.child.child.kill('SIGUSR2');
   }
 
-  /** What the node says of itself, past every link. */
-  async told(): Promise<string> {
-    if (!this.isUp) return 'down';
-    try {
-      const response = await fetch(`${this.directUrl}/api/v1/health`, { signal: AbortSignal.timeout(askMs) });
-      return await response.text();
-    } catch (error) {
-      return String(error);
-    }
-  }
-
-  /** The record up to which the node has applied the log; -1 where it does not say. */
-  async appliedSeq(): Promise<number> {
-    try {
-      const response = await fetch(`${this.directUrl}/api/v1/peers?limit=1`, { signal: AbortSignal.timeout(askMs) });
-      await response.arrayBuffer();
-      return Number(response.headers.get('x-applied-seq') ?? -1);
-    } catch {
-      return -1;
-    }
-  }
-
-  async isReady(): Promise<boolean> {
-    try {
-      const response = await fetch(`${this.directUrl}/api/v1/ready`, { signal: AbortSignal.timeout(askMs) });
-      await response.arrayBuffer();
-      return response.status === 200;
-    } catch {
-      return false;
-    }
+  /** Sends a request past the proxy. */
+  async ask(method: string, path: string, body?: object, key?: string): Promise<Answer> {
+    const response = await fetch(`${this.directUrl}/api/v1${path}`, {
+      method,
+      headers: {
+        'Content-Type': 'application/json',
+        Connection: 'close',
+        ...(key === undefined ? {} : { 'X-Peer-API-Key': key }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(askMs),
+    });
+    return { status: response.status, body: (await response.json()) as Answer['body'], headers: response.headers };
   }
 
   async ready(timeoutMs = readyMs): Promise<void> {
-    const until = performance.now() + timeoutMs;
-    while (!(await this.isReady())) {
-      if (performance.now() > until)
-        throw new Error(`${this.name} is not ready: ${await this.told()}; ${this.child.output.slice(-endChars)}`);
+    const giveUpMs = performance.now() + timeoutMs;
+    while (!(await isReady(this))) {
+      if (performance.now() > giveUpMs) throw new Error(`${this.name} is not ready: ${this.lastOutput}`);
       await delay(50);
     }
   }
 
-  /** Every link of the node to etcd. */
-  cutFromEtcd(state: 'cut' | 'silent' | 'to-silent' | 'back-silent'): void {
+  /** Sets the state of every link between the node and etcd. */
+  cutFromEtcd(state: Exclude<LinkState, 'open'>): void {
     for (const link of this.etcdLinks) link.set(state);
   }
 
@@ -174,7 +152,7 @@ export class ClusterNode {
     for (const link of this.etcdLinks) link.heal();
   }
 
-  /** Removes all that the node had: the next start is that of a new machine. */
+  /** Removes the data folder, so that the node starts like one on a new machine. */
   wipe(): void {
     rmSync(this.dir, { recursive: true, force: true });
   }

@@ -1,37 +1,43 @@
 /**
- * One run of the cluster harness: a group under load, one fault after the other, and in the end the history of all
- * clients held against what every node and member holds.
+ * One run of the fault harness: a group under load, and one fault after the other. At the end it checks the history of
+ * all clients against the logs of the nodes, and searches the files of nodes and members for erased players.
  */
 import { execFile } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { groupId, leaderOf, quietSeq, salt } from '../../bench/cluster/node-group.js';
 import type { Findings, Rounds } from '../faults/fault.js';
 import { Tally } from '../faults/fault.js';
 import { Random } from '../support/random.js';
 import { check } from './checker.js';
 import type { ClusterFault } from './faults.js';
 import { filesWith, finalNode } from './final-log.js';
-import { Group } from './group.js';
+import { Group, walSettings } from './group.js';
 import { History } from './history.js';
 import { type Call, Load } from './load.js';
-import { groupId, salt } from './nodes.js';
 
 const ptf = fileURLToPath(new URL('../../../bin/ptf.mjs', import.meta.url));
 const scrubMs = 120_000;
+const writtenMs = 60_000;
 const quotaBytes = 256 * 1024 * 1024;
+const env = {
+  ERASURE_QUOTA_PER_DAY: '1000000',
+  WEIGHTS_INTERVAL_MS: '1000',
+  SNAPSHOT_EVERY: '5000',
+  DISK_FREE_MIN_MB: '16',
+};
 
 export interface ClusterRun {
-  /** The fault of each round. */
+  /** Returns the fault of a round. */
   readonly next: (round: number, random: Random) => ClusterFault;
   readonly smallDisks?: boolean;
-  /** Leaves the folders where they are, for a look at what broke. */
-  readonly keep?: boolean;
 }
 
 export async function runCluster(rounds: Rounds, { next, smallDisks = false }: ClusterRun): Promise<Findings> {
   const tally = new Tally();
   const random = new Random(rounds.seed);
   const history = new History();
-  const group = await Group.start({ smallDisks, quotaBytes });
+  const group = await Group.start({ smallDisks, quotaBytes, env });
   const load = new Load(group.nodes, history, rounds.seed);
   const pauses = new Pauses();
   try {
@@ -39,20 +45,19 @@ export async function runCluster(rounds: Rounds, { next, smallDisks = false }: C
     for (const round of rounds) {
       const fault = next(round, random);
       if (fault.isPossible?.(group) === false) {
-        tally.add(`${fault.name}: not possible here`);
+        tally.add(`${fault.name}: not possible on this machine`);
         continue;
       }
       const startedAt = performance.now();
       try {
         await fault.run(group, random);
         await group.heal();
-        await group.settled();
         await written(load);
       } catch (error) {
         tally.break(`round ${round}, ${fault.name}: ${error instanceof Error ? error.message : String(error)}`);
         break;
       }
-      tally.add(`${fault.name}: times`);
+      tally.add(`${fault.name}: rounds`);
       const pauseMs = pauses.add(fault.name, load, startedAt, performance.now());
       if (rounds.strict && pauseMs > fault.writePauseMsMax) {
         tally.break(`round ${round}, ${fault.name}: no write was acknowledged for ${Math.round(pauseMs)} ms`);
@@ -61,9 +66,8 @@ export async function runCluster(rounds: Rounds, { next, smallDisks = false }: C
     phase('the end of writing');
     await load.stopWriting();
     await group.heal();
-    await group.settled();
-    phase('rest');
-    await group.quiet();
+    phase('the last record');
+    await quietSeq(group.nodes);
     phase('the streams');
     for (const text of await load.streamDifferences((await group.awaitLeader()).directUrl)) tally.break(text);
     phase('the scrub');
@@ -77,7 +81,7 @@ export async function runCluster(rounds: Rounds, { next, smallDisks = false }: C
     for (const broken of check(history, finals)) tally.break(broken);
     searchErased(group, load, tally);
     count(tally, history, load, group);
-    pauses.tell(tally);
+    pauses.addTo(tally);
   } finally {
     await load.close();
     await group.close();
@@ -85,26 +89,25 @@ export async function runCluster(rounds: Rounds, { next, smallDisks = false }: C
   return tally.findings();
 }
 
-/** Says on standard error how far the end has come: on a busy machine it takes minutes. */
+/** Reports the progress of the end on standard error, because the end takes minutes on a busy machine. */
 function phase(name: string): void {
   if (process.stderr.isTTY || process.env.HARNESS_VERBOSE) process.stderr.write(`waiting for ${name}\n`);
 }
 
-/** Resolves once each writer got an answer after this. */
+/** Resolves once a write that started after the call is acknowledged. */
 async function written(load: Load): Promise<void> {
   const since = performance.now();
-  const until = since + 60_000;
   while (!load.writes.some(({ startedAt, code }) => startedAt > since && code === 'ok')) {
-    if (performance.now() > until) throw new Error('no write is acknowledged any more');
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    if (performance.now() > since + writtenMs) throw new Error(`no write was acknowledged within ${writtenMs} ms`);
+    await delay(20);
   }
 }
 
-/** Rids the members of what erased players left in their files, as an operator would. */
+/** Removes the bytes of erased players from the files of the members, with the command that an operator uses. */
 function scrub({ nodes }: Group, tally: Tally): Promise<void> {
   const [node] = nodes;
-  // As the members of the harness are set: see etcd.ts.
-  const args = [ptf, 'cluster', 'scrub', '--now', '--snapshot-count', '2000', '--max-wals', '1', '--json'];
+  const { snapshotCount, maxWals } = walSettings;
+  const args = [ptf, 'cluster', 'scrub', '--now', '--snapshot-count', snapshotCount, '--max-wals', maxWals, '--json'];
   const options = { env: { PATH: process.env.PATH, DATA_DIR: node!.dir, GROUP_ID: groupId }, timeout: scrubMs };
   return new Promise((resolve) => {
     execFile(process.execPath, args, options, (error, stdout, stderr) => {
@@ -114,14 +117,15 @@ function scrub({ nodes }: Group, tally: Tally): Promise<void> {
   });
 }
 
-async function stopped(group: Group): Promise<void> {
-  const leader = await group.leader();
+/** Stops the nodes, the leader last, and then the members. */
+async function stopped({ nodes, etcd }: Group): Promise<void> {
+  const leader = await leaderOf(nodes);
   const last = leader === undefined ? [] : [leader];
-  for (const node of [...group.nodes.filter((one) => one !== leader), ...last]) await node.child.kill('SIGTERM');
-  for (let index = 0; index < group.etcd.count; index++) await group.etcd.member(index).kill('SIGTERM');
+  for (const node of [...nodes.filter((other) => other !== leader), ...last]) await node.child.kill('SIGTERM');
+  for (let index = 0; index < etcd.count; index++) await etcd.member(index).kill('SIGTERM');
 }
 
-/** None of an erased player's bytes may be in a file of a node or a member. */
+/** Breaks the run if a file of a node or a member contains bytes of an erased player. */
 function searchErased(group: Group, { erased }: Load, tally: Tally): void {
   const marks = new Map<string, Buffer>();
   for (const { hash, eventIds } of erased) {
@@ -129,9 +133,9 @@ function searchErased(group: Group, { erased }: Load, tally: Tally): void {
     marks.set(`the hash ${hash} as text`, Buffer.from(hash));
     for (const id of eventIds) marks.set(`event ${id}`, Buffer.from(id));
   }
-  const members = group.etcd.names.map((_, index) => group.etcd.folderOf(index));
-  for (const found of filesWith([...group.nodes.map(({ dir }) => dir), ...members], marks)) tally.break(found);
-  tally.add('erased players looked for', erased.length);
+  const dirs = [...group.nodes.map(({ dir }) => dir), ...group.etcd.folders];
+  for (const found of filesWith(dirs, marks)) tally.break(found);
+  tally.add('erased players searched for', erased.length);
 }
 
 function count(tally: Tally, history: History, load: Load, { watch, nodes }: Group): void {
@@ -140,7 +144,7 @@ function count(tally: Tally, history: History, load: Load, { watch, nodes }: Gro
   tally.add('withdrawals and erasures', history.removals.filter(({ outcome }) => outcome === 'acknowledged').length);
   for (const { name, ends } of nodes) {
     if (ends.length > 0) tally.add(`${name} ended by itself`, ends.length);
-    for (const end of new Set(ends.map(firstCause))) tally.add(`  ${end}`);
+    for (const end of new Set(ends.map(lastMessage))) tally.add(`  ${end}`);
   }
   tally.add('leaders', watch.fences.length);
   tally.add('slots', watch.slots.length);
@@ -155,9 +159,9 @@ function count(tally: Tally, history: History, load: Load, { watch, nodes }: Gro
   for (const name of ['events acknowledged', 'leaders', 'slots', 'reads of single nodes answered']) tally.need(name);
 }
 
-/** The end of what a node said, in one line. */
-function firstCause(end: string): string {
-  const [line = ''] = end.match(/"msg":"[^"]*"/g)?.slice(-1) ?? [];
+/** Returns the exit of a process and its last log message. */
+function lastMessage(end: string): string {
+  const line = end.match(/"msg":"[^"]*"/g)?.at(-1) ?? '';
   return `${end.split(':')[0]} ${line}`;
 }
 
@@ -167,12 +171,12 @@ function countsOf(calls: readonly Call[]): Map<string, number> {
   return counts;
 }
 
-/** How long callers saw nothing, fault by fault. */
+/** The longest times without a successful answer, for each fault. */
 class Pauses {
   readonly #writes = new Map<string, number[]>();
   readonly #reads = new Map<string, number[]>();
 
-  /** Of one fault, between `from` and `to`; answers the longest time without an acknowledged write. */
+  /** Adds a round of a fault from `from` to `to`. Returns the longest time without an acknowledged write. */
   add(name: string, load: Load, from: number, to: number): number {
     const write = longestGap(load.writes, from, to);
     push(this.#writes, name, write);
@@ -180,7 +184,7 @@ class Pauses {
     return write;
   }
 
-  tell(tally: Tally): void {
+  addTo(tally: Tally): void {
     for (const [name, all] of this.#writes) tally.most(`${name}: pause of writes, p50 ms`, median(all));
     for (const [name, all] of this.#writes)
       tally.most(`${name}: pause of writes, max ms`, Math.round(Math.max(...all)));
@@ -188,7 +192,7 @@ class Pauses {
   }
 }
 
-/** The longest time between two answers of success, of all callers together. */
+/** Returns the longest time between two successful answers to any caller. */
 function longestGap(calls: readonly Call[], from: number, to: number): number {
   const answered = calls.filter(({ code, endedAt }) => code === 'ok' && endedAt >= from && endedAt <= to);
   const times = [from, ...answered.map(({ endedAt }) => endedAt).sort((one, two) => one - two), to];

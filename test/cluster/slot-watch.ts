@@ -1,27 +1,27 @@
 /**
- * Watches the group's keys in etcd from the start and notes under which fence each slot was written: the revision at
- * which the leader's key was made that stood when the slot came.
+ * Watches the group's keys in etcd from the start and records the fence of each slot: the create revision of the
+ * leader's key at the time of the slot.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { FencedSlot } from './history.js';
 
-/** One change of a key, as etcdctl prints it. `type` is 1 for a deletion and left out of a put. */
+/** One change of a key, as etcdctl prints it. `type` is 1 for a deletion and missing for a put. */
 interface Change {
   readonly type?: number;
   readonly kv: { readonly key: string; readonly create_revision?: number; readonly mod_revision?: number };
 }
 
 interface Answer {
-  /** Null in an answer that only says that the watch stands. */
+  /** Null in the answer that confirms the watch. */
   readonly Events: readonly Change[] | null;
   readonly CompactRevision?: number;
 }
 
 export class SlotWatch {
   readonly slots: FencedSlot[] = [];
-  /** Fences in the order in which leaders came. */
+  /** Fences in the order of the leaders. */
   readonly fences: number[] = [];
   readonly #child: ChildProcess;
   readonly #closed: Promise<unknown>;
@@ -42,8 +42,9 @@ export class SlotWatch {
   }
 
   #take(line: string, prefix: string): void {
-    const { Events: changes, CompactRevision: lost } = JSON.parse(line) as Answer;
-    if (lost !== undefined && lost > 0) throw new Error(`etcd compacted up to ${lost} before the watch saw it`);
+    const { Events: changes, CompactRevision: compacted } = JSON.parse(line) as Answer;
+    if (compacted !== undefined && compacted > 0)
+      throw new Error(`etcd compacted up to ${compacted} before the watch read it`);
     for (const { type, kv } of changes ?? []) {
       const name = Buffer.from(kv.key, 'base64').toString().slice(prefix.length);
       if (type !== undefined) continue;

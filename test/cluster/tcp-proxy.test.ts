@@ -1,4 +1,4 @@
-/** The proxy of the harness does to a connection what it is told to. */
+/** The proxy of the fault harness: each of its states. */
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { test } from 'uvu';
@@ -33,7 +33,7 @@ async function open(): Promise<Socket> {
   return socket;
 }
 
-/** Unlike `once`, it takes an error for what it is here: the end of a connection. */
+/** Resolves once the connection has ended. `once` would reject at an error. */
 function closedOf(socket: Socket): Promise<void> {
   return new Promise((resolve) => socket.on('close', () => resolve()));
 }
@@ -44,13 +44,13 @@ async function answerTo(socket: Socket, text: string): Promise<string> {
   return String(chunk);
 }
 
-test('bytes pass both ways through an open link', async () => {
+test('an open link forwards bytes in both directions', async () => {
   const socket = await open();
   assert.is(await answerTo(socket, 'one'), 'one');
   socket.destroy();
 });
 
-test('a cut link resets what is open, and what is opened anew', async () => {
+test('a cut link resets open connections and new ones', async () => {
   const socket = await open();
   await answerTo(socket, 'one');
   const closed = closedOf(socket);
@@ -65,7 +65,7 @@ test('a cut link resets what is open, and what is opened anew', async () => {
   healed.destroy();
 });
 
-test('a link that is silent towards the target swallows what is sent, and nothing else', async () => {
+test('a link that is silent to the target drops the sent bytes, and no others', async () => {
   const socket = await open();
   await answerTo(socket, 'one');
   proxy.set('to-silent');
@@ -80,7 +80,7 @@ test('a link that is silent towards the target swallows what is sent, and nothin
   socket.destroy();
 });
 
-test('a link that is silent on the way back delivers the request and swallows the answer', async () => {
+test('a link that is silent on the way back delivers the request and drops the answer', async () => {
   const socket = await open();
   let answered = '';
   socket.on('data', (chunk) => {

@@ -1,38 +1,38 @@
 /**
- * A TCP proxy that misbehaves on demand: one link of the harness between two processes. It can be cut in both
- * directions or in one, slowed down, and healed again.
+ * A TCP proxy with faults: one link of the harness between two processes. It can be cut in both directions or in one,
+ * slowed down, and healed.
  */
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * - `open`: bytes pass.
- * - `cut`: connections are reset, and new ones too.
- * - `silent`: bytes are swallowed both ways, and connections stay open: what a lost network looks like.
- * - `to-silent`, `back-silent`: the same one way, towards the target or from it.
+ * - `open`: forwards bytes.
+ * - `cut`: resets connections, also new ones.
+ * - `silent`: drops bytes in both directions and leaves connections open, like a network partition.
+ * - `to-silent`, `back-silent`: drops bytes in one direction, to the target or from it.
  */
 export type LinkState = 'open' | 'cut' | 'silent' | 'to-silent' | 'back-silent';
 
-/** Bytes that wait in a slow link; more make the sender wait. */
+/** The most bytes that a slow link buffers before it pauses the sender. */
 const waitingMax = 4 * 1024 * 1024;
 
 export class TcpProxy {
   readonly #server: Server;
-  readonly #target: { port: number };
+  readonly #targetPort: number;
   readonly #pairs = new Set<readonly [Socket, Socket]>();
   #state: LinkState = 'open';
   #delayMs = 0;
 
   private constructor(server: Server, targetPort: number) {
     this.#server = server;
-    this.#target = { port: targetPort };
+    this.#targetPort = targetPort;
     server.on('connection', (socket) => this.#accept(socket));
   }
 
-  /** Listens on a free port, or on `port`, in front of a port on this machine. */
-  static async open(targetPort: number, port = 0): Promise<TcpProxy> {
-    const server = createServer({ allowHalfOpen: false }).listen(port, '127.0.0.1');
+  /** Listens on a free port in front of a port on this machine. */
+  static async open(targetPort: number): Promise<TcpProxy> {
+    const server = createServer({ allowHalfOpen: false }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     return new TcpProxy(server, targetPort);
   }
@@ -45,23 +45,14 @@ export class TcpProxy {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  get state(): LinkState {
-    return this.#state;
-  }
-
-  /** Leads new connections to another port. */
-  retarget(port: number): void {
-    this.#target.port = port;
-  }
-
-  /** A healed link resets what it had swallowed bytes of: TCP would have sent them again, a proxy cannot. */
+  /** Sets the state. Healing resets all connections, because the proxy cannot send the dropped bytes again. */
   set(state: LinkState): void {
     const before = this.#state;
     this.#state = state;
     if (state === 'cut' || (before !== 'open' && state === 'open')) this.#reset();
   }
 
-  /** Each piece of bytes takes so much longer, both ways. */
+  /** Delays each piece of bytes in both directions. */
   slow(ms: number): void {
     this.#delayMs = ms;
   }
@@ -89,7 +80,7 @@ export class TcpProxy {
       near.resetAndDestroy();
       return;
     }
-    const far = connect({ port: this.#target.port, host: '127.0.0.1' });
+    const far = connect({ port: this.#targetPort, host: '127.0.0.1' });
     const pair = [near, far] as const;
     this.#pairs.add(pair);
     for (const socket of pair) {
@@ -104,10 +95,10 @@ export class TcpProxy {
     this.#pipe(far, near, 'back-silent');
   }
 
-  /** Bytes of one direction, in order. */
+  /** Forwards the bytes of one direction in order. */
   #pipe(from: Socket, to: Socket, silentIn: LinkState): void {
     let waiting = 0;
-    let line: Promise<unknown> = Promise.resolve();
+    let sent: Promise<unknown> = Promise.resolve();
     const send = (chunk: Buffer) => {
       if (this.#state === 'silent' || this.#state === silentIn || to.destroyed) return;
       if (!to.write(chunk)) {
@@ -123,7 +114,7 @@ export class TcpProxy {
       waiting += chunk.length;
       if (waiting > waitingMax) from.pause();
       const arrives = delay(this.#delayMs, undefined, { ref: false });
-      line = line
+      sent = sent
         .then(() => arrives)
         .then(() => {
           waiting -= chunk.length;
@@ -131,6 +122,6 @@ export class TcpProxy {
           send(chunk);
         });
     });
-    from.on('end', () => void line.then(() => to.end()));
+    from.on('end', () => void sent.then(() => to.end()));
   }
 }

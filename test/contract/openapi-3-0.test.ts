@@ -85,7 +85,7 @@ test('schemas are converted at every depth, and values of examples are not', () 
   assert.equal(openApi30Document({ openapi: '3.1.0', paths }).paths, expected);
 });
 
-test('what 3.0 cannot say is refused and never left out', () => {
+test('a construct that 3.0 cannot express is refused and never left out', () => {
   for (const schema of [{ type: ['string', 'number'] }, { if: {} }, { properties: { a: { patternProperties: {} } } }]) {
     assert.throws(() => converted(schema), /OpenAPI 3\.0 has no form/);
   }

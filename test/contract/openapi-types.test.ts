@@ -205,7 +205,7 @@ for (const version of ['3.1', '3.0']) {
     assert.is(faults.get(`bodies-${name}`), '');
   });
 
-  test(`the code of an error tells the type of its details in types of openapi-typescript from ${version}`, () => {
+  test(`the code of an error determines the type of its details (openapi-typescript from ${version})`, () => {
     assert.is(faults.get(`errors-${name}`), '');
   });
 }
@@ -214,11 +214,11 @@ test('a client of swagger-typescript-api compiles under --strict, and every body
   assert.is(faults.get('bodies-of-client'), '');
 });
 
-test('the code of an error tells the type of its details in types of swagger-typescript-api', () => {
+test('the code of an error determines the type of its details (swagger-typescript-api)', () => {
   assert.is(faults.get('errors-of-client'), '');
 });
 
-test('the codes of errors are one named schema, which is referenced and written out nowhere else', () => {
+test('the codes of errors are one named schema, which is only referenced', () => {
   const text = JSON.stringify(document);
   assert.ok(text.includes('"#/components/schemas/ErrorCode"'));
   const lists = text.split(JSON.stringify(Object.keys(errors))).length - 1;

@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Bits } from '../../src/core/bits.js';
 
-test('what was added is there, and nothing beside it, wherever it lies', () => {
+test('a set contains exactly the added strings, wherever they are in memory', () => {
   const bits = new Bits();
   const numbers = [0, 7, 8, 524_287, 524_288, 3_000_000_001];
   for (const number of numbers) bits.add(number);

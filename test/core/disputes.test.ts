@@ -89,7 +89,7 @@ test('later events of the peer about the player are void, too, also those of an 
   assert.ok(given.trust('p').score < 50);
 });
 
-test('void evidence leaves the computation of weights as if it had not come', () => {
+test('void evidence does not affect the computation of weights', () => {
   const grown = (isLied: boolean) => {
     const given = new Given().peers(4);
     for (let i = 0; i < 40; i++) for (const peer of [0, 1, 2]) given.event(peer, `p-${i}`);
@@ -181,7 +181,7 @@ test('a peer disputes a player once at a time, and so many in a day', () => {
   assert.is(refusal({ id: 'later', player: 'more', now: t0 + dayMs }), 'open');
 });
 
-test('an erasure takes disputes along, and what their records hold of the player', () => {
+test('an erasure removes disputes and what their records contain of the player', () => {
   const given = reported();
   open(given);
   open(given, { id: 'd2', peer: 1 });

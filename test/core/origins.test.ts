@@ -61,7 +61,7 @@ function reads(given: Given) {
 
 for (const own of [false, true]) {
   const what = own ? 'also report players of their own' : 'have nothing else';
-  test(`three carriers of one list weigh and score as one does, where they ${what}`, () => {
+  test(`three carriers of one list weigh and score as one does, if they ${what}`, () => {
     const one = group(1, 'list', own);
     const three = group(3, 'list', own);
     const [alone, together] = [one.compute(), three.compute()];
@@ -91,7 +91,7 @@ test('the peers that carry a list count as three where it is unlabelled', () => 
   assert.is(short(3, 'list'), short(1, 'list'));
 });
 
-test('what peers carry changes the weight of no peer', () => {
+test('events that peers carry change the weight of no peer', () => {
   const without = group(0, 'list').compute();
   const with3 = group(3, 'list').compute();
   for (const column of ['tau', 'a', 'b', 'z'] as const) {
@@ -110,7 +110,7 @@ test('the weight of an origin never exceeds that of the best peer that carries i
   }
 });
 
-test('a carrier without weight gives an origin no voice about a player that it alone names', () => {
+test('a carrier without weight gives an origin no weight about a player that only it names', () => {
   const given = group(2, 'list', true);
   // A peer that contradicts everybody, and puts a victim to the list.
   given.peers(1);
@@ -123,7 +123,7 @@ test('a carrier without weight gives an origin no voice about a player that it a
   assert.ok(given.trust('victim').score > 49, `${given.trust('victim').score}`);
 });
 
-test('a peer is one voice about a player, however many origins it puts to its word', () => {
+test('a peer is one witness about a player, however many origins it uses', () => {
   const given = new Given().peers(3);
   for (const name of ['a', 'b', 'c']) given.origin(name);
   for (let i = 0; i < 20; i++) for (const peer of [0, 1, 2]) given.event(peer, `p-${i}`);
@@ -137,7 +137,7 @@ test('a peer is one voice about a player, however many origins it puts to its wo
   assert.equal([witnesses, peers], [1, 1]);
 });
 
-test('a next to worthless vote of its own takes nothing from what a peer carries', () => {
+test('an almost worthless vote of its own does not reduce the evidence that a peer carries', () => {
   const given = group(3, 'list', true);
   given.event(5, 'carried', labelled('list'));
   given.event(5, 'both', labelled('list'));
@@ -148,7 +148,7 @@ test('a next to worthless vote of its own takes nothing from what a peer carries
   assert.ok(Math.abs(confidence - given.trust('carried').confidence) < 1e-6, `${confidence}`);
 });
 
-test('a withdrawal by one carrier leaves what the others hold', () => {
+test('a withdrawal by one carrier leaves the evidence of the others', () => {
   const given = group(3, 'list');
   const last = given.event(6, 'late', labelled('list'));
   given.event(7, 'late', labelled('list'));
@@ -164,7 +164,7 @@ test('a withdrawal by one carrier leaves what the others hold', () => {
   assert.is(after.verdict, before.verdict);
 });
 
-test('another peer cannot withdraw what a carrier sent', () => {
+test('another peer cannot withdraw an event that a carrier sent', () => {
   const given = group(2, 'list');
   const sent = given.event(5, 'late', labelled('list'));
   assert.ok(sent.ok);
@@ -174,7 +174,7 @@ test('another peer cannot withdraw what a carrier sent', () => {
   }
 });
 
-test('what a revoked peer carries counts for nothing', () => {
+test('events that a revoked peer carries count for nothing', () => {
   const given = new Given().peers(3).origin('list');
   for (let i = 0; i < 20; i++) for (const peer of [1, 2]) given.event(peer, `p-${i}`);
   given.event(0, 'victim', labelled('list'));
@@ -203,7 +203,7 @@ test('an undeclared origin is refused before a duplicate is looked for', () => {
   assert.is(given.state.numbers, numbers, 'an origin that is declared again is the same');
 });
 
-test('a lifting under an origin takes back what the peer carried of it, and nothing of its own', () => {
+test('a lifting under an origin cancels what the peer carried of it, and none of its own events', () => {
   const given = new Given().peers(2).origin('list');
   given.event(0, 'p');
   given.event(0, 'p', labelled('list'));
@@ -214,7 +214,7 @@ test('a lifting under an origin takes back what the peer carried of it, and noth
   assert.equal(sums, [1, 0]);
 });
 
-test('numbers of origins and carriers are nobody else’s, and peers keep theirs', () => {
+test('numbers of origins and carriers are unique, and peers keep theirs', () => {
   const given = new Given().peers(2).origin('list').peers(1);
   given.event(0, 'p', labelled('list'));
   given.peers(1);
@@ -258,7 +258,7 @@ test('a state with origins comes back from its records and from its snapshot', (
   assert.equal(explanationOf(loaded, row, at), explanationOf(given.state, given.row(list[3]!), at));
 });
 
-test('in a sampled group carriers are looked at as their origin is', () => {
+test('in a sampled group carriers are sampled like their origin', () => {
   const sampled = { ...trustConstants, sampledPlayers: 40, sampledPlayersPerPeer: 1, gatePlayersPerPair: 20 };
   assert.ok(sampled.sampledPlayers < everyPlayer.length);
   const given = [1, 3].map((importers) => group(importers, 'list', true));

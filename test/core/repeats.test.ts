@@ -52,7 +52,7 @@ test('an event that repeats another is stored and counted, and adds no evidence 
   }
 });
 
-test('withdrawing the first lets the oldest that repeats it count with its own severity, withdrawing another changes nothing', () => {
+test('withdrawing the first event lets its oldest repeat count; withdrawing another changes nothing', () => {
   for (const type of ['report_cheating', 'commendation'] as const) {
     const at = type === 'commendation' ? 1 : 0;
     const given = one();
@@ -91,7 +91,7 @@ test('one that counts in place of another has decayed as if it always had, over 
   assert.ok(Math.abs(sums(given)[0] - sums(alone)[0]) < 1e-15);
 });
 
-test('what a lifting hides of a repeated event stays hidden until the lifting is withdrawn', () => {
+test('evidence of a repeated event that a lifting hides stays hidden until the lifting is withdrawn', () => {
   const given = one();
   const first = send(given, 'ban_applied', 1, false);
   const second = send(given, 'ban_applied', 0.5, true);
@@ -132,7 +132,7 @@ test('the record of a repeated event is as it was written, and adds no evidence 
   assert.is(columns.masses[0], 0);
 });
 
-test('an erasure leaves nothing of what a withdrawal says of repeated events', () => {
+test('an erasure leaves no part of what a withdrawal records of repeated events', () => {
   const given = one();
   const first = send(given, 'ban_applied', 1, false);
   send(given, 'ban_applied', 0.7, true);
@@ -144,7 +144,7 @@ test('an erasure leaves nothing of what a withdrawal says of repeated events', (
   assert.is(JSON.stringify(left).includes('0.7'), false);
 });
 
-test('a snapshot holds which events may be repeated, one of an earlier release none, and one that lost some is refused', () => {
+test('a snapshot contains the filter of repeats, and one that lost a part of it is refused', () => {
   const given = one();
   send(given, 'report_cheating', 1, false);
   const blocks = [...snapshotBlocks(given.state)].map(({ key, bytes }) => ({ key, bytes: new Uint8Array(bytes) }));
@@ -168,7 +168,7 @@ test('the filter knows every event that it took, and hardly any other', () => {
   assert.ok(others.length < 20, `${others.length} of 100,000 others`);
 });
 
-test('after any events and withdrawals the oldest of each kind counts, in its place, and a replay has the same state', () => {
+test('after any events and withdrawals the oldest of each kind counts, and a replay agrees', () => {
   const random = new Random(12);
   for (let round = 0; round < 600; round++) {
     const given = one();

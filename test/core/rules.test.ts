@@ -65,13 +65,13 @@ test('exactly 24 hours ahead is accepted, a millisecond more is not', () => {
   assert.is(codeOf(given.event(0, 'a', { timestamp: t0 + dayMs + 1 })), 'timestamp_in_future');
 });
 
-test('an event of the year 1 is accepted and worth nothing', () => {
+test('an event of the year 1 is accepted and has no evidence', () => {
   const given = new Given(1).peers(1);
   assert.is(codeOf(given.event(0, 'a', { timestamp: Date.parse('0001-01-01T00:00:00Z') })), 'ok');
   assert.is(trustOf(given.state, given.row('a'), asOfTime(given.state, t0)).score, 50);
 });
 
-test('a duplicate tells its own peer when the first arrived, and another peer nothing', () => {
+test('a duplicate reveals the first arrival to its own peer only', () => {
   const given = new Given().peers(2);
   given.event(0, 'a', { eventId: 'x' }, t0 + 5);
   given.event(0, 'a', {}, t0 + 9);
@@ -115,7 +115,7 @@ test('a rotated key dies at once, or when its overlap ends', () => {
   assert.is(works('second', t0 - 365 * dayMs), false, 'the clock was ahead');
 });
 
-test('a key that has the first half of its digest from a peer is not the key of that peer, nor is its old one', () => {
+test('neither a key with half of the digest of a peer nor an old key is the key of that peer', () => {
   const given = new Given().peers(1);
   const digestOf = (first: string, last: string) => first.repeat(63) + last;
   for (const keyDigest of [digestOf('a', '1'), digestOf('b', '1')]) {
@@ -175,7 +175,7 @@ test('a change of status looks at one peer, however many there are', () => {
   assert.equal([...peerWeights.isGrouped.subarray(0, 3)], [1, 1, 0]);
 });
 
-test('a revoked peer without events gives its place back, and the operator has places of its own', () => {
+test('a revoked peer without events frees its place, and the operator has reserved places', () => {
   const given = new Given();
   const register = (byOperator: boolean) => {
     const index = given.state.peers.size;
@@ -221,7 +221,7 @@ test('a player whose only event was withdrawn is neutral with confidence 0, and 
   assert.equal([score, confidence, verdict, eventCount], [50, 0, 'neutral', 0]);
 });
 
-test('only the peer that sent an event withdraws it, once', () => {
+test('only the peer that sent an event can withdraw it, once', () => {
   const given = new Given().peers(2);
   const { value: seq } = given.event(0, 'a') as { value: number };
   assert.is(withdraw(given, 1, seq), 'event_not_found');
@@ -229,7 +229,7 @@ test('only the peer that sent an event withdraws it, once', () => {
   assert.is(withdraw(given, 0, seq), 'event_not_found');
 });
 
-test('a withdrawal holds over a change of half-life', () => {
+test('a withdrawal stays in force over a change of half-life', () => {
   const lives = [true, false].map((isWithdrawn) => {
     const given = new Given(30).peers(1);
     const seq = isWithdrawn ? (given.event(0, 'a') as { value: number }).value : 0;
@@ -246,7 +246,7 @@ test('a withdrawal holds over a change of half-life', () => {
   assert.ok(never.lowering > 0 && Math.abs(withdrawn.lowering / never.lowering - 1) < 1e-12);
 });
 
-test('a change of half-life moves no score at its moment', () => {
+test('a change of half-life changes no score at that time', () => {
   const given = new Given(30).peers(1).weigh();
   given.event(0, 'a');
   const later = t0 + 20 * dayMs;
@@ -286,7 +286,7 @@ test('a half-life does not change while the clock is more than an hour behind th
   }
 });
 
-test('what was reported while the clock was years behind never looks worth more than it was', () => {
+test('reports from while the clock was years behind never count for more than they did', () => {
   const given = new Given(30).peers(2);
   given.event(0, 'newest', { timestamp: t0 }, t0);
   const lagging = t0 - 6 * 365 * dayMs;
@@ -320,7 +320,7 @@ test('erasure is bounded by a quota in a sliding day, which binds no operator', 
   assert.is(codeOf(erase('p6', 0, t0 + dayMs)), 'erasure_quota_exceeded');
 });
 
-test('an erased subject is unknown at once; what only the operator may erase is pending first', () => {
+test('an erased subject is unknown at once; an erasure that needs the operator is pending first', () => {
   const given = new Given().peers(1);
   given.event(0, 'a');
   const asked = decideErasure(given.state, { ...bounds, erasureMode: 'operator' }, erasure('a'), t0);
@@ -359,7 +359,7 @@ test('requests that wait for the operator are held once per player, and all are 
   assert.is([...given.state.erasures.values()][0]!.heads.length, 101);
 });
 
-test('in mode own a peer erases at once whom it alone reported, once it is a day old; all else waits for the operator', () => {
+test('in mode own a peer a day old erases players it alone reported; other erasures wait for the operator', () => {
   const given = new Given().peers(2);
   given.event(0, 'mine');
   given.event(0, 'shared');

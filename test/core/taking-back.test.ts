@@ -74,7 +74,7 @@ test('a second ban after a lifting counts like a first', () => {
   assert.is(score(given), banned);
 });
 
-test('a lifting takes back all kinds of reports of its own peer, and nothing of others or that raises', () => {
+test('a lifting cancels all kinds of reports of its own peer, and none of others or that raise trust', () => {
   const given = sure(2);
   send(given, 'report_cheating');
   send(given, 'report_toxicity');
@@ -95,7 +95,7 @@ test('a lifting without a ban, and one of severity 0, change no sum', () => {
   assert.equal(sums(given), [1, 0, 3]);
 });
 
-test('what a lifting hid comes back at its worth, over changes of half-life', () => {
+test('evidence that a lifting hid returns with its value, over changes of half-life', () => {
   const lives = [true, false].map((isLifted) => {
     const given = sure(1);
     send(given, 'ban_applied');
@@ -117,7 +117,7 @@ test('the ban of an earlier release that was lifted keeps its meaning', () => {
   assert.equal(sums(given), [1, 1, 2]);
 });
 
-test('a withdrawal is read again where its pair took back meanwhile, and waits for no other pair', () => {
+test('a withdrawal is read again if its pair was lifted meanwhile, and waits for no other pair', () => {
   const given = sure(2);
   const ban = send(given, 'ban_applied');
   const lifting = send(given, 'ban_lifted');
@@ -146,7 +146,7 @@ test('an erasure leaves nothing of the mass that a withdrawal states', () => {
   assert.is(JSON.stringify(left).includes('0.7'), false);
 });
 
-test('after any events and withdrawals the sums are those of the events that are left, in their order, and a replay has the same state', () => {
+test('after any events and withdrawals the sums are those of the remaining events, and a replay agrees', () => {
   const random = new Random(11);
   for (let round = 0; round < 400; round++) {
     const given = sure(1);

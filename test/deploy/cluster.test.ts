@@ -49,7 +49,7 @@ test('the files set variables that the node has', () => {
   assert.equal(odd, []);
 });
 
-test('what compose and Kubernetes set is a configuration that a node of a cluster starts with', () => {
+test('a node of a cluster starts with the configuration that compose and Kubernetes set', () => {
   const secret = 's'.repeat(limits.clusterSecretBytesMin);
   const composed = Object.entries(ofCompose).map(([name, value]) => [name, /:-(.*)\}/.exec(value)?.[1] ?? value]);
   for (const set of [
@@ -89,7 +89,7 @@ test('the proxies send requests to nodes that are ready alone, and no CONNECT', 
   assert.ok(Number(/timeout http-keep-alive (\d+)s/.exec(proxy)?.[1]) * 1000 < limits.keepAliveTimeoutMs);
 });
 
-test('whoever stops a node waits longer than it may take to end', () => {
+test('a service manager waits longer than a stopping node may take', () => {
   assert.ok(Number(/stop_grace_period: (\d+)s/.exec(compose)?.[1]) * 1000 > limits.shutdownMs);
   assert.ok(Number(/terminationGracePeriodSeconds: (\d+)/.exec(kubernetes)?.[1]) * 1000 > limits.shutdownMs);
 });

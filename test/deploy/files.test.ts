@@ -49,7 +49,7 @@ test('the files set variables that the node has', () => {
   }
 });
 
-test('what the image and the manifests set together is a configuration that a production node starts with', () => {
+test('a production node starts with the configuration that image and manifests set together', () => {
   const salt = 's'.repeat(limits.saltBytesMin);
   // Compose's own notation: the name of the group is the operator's, the others have values behind `:-`.
   const composed = Object.entries(ofCompose).map(([name, value]) => [name, /:-(.*)\}/.exec(value)?.[1] ?? value]);
@@ -85,7 +85,7 @@ test('probes ask for a path that is served without a key, on the port that is li
   }
 });
 
-test('whoever stops a node waits longer than it may take to end', () => {
+test('a service manager waits longer than a stopping node may take', () => {
   const grace = (text: string, pattern: RegExp) => Number(pattern.exec(text)?.[1]) * 1000;
   assert.ok(grace(compose, /stop_grace_period: (\d+)s/) > limits.shutdownMs);
   assert.ok(grace(kubernetes, /terminationGracePeriodSeconds: (\d+)/) > limits.shutdownMs);
@@ -142,7 +142,7 @@ test('nothing runs as root, and nothing but the data is written', () => {
   }
 });
 
-test('the proxies let through what the node takes, and leave its connections first', () => {
+test('the proxies pass all requests that the node accepts, and close its connections first', () => {
   assert.ok(Number(/client_max_body_size (\d+)k/.exec(nginx)?.[1]) * 1024 > limits.batchBodyBytes);
   assert.ok(Number(/max_size (\d+)KB/.exec(caddy)?.[1]) * 1000 > limits.batchBodyBytes);
   assert.ok(Number(/large_client_header_buffers \d+ (\d+)k/.exec(nginx)?.[1]) * 1024 > limits.headBytes);
@@ -172,7 +172,7 @@ test('the proxies pass on every path that the node serves', () => {
   }
 });
 
-test('what the image is built from is let in by .dockerignore', () => {
+test('.dockerignore admits all files from which the image is built', () => {
   const letIn = Array.from(fileOf('.dockerignore').matchAll(/^!(\S+)$/gm), ([, path]) => path!);
   for (const path of letIn) if (!path.includes('*')) assert.ok(existsSync(urlOf(path)), path);
   for (const path of ['package.json', 'package-lock.json', 'LICENSE', 'CHANGELOG.md', 'bin', 'src', 'scripts']) {

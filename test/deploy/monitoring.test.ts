@@ -144,7 +144,7 @@ test('every metric and label in the alerts exists in a node', () => {
   );
 });
 
-test('an alert on what was counted lately sees those counts with which a series begins', () => {
+test('an alert on recent counts includes the first count of a new series', () => {
   // `increase` takes the first sample of a series for where it starts, not for what was added.
   const counting = alerts.filter(({ expr }) => expr.includes('increase('));
   assert.ok(counting.length >= 4);
@@ -204,7 +204,7 @@ test('the table of operating/watch.md has every metric of a node, and no other',
   assert.equal([...inTable].sort(), families.sort());
 });
 
-test('the checks above find what they look for', () => {
+test('the checks above detect their faults', () => {
   assert.equal(faultsOf('ptf_nothing > 0', 'a'), ['a: ptf_nothing is no metric of a node']);
   assert.equal(faultsOf('sum by (peer) (ptf_peer_weight)', 'a'), ['a: ptf_peer_weight has no label peer']);
   assert.equal(faultsOf('ptf_http_requests_total{state="500"}', 'a'), [

@@ -11,7 +11,7 @@ import { startTestNode } from '../../src/testing.js';
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const reference = () => readFileSync(join(root, 'docs/CLIENT-REFERENCE.md'), 'utf8');
 
-test('the client reference is what `npm run docs:client` writes, and every public symbol has a docstring', () => {
+test('the client reference equals the output of docs:client, and every public symbol has a docstring', () => {
   const folder = mkdtempSync(join(tmpdir(), 'ptf-docs-'));
   try {
     const made = join(folder, 'reference.md');
@@ -38,7 +38,7 @@ test('every method that the guide names is in the reference of the client', () =
   );
 });
 
-test('the programs of the guide run as they stand, but for the address and the time that a read may take', async () => {
+test('the programs of the guide run unchanged, except for the address and the read budget', async () => {
   const guide = readFileSync(join(root, 'docs/CLIENT.md'), 'utf8');
   const blocks = [...guide.matchAll(/```js\n([\s\S]*?)```/g)].map(([, code = '']) => code);
   const folder = mkdtempSync(join(tmpdir(), 'ptf-guide-'));

@@ -86,7 +86,7 @@ test('the changelog has at most 2,500 words and an Unreleased section on top', (
   assert.match(/^## (.*)$/m.exec(text)?.[1] ?? '', /^\[Unreleased\]/);
 });
 
-test('the checks above find what they look for', () => {
+test('the checks above detect their faults', () => {
   assert.match(faultOf('README.md', 'docs/NOTHING.md') ?? '', 'is not there');
   assert.match(faultOf('docs/OPERATING.md', '../README.md#nothing') ?? '', 'no such heading');
   assert.is(faultOf('docs/OPERATING.md', 'operating/scale.md#sizing'), undefined);

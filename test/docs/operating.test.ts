@@ -77,7 +77,7 @@ async function disputeOf(subject: string, peerId: string, line: string): Promise
   return id;
 }
 
-test('every ptf line of the operating pages does what it says', async () => {
+test('every ptf line of the operating pages works as described', async () => {
   assert.ok(lines.length > 20, 'the pages have their commands');
   const failed: string[] = [];
   for (const line of new Set(lines)) {
@@ -106,11 +106,11 @@ test('every ptf line of the operating pages does what it says', async () => {
   assert.equal(failed, []);
 });
 
-test('the operating pages quote what the command prints', () => {
+test('the operating pages quote the output of the command', () => {
   const source = ['renderers', 'findings', 'simulate', 'doctor'].map((name) =>
     readFileSync(new URL(`../src/operator/cli/${name}.ts`, docs), 'utf8'),
   );
-  for (const quoted of ['shares no player: another salt?', 'changed verdicts', 'at record']) {
+  for (const quoted of ['shares no player with other peers; check its salt', 'changed verdicts', 'at record']) {
     assert.ok(page.includes(quoted) && source.some((code) => code.includes(quoted)), quoted);
   }
   // And the other way round: where the command sends its reader, there is something to read.

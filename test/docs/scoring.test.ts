@@ -90,7 +90,7 @@ test('the verdict bands are those of the code', () => {
   });
 });
 
-test('the table of what it takes is what reads answer', () => {
+test('the table of needed reports equals the answers of reads', () => {
   const rows: [string, string[]][] = [];
   for (const peers of [1, 2, 3, 4, 5, 6, 8]) {
     for (const events of [1, 3, 10]) {
@@ -101,7 +101,7 @@ test('the table of what it takes is what reads answer', () => {
   holds('takes', Object.fromEntries(rows));
 });
 
-test('the worked examples are what reads answer', () => {
+test('the worked examples equal the answers of reads', () => {
   holds('examples', {
     '1,000 reports of one peer': inBoth((given) => send(given, 1, 1000)),
     'one commendation': inBoth((given) => send(given, 1, 1, 'commendation')),
@@ -125,7 +125,7 @@ test('the worked examples are what reads answer', () => {
   });
 });
 
-test('the table of what a list comes to, labelled and not, is what reads answer', () => {
+test('the table of imported lists, labelled and not, equals the answers of reads', () => {
   /** `importers` pass on a list of so many players in a group whose three other peers report others. */
   const listed = (importers: number, players: number, isLabelled: boolean): string => {
     const given = new Given(30).peers(3 + importers).origin('list');
@@ -147,7 +147,7 @@ test('the table of what a list comes to, labelled and not, is what reads answer'
   holds('origins', { '1 peer': row(1), '3 peers': row(3), '5 peers': row(5), '8 peers': row(8) });
 });
 
-test('the promises about single events and single peers hold for every weight that a peer can have', () => {
+test('the promises about single events and single peers hold for every possible weight of a peer', () => {
   const random = new Random(3);
   for (let draw = 0; draw < 2_000; draw++) {
     const pick = (most: number) => [random.pick([0, most, most * random.next()])];

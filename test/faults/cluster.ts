@@ -1,5 +1,5 @@
 /** The cluster harness as a fault of `npm run faults`: see test/cluster. */
-import { noEtcd } from '../cluster/etcd.js';
+import { noEtcd } from '../../bench/cluster/etcd-members.js';
 import { faults, takeoverFaults } from '../cluster/faults.js';
 import { runCluster } from '../cluster/run.js';
 import type { Fault, Findings, Rounds } from './fault.js';

@@ -45,7 +45,7 @@ test('on a real disk that fills up writes stop at the watermark, and go on when 
   small.unmount();
 });
 
-test('on a disk that is full to the last byte the store is read all the same, and no damage is told', async () => {
+test('on a completely full disk the store can still be read, and no damage is reported', async () => {
   if (!canMount) return;
   const small = SmallDisk.mount(64)!;
   const { dir: grown } = await lived(300);

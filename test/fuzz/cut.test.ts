@@ -36,7 +36,7 @@ const cut: Conversation['requests'] = [
   request({ target: '/api/v1/trust-scores?ids=~player0~,~player1~' }),
 ];
 
-test('requests cut in two at any byte are answered as if they were whole', async () => {
+test('requests split in two at any byte are answered like unsplit ones', async () => {
   for (const lane of ['true', 'false']) {
     const node = new FuzzNode(`FAST_LANE=${lane}`, { FAST_LANE: lane });
     await node.start();

@@ -16,7 +16,7 @@ async function toldBy({ port }: TestFace, text: string): Promise<string> {
   return told.replace(/^(?:Date|X-Request-Id): .*\r\n/gim, '');
 }
 
-test(`heads drawn from the grammar are told the same on both ways (seed ${seed})`, async () => {
+test(`heads drawn from the grammar are read alike on both ways (seed ${seed})`, async () => {
   process.stdout.write(`NOTE: heads: FUZZ_SEED=${seed} FUZZ_HEADS=${runs} npm test -- fuzz/heads\n`);
   const faces = await Promise.all([true, false].map((fastPath) => startFace({ fastPath })));
   const [fast, koa] = faces as [TestFace, TestFace];

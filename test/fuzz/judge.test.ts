@@ -91,7 +91,7 @@ test('an answer too few or too many, half an answer and bytes between answers ar
   assert.is(judge(asking([read, read]), none, answer(404, unknown, { Connection: 'close' })).length, 1);
 });
 
-test('what two nodes answer alike is alike, whatever is chance in it, and nothing else', () => {
+test('answers of two nodes compare as equal if and only if they differ only in random values', () => {
   const texts = (...received: string[]): string[] => answersOf(received.join(''), []).map(comparable);
   const at = (time: string, id: string): string =>
     answer(201, { receipt: id, erased_at: time, subject_hash: 'h' }, { 'X-Request-Id': id, Date: time });

@@ -44,7 +44,7 @@ const ambiguous: readonly string[] = [
 ];
 
 for (const fastPath of [true, false]) {
-  test(`no body is taken for a request, and what is ambiguous ends the connection (fast path ${fastPath})`, async () => {
+  test(`no body is taken for a request, and ambiguous framing ends the connection (fast path ${fastPath})`, async () => {
     const face = await startFace({ fastPath });
     for (const text of ambiguous) {
       for (const cuts of [[], [text.length - hidden.length], [20, 90]]) {
@@ -65,7 +65,7 @@ for (const fastPath of [true, false]) {
     await face.drain();
   });
 
-  test(`a body of a read is no request either (fast path ${fastPath})`, async () => {
+  test(`the body of a read is not taken for a request (fast path ${fastPath})`, async () => {
     const face = await startFace({ fastPath });
     for (const target of ['/api/v1/players/x/trust-score', '/api/v1/trust-scores?ids=x', '/api/v1/peers', '/nowhere']) {
       for (const body of [

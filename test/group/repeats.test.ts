@@ -60,7 +60,7 @@ async function withdraw(machine: Machine, eventId: string): Promise<void> {
   assert.ok((answer as Outcome<unknown>).ok);
 }
 
-test('one that says the same counts once, in one batch, in one turn and over turns', async () => {
+test('an event with the same content counts once, in one batch, in one turn and over turns', async () => {
   const machine = await started();
   await send(machine, event({ severity: 0.5 }), event(), event());
   assert.equal(held(machine), [0.5, 3]);
@@ -78,7 +78,7 @@ test('one that says the same counts once, in one batch, in one turn and over tur
   assert.equal(held(other), [1, 1]);
 });
 
-test('another type, moment, peer or player says something else', async () => {
+test('another type, time, peer or player is different content', async () => {
   const machine = await started();
   await send(machine, event());
   await send(machine, event({ eventType: 'ban_applied' }), event({ timestamp: t0 - 1 }), event({ peer: 1 }));
@@ -89,7 +89,7 @@ test('another type, moment, peer or player says something else', async () => {
   near(held(machine, 0, 'q'), 1);
 });
 
-test('a lifting is no evidence: each one takes back', async () => {
+test('a lifting is not evidence: each one cancels', async () => {
   const machine = await started();
   const lifting = () => event({ eventType: 'ban_lifted' });
   await send(machine, event(), lifting());
@@ -107,7 +107,7 @@ test('an event whose id is stored is a duplicate at once', async () => {
   assert.is((machine.answers.get('again') as { code: string }[])[0]!.code, 'duplicate_event');
 });
 
-test('nothing of a submission is taken before the log was read, nor on what the log said before the pair moved on', async () => {
+test('no part of a submission is accepted before the log was read, or after the pair changed', async () => {
   const machine = await started();
   await send(machine, event());
   const command = submit(event({ player: 'q' }), event());
@@ -145,7 +145,7 @@ test('all checks of one pair share a walk, however many they are', async () => {
   assert.equal(held(machine), [lowering, 600]);
 });
 
-test('checks of more pairs than one read reaches are left for the next read, and none is answered unread', async () => {
+test('checks beyond the reach of one read are left for the next read, and none is answered unread', async () => {
   const machine = await started();
   const players = ['p', 'q', 'r'];
   const said = players.flatMap((player) =>
@@ -191,7 +191,7 @@ test('withdrawing the first lets the next count, live, over a restart and from a
   assert.equal(held(machine), [0.25, 1]);
 });
 
-test('once all that say the same are withdrawn, a new one counts', async () => {
+test('once all events with the same content are withdrawn, a new one counts', async () => {
   const machine = await started();
   const first = event();
   await send(machine, first);
@@ -200,7 +200,7 @@ test('once all that say the same are withdrawn, a new one counts', async () => {
   assert.equal(held(machine), [0.5, 1]);
 });
 
-test('an erasure forgets what was said, and leaves the same state as a replay', async () => {
+test('an erasure forgets the content of events, and leaves the same state as a replay', async () => {
   const machine = await started();
   await send(machine, event());
   await machine.ask('erase', { type: 'erase', caller: -2, subject: subjectOf('p'), commitment: 'c', by: 't' });
@@ -211,7 +211,7 @@ test('an erasure forgets what was said, and leaves the same state as a replay', 
   assert.is(stateDigest(machine.actor.state), digest);
 });
 
-test('what left the log by its age keeps its evidence, and is repeated only while another that says the same is there', async () => {
+test('an event removed by age keeps its evidence, and is repeated only while an equal one exists', async () => {
   for (const isRepeated of [false, true]) {
     const machine = await started();
     machine.now = t0;

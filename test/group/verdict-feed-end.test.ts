@@ -68,7 +68,7 @@ class Given {
   }
 }
 
-test('what was asked for a generation that ended meanwhile is told to nobody', async () => {
+test('the result of a request for an ended generation is sent to no reader', async () => {
   const given = new Given();
   const leave = given.listen('first');
   await given.tick();

@@ -76,7 +76,7 @@ function batch(peer: Credentials, events = 50): string {
 const scoreRead = 'GET /api/v1/players/nobody/trust-score HTTP/1.1\r\nHost: x\r\n\r\n';
 
 for (const bytes of [1, 60_000]) {
-  test(`heads of large batches with ${bytes} bytes of them keep no batch of another peer out`, async () => {
+  test(`heads of large batches with ${bytes} bytes of them block no batch of another peer`, async () => {
     await withNode({}, async ({ url }, port) => {
       const [attacker, peer] = [await register(url), await register(url)];
       const victim = { port, request: batch(peer), expects: 'HTTP/1.1 200', everyMs: 50 };
@@ -90,7 +90,7 @@ for (const [what, request, status] of [
   ['single events', event, 201],
   ['batches', batch, 200],
 ] as const) {
-  test(`one key that floods batches keeps no ${what} of another peer out`, async () => {
+  test(`one key that floods batches does not exclude ${what} of another peer`, async () => {
     await withNode({}, async ({ url }, port) => {
       const [attacker, peer] = [await register(url), await register(url)];
       const victim = { port, request: request(peer), expects: `HTTP/1.1 ${status}`, everyMs: 50 };
@@ -98,7 +98,7 @@ for (const [what, request, status] of [
     });
   });
 
-  test(`eight fresh keys that flood batches keep no ${what} of another peer out`, async () => {
+  test(`eight new keys that flood batches do not exclude ${what} of another peer`, async () => {
     await withNode({}, async ({ url }, port) => {
       const peer = await register(url);
       const victim = { port, request: request(peer), expects: `HTTP/1.1 ${status}`, everyMs: 50 };
@@ -110,7 +110,7 @@ for (const [what, request, status] of [
   });
 }
 
-test('two keys that hold every verdict stream leave one to another peer', async () => {
+test('two keys that use every verdict stream leave one to another peer', async () => {
   await withNode({}, async ({ url }, port) => {
     const [first, second, peer] = [await register(url), await register(url), await register(url)];
     const request = `GET /api/v1/verdicts/stream HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${peer.apiKey}\r\n\r\n`;
@@ -134,7 +134,7 @@ for (const [what, env, localAddress] of [
     ['fresh callers', 0],
     ['callers that pause between requests', 40],
   ] as const) {
-    test(`idle connections that are reopened at once keep no ${who} of ${what} out`, async () => {
+    test(`idle connections that are reopened at once do not exclude ${who} of ${what}`, async () => {
       await withNode(env, async (_node, port) => {
         const victim = { port, request: scoreRead, expects: 'HTTP/1.1 404', everyMs: 50, connections, localAddress };
         await underAttack(`idle connections, ${who} of ${what}`, victim, () => {

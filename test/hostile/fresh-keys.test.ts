@@ -157,7 +157,7 @@ test('fresh keys that use up the quotas of the group leave erasures and disputes
   await node.close();
 });
 
-test('a flood of registrations neither keeps the operator out nor fills the list for ever', async () => {
+test('a flood of registrations neither excludes the operator nor fills the list permanently', async () => {
   const peersMax = 8;
   const { node, peers, passDays } = await openGroup({ PEERS_MAX: String(peersMax) });
   await peers(peersMax, 'Flood');

@@ -99,7 +99,7 @@ for (const FAST_LANE of ['true', 'false']) {
   });
 }
 
-test('who asks for a large answer and reads nothing of it ends', async () => {
+test('a caller that requests a large answer and reads nothing of it is disconnected', async () => {
   await withNode({}, async (_node, port) => {
     const sockets = await openMany(port, 20 * scale);
     const ended = sockets.map((socket) => new Promise((resolve) => socket.once('close', resolve)));
@@ -140,7 +140,7 @@ test('a thousand connections that drip end within 15 s, and cost the others at m
   });
 });
 
-test('connections that say nothing end, and as many half-closed ones do', async () => {
+test('silent connections end, and so do as many half-closed ones', async () => {
   await withNode({}, async (_node, port) => {
     const silent = await openMany(port, 200 * scale);
     const halves = await Promise.all(Array.from({ length: 200 * scale }, () => open(port, { allowHalfOpen: true })));
@@ -150,7 +150,7 @@ test('connections that say nothing end, and as many half-closed ones do', async 
   });
 });
 
-test('a connection beyond the bound is told so, and those within it are served', async () => {
+test('a connection beyond the bound gets an answer, and those within it are served', async () => {
   const max = 50;
   await withNode({ CONNECTIONS_MAX: String(max) }, async (node, port) => {
     const { key } = await registerPeer(node.url);
@@ -215,7 +215,7 @@ test('heads without end take no memory', async () => {
   });
 });
 
-test('a compressed body is refused before a byte of it is unpacked', async () => {
+test('a compressed body is refused before any byte of it is decompressed', async () => {
   await withNode({}, async (node) => {
     const peer = await registerPeer(node.url);
     // 100 MB of blanks in 100 kB, once and twice packed.

@@ -188,7 +188,7 @@ async function call(of: Group, id: OperationId, caller: Caller) {
   return { about, answer };
 }
 
-test('what a caller learns from each route is what the table says, in every cell', async () => {
+test('a caller learns from each route exactly what the table states, in every cell', async () => {
   const of = await group();
   assert.equal(Object.keys(learns).sort(), Object.keys(routes).sort());
   for (const [id, row] of Object.entries(learns) as [OperationId, Row][]) {
@@ -214,7 +214,7 @@ test('what a caller learns from each route is what the table says, in every cell
   await of.node.close();
 });
 
-test("a taken event id tells others nothing of the event but that it is another peer's", async () => {
+test('a taken event id reveals to others only that it belongs to another peer', async () => {
   const of = await group();
   const { oldId } = await reported(of);
   for (const caller of ['fresh key', 'another peer'] as const) {
@@ -259,7 +259,7 @@ const destroys: Readonly<Record<string, Target>> = {
   },
 };
 
-test('what a caller can destroy is what the table says, in every cell', async () => {
+test('a caller can destroy exactly what the table states, in every cell', async () => {
   const of = await group();
   for (const [what, { isShared, path, row }] of Object.entries(destroys)) {
     for (const [place, caller] of callers.entries()) {

@@ -54,7 +54,7 @@ test("a peer's count of events is cut to two significant digits, and is the one 
   await face.drain();
 });
 
-test('events enter the counts of peers an hour late, after a restart too, and the operator sees them at once', async () => {
+test('counts of peers include events an hour late, also after a restart; the operator sees them at once', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'ptf-counters-'));
   const now = Date.now;
   const start = now();
@@ -126,7 +126,7 @@ test('in a group of five active peers a change waits for its interval, and an er
   });
 });
 
-test('in a group of four active peers a change is told as it comes', async () => {
+test('in a group of four active peers a change is sent at once', async () => {
   await withReader(async ([peer], reader, leave) => {
     await leave();
     await goLive(reader, peer!.url);

@@ -75,7 +75,7 @@ test('a dispute is noted, and only the operator reads its text', async () => {
   });
 });
 
-test('what a dispute must be is said where it is not', async () => {
+test('an invalid dispute is refused with a text that states the expected form', async () => {
   await withGroup(async (group) => {
     const player = newPlayer();
     await group.reporter.submit({ player_id: player });
@@ -119,7 +119,7 @@ test('a dispute is one JSON document of bounded size', async () => {
   });
 });
 
-test('the reporting peer sees its events as disputed while they are, or are void, and nobody else does', async () => {
+test('only the reporting peer sees its events as disputed while they are disputed or void', async () => {
   await withGroup(async (group) => {
     const player = newPlayer();
     await group.reporter.submit({ player_id: player });
@@ -241,7 +241,7 @@ test('a decision is answered as it was made, also where an erasure removes the d
   });
 });
 
-test('a peer may open so many disputes in a day, and is told when the next one is taken', async () => {
+test('a peer may open a limited number of disputes a day, and learns when the next one is possible', async () => {
   await withGroup(async (group) => {
     const players = Array.from({ length: 51 }, newPlayer);
     await report(group.node, group.reporter, players);

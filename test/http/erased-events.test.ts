@@ -55,7 +55,7 @@ async function erase({ node, eraser }: Group, player: string): Promise<void> {
 
 const listed = ({ node }: Group, { key }: PeerClient, query = '') => ask(node.url, `${path}${query}`, { key });
 
-test('the owner of an erased event is told so in the 409 and in its listing, also after a restart', async () => {
+test('the owner of an erased event learns of it in the 409 and in its listing, also after a restart', async () => {
   await withGroup(async (group, restart) => {
     const { owner, other, eraser } = group;
     const player = newPlayer();
@@ -134,7 +134,7 @@ test('the listing comes in pages, and its cursor goes on where it stopped', asyn
   });
 });
 
-test('the verdict stream tells the peers whose events went, and the others only that the player is gone', async () => {
+test('the verdict stream notifies peers of their erased events, and others only that the player is gone', async () => {
   await withGroup(async (group) => {
     const { node, owner, other, eraser } = group;
     const player = newPlayer();
@@ -167,7 +167,7 @@ test('the verdict stream tells the peers whose events went, and the others only 
   });
 });
 
-test('with authentication off the listing is empty, since nobody is known to ask', async () => {
+test('with authentication off the listing is empty, since the caller is unknown', async () => {
   const node = await startTestNode({ PEER_AUTH_ENABLED: 'false', GROUP_SALT: salt });
   assert.equal((await ask(node.url, path)).body, { total: 0, data: [], next_cursor: null });
   await node.close();

@@ -1,12 +1,11 @@
 /** The HTTP face on a group double, on a port of its own. */
 import { pino } from 'pino';
 import { Pseudonyms } from '../../src/core/hashing/pseudonym.js';
-import type { GroupApi } from '../../src/group/api.js';
 import type { FaceDeps, FaceSettings, RequestObserver, SessionClaims } from '../../src/http/deps.js';
 import { createFastPath } from '../../src/http/fast-path/fast-path.js';
 import { createHttpFace } from '../../src/http/server/server.js';
 import { limits } from '../../src/limits.js';
-import { groupDouble } from './group-double.js';
+import { nodeDouble, type Replaced } from './group-double.js';
 
 export interface TestFace {
   readonly url: string;
@@ -20,7 +19,7 @@ export interface TestFace {
 const withFastPath = process.env.FAST_LANE !== 'false';
 
 export interface FaceOptions {
-  readonly group?: Partial<GroupApi>;
+  readonly group?: Replaced;
   readonly settings?: Partial<FaceSettings>;
   readonly fastPath?: boolean;
   readonly metrics?: RequestObserver;
@@ -34,7 +33,7 @@ export async function startFace(options: FaceOptions = {}): Promise<TestFace> {
   const logged: Record<string, unknown>[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => logged.push(JSON.parse(line)) });
   const deps: FaceDeps = {
-    group: groupDouble(options.highSecurity ? { identity: highSecurity, ...options.group } : options.group),
+    node: nodeDouble(options.highSecurity ? { identity: highSecurity, ...options.group } : options.group),
     pseudonyms: new Pseudonyms('salt', options.highSecurity ? 'high-security' : 'privacy-first'),
     sessionHolds: options.sessionHolds ?? (() => true),
     settings: {

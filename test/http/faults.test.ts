@@ -10,7 +10,7 @@ import { limits } from '../../src/limits.js';
 import { until } from '../support/until.js';
 import { type Ask, ask } from './exchange.js';
 import { startFace, type TestFace } from './face.js';
-import { activeKey } from './group-double.js';
+import { activeKey, type Replaced } from './group-double.js';
 import { eventBody } from './samples.js';
 
 const bodies: Readonly<Record<string, () => unknown>> = {
@@ -33,7 +33,7 @@ function requests(): { readonly route: Route; readonly path: string; readonly ho
   });
 }
 
-async function withFace(group: Partial<GroupApi>, run: (face: TestFace) => Promise<void>): Promise<void> {
+async function withFace(group: Replaced, run: (face: TestFace) => Promise<void>): Promise<void> {
   const face = await startFace({ group });
   try {
     await run(face);
@@ -67,7 +67,7 @@ test('a group that is not ready answers 503 on every route but those about itsel
 
 const sentence = 'a secret sentence of /some/library.js:1:1';
 
-test('a fault of ours is 500 with the request id and nothing else, and is logged with its stack', async () => {
+test('an internal fault is 500 with only the request id, and is logged with its stack', async () => {
   const fails = (): never => {
     throw new Error(sentence);
   };
@@ -205,7 +205,7 @@ test('a write that reaches no leader is 503 no_leader with Retry-After', async (
   });
 });
 
-test('a batch that was turned away whole is one 503, a batch with an answer keeps its results', async () => {
+test('a batch that is refused as a whole is one 503, a batch with an answer keeps its results', async () => {
   const group: Partial<GroupApi> = {
     submit: async (_caller, events) =>
       events.map((_event, place) => (place === 0 ? { ok: true, value: { receivedAt: 0 } } : refused('overloaded'))),
@@ -269,7 +269,7 @@ test('an erasure that waits for the operator is 202, one beyond the quota 429', 
   });
 });
 
-test('draining answers what was accepted, closes its connection, and takes nothing new', async () => {
+test('draining answers accepted requests, closes their connections, and accepts nothing new', async () => {
   let release = (): void => {};
   const held = new Promise<void>((resolve) => {
     release = resolve;
@@ -306,7 +306,7 @@ test('draining answers what was accepted, closes its connection, and takes nothi
   await drained;
 });
 
-test('draining does not wait for who says nothing or never ends', async () => {
+test('draining does not wait for silent callers or for requests that never end', async () => {
   const face = await startFace();
   const { connect } = await import('node:net');
   const silent = connect(face.port, '127.0.0.1');

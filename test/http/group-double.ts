@@ -1,7 +1,7 @@
 /** A group that answers as it is told: for the faults that a healthy node never shows, and for the face alone. */
 import { hash } from 'node:crypto';
 import { refused } from '../../src/errors.js';
-import type { GroupApi, PeerView } from '../../src/group/api.js';
+import type { GroupApi, GroupNode, PeerView } from '../../src/group/api.js';
 
 export const activeKey = 'ptf_dev_active';
 export const suspendedKey = 'ptf_dev_suspended';
@@ -27,6 +27,16 @@ export function peerView(index: number, more: Partial<PeerView> = {}): PeerView 
   };
 }
 
+/** The parts of the double, and of its node, that a test replaces. */
+export type Replaced = Partial<GroupApi & Pick<GroupNode, 'cluster'>>;
+
+/** A node whose group is the double. */
+export function nodeDouble({ cluster = null, ...over }: Replaced = {}): GroupNode {
+  const group = groupDouble(over);
+  const { identity, isReady } = group;
+  return { identity, cluster, isReady, health: () => group.health(), group };
+}
+
 /** `over` replaces what a test is about; everything else is a quiet group of two peers and no players. */
 export function groupDouble(over: Partial<GroupApi> = {}): GroupApi {
   const peers = [peerView(0), peerView(1, { status: 'suspended' })];
@@ -42,7 +52,6 @@ export function groupDouble(over: Partial<GroupApi> = {}): GroupApi {
   return {
     identity,
     health: () => health,
-    cluster: null,
     clusterOperations: null,
     refresh: async () => true,
     isReady: true,

@@ -63,7 +63,7 @@ test('origin and reference are unknown fields before schema version 1.1.0, and t
   });
 });
 
-test('what a reference or an origin may be is checked like other strings', async () => {
+test('a reference and an origin are checked like other strings', async () => {
   await withNode(async (node) => {
     const peer = await registerPeer(node.url);
     const fault = async (more: object) => {
@@ -83,7 +83,7 @@ test('what a reference or an origin may be is checked like other strings', async
   });
 });
 
-test('an origin that nobody declared is 422, alone and in a batch', async () => {
+test('an undeclared origin is 422, alone and in a batch', async () => {
   await withNode(async (node) => {
     await declare(node, 'list');
     const peer = await registerPeer(node.url);
@@ -133,7 +133,7 @@ test('three peers that import one list under one origin move its players as far 
   assert.ok((scores[0] as number[])[0]! < 500, 'the list counts');
 });
 
-test('a peer lists its own events and what it carries, newest first, page by page', async () => {
+test('a peer lists its own events and those that it carries, newest first, page by page', async () => {
   await withNode(async (node) => {
     await declare(node, 'a');
     await declare(node, 'b');

@@ -19,7 +19,7 @@ test.before(async () => {
 
 test.after(() => node.close());
 
-test('health and readiness say who answers and how far it has got', async () => {
+test('health and readiness state the node and its progress', async () => {
   const before = (await ask(node.url, '/api/v1/health')).body;
   assert.equal([before.status, before.environment, before.group_id], ['ok', 'dev', 'local']);
   await peer.submit();
@@ -85,7 +85,7 @@ test('the list of peers goes oldest first, page by page, with the mode of the gr
   }
 });
 
-test("a peer's counter and pre-trust come only with an active peer's key", async () => {
+test('the counter and the pre-trust of a peer are shown only with the key of an active peer', async () => {
   const suspended = await registerPeer(node.url, 'To be suspended');
   await setStatus(node, suspended.peerId, 'suspended');
   const fields = async (key: string): Promise<string[]> =>
@@ -116,7 +116,7 @@ test('the audit log is for active peers, chained, and names no player', async ()
   assert.is((await ask(node.url, '/api/v1/audit?limit=0', { key: peer.key })).body.code, 'invalid_parameter');
 });
 
-test('an erased subject is gone, its hash is answered in lower case, its event ids stay taken', async () => {
+test('an erased subject is unknown, its hash is in lower case, and its event ids stay taken', async () => {
   const player = newPlayer();
   await peer.submit({ player_id: player, event_id: 'erased-1' });
   await peer.submit({ player_id: player, event_id: 'erased-2' });
@@ -160,7 +160,7 @@ test('an unknown path is 404, and paths are exact', async () => {
   }
 });
 
-test('a wrong method is 405 with what is allowed, OPTIONS tells the same', async () => {
+test('a wrong method is 405 with the allowed ones, and OPTIONS states the same', async () => {
   const allowed: readonly (readonly [path: string, methods: readonly string[]])[] = [
     ['/api/v1/health', ['GET', 'HEAD', 'OPTIONS']],
     ['/api/v1/peers/register', ['OPTIONS', 'POST']],
@@ -212,7 +212,7 @@ test('the description is OpenAPI 3.1, and the page takes nothing from outside', 
   }
 });
 
-test('security headers stand on every answer', async () => {
+test('security headers are on every answer', async () => {
   for (const path of ['/api/v1/health', '/nowhere', '/docs']) {
     const { headers } = await ask(node.url, path);
     assert.is(headers['x-frame-options'], 'DENY', path);
@@ -221,7 +221,7 @@ test('security headers stand on every answer', async () => {
   }
 });
 
-test('metrics stand on their own port and count what happened', async () => {
+test('metrics are on a separate port and count requests', async () => {
   const { body } = await request(`${node.metricsUrl}/metrics`);
   const text = await body.text();
   assert.match(text, /^ptf_ready 1$/m);

@@ -344,7 +344,7 @@ test('a secret loses one final line break, from its file and from the environmen
   assert.is(load({ REGISTRATION_MODE: 'session', SESSION_SECRET_FILE: '/run/session' }, files).sessionSecret, secret32);
 });
 
-test('a secret together with its file is a fault, and so is a file that gives nothing', () => {
+test('a secret together with its file is a fault, and so is a file without content', () => {
   const files = { '/salt': salt16, '/blank': ' \n', '/short': 'short' };
   assert.equal(faulty({ GROUP_SALT: salt16, GROUP_SALT_FILE: '/salt' }, files), ['GROUP_SALT']);
   assert.equal(faulty({ GROUP_SALT_FILE: '/absent' }, files), ['GROUP_SALT_FILE']);
@@ -356,7 +356,7 @@ test('a secret together with its file is a fault, and so is a file that gives no
   assert.equal(unreadable.ok ? [] : unreadable.problems.map(({ variable }) => variable), ['SESSION_SECRET_FILE']);
 });
 
-test('a secret that was no UTF-8 is a fault: what was read of it is not what its maker has', () => {
+test('a secret that is not UTF-8 is a fault, since its decoded text differs from the original', () => {
   const files = {
     '/random': Buffer.from('ff00fe80c1d2e3f4a5b6c7d8e9fa0b1c2d3eff80ff80ff80ff80ff80ff80ff80', 'hex').toString(),
   };
@@ -421,7 +421,7 @@ test('.env.example names every variable, holds the defaults, and turns authentic
   );
 });
 
-test("the README's table has a row for every variable, with its default and its meaning", () => {
+test('the table in the README has a row for every variable, with its default and its meaning', () => {
   const lines = repositoryFile('README.md').split('\n');
   for (const { name, fallback, meaning, secret } of rows) {
     const names = secret ? `\`${name}\` or \`${name}_FILE\`` : `\`${name}\``;
@@ -482,7 +482,7 @@ test('a variable with a prefix of the project is warned about though nothing is 
   });
 });
 
-test('a mistyped variable is told beside the fault that it causes', () => {
+test('a mistyped variable is reported beside the fault that it causes', () => {
   const outcome = loadConfig({ ...production, GROUP_SALT: '', GROUP_SLAT: salt16 }, () => undefined);
   assert.not.ok(outcome.ok);
   assert.equal(outcome.ok ? [] : outcome.problems.map(({ variable }) => variable), ['GROUP_SALT']);

@@ -44,7 +44,7 @@ test('no field that could hold a secret reaches a line, at any depth and in list
   assert.not.ok(JSON.stringify(lines).includes(secret));
 });
 
-test('what is no secret stays as it is', () => {
+test('a value that is not a secret stays unchanged', () => {
   const fields = {
     peer_id: 'p',
     code: 'invalid_api_key',
@@ -71,7 +71,7 @@ test('what is no secret stays as it is', () => {
 });
 
 test('an error keeps its message and stack', () => {
-  const [line] = linesOf((log) => log.fatal({ err: new Error('boom') }, 'the node cannot go on'));
+  const [line] = linesOf((log) => log.fatal({ err: new Error('boom') }, 'the node cannot continue'));
   assert.match(JSON.stringify(line?.err), 'boom');
   assert.match(JSON.stringify(line?.err), 'stack');
 });

@@ -11,7 +11,7 @@ function closersOf(names: readonly string[]): { readonly closers: Closers; reado
   return { closers, closed };
 }
 
-test('what was opened last is closed first, one after the other, and once', async () => {
+test('resources are closed in reverse order, one after the other, and once', async () => {
   const { closers, closed } = closersOf(['a', 'b']);
   closers.add(async () => {
     closed.push('c begins');
@@ -23,7 +23,7 @@ test('what was opened last is closed first, one after the other, and once', asyn
   assert.equal(closed, ['c begins', 'c ends', 'b', 'a']);
 });
 
-test('a part that cannot be closed keeps no other open, and the stop fails with its error', async () => {
+test('a part that cannot be closed does not prevent others from closing, and the stop fails with its error', async () => {
   const { closers, closed } = closersOf(['folder']);
   closers.add(() => Promise.reject(new Error('first')));
   closers.add(() => Promise.reject(new Error('earlier')));
@@ -31,17 +31,7 @@ test('a part that cannot be closed keeps no other open, and the stop fails with 
   assert.equal(closed, ['folder']);
 });
 
-test('a place that is kept is closed in its order, where something came to stand there', async () => {
-  const { closers, closed } = closersOf(['a']);
-  const keep = closers.reserve();
-  closers.reserve();
-  closers.add(async () => void closed.push('c'));
-  keep(async () => void closed.push('b'));
-  await closers.close();
-  assert.equal(closed, ['c', 'b', 'a']);
-});
-
-test('a stop leaves its time but for that of the threads and of what no figure counts, and never less than none', async () => {
+test('a stop leaves its time minus that of threads and unmeasured work, and never a negative one', async () => {
   const { closers } = closersOf([]);
   assert.is(closers.msLeft(60_000), 60_000);
   await closers.close();

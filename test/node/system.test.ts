@@ -31,7 +31,7 @@ test('a timer acts after its time, unless it was called off', async () => {
 
 // Found by review: a snapshot that was owed after an erasure was looked for a moment too soon, found not due yet, and
 // forgotten.
-test('a timer never acts before its time by the clock that tells how much has passed', async () => {
+test('a timer never fires before its time by the monotonic clock', async () => {
   const early: string[] = [];
   const acting: Promise<void>[] = [];
   for (let i = 0; i < 500; i++) {

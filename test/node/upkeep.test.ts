@@ -15,7 +15,7 @@ function groupOf(lastAt: number) {
   return { loop: loop as unknown as GroupLoop, told };
 }
 
-test('what is old leaves from the start on', async () => {
+test('retention removes old events from the start on', async () => {
   const { loop, told } = groupOf(t0 - dayMs);
   const stop = retention(() => loop, { now: () => t0 }, 30);
   assert.equal(told, [{ before: t0 - 30 * dayMs, now: t0 }]);
@@ -33,7 +33,7 @@ test('a clock a day ahead of the newest record has until the next look', async (
   await stop();
 });
 
-test('a clock that was set right takes nothing out', async () => {
+test('a clock that was corrected removes no event', async () => {
   const { loop, told } = groupOf(t0 - dayMs);
   const times = [t0 + 3650 * dayMs];
   const stop = retention(() => loop, { now: () => times.shift() ?? t0 }, 30, 1);

@@ -110,7 +110,6 @@ export function recordedGroup(peers: number, replaced: Partial<GroupApi> = {}): 
   const answers: GroupApi = {
     identity,
     health: () => health,
-    cluster: null,
     clusterOperations: null,
     refresh: async () => true,
     isReady: true,

@@ -21,7 +21,7 @@ test('the published schema is that of the code', () => {
   assert.equal(JSON.parse(published), JSON.parse(JSON.stringify(subjectExportSchema)));
 });
 
-test('an export holds every kind of record of a player, satisfies the schema, and is audited without a name', async () => {
+test('an export has every kind of record of a player, fits the schema, and is audited without a name', async () => {
   const node = await startTestNode({ GROUP_SALT: salt, ERASURE_MODE: 'operator' });
   try {
     const answers = answersOf(node.group, 'test');

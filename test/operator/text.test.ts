@@ -52,7 +52,7 @@ test('a line is cut at the width of the terminal, by characters and not by halve
   assert.is(cutLine('abcde', Number.POSITIVE_INFINITY), 'abcde');
 });
 
-test('a table that is too wide cuts its widest words first, and never what must stay whole', () => {
+test('a table that is too wide cuts its widest words first, and never fixed columns', () => {
   const rows = [
     ['0c4b2d0e', 7, 'a name of many words', 'chess,go,backgammon'],
     ['1', 12, 'short', ''],
@@ -111,7 +111,7 @@ async function* pagesOf(...pages: readonly (readonly AuditEntryValue[])[]): Asyn
   yield* pages;
 }
 
-test('a chain that holds is counted across pages and ends with its head', async () => {
+test('an intact chain is counted across pages and ends with its head', async () => {
   const all = entries(5);
   const report = await verifyChain(pagesOf(all.slice(0, 2), all.slice(2)));
   assert.equal(report, { ok: true, entries: 5, head_hash: all[4]?.hash, first_broken: null });

@@ -36,20 +36,20 @@ test('only entries that are to be sent and are not known begin', () => {
   );
 });
 
-test('a ban that the list calls lifted is lifted at once, and one that is missing once the list lies still', () => {
+test('a ban marked as lifted is lifted at once, and a missing one once the list is unchanged', () => {
   const look = { ...still, stillMs: 0 };
   const early = changesOf(listed({ a: 'lifted' }), standing('a', 'b'), look);
   assert.equal([early.lifted, early.isUndecided], [['a'], true]);
   assert.equal(changesOf([], standing('b'), still).lifted, ['b']);
 });
 
-test('a ban that is over, or whose time was over when it left the list, ends and is not lifted', () => {
+test('a ban that expired, or had expired when it left the list, ends and is not lifted', () => {
   const known = standing('a', ['b', { expiresAt: now - 1 }], ['c', { expiresAt: now + 1 }]);
   const { ended, lifted } = changesOf(listed({ a: 'expired' }), known, still);
   assert.equal([ended, lifted], [['a', 'b'], ['c']]);
 });
 
-test('nothing is missing from a list that is not whole, and nothing that left by a rotation', () => {
+test('in an incomplete list, or after a rotation, no ban counts as missing', () => {
   const known = standing('a', ['b', { rotated: true }]);
   for (const look of [
     { ...still, isWhole: false },
@@ -61,7 +61,7 @@ test('nothing is missing from a list that is not whole, and nothing that left by
   assert.equal(changesOf([], known, still).lifted, ['a']);
 });
 
-test('more than five bans and more than half of all are doubted together, unless that is allowed', () => {
+test('more than five bans and more than half of all are not withdrawn together, unless that is allowed', () => {
   const names = Array.from({ length: 12 }, (_, n) => `ban-${n}`);
   const left = (count: number) => listed(Object.fromEntries(names.slice(0, count).map((name) => [name, 'send'])));
   const known = standing(...names);
@@ -80,12 +80,12 @@ test('a last line without a line break is read only once the file has been still
   assert.equal(wholeTextOf('', 'source', true), { text: '', isWhole: true });
 });
 
-test('a document is read only where it is whole, however long it has been still', () => {
+test('a document is read only if it is complete, however long it has been unchanged', () => {
   assert.is(wholeTextOf('[{"uuid":"', 'minecraft', true), null);
   assert.equal(wholeTextOf('[]', 'minecraft', false), { text: '[]', isWhole: true });
 });
 
-test('a rotation is told of until the list behind it was accepted, by whichever way it came', async () => {
+test('a rotation is reported until the list after it was accepted, in either way', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'ptf-list-'));
   const path = join(folder, 'bans.cfg');
   try {

@@ -45,7 +45,7 @@ test('register writes a configuration of mode 0600 with which the doctor finds n
   assert.not.match(out + doctor.out, node.groupSalt);
 });
 
-test('register refuses to replace a configuration, unless told to', async () => {
+test('register refuses to replace a configuration, unless forced', async () => {
   assert.is((await world.run(register(), salt())).code, 0);
   const before = readFileSync(world.configPath, 'utf8');
   const { code, err } = await world.run(register(), salt());
@@ -84,7 +84,7 @@ test('a salt file is named in the configuration and not copied', async () => {
   assert.is((await world.run(['doctor'])).code, 0);
 });
 
-test('a peer that the operator registered is taken over with its key', async () => {
+test('a peer that the operator registered can be used with its key', async () => {
   const { peerId, apiKey } = await node.register('by the operator');
   const file = join(world.folder, 'key');
   writeFileSync(file, `${apiKey}\n`);
@@ -130,7 +130,7 @@ test('variables replace members of the configuration', async () => {
   assert.is((await world.run(['doctor'], env)).code, 0);
 });
 
-test('a configuration that is at fault is refused with all that is wrong and without a secret', async () => {
+test('an invalid configuration is refused with all faults and without a secret', async () => {
   world.writeConfig({ url: 'nowhere', peerId: '', apiKey: ' secret-key', groupSalt: 'too-short', gameIds: [] });
   const { code, err } = await world.run(['doctor']);
   assert.is(code, 2);
@@ -149,7 +149,7 @@ test('a configuration that is at fault is refused with all that is wrong and wit
   }
 });
 
-test('wrong usage is one line and exit code 2, and help says what each exit code means', async () => {
+test('wrong usage is one line and exit code 2, and help describes each exit code', async () => {
   for (const args of [['nothing'], [], ['sidecar', '--port', 'x'], ['doctor', '--wrong']]) {
     const { code, err } = await world.run(args);
     assert.is(code, 2);

@@ -102,7 +102,7 @@ async function end({ child, ended }: Running, signal: NodeJS.Signals = 'SIGTERM'
   return ended;
 }
 
-test('a change of a verdict arrives as a webhook whose signature holds', async () => {
+test('a change of a verdict arrives as a webhook with a valid signature', async () => {
   const running = await relay();
   await condemn('relayed-1');
   await until(() => receiver.of(hashOf('relayed-1')).some(({ body }) => body.data.verdict === 'untrusted'));
@@ -121,21 +121,24 @@ test('a change of a verdict arrives as a webhook whose signature holds', async (
   assert.not.match(err, 'a-secret-token');
 });
 
-test('with --all the first start tells of each player that is not neutral', async () => {
+test('with --all the first start sends each player that is not neutral', async () => {
   const running = await relay('--all');
   await until(() => receiver.of(hashOf('known-bad')).length > 0 && receiver.of(hashOf('known-good')).length > 0);
   assert.is(receiver.of(hashOf('known-good'))[0]!.body.data.verdict, 'trusted');
   await end(running);
 });
 
-test('a receiver that is in trouble gets each webhook in the end, under one id', async () => {
+test('a failing receiver finally gets each webhook, under one id', async () => {
   const running = await relay();
   receiver.answers.push(500, 429, 503);
   await condemn('relayed-2');
   await until(() => receiver.of(hashOf('relayed-2')).some(({ body }) => body.data.verdict === 'untrusted'));
   const ids = receiver.all.map(({ headers }) => headers['webhook-id']);
   assert.is(new Set(ids).size, ids.length);
-  assert.match((await end(running)).err, /answered 500; retried until it takes it[\s\S]*webhooks are accepted again/);
+  assert.match(
+    (await end(running)).err,
+    /answered 500; retried until the receiver accepts the webhook[\s\S]*webhooks are accepted again/,
+  );
 });
 
 test('after a kill the relay goes on from the last delivery and misses no change', async () => {
@@ -153,7 +156,7 @@ test('after a kill the relay goes on from the last delivery and misses no change
   await end(second);
 });
 
-test('an erased player is told of as removed', async () => {
+test('an erased player is sent as removed', async () => {
   await condemn('relayed-5');
   await node.settled();
   const running = await relay('--all');
@@ -163,7 +166,7 @@ test('an erased player is told of as removed', async () => {
   await end(running);
 });
 
-test('a webhook that the receiver finds at fault is set aside and does not hold up the next', async () => {
+test('a webhook that the receiver rejects as invalid is set aside and does not delay the next', async () => {
   const running = await relay();
   receiver.answers.push(422, 422, 422, 422, 422);
   await condemn('relayed-6');
@@ -182,7 +185,7 @@ test('a receiver that answers 410 ends the relay with exit code 1', async () => 
   assert.match(err, 'webhook_gone');
 });
 
-test('with --discord the body is an embed that mentions nobody', async () => {
+test('with --discord the body is an embed that mentions no user', async () => {
   const running = await relay('--discord');
   await condemn('relayed-9');
   await until(() => receiver.all.some(({ body }) => /untrusted/.test(body.embeds?.[0]?.title)));

@@ -43,7 +43,7 @@ async function live(world: PeerWorld, ...args: string[]): Promise<SidecarProcess
   return sidecar;
 }
 
-test('a read on a live cache is answered with verdict, score, confidence, source and time, and without a call', async () => {
+test('a read on a live cache has verdict, score, confidence, source and time, without a call', async () => {
   const sidecar = await live(newWorld());
   const before = proxy.count('/api/v1/trust-scores');
   const bad = await sidecar.call(`/v1/players/${encodeURIComponent('STEAM_0:1:77001')}`);
@@ -76,7 +76,7 @@ test('a read on a live cache is answered with verdict, score, confidence, source
   await sidecar.kill('SIGTERM');
 });
 
-test('where ids are opaque an account is the one that a list names in any spelling, and other ids stay as they are', async () => {
+test('with opaque ids an account of a list matches in any spelling, and other ids stay unchanged', async () => {
   const world = newWorld();
   const file = join(world.folder, 'banned_user.cfg');
   writeFileSync(file, 'banid 0 STEAM_0:0:88001\n');
@@ -93,7 +93,7 @@ test('where ids are opaque an account is the one that a list names in any spelli
   await sidecar.kill('SIGTERM');
 });
 
-test('in enforce mode the action is what the policy would do', async () => {
+test('in enforce mode the action is that of the policy', async () => {
   const sidecar = await live(newWorld(), '--mode', 'enforce', '--restrict', 'suspicious');
   const { body } = await sidecar.call('/v1/players/STEAM_0:1:77001');
   assert.is(body.action, 'restrict');
@@ -161,7 +161,7 @@ test('no raw id, note or name of a report reaches the wire, the disk or the log'
   }
 });
 
-test('a read after the stream is lost is marked as what the node said last, with its age', async () => {
+test('a read after the stream is lost is marked as the last known value, with its age', async () => {
   const sidecar = await live(newWorld());
   await sidecar.call('/v1/players/angel-77002');
   await node.stop();
@@ -193,7 +193,7 @@ test('every call needs the token, which the sidecar made and keeps from other us
   await sidecar.kill('SIGTERM');
 });
 
-test('a bad request is refused with a code, the member at fault and what was expected', async () => {
+test('a bad request is refused with a code, the faulty member and the expected value', async () => {
   const sidecar = await started(newWorld());
   const report = { player_id: 'p', event_type: 'report_spam', severity: 0.5 };
   for (const [body, field, text] of [
@@ -307,7 +307,7 @@ test('a node that does not answer is one log line, a problem in the status, and 
   assert.is(err.match(/does not answer/g)?.length, 1, err);
 });
 
-test('a report that the node will never take is a problem in the status, and exit code 1 of the doctor', async () => {
+test('a report that the node will never accept is a problem in the status, and exit code 1 of the doctor', async () => {
   const world = newWorld({ gameIds: ['chess'] });
   const sidecar = await started(world);
   await sidecar.call('/v1/reports', 'POST', { player_id: 'p', event_type: 'report_spam', severity: 0.5 });

@@ -99,7 +99,7 @@ test('a player that is banned again after a lift is reported again', async () =>
   await end(running);
 });
 
-test('a rotation lifts nobody, whether the file is moved or copied and emptied', async () => {
+test('a rotation lifts no ban, whether the file is moved or copied and emptied', async () => {
   const [one, two, three] = [newPlayer(), newPlayer(), newPlayer()];
   writeFileSync(list, one.line);
   const running = await watch();
@@ -132,7 +132,7 @@ test('a line that is written in two pieces is never read as half of a number', a
   await end(running);
 });
 
-test('a document that is being written is not read before it is whole', async () => {
+test('a document that is being written is not read before it is complete', async () => {
   list = join(world.folder, 'banned-players.json');
   const uuid = (n: number) => `b0a6f1c5-1111-4222-8333-44445555${String(6000 + n)}`;
   const entry = (n: number) => ({
@@ -159,7 +159,7 @@ test('a document that is being written is not read before it is whole', async ()
     assert.not.match(text, /secret reason|Name1|b0a6f1c5/);
 });
 
-test('what changed while the watch was killed is caught up with, and nothing is reported twice', async () => {
+test('changes during a killed watch are processed later, and nothing is reported twice', async () => {
   const [one, two, three] = [newPlayer(), newPlayer(), newPlayer()];
   writeFileSync(list, one.line + two.line);
   const first = await watch();
@@ -172,7 +172,7 @@ test('what changed while the watch was killed is caught up with, and nothing is 
   await end(second);
 });
 
-test('what changes while the node is away arrives once it is back, a lifted ban not at all', async () => {
+test('changes during an outage of the node arrive afterwards, a lifted ban not at all', async () => {
   const [one, two, three] = [newPlayer(), newPlayer(), newPlayer()];
   writeFileSync(list, one.line);
   const running = await watch();

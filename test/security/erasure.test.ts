@@ -9,7 +9,7 @@ import { startTestNode } from '../support/node.js';
 const salt = 'a salt of sixteen bytes';
 const quota = 3;
 
-test('what one peer can erase in a day is bounded, audited under its name, and ends with its suspension', async () => {
+test('the erasures of one peer a day are bounded, audited under its name, and end with its suspension', async () => {
   const node = await startTestNode({ GROUP_SALT: salt, ERASURE_QUOTA_PER_DAY: String(quota) });
   const [evil, good] = [await registerPeer(node.url, 'Evil'), await registerPeer(node.url, 'Good')];
   const reported = async (): Promise<string> => {

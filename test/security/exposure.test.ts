@@ -56,7 +56,7 @@ function reaches(host: string, port: number): Promise<boolean> {
   });
 }
 
-test('public port, metrics and dashboard listen on the loopback address unless they are told otherwise', async () => {
+test('public port, metrics and dashboard listen on the loopback address unless configured otherwise', async () => {
   const line =
     node
       .output()

@@ -174,7 +174,7 @@ const resurrection = everywhere(
     },
 );
 
-test('a subject that is back after its erasure is found', async () => {
+test('a subject that reappears after its erasure is found', async () => {
   await mustBeFound(resurrection, ['score', 'answer', 'counts', 'listing']);
 });
 

@@ -64,7 +64,6 @@ export class SimNode {
     this.pool = new SimPool(disk.log, snapshots, salt, this.process, deps.onWeights);
     const { formed } = follower.state;
     const identity = { groupId: formed.group_id, identityMode: formed.identity_mode, environment: formed.environment };
-    this.group = new Group({ identity, bounds, clock: world, random: world });
     const use = () => ({
       // Low, and not so low that erasures wait.
       freeBytes: this.space.low ? 2 ** 30 : 2 ** 40,
@@ -121,7 +120,15 @@ export class SimNode {
       onReport: nothing,
       onFailure: nothing,
     });
-    this.group.attach(this.loop, feed, check);
+    this.group = new Group({
+      identity,
+      current: this,
+      verdicts: feed,
+      check,
+      cluster: null,
+      clock: world,
+      random: world,
+    });
   }
 
   /** Applies the configuration, then goes on with what was left unfinished and lets callers in. */

@@ -41,7 +41,7 @@ test('a value that is off by a thousand millionth is found where evidence is kno
   assert.throws(() => compareFit(evidence, group, { ...right, pi: Number.NaN }), /off by/);
 });
 
-test('the tolerance follows what is known of the evidence', () => {
+test('the tolerance follows the error bounds of the evidence', () => {
   const other = fit(moved(reported(0), 1e-9), group, numbers);
   assert.is(compareFit(reported(2e-9), group, other), 'compared');
   assert.throws(() => compareFit(reported(1e-12), group, other), /off by/);
@@ -74,7 +74,7 @@ test('where the last digit draws a median, the fit of either side is right, and 
   assert.throws(() => compareFit(atTheEdge(0), group, { ...less, a: between }), /nearest/);
 });
 
-test('a spread that is exactly the least of a two-sided pair is on either side of it', () => {
+test('a spread that is exactly the minimum of a two-sided pair is on either side of it', () => {
   // Seed 500405. Peers 0 and 2 share two players and find both bad: their own means are (2 + .5 mu) / 2.5 = .9, mu
   // being .5, and their spread is 2 * .1^2 = .02, which is .01 of each player. No evidence moves it: a vote counts as
   // one from a mass of 1 on.

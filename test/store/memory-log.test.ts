@@ -14,7 +14,7 @@ testLog('memory log', async () => {
   };
 });
 
-test('a refused append writes nothing, one whose answer is lost stands in the log', async () => {
+test('a refused append writes nothing, and one whose answer is lost is in the log', async () => {
   const faults: AppendFault[] = ['ok', 'refuse', 'lose'];
   const log = new MemoryLog((append) => faults[append] ?? 'ok');
   const writer = log.claim();

@@ -11,7 +11,7 @@ export interface LivingFile {
   readonly bytes: Buffer;
 }
 
-/** Closing this file releases every lock that the process holds on it: a node in the same process would lose its own. */
+/** Closing this file releases every lock of the process on it, including that of a node in the same process. */
 const LOCK_FILE = 'lock.mdb';
 
 /**

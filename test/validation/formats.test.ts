@@ -15,7 +15,7 @@ test('the first century is not read as the twentieth', () => {
   assert.is(parseUtcDateTime('0001-01-01T00:00:00Z'), -62_135_596_800_000);
 });
 
-test('every day of the calendar is where the platform has it', () => {
+test('every day of the calendar equals that of the platform', () => {
   for (let ms = Date.parse('0000-01-01T00:00:00Z'); ms < Date.parse('9999-12-31T00:00:00Z'); ms += 86_400_000) {
     const text = new Date(ms + 12_345_678).toISOString();
     if (parseUtcDateTime(text) !== ms + 12_345_678) assert.unreachable(text);
@@ -59,7 +59,7 @@ test('a time that is not RFC 3339 in UTC is refused', () => {
   for (const text of refused) assert.is(parseUtcDateTime(text), undefined, text);
 });
 
-test('a semantic version has three numbers without leading zeros, and a pre-release and a build of its own form', () => {
+test('a semantic version has three numbers without leading zeros, a pre-release and a build', () => {
   // Valid and invalid forms from the suite that semver.org links to.
   for (const text of [
     '0.0.4',

@@ -27,7 +27,7 @@ test('a time without a zone is taken for UTC, one with an offset is converted', 
   assert.is(mistakenTime('2026-11-20T10:00:00-00:00').meant, '2026-11-20T10:00:00Z');
 });
 
-test('other notations of UTC are told with the one that is taken', () => {
+test('other notations of UTC are refused with the accepted one', () => {
   for (const value of [
     '2026-11-20t10:00:00z',
     '2026-11-20 10:00:00Z',

@@ -44,7 +44,7 @@ test('an unknown field is named, with its pointer escaped', () => {
   assert.not('polluted' in {});
 });
 
-test('a bound tells the actual value and the limit', () => {
+test('a fault of a bound states the actual value and the limit', () => {
   assert.equal(faultOf(event, { ...eventBody(), severity: 1.01 }), {
     field: '/severity',
     violation: 'maximum',
@@ -129,7 +129,7 @@ test('formats, patterns and the list of types are named as the violation', () =>
   }
 });
 
-test('a body that is no object has the empty pointer', () => {
+test('a body that is not an object has the empty pointer', () => {
   for (const body of [null, 3, 'x', true, [], [eventBody()]]) {
     assert.equal(faultOf(event, body), { field: '', violation: 'type' });
   }
@@ -185,7 +185,7 @@ function textsOf(validate: Validator<unknown>, body: unknown): readonly string[]
 
 const eventTypes = eventSchema.properties.event_type.enum.join(', ');
 
-test('each fault says in words what was expected and what was found', () => {
+test('each fault states in words what was expected and what was found', () => {
   const told: readonly (readonly [more: Record<string, unknown>, text: string])[] = [
     [{ event_type: 'cheat' }, `event_type must be one of ${eventTypes}; got "cheat"`],
     [{ event_type: 7 }, `event_type must be one of ${eventTypes}; got a number`],
@@ -220,7 +220,7 @@ test('each fault says in words what was expected and what was found', () => {
   ]);
 });
 
-test('a list of games in one string is told how to be written', () => {
+test('the refusal of a list of games in one string shows the right form', () => {
   const text = 'game_ids must be an array of 1 to 64 items; got a string';
   assert.equal(textsOf(registration, { peer_name: 'a', game_ids: 'arena, chess' }), [
     `${text}; did you mean ["arena","chess"]?`,
@@ -228,14 +228,14 @@ test('a list of games in one string is told how to be written', () => {
   assert.equal(textsOf(registration, { peer_name: 'a', game_ids: 'arena, <b>' }), [text]);
 });
 
-test('a body that is an array is told that an object is expected, and with which fields', () => {
+test('the refusal of an array as a body says that an object is expected, and with which fields', () => {
   assert.equal(textsOf(batch, [eventBody()]), ['the body must be an object with the field events; got an array']);
   assert.equal(textsOf(validatorOf(eventSchema, 'the event'), 'x'), [
     `the event must be an object with the fields ${eventSchema.required.join(', ')}; got a string`,
   ]);
 });
 
-test('a timestamp in another notation is told what was expected, and what it may have meant', () => {
+test('the refusal of a timestamp in another notation states the expected form and a suggestion', () => {
   const expected = 'timestamp must be RFC 3339 in UTC, e.g. 2026-11-20T10:00:00Z; got';
   const told: readonly (readonly [value: unknown, violation: string, text: string])[] = [
     [1_732_000_000, 'type', `${expected} a number; did you mean 2024-11-19T07:06:40Z?`],
@@ -281,7 +281,7 @@ test('further faults of the same body follow the first, at most eight', () => {
   assert.equal(first.ok || first.details, { field: '/unknown0', violation: 'additionalProperties' });
 });
 
-test('the first fault is the one that Ajv meets first, and no place is told twice', () => {
+test('the first fault is the one that Ajv meets first, and no place is reported twice', () => {
   const seen = new Set<string>();
   for (const schema of [eventSchema, registrationSchema] as const) {
     const validate = validatorOf(schema);
@@ -306,7 +306,7 @@ test('the first fault is the one that Ajv meets first, and no place is told twic
     assert.ok(seen.has(violation), violation);
 });
 
-test('no text repeats what may name a player, and a long name of a field is cut', () => {
+test('no text repeats a value that may name a player, and a long name of a field is cut', () => {
   const secret = 'steam:76561198000000001';
   for (const field of ['player_id', 'event_id', 'game_id', 'peer_id', 'event_type', 'schema_version', 'timestamp'])
     for (const value of [`${secret}\u0000`, [secret], { [secret]: secret }])

@@ -127,7 +127,7 @@ export class Caller {
     const seq = appliedSeqOf(response);
     if (seq === undefined) return;
     if (!this.#floor.admits(seq)) {
-      throw new TrustError('behind', 'the node has not applied yet what this client read from another node');
+      throw new TrustError('behind', 'the node has not yet applied changes that this client read from another node');
     }
     this.#floor.note(seq);
   }

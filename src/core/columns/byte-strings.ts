@@ -93,6 +93,6 @@ export class ByteStrings {
   }
 }
 
-function viewOf({ buffer, byteOffset, byteLength }: Buffer): DataView {
+export function viewOf({ buffer, byteOffset, byteLength }: Buffer): DataView {
   return new DataView(buffer, byteOffset, byteLength);
 }

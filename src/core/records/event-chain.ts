@@ -39,7 +39,7 @@ export interface Unhidden {
 }
 
 /** Returns the link of record `seq`, or null if the record belongs to no chain. */
-export function chainLink(seq: number, record: LogRecord): (ChainLink & { readonly prev: number }) | null {
+function chainLink(seq: number, record: LogRecord): (ChainLink & { readonly prev: number }) | null {
   if (!('prev' in record)) return null;
   const { prev } = record;
   const link = { seq, prev, event: null, lowering: null, unhidden: [], counts: 0 };

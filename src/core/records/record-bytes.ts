@@ -1,4 +1,5 @@
 /** A growing buffer of encoded records, one after the other as in a batch. */
+import { viewOf } from '../columns/byte-strings.js';
 import type { EventKeys } from '../tables/event-columns.js';
 import { eventBytes } from './packed-records.js';
 import { encodeRecord, writeEventRecord } from './record-codec.js';
@@ -53,8 +54,4 @@ export class RecordBytes {
     this.starts.push(at);
     return at;
   }
-}
-
-function viewOf(bytes: Buffer): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
 }

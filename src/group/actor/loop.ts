@@ -169,10 +169,6 @@ export class GroupLoop {
     this.#weightsWork.plan();
   }
 
-  get leading(): boolean {
-    return this.#leading;
-  }
-
   /** True while a commit takes longer than its callers wait: nothing is admitted. */
   get stalled(): boolean {
     return this.#stalled;

@@ -77,5 +77,5 @@ export function clockProblem(now: number, seenAt: number, acceptedUntil: number 
   const isAhead = seenAt > 0 && now - seenAt > limits.clockAheadMs;
   if (!isAhead || (acceptedUntil !== null && now <= acceptedUntil)) return null;
   const [is, was] = [now, seenAt].map((at) => new Date(at).toISOString());
-  return `the clock says ${is}, more than a day ahead of the newest time in the data folder, ${was}`;
+  return `the clock shows ${is}, more than a day ahead of the newest time in the data folder, ${was}`;
 }

@@ -25,15 +25,15 @@ import type { ApiReply, ApiRequest, Handlers } from '../request/request.js';
 
 type EventHandlers = Pick<Handlers, 'submitEvent' | 'submitEvents' | 'withdrawEvent'>;
 
-type EventDeps = Pick<FaceDeps, 'group' | 'pseudonyms' | 'metrics'>;
+type EventDeps = Pick<FaceDeps, 'node' | 'pseudonyms' | 'metrics'>;
 
 const validateEvent = eventValidator('the event');
 
 /** Subject hashes of one batch, reused between batches. */
 const playerIds = new ByteStrings();
 
-export function eventHandlers({ group, pseudonyms, metrics }: EventDeps): EventHandlers {
-  const refusal = rawIdRefusal(group.identity);
+export function eventHandlers({ node, pseudonyms, metrics }: EventDeps): EventHandlers {
+  const refusal = rawIdRefusal(node.identity);
   /** The group decides that a raw id is refused; what to send instead is said here. */
   const explained = <T>(outcome: Outcome<T>): Outcome<T> =>
     !outcome.ok && outcome.code === refusal.code ? refusal : outcome;
@@ -76,7 +76,7 @@ export function eventHandlers({ group, pseudonyms, metrics }: EventDeps): EventH
 
   function submitEvent({ body, caller, remote }: ApiRequest<EventBody>): Promise<ApiReply> {
     const submission = submissionOf(body, subjectOf(body));
-    return group.submit(caller, [submission], holderOf(caller, remote)).then(([decided]) => {
+    return node.group.submit(caller, [submission], holderOf(caller, remote)).then(([decided]) => {
       if (decided === undefined) throw new Error('the group gave no outcome for an event');
       const outcome = explained(decided);
       if (!outcome.ok) return refusalReply(outcome);
@@ -107,14 +107,14 @@ export function eventHandlers({ group, pseudonyms, metrics }: EventDeps): EventH
     }
     const submissions = submissionsOf(events);
     const holder = holderOf(caller, remote);
-    const outcomes = submissions.length === 0 ? Promise.resolve([]) : group.submit(caller, submissions, holder);
+    const outcomes = submissions.length === 0 ? Promise.resolve([]) : node.group.submit(caller, submissions, holder);
     return outcomes.then((decided) => batchReply(ids, refusals, decided.map(explained)));
   }
 
   async function withdrawEvent({ params, caller }: ApiRequest<undefined>): Promise<ApiReply> {
     const eventId = readEventId(params.event_id ?? '');
     if (!eventId.ok) return refusalReply(eventId);
-    const outcome = await group.withdraw(caller, eventId.value);
+    const outcome = await node.group.withdraw(caller, eventId.value);
     if (!outcome.ok) return refusalReply(outcome);
     return ok({ event_id: eventId.value, withdrawn_at: timeText(outcome.value.withdrawnAt) } satisfies WithdrawalBody);
   }

@@ -8,15 +8,15 @@ import { ok, refusalReply } from '../request/reply.js';
 import type { ApiReply, Handlers } from '../request/request.js';
 
 export function healthHandlers({
-  group,
+  node,
   version,
-}: Pick<FaceDeps, 'group' | 'version'>): Pick<Handlers, 'getHealth' | 'getReadiness'> {
+}: Pick<FaceDeps, 'node' | 'version'>): Pick<Handlers, 'getHealth' | 'getReadiness'> {
   // The uptime does not depend on the wall clock, which may be set.
   const startedMs = performance.now();
 
   function health(): ApiReply {
-    const { ready, writable, reason, lastSeq, weights } = group.health();
-    const { cluster } = group;
+    const { ready, writable, reason, lastSeq, weights } = node.health();
+    const { cluster } = node;
     if (!ready || !writable) {
       // The reason for which a node left the cluster says more than that it is behind since then.
       const details = cluster === null ? { reason } : { reason: cluster.reason ?? reason, role: cluster.role };
@@ -30,8 +30,8 @@ export function healthHandlers({
       status: 'ok',
       service: 'peer-trust-federation',
       version,
-      environment: group.identity.environment,
-      group_id: group.identity.groupId,
+      environment: node.identity.environment,
+      group_id: node.identity.groupId,
       uptime_s: Math.floor((performance.now() - startedMs) / 1000),
       last_seq: roundedSeq,
       weights: {

@@ -12,9 +12,9 @@ import type { ApiReply, ApiRequest, Handlers } from '../request/request.js';
 
 type PeerHandlers = Pick<Handlers, 'registerPeer' | 'listPeers'>;
 
-type Deps = Pick<FaceDeps, 'group' | 'settings' | 'pseudonyms'>;
+type Deps = Pick<FaceDeps, 'node' | 'settings' | 'pseudonyms'>;
 
-export function peerHandlers({ group, settings, pseudonyms }: Deps): PeerHandlers {
+export function peerHandlers({ node, settings, pseudonyms }: Deps): PeerHandlers {
   async function registerPeer({ body }: ApiRequest<RegistrationBody>): Promise<ApiReply> {
     const registration: Registration = {
       peerName: body.peer_name,
@@ -23,7 +23,7 @@ export function peerHandlers({ group, settings, pseudonyms }: Deps): PeerHandler
       ...(body.public_key === undefined ? {} : { publicKey: body.public_key }),
     };
     // The audit records how a peer registered, never who owned the session.
-    const outcome = await group.register(
+    const outcome = await node.group.register(
       registration,
       settings.registrationMode === 'session' ? 'session' : 'anonymous',
     );
@@ -46,15 +46,16 @@ export function peerHandlers({ group, settings, pseudonyms }: Deps): PeerHandler
     const from = readCursor(query, 'peers');
     if (!from.ok) return refusalReply(from);
     // Read one more than requested, to learn whether there is a next page.
+    const { group, identity } = node;
     const peers = group.peers(from.value ?? 0, limit.value + 1);
     const next = peers[limit.value];
     const counts = group.counts();
     return ok({
       group: {
-        group_id: group.identity.groupId,
-        identity_mode: group.identity.identityMode,
+        group_id: identity.groupId,
+        identity_mode: identity.identityMode,
         salt_check: settings.publishSaltCheck ? pseudonyms.saltCheck : null,
-        player_id_kinds: group.identity.playerIdKinds?.slice() ?? null,
+        player_id_kinds: identity.playerIdKinds?.slice() ?? null,
         peer_count: cutCount(counts.peers),
         player_count: cutCount(counts.players),
         event_count: cutCount(counts.events),

@@ -17,10 +17,10 @@ import type { ApiReply, ApiRequest, Handlers } from '../request/request.js';
 
 type PlayerHandlers = Pick<Handlers, 'getTrustScore' | 'getTrustScores' | 'getVerdict' | 'listPlayerEvents'>;
 
-export function playerHandlers({ group, pseudonyms }: Pick<FaceDeps, 'group' | 'pseudonyms'>): PlayerHandlers {
+export function playerHandlers({ node, pseudonyms }: Pick<FaceDeps, 'node' | 'pseudonyms'>): PlayerHandlers {
   /** Keys of one match, reused between matches. */
   const players = keyColumns(limits.matchIdsMax);
-  const refusal = rawIdRefusal(group.identity);
+  const refusal = rawIdRefusal(node.identity);
 
   function subjectOf(playerId: string): Outcome<Uint8Array> {
     const id = readPlayerId(playerId);
@@ -32,7 +32,7 @@ export function playerHandlers({ group, pseudonyms }: Pick<FaceDeps, 'group' | '
   function trustOf(playerId: string): Outcome<{ readonly subject: Uint8Array; readonly view: TrustView }> {
     const subject = subjectOf(playerId);
     if (!subject.ok) return subject;
-    const view = group.trust(subject.value);
+    const view = node.group.trust(subject.value);
     return view === undefined ? refused('player_not_found') : granted({ subject: subject.value, view });
   }
 
@@ -43,7 +43,7 @@ export function playerHandlers({ group, pseudonyms }: Pick<FaceDeps, 'group' | '
     const trust = trustOf(playerId);
     if (!trust.ok) return refusalReply(trust);
     const { view, subject } = trust.value;
-    const explanation = explain.value ? group.explain(subject) : undefined;
+    const explanation = explain.value ? node.group.explain(subject) : undefined;
     if (explanation !== undefined) {
       return okJson(explainedScoreJson(playerId, view, explanationBody(view.verdict, explanation)));
     }
@@ -63,7 +63,7 @@ export function playerHandlers({ group, pseudonyms }: Pick<FaceDeps, 'group' | '
     if (!pseudonyms.writeAll(ids.value.texts, players.keys)) return refusalReply(refusal);
     players.count = ids.value.texts.count;
     const tag = new ScoreTag();
-    return okJson(scoresJson(ids.value, group.trusts(players), tag), tag);
+    return okJson(scoresJson(ids.value, node.group.trusts(players), tag), tag);
   }
 
   async function listPlayerEvents({ params, query, caller }: ApiRequest<undefined>): Promise<ApiReply> {
@@ -74,7 +74,7 @@ export function playerHandlers({ group, pseudonyms }: Pick<FaceDeps, 'group' | '
     if (!from.ok) return refusalReply(from);
     const subject = subjectOf(playerId);
     if (!subject.ok) return refusalReply(subject);
-    const events = await group.playerEvents(subject.value, caller, limit.value, from.value);
+    const events = await node.group.playerEvents(subject.value, caller, limit.value, from.value);
     if (!events.ok) return refusalReply(events);
     const { total, summarised, summary, own, next } = events.value;
     return ok({

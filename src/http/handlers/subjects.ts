@@ -17,11 +17,11 @@ import type { ApiReply, ApiRequest, Handlers } from '../request/request.js';
 
 type SubjectHandlers = Pick<Handlers, 'eraseSubject' | 'openDispute' | 'listErasedEvents' | 'listAudit'>;
 
-export function subjectHandlers({ group }: Pick<FaceDeps, 'group'>): SubjectHandlers {
+export function subjectHandlers({ node }: Pick<FaceDeps, 'node'>): SubjectHandlers {
   async function eraseSubject({ params, caller }: ApiRequest<undefined>): Promise<ApiReply> {
     const hash = readSubjectHash(params.hash ?? '');
     if (!hash.ok) return refusalReply(hash);
-    const outcome = await group.erase(caller, Buffer.from(hash.value, 'hex'));
+    const outcome = await node.group.erase(caller, Buffer.from(hash.value, 'hex'));
     if (!outcome.ok) return refusalReply(outcome);
     const { status, reason, eventsErased, erasedAt, receipt } = outcome.value;
     if (status === 'pending' && reason !== null) {
@@ -39,7 +39,7 @@ export function subjectHandlers({ group }: Pick<FaceDeps, 'group'>): SubjectHand
   async function openDispute({ params, body, caller }: ApiRequest<DisputeBody>): Promise<ApiReply> {
     const hash = readSubjectHash(params.hash ?? '');
     if (!hash.ok) return refusalReply(hash);
-    const outcome = await group.dispute(caller, Buffer.from(hash.value, 'hex'), body.text, body.peer_id);
+    const outcome = await node.group.dispute(caller, Buffer.from(hash.value, 'hex'), body.text, body.peer_id);
     if (!outcome.ok) return refusalReply(outcome);
     const { id, openedAt } = outcome.value;
     const opened: OpenedDisputeBody = {
@@ -58,7 +58,7 @@ export function subjectHandlers({ group }: Pick<FaceDeps, 'group'>): SubjectHand
     if (!from.ok) return refusalReply(from);
     // With authentication off no peer acts, so there are no own events.
     if (caller === null) return ok({ total: 0, data: [], next_cursor: null } satisfies ErasedEventsBody);
-    const { total, events, next } = group.ownErasures(caller, from.value ?? 0, limit.value);
+    const { total, events, next } = node.group.ownErasures(caller, from.value ?? 0, limit.value);
     return ok({
       total,
       data: events.map(({ receivedAt, erasedAt }) => ({
@@ -75,7 +75,7 @@ export function subjectHandlers({ group }: Pick<FaceDeps, 'group'>): SubjectHand
     if (!limit.ok) return refusalReply(limit);
     const after = readCursor(query, 'audit');
     if (!after.ok) return refusalReply(after);
-    const outcome = await group.audit(after.value ?? 0, limit.value);
+    const outcome = await node.group.audit(after.value ?? 0, limit.value);
     if (!outcome.ok) return refusalReply(outcome);
     const { entries, nextAfter } = outcome.value;
     return ok({

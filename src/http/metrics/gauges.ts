@@ -8,13 +8,6 @@ import { limits } from '../../limits.js';
 /** The parts of the group that the gauges read. */
 export type WatchedGroup = Pick<GroupApi, 'status' | 'peers' | 'signals' | 'sharedErasures'>;
 
-export interface Gauges {
-  /** Sets the group whose status the gauges show from now on. */
-  watch(group: WatchedGroup): void;
-  /** Reads all gauges again. */
-  refresh(): void;
-}
-
 interface Figure<V extends unknown[]> {
   readonly help: string;
   readonly read: (...values: V) => number;
@@ -42,9 +35,12 @@ const statusFigures: Readonly<Record<string, Figure<[GroupStatus]>>> = {
     help: 'Groups of two peers or more that count as one witness.',
     read: ({ witnesses }) => witnesses.groups,
   },
-  ptf_witness_group_peers: { help: 'Peers in such groups.', read: ({ witnesses }) => witnesses.peers },
+  ptf_witness_group_peers: {
+    help: 'Peers in groups of two peers or more that count as one witness.',
+    read: ({ witnesses }) => witnesses.peers,
+  },
   ptf_half_life_seconds: {
-    help: 'Time after which evidence counts half; 0 where decay is off.',
+    help: 'Half-life of evidence; 0 if decay is off.',
     read: ({ halfLifeDays }) => halfLifeDays * 86_400,
   },
   ptf_log_last_seq: { help: 'Newest durable record of the log.', read: ({ lastSeq }) => lastSeq },
@@ -90,7 +86,7 @@ const statusFigures: Readonly<Record<string, Figure<[GroupStatus]>>> = {
     read: ({ check }) => check.faults.length,
   },
   ptf_check_last_seq: {
-    help: 'Last record that the current check, or else the last one, has verified.',
+    help: 'Last record verified by the current check or, if none runs, by the last one.',
     read: ({ check }) => check.checkedSeq,
   },
   ptf_check_ended_timestamp_seconds: {
@@ -102,32 +98,32 @@ const statusFigures: Readonly<Record<string, Figure<[GroupStatus]>>> = {
 /** Gauges of a clustered node; a single node does not have them. */
 const clusterFigures: Readonly<Record<string, Figure<[ClusterHealth]>>> = {
   ptf_cluster_has_leader: {
-    help: 'Whether the group has a leader (1) or not (0), as far as this node knows.',
+    help: 'Whether the group has a leader (1) or not (0), as known to this node.',
     read: ({ hasLeader }) => (hasLeader ? 1 : 0),
   },
   ptf_cluster_applied_seq: { help: 'Newest record that this node has applied.', read: ({ appliedSeq }) => appliedSeq },
   ptf_cluster_staleness_seconds: {
-    help: 'Time since this node knew that it is up to date.',
+    help: 'Time since this node last knew that it was up to date.',
     read: ({ stalenessMs }) => stalenessMs / 1000,
   },
   ptf_cluster_lease_seconds: {
-    help: "What is left of this node's lease by its own clock.",
+    help: "Remaining time of this node's lease by its own clock.",
     read: ({ leaseMs }) => leaseMs / 1000,
   },
   ptf_cluster_floor_seq: {
-    help: 'Record up to which the shared log was trimmed: a node that has less joins anew.',
+    help: 'Record up to which the shared log was trimmed; a node with an older state joins anew.',
     read: ({ floorSeq }) => floorSeq,
   },
   ptf_cluster_takeovers: {
-    help: 'How often this node began to lead since its start.',
+    help: 'Number of times that this node became the leader since its start.',
     read: ({ takeovers }) => takeovers,
   },
   ptf_cluster_forwarded: {
-    help: 'Commands that this node handed on to the leader since its start.',
+    help: 'Commands that this node forwarded to the leader since its start.',
     read: ({ forwarded }) => forwarded,
   },
   ptf_cluster_etcd_db_bytes: {
-    help: 'Largest database of a member of etcd, as the leader saw it; 0 where this node never led.',
+    help: 'Size of the largest database of an etcd member, as seen by the leader; 0 if this node never led.',
     read: ({ etcdBytes }) => etcdBytes,
   },
 };
@@ -143,21 +139,21 @@ const peerFigures: Readonly<Record<string, Figure<[PeerView, PeerSignals | undef
     read: (_, signals) => signals?.players ?? 0,
   },
   ptf_peer_shared_players: {
-    help: 'Players that a peer shares with another; 0 with many players suggests a different salt.',
+    help: 'Players that a peer shares with at least one other; 0 with many players suggests a different salt.',
     read: (_, signals) => signals?.sharedPlayers ?? 0,
   },
   ptf_peer_discounted_pairs: {
-    help: 'Peers that agree with a peer while the group trusts neither of the two fully.',
+    help: 'Peers whose agreement with a peer is discounted, since the group fully trusts neither of the two.',
     read: (_, signals) => signals?.discountedWith.length ?? 0,
   },
   ptf_peer_shared_erasures: {
-    help: 'Erasures that a peer asked for of players whom others had reported.',
+    help: 'Erasures that a peer requested of players whom other peers had reported.',
     read: (_, __, sharedErasures) => sharedErasures,
   },
 };
 
-/** Registers every gauge. `version` is this release. The gauges are 0 until a group is watched. */
-export function gaugesOf(registry: Registry, version: string): Gauges {
+/** Registers every gauge; the returned function reads all of them again. `version` is this release. */
+export function registerGauges(registry: Registry, version: string, watched: () => WatchedGroup): () => void {
   const registers = [registry];
   const of = <V extends unknown[], L extends string = never>(
     figures: Readonly<Record<string, Figure<V>>>,
@@ -176,7 +172,7 @@ export function gaugesOf(registry: Registry, version: string): Gauges {
   })
     .labels({ version })
     .set(1);
-  const group = new Gauge({
+  const groupInfo = new Gauge({
     name: 'ptf_group_info',
     help: 'Always 1; the labels name the group of this node.',
     labelNames: ['group_id', 'identity_mode', 'environment'],
@@ -190,14 +186,13 @@ export function gaugesOf(registry: Registry, version: string): Gauges {
   });
   const statusGauges = of(statusFigures);
   const peerGauges = of(peerFigures, ['peer_id']);
-  let watched: WatchedGroup | undefined;
   let refreshCluster: ((cluster: ClusterHealth) => void) | undefined;
 
   function clusterGauges(): (cluster: ClusterHealth) => void {
     const gauges = of(clusterFigures);
     const role = new Gauge({
       name: 'ptf_cluster_role',
-      help: 'The role of this node: 1 for the one that it has, 0 for the others.',
+      help: 'Role of this node: 1 for the current role, 0 for the others.',
       labelNames: ['role'],
       registers,
     });
@@ -207,30 +202,22 @@ export function gaugesOf(registry: Registry, version: string): Gauges {
     };
   }
 
-  function refreshGroup(from: WatchedGroup): void {
-    const status = from.status();
+  return () => {
+    const group = watched();
+    const status = group.status();
     const { groupId, identityMode, environment } = status.identity;
-    group.set({ group_id: groupId, identity_mode: identityMode, environment }, 1);
+    groupInfo.set({ group_id: groupId, identity_mode: identityMode, environment }, 1);
     for (const { gauge, read } of statusGauges) gauge.set(read(status));
     if (status.cluster !== null) {
       refreshCluster ??= clusterGauges();
       refreshCluster(status.cluster);
     }
     for (const name of peerStatuses) peers.set({ status: name }, status.peersByStatus[name]);
-    for (const peer of from.peers(0, limits.metricsPeersMax)) {
-      const signals = from.signals(peer);
-      const sharedErasures = from.sharedErasures(peer);
+    for (const peer of group.peers(0, limits.metricsPeersMax)) {
+      const signals = group.signals(peer);
+      const sharedErasures = group.sharedErasures(peer);
       for (const { gauge, read } of peerGauges)
         gauge.set({ peer_id: peer.peerId }, read(peer, signals, sharedErasures));
     }
-  }
-
-  return {
-    watch(next) {
-      watched = next;
-    },
-    refresh() {
-      if (watched !== undefined) refreshGroup(watched);
-    },
   };
 }

@@ -6,10 +6,10 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { routes } from '../../contract/routes.js';
 import type { GroupObserver } from '../../group/ports/observer.js';
 import type { RequestObserver } from '../deps.js';
-import { type Gauges, gaugesOf } from './gauges.js';
+import { registerGauges, type WatchedGroup } from './gauges.js';
 import { type LatencyCounts, RequestTally } from './request-tally.js';
 
-export interface Metrics extends GroupObserver, RequestObserver, Pick<Gauges, 'watch'> {
+export interface Metrics extends GroupObserver, RequestObserver {
   /** Returns the current Prometheus text. */
   text(): Promise<string>;
   readonly contentType: string;
@@ -33,8 +33,8 @@ const secondsBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.
 const workBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
 const recordsBuckets = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000];
 
-/** Creates the metrics. `version` is this release. */
-export function createMetrics(version: string): Metrics {
+/** Creates the metrics. `version` is this release; `group` returns the group that a scrape reads. */
+export function createMetrics(version: string, group: () => WatchedGroup): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -51,7 +51,7 @@ export function createMetrics(version: string): Metrics {
   });
   const commitSeconds = new Histogram({
     name: 'ptf_commit_duration_seconds',
-    help: 'Time from passing a turn to the log until it is durable.',
+    help: 'Time from passing a turn to the log until the turn is durable.',
     buckets: secondsBuckets,
     registers,
   });
@@ -64,7 +64,7 @@ export function createMetrics(version: string): Metrics {
   const commitBytes = new Counter({ name: 'ptf_commit_bytes_total', help: 'Bytes written to the log.', registers });
   const workSeconds = new Histogram({
     name: 'ptf_work_duration_seconds',
-    help: 'Work done in the pools.',
+    help: 'Duration of the work done in the worker pools.',
     labelNames: ['kind', 'ok'],
     buckets: workBuckets,
     registers,
@@ -72,7 +72,7 @@ export function createMetrics(version: string): Metrics {
 
   const idsRefused = new Counter({
     name: 'ptf_ids_refused_total',
-    help: 'Ids and names refused for blanks at an end, control or invisible characters, or other forbidden ones.',
+    help: 'Ids and names refused for forbidden characters, such as control characters or blanks at an end.',
     labelNames: ['id'],
     registers,
   });
@@ -89,13 +89,12 @@ export function createMetrics(version: string): Metrics {
     registers,
   });
 
-  const gauges = gaugesOf(registry, version);
+  const refreshGauges = registerGauges(registry, version, group);
 
   return {
     contentType: registry.contentType,
-    watch: gauges.watch,
     async text() {
-      gauges.refresh();
+      refreshGauges();
       for (const [event_type, outcomes] of decidedSince)
         for (const [outcome, count] of outcomes) decided.inc({ event_type, outcome }, count);
       decidedSince.clear();

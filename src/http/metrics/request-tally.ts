@@ -84,7 +84,7 @@ export class RequestTally {
   }
 
   *#timeLines(): IterableIterator<string> {
-    yield* [`# HELP ${TIME} From the arrival of the head to the answer.`, `# TYPE ${TIME} histogram`];
+    yield* [`# HELP ${TIME} Time from the arrival of the request head to the answer.`, `# TYPE ${TIME} histogram`];
     for (const { labels, timed } of this.#each()) {
       let below = 0;
       for (const [i, count] of timed.buckets.entries()) {

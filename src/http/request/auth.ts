@@ -7,7 +7,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { errors as joseErrors, jwtVerify } from 'jose';
 import type { Route } from '../../contract/routes.js';
 import { granted, type Outcome, refused } from '../../errors.js';
-import type { GroupApi, PeerView } from '../../group/api.js';
+import type { GroupNode, PeerView } from '../../group/api.js';
 import { limits } from '../../limits.js';
 import type { FaceDeps } from '../deps.js';
 
@@ -40,12 +40,12 @@ export function callerOf(
   auth: Route['auth'],
   authEnabled: boolean,
   headers: IncomingHttpHeaders,
-  group: GroupApi,
+  node: GroupNode,
 ): Outcome<PeerView | null> {
   if (auth === 'none' || (auth === 'required' && !authEnabled)) return granted(null);
   const digest = keyDigestOf(headers);
   if (digest === undefined) return auth === 'required' ? missingKey(headers) : granted(null);
-  const peer = group.peerByKeyDigest(digest);
+  const peer = node.group.peerByKeyDigest(digest);
   if (peer?.status === 'active') return granted(peer);
   if (auth === 'optional') return granted(null);
   return refused(peer === undefined ? 'invalid_api_key' : 'peer_not_active');
@@ -60,7 +60,7 @@ function missingKey({ authorization }: IncomingHttpHeaders): Outcome<never> {
 
 /** Returns whether a caller may register. In `open` mode cookies are ignored, valid or not. */
 export async function mayRegister(
-  { settings, group, clock, sessionHolds }: Pick<FaceDeps, 'settings' | 'group' | 'clock' | 'sessionHolds'>,
+  { settings, node, clock, sessionHolds }: Pick<FaceDeps, 'settings' | 'node' | 'clock' | 'sessionHolds'>,
   cookies: string | undefined,
 ): Promise<Outcome<null>> {
   if (settings.registrationMode === 'closed') return refused('registration_closed');
@@ -72,7 +72,7 @@ export async function mayRegister(
   try {
     const { payload } = await jwtVerify(token, settings.sessionSecret, {
       algorithms: ['HS256'],
-      audience: `ptf-${group.identity.environment}`,
+      audience: `ptf-${node.identity.environment}`,
       requiredClaims: ['exp'],
       currentDate: new Date(clock.now()),
     });

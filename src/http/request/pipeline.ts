@@ -67,7 +67,7 @@ function then<T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): 
 }
 
 /** The dependencies of the checks. Each handler has its own. */
-export type EndpointDeps = Pick<FaceDeps, 'group' | 'settings' | 'clock' | 'sessionHolds'>;
+export type EndpointDeps = Pick<FaceDeps, 'node' | 'settings' | 'clock' | 'sessionHolds'>;
 
 /** Bounds that all endpoints share. */
 export interface SharedBounds {
@@ -126,11 +126,11 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   }
 
   answer(incoming: Incoming): ApiReply | Promise<ApiReply> {
-    const { group } = this.#deps;
-    if (!group.isReady && !this.route.whileNotReady) {
-      return refusalReply(refused('dependency_unavailable', { details: { reason: group.health().reason } }));
+    const { node } = this.#deps;
+    if (!node.isReady && !this.route.whileNotReady) {
+      return refusalReply(refused('dependency_unavailable', { details: { reason: node.health().reason } }));
     }
-    const { cluster } = group;
+    const { cluster } = node;
     if (cluster === null || !this.#isRead) return this.#answerReady(incoming);
     if (cluster.isStale && !this.route.whileNotReady) return positioned(refusalReply(refused('stale')), cluster);
     // Before it is answered: what it says is not older.
@@ -155,14 +155,14 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
 
   #admit(headers: IncomingHttpHeaders): Outcome<PeerView | null> | Promise<Outcome<PeerView | null>> {
     if (this.#id === 'registerPeer') return mayRegister(this.#deps, headers.cookie);
-    const { group } = this.#deps;
+    const { node } = this.#deps;
     const { authEnabled } = this.#deps.settings;
-    const caller = callerOf(this.route.auth, authEnabled, headers, group);
-    if (caller.ok || caller.code !== 'invalid_api_key' || group.cluster === null) return caller;
+    const caller = callerOf(this.route.auth, authEnabled, headers, node);
+    if (caller.ok || caller.code !== 'invalid_api_key' || node.cluster === null) return caller;
     // Another node may have given the key out a moment ago.
-    return group
+    return node.group
       .refresh()
-      .then((isFresh) => (isFresh ? callerOf(this.route.auth, authEnabled, headers, group) : refused('stale')));
+      .then((isFresh) => (isFresh ? callerOf(this.route.auth, authEnabled, headers, node) : refused('stale')));
   }
 
   #answerVerified(incoming: Incoming, caller: PeerView | null): ApiReply | Promise<ApiReply> {
@@ -210,7 +210,7 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
     const { remote } = incoming;
     const holder = holderOf(caller, remote);
     if (this.#id !== 'submitEvents') return incoming.readBody(this.#roomCheck, holder, null, check);
-    const { group } = this.#deps;
+    const { group } = this.#deps.node;
     const { overloaded } = group;
     const bytes = Number(incoming.headers['content-length'] ?? limits.batchBodyBytes);
     const events = Math.min(this.#eventsMax, Math.ceil(bytes / limits.batchEventBytesMin));
@@ -228,7 +228,7 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   }
 
   readonly #roomCheck: RoomCheck = (holder, arriving) => {
-    if (this.#eventsMax === 0 || this.#deps.group.admits(arriving?.events ?? 1, holder)) return undefined;
+    if (this.#eventsMax === 0 || this.#deps.node.group.admits(arriving?.events ?? 1, holder)) return undefined;
     return refused('overloaded');
   };
 

@@ -14,7 +14,7 @@ const algorithms: ReadonlyMap<string, string> = new Map([
   ['sha-512', 'sha512'],
 ]);
 
-const mismatch = invalid('the body does not have the digest of Content-Digest');
+const mismatch = invalid('the digest of the body must equal Content-Digest');
 
 /** Returns a check of the body against the field; `signature_invalid` if the field is absent or has no known digest. */
 export function bodyCheckOf(field: string | string[] | undefined): Outcome<BodyCheck> {

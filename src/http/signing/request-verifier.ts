@@ -19,13 +19,13 @@ export type Verified = Outcome<BodyCheck | null>;
 const unchecked = granted(null);
 
 export class RequestVerifier {
-  readonly #deps: Pick<FaceDeps, 'group' | 'settings' | 'clock'>;
+  readonly #deps: Pick<FaceDeps, 'node' | 'settings' | 'clock'>;
   readonly #taken = new ReplayMemory();
   /** Seconds since 1970. The memory lacks signatures that were accepted before. */
   readonly #startedAt: number;
   readonly #keys = new Map<string, KeyObject>();
 
-  constructor(deps: Pick<FaceDeps, 'group' | 'settings' | 'clock'>) {
+  constructor(deps: Pick<FaceDeps, 'node' | 'settings' | 'clock'>) {
     this.#deps = deps;
     this.#startedAt = this.#now();
   }
@@ -84,8 +84,10 @@ export class RequestVerifier {
   #restartRefusal({ path }: Route, { created }: RequestSignature, caller: PeerView): Refusal | undefined {
     if (path !== erasurePath || created >= this.#startedAt) return undefined;
     const usableFrom = (created - limits.signatureWindowS) * 1000;
-    return this.#deps.group.hasErasedSince(caller, usableFrom)
-      ? refused('signature_replayed', { text: 'the node restarted since this erasure was signed; sign it anew' })
+    return this.#deps.node.group.hasErasedSince(caller, usableFrom)
+      ? refused('signature_replayed', {
+          text: 'the node restarted after this erasure was signed; sign the request again',
+        })
       : undefined;
   }
 

@@ -98,7 +98,7 @@ function readInput(input: InnerList, covers: Coverage, now: number): Outcome<Omi
   if (expires !== undefined && !isWhole(expires)) return invalid('the parameter expires must be a whole number');
   if (Math.abs(now - created) > limits.signatureWindowS || (expires !== undefined && now > expires)) {
     return refused('signature_expired', {
-      text: `created must be within ${limits.signatureWindowS} s of the node's clock, and expires not over`,
+      text: `created must be within ${limits.signatureWindowS} s of the node's clock, and expires not in the past`,
     });
   }
   return granted({ components, params: serializeInnerList(input), created });

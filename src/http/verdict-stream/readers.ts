@@ -25,7 +25,7 @@ export interface ReaderOpening {
 }
 
 export class StreamReaders {
-  readonly #deps: Pick<FaceDeps, 'group' | 'clock' | 'metrics'>;
+  readonly #deps: Pick<FaceDeps, 'node' | 'clock' | 'metrics'>;
   readonly #readers = new Map<StreamReader, ReaderOpening>();
   readonly #held = new Holdings<Holder, StreamReader>();
   readonly #spread = new Spread();
@@ -33,7 +33,7 @@ export class StreamReaders {
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor(deps: Pick<FaceDeps, 'group' | 'clock' | 'metrics'>) {
+  constructor(deps: Pick<FaceDeps, 'node' | 'clock' | 'metrics'>) {
     this.#deps = deps;
   }
 
@@ -51,12 +51,12 @@ export class StreamReaders {
 
   /** Adds a reader whose answer head was sent. The answer ends when the reader disconnects or the node ends it. */
   open(to: Writable, opening: ReaderOpening): void {
-    const { group, metrics } = this.#deps;
+    const { node, metrics } = this.#deps;
     const refusal = this.refusal(opening);
     if (refusal === undefined && this.#isFull) this.#endOneOfLargest();
     const reader = new StreamReader(to, {
-      feed: group.verdicts,
-      disputedFor: (subject) => group.disputedFor(subject),
+      feed: node.group.verdicts,
+      disputedFor: (subject) => node.group.disputedFor(subject),
       peer: opening.peer?.index ?? null,
       onEnd: (ended, reason) => this.#ended(ended, reason),
       onRows: (count) => metrics.streamSynced(count),
@@ -92,7 +92,7 @@ export class StreamReaders {
   }
 
   #listen(): void {
-    this.#deafen = this.#deps.group.verdicts.listen({
+    this.#deafen = this.#deps.node.group.verdicts.listen({
       publish: (rows, mark) => this.#publish(rows, mark),
       forgotten: () => {
         for (const reader of this.#readers.keys()) reader.end('rebuilt');
@@ -111,7 +111,7 @@ export class StreamReaders {
     }
     for (const reader of this.#readers.keys()) reader.begin();
     if (mark === null || rows.length === 0) return;
-    const marked = rows.map((row) => ({ ...row, disputed: this.#deps.group.disputedFor(row.subject) }));
+    const marked = rows.map((row) => ({ ...row, disputed: this.#deps.node.group.disputedFor(row.subject) }));
     const changeFor = framesByPeer(marked, (texts) => changeFrame(texts.join(','), true, mark));
     const sent = this.#spread.send({ position: mark.position, changeFor, rows: rows.length }, this.#readers.keys());
     // An erasure waits for this.
@@ -120,7 +120,7 @@ export class StreamReaders {
   }
 
   #beat(): void {
-    const { group } = this.#deps;
+    const { group } = this.#deps.node;
     const now = performance.now();
     for (const [reader, { peer, keyDigest }] of this.#readers) {
       if (peer !== null && group.peerByKeyDigest(keyDigest)?.status !== 'active') reader.end('credentials');
@@ -141,11 +141,11 @@ export class StreamReaders {
   }
 
   #hello(): string {
-    const { group, clock } = this.#deps;
+    const { node, clock } = this.#deps;
     return helloFrame({
       version: 1,
-      group_id: group.identity.groupId,
-      identity_mode: group.identity.identityMode,
+      group_id: node.identity.groupId,
+      identity_mode: node.identity.identityMode,
       now: timeText(clock.now()),
       heartbeat_ms: limits.streamHeartbeatMs,
       score_step: limits.streamScoreStep,

@@ -1,6 +1,6 @@
 /**
- * A copy of one node's data for another one: a backup, verified, whose files are sent in pieces that can be asked for
- * again from any byte, and that are placed once all of them are what was sent.
+ * Copies the data of one node to another node that joins. The copy is a verified backup. Its files are sent from any
+ * byte on, so that a broken transfer can resume. They replace the old data once the digests of all of them match.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
@@ -19,14 +19,14 @@ import { syncPath } from '../../store/files/durable-file.js';
 import { backUpInChild, verifyAny } from '../../workers/backup/backup-processes.js';
 
 interface CopyFile {
-  /** Within the copy, with `/`. */
+  /** Path within the copy, with `/`. */
   readonly path: string;
   readonly bytes: number;
   /** SHA-256, hex. */
   readonly digest: string;
 }
 
-/** The answer to a node that asks for a copy. It asks again while the copy is being made. */
+/** The answer to a request for a copy. The other node asks again while the copy is being made. */
 type CopyAnswer = CopyOffer | { readonly making: true };
 
 interface CopyOffer {
@@ -35,15 +35,15 @@ interface CopyOffer {
   readonly files: readonly CopyFile[];
 }
 
-/** The node that gives a copy; one at a time. */
+/** Makes copies on the sending node, one at a time. */
 export class CopyDonor {
   readonly #dir: string;
   readonly #version: string;
   #offer: CopyOffer | null = null;
   #making: Promise<void> | null = null;
-  /** Why the last copy could not be made, for whoever asks next. */
+  /** Why the last copy failed, for the next request. */
   #failure: unknown = null;
-  /** By `performance.now()`. */
+  /** The time of the copy, by `performance.now()`. */
   #madeAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | null = null;
 
@@ -58,8 +58,8 @@ export class CopyDonor {
   }
 
   /**
-   * Returns a copy that was made a moment ago, or begins to make one. Throws where the last attempt failed. Never
-   * waits: a caller could not tell a node that works from one that hangs.
+   * Returns a recent copy, or begins to make one. Throws if the last attempt failed. It never waits, because a caller
+   * cannot distinguish a node that works from one that hangs.
    */
   ask(): CopyAnswer {
     const failure = this.#failure;
@@ -84,7 +84,7 @@ export class CopyDonor {
     this.forget();
     const watch = { stands: () => undefined, signal: AbortSignal.timeout(limits.copyMs) };
     const made = await backUpInChild({ dataDir: this.#dir, dir: this.#folder, version: this.#version }, watch);
-    if (!made.ok) throw new Error(`no copy could be made: ${made.error}`);
+    if (!made.ok) throw new Error(`the copy failed: ${made.error}`);
     const files: CopyFile[] = [];
     for (const path of filesIn(this.#folder)) {
       const full = join(this.#folder, path);
@@ -99,8 +99,8 @@ export class CopyDonor {
   /** Sends the file of a path such as `/copy/<id>/<file>` from a byte on, at a bounded rate. */
   async send(path: string, from: number, response: ServerResponse): Promise<void> {
     const [, , id, ...rest] = path.split('/');
-    const file = this.#offer?.files.find((one) => one.path === decodeURIComponent(rest.join('/')));
-    if (this.#offer?.id !== id || file === undefined) throw new LinkRefusedError('that copy is no more');
+    const file = this.#offer?.files.find((candidate) => candidate.path === decodeURIComponent(rest.join('/')));
+    if (this.#offer?.id !== id || file === undefined) throw new LinkRefusedError('the copy no longer exists');
     this.#touch();
     response.writeHead(200, { 'Content-Type': 'application/octet-stream' });
     const startedAt = performance.now();
@@ -121,7 +121,7 @@ export class CopyDonor {
     response.end();
   }
 
-  /** Removes the copy: what is erased meanwhile must not stay in it. */
+  /** Removes the copy, which must not outlast an erasure. */
   forget(): void {
     this.#offer = null;
     if (this.#timer !== null) clearTimeout(this.#timer);
@@ -140,30 +140,30 @@ export interface FetchDeps {
   readonly link: LinkClient;
   readonly nodes: () => Promise<readonly NodeView[]>;
   readonly log: Logger;
-  /** Ends it, so that it rejects. */
+  /** Aborts the fetch, which then rejects. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Fetches a copy from any node that has one, and puts it in the place of what the folder holds. Tries until it has one,
- * with another node each time.
+ * Fetches a copy from another node and replaces the data in the folder with it. Tries the other nodes in turn until one
+ * succeeds.
  */
 export async function fetchCopy({ dir, link, nodes, log, signal }: FetchDeps): Promise<void> {
   const staging = join(dir, '.joining');
   for (let tries = 0; ; tries++) {
     try {
       const donors = (await nodes()).filter(({ role }) => role === 'leader' || role === 'follower');
-      // The leader has enough to do.
-      donors.sort((one, other) => Number(one.role === 'leader') - Number(other.role === 'leader'));
+      // Followers come first, because the leader has more work.
+      donors.sort((a, b) => Number(a.role === 'leader') - Number(b.role === 'leader'));
       const donor = donors[tries % Math.max(1, donors.length)];
-      if (donor === undefined) throw new Error('no other node can be asked');
+      if (donor === undefined) throw new Error('no other node can send a copy');
       const startedAt = performance.now();
       await fetchFrom(donor.url, link, staging, signal);
       const { faults, lastSeq } = await verifyAny(staging, 'full');
       if (faults.length > 0) throw new Error(`the copy is damaged: ${faults.join('; ')}`);
       await place(dir, staging);
       const ms = Math.round(performance.now() - startedAt);
-      log.info({ from: donor.nodeId, last_seq: lastSeq, ms }, 'this node has a copy');
+      log.info({ from: donor.nodeId, last_seq: lastSeq, ms }, 'this node fetched a copy');
       return;
     } catch (error) {
       signal.throwIfAborted();
@@ -183,17 +183,17 @@ async function fetchFrom(url: string, link: LinkClient, staging: string, signal:
     let tries = 0;
     for (let from = 0; from < bytes || !existsSync(to); from = existsSync(to) ? statSync(to).size : 0) {
       tries += 1;
-      if (tries > limits.copyTries) throw new Error(`${path} could not be fetched`);
+      if (tries > limits.copyTries) throw new Error(`${path} could not be fetched in ${limits.copyTries} tries`);
       const piece = { url, method: 'GET', path: `/copy/${offer.id}/${path}?from=${from}`, signal } as const;
       await fetchPiece(link, { ...piece, timeoutMs: limits.copySilentMs }, to).catch((error: unknown) => {
         if (tries === limits.copyTries || signal.aborted) throw error;
       });
     }
-    if ((await digestOf(to)) !== digest) throw new Error(`${path} is not what was sent`);
+    if ((await digestOf(to)) !== digest) throw new Error(`${path} differs from the file that was sent`);
   }
 }
 
-/** Has the node make a copy, and resolves once it is made. */
+/** Makes the node create a copy. Resolves once the copy is complete. */
 async function offerOf(url: string, link: LinkClient, signal: AbortSignal): Promise<CopyOffer> {
   const endMs = performance.now() + limits.copyMs;
   const call = { url, method: 'POST', path: '/copy', body: {}, timeoutMs: limits.copyAnswerMs, signal } as const;
@@ -215,7 +215,7 @@ async function fetchPiece(link: LinkClient, call: LinkCall, to: string): Promise
   }
 }
 
-/** What was fetched takes the place of a node's log and snapshots; while `.joining` is there, the folder is half. */
+/** Replaces log and snapshots with the fetched files. The folder is incomplete while it contains `.joining`. */
 async function place(dir: string, staging: string): Promise<void> {
   const store = join(staging, 'store');
   for (const name of readdirSync(dir)) {

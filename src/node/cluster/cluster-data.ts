@@ -1,19 +1,19 @@
 /**
- * Moves a data folder between a node that serves its group alone and a cluster. Nothing runs on the folder meanwhile.
- * Loaded by `ptf import-data` and `ptf export-data` only, since it brings the client of etcd along.
+ * Moves a data folder between a node without a cluster and a cluster. No node may run on the folder meanwhile. Only
+ * `ptf import-data` and `ptf export-data` load this file, because it loads the client of etcd.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { formationProblems } from '../../group/recovery/formation.js';
 import { formationOf } from '../../group/recovery/recovery.js';
+import { markFile, readMark, writeMark } from '../../store/files/cluster-mark.js';
 import { openLogReader } from '../../store/log/lmdb-log.js';
 import { refuseLiving } from '../../store/ownership/owner.js';
 import { verifyInChild } from '../../workers/verify/verify-runner.js';
 import type { Config } from '../config.js';
 import { openEtcdLog } from './cluster-folder.js';
-import { markFile, readMark, writeMark } from './cluster-mark.js';
 
-/** It was not done; the message says why. */
+/** The folder was not moved, for the reason in the message. */
 export class MoveRefusedError extends Error {
   override readonly name = 'MoveRefusedError';
 }
@@ -23,17 +23,17 @@ export interface Moved {
   readonly last_seq: number;
 }
 
-/** How long the lease lasts under which a shared log is begun. */
+/** The time to live of the lease under which a shared log is started. */
 const LEASE_S = 10;
 
 /**
- * Begins the shared log of an empty cluster with the log of a folder: the node that starts on the folder has it all,
- * and the others fetch copies from that node.
+ * Starts the shared log of an empty cluster after the last record of a folder. The node that starts on the folder has
+ * all earlier records, and the other nodes fetch copies from that node.
  */
 export async function importData(config: Config, dir: string): Promise<Moved> {
-  const { lastSeq } = await wholeFolder(dir);
+  const { lastSeq } = await verifiedFolder(dir);
   if (readMark(dir) !== null)
-    throw new MoveRefusedError(`${dir} belongs to a cluster already; run ptf export-data first`);
+    throw new MoveRefusedError(`${dir} already belongs to a cluster; run ptf export-data first`);
   if (config.salt === null || config.nodeId === null) throw new MoveRefusedError('CLUSTER must be etcd');
   await refuseOtherGroup(config, config.salt, dir);
   const log = openEtcdLog(config);
@@ -41,13 +41,13 @@ export async function importData(config: Config, dir: string): Promise<Moved> {
     const lease = String((randomBytes(8).readBigUInt64BE() >> 2n) + 1n);
     await log.grantLease(lease, LEASE_S);
     const fence = await log.campaign(
-      { nodeId: config.nodeId, url: 'import', since: Date.now(), cause: 'a folder was moved in' },
+      { nodeId: config.nodeId, url: 'import', since: Date.now(), cause: 'a data folder was imported' },
       lease,
     );
-    if (fence === null) throw new MoveRefusedError('a node leads in this cluster already');
+    if (fence === null) throw new MoveRefusedError('a node already leads this cluster');
     try {
       if ((await log.clusterId()) !== null) {
-        throw new MoveRefusedError('etcd holds a log under ETCD_PREFIX already; name another prefix');
+        throw new MoveRefusedError('etcd already has a log under ETCD_PREFIX; set another prefix');
       }
       const clusterId = randomUUID();
       await writeMark(dir, { cluster_id: clusterId, node_id: config.nodeId });
@@ -61,9 +61,9 @@ export async function importData(config: Config, dir: string): Promise<Moved> {
   }
 }
 
-/** Makes the folder of a node of a cluster one that a node serves alone. The cluster is not changed. */
+/** Turns the folder of a node of a cluster into one of a node without a cluster. The cluster is not changed. */
 export async function exportData(config: Config, dir: string): Promise<Moved> {
-  const { lastSeq } = await wholeFolder(dir);
+  const { lastSeq } = await verifiedFolder(dir);
   const mark = readMark(dir);
   if (mark === null) throw new MoveRefusedError(`${dir} belongs to no cluster`);
   const log = openEtcdLog(config);
@@ -72,7 +72,7 @@ export async function exportData(config: Config, dir: string): Promise<Moved> {
       const { slots, trimmed } = await log.view(lastSeq + 1, 1);
       if (slots.length > 0 || trimmed > lastSeq) {
         throw new MoveRefusedError(
-          `${dir} ends at record ${lastSeq}, and the cluster has more: let its node catch up first`,
+          `${dir} ends at record ${lastSeq}, and the cluster has more records: let its node catch up first`,
         );
       }
     }
@@ -83,11 +83,11 @@ export async function exportData(config: Config, dir: string): Promise<Moved> {
   return { cluster_id: mark.cluster_id, last_seq: lastSeq };
 }
 
-async function wholeFolder(dir: string): Promise<{ readonly lastSeq: number }> {
+async function verifiedFolder(dir: string): Promise<{ readonly lastSeq: number }> {
   await refuseLiving(dir);
   const report = await verifyInChild(dir, 'start');
   if (!report.ok) throw new MoveRefusedError(`the store in ${dir} is damaged: ${report.faults.join('; ')}`);
-  if (report.lastSeq === 0) throw new MoveRefusedError(`${dir} holds no store`);
+  if (report.lastSeq === 0) throw new MoveRefusedError(`${dir} contains no store`);
   return report;
 }
 

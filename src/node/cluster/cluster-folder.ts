@@ -1,4 +1,4 @@
-/** What a node needs before it can take part in a cluster: its settings, the log in etcd. */
+/** The prerequisites of a node of a cluster: its settings and the log in etcd. */
 import { readFileSync } from 'node:fs';
 import type { MemberStatus } from '../../cluster/duties.js';
 import { messageOf } from '../../errors.js';
@@ -9,7 +9,7 @@ import { SlotCipher } from '../../store/etcd/slot-codec.js';
 import type { Config } from '../config.js';
 import { StartRefusedError } from '../startup.js';
 
-/** What the operator and every node agreed on, for this node. */
+/** The cluster settings of this node. */
 export interface ClusterSettings {
   readonly nodeId: string;
   readonly url: string;
@@ -18,10 +18,10 @@ export interface ClusterSettings {
   readonly endpoints: readonly string[];
 }
 
-/** Settings that the configuration demands with `CLUSTER=etcd`. */
+/** Returns the settings that the configuration requires with `CLUSTER=etcd`. */
 export function settingsOf({ nodeId, advertiseUrl, clusterSecret, salt, etcdEndpoints }: Config): ClusterSettings {
   if (nodeId === null || advertiseUrl === null || clusterSecret === null || salt === null || etcdEndpoints === null) {
-    throw new Error('cluster: the configuration lacks what it demands');
+    throw new Error('cluster: the configuration lacks a required setting');
   }
   return { nodeId, url: advertiseUrl, secret: clusterSecret, salt, endpoints: etcdEndpoints };
 }
@@ -44,14 +44,14 @@ export function openEtcdLog(config: Config): EtcdLog {
     username: config.etcdUsername,
     password: config.etcdPassword,
   };
-  // Nodes begin with different members.
+  // Different nodes prefer different members.
   const first = [...nodeId].reduce((sum, character) => sum + character.charCodeAt(0), 0);
   const prefix = config.etcdPrefix ?? `/ptf/${encodeURIComponent(config.groupId)}/`;
   const cipher = new SlotCipher(Buffer.from(salt), config.groupId);
   return new EtcdLog({ client: new EtcdClient(settings, first), keys: new EtcdKeys(prefix), cipher });
 }
 
-/** What each member of etcd says of itself, in the order of the endpoints; null: it does not answer. */
+/** Returns the status of each member of etcd, in the order of the endpoints; null for a member that does not answer. */
 export function membersOf({ client }: EtcdLog): Promise<readonly (MemberStatus | null)[]> {
   return Promise.all(
     client.endpoints.map(async (endpoint, at) => {

@@ -1,6 +1,6 @@
 /**
- * A node of a cluster: joins the shared log, the link to the other nodes and this node's role to its group. Loaded with
- * `CLUSTER=etcd` only, since it brings the client of etcd along.
+ * A node of a cluster: connects the shared log, the link to the other nodes and this node's role with its group. It is
+ * loaded with `CLUSTER=etcd` only, because it loads the client of etcd.
  */
 import { hash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -18,7 +18,6 @@ import { LinkServer } from '../../cluster/link-server.js';
 import { ClusterMember } from '../../cluster/member.js';
 import { NightlyScrub } from '../../cluster/nightly-scrub.js';
 import { ClusterOperator } from '../../cluster/operations.js';
-import { within } from '../../cluster/within.js';
 import { messageOf } from '../../errors.js';
 import type { GroupApi } from '../../group/api.js';
 import type { Clock } from '../../group/ports/clock.js';
@@ -28,6 +27,7 @@ import { lastSeqOf } from '../../group/recovery/recovery.js';
 import { logUnreachable, noLeader } from '../../group/refusals.js';
 import { limits } from '../../limits.js';
 import type { EtcdLog } from '../../store/etcd/etcd-log.js';
+import { readMark, writeMark } from '../../store/files/cluster-mark.js';
 import type { LmdbLogWriter } from '../../store/log/lmdb-log-writer.js';
 import { SharedLogWriter } from '../../store/log/shared-log-writer.js';
 import type { Config } from '../config.js';
@@ -35,7 +35,6 @@ import { RejoinError, StartEndedError, StartRefusedError } from '../startup.js';
 import { version } from '../version.js';
 import { CopyDonor, fetchCopy } from './cluster-copy.js';
 import { type ClusterSettings, membersOf, openEtcdLog, settingsOf } from './cluster-folder.js';
-import { readMark, writeMark } from './cluster-mark.js';
 import { LocalScrub } from './local-scrub.js';
 import { NodeLink } from './node-link.js';
 
@@ -46,7 +45,7 @@ export interface ClusterNodePorts {
   readonly log: Logger;
   readonly onFatal: (error: unknown) => void;
   readonly clock: Clock;
-  /** Ends a start that waits. */
+  /** Aborts a start that waits. */
   readonly ending?: AbortSignal;
 }
 
@@ -65,15 +64,15 @@ export class ClusterNode {
   readonly #nightly: NightlyScrub;
   readonly #nodeLink: NodeLink;
   #clusterId: string | null = null;
-  /** Under which this node formed the group a moment ago. */
+  /** The fence under which this node has just formed the group. */
   #formingFence: Fence | null = null;
   #writer: SharedLogWriter | null = null;
-  /** Makes the replica and the stream of this node forget who is erased. */
-  #forgetErased: () => Promise<void> = () => Promise.resolve();
+  /** Null while the group is being recovered. */
+  #group: ClusterGroup | null = null;
   readonly #scrub: LocalScrub;
   #closing: Promise<void> | null = null;
 
-  /** Calls nobody before `prepare`. */
+  /** Makes no call before `prepare`. */
   constructor(config: Config, dir: string, ports: ClusterNodePorts) {
     const settings = settingsOf(config);
     const log = openEtcdLog(config);
@@ -98,7 +97,8 @@ export class ClusterNode {
       elapsed: () => performance.now(),
       now: () => clock.now(),
       note,
-      onBehind: () => onFatal(new RejoinError('the shared log begins after what this node has: it joins anew')),
+      onBehind: () =>
+        onFatal(new RejoinError("the shared log begins after this node's last record, so the node joins again")),
       onFailed: (error) => this.loopFailed(error),
     });
     this.#link = new LinkClient(settings.secret, config.groupId);
@@ -106,7 +106,7 @@ export class ClusterNode {
       settings.secret,
       config.groupId,
       (request) => this.#nodeLink.answer(request),
-      (error) => logger.error({ err: error }, 'a request of another node failed'),
+      (error) => logger.error({ err: error }, 'a request from another node failed'),
     );
     this.#duties = new LeaderDuties({
       log,
@@ -137,7 +137,7 @@ export class ClusterNode {
     });
     const overwrite = async (signal: AbortSignal): Promise<void> => {
       this.#donor.forget();
-      await this.#forgetErased();
+      await this.#site.forgetErased();
       await this.#writer?.local.scrub(signal);
     };
     this.#scrub = new LocalScrub(dir, overwrite, onFailure);
@@ -148,6 +148,7 @@ export class ClusterNode {
       site: this.#site,
       donor: this.#donor,
       operations: this.#operations,
+      group: () => this.#group,
       others: () => this.#others(),
       scrub: () => this.#scrub.run(),
     });
@@ -161,45 +162,46 @@ export class ClusterNode {
   }
 
   /**
-   * Reaches the shared log and sees whether this folder can go on from it; where it cannot, fetches a copy from another
-   * node. Before anything of the folder is opened. `lastSeq`: the newest record of its log; null: it is damaged.
+   * Connects to the shared log and checks whether the folder can continue from it. If not, fetches a copy from another
+   * node. Must run before the folder is opened. `lastSeq` is the last record of the folder's log; null if it is
+   * damaged.
    */
   async prepare(lastSeq: number | null): Promise<void> {
     const { log } = this.#ports;
     const mark = readMark(this.#dir);
-    const isHalf = existsSync(join(this.#dir, '.joining'));
-    const hasOwn = mark !== null && lastSeq !== null && lastSeq > 0 && !isHalf;
-    const found = await this.#reached(hasOwn ? limits.etcdOwnStartMs : limits.etcdStartMs, hasOwn);
-    if (found === undefined) {
-      // It serves what it has until that is stale, and goes on once etcd answers.
+    const isIncomplete = existsSync(join(this.#dir, '.joining'));
+    const hasOwn = mark !== null && lastSeq !== null && lastSeq > 0 && !isIncomplete;
+    const clusterId = await this.#clusterIdWithin(hasOwn ? limits.etcdOwnStartMs : limits.etcdStartMs, !hasOwn);
+    if (clusterId === undefined) {
+      // The node serves its state until that is stale, and continues once etcd answers.
       this.#clusterId = mark?.cluster_id ?? null;
       this.member.lease.start();
       return;
     }
-    this.#clusterId = found;
+    this.#clusterId = clusterId;
     const isEmpty = lastSeq === 0 && mark === null;
     if (!isEmpty && mark === null) {
       throw new StartRefusedError(
-        `DATA_DIR: ${this.#dir} holds the data of a node without a cluster; bring it in with ptf import-data, or name an empty folder`,
+        `DATA_DIR: ${this.#dir} contains the data of a node without a cluster; import it with ptf import-data, or set an empty folder`,
       );
     }
     if (mark !== null && mark.cluster_id !== this.#clusterId) {
-      const what = this.#clusterId === null ? 'holds no log' : `holds log ${this.#clusterId}`;
+      const found = this.#clusterId === null ? 'no log' : `the log ${this.#clusterId}`;
       throw new StartRefusedError(
-        `DATA_DIR: ${this.#dir} belongs to the shared log ${mark.cluster_id}, but etcd ${what} under ETCD_PREFIX; see "Restore" in OPERATING`,
+        `DATA_DIR: ${this.#dir} belongs to the shared log ${mark.cluster_id}, but etcd has ${found} under ETCD_PREFIX; see "Restore" in docs/operating/cluster.md`,
       );
     }
     this.member.lease.start();
-    const { trimmed, format } = await this.#untilAnswered(() => this.#log.view((lastSeq ?? 0) + 1, 1));
+    const { trimmed, format } = await this.#retried(() => this.#log.view((lastSeq ?? 0) + 1, 1));
     if (format > RECORD_FORMAT) {
       throw new StartRefusedError(
-        `the group writes records of format ${format}, and this release reads up to ${RECORD_FORMAT}: install a newer one`,
+        `the group writes records of format ${format}, and this release reads formats up to ${RECORD_FORMAT}: install a newer release`,
       );
     }
-    if (lastSeq !== null && !isHalf && trimmed <= lastSeq) return;
+    if (lastSeq !== null && !isIncomplete && trimmed <= lastSeq) return;
     if (this.#clusterId === null) throw new StartRefusedError(`the store in ${this.#dir} is damaged`);
-    log.warn({ last_seq: lastSeq, trimmed_seq: trimmed }, 'this node joins: it fetches a copy from another one');
-    // The others see that this node joins, so that they keep what it needs.
+    log.warn({ last_seq: lastSeq, trimmed_seq: trimmed }, 'this node joins and fetches a copy from another node');
+    // The other nodes must see that this node joins, so that they retain the slots that it needs.
     while (this.member.lease.id === null) {
       this.#endIfAsked();
       await delay(limits.leaseLookMs);
@@ -215,8 +217,11 @@ export class ClusterNode {
     await writeMark(this.#dir, { cluster_id: this.#clusterId, node_id: this.#settings.nodeId });
   }
 
-  /** The name of the shared log, once etcd answers; undefined where it does not, and `mayGoOn` without. */
-  async #reached(waitMs: number, mayGoOn: boolean): Promise<string | null | undefined> {
+  /**
+   * Resolves to the id of the shared log, or to null if there is none. If etcd does not answer in time, resolves to
+   * undefined, or rejects if the log `isRequired`.
+   */
+  async #clusterIdWithin(waitMs: number, isRequired: boolean): Promise<string | null | undefined> {
     const endMs = performance.now() + waitMs;
     for (;;) {
       this.#endIfAsked();
@@ -225,14 +230,16 @@ export class ClusterNode {
       } catch (error) {
         if (!(error instanceof SharedLogUnavailableError))
           throw new StartRefusedError(`ETCD_ENDPOINTS: ${messageOf(error)}`);
-        if (performance.now() >= endMs && mayGoOn) return undefined;
-        if (performance.now() >= endMs) throw new StartRefusedError(`ETCD_ENDPOINTS: ${messageOf(error)}`);
+        if (performance.now() >= endMs) {
+          if (!isRequired) return undefined;
+          throw new StartRefusedError(`ETCD_ENDPOINTS: ${messageOf(error)}`);
+        }
         this.#ports.log.warn({ fault: messageOf(error) }, 'etcd does not answer yet');
       }
     }
   }
 
-  async #untilAnswered<T>(call: () => Promise<T>): Promise<T> {
+  async #retried<T>(call: () => Promise<T>): Promise<T> {
     for (;;) {
       this.#endIfAsked();
       try {
@@ -244,18 +251,18 @@ export class ClusterNode {
     }
   }
 
-  /** Throws where the node is stopped while it waits. */
+  /** Throws if the node is stopped while it starts. */
   #endIfAsked(): void {
     if (this.#ports.ending?.aborted === true) throw new StartEndedError('the node was stopped before it had started');
   }
 
-  /** The other nodes that live, with those that join. */
+  /** Returns the other live nodes, including those that are joining. */
   async #others(): Promise<NodeView[]> {
     const nodes = await this.#log.nodes();
     return nodes.filter(({ nodeId }) => nodeId !== this.#settings.nodeId);
   }
 
-  /** Takes the log of this node's folder. */
+  /** Returns the log of this node: the shared log in front of the folder's log. */
   wrap(local: LmdbLogWriter): SharedLogWriter {
     this.#writer = new SharedLogWriter(local, this.#log, Buffer.from(this.#settings.salt), {
       appended: (firstSeq) => this.#duties.appended(firstSeq),
@@ -270,8 +277,8 @@ export class ClusterNode {
   }
 
   /**
-   * An empty log gets its first record: from the shared log, or, where that is empty too, this node may form the group
-   * and leads then.
+   * Resolves once the log of this node has its first record. The record comes from the shared log. If that is empty
+   * too, this node may form the group and then leads.
    */
   async begin(): Promise<void> {
     const writer = this.#writer!;
@@ -284,9 +291,9 @@ export class ClusterNode {
         if (!(error instanceof SharedLogUnavailableError)) throw error;
         this.#ports.log.warn({ fault: messageOf(error) }, 'etcd does not answer');
       }
-      await new Promise((resolve) => setTimeout(resolve, limits.clusterPollMs));
+      await delay(limits.clusterPollMs);
     }
-    if (this.#clusterId === null) this.#clusterId = (await this.#reached(limits.etcdStartMs, false)) ?? null;
+    if (this.#clusterId === null) this.#clusterId = (await this.#clusterIdWithin(limits.etcdStartMs, true)) ?? null;
     await writeMark(this.#dir, { cluster_id: this.#clusterId!, node_id: this.#settings.nodeId });
   }
 
@@ -297,49 +304,47 @@ export class ClusterNode {
       await writer.take(view.slots);
       return;
     }
-    if (view.trimmed > 0) throw new RejoinError('the shared log was trimmed meanwhile');
+    if (view.trimmed > 0) throw new RejoinError('the shared log was trimmed during the start');
     const lease = this.member.lease.id;
     if (view.leader !== null || lease === null) return;
     const leader = { nodeId, url, since: this.#ports.clock.now(), cause: 'the node forms the group' };
     const fence = await this.#log.campaign(leader, lease);
     if (fence === null) return;
     if ((await this.#log.clusterId()) === null) await this.#log.begin(fence, randomUUID(), 0);
-    // A leader before may have formed it and died.
+    // An earlier leader may have formed the group and crashed.
     if ((await this.#log.view(1)).slots.length > 0) {
-      return void (await this.#log.resign({ fence, cause: 'the group was formed before' }));
+      return void (await this.#log.resign({ fence, cause: 'the group was already formed' }));
     }
     this.#formingFence = fence;
     writer.lead(fence);
   }
 
-  /** The group as the faces of this node see it. */
+  /** Returns the group API of this node, which forwards changes to the leader. */
   groupOver(local: GroupApi): GroupApi {
     const site = {
       isLeader: () => this.member.isLeader,
       ask: <N extends CommandName>(call: CommandCall<N>) => this.#nodeLink.ask(call),
       refresh: () => this.member.refresh(),
       refusal: () => (this.member.isUnreachable ? logUnreachable() : noLeader()),
-      carried: () => this.#nodeLink.carried(),
+      appliedElsewhere: () => this.#nodeLink.appliedElsewhere(),
     };
-    const group = new ClusterGroup(local, site, this.#operations);
-    this.#nodeLink.group = group;
-    return group;
+    this.#group = new ClusterGroup(local, site, this.#operations);
+    return this.#group;
   }
 
-  /** Names the shared log in ids of the verdict stream, without saying more of it. */
+  /** A digest that identifies the shared log in ids of the verdict stream, without revealing its id. */
   get logTag(): string {
     return hash('sha256', this.#clusterId ?? '', 'hex').slice(0, 12);
   }
 
-  /** The recovered group begins to follow. */
+  /** Makes the recovered group follow the shared log. */
   start(site: Omit<GroupSiteDeps, 'log' | 'roleChanged' | 'replaced'>): void {
     const writer = this.#writer!;
-    this.#forgetErased = () => site.loop().forgetErased();
     const groupSite = new GroupSite({
       ...site,
       log: writer,
       roleChanged: () => this.#duties.roleChanged(),
-      replaced: () => this.#scrub.due(),
+      replaced: () => this.#scrub.markDue(),
     });
     this.#site.bind(groupSite);
     const fence = this.#formingFence;
@@ -350,7 +355,9 @@ export class ClusterNode {
     this.#scrub.start();
   }
 
-  /** The loop cannot go on: where only leadership is lost, the node follows; else it leaves. */
+  /**
+   * Handles a failure of the loop: after the loss of leadership the node follows; after any other failure it leaves.
+   */
   loopFailed(error: unknown): void {
     if (error instanceof OwnerLostError || error instanceof SharedLogUnavailableError) {
       void this.member.demote(messageOf(error));
@@ -364,21 +371,22 @@ export class ClusterNode {
     return this.#server.tunnel(authority, socket, head);
   }
 
-  /** The other nodes cannot ask this one any more. */
+  /** Refuses further requests of other nodes. */
   async closeLink(): Promise<void> {
     await this.#server.close();
   }
 
   /**
-   * The stop of the node begins: another node takes over, while this one still answers. Commands that were handed on to
-   * the leader end soon, with an unknown outcome.
+   * Begins the stop of the node: another node takes over while this one still answers. Forwarded commands that the
+   * leader has not answered soon end with an unknown outcome.
    */
   async beginClose(): Promise<void> {
     setTimeout(() => this.#link.close(), limits.shutdownAnswersMs).unref();
-    await within(limits.clusterEndMs, this.member.leaveGently());
+    const left = this.member.leaveGently().catch(() => undefined);
+    await Promise.race([left, delay(limits.clusterEndMs, undefined, { ref: false })]);
   }
 
-  /** Gives the lease back where etcd answers soon, and ends every call that is under way. */
+  /** Revokes the lease if etcd answers soon, and ends all running calls. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -389,7 +397,8 @@ export class ClusterNode {
     this.#link.close();
     await this.#server.close();
     const ended = Promise.allSettled([this.#duties.stop(), this.member.end(), this.#scrub.stop()]);
-    await within(limits.clusterEndMs, ended);
+    await Promise.race([ended, delay(limits.clusterEndMs, undefined, { ref: false })]);
+    // Closing the client aborts the calls to etcd that are still running.
     this.#log.client.close();
     await ended;
     this.#donor.forget();

@@ -1,6 +1,6 @@
 /**
- * Overwrites the free space of a node's own log after an erasure. A mark in the folder says that this is due, so that a
- * node that died, or that joined too late to be asked, does it by itself.
+ * Overwrites the free space of this node's log after an erasure. A file in the data folder marks a due scrub, so that a
+ * node that crashed, or that joined after the leader's request, scrubs by itself.
  */
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,12 +8,12 @@ import { limits } from '../../limits.js';
 
 export class LocalScrub {
   readonly #file: string;
-  /** Overwrites; the signal ends that. */
+  /** Overwrites the free space until the signal aborts. */
   readonly #overwrite: (signal: AbortSignal) => Promise<void>;
   readonly #onFailure: (what: string, error: unknown) => void;
   readonly #ending = new AbortController();
-  /** One after the other. */
-  #line: Promise<unknown> = Promise.resolve();
+  /** The last run; the next one starts after it. */
+  #runs: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | null = null;
 
   constructor(
@@ -27,35 +27,35 @@ export class LocalScrub {
   }
 
   start(): void {
-    this.#ifDue();
-    this.#timer = setInterval(() => this.#ifDue(), limits.scrubOwnEveryMs);
+    this.#runIfDue();
+    this.#timer = setInterval(() => this.#runIfDue(), limits.scrubOwnEveryMs);
     this.#timer.unref();
   }
 
-  /** Ends what is under way, and resolves once nothing is. */
+  /** Aborts a running scrub. Resolves once it has ended. */
   async stop(): Promise<void> {
     this.#ending.abort();
     if (this.#timer !== null) clearInterval(this.#timer);
-    await this.#line;
+    await this.#runs;
   }
 
-  /** Records were replaced: the free space holds them from here on. */
-  due(): void {
+  /** Marks a scrub as due, because replaced records are left in the free space. */
+  markDue(): void {
     writeFileSync(this.#file, '');
   }
 
   run(): Promise<void> {
     const { signal } = this.#ending;
-    const done = this.#line.then(async () => {
+    const done = this.#runs.then(async () => {
       signal.throwIfAborted();
       await this.#overwrite(signal);
       rmSync(this.#file, { force: true });
     });
-    this.#line = done.catch(() => undefined);
+    this.#runs = done.catch(() => undefined);
     return done;
   }
 
-  #ifDue(): void {
+  #runIfDue(): void {
     if (!existsSync(this.#file)) return;
     this.run().catch((error: unknown) => {
       if (!this.#ending.signal.aborted) this.#onFailure('overwriting free space', error);

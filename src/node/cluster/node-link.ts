@@ -1,14 +1,14 @@
 /**
- * The requests that nodes of a group send one another over the link: what each means on the node that answers, and how
- * this node asks. It decides nothing itself.
+ * The requests between the nodes of a group: it sends them over the link, and answers those of other nodes with the
+ * parts of this node. It decides nothing itself.
  */
-import type { ClusterGroup } from '../../cluster/cluster-group.js';
-import { type CommandCall, type CommandName, type CommandValues, carryOut } from '../../cluster/commands.js';
+import { type CommandCall, type CommandName, type CommandValues, execute } from '../../cluster/commands.js';
 import type { LateSite } from '../../cluster/late-site.js';
 import type { LinkClient } from '../../cluster/link-client.js';
 import { LinkRefusedError, type LinkRequest } from '../../cluster/link-server.js';
 import type { ClusterMember } from '../../cluster/member.js';
 import type { ClusterOperator } from '../../cluster/operations.js';
+import type { GroupApi } from '../../group/api.js';
 import type { NodeView, WalSettings } from '../../group/ports/shared-log.js';
 import { limits } from '../../limits.js';
 import type { CopyDonor } from './cluster-copy.js';
@@ -20,22 +20,22 @@ export interface NodeLinkDeps {
   readonly site: LateSite;
   readonly donor: CopyDonor;
   readonly operations: ClusterOperator;
-  /** The other nodes that live, with those that join. */
+  /** Returns the group; null while it is being recovered. */
+  readonly group: () => GroupApi | null;
+  /** Returns the other live nodes, including those that are joining. */
   readonly others: () => Promise<readonly NodeView[]>;
-  /** Overwrites what was replaced in this node's own files. */
+  /** Overwrites replaced records in this node's files. */
   readonly scrub: () => Promise<void>;
 }
 
 export class NodeLink {
   readonly #deps: NodeLinkDeps;
-  /** Null before the group stands. */
-  group: ClusterGroup | null = null;
 
   constructor(deps: NodeLinkDeps) {
     this.#deps = deps;
   }
 
-  /** Has the leader decide. Resolves to null where there is none to ask, so that nothing was done. */
+  /** Sends the command to the leader. Resolves to null if no other node leads; then nothing was done. */
   async ask<N extends CommandName>(call: CommandCall<N>): Promise<CommandValues[N] | null> {
     const { member, nodeId, link, site } = this.#deps;
     const { leader } = member;
@@ -49,23 +49,23 @@ export class NodeLink {
       body: call,
       timeoutMs: limits.forwardMs,
     });
-    // Whoever asks this node next finds what it was told.
-    if (answer.value !== null) await site.reached(answer.seq, limits.carriedMs);
+    // The caller's next read on this node must include the change.
+    if (answer.value !== null) await site.reached(answer.seq, limits.appliedWaitMs);
     return answer.value;
   }
 
-  /** Resolves once the other nodes that serve have applied what is decided here, or after a bounded time. */
-  async carried(): Promise<void> {
+  /** Resolves once the other serving nodes have applied the newest record of this node, or after a bounded time. */
+  async appliedElsewhere(): Promise<void> {
     const { link, site, others } = this.#deps;
     const seq = site.appliedSeq;
-    // A node that joins answers no callers yet.
+    // A joining node does not serve callers yet.
     const nodes = (await others().catch(() => [])).filter(({ role }) => role !== 'joining');
-    const timeoutMs = limits.carriedMs;
+    const timeoutMs = limits.appliedWaitMs;
     const path = `/applied?seq=${seq}`;
     await Promise.allSettled(nodes.map(({ url }) => link.call({ url, method: 'GET', path, timeoutMs })));
   }
 
-  /** Answers another node. Resolves to undefined where the answer was sent. */
+  /** Answers another node. Resolves to undefined if the answer is already sent. */
   async answer({ method, path, query, body, response }: LinkRequest): Promise<object | undefined> {
     const { member, site, donor, operations, scrub } = this.#deps;
     const route = `${method} ${path.split('/').slice(0, 2).join('/')}`;
@@ -73,13 +73,14 @@ export class NodeLink {
       case 'POST /command':
         return this.#command(JSON.parse(body.toString('utf8')) as CommandCall);
       case 'GET /applied':
-        return { reached: await site.reached(Number(query.get('seq')), limits.carriedMs) };
+        return { reached: await site.reached(Number(query.get('seq')), limits.appliedWaitMs) };
       case 'GET /node':
         return member.view();
       case 'POST /scrub': {
-        if (member.role === 'joining') throw new Error('the node joins: it has not yet read who is erased');
+        if (member.role === 'joining') throw new Error('the node is joining and has not read the erasures yet');
         const { seq } = JSON.parse(body.toString('utf8')) as { readonly seq: number };
-        if (!(await site.reached(seq, limits.scrubNodeMs / 2))) throw new Error('the node is behind');
+        if (!(await site.reached(seq, limits.scrubNodeMs / 2)))
+          throw new Error(`the node has not applied record ${seq} in time`);
         await scrub();
         return {};
       }
@@ -93,15 +94,16 @@ export class NodeLink {
         await donor.send(path, Number(query.get('from') ?? 0), response);
         return undefined;
       default:
-        throw new LinkRefusedError(`there is no ${route}`);
+        throw new LinkRefusedError(`unknown request ${route}`);
     }
   }
 
   async #command(call: CommandCall): Promise<object> {
     const { member, site } = this.#deps;
-    if (!member.isLeader || this.group === null) return { value: null, seq: 0 };
-    const decided = carryOut(this.group, call);
-    if (decided === undefined) throw new LinkRefusedError(`there is no command ${String(call.name)}`);
+    const group = this.#deps.group();
+    if (!member.isLeader || group === null) return { value: null, seq: 0 };
+    const decided = execute(group, call);
+    if (decided === undefined) throw new LinkRefusedError(`unknown command ${String(call.name)}`);
     const value = await decided;
     return { value, seq: site.appliedSeq };
   }

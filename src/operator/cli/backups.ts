@@ -34,8 +34,10 @@ export function addRestore(program: Command, session: Session): void {
     .argument('<folder>', 'a backup')
     .option('--replace', 'move the content of the data folder aside, into a folder within it')
     .option('--erasures-from <folder>', 'old data folder, or newer backup, that records the erasures after the backup')
-    .option('--without-erasures', 'also bring back what was erased after the backup')
-    .description('restore a backup into the data folder, without what was erased after it; the node must be stopped')
+    .option('--without-erasures', 'also restore the players and events that were erased after the backup')
+    .description(
+      'restore a backup into the data folder, without players and events erased since; the node must be stopped',
+    )
     .addHelpText('after', examples('restore /backup/ptf-monday', 'restore /backup/ptf-monday --replace'))
     .action(async (folder: string, { replace, erasuresFrom, withoutErasures }: Options) => {
       if (erasuresFrom !== undefined && withoutErasures === true) {
@@ -113,7 +115,7 @@ function showRestore(report: RestoreReport): Rendered {
     ['data folder', report.data_dir],
     ['backup', `up to record ${report.backup_seq}`],
     ['last seq', report.last_seq],
-    ['erasures from', report.erasures_from ?? 'none: peers have to erase again'],
+    ['erasures from', report.erasures_from ?? 'none: peers must erase again'],
     ['erased again', report.erasures],
     ['requested again', report.requests],
     ['withdrawn again', report.withdrawals],

@@ -44,14 +44,14 @@ export interface SearchTimes {
  */
 export async function awaitPurged(folder: string, marker: string, times: SearchTimes = limits): Promise<void> {
   if (!existsSync(join(folder, 'member', 'wal'))) {
-    throw new OperatorError('no_store', `${folder} is no data folder of etcd: it lacks member/wal`);
+    throw new OperatorError('no_store', `${folder} is not a data folder of etcd: member/wal is missing`);
   }
   const bytes = Buffer.from(marker, 'hex');
   const endMs = performance.now() + times.walPurgeMs;
   for (;;) {
     const found = await filesWith(folder, bytes).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EACCES') throw error;
-      throw new OperatorError('access_denied', `${folder} is closed to this user; run as the user of etcd`);
+      throw new OperatorError('access_denied', `this user has no access to ${folder}; run as the user of etcd`);
     });
     if (found.length === 0) return;
     if (performance.now() >= endMs) {

@@ -159,13 +159,20 @@ export function judgeClock(nowMs: number, { files }: FolderFacts, isSynchronised
   if (newest !== null && aheadMs > CLOCK_TOLERANCE_MS) {
     const text = `it is ${now}, but ${newest.name} was written ${Math.round(aheadMs / 1000)} s later`;
     return [
-      fail(check, text, 'set the clock right before the next start; see "When the clock is wrong" in OPERATING.md'),
+      fail(check, text, 'correct the clock before the next start; see "When the clock is wrong" in OPERATING.md'),
     ];
   }
   if (isSynchronised === false) {
-    return [warn(check, `${now}; no service keeps it right`, 'run an NTP client, such as systemd-timesyncd or chrony')];
+    return [
+      warn(
+        check,
+        `${now}; no service keeps the clock correct`,
+        'run an NTP client, such as systemd-timesyncd or chrony',
+      ),
+    ];
   }
-  const known = isSynchronised === true ? 'synchronised by an NTP client' : 'whether NTP keeps it right is unknown';
+  const known =
+    isSynchronised === true ? 'synchronised by an NTP client' : 'whether NTP keeps the clock correct is unknown';
   return [ok(check, `${now}, ${known}`)];
 }
 
@@ -250,7 +257,7 @@ export function judgeSilence(what: string): Finding {
   return fail(
     'node',
     what,
-    'check whether its process is stopped, or the machine short of processors or memory; read its log',
+    "check whether the node's process is stopped, or the machine short of processors or memory; read its log",
   );
 }
 
@@ -260,7 +267,11 @@ export function judgeRunning(status: StatusValue): Finding[] {
   const findings = status.check.faults.map((text) => fail('store', text, damageAdvice));
   if (!status.ready) {
     findings.push(
-      fail(check, `runs, but accepts no requests: ${status.reason}`, 'wait while it recovers; else read its log'),
+      fail(
+        check,
+        `runs, but accepts no requests: ${status.reason}`,
+        'wait while the node recovers; otherwise read its log',
+      ),
     );
   } else if (!status.writable) {
     const section = status.reason === 'clock_ahead' ? 'When the clock is wrong' : 'When the disk fills up';
@@ -268,7 +279,7 @@ export function judgeRunning(status: StatusValue): Finding[] {
   }
   if (status.counts.events > 0 && weights.computed_at === null) {
     findings.push(
-      warn(check, 'peer weights were never computed', 'wait some seconds, then look for an error in its log'),
+      warn(check, 'peer weights were never computed', "wait some seconds, then look for an error in the node's log"),
     );
   }
   if (pending_erasures > 0) {

@@ -96,7 +96,7 @@ function signalsRemark({ signals }: ListedPeerValue, isAlone: boolean): string {
     const names = `${first.peer_id}${more > 0 ? ` and ${more} more` : ''}`;
     return `one witness with ${names}: they ${witnessReasons[first.reason]}`;
   }
-  if (signals.shared_players === 0) return 'shares no player: another salt?';
+  if (signals.shared_players === 0) return 'shares no player with other peers; check its salt';
   const partners = signals.discounted_with.length;
   return partners === 0 ? '' : `discounted with ${partners} other${partners === 1 ? '' : 's'}`;
 }

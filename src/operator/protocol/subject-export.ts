@@ -18,7 +18,7 @@ const textOrNull = { type: ['string', 'null'] } as const;
 const timeOrNull = { type: ['string', 'null'], format: 'date-time' } as const;
 const texts = { type: 'array', items: text } as const;
 const mass = { type: 'number', minimum: 0, description: 'In events of severity 1, decayed to `exported_at`.' } as const;
-const isVoid = { type: 'boolean', description: 'Whether an upheld dispute takes it out of the score.' } as const;
+const isVoid = { type: 'boolean', description: 'Whether an upheld dispute excludes it from the score.' } as const;
 
 function shape(properties: Readonly<Record<string, object>>, description?: string): object {
   const described = description === undefined ? {} : { description };
@@ -32,7 +32,7 @@ function listOf(description: string, properties: Readonly<Record<string, object>
 export const subjectExportSchema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   $id: 'urn:peer-trust-federation:subject-export:1',
-  title: 'All that a node holds of one player',
+  title: 'All data that a node stores about one player',
   ...shape({
     version: { type: 'integer', const: SUBJECT_EXPORT_VERSION },
     subject_hash: { ...hashHex, description: 'SHA-256 of the account id and the salt of the group.' },
@@ -40,7 +40,7 @@ export const subjectExportSchema = {
     exported_at: time,
     receipt: { ...text, description: 'The audit log keeps SHA-256(receipt + subject_hash) of this export.' },
     score: {
-      description: 'What a read shows; null where no event is held.',
+      description: 'The answer to a read; null if no event is stored.',
       anyOf: [
         shape({
           score: { type: 'number', minimum: 0, maximum: 100 },
@@ -53,7 +53,7 @@ export const subjectExportSchema = {
       ],
     },
     sums: listOf(
-      'The evidence of each peer, and of each origin that it carries, also of events that left by their age.',
+      'The evidence of each peer and of each origin that the peer carries, including evidence of events that retention deleted.',
       {
         peer_id: text,
         origin: textOrNull,
@@ -77,20 +77,20 @@ export const subjectExportSchema = {
       timestamp: time,
       void: isVoid,
     }),
-    events_complete: { type: 'boolean', description: 'False where there are more events than one export holds.' },
-    disputes: listOf('The oldest first.', {
+    events_complete: { type: 'boolean', description: 'False if there are more events than one export contains.' },
+    disputes: listOf('Oldest first.', {
       dispute_id: text,
       opened_at: time,
       peer_id: { ...textOrNull, description: 'The peer that disputes.' },
       subject_hash: hashHex,
       text,
-      against: { ...textOrNull, description: 'The peer whose events are disputed, where the dispute names one.' },
+      against: { ...textOrNull, description: 'The peer whose events are disputed, if the dispute names one.' },
       status: { type: 'string', enum: disputeStatuses },
       decided_at: timeOrNull,
       voids: { ...texts, description: 'Peers whose events about the player count for nothing.' },
       reporters: { ...texts, description: 'Peers that hold events about the player.' },
     }),
-    past_disputes: listOf('Rejected disputes that are held only as texts in the log. The oldest first.', {
+    past_disputes: listOf('Rejected disputes of which only the texts in the log remain. Oldest first.', {
       dispute_id: text,
       opened_at: time,
       peer_id: textOrNull,
@@ -101,13 +101,13 @@ export const subjectExportSchema = {
       description: 'The entry of the allow list of the group, or null.',
       anyOf: [shape({ id: text, until: time, note: text }), { type: 'null' }],
     },
-    past_allow_list: listOf('Entries of the allow list that ended or were replaced. The oldest first.', {
+    past_allow_list: listOf('Entries of the allow list that ended or were replaced. Oldest first.', {
       id: text,
       added_at: time,
       until: time,
       note: text,
     }),
-    audit: listOf('Entries of the audit log that concern the player, which they do not name.', {
+    audit: listOf('Entries of the audit log that concern the player without naming the player.', {
       seq: count,
       at: time,
       action: text,

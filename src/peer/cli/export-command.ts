@@ -22,11 +22,11 @@ export function addExport(program: Command, session: Session): void {
   const names = nativeLists.map(({ name }) => name);
   program
     .command('export')
-    .description('print a ban list of those of your players whose verdict is untrusted')
+    .description('print a ban list of your players whose verdict is untrusted')
     .addOption(new Option('--format <format>', 'format of the list').choices(names).makeOptionMandatory())
     .requiredOption('--ids <file>', 'your players, one id per line; the node knows hashes only')
     .option('--kind <kind>', 'the kind of these ids, if their form does not show it', kindList)
-    .option('--confidence-min <number>', 'least confidence at which a verdict counts', share, 0)
+    .option('--confidence-min <number>', 'minimum confidence at which a verdict counts', share, 0)
     .addHelpText(
       'after',
       '\nThe list goes to standard output; ids that do not fit the format are counted on standard error.' +

@@ -51,7 +51,7 @@ export function addSidecar(program: Command, session: Session): void {
         .choices(['untrusted', 'suspicious'])
         .default('untrusted'),
     )
-    .option('--confidence-min <number>', 'least confidence at which a verdict counts', share, 0.4)
+    .option('--confidence-min <number>', 'minimum confidence at which a verdict counts', share, 0.4)
     .option(
       '--players <number>',
       'number of players in the cache',

@@ -69,7 +69,7 @@ async function judgeClock(reader: NodeReader): Promise<Finding> {
   const seconds = Math.round(Math.abs(aheadMs) / 1_000);
   const text = `this machine's clock is ${seconds} s ${aheadMs < 0 ? 'behind' : 'ahead of'} the node's`;
   if (Math.abs(aheadMs) <= bounds.clockToleranceMs) return ok('clock', text);
-  return fail('clock', `${text}: set it right, for example with an NTP client`);
+  return fail('clock', `${text}: correct the clock, for example with an NTP client`);
 }
 
 function judgeSalt({ groupSalt }: PeerConfig, { groupId, saltCheck }: GroupFacts): Finding {

@@ -118,8 +118,8 @@ function readRow(columns: Columns, cell: Cell, line: number, sink: RowSink, { ti
   const bannedAt = start === '' ? null : anyTime(start, timeZone);
   const end = anyEnd(until, timeZone);
   if (ids.length === 0) sink.refuse(line, 'the row names no player');
-  else if (bannedAt === undefined) sink.refuse(line, `${columns.start} is no time such as 2026-11-20T12:00:00Z`);
-  else if (end === undefined) sink.refuse(line, `${columns.end} is no time such as 2026-11-20T12:00:00Z`);
+  else if (bannedAt === undefined) sink.refuse(line, `${columns.start} is not a time such as 2026-11-20T12:00:00Z`);
+  else if (end === undefined) sink.refuse(line, `${columns.end} is not a time such as 2026-11-20T12:00:00Z`);
   else {
     const isLocal = [start, until].some((text) => /^\d{4}-/.test(text) && !hasZone(text));
     sink.row({
@@ -181,7 +181,7 @@ export const ndjson: ListFormat = {
       if (line === '') return;
       const object = objectOfLine(line);
       if (object === null) {
-        sink.refuse(number, 'the line is no JSON object');
+        sink.refuse(number, 'the line is not a JSON object');
         return;
       }
       const columns = columnsAmong(Object.keys(object));

@@ -43,8 +43,8 @@ function readRow(cells: Cells, line: number, sink: RowSink): void {
   const bannedAt = cells('time') === '' ? null : millisTime(cells('time'));
   const end = cells('until') === '' ? 'never' : millisEnd(cells('until'));
   const isActive = bitOf(cells('active'));
-  if (bannedAt === undefined) sink.refuse(line, 'time is no number of ms since 1970');
-  else if (end === undefined) sink.refuse(line, 'until is no number of ms since 1970, 0 or -1');
+  if (bannedAt === undefined) sink.refuse(line, 'time is not a number of ms since 1970');
+  else if (end === undefined) sink.refuse(line, 'until is neither 0, -1 nor a number of ms since 1970');
   else if (isActive === undefined) sink.refuse(line, 'active is neither 0 nor 1');
   else {
     // An expired ban is inactive, too; in that case it has no remover.

@@ -38,7 +38,7 @@ function readEntry(
   const created = textOf(entry.created);
   const bannedAt = created === undefined ? null : textTime(created, timeZone);
   const end = textEnd(textOf(entry.expires) ?? 'forever', timeZone);
-  if (bannedAt === undefined) sink.refuse(line, 'created is no time such as 2026-11-20 13:00:00 +0100');
+  if (bannedAt === undefined) sink.refuse(line, 'created is not a time such as 2026-11-20 13:00:00 +0100');
   else if (end === undefined)
     sink.refuse(line, 'expires is neither a time such as 2026-11-20 13:00:00 +0100 nor forever');
   else

@@ -75,9 +75,9 @@ function readBan(cell: (column: string) => string, line: number, sink: RowSink):
   const length = cell('length');
   const isPermanent = length === '0';
   const ends = isPermanent ? undefined : secondsTime(cell('ends'));
-  if (bannedAt === undefined) sink.refuse(line, 'created is no number of seconds since 1970');
-  else if (!/^-?\d+$/.test(length)) sink.refuse(line, 'length is no number of seconds');
-  else if (!isPermanent && ends === undefined) sink.refuse(line, 'ends is no number of seconds since 1970');
+  if (bannedAt === undefined) sink.refuse(line, 'created is not a number of seconds since 1970');
+  else if (!/^-?\d+$/.test(length)) sink.refuse(line, 'length is not a number of seconds');
+  else if (!isPermanent && ends === undefined) sink.refuse(line, 'ends is not a number of seconds since 1970');
   else {
     const removal = cell('removetype').toUpperCase();
     sink.row({

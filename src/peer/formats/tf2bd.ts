@@ -30,8 +30,7 @@ export const tf2bd: ListFormat = {
         const attributes = arrayOf(player?.attributes).map(textOf);
         const kind = kinds.find(([attribute]) => attributes.includes(attribute))?.[1];
         if (id === undefined) sink.refuse(line, 'the entry has no steamid');
-        else if (kind === undefined)
-          sink.refuse(line, 'the entry accuses the player of nothing: suspicious is only a mark');
+        else if (kind === undefined) sink.refuse(line, 'the entry has no accusation: suspicious is only a mark');
         // `last_seen` is the time when the player was last met, not the time of the mark.
         else
           sink.row({ ids: [{ text: id, kind: 'steam' }], bannedAt: null, expiresAt: null, lifted: false, kind, line });

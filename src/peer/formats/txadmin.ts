@@ -34,7 +34,7 @@ function readAction(action: JsonObject, line: number, sink: RowSink): void {
       ? 'never'
       : secondsEnd(textOf(expiration) ?? '');
   if (ids.length === 0) sink.refuse(line, 'the ban has no ids');
-  else if (bannedAt === undefined) sink.refuse(line, 'timestamp is no number of seconds since 1970');
+  else if (bannedAt === undefined) sink.refuse(line, 'timestamp is not a number of seconds since 1970');
   else if (end === undefined) sink.refuse(line, 'expiration is neither false nor a number of seconds since 1970');
   else {
     sink.row({

@@ -10,7 +10,7 @@ const words: Readonly<Record<string, string>> = {
   game_id_not_registered: 'this peer is not registered for the game: correct game_ids, or register with the game',
   signature_missing: 'this peer must sign its requests: give ptf-peer its signing key',
   signature_invalid: 'the signature is not that of this peer: give ptf-peer the signing key that belongs to it',
-  signature_expired: 'the signature is too old for the node: set the clock of this machine right',
+  signature_expired: 'the signature is too old for the node: correct the clock of this machine',
   spool_in_use: 'another process uses this folder: stop it, or give this one a state_dir of its own',
   spool_failed: 'the disk failed or is full: free disk space, or make this user the owner of the folder',
 };

@@ -51,7 +51,7 @@ export class WebhookSender {
         throw new PeerError('webhook_gone', `${this.#host} answered 410: it accepts no webhooks any more`, 1);
       }
       say(
-        `${this.#host} ${answer.status === 0 ? 'does not answer' : `answered ${answer.status}`}; retried until it takes it`,
+        `${this.#host} ${answer.status === 0 ? 'does not answer' : `answered ${answer.status}`}; retried until the receiver accepts the webhook`,
       );
       if (contentFaults.includes(answer.status) && attempt + 1 >= bounds.webhookTriesMax) return false;
       const waitMs = fullJitterMs(runtime, attempt, bounds.webhookBackoffBaseMs, bounds.webhookBackoffCapMs);

@@ -244,7 +244,7 @@ class ListWatch {
     if (refused.length > this.#refused) {
       const [last] = refused.slice(-1);
       log(
-        `${refused.length} lines are no bans of players, the last in line ${last!.line}; see ptf-peer import --dry-run`,
+        `${refused.length} lines are not bans of players, the last of them line ${last!.line}; see ptf-peer import --dry-run`,
       );
     }
     this.#refused = refused.length;

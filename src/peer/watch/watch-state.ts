@@ -54,7 +54,9 @@ export class WatchState {
       for (const eventId of owed) state.owed.add(eventId);
       return state;
     } catch {
-      throw wrongUsage(`${path} is not a state of ptf-peer watch; remove it to begin anew: nothing is counted twice`);
+      throw wrongUsage(
+        `${path} is not a state file of ptf-peer watch; remove the file to begin anew: no ban is counted twice`,
+      );
     }
   }
 

@@ -337,7 +337,7 @@ function isPassing(error: unknown): boolean {
 }
 
 function closedError(): SharedLogUnavailableError {
-  return new SharedLogUnavailableError('this node calls etcd no more: it ends');
+  return new SharedLogUnavailableError('this node is stopping and no longer calls etcd');
 }
 
 function unavailable(error: unknown): SharedLogUnavailableError {

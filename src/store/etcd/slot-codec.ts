@@ -94,7 +94,7 @@ export function decodeSlot(firstSeq: number, plain: Buffer): Slot {
     if (at !== plain.length || bytes.length !== length) throw new RangeError('length differs');
     return { firstSeq, bytes, redactions };
   } catch (error) {
-    throw new DamagedError(`etcd: the slot at record ${firstSeq} makes no sense`, { cause: error });
+    throw new DamagedError(`etcd: the slot at record ${firstSeq} is malformed`, { cause: error });
   }
 }
 

@@ -30,7 +30,7 @@ export class CopyError extends Error {
 }
 
 export function refuseIfCancelled(context: CopyContext): void {
-  if (context.isCancelled()) throw new CopyError('cancelled', 'cancelled; nothing was left behind');
+  if (context.isCancelled()) throw new CopyError('cancelled', 'cancelled; the unfinished copy was removed');
 }
 
 /** Returns a function that reports progress and throws if the work was cancelled. */

@@ -21,7 +21,7 @@ function read(table: TrustTable, key: string): void {
 
 const held = (table: TrustTable, keys: string) => [...keys].filter((key) => table.get(key) !== undefined).join('');
 
-test('what the stream says of a player on the allow list is remembered with it', () => {
+test('the allow-list mark of a player in the stream is stored with the player', () => {
   const table = new TrustTable(8);
   const allowed: TrustValues = { score: 50, confidence: 0, verdict: 'neutral', known: true, allowed: true };
   table.setPublished('a', allowed, 0);
@@ -40,7 +40,7 @@ test('beyond its bound the least recently read goes', () => {
   assert.is(held(table, 'abcdefghij'), 'abefghij');
 });
 
-test('who was only told makes room for who was read, the one told longest ago first', () => {
+test('a player that was only streamed makes room for one that was read, the oldest first', () => {
   const table = new TrustTable(4);
   for (const key of 'abcd') table.setPublished(key, values, 0);
   table.get('a');
@@ -49,7 +49,7 @@ test('who was only told makes room for who was read, the one told longest ago fi
   assert.is(held(table, 'abcdef'), 'adef');
 });
 
-test('an answer that is current no longer makes room before anybody who was told, one that is does not', () => {
+test('an answer that is no longer current is dropped before streamed players, a current one is not', () => {
   const table = new TrustTable(4);
   table.answerMs = 15;
   table.snapshotBegins();
@@ -78,7 +78,7 @@ test('a snapshot finds room among answers from before it, and drops those that i
   assert.ok(table.complete);
 });
 
-test('while a snapshot comes nobody is known not to be in the group', () => {
+test('during a snapshot no player is known to be absent from the group', () => {
   const table = new TrustTable(4);
   for (const isOver of [true, false]) {
     table.snapshotBegins();
@@ -89,7 +89,7 @@ test('while a snapshot comes nobody is known not to be in the group', () => {
   }
 });
 
-test('an erasure that a snapshot overtakes is one all the same', () => {
+test('an erasure that a snapshot overtakes is still an erasure', () => {
   const table = new TrustTable(4);
   table.setPublished('a', values, 0);
   const token = table.reading('a');
@@ -98,7 +98,7 @@ test('an erasure that a snapshot overtakes is one all the same', () => {
   assert.is(table.get('a'), undefined);
 });
 
-test('nobody who is only told takes the place of one who was read', () => {
+test('a player that is only streamed never takes the place of one that was read', () => {
   const table = new TrustTable(3);
   for (const key of 'abc') read(table, key);
   table.setPublished('x', values, 0);
@@ -107,7 +107,7 @@ test('nobody who is only told takes the place of one who was read', () => {
   assert.is(table.get('b')?.published?.values.verdict, 'trusted', 'those that are held stay current');
 });
 
-test('it is complete from a snapshot that fits, until somebody finds no room', () => {
+test('the cache is complete after a snapshot that fits, until a player finds no room', () => {
   const table = new TrustTable(3);
   assert.not.ok(table.complete);
   table.snapshotBegins();
@@ -138,7 +138,7 @@ test('a snapshot that broke off counts for nothing when the next one ends', () =
   assert.is(held(table, 'ab'), 'b');
 });
 
-test('an answer is no news once the stream has told something since the call left', () => {
+test('an answer is outdated once the stream has sent a value since the call began', () => {
   const table = new TrustTable(10);
   const early = table.reading('a');
   table.setPublished('a', other, 1);
@@ -151,7 +151,7 @@ test('an answer is no news once the stream has told something since the call lef
   assert.is(table.get('b'), undefined);
 });
 
-test('an answer stands beside what was told, until the stream tells something else or a snapshot begins', () => {
+test('an answer stays beside a streamed value until the stream sends another or a snapshot begins', () => {
   const table = new TrustTable(10);
   const held = () => {
     const row = table.get('a');
@@ -171,7 +171,7 @@ test('an answer stands beside what was told, until the stream tells something el
   assert.equal(held(), [undefined, 'untrusted'], 'the snapshot did not name it');
 });
 
-test('an answer to a call that left before a snapshot is no news: it may be of a player whom that does not name any more', () => {
+test('an answer to a call from before a snapshot is outdated: the snapshot may lack its player', () => {
   const table = new TrustTable(10);
   const token = table.reading('a');
   table.snapshotBegins();
@@ -181,7 +181,7 @@ test('an answer to a call that left before a snapshot is no news: it may be of a
   assert.is(table.get('a'), undefined);
 });
 
-test('a read that ends while an erasure is under way does not end what the erasure forgets', () => {
+test('a read that ends during an erasure does not end the forgetting of the erased player', () => {
   const table = new TrustTable(10);
   const erasing = table.reading('a');
   answered(table, 'a');
@@ -205,7 +205,7 @@ test('rows that a stream kept current are as old as the stream once it is over',
   assert.is(table.get('b')?.answer?.at, 50);
 });
 
-test('what the stream tells is held to the last decimal, whatever its size', () => {
+test('streamed values are stored exactly to the last decimal, whatever their size', () => {
   const table = new TrustTable(1);
   const verdicts = ['trusted', 'neutral', 'suspicious', 'untrusted'] as const;
   const check = (told: TrustValues) => {

@@ -64,7 +64,7 @@ test('the salt and the key of a client are read by this rule', async () => {
   }
 });
 
-test('a secret that is the bytes of its file is told to be read as text', () => {
+test('a secret given as bytes of its file is refused with the advice to read it as text', () => {
   const bytes = Buffer.from(salt) as unknown as string;
   for (const take of [
     () => new TrustClient({ url: 'http://node', groupSalt: bytes }),

@@ -24,7 +24,7 @@ test('enforced, the rule decides', () => {
   assert.is(policy.decide(trust('b', 'trusted')).action, 'play');
 });
 
-test('in the shadow everybody passes, and what would have happened is told and counted', async () => {
+test('in shadow mode every player passes, and the intended action is reported and counted', async () => {
   const told: Decision<Action>[] = [];
   const policy = new TrustPolicy<Action>({ mode: 'shadow', pass: 'play', rule, onDecision: (one) => told.push(one) });
   for (const verdict of ['untrusted', 'suspicious', 'neutral', 'untrusted'] as const)
@@ -49,7 +49,7 @@ test('in the shadow everybody passes, and what would have happened is told and c
   assert.is(policy.decide(trust('a', 'untrusted')).action, 'refuse');
 });
 
-test('only a policy that was told to enforce acts: one without a mode, or with a misspelt one, watches', () => {
+test('a policy acts only in enforce mode; without a mode, or with a misspelt one, it watches', () => {
   for (const mode of [undefined, 'Enforce', 'off'] as const) {
     const policy = new TrustPolicy<Action>({ mode: mode as 'shadow', pass: 'play', rule });
     const { action, would, reason } = policy.decide(trust('a', 'untrusted'));
@@ -57,7 +57,7 @@ test('only a policy that was told to enforce acts: one without a mode, or with a
   }
 });
 
-test('a listener that throws throws for itself: the decision stands', async () => {
+test('a listener that throws does not affect the decision', async () => {
   const thrown = await thrownBy(async (fault) => {
     const policy = new TrustPolicy<Action>({
       mode: 'enforce',
@@ -72,13 +72,13 @@ test('a listener that throws throws for itself: the decision stands', async () =
   assert.is(thrown.length, 1);
 });
 
-test('nobody is judged by values that are only assumed', () => {
+test('no player is judged by values that are only assumed', () => {
   const policy = new TrustPolicy<Action>({ mode: 'enforce', pass: 'play', rule: () => 'refuse' });
   const { action, reason } = policy.decide(trust('a', 'neutral', 'assumed'));
   assert.equal([action, reason], ['play', 'unknown']);
 });
 
-test('who is on the allow list passes until the entry expires, and what would have happened is still told', () => {
+test('a player on the allow list passes until the entry expires, and the intended action is reported', () => {
   const runtime = new VirtualRuntime();
   const allowList = new AllowList([], runtime);
   allowList.add('a', runtime.now() + 1_000, 'appeal 17');
@@ -98,7 +98,7 @@ test('an entry ends at its date', async () => {
   assert.equal(allowList.entries(), []);
 });
 
-test('what entries gives, the constructor takes, but for what has expired', async () => {
+test('the constructor accepts the result of entries, without expired entries', async () => {
   const runtime = new VirtualRuntime();
   const list = new AllowList([], runtime);
   list.add('a', runtime.now() + 10);

@@ -54,7 +54,7 @@ async function rejection(work: Promise<unknown>): Promise<TrustError> {
   return error;
 }
 
-test('a duplicate whose event went with an erasure says so, alone and in a batch', async () => {
+test('a duplicate whose event was erased says so, alone and in a batch', async () => {
   const details = { event_id: 'e-1', originally_received_at: '2026-01-01T00:00:00.000Z', reason: 'subject_erased' };
   const erased = { error: 'stored before', code: 'duplicate_event', details };
   const expected = { eventId: 'e-1', status: 'duplicate', code: null, reason: null, subjectErased: true };
@@ -103,7 +103,7 @@ test('a player that is asked for twice travels once and is answered twice', asyn
   );
 });
 
-test('nobody is no call', async () => {
+test('a read of no players makes no call', async () => {
   const { client, transport, runtime } = scene(matchAnswer);
   assert.equal(await runtime.until(client.scores([])), []);
   assert.is(transport.requests.length, 0);
@@ -186,7 +186,7 @@ test('one call of several that fails leaves the players of the others', async ()
   assert.is(trusts.at(-1)?.source, 'assumed');
 });
 
-test('a fault of the caller is no fallback: it rejects', async () => {
+test('a fault of the caller rejects instead of using the fallback', async () => {
   const { client, transport, runtime } = scene(() => refusal(422, 'subject_hash_required'));
   assert.is((await rejection(runtime.until(client.score('a')))).code, 'subject_hash_required');
   assert.is((await rejection(runtime.until(client.scores(['a', ''])))).code, 'invalid_argument');
@@ -200,7 +200,7 @@ for (const [what, body] of [
   ['too few rows', { data: [] }],
   ['a row without a verdict', { data: [{ player_id: 'a', score: 1, confidence: 1 }] }],
 ] as const) {
-  test(`an answer that is not the contract's (${what}) is trouble on the way, not a score`, async () => {
+  test(`an answer outside the contract (${what}) is a transport fault, not a score`, async () => {
     const { client, runtime } = scene(() => ({ status: 200, body }));
     const trust = await runtime.until(client.score('a'));
     assert.is(trust.source, 'assumed');
@@ -213,7 +213,7 @@ for (const [what, body] of [
   ["another event's id", { event_id: 'e-2', status: 'accepted', withdrawn_at: '2026-01-01T00:00:00.000Z' }],
   ['no object', []],
 ] as const) {
-  test(`an answer of 2xx with ${what} is no success of a write, and leaves it open`, async () => {
+  test(`an answer of 2xx with ${what} does not count as a successful write, and leaves its outcome open`, async () => {
     for (const call of ['submit', 'withdraw'] as const) {
       const { client, runtime } = scene(() => ({ status: 200, body }));
       const work: Promise<unknown> = call === 'submit' ? client.submit(event) : client.withdraw('e-1');
@@ -225,7 +225,7 @@ for (const [what, body] of [
   });
 }
 
-test('a read falls back where the answer is about the way to the node, and not about its ids', async () => {
+test('a read falls back if the answer is about the transport, and not about its ids', async () => {
   for (const [status, code] of [
     [401, 'unauthorized'],
     [403, 'forbidden'],
@@ -246,7 +246,7 @@ test('a request that arrived too slowly for the node is sent again', async () =>
   assert.is(transport.requests.length, 2);
 });
 
-test('no answer of 4xx is tried again but 408 and 429, the latter after Retry-After', async () => {
+test('no answer of 4xx is retried except 408 and 429, the latter after Retry-After', async () => {
   for (const [status, code] of [
     [400, 'schema_validation_failed'],
     [401, 'invalid_api_key'],
@@ -268,7 +268,7 @@ test('no answer of 4xx is tried again but 408 and 429, the latter after Retry-Af
   assert.is(runtime.elapsedMs(), 3_000);
 });
 
-test('a Retry-After beyond the deadline is told at once instead of waited for', async () => {
+test('a Retry-After beyond the deadline rejects at once instead of waiting', async () => {
   const { client, transport, runtime } = scene(() => refusal(429, 'rate_limited', { 'retry-after': '60' }));
   const error = await rejection(runtime.until(client.submit(event)));
   assert.is(error.retryAfterMs, 60_000);
@@ -298,7 +298,7 @@ test('pauses between retries are anything up to a window that doubles', async ()
   assert.is(new Set(transport.requests.map(({ body }) => body)).size, 1, 'the same event every time');
 });
 
-test('a write gives up at its deadline, and says that the outcome is open', async () => {
+test('a write gives up at its deadline, and reports that the outcome is open', async () => {
   const { client, runtime } = scene(() => 'silence', { attemptMs: 1_000, deadlineMs: 4_000 });
   const error = await rejection(runtime.until(client.submit(event)));
   assert.is(error.code, 'timeout');
@@ -316,7 +316,7 @@ test('an event that is stored already counts as success', async () => {
   });
 });
 
-test('an id that another peer has used is no success: the event is not stored', async () => {
+test('an id that another peer has used is no success, since the event is not stored', async () => {
   const taken = { error: 'no', code: 'duplicate_event', details: { event_id: 'e-1', owner: 'other' } };
   const one = scene(() => ({ status: 409, body: taken }));
   assert.is((await rejection(one.runtime.until(one.client.submit(event)))).code, 'duplicate_event');
@@ -325,7 +325,7 @@ test('an id that another peer has used is no success: the event is not stored', 
   assert.equal([duplicates, results[0]?.status, results[0]?.code], [0, 'rejected', 'duplicate_event']);
 });
 
-test('an answer that is none of the contract leaves open what came of a write', async () => {
+test('an answer outside the contract leaves the outcome of a write open', async () => {
   const tooLarge = { status: 201, body: ' '.repeat(bounds.answerBytes + 1) };
   const registering = scene(() => tooLarge);
   const error = await rejection(
@@ -382,7 +382,7 @@ test('an erasure is not sent again where its receipt may be lost, and forgets th
   assert.is((await runtime.until(client.score('a'))).source, 'assumed');
 });
 
-test('an erasure that a stopping node recorded is open, and is not sent again; one that it never took is', async () => {
+test('an erasure that a stopping node recorded is open and not sent again; a refused one is sent again', async () => {
   const hash = 'ab'.repeat(32);
   const unavailable = (details: Readonly<Record<string, unknown>>) => ({
     status: 503,
@@ -397,7 +397,7 @@ test('an erasure that a stopping node recorded is open, and is not sent again; o
   assert.is((await untaken.runtime.until(untaken.client.eraseSubject(hash))).receipt, 'r');
 });
 
-test('what is no id of a player, or of an event, is refused by every call, and nothing is sent', async () => {
+test('every call refuses an invalid player id or event id, and sends nothing', async () => {
   for (const groupSalt of [undefined, 'a salt of the group']) {
     const { client, transport, runtime } = scene(() => stored, { groupSalt });
     const refused = async (work: Promise<unknown>) =>
@@ -420,7 +420,7 @@ test('what is no id of a player, or of an event, is refused by every call, and n
   }
 });
 
-test('a bare id without the salt is no subject to erase', async () => {
+test('a bare id without the salt is not a subject that can be erased', async () => {
   const { client, runtime, transport } = scene(() => stored);
   assert.is((await rejection(runtime.until(client.eraseSubject('a')))).code, 'invalid_argument');
   assert.is(transport.requests.length, 0);
@@ -449,7 +449,7 @@ test('many events go in batches of 500, in order, and each has its outcome', asy
   assert.is(outcome.results[500]?.code, 'schema_validation_failed');
 });
 
-test('of many events one that cannot be one refuses the call, which says which it is, before anything is sent', async () => {
+test('one invalid event among many refuses the call and is named, before anything is sent', async () => {
   const { client, runtime, transport } = scene(() => stored);
   for (const fault of [{ playerId: '' }, { eventId: 'a b' }, { at: Number.NaN }]) {
     const error = await rejection(runtime.until(client.submitMany([event, event, { ...event, ...fault }])));
@@ -459,7 +459,7 @@ test('of many events one that cannot be one refuses the call, which says which i
   assert.is(transport.requests.length, 0);
 });
 
-test('of many players one whose id is none refuses the read, which says which it is', async () => {
+test('one invalid player id among many refuses the read and is named', async () => {
   for (const groupSalt of [undefined, 'a salt of the group']) {
     const { client, runtime, transport } = scene(matchAnswer, { groupSalt });
     for (const id of ['', '\ud800', 'x'.repeat(9_000), 7 as unknown as string]) {
@@ -484,7 +484,7 @@ test('a listener that throws throws for itself: the events are submitted', async
   assert.is(thrown.length, 1);
 });
 
-test('what a batch could not take at once is sent again, and nothing else', async () => {
+test('only the events that a batch could not store at once are sent again', async () => {
   const sent: string[][] = [];
   const { client, runtime } = scene(({ body }, index) => {
     const ids = (JSON.parse(body ?? '') as { events: { event_id: string }[] }).events.map(({ event_id }) => event_id);
@@ -504,7 +504,7 @@ test('what a batch could not take at once is sent again, and nothing else', asyn
   ]);
 });
 
-test('a batch that does not get through in time is sent in smaller ones, and the deadline counts from what got through last', async () => {
+test('a batch that fails in time is sent in smaller ones, and the deadline counts from the last success', async () => {
   const sizes: number[] = [];
   const { client, runtime } = scene(({ body }) => {
     const { events } = JSON.parse(body ?? '') as { events: { event_id: string }[] };
@@ -529,7 +529,7 @@ test('a batch that does not get through in time is sent in smaller ones, and the
   assert.is((await rejection(away.runtime.until(away.client.submitMany(events)))).code, 'unreachable');
 });
 
-test('after five failures in a row the node is left alone, then one call tries', async () => {
+test('after five failures in a row the node is not called for a while, then one call tries', async () => {
   let isUp = false;
   const { client, transport, runtime } = scene((request) => (isUp ? matchAnswer(request) : brokenConnection()), {
     readBudgetMs: 1,
@@ -568,7 +568,7 @@ test('a try that fails opens the circuit for twice as long', async () => {
   assert.is(transport.requests.length, sent + 1);
 });
 
-test('reads that run out of a short budget hold no write up', async () => {
+test('reads that exceed a short budget delay no write', async () => {
   const { client, runtime } = scene((request) => (request.method === 'GET' ? 'silence' : stored));
   for (let index = 0; index < 3 * bounds.breakerFailures; index++) await runtime.until(client.score('a'));
   assert.is((await runtime.until(client.score('a'))).cause, 'circuit_open');
@@ -626,7 +626,7 @@ function heedless() {
   return made;
 }
 
-test('budget, signal and close hold also where the transport does not heed its signal, and an answer that comes late is left', async () => {
+test('budget, signal and close apply even if the transport ignores its signal', async () => {
   const late = heedless();
   const { client, runtime } = scene(() => late.answer);
   assert.is((await runtime.until(client.score('a'))).cause, 'timeout');
@@ -650,7 +650,7 @@ test('budget, signal and close hold also where the transport does not heed its s
   assert.ok(late.isLeft);
 });
 
-test('many calls at a time, and many that wait for a spool, are no leak and print no warning', async () => {
+test('many parallel calls, and many waiters for a spool, are not reported as a leak', async () => {
   const warned: Error[] = [];
   const onWarning = (warning: Error) => warned.push(warning);
   process.on('warning', onWarning);
@@ -672,7 +672,7 @@ test('many calls at a time, and many that wait for a spool, are no leak and prin
   }
 });
 
-test("one signal of the game's may end any number of calls and of waits for a spool, and no warning is printed", async () => {
+test('one signal of the game may end any number of calls and waits for a spool without a warning', async () => {
   const warned: Error[] = [];
   const onWarning = (warning: Error) => warned.push(warning);
   process.on('warning', onWarning);
@@ -766,7 +766,7 @@ test('options that cannot be meant are refused', () => {
   new TrustClient({ url, readBudgetMs: 2 ** 31 - 1 });
 });
 
-test('a fallback of one read that is no known word is refused', async () => {
+test('an unknown word as the fallback of one read is refused', async () => {
   const { client, runtime, transport } = scene(() => 'silence');
   for (const fallback of ['last_known', 'Neutral', ''] as unknown as Fallback[]) {
     assert.is((await rejection(runtime.until(client.score('a', { fallback })))).code, 'invalid_argument');
@@ -775,7 +775,7 @@ test('a fallback of one read that is no known word is refused', async () => {
   assert.is((await runtime.until(client.score('a', { fallback: undefined }))).source, 'assumed');
 });
 
-test('a budget of one read that is no time a timer can hold is refused; one that is used up is not', async () => {
+test('a budget of one read that no timer can represent is refused; an exhausted one is not', async () => {
   const { client, runtime, transport } = scene(matchAnswer);
   for (const budgetMs of [Number.NaN, 2 ** 31, Number.POSITIVE_INFINITY, '100' as unknown as number]) {
     assert.is((await rejection(runtime.until(client.score('a', { budgetMs })))).code, 'invalid_argument');
@@ -796,7 +796,7 @@ for (const saltCheck of [saltCheckOf(groupSalt), null]) {
   });
 }
 
-test("with a salt that is not the group's a read is neutral and says why, and asks nothing more", async () => {
+test('with a wrong salt a read is neutral, states the reason, and makes no further call', async () => {
   const { client, transport, runtime } = scene(matchAnswer, { groupSalt });
   transport.saltCheck = '00000000';
   for (let round = 0; round < 3; round++) {
@@ -826,7 +826,7 @@ test('ids are spelled as the group spells them, from the first read and the firs
   assert.is(spooled.client.prepare({ ...event, playerId: spellings[0]! }).player_id, hash);
 });
 
-test('without kinds of the group ids count as they are written; an option says otherwise before any contact', () => {
+test('without kinds of the group ids count as written; an option sets kinds before any contact', () => {
   const { client } = scene(() => 'silence', { groupSalt });
   const prepared = (one: TrustClient) => one.prepare({ ...event, playerId: '[U:1:4294960001]' }).player_id;
   assert.is(prepared(client), subjectHash('[U:1:4294960001]', groupSalt));
@@ -852,7 +852,7 @@ test("with a salt that is not the group's nothing with a hash is sent", async ()
   assert.is(transport.requests.length, 0);
 });
 
-test('a salt that did not fit is asked about again after a minute, since an address may have led elsewhere', async () => {
+test('a wrong salt is checked again after a minute, since an address may have led to another node', async () => {
   const { client, transport, runtime } = scene(steps(stored), { groupSalt });
   transport.saltCheck = '00000000';
   assert.is((await rejection(runtime.until(client.submit(event)))).code, 'salt_mismatch');

@@ -65,7 +65,7 @@ async function ownEvents(node: TestNode, peer: TestPeer): Promise<string[]> {
   return ids;
 }
 
-test(`${rounds} kills of the game server, with the node killed in between: every accepted event arrives once (seed ${seed})`, async () => {
+test(`every accepted event arrives once over ${rounds} kills of game server and node (seed ${seed})`, async () => {
   const random = new Random(seed);
   const folder = mkdtempSync(join(tmpdir(), 'ptf-spool-kill-'));
   const node = await startTestNode();

@@ -70,7 +70,7 @@ for (const [name, make] of Object.entries({ poolTransport, fetchTransport }) as 
     rmSync(folder, { recursive: true, force: true });
   });
 
-  test(`${name}: a read keeps its budget while every connection is taken`, async () => {
+  test(`${name}: a read keeps its budget while every connection is in use`, async () => {
     const client = clientTo('http');
     const given = new AbortController();
     // A signal of its own for each: the platform warns of more than ten listeners on one.

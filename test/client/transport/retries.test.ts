@@ -22,14 +22,14 @@ function withDice(dice: number): { readonly runtime: VirtualRuntime; readonly re
   return { runtime, retries: new Retries(runtime, deadlineMs) };
 }
 
-test('waits on an open circuit do not widen the pauses after what was sent', () => {
+test('waits on an open circuit do not widen the pauses after sent requests', () => {
   const { retries } = withDice(1);
   assert.is(retries.pauseMs(unreachable), backoffBaseMs);
   for (let index = 0; index < 10; index++) assert.is(retries.pauseMs(circuitOpen(700)), 700 + breakerOpenMs);
   assert.is(retries.pauseMs(unreachable), 2 * backoffBaseMs);
 });
 
-test('a pause that would pass the deadline is cut for one last attempt, with half of the time that is left', async () => {
+test('a pause beyond the deadline is shortened for one last attempt, with half of the remaining time', async () => {
   const { runtime, retries } = withDice(1);
   // The window is at its 5 s after seven attempts.
   for (let index = 0; index < 7; index++) retries.pauseMs(unreachable);
@@ -46,7 +46,7 @@ test('a pause that would pass the deadline is cut for one last attempt, with hal
   assert.is(other.retries.pauseMs(unreachable), null);
 });
 
-test('what the node or the circuit asks for is never cut', async () => {
+test('a wait that the node or the circuit requires is never shortened', async () => {
   const { runtime, retries } = withDice(0);
   await runtime.advance(deadlineMs - 3_000);
   assert.is(retries.pauseMs(new TrustError('overloaded', 'full', { status: 503, retryAfterMs: 3_000 })), null);
@@ -76,7 +76,7 @@ for (const [what, backAtMs] of [
   ['a third', 5_300],
   ['two thirds', 10_000],
 ] as const) {
-  test(`writes outlive a node that is away for ${what} of their deadline`, async () => {
+  test(`writes survive a node that is away for ${what} of their deadline`, async () => {
     for (let seed = 1; seed <= 40; seed++) {
       const { runtime, client } = restarting(seed, backAtMs);
       const works = Array.from({ length: 10 }, async (_, index) => {
@@ -91,7 +91,7 @@ for (const [what, backAtMs] of [
   });
 }
 
-test('those that waited for the circuit do not come all at once', async () => {
+test('calls that waited for the circuit do not resume all at once', async () => {
   const { runtime, client, arrivals } = restarting(1, 5_300);
   await runtime.until(Promise.all(Array.from({ length: 300 }, () => client.submit(event))));
   const spread = arrivals.map((at) => arrivals.filter((other) => at <= other && other < at + backoffBaseMs).length);

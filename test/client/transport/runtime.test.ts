@@ -4,7 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { systemRuntime } from '../../../src/client/transport/runtime.js';
 
-test('a wait that is longer than a timer holds, as a strange Retry-After asks for, is no short one', async () => {
+test('a wait longer than a timer can represent, as after a strange Retry-After, is not shortened', async () => {
   let isOver = false;
   const cancel = systemRuntime.after(2 ** 31, () => {
     isOver = true;

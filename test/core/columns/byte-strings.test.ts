@@ -10,7 +10,7 @@ function textsIn(texts: ByteStrings): string[] {
   return Array.from({ length: texts.count }, (_, i) => texts.text(i));
 }
 
-test('a text is split where its separator stands and nowhere else, whatever stands beside it', () => {
+test('a text is split exactly at its separators, whatever is beside them', () => {
   const random = new Random(3);
   const texts = new ByteStrings();
   // Neighbours of the separator, and what differs from it in one bit.

@@ -12,7 +12,7 @@ function timesOf(...ats: number[]): Times {
 
 const old = (times: Times, after = 0, upTo = 100, stepsMax = 100) => times.lastBefore(after, upTo, 50, 90, stepsMax);
 
-test('what is old ends with the moment before the first that is not', () => {
+test('old events end before the first time that is not old', () => {
   assert.is(old(timesOf()), 0);
   assert.is(old(timesOf(60)), 0);
   assert.is(old(timesOf(10, 20, 60, 30)), 4);
@@ -22,14 +22,14 @@ test('what is old ends with the moment before the first that is not', () => {
   assert.is(old(timesOf(10, 20, 30), 0, 6), 6, 'the last moment has no other behind it');
 });
 
-test('a moment that has not come is as old as what comes behind it', () => {
+test('a time in the future is as old as the time after it', () => {
   assert.is(old(timesOf(10, 95, 20, 60)), 6);
   assert.is(old(timesOf(10, 95, 96, 60)), 2);
   assert.is(old(timesOf(10, 95)), 2);
   assert.is(old(timesOf(95, 20), 0, 4), 4);
 });
 
-test('one look goes through so many moments, and another goes on', () => {
+test('one look reads a bounded number of times, and the next one continues', () => {
   const times = timesOf(10, 95, 20, 30, 60);
   assert.is(old(times, 0, 10, 2), 6);
   assert.is(old(times, 6, 10, 2), 8);

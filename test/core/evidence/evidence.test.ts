@@ -13,7 +13,7 @@ test('mass beyond one event is still one vote', () => {
   assert.equal([unit(0), unit(0.25), unit(1), unit(50)], [0, 0.25, 1, 1]);
 });
 
-test('of what repeated events of a peer add, a two-sided peer has all and one that only reports half', () => {
+test('of the share of repeated events a two-sided peer has all and one that only reports half', () => {
   assert.equal([strength(0.75, 0), strength(0.75, 1), strength(1, 0)], [0.75, 0.75, 1]);
   assert.equal([strength(1.4, 1), strength(1.4, 0.5), strength(1.4, 0)], [1.4, 1.2999999999999998, 1.2]);
 });

@@ -22,7 +22,7 @@ test('it is 1 / (1 + e^-l) to within the last digits', () => {
   }
 });
 
-test('better odds are never less likely, but for the last bit', () => {
+test('better odds are never less likely, except for the last bit', () => {
   let last = 0;
   for (const l of logOdds) {
     assert.ok(sigmoid(l) > last * (1 - 1e-15), `at ${l}`);

@@ -42,12 +42,12 @@ test('a subject is the SHA-256 of id and salt, by itself and among others', () =
   }
 });
 
-test('a hash that was made already is taken as it is, in either case', () => {
+test('a hash that was computed already is used as it is, in either case', () => {
   const pseudonyms = new Pseudonyms('a salt of some bytes', 'high-security');
   assert.equal(atOnce(pseudonyms, [hash, hash.toUpperCase()]), [hash.toLowerCase(), hash.toLowerCase()]);
 });
 
-test('where raw ids must not travel, one of them refuses all', () => {
+test('if raw ids are not allowed, one of them refuses the whole read', () => {
   const pseudonyms = new Pseudonyms('a salt of some bytes', 'high-security');
   assert.is(pseudonyms.ofAll(textsOf([hash, 'player'])), null);
   assert.is(pseudonyms.ofAll(textsOf([`${hash.slice(1)}g`])), null);

@@ -42,7 +42,7 @@ test('an event is of version 2 where it has the tag of its id, and of version 1 
   for (const event of events) assert.equal(decodeRecord(Buffer.from(encodeRecord(event))), event);
 });
 
-test('an event written from what it was looked up by has the bytes of its record', () => {
+test('an event written from its look-up columns has the bytes of its record', () => {
   const columns = new EventColumns(3);
   for (const record of everyRecord) {
     if (record.type !== 'event_accepted' || record.id_tag === null) continue;

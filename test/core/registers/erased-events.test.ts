@@ -20,7 +20,7 @@ test("a peer's erased events are found by record, and listed in the order of the
   assert.equal(erased.of(0, 0, 9), []);
 });
 
-test('a digest tells which events were erased', () => {
+test('a digest depends on which events were erased', () => {
   const given = new Given(30).peers(2);
   given.event(0, 'a');
   given.event(1, 'a');

@@ -22,20 +22,20 @@ function report(given: Given, peers: number, count = 3): void {
   for (let peer = 0; peer < peers; peer++) for (let i = 0; i < count; i++) given.event(peer, 'p');
 }
 
-test('a player whom one peer knows is told so', () => {
+test('the explanation says that only one peer knows a player', () => {
   assert.equal(
     told(reporting(), (given) => report(given, 1)),
     ['Known to one peer only.'],
   );
 });
 
-test('a group that only reports is told what it takes', () => {
+test('the explanation of a group that only reports says how many reports are needed', () => {
   const [first, second] = told(reporting(), (given) => report(given, 3));
   assert.is(first, 'Known to 3 independent peers.');
   assert.is(second, 'These peers send bad reports only: about five independent reports are needed.');
 });
 
-test('peers that are one witness are told so', () => {
+test('the explanation says that peers are one witness', () => {
   const given = new Given().peers(8).weigh({ a: all(2), b: all(1.5), z: all(0.9), witness: all(0) });
   assert.match(
     told(given, () => report(given, 4))[0]!,
@@ -45,7 +45,7 @@ test('peers that are one witness are told so', () => {
   assert.is(told(some, () => report(some, 4))[0], 'Known to 4 peers, which are 3 independent witnesses.');
 });
 
-test('peers without a weight, and evidence that does not count, are told', () => {
+test('the explanation says that peers have no weight, or that evidence does not count', () => {
   assert.match(
     told(new Given().peers(2), (given) => report(given, 2))[0]!,
     /^No peer that knows this player has a weight/,
@@ -54,14 +54,14 @@ test('peers without a weight, and evidence that does not count, are told', () =>
   assert.equal(nothing, ['No peer holds evidence about this player that counts.']);
 });
 
-test('an untrusted player is told by whom', () => {
+test('the explanation of an untrusted player names the number of witnesses', () => {
   assert.equal(
     told(twoSided(), (given) => report(given, 4)),
     ['Known to 4 independent peers.', 'Most of this evidence comes from peers that also report good behaviour.'],
   );
 });
 
-test('of fewer than three peers nothing is said of how they split', () => {
+test('with fewer than three peers the explanation does not reveal how they split', () => {
   for (const peers of [2, 3]) {
     const reasons = told(twoSided(), (given) => {
       given.event(0, 'p');
@@ -76,7 +76,7 @@ test('of fewer than three peers nothing is said of how they split', () => {
   }
 });
 
-test('a good player who is not trusted yet is told what is missing', () => {
+test('the explanation of a good player who is not trusted yet says which reports are missing', () => {
   const praised = (peers: number) => (given: Given) => {
     for (let peer = 0; peer < peers; peer++) given.event(peer, 'p', { eventType: 'commendation', severity: 1 });
   };

@@ -72,7 +72,7 @@ test('a pre-trusted peer may make a player suspicious by repeated evidence, neve
   assert.is(verdict, 'suspicious');
 });
 
-test('where peers only report it takes five of them to condemn, where they are two-sided two', () => {
+test('if peers only report it takes five of them to condemn, if they are two-sided two', () => {
   const oneSided = new Given().peers(6).weigh();
   const twoSided = new Given().peers(6).weigh({ a: range(2), b: range(1.5), z: range(0.9) });
   const verdicts = (given: Given) =>
@@ -91,7 +91,7 @@ test('five honest peers outweigh one flood of a thousand events', () => {
   assert.ok(scoreAt(given, 'a').score > 50);
 });
 
-test('of a witness group only the heaviest vote speaks, and it is one witness', () => {
+test('of a witness group only the heaviest vote counts, as one witness', () => {
   const alone = new Given().peers(1).weigh();
   alone.event(0, 'a');
   const sure = { a: range(3.5), b: range(3.5), z: range(1) };
@@ -106,7 +106,7 @@ test('of a witness group only the heaviest vote speaks, and it is one witness', 
   assert.is(scoreAt(together, 'a').verdict, 'neutral');
 });
 
-test('an event of severity 0 is counted and carries no evidence', () => {
+test('an event of severity 0 is counted and has no evidence', () => {
   const given = new Given().peers(1);
   given.event(0, 'a', { severity: 0 });
   const { score, confidence, verdict, eventCount } = scoreAt(given, 'a');
@@ -116,7 +116,7 @@ test('an event of severity 0 is counted and carries no evidence', () => {
   );
 });
 
-test('evidence is worth half after one half-life', () => {
+test('evidence loses half of its value in one half-life', () => {
   const given = new Given(30).peers(1).weigh();
   given.event(0, 'a', { severity: 1 });
   given.event(0, 'b', { severity: 0.5 });
@@ -150,7 +150,7 @@ test('evidence stays finite over fifty years of half-lives of one day', () => {
 });
 
 // Found by review: a clock that jumped ahead and back made sums infinite or scores NaN.
-test('a clock that jumps twenty years ahead and back leaves every score finite and the truth of now in force', () => {
+test('a clock that jumps twenty years ahead and back leaves every score finite and current', () => {
   for (const halfLife of [0, 1, 7, 30]) {
     const given = new Given(halfLife).peers(2).weigh();
     const jumped = t0 + 7305 * dayMs;
@@ -168,7 +168,7 @@ test('a clock that jumps twenty years ahead and back leaves every score finite a
 });
 
 // Found by the simulation: seed 500000929.
-test('a half-life that changes again and again while the clock is twenty years behind leaves every score finite, then and later', () => {
+test('a half-life that changes repeatedly under a clock twenty years behind leaves every score finite', () => {
   const behind = t0 - 7305 * dayMs;
   const given = new Given(30).peers(1).weigh();
   const halfLife = (days: number, now: number) => given.apply(decideHalfLife(given.state, days, now).records, now);

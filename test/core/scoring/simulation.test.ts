@@ -73,7 +73,7 @@ function verdictsOf(state: GroupState, at: number): number[] {
   return counts;
 }
 
-test('to assume what is changes no verdict and no weight, and the state stays as it was', () => {
+test('a simulation of the present settings changes no verdict and no weight, nor the state', () => {
   const given = grown();
   publish(given, later);
   const digest = stateDigest(given.state);
@@ -108,7 +108,7 @@ test('without a peer the group reads as if the peer were revoked', () => {
   assert.equal([...simulation.weightsAfter], [...given.state.peerWeights.weight.slice(0, 5)]);
 });
 
-test('with other pre-trusted peers the group reads as if the set were that, and a peer left out leaves the set', () => {
+test('with other pre-trusted peers the group reads as if they were the set, without excluded peers', () => {
   const given = grown();
   const simulation = simulate(given.state, later, { ...nothing, preTrusted: [3] }, null, 100);
   const both = simulate(given.state, later, { ...nothing, preTrusted: [3], without: [3] }, null, 100);
@@ -159,7 +159,7 @@ function decayedBy(given: Given, halfLifeDays: number, at: number): ReturnType<S
   return other.subjects();
 }
 
-test('under another half-life sums are what they would be had it always been so', () => {
+test('under another half-life sums are those of a group that always had it', () => {
   for (const halfLifeDays of [0, 1, 45, 3650]) {
     const random = new Random(halfLifeDays + 1);
     const given = new Given(20).peers(3);
@@ -225,7 +225,7 @@ test('under another half-life sums are what they would be had it always been so'
   }
 });
 
-test('what the log no longer holds keeps its present worth under another half-life', () => {
+test('evidence without events in the log keeps its present value under another half-life', () => {
   const given = new Given(10).peers(1);
   const after10 = t0 + 10 * dayMs;
   given.event(0, 'p', { timestamp: t0 }, t0);

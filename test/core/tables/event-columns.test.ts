@@ -96,7 +96,7 @@ for (const players of [5, 300, 100_000]) {
 }
 
 for (const players of [1, 5, 300, 100_000]) {
-  test(`events sorted beforehand lead to the same state as one by one, ${players} players`, () => {
+  test(`sorted events lead to the same state as events one by one, ${players} players`, () => {
     const { given, batches } = lived(players + 1, players);
     const digest = stateDigest(given.state);
     // Room for few fills up again and again; for all of them, it is only what looks into the tables that ends a
@@ -109,7 +109,7 @@ for (const players of [1, 5, 300, 100_000]) {
   });
 }
 
-test('events sorted beforehand are in the tables once they are settled, and events to come at once', () => {
+test('sorted events are in the tables once they are settled, and later events at once', () => {
   const { given, batches } = lived(6, 50);
   const state = takenInSorted(given, batches, 10_000);
   const now = t0 + 1000 * hourMs;
@@ -129,7 +129,7 @@ test('an id that comes twice is a broken log, whether it is found at once or sor
   assert.throws(() => takenInSorted(given, [batch], 10), /record 4 repeats an id/);
 });
 
-test('an event of a type that this release does not know goes into no column, and is refused where it is read', () => {
+test('an event of an unknown type enters no column, and is refused when it is read', () => {
   const given = new Given(1).peers(1);
   given.event(0, 'p', {}, t0);
   const [formed, registered, event] = given.records.map(({ record }) => record);
@@ -140,7 +140,7 @@ test('an event of a type that this release does not know goes into no column, an
   assert.throws(() => takenInSorted(given, [batch], 10), /newer release/);
 });
 
-test('columns end at what is no event and where they are full, and go on behind it', () => {
+test('columns end at a record that is no event or when they are full, and continue after it', () => {
   const { given, batches } = lived(3, 50);
   const columns = new EventColumns(100);
   for (const batch of batches) {

@@ -20,7 +20,7 @@ test('every id is found under its own record and peer, and no other is', () => {
   for (let i = count; i < 2 * count; i++) assert.is(ids.seqOf(tag(i)), 0);
 });
 
-test('room made beforehand changes nothing but the time, be it too little or too much', () => {
+test('room made beforehand changes only the time, whether too little or too much', () => {
   for (const room of [0, 1, 20_000, 200_000]) {
     const ids = new EventIds();
     ids.reserve(room);

@@ -10,7 +10,7 @@ import { Random } from '../../support/random.js';
 /** A whole hour. */
 const noon = Date.UTC(2026, 0, 1, 12);
 
-test('a count steps at whole hours, and never shows an event that is younger than an hour', () => {
+test('a published count changes at whole hours, and includes no event that is younger than an hour', () => {
   const random = new Random(11);
   for (let round = 0; round < 200; round++) {
     const counts = new HourlyCounts();
@@ -31,7 +31,7 @@ test('a count steps at whole hours, and never shows an event that is younger tha
   }
 });
 
-test('a clock that goes back shows nothing sooner', () => {
+test('a clock that goes back shows no event earlier', () => {
   const counts = new HourlyCounts();
   counts.note(0, 0, noon);
   counts.note(0, 1, noon + 5 * HOUR_MS);
@@ -40,7 +40,7 @@ test('a clock that goes back shows nothing sooner', () => {
   assert.is(counts.asOf(0, 3, noon + 3 * HOUR_MS), 3);
 });
 
-test('a clock that steps back over a whole hour shows no event that is seconds old', () => {
+test('a clock that steps back over a whole hour includes no event that is seconds old', () => {
   const counts = new HourlyCounts();
   counts.note(0, 0, noon + 1);
   counts.note(0, 1, noon - 1);

@@ -62,7 +62,7 @@ for (const count of [1, 200, 2000, 20_000]) {
   });
 }
 
-test('room is made for what comes on top of what is there', () => {
+test('room is made for additions to the present rows', () => {
   const hashes = hashesOf(6000);
   const asked = [true, false].map((isMade) => {
     const rows = new Rows(hashes);

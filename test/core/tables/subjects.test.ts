@@ -21,7 +21,7 @@ function rowsOf(subjects: Subjects, players: readonly string[]): number[] {
 
 const times = (at: number) => ({ updatedAt: at, evidenceAt: at });
 
-test('half a million random changes leave what a map of maps would hold', () => {
+test('half a million random changes leave the same content as a map of maps', () => {
   const random = new Random(1);
   const subjects = new Subjects(key);
   const oracle = new Map<string, Map<number, { lowering: number; raising: number; count: number; head: number }>>();
@@ -71,7 +71,7 @@ test('half a million random changes leave what a map of maps would hold', () => 
   assert.equal(rowsOf(new Subjects(key), ['p1']), [-1]);
 });
 
-test('what was looked up is looked for again where the table changed since', () => {
+test('a row is looked up again if the table changed since the look-up', () => {
   const subjects = new Subjects(key);
   const zeros = Buffer.alloc(32);
   const players = [zeros, subjectOf('stays'), subjectOf('goes'), subjectOf('comes')];
@@ -124,7 +124,7 @@ test('the slot mix is HalfSipHash-1-3', () => {
   assert.equal(hashes, [0x5814c896, 0x7e059ea6, 0x577999b1]);
 });
 
-test('what rows are sampled by is uniform over its bits', () => {
+test('the bits by which rows are sampled are uniform', () => {
   const subjects = new Subjects(key);
   for (let i = 0; i < 1_000; i++) subjects.ensureEntry(subjectOf(`p${i}`), 0, times(1));
   const homes = Array.from({ length: subjects.rows }, (_, row) => subjects.homeOf(row));
@@ -133,7 +133,7 @@ test('what rows are sampled by is uniform over its bits', () => {
   assert.ok(upper > 400 && upper < 600, `${upper}`);
 });
 
-test('rows and entries that are read many at once say what each says by itself', () => {
+test('rows and entries that are read together equal those that are read one by one', () => {
   const random = new Random(5);
   const subjects = new Subjects(key);
   for (let step = 1; step <= 90_000; step++) {

@@ -18,7 +18,7 @@ test('many values of little weight do not move it', () => {
   assert.is(lowerWeightedMedian(values, weights), 0.1);
 });
 
-test('a single value is its own median, and none is a broken invariant', () => {
+test('a single value is its own median, and an empty list is a broken invariant', () => {
   assert.is(lowerWeightedMedian([0.3], [0.01]), 0.3);
   assert.throws(() => lowerWeightedMedian([], []), /needs at least one value/);
 });

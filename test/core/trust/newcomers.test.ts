@@ -90,7 +90,7 @@ test('a newcomer counts more from hour to hour, and in full after a day', () => 
   assert.equal(gates.slice(3), [1, 1]);
 });
 
-test('a group that is younger than an hour knows no newcomers, and a younger one than a day takes its own age', () => {
+test('a group under an hour has no newcomers, and one under a day uses its own age', () => {
   const given = honestGroup();
   const [late] = register(given, 1, t0 + hourMs / 2);
   const seniority = (at: number) => given.state.peers.seniority(at, dayMs)[late!]!;
@@ -134,7 +134,7 @@ test('fresh peers that join one by one and contradict the group count for nothin
   assert.equal([...given.state.weights.tau.slice(8)], new Array(12).fill(0));
 });
 
-test('a new peer that agrees with those before it, or shares no player with them, counts in a group of minutes', () => {
+test('a new peer that does not contradict earlier peers counts in a group that is minutes old', () => {
   const given = honestGroup();
   const [agreeing, apart, ...others] = register(given, 4, t0 + 10_000);
   for (let i = 0; i < 80; i++)

@@ -61,7 +61,7 @@ test('a pair that only ever votes one way agrees, with a tenth of the weight', (
   near(pairs.weight[0], 1);
 });
 
-test('two peers of one witness group are no pair', () => {
+test('two peers of one witness group are not compared as a pair', () => {
   const witnesses = new Witnesses(3);
   witnesses.join(0, 2, 'clones');
   const own = Float64Array.of(0.5, 0.5, 0.5);

@@ -30,7 +30,7 @@ test('a lone peer that only reports has the constants of such a peer', () => {
   assert.is(trust.pi, 0.04);
 });
 
-test('a group without peers, and one without players, has the prior share of bad players, and no peer has a weight', () => {
+test('a group without peers or players has the prior share of bad players and no weights', () => {
   const none = trustOf(0, []);
   assert.equal([none.tau.length, none.weight.length, none.pairs.length], [0, 0, 0]);
   assert.is(none.pi, 0.04);
@@ -39,7 +39,7 @@ test('a group without peers, and one without players, has the prior share of bad
   assert.is(idle.pi, 0.04);
 });
 
-test('where all peers are excluded nothing is left of them', () => {
+test('if all peers are excluded nothing is left of them', () => {
   const trust = trustOf(3, honestGroup(3, 30).rows, [], [0, 1, 2]);
   for (const column of [trust.tau, trust.a, trust.b, trust.weight]) assert.equal([...column], [0, 0, 0]);
   assert.equal(trust.pairs, []);
@@ -145,7 +145,7 @@ test('a known liar counts for nothing and is not inverted', () => {
   assert.is(readOut(evidence, facts, trust).score.at(-1), 50);
 });
 
-test('two colluders that say the same of everybody are one witness without a gate', () => {
+test('two colluders that say the same about all players are one witness without a gate', () => {
   const { rows, isBad } = honestGroup(6, 200);
   const lied = rows.map((row, i) =>
     i % 4 === 0 ? [...row, ...[6, 7].map((j) => (isBad[i] ? good(j) : bad(j)))] : row,
@@ -174,7 +174,7 @@ test('of many discounted pairs the hundred strongest are named', () => {
   }
 });
 
-test('pre-trusted peers keep an open gate and the floor of log-odds; trust is earned through overlap with them', () => {
+test('pre-trusted peers keep an open gate and minimum log-odds, and others earn trust by overlap', () => {
   const { rows, isBad } = honestGroup(4, 200);
   const lied = rows.map((row, i) => [...row, ...[4, 5, 6, 7, 8, 9].map((j) => (isBad[i] ? good(j) : bad(j)))]);
   const apart = [[bad(10), bad(11)]];
@@ -193,7 +193,7 @@ test('a newcomer in an established group has the constants of a newcomer anywher
   assert.is(trust.tau[6], 0, 'a peer without votes has no weight');
 });
 
-test('the prior of a two-sided peer is what its group is like', () => {
+test('the prior of a two-sided peer is the mean of its group', () => {
   const random = seeded(5);
   // Peers 0 to 4 are right in nine of ten; or in 65 of 100. Peer 5 votes bad on 3 players and good on 9, as they do.
   const oddsAmong = (right: number) => {
@@ -206,7 +206,7 @@ test('the prior of a two-sided peer is what its group is like', () => {
   assert.ok(oddsAmong(0.9) > oddsAmong(0.65));
 });
 
-test('one two-sided peer is no judge of a group that only reports', () => {
+test('one two-sided peer alone does not judge a group that only reports', () => {
   const { rows } = honestGroup(6, 300);
   const reports = rows.map((row) => row.filter(([, lowering]) => lowering > 0));
   const praising = reports.map((row, i) => [...row, i % 3 === 0 ? bad(6) : good(6)]);

@@ -58,7 +58,7 @@ test('one event of any peer moves an unknown player by five points at most, and 
   }
 });
 
-test('one peer alone never takes a player out of neutral downwards, and a pre-trusted one to suspicious at most', () => {
+test('one peer alone never lowers a player from neutral, and a pre-trusted one only to suspicious', () => {
   const random = new Random(22);
   for (let n = 0; n < groups; n++) {
     const group = drawn(random);
@@ -72,7 +72,7 @@ test('one peer alone never takes a player out of neutral downwards, and a pre-tr
   }
 });
 
-test('in a group of eight peers or more the clone of one condemns one player in fifty more or fewer at most, of those near an edge', () => {
+test('with eight peers or more a clone changes at most one in fifty of the verdicts near an edge', () => {
   const random = new Random(23);
   let compared = 0;
   const isLow = (verdict: string | undefined) => verdict === 'suspicious' || verdict === 'untrusted';
@@ -102,7 +102,7 @@ test('in a group of eight peers or more the clone of one condemns one player in 
   assert.ok(compared > 1_000);
 });
 
-test('what peers and players are called, and in which order they came, changes no score', () => {
+test('neither names nor order of peers and players change a score', () => {
   const random = new Random(24);
   for (let n = 0; n < groups; n++) {
     const group = drawn(random);

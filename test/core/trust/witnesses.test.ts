@@ -70,7 +70,7 @@ test('fewer than thirty shared players make no clones', () => {
   assert.is(trustOf(7, few(30)).witness[6], 2);
 });
 
-test('adding a clone of a peer hardly moves what the others count for', () => {
+test('adding a clone of a peer hardly changes the weights of the others', () => {
   const { rows } = honestGroup(7, 300);
   const alone = trustOf(7, rows);
   const beside = trustOf(
@@ -109,7 +109,7 @@ function importers() {
   return all;
 }
 
-test('peers that carry one list are told by the mistakes that they share', () => {
+test('peers that carry one list are detected by the mistakes that they share', () => {
   const trust = trustOf(11, importers());
   assert.equal([...trust.witness], [0, 1, 2, 3, 4, 5, 6, 7, 8, 8, 8]);
   assert.ok(trust.witnessPairs.every(({ reason }) => reason === 'copied_list'));
@@ -125,7 +125,7 @@ test('peers whose lists agree because they are right stay apart', () => {
   assert.equal([...trust.witness], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
 });
 
-test('what the operator declared the same is one witness, and nothing joins what was declared independent', () => {
+test('peers declared the same are one witness, and peers declared independent are never joined', () => {
   const { rows } = honestGroup(6, 300);
   const same = trustOf(6, rows, [{ first: 1, second: 4, relation: 'same' }]);
   assert.equal([...same.witness], [0, 1, 2, 3, 1, 5]);
@@ -141,7 +141,7 @@ test('what the operator declared the same is one witness, and nothing joins what
   assert.is(declared.witness[7], 7, 'not by way of the third clone either');
 });
 
-test('a peer that says nothing takes nothing from the peer that it was declared the same as', () => {
+test('a silent peer does not reduce the evidence of the peer that it was declared the same as', () => {
   // The votes of peers 4 and 5 are mostly noise, so that a gate depends on what each of the others says.
   const isNoise = (peer: number, i: number) => peer > 3 && (i * 7 + peer * 3) % 5 < 4;
   const rows = honestGroup(6, 60).rows.map((row, i) =>
@@ -165,7 +165,7 @@ test('a peer that says nothing takes nothing from the peer that it was declared 
   assert.equal(revoked.tau, alone.tau);
 });
 
-test('a crowd of peers with one list takes memory for its votes, not for every two of its peers', async () => {
+test('a crowd of peers with one list takes memory for its votes, not for every pair of peers', async () => {
   const file = new URL('../../../src/core/trust/peer-trust.js', import.meta.url).href;
   const script = `
     import(${JSON.stringify(file)}).then(({ peerTrustOf }) => {

@@ -91,7 +91,7 @@ test('the same event twice in one turn is accepted once, and both are answered a
   assert.equal(codes(machine.answers.get('two')), ['duplicate_event']);
 });
 
-test('one turn takes what waits in one commit, and its records are numbered without a gap', async () => {
+test('one turn takes all waiting commands in one commit, and numbers its records without a gap', async () => {
   const machine = await started();
   for (let i = 0; i < 100; i++) machine.offer(`t${i}`, submit(event(`e${i}`, `p${i}`)));
   machine.trace.length = 0;
@@ -100,7 +100,7 @@ test('one turn takes what waits in one commit, and its records are numbered with
   assert.is(machine.actor.durableSeq, 102);
 });
 
-test('what a turn looks up for many events at a time is decided as if each came alone', async () => {
+test('a turn that looks up many events at a time decides each as if it came alone', async () => {
   const many = (batch: number, count: number) =>
     Array.from({ length: count }, (_, i) => {
       const timestamp = t0 - batch * 10_000 - i;
@@ -125,7 +125,7 @@ test('what a turn looks up for many events at a time is decided as if each came 
   assert.equal(scoresOf(together), scoresOf(alone));
 });
 
-test('a full mailbox refuses, a batch as a whole, and takes again once a turn was taken', async () => {
+test('a full mailbox refuses, a batch as a whole, and accepts again after a turn', async () => {
   const machine = await started();
   let i = 0;
   while (machine.offer(`t${i}`, submit(event(`e${i}`, 'p')))) i++;
@@ -198,7 +198,7 @@ test('erasures and withdrawals leave the log together, so that neither waits for
   assert.is(machine.stored().indexOf('w39'), -1);
 });
 
-test('a job that is too large for one piece takes several, and keeps a subject named until its chains are walked', async () => {
+test('a large job takes several pieces, and keeps a subject named until its chains are walked', async () => {
   const machine = await started();
   const players = Array.from({ length: limits.redactionErasures }, (_, i) => `player ${i}`);
   for (let k = 0; k < 5; k++) {
@@ -220,7 +220,7 @@ test('a job that is too large for one piece takes several, and keeps a subject n
 });
 
 // Found by review: it took the snapshots of a node whose log was damaged before, and the node could not start any more.
-test('an erasure that meets a damaged batch takes no snapshot, and is done once the batch can be read', async () => {
+test('an erasure that meets a damaged batch deletes no snapshot, and is done once the batch is readable', async () => {
   const machine = await started();
   await machine.ask('victim', submit(event('v', 'victim')));
   machine.damaged.add(machine.actor.durableSeq);
@@ -242,7 +242,7 @@ test('an erasure that meets a damaged batch takes no snapshot, and is done once 
   assert.is(machine.stored().indexOf(subjectOf('victim')), -1);
 });
 
-test('a damaged batch holds up what names it, and nothing else', async () => {
+test('a damaged batch blocks only the removals that name it', async () => {
   const machine = await started();
   const players = Array.from({ length: 9 }, (_, i) => `player ${i}`);
   for (const player of players)
@@ -264,7 +264,7 @@ test('a damaged batch holds up what names it, and nothing else', async () => {
   assert.is(machine.actor.state.erasures.size, 0);
 });
 
-test('what failed and may be tried again comes before what is new', async () => {
+test('failed jobs that may be retried come before new ones', async () => {
   const machine = await started();
   for (const player of ['a', 'b']) await machine.ask(player, submit(event(`of-${player}`, player)));
   machine.damaged.add(machine.actor.durableSeq - 1);
@@ -319,7 +319,7 @@ test('a withdrawal is answered when its id is stored no more', async () => {
 });
 
 // Found by review: a withdrawal was answered while its commit was still in flight.
-test('when the node ends, nobody waits for bytes to leave the log, but all for what is durable', async () => {
+test('at the end of the node no caller waits for a scrub, but all wait for durable records', async () => {
   const machine = await started();
   await machine.ask('e', submit(event('e1', 'victim'), event('e2', 'other')));
   const located = (await machine.ask('l', { type: 'locate', eventId: 'e2' })) as Located;
@@ -365,7 +365,7 @@ async function life(machine: Machine): Promise<void> {
   await machine.ask('last', submit(event('last', 'other')));
 }
 
-test('a crash between any two effects loses nothing acknowledged, and the erasure is carried through', async () => {
+test('a crash between any two effects loses nothing acknowledged, and the erasure is completed', async () => {
   const whole = await Machine.start();
   await life(whole);
   const steps = whole.trace.length;
@@ -396,7 +396,7 @@ test('a crash between any two effects loses nothing acknowledged, and the erasur
   }
 });
 
-test('a refused commit, or one whose answer is lost, is left to recovery: what was acknowledged stands', async () => {
+test('recovery decides about a commit that was refused or whose answer was lost', async () => {
   for (const fault of ['refuse', 'lose'] as const) {
     for (let at = 1; at < 12; at++) {
       const log = new MemoryLog((append) => (append === at ? fault : 'ok'));

@@ -56,13 +56,13 @@ test('where a turn is slow, a burst is let in up to so much work', () => {
   assert.is(letIn(one), 3);
 });
 
-test('turns of few commands do not tell what an event takes', () => {
+test('turns of few commands do not change the measured time per event', () => {
   const one = node();
   for (let turns = 0; turns < 100; turns++) one.admission.turnTaken(limits.eventsTimed - 1, 10_000);
   assert.is(letIn(one), whole);
 });
 
-test('a node that had to refuse lets in no more than little work, and one batch whatever it takes', () => {
+test('a node that had to refuse admits only little work, and one batch whatever its cost', () => {
   const one = node();
   letIn(one);
   // Behind two batches waits as much as may wait; a third is let in behind them, and is the last.
@@ -71,7 +71,7 @@ test('a node that had to refuse lets in no more than little work, and one batch 
   assert.is(letIn(one), 2);
 });
 
-test('on a slow disk as much work may wait as takes half of a commit', () => {
+test('on a slow disk as much work may wait as half of a commit takes', () => {
   const one = node(10 * batchMs);
   letIn(one);
   assert.is(letIn(one), 6);
@@ -84,7 +84,7 @@ test('events are always let in while no more wait than a batch', () => {
   assert.ok(limits.eventsAheadAlways >= batch);
 });
 
-test('an overload is over once nobody has waited for a moment', () => {
+test('an overload ends once no event has waited for a moment', () => {
   const one = node();
   letIn(one);
   one.admission.pauses();
@@ -97,7 +97,7 @@ test('an overload is over once nobody has waited for a moment', () => {
   assert.is(letIn(one), whole);
 });
 
-test('an overload is over once nobody was refused for a while, however busy the node is', () => {
+test('an overload ends once no event was refused for a while, however busy the node is', () => {
   const one = node();
   letIn(one);
   one.nowMs += limits.overloadEndsMs - 1;
@@ -106,7 +106,7 @@ test('an overload is over once nobody was refused for a while, however busy the 
   assert.is(letIn(one), whole);
 });
 
-test('an overload is over for whoever asks, too, not only for the next event that has to wait', () => {
+test('every caller that asks sees the end of an overload, not only the next waiting event', () => {
   for (const isResting of [true, false]) {
     const one = node();
     letIn(one);
@@ -116,7 +116,7 @@ test('an overload is over for whoever asks, too, not only for the next event tha
   }
 });
 
-test('an overload goes on while batches are turned away at the door, as long as many wait', () => {
+test('an overload continues while batches are refused before admission, as long as many wait', () => {
   for (const [waiting, goesOn] of [
     [limits.eventsAheadAlways, false],
     [limits.eventsAheadAlways + 1, true],
@@ -130,7 +130,7 @@ test('an overload goes on while batches are turned away at the door, as long as 
   }
 });
 
-test('while one holder floods the node, another one is let in up to half of what all had on average', () => {
+test('while one holder floods the node, another one is admitted up to half of the mean', () => {
   const one = node();
   letIn(one);
   const { admission } = one;
@@ -146,7 +146,7 @@ test('while one holder floods the node, another one is let in up to half of what
   assert.ok(had / 3 > limits.shareFirstEvents && Math.abs(events - had / 3) <= 1, `${events} of ${had}`);
 });
 
-test('among ever so many holders, each is let in with two batches for each period', () => {
+test('each of very many holders is admitted with two batches in each period', () => {
   const { admission } = node();
   const holders = Array.from({ length: 100 }, (_, holder) => admission.shareOf(holder));
   assert.is(limits.shareFirstEvents, 2 * batch);
@@ -159,7 +159,7 @@ test('among ever so many holders, each is let in with two batches for each perio
   assert.not(admission.admits(limits.mailboxEvents, batch, holders[0]!));
 });
 
-test('what a holder had while there was room for all does not count against it in an overload', () => {
+test('events admitted while there was room for all do not count against a holder in an overload', () => {
   const one = node();
   const { admission } = one;
   const busy = admission.shareOf('busy');
@@ -169,7 +169,7 @@ test('what a holder had while there was room for all does not count against it i
   assert.ok(admission.admits(limits.mailboxEvents, batch, busy));
 });
 
-test('what a holder had counts half after each period, and is forgotten once nothing of it is left', () => {
+test('the count of a holder halves after each period, and is forgotten once it is zero', () => {
   const one = node();
   const { admission, share } = one;
   const had = share.recent;

@@ -142,7 +142,7 @@ async function settled(calls: readonly string[]): Promise<void> {
   await turnOfLoop();
 }
 
-test('an answer goes through the promises of its request before anything else is done about its commit', async () => {
+test('an answer resolves the promises of its request before any other work on its commit', async () => {
   const { told, submit } = await grown();
   await turnOfLoop();
   told.length = 0;
@@ -156,7 +156,7 @@ test('an answer goes through the promises of its request before anything else is
 
 // Found by review: a replica that began to load before the snapshots went read of a player whom the log did not name
 // any more.
-test('a replica is asked once more to have read all when the snapshots of an erasure are gone', async () => {
+test('a replica is asked again to have read everything after an erasure deleted the snapshots', async () => {
   const { loop, calls, pass, erase } = await grown();
   pass();
   assert.ok(((await erase()) as Outcome<unknown>).ok);
@@ -165,7 +165,7 @@ test('a replica is asked once more to have read all when the snapshots of an era
 });
 
 // Found by review: the piece came back behind the last snapshot, and removed it.
-test('a stop amid an erasure keeps its last snapshot', async () => {
+test('a stop during an erasure keeps the last snapshot', async () => {
   const { loop, snapshots, calls, pass, erase } = await grown();
   const answered = erase();
   await until(() => calls.includes('redact'));
@@ -181,7 +181,7 @@ test('a stop amid an erasure keeps its last snapshot', async () => {
   assert.not(calls.includes('remove'));
 });
 
-test('a node that failed amid an erasure keeps its snapshots', async () => {
+test('a node that failed during an erasure keeps its snapshots', async () => {
   const { loop, snapshots, calls, pass, erase } = await grown();
   void erase();
   await until(() => calls.includes('redact'));
@@ -213,7 +213,7 @@ const refusedAs = (answer: Answer | undefined) => {
   return [code, details];
 };
 
-test('what waits for a turn is refused where the disk filled up since it was let in, and nothing is written', async () => {
+test('waiting commands are refused if the disk filled up since their admission, and nothing is written', async () => {
   const { loop, told, submit, ask, gauge, released } = await grown();
   await turnOfLoop();
   told.length = 0;
@@ -259,7 +259,7 @@ test('a piece of an erasure is not committed on a full disk, and goes on with ro
   await loop.drain();
 });
 
-test('a loop whose place another one takes refuses what still waits', async () => {
+test('a loop that another one replaces refuses its waiting commands', async () => {
   const { loop } = await grown();
   const answers: Answer[] = [];
   const locate: Command = { type: 'locate', eventId: 'e' };

@@ -11,7 +11,7 @@ import { limits } from '../../../src/limits.js';
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-test('a turn takes mail in its order, up to its bounds, and what is left stays', () => {
+test('a turn takes commands in order, up to its bounds, and leaves the rest', () => {
   const mailbox = new Mailbox<number, null>();
   const events = limits.turnEvents / 2;
   for (let command = 0; command < 4; command++)
@@ -33,7 +33,7 @@ test('few commands fill it by their bytes', () => {
   assert.equal([mailbox.events, mailbox.bytes], [2, limits.mailboxBytes]);
 });
 
-test('a full mailbox takes events of a holder with fewer in place of the newest of the holder with the most', () => {
+test('a full mailbox takes events of a holder with fewer, and drops the newest of the one with the most', () => {
   const mailbox = new Mailbox<string, null>();
   const [many, few] = [
     { waiting: 0, recent: 0 },
@@ -59,7 +59,7 @@ test('a full mailbox takes events of a holder with fewer in place of the newest 
   assert.equal([many.waiting, few.waiting, mailbox.events, mailbox.bytes], [0, 0, 0, 0]);
 });
 
-test('what no holder sent never gives way', () => {
+test('a command without a holder never gives way', () => {
   const mailbox = new Mailbox<string, null>();
   assert.ok(mailbox.offer({ command: 'own', token: null, events: limits.mailboxEvents, bytes: 1, share: null }));
   const share = { waiting: 0, recent: 0 };

@@ -12,7 +12,7 @@ function drawn() {
   return { asked, nonces: new Nonces({ bytes, uuid: () => 'id' }) };
 }
 
-test('a nonce is given once, whether it was made ahead or not', () => {
+test('a nonce is used once, whether it was made in advance or not', () => {
   const { nonces } = drawn();
   const given: number[] = [];
   for (let turn = 0; turn < 6; turn++) {

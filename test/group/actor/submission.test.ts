@@ -29,7 +29,7 @@ function scripted(count: number) {
   return { to, reads, offered, submission: { caller: 0, events } };
 }
 
-test('what one read leaves out is read by further ones, before the submission is offered again', async () => {
+test('further reads complete what one read leaves out, before the submission is offered again', async () => {
   const { to, reads, offered, submission } = scripted(3);
   const outcomes = await submitAll(to, submission, 1);
   assert.ok(outcomes.every(({ ok }) => ok));

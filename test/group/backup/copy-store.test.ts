@@ -15,7 +15,7 @@ import { drawAct, everyByte, inPieces, Life, sinkInto, stateOf } from '../life.j
 
 const SEEDS = 60;
 
-test('a copy made amid events, withdrawals and erasures verifies, and leads to the state of its last record', async () => {
+test('a copy made during events, withdrawals and erasures verifies, with the state of its last record', async () => {
   let rewritten = 0;
   for (let seed = 0; seed < SEEDS; seed++) {
     const random = new Random(seed);
@@ -67,7 +67,7 @@ test('a player who is erased while a copy is made is not in it, where the copy r
   assert.ok(bytes.includes(subjectOf('player 0')) && bytes.includes('id-28'));
 });
 
-test('a copy of what does not hold together is refused, and says where', async () => {
+test('a copy of an inconsistent log is refused, and the place is named', async () => {
   const life = await Life.begin();
   for (let i = 0; i < 5; i++)
     await life.act({ type: 'event', peer: 0, id: `id-${i}`, player: 'player 0', severity: 1 });

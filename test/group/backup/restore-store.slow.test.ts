@@ -51,7 +51,7 @@ function playersIn(log: LogReader): number[] {
   });
 }
 
-test('a backup with no old log comes back as it was, to the byte', async () => {
+test('a backup without an old log is restored byte for byte', async () => {
   const life = await Life.begin();
   const random = new Random(1);
   for (let i = 0, events = 0; i < 60; i++) {
@@ -133,7 +133,7 @@ test('ids of events that were erased or withdrawn after the backup stay taken', 
   assert.is(node.machine.actor.durableSeq, before);
 });
 
-test('events that went with an erasure after the backup are known to have gone in what is restored', async () => {
+test('a restored log knows the events that were erased after the backup', async () => {
   const life = await Life.begin();
   for (const id of ['a', 'b']) await life.act({ type: 'event', peer: 0, id, player: `player of ${id}`, severity: 1 });
   const backup = await backupOf(life.machine.log);
@@ -151,7 +151,7 @@ test('events that went with an erasure after the backup are known to have gone i
   assert.is(state.erasedEvents.has(seqOf('b')), false);
 });
 
-test('an erasure that a crash cut short is carried out by the node that starts on what is restored', async () => {
+test('a node that starts on a restored folder completes an erasure that a crash interrupted', async () => {
   for (let effects = 1; effects < 12; effects++) {
     const life = await Life.begin();
     const event = (id: string, player: string): Act => ({ type: 'event', peer: 0, id, player, severity: 1 });
@@ -174,7 +174,7 @@ test('an erasure that a crash cut short is carried out by the node that starts o
   assert.unreachable('the erasure never ended');
 });
 
-test('a withdrawal that a crash cut short is carried out by the node that starts on what is restored', async () => {
+test('a node that starts on a restored folder completes a withdrawal that a crash interrupted', async () => {
   const life = await Life.begin();
   for (let i = 0; i < 4; i++)
     await life.act({ type: 'event', peer: 0, id: `id-${i}`, player: 'player 0', severity: 1 });
@@ -224,7 +224,7 @@ test('proofs of erasures stay in the audit, chained, and other acts are named as
   );
 });
 
-test('a log that did not go on from the backup tells nothing, and is refused', async () => {
+test('a log that does not continue from the backup is refused', async () => {
   const life = await Life.begin();
   for (let i = 0; i < 5; i++) await life.act({ type: 'event', peer: 0, id: `e${i}`, player: 'player 0', severity: 1 });
   const fork = Life.on(await backupOf(life.machine.log));

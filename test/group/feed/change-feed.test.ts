@@ -103,7 +103,7 @@ class World {
 const row = (subject: string): ChangeRow => ({ subject, text: `{"of":"${subject}"}` });
 const gone = (subject: string): ChangeRow => ({ subject, text: null });
 
-test('nothing is asked while nobody listens', async () => {
+test('the replica is not asked while there is no listener', async () => {
   const world = new World();
   await world.pass(minuteMs);
   assert.equal(world.asked, []);
@@ -147,7 +147,7 @@ test('changes are resumed from memory, except those before the first complete pu
   assert.is(world.feed.recent(0), null);
 });
 
-test('an erasure is told before it is answered, and nothing here names the player afterwards', async () => {
+test('an erasure is sent before it is answered, and nothing here names the player afterwards', async () => {
   const world = new World();
   world.answers = [{}, { rows: [row('a'), row('b')] }];
   const { told } = world.listen();
@@ -237,13 +237,13 @@ test('an erasure waits for no interval, and brings no other change with it', asy
   );
 });
 
-test('an erasure waits for nothing while nobody listens', async () => {
+test('an erasure waits for nothing while there is no listener', async () => {
   const world = new World();
   await world.feed.publishErasures();
   assert.equal(world.asked, []);
 });
 
-test('a replica that was replaced has forgotten: listeners are told, and what is told next is of another generation', async () => {
+test('after a replacement of the replica listeners are notified, and a new generation begins', async () => {
   const world = new World();
   const { forgotten } = world.listen();
   await world.pass(limits.streamTickMs);
@@ -317,7 +317,7 @@ test('walks that are asked for at the same time are one', async () => {
   assert.is.not(world.feed.walk('g', 0, 3), one);
 });
 
-test('a walk that the pool fails is noted once for all who share it, and answers none of them', async () => {
+test('a walk that the pool fails is logged once for all who share it, and answers none of them', async () => {
   const world = new World();
   world.failsWalks = true;
   const walks = await Promise.all([world.feed.walk('g', 0, 3), world.feed.walk('g', 0, 3)]);

@@ -22,7 +22,7 @@ test('only the newest change of each player is kept', () => {
   assert.is(ring.size, 2);
 });
 
-test('it never holds more than its rows, and says so where a position is too old', () => {
+test('the ring never holds more than its rows, and reports a position that is too old', () => {
   const ring = new ChangeRing(3);
   for (let position = 1; position <= 5; position++) ring.add(position, [row(`p${position}`)]);
   assert.is(ring.size, 3);
@@ -48,7 +48,7 @@ test('an erased player leaves it at once, and its erasure is not noted', () => {
   assert.equal(ring.after(2), ['back']);
 });
 
-test('after it was cleared, only what is told from there on is held', () => {
+test('after it was cleared, the table contains only later changes', () => {
   const ring = new ChangeRing(4);
   ring.add(1, [row('a')]);
   ring.clear(1);

@@ -148,7 +148,7 @@ test('events that are applied together publish every player, like single events'
   telling.holds();
 });
 
-test('all players are looked at before anything is told, so many at a time, and a walk tells them', () => {
+test('a walk first reads all players in pieces, then sends them', () => {
   const telling = new Telling();
   for (let i = 0; i < 12; i++) telling.event(0, `p${i}`);
   const table = new ChangeTable(telling.given.state, steps, bounds);
@@ -167,7 +167,7 @@ test('all players are looked at before anything is told, so many at a time, and 
   telling.holds();
 });
 
-test('a move of less than a step is not told, and what moved by one is', () => {
+test('a change of less than a step is not sent, and a change of a step is', () => {
   const telling = new Telling();
   telling.event(0, 'a');
   telling.all();
@@ -178,7 +178,7 @@ test('a move of less than a step is not told, and what moved by one is', () => {
   assert.is(telling.piece().rows.length, 1);
 });
 
-test('decay alone is told once it comes to a step', () => {
+test('decay alone is sent once it amounts to a step', () => {
   const telling = new Telling();
   for (const peer of [0, 1, 2]) telling.event(peer, 'a');
   telling.all();
@@ -191,7 +191,7 @@ test('decay alone is told once it comes to a step', () => {
   assert.ok(told > 1 && told < 60, `${told} times in 60 days`);
 });
 
-test('new weights are told to all whom they move', () => {
+test('new weights are sent for all players that they change', () => {
   const telling = new Telling();
   for (let i = 0; i < 10; i++) for (const peer of [0, 1]) telling.event(peer, `p${i}`);
   telling.all();
@@ -217,7 +217,7 @@ test('a sweep publishes everything known at its start, although more changes com
   assert.is(piece.upTo?.seq, began);
 });
 
-test('more is told than a piece holds for ever, and still what was known at a moment becomes whole', () => {
+test('a state completes even if changes always exceed a piece', () => {
   const telling = new Telling();
   telling.event(0, 'first');
   telling.all();
@@ -234,7 +234,7 @@ test('more is told than a piece holds for ever, and still what was known at a mo
   telling.holds();
 });
 
-test('an erased player is told before all else, and a later one under its name is another', () => {
+test('an erased player is sent before all others, and a later one under its name is a new player', () => {
   const telling = new Telling();
   for (let i = 0; i < 6; i++) telling.event(0, `p${i}`);
   telling.all();
@@ -248,7 +248,7 @@ test('an erased player is told before all else, and a later one under its name i
   telling.holds();
 });
 
-test('erased players are told alone where only these are asked for, and the rest afterwards', () => {
+test('erased players are sent alone if only these are requested, and the rest afterwards', () => {
   const telling = new Telling();
   for (let i = 0; i < 6; i++) telling.event(0, `p${i}`);
   const { upTo } = telling.all();
@@ -270,7 +270,7 @@ test('erased players are told alone where only these are asked for, and the rest
   telling.holds();
 });
 
-test('a player that was never told is not told to be gone', () => {
+test('a player that was never sent is not sent as gone', () => {
   const telling = new Telling();
   telling.all();
   telling.event(0, 'brief');

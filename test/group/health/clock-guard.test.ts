@@ -56,7 +56,7 @@ test('a clock that was behind, at the start or for a while, may be set right aga
   assert.equal(changes, [true]);
 });
 
-test('a start is at fault more than a day after the newest time that was seen, unless the operator accepts it', () => {
+test('a start over a day after the newest known time is refused, unless the operator accepts it', () => {
   assert.is(clockProblem(t0, 0, null), null, 'a folder that never saw a time');
   assert.is(clockProblem(t0 + limits.clockAheadMs, t0, null), null);
   const fault = clockProblem(t0 + limits.clockAheadMs + 1, t0, null);

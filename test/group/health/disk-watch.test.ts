@@ -47,7 +47,7 @@ function watched(minBytes: number) {
   return { watch, changes, troubles, timers, see, fill, fail };
 }
 
-test('a disk is low below the watermark, and no longer a quarter above it: what hovers there changes nothing', async () => {
+test('a disk is low below the watermark, and no longer a quarter above it', async () => {
   const { watch, changes, see } = watched(100 * MB);
   await see(100 * MB);
   assert.is(watch.low, false);
@@ -61,7 +61,7 @@ test('a disk is low below the watermark, and no longer a quarter above it: what 
   assert.equal(changes, [true, false]);
 });
 
-test('there is no room for what takes something out of the log on a disk that is all but full', async () => {
+test('a nearly full disk has no room for removals', async () => {
   const { watch, changes, see } = watched(100 * MB);
   assert.is(watch.fitsRemoval, true, 'not looked at yet');
   await see(limits.removalFreeBytes);
@@ -74,7 +74,7 @@ test('there is no room for what takes something out of the log on a disk that is
   assert.equal(changes, [true, true, true], 'low, full, and low again');
 });
 
-test('a watermark of 0 leaves what a commit begins with', async () => {
+test('a watermark of 0 leaves the space with which a commit begins', async () => {
   const { watch, changes, see } = watched(0);
   await see(limits.commitFreeBytes, { logBytes: 1 });
   assert.equal([watch.low, watch.fitsRemoval, watch.fitsSnapshot], [false, true, false]);
@@ -83,7 +83,7 @@ test('a watermark of 0 leaves what a commit begins with', async () => {
   assert.equal(changes, [true]);
 });
 
-test('a look before a commit tells a disk that filled up since the last look, and reports it as low at once', async () => {
+test('a look before a commit detects a disk that filled up since the last look, and reports it at once', async () => {
   const { watch, changes, see, fill, fail } = watched(100 * MB);
   fill(0);
   assert.is(watch.isFullNow(), false, 'nothing is known before the first look');
@@ -98,7 +98,7 @@ test('a look before a commit tells a disk that filled up since the last look, an
   assert.is(watch.isFullNow(), true, 'the look before counts on');
 });
 
-test('a snapshot fits where twice the newest, or a first one as large as the log, leaves the watermark free', async () => {
+test('a snapshot fits if twice the newest, or for the first the log size, leaves the watermark free', async () => {
   const { watch, see } = watched(100 * MB);
   assert.is(watch.fitsSnapshot, true, 'not looked at yet');
   await see(130 * MB, { logBytes: 30 * MB });
@@ -111,7 +111,7 @@ test('a snapshot fits where twice the newest, or a first one as large as the log
   assert.is(watch.fitsSnapshot, false);
 });
 
-test('a disk that cannot be looked at is told once, and the look before counts on', async () => {
+test('a disk that cannot be read is reported once, and the last reading stays valid', async () => {
   const { watch, troubles, see, fail } = watched(100 * MB);
   await fail();
   assert.equal([watch.low, watch.use], [false, null]);

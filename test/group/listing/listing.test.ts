@@ -68,7 +68,7 @@ test('a peer sees its own events, newest first, page by page, and no others', as
 });
 
 // Found by review: pages of nothing, each with a cursor, one for every 20,000 events that had left.
-test('a listing ends where events left the log by their age', async () => {
+test('a listing ends where retention deleted the events', async () => {
   const machine = await grown(3, 21);
   await machine.retire(t0 + 12 * dayMs);
   const page = await list(machine, 1, 3);

@@ -21,7 +21,7 @@ function assertSame(table: DigestTable, map: ReadonlyMap<number, string>): void 
   }
 }
 
-test('a table holds what a map does, whatever is set and deleted in whatever order', () => {
+test('a table contains the same as a map after sets and deletions in any order', () => {
   for (let seed = 0; seed < 4; seed++) {
     const random = new Random(seed);
     const table = new DigestTable();

@@ -43,7 +43,7 @@ function batchesOf(machine: Machine): StoredBatch[] {
   return machine.log.from(0, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
 }
 
-test('recovery starts from the newest snapshot and goes on with the tail', async () => {
+test('recovery starts from the newest snapshot and continues with the tail', async () => {
   const machine = await grown(10);
   await machine.snapshot();
   await machine.ask('more', submitted(10));
@@ -62,7 +62,7 @@ test('no snapshot is made of a record that the log shows and that is not known t
   assert.is((await replica.snapshot(machine.actor.durableSeq, 1))?.seq, machine.actor.durableSeq);
 });
 
-test('a replica that went on with what was durable makes a snapshot of it, whatever older record it is given', async () => {
+test('a replica beyond the requested record makes a snapshot of its own record', async () => {
   const machine = await grown(5);
   const durable = machine.actor.durableSeq;
   const replica = new Replica(machine.log, machine.snapshots, salt);
@@ -109,7 +109,7 @@ test('a replica reads the log in short pieces beside who writes it, and a start 
   assert.equal(pieces, [all]);
 });
 
-test('a snapshot whose checksums hold, and whose content does not have its digest, is passed over and named', async () => {
+test('a snapshot with valid checksums but another digest is skipped and named', async () => {
   const machine = await grown(5);
   await machine.snapshot();
   await machine.ask('more', submitted(5));
@@ -120,7 +120,7 @@ test('a snapshot whose checksums hold, and whose content does not have its diges
   assert.is(stateDigest(recovered.follower.state), stateDigest(machine.actor.state));
 });
 
-test('a damaged snapshot falls back to the one before, then to the whole log, and says so', async () => {
+test('a damaged snapshot is reported, and recovery uses the one before, then the whole log', async () => {
   const machine = await grown(5);
   await machine.snapshot();
   await machine.ask('more', submitted(5));
@@ -137,7 +137,7 @@ test('a damaged snapshot falls back to the one before, then to the whole log, an
   assert.is(stateDigest(found().follower.state), digest);
 });
 
-test('a snapshot of a newer format is passed over for what leads to the same state, and said', async () => {
+test('a snapshot of a newer format is skipped and reported, and the state is the same', async () => {
   const machine = await grown(5);
   await machine.snapshot();
   const [seq] = machine.snapshots.list() as [number];
@@ -151,7 +151,7 @@ test('a snapshot of a newer format is passed over for what leads to the same sta
   assert.is(stateDigest(found.follower.state), stateDigest(machine.actor.state));
 });
 
-test('a log with an event of a type that only a newer release knows is refused, by the check and by the recovery', async () => {
+test('check and recovery refuse a log with an event type of a newer release', async () => {
   const machine = await grown(2);
   const batches = batchesOf(machine);
   const last = new Batch(batches.at(-1)!.bytes);
@@ -200,7 +200,7 @@ function forged(bytes: Uint8Array): Uint8Array {
   return batch.rewrite(new Map([[batch.firstSeq, other]])).bytes;
 }
 
-test('a log cut at its end is found by the head that is kept outside it', async () => {
+test('a log that was truncated at its end is detected by the head outside it', async () => {
   const machine = await grown(5);
   const { lastSeq, chain } = machine.actor.durableHead;
   const expected = { lastSeq, chain: Buffer.from(chain).toString('hex') };
@@ -222,7 +222,7 @@ test('a log that lost its batches is not taken for one that ends with its snapsh
   }
 });
 
-test('a batch that stands under another number than its own is found, by a start too', async () => {
+test('a batch under the number of another one is found, also by a start', async () => {
   const machine = await grown(5);
   const batches = batchesOf(machine);
   const last = batches.at(-1)!;
@@ -243,7 +243,7 @@ test('a log that lost records between its verification and its claim is damage',
   assert.throws(() => mustReach(logOf([]), 7), /ends at record 0 now that it is claimed, though it held record 7/);
 });
 
-test('a snapshot whose content is not what its digest says is found', async () => {
+test('a snapshot whose content does not match its digest is found', async () => {
   const machine = await grown(5);
   await machine.snapshot();
   const header = machine.snapshots.readHeader(7);
@@ -258,7 +258,7 @@ test('a snapshot whose content is not what its digest says is found', async () =
   assert.match(recovered.problems[0]!, /snapshot 7: .*digest/);
 });
 
-test('a start passes over a snapshot of another format, and over one of another record than its name says', async () => {
+test('a start skips a snapshot of another format, or of another record than its name states', async () => {
   const machine = await grown(5);
   await machine.snapshot();
   const header = machine.snapshots.readHeader(7);
@@ -271,7 +271,7 @@ test('a start passes over a snapshot of another format, and over one of another 
   assert.match(snapshots[1]!.fault!, /contains the state at record 7/);
 });
 
-test('a start passes over a snapshot with another head of the audit chain, behind which the log does not go on', async () => {
+test('a start skips a snapshot with another audit head, at which the log does not continue', async () => {
   const machine = await grown(5);
   await machine.snapshot();
   const blocks = blocksIn(machine.snapshots, 7);
@@ -289,7 +289,7 @@ test('a start passes over a snapshot with another head of the audit chain, behin
   assert.is(recover(machine.log, machine.snapshots, salt, 8)!.snapshotSeq, 0);
 });
 
-test('a verification says how far along the log it is, up to the end', async () => {
+test('a verification reports its position in the log, up to the end', async () => {
   const machine = await grown(5);
   const heard: number[][] = [];
   verifyStore(machine.log, machine.snapshots, null, 'full', (done, total) => heard.push([done, total]));

@@ -79,7 +79,7 @@ const held: VerifyReport = {
   faults: [],
 };
 
-test('the first check begins a while after the start, the next a period after the beginning of the one before', async () => {
+test('the first check begins a while after the start, each next one a period after the last began', async () => {
   const { check, asked, advance, settle, reports } = bench();
   check.start();
   assert.is(advance(599), false);
@@ -151,7 +151,7 @@ async function lived(): Promise<Machine> {
 const erase = (machine: Machine, player: string) =>
   machine.ask(player, { type: 'erase', caller: 0, subject: subjectOf(player), commitment: '0', by: 'p' });
 
-test('batches that an erasure rewrites behind a running check, even twice, are no damage', async () => {
+test('batches that an erasure rewrites where a running check has passed, even twice, are no damage', async () => {
   const machine = await lived();
   await erase(machine, 'player 0');
   const steps = verifySteps(machine.log, machine.snapshots, null, 'background');
@@ -164,7 +164,7 @@ test('batches that an erasure rewrites behind a running check, even twice, are n
   assert.is(step.value.lastSeq, machine.actor.durableSeq);
 });
 
-test('a batch that two erasures rewrite behind a check is no damage', async () => {
+test('a batch that two erasures rewrite where a check has passed is no damage', async () => {
   const machine = await lived();
   const events = [0, 1].map((i) => ({ ...event, eventId: `b${i}`, subject: subjectKeyOf(`both ${i}`), timestamp: t0 }));
   await machine.ask('both', { type: 'submit', caller: 0, events });
@@ -191,7 +191,7 @@ test('rewritten content that no record accounts for is still damage', async () =
   }
 });
 
-test('a batch that came back as it was before an erasure is damage, to a check and to a copy', async () => {
+test('a batch that returned to its content before an erasure is damage, to a check and to a copy', async () => {
   const machine = await lived();
   const players = ['player 0', 'player 1'];
   const events = players.map((player) => ({ ...event, eventId: player, subject: subjectKeyOf(player), timestamp: t0 }));

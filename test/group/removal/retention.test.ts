@@ -37,7 +37,7 @@ async function lived(events: number): Promise<Life> {
   return life;
 }
 
-test('old events leave the log with their bytes, newer ones and what all said stay', async () => {
+test('old events leave the log with their bytes, newer ones and all evidence stay', async () => {
   const life = await lived(20);
   const { machine } = life;
   const sums = life.sums();
@@ -63,7 +63,7 @@ test('ids of retired events stay taken, and a retired event cannot be withdrawn'
 
 // Found by review: the withdrawal was carried out, and a restore from a backup of the moment between brought the event
 // back.
-test('an event that retires while its withdrawal is on its way cannot be withdrawn', async () => {
+test('an event that retention deletes while its withdrawal is pending cannot be withdrawn', async () => {
   const { machine } = await lived(6);
   const located = (await machine.ask('locate', { type: 'locate', eventId: 'id-3-' })) as Located;
   const command = machine.withdrawal(null, located);
@@ -104,7 +104,7 @@ test('acts that are audited stay, whatever their age', async () => {
   assert.is(before.length, 5);
 });
 
-test('sums of a pair at rest are kept where they are, and those of a pair that moved are kept anew', async () => {
+test('sums of an unchanged pair stay in place, and those of a changed pair are written anew', async () => {
   const life = await lived(3);
   const { machine } = life;
   const kept = () => recordsOf(machine.log).filter(({ record }) => record.type === 'evidence_kept');
@@ -123,7 +123,7 @@ test('sums of a pair at rest are kept where they are, and those of a pair that m
   assert.is(stateDigest(stateOf(machine.log)), stateDigest(machine.actor.state));
 });
 
-test('a pair whose events leave in several pieces is kept once, and the log of a group at rest stays as large', async () => {
+test('a pair whose events leave in pieces gets one record, and the log of a quiet group does not grow', async () => {
   const life = await lived(30);
   const { machine } = life;
   const sums = life.sums();
@@ -192,7 +192,7 @@ test('a group that retires at random is the same as one that never does', async 
   assert.ok(retired > 25 * 40, `${retired} records`);
 });
 
-test('a crash between any two effects of a retirement loses nothing, and the next start carries it on', async () => {
+test('a crash between any two effects of retention loses nothing, and the next start continues it', async () => {
   for (let effects = 1; ; effects++) {
     const life = await lived(12);
     const { machine } = life;
@@ -218,7 +218,7 @@ test('a crash between any two effects of a retirement loses nothing, and the nex
   }
 });
 
-test('a replica that is loaded anew and asked for a record before a retirement holds what left with it', async () => {
+test('a newly loaded replica at a record before a retention pass has the sums of that record', async () => {
   const life = await lived(12);
   const { machine } = life;
   const sums = life.sums();
@@ -243,7 +243,7 @@ test('which sums are kept already is known without reading the log', async () =>
   assert.ok(piece.rewrites.length > 0);
 });
 
-test('while the disk is low nothing new leaves by its age, erasures do, and with room it goes on', async () => {
+test('while the disk is low retention pauses, erasures continue, and with room retention resumes', async () => {
   const life = await lived(20);
   const { machine } = life;
   machine.actor.mayExpire = false;
@@ -275,7 +275,7 @@ test('a damaged batch stops retention until the next check, and erasures continu
 });
 
 // Found by review: one batch with a time ahead kept all that came behind it for years.
-test('an event of a clock that was ahead leaves with those behind it, and not before', async () => {
+test('an event of a clock that was ahead is deleted with the events after it, and not before', async () => {
   const life = await lived(3);
   const { machine } = life;
   const right = machine.now;
@@ -295,7 +295,7 @@ test('an event of a clock that was ahead leaves with those behind it, and not be
   assertHolds(machine.log);
 });
 
-test('erasures come in between the pieces of a retirement', async () => {
+test('erasures run between the pieces of retention', async () => {
   const life = await lived(9);
   const { machine } = life;
   const before = machine.trace.length;

@@ -136,7 +136,7 @@ class World {
   }
 }
 
-test('a reader that moves holds every verdict of the new node, whatever both had told before', async () => {
+test('a reader that changes nodes has every verdict of the new node, whatever both had sent before', async () => {
   for (let seed = 1; seed <= 15; seed++) {
     const random = new Random(seed);
     const world = new World();
@@ -192,7 +192,7 @@ test('new weights may move any player, so that a reader who moves gets every row
   assert.is(touchedSince(world.log, world.state, lastSeq), 'all');
 });
 
-test('an erasure since then, or a record that is not there yet, makes a reader begin anew', async () => {
+test('after an erasure, or with a record that does not exist yet, a reader starts anew', async () => {
   const world = new World();
   await world.event(0, 'p');
   await world.event(0, 'q');

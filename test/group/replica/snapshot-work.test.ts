@@ -50,7 +50,7 @@ function snapshotsOf(ms: number, store = new MemorySnapshotStore(), recoveredFro
 
 const headerOf = (seq: number) => ({ version: 1, seq, chain: '', digest: '', epoch: 1 });
 
-test('a last snapshot is not begun where the newest took longer than there is time', async () => {
+test('a last snapshot is not begun if the newest one took longer than the remaining time', async () => {
   const { work, stand } = snapshotsOf(5_001);
   assert.is(await work.makeLast(() => 5_000), true, 'nothing says what the first takes');
   assert.is(stand.begun, 1);
@@ -68,7 +68,7 @@ test('a snapshot that covers all is the last one, however little time there is',
   assert.is(stand.begun, 1);
 });
 
-test('amid an erasure none is made, not even the last one: it would name the player after its end', async () => {
+test('during an erasure no snapshot is made, not even the last one, which would name the player', async () => {
   const { work, stand } = snapshotsOf(1);
   stand.durableSeq = 1_000;
   stand.erasing = true;
@@ -92,7 +92,7 @@ test('the time that is left counts from the end of a snapshot that was being mad
   assert.is(stand.begun, 1);
 });
 
-test('what came while a snapshot was made is looked at when it is done, though nothing is written since', async () => {
+test('records that arrive during a snapshot are considered at its end, without a further write', async () => {
   const { work, stand } = snapshotsOf(1);
   stand.durableSeq = 1_000;
   work.makeIfDue();

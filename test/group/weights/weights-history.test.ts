@@ -40,7 +40,7 @@ async function logOf(...batches: readonly (readonly LogRecord[])[]): Promise<Mem
 
 const moved: LogRecord = { type: 'epoch_moved', epoch: t0, factor: 1 };
 
-test('weights are found between other records, with the time of their batch, and none beyond the last durable record', async () => {
+test('weights are found among other records with their time, up to the last durable record', async () => {
   const log = await logOf([formedRecord()], [moved, vector(5, 2), moved], [vector(6, 3)], [vector(7, 1)]);
   const piece = readWeights(log, 0, 5);
   assert.equal(
@@ -53,7 +53,7 @@ test('weights are found between other records, with the time of their batch, and
   assert.is(piece.upTo, 5);
 });
 
-test('a piece ends where it holds enough, if amid a batch, and the next goes on behind it', async () => {
+test('a piece ends when it has enough, even inside a batch, and the next one continues after it', async () => {
   const many = limits.weightsPagePeers + 1;
   const log = await logOf([formedRecord()], [vector(1, many), vector(2, many), moved]);
   const first = readWeights(log, 0, 4);

@@ -44,7 +44,7 @@ test('without a new record weights are computed again hourly, since decay moves 
 
 // Health said that weights took account of all events one commit before they were in force: reads in between knew
 // nothing of them.
-test('weights count as computed once what came of them is durable, and not before', async () => {
+test('weights count as computed once their record is durable, and not before', async () => {
   const computed: WeightsComputed = {
     basedOnSeq: 5,
     computedAt: t0,
@@ -87,7 +87,7 @@ test('weights count as computed once what came of them is durable, and not befor
 
 // Found in the dashboard: after a start of a quiet group no peer had a remark, and no pair was named, for up to an
 // hour.
-test('a node that starts on published weights computes once, since what stands out about peers is in no record', () => {
+test('a node that starts on published weights computes once, since no record has the signals', () => {
   const schedule = new WeightsSchedule(2000, 5, t0);
   assert.ok(schedule.startsAt(5, t0 + 1)! <= t0 + 1);
   ran(schedule, 5, t0 + 1, t0 + 2);
@@ -141,7 +141,7 @@ test('a vector becomes a record when a value moved by more than a thousandth, or
   assert.is(publishes([1, 0.502], t0 + 3 * limits.weightsRepublishMs), true, 'its own record is newer');
 });
 
-test('a vector becomes a record when a witness group changed, and where the one in force is of the first version of scoring', () => {
+test('a vector is recorded if a witness group changed or the current one is of the first scoring', () => {
   const given = new Given().peers(2);
   given.apply([{ type: 'weights_published', ...computed(given, [1, 1]), z: null, witness: null }], t0);
   const publishes = (witness: number[]) => {
@@ -155,7 +155,7 @@ test('a vector becomes a record when a witness group changed, and where the one 
   );
 });
 
-test('evidence is gathered at its worth of the moment, with what each peer shares', () => {
+test('evidence is gathered with its present value and the shared players of each peer', () => {
   const given = new Given(30).peers(3);
   given.event(0, 'a');
   given.event(1, 'a', { eventType: 'commendation' });

@@ -48,7 +48,7 @@ test('a change of a published figure changes the tag, and no other change does',
   }
 });
 
-test('the tag of a match tells its players, their order and the unknown ones apart', () => {
+test('the tag of a match depends on its players, their order and the unknown ones', () => {
   const other = { ...view, score: 50 };
   const tags = [
     tagOf(view, other),

@@ -120,7 +120,7 @@ async function onBothLanes(run: (face: TestFace) => Promise<string>): Promise<[s
 
 for (const [number, conversation] of conversations.entries()) {
   const whole = Buffer.from(conversation.join(''));
-  test(`conversation ${number} gets the same answers through the lane and without it, sent at once, one by one, half-closed`, async () => {
+  test(`conversation ${number} gets the same answers with and without the fast path, however it is sent`, async () => {
     const pieces = { once: [whole], single: conversation.map((one) => Buffer.from(one)) };
     for (const [how, sent] of Object.entries(pieces)) {
       for (const ends of [false, true]) {
@@ -247,7 +247,7 @@ async function readsLate(port: number, asked: number, ms: number): Promise<strin
 }
 
 for (const fastPath of [true, false]) {
-  test(`who lets answers lie for longer than a head may take has all of them in the end (fast path ${fastPath})`, async () => {
+  test(`a caller that leaves answers unread for long still gets all of them (fast path ${fastPath})`, async () => {
     const face = await startFace({ group: group(), fastPath });
     // More than all buffers between the two take, so that requests are cut where reading stops.
     const asked = 30_000;
@@ -260,7 +260,7 @@ for (const fastPath of [true, false]) {
     }
   });
 
-  test(`a connection that never asks is told why it ends and does no more, and one that rests after an answer is closed (fast path ${fastPath})`, async () => {
+  test(`a silent connection gets a reason and ends; an idle one is closed (fast path ${fastPath})`, async () => {
     let writes = 0;
     const face = await startFace({
       group: {
@@ -290,7 +290,7 @@ for (const fastPath of [true, false]) {
   });
 }
 
-test('at the end of the node an answer under way goes out and says that the connection closes', async () => {
+test('at the end of the node an answer in progress is sent and says that the connection closes', async () => {
   let release = (): void => {};
   const released = new Promise<void>((resolve) => {
     release = resolve;
@@ -319,7 +319,7 @@ test('at the end of the node an answer under way goes out and says that the conn
   assert.is(writes, 1, 'what stands behind the last answer is not done: nobody would be told');
 });
 
-test('a caller that reads nothing has no more answers made ahead of it than the bound, and is not at rest', async () => {
+test('answers for a caller that reads nothing stay within the bound, and it does not count as idle', async () => {
   /** A connection of which nothing is taken before it is said so. */
   class Held extends Duplex {
     written = 0;

@@ -98,7 +98,7 @@ const leftAlone: Readonly<Record<string, string>> = {
 };
 
 for (const [what, text] of Object.entries(leftAlone)) {
-  test(`${what} is left to node:http, also behind a plain head`, () => {
+  test(`${what} is left to node:http, also after a plain head`, () => {
     const plain = `${line}Host: h\r\n\r\n`;
     const reader = new HeadParser();
     assert.is(reader.read(text, 0), undefined);
@@ -107,7 +107,7 @@ for (const [what, text] of Object.entries(leftAlone)) {
   });
 }
 
-test('a head takes no longer where its blanks could be read in many ways', () => {
+test('a head takes no longer if its blanks could be read in many ways', () => {
   const blanks = ' '.repeat(limits.fastPathHeadBytes - 100);
   const fields = [`A:${blanks}\x80`, `A: a${blanks}\x80`, `A: ${'a '.repeat(blanks.length / 2)}\x80`];
   for (const field of fields) {

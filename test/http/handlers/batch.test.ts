@@ -33,7 +33,7 @@ test('every event of a batch is of its own player, whatever is wrong with others
   }
 });
 
-test('every item gets what it would have got alone, in the order sent', async () => {
+test('every item gets the result that it would have got alone, in the order sent', async () => {
   await other.submit({ event_id: 'theirs' });
   const first = await peer.submit({ event_id: 'stored' });
   const { status, body } = await send([

@@ -68,7 +68,7 @@ test('a second event with the same type and timestamp, however spelt, is stored 
   assert.is(read.event_count, 5);
 });
 
-test('an event id that is stored is 409 with when it came, even if the content differs', async () => {
+test('a stored event id is 409 with the time of its arrival, even if the content differs', async () => {
   const first = await peer.submit({ event_id: 'twice' });
   for (const more of [{}, { severity: 1, game_id: 'second', player_id: 'someone else' }]) {
     const { status, body } = await peer.submit({ event_id: 'twice', ...more });
@@ -77,7 +77,7 @@ test('an event id that is stored is 409 with when it came, even if the content d
   }
 });
 
-test("another peer's event id is 409 that tells nothing more", async () => {
+test('the event id of another peer is a 409 that reveals nothing more', async () => {
   await peer.submit({ event_id: 'mine' });
   const { status, body } = await other.submit({ event_id: 'mine' });
   assert.is(status, 409);
@@ -197,7 +197,7 @@ test('a body is at most 16 KiB', async () => {
   assert.is(await send(2 * 1024 * 1024), 413);
 });
 
-test('a body that is no UTF-8 JSON is malformed, and one that is no object fails the schema at its root', async () => {
+test('a body that is not UTF-8 JSON is malformed, and one that is not an object fails at its root', async () => {
   const headers = { 'Content-Type': 'application/json' };
   const send = async (raw: string | Uint8Array): Promise<{ code: string; details?: { field: string } }> =>
     (await ask(node.url, '/api/v1/events', { method: 'POST', key: peer.key, raw, headers })).body;
@@ -245,7 +245,7 @@ test('a player id is opaque and comes back as it was written', async () => {
   }
 });
 
-test('a withdrawn event is gone, its id stays taken', async () => {
+test('a withdrawn event is no longer listed, and its id stays taken', async () => {
   const player_id = newPlayer();
   await peer.submit({ player_id, event_id: 'gone' });
   const path = '/api/v1/events/gone';
@@ -258,7 +258,7 @@ test('a withdrawn event is gone, its id stays taken', async () => {
   assert.equal([score.score, score.confidence, score.verdict, score.event_count], [50, 0, 'neutral', 0]);
 });
 
-test("another peer's event, an unknown one, and what is no event id cannot be withdrawn", async () => {
+test('the event of another peer, an unknown one, and an invalid event id cannot be withdrawn', async () => {
   await peer.submit({ event_id: 'kept' });
   for (const id of ['kept', 'never-sent', 'a%2Fb', 'x'.repeat(500), '%C3%BC']) {
     const { status, body } = await ask(node.url, `/api/v1/events/${id}`, { method: 'DELETE', key: other.key });

@@ -27,7 +27,7 @@ function read(playerId: string, what: string, how = {}): Promise<Answer> {
 
 const hour = /^\d{4}-\d\d-\d\dT\d\d:00:00\.000Z$/;
 
-test('a score and a verdict tell the same, rounded and cut', async () => {
+test('a score and a verdict agree, rounded and cut', async () => {
   const player = newPlayer();
   // The word of a pre-trusted peer counts before weights are computed.
   await node.group.preTrust('add', peer.peerId, 'test');
@@ -64,7 +64,7 @@ test('a player is one under its id and under its hash, in either case', async ()
   }
 });
 
-test('explain adds what the score is made of, and the split from three peers on', async () => {
+test('explain adds the parts of the score, and the split from three peers on', async () => {
   const player = newPlayer();
   await peer.submit({ player_id: player, severity: 1 });
   const one = (await read(player, 'trust-score?explain=true')).body.explain;
@@ -182,7 +182,7 @@ test('own events come newest first, page by page', async () => {
   }
 });
 
-test('without a key a read has a tag, may be kept for two seconds, and is not sent twice', async () => {
+test('without a key a read has a tag, may be cached for two seconds, and is not sent twice', async () => {
   const player = newPlayer();
   await peer.submit({ player_id: player });
   const paths = [
@@ -230,7 +230,7 @@ test('a tag that was good before a change is good no more, of a score as of a ma
   );
 });
 
-test('with a key, good or bad, no answer may be kept', async () => {
+test('with a key, good or bad, no answer may be cached', async () => {
   const player = newPlayer();
   await peer.submit({ player_id: player });
   for (const key of [peer.key, 'ptf_dev_wrong']) {

@@ -54,7 +54,7 @@ test('the hosted form takes a valid session among other cookies', async () => {
   assert.is(status, 201);
 });
 
-test('the hosted form refuses a session that is missing, forged, expired, unbounded or for another environment', async () => {
+test('the hosted form refuses a missing, forged, expired, unbounded or foreign session', async () => {
   const unsigned = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${Buffer.from(`{"aud":"ptf-dev","exp":${inAnHour}}`).toString('base64url')}.`;
   const cookies = [
     '',
@@ -143,7 +143,7 @@ test('an id that the identity mode forbids reaches the group as no subject', asy
 });
 
 for (const publishSaltCheck of [true, false]) {
-  test(`the list of peers ${publishSaltCheck ? 'shows' : 'keeps to itself'} the fingerprint of the salt`, async () => {
+  test(`the list of peers ${publishSaltCheck ? 'shows' : 'hides'} the fingerprint of the salt`, async () => {
     const face = await startFace({ settings: { publishSaltCheck } });
     try {
       const { group } = (await ask(face.url, '/api/v1/peers')).body;

@@ -8,7 +8,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { refused } from '../../../src/errors.js';
 import type { GroupApi } from '../../../src/group/api.js';
-import { createMetrics, type Metrics } from '../../../src/http/metrics/metrics.js';
+import { createMetrics } from '../../../src/http/metrics/metrics.js';
 import { startMetricsServer } from '../../../src/http/metrics/metrics-server.js';
 import { until } from '../../support/until.js';
 import { ask, askRaw } from '../exchange.js';
@@ -23,20 +23,15 @@ function sampleOf(text: string, line: string): number | undefined {
   return found === undefined ? undefined : Number(found.slice(line.length + 1));
 }
 
-async function textOf(metrics: Metrics): Promise<string> {
-  metrics.watch(groupDouble());
-  return metrics.text();
-}
-
 test('answers are counted by route template, method, status and code, never by id', async () => {
-  const metrics = createMetrics(version);
+  const metrics = createMetrics(version, groupDouble);
   const face = await startFace({ metrics });
   await ask(face.url, '/api/v1/players/very-secret/verdict', { key: activeKey });
   await ask(face.url, '/api/v1/players/second-secret/verdict');
   await ask(face.url, '/api/v1/health');
   await ask(face.url, '/very-secret-path');
   await face.drain();
-  const text = await textOf(metrics);
+  const text = await metrics.text();
   const verdict =
     'ptf_http_requests_total{route="/api/v1/players/{id}/verdict",method="GET",status="404",code="player_not_found"}';
   assert.is(sampleOf(text, verdict), 2);
@@ -50,7 +45,7 @@ test('answers are counted by route template, method, status and code, never by i
 });
 
 test('answers without a request are counted too: parse errors and excess connections', async () => {
-  const metrics = createMetrics(version);
+  const metrics = createMetrics(version, groupDouble);
   const face = await startFace({ metrics, settings: { connectionsMax: 1 } });
   const busy = connect(face.port, '127.0.0.1');
   await once(busy, 'connect');
@@ -62,15 +57,15 @@ test('answers without a request are counted too: parse errors and excess connect
   busy.destroy();
   await until(async () => (await askRaw(face.port, ['no request\r\n\r\n']))[0]?.status === 400);
   await face.drain();
-  const text = await textOf(metrics);
+  const text = await metrics.text();
   const none = 'ptf_http_requests_total{route="none",method="other"';
   assert.ok(sampleOf(text, `${none},status="503",code="overloaded"}`)! >= 1);
   assert.ok(sampleOf(text, `${none},status="400",code="invalid_parameter"}`)! >= 1);
 });
 
-test('a request that breaks off counts as what its caller was told, and as nothing else', async () => {
+test('a request that breaks off is counted with the answer of its caller, and only once', async () => {
   for (const type of ['application/json', 'application/json; charset=utf-8']) {
-    const metrics = createMetrics(version);
+    const metrics = createMetrics(version, groupDouble);
     const face = await startFace({ metrics });
     const socket = connect(face.port, '127.0.0.1');
     let told = '';
@@ -83,15 +78,15 @@ test('a request that breaks off counts as what its caller was told, and as nothi
     await face.drain();
     await turnOfLoop();
     assert.match(told, /^HTTP\/1\.1 400 /);
-    const counted = (await textOf(metrics)).match(/^ptf_http_requests_total.*$/gm);
+    const counted = (await metrics.text()).match(/^ptf_http_requests_total.*$/gm);
     assert.equal(counted, [
       'ptf_http_requests_total{route="none",method="other",status="400",code="invalid_parameter"} 1',
     ]);
   }
 });
 
-test('an answer counts also where its caller gave up waiting: what is slow must show', async () => {
-  const metrics = createMetrics(version);
+test('an answer counts even if its caller gave up waiting, so that slow answers show', async () => {
+  const metrics = createMetrics(version, groupDouble);
   let answer: () => void = () => undefined;
   let isAsked = false;
   const playerEvents: GroupApi['playerEvents'] = () =>
@@ -107,17 +102,17 @@ test('an answer counts also where its caller gave up waiting: what is slow must 
   for (let turn = 0; turn < 10; turn++) await turnOfLoop();
   answer();
   await face.drain();
-  assert.match(await textOf(metrics), /^ptf_http_requests_total\{route="[^"]*events",.*status="404".*\} 1$/m);
+  assert.match(await metrics.text(), /^ptf_http_requests_total\{route="[^"]*events",.*status="404".*\} 1$/m);
 });
 
-test('the group tells of turns, events and work', async () => {
-  const metrics = createMetrics(version);
+test('the group reports turns, events and work', async () => {
+  const metrics = createMetrics(version, groupDouble);
   metrics.turnCommitted(3, 1000, 2);
   metrics.turnCommitted(1, 500, 4);
   metrics.eventsDecided('report_spam', 'accepted', 2);
   metrics.eventsDecided('report_spam', 'duplicate_event', 1);
   metrics.workDone('snapshot', false, 1500);
-  const text = await textOf(metrics);
+  const text = await metrics.text();
   assert.is(sampleOf(text, 'ptf_commit_records_sum'), 4);
   assert.is(sampleOf(text, 'ptf_commit_bytes_total'), 1500);
   assert.is(sampleOf(text, 'ptf_commit_duration_seconds_sum'), 0.006);
@@ -126,11 +121,10 @@ test('the group tells of turns, events and work', async () => {
 });
 
 test("gauges show the group's status at the moment of the scrape", async () => {
-  const metrics = createMetrics(version);
-  assert.is(sampleOf(await metrics.text(), 'ptf_log_last_seq'), 0);
   let lastSeq = 1;
   const group = groupDouble();
-  metrics.watch({ ...group, status: () => ({ ...group.status(), lastSeq }) });
+  const metrics = createMetrics(version, () => ({ ...group, status: () => ({ ...group.status(), lastSeq }) }));
+  assert.is(sampleOf(await metrics.text(), 'ptf_log_last_seq'), 1);
   lastSeq = 42;
   const text = await metrics.text();
   assert.is(sampleOf(text, 'ptf_log_last_seq'), 42);
@@ -152,7 +146,7 @@ test("gauges show the group's status at the moment of the scrape", async () => {
 });
 
 test('promtool finds no fault with the metrics', async () => {
-  const metrics = createMetrics('1.2.3');
+  const metrics = createMetrics('1.2.3', groupDouble);
   const face = await startFace({ metrics });
   await ask(face.url, '/api/v1/health');
   await face.drain();
@@ -164,8 +158,13 @@ test('promtool finds no fault with the metrics', async () => {
   else assert.equal([status, stdout, stderr], [0, '', '']);
 });
 
-test('the metrics have a server of their own, with nothing else on it', async () => {
-  const server = await startMetricsServer(createMetrics(version), '127.0.0.1', 0, pino({ level: 'silent' }));
+test('the metrics have their own server, which serves nothing else', async () => {
+  const server = await startMetricsServer(
+    createMetrics(version, groupDouble),
+    '127.0.0.1',
+    0,
+    pino({ level: 'silent' }),
+  );
   const url = `http://${server.host}:${server.port}`;
   const status = async (path: string, method: 'GET' | 'POST' | 'HEAD'): Promise<number> => {
     const answer = await request(`${url}${path}`, { method });
@@ -187,7 +186,7 @@ test('the metrics have a server of their own, with nothing else on it', async ()
   await server.close();
 });
 
-test('metrics that cannot be read are 500 with nothing else, and the log says why', async () => {
+test('metrics that cannot be read are an empty 500, and the log states the reason', async () => {
   const logged: Record<string, unknown>[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => logged.push(JSON.parse(line)) });
   const failing = { text: () => Promise.reject(new Error('a secret sentence')), contentType: 'text/plain' };

@@ -14,7 +14,7 @@ test('the text is that of a counter and a histogram of prom-client for the same 
   });
   const histogram = new Histogram({
     name: 'ptf_http_request_duration_seconds',
-    help: 'From the arrival of the head to the answer.',
+    help: 'Time from the arrival of the request head to the answer.',
     labelNames: ['route', 'method'],
     buckets: [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
     registers,

@@ -54,7 +54,7 @@ async function allow({ node }: Group, player: string, ms = hourMs, note = 'note'
 const read = (node: TestNode, path: string, tag?: string): Promise<Answer> =>
   ask(node.url, path, tag === undefined ? {} : { headers: { 'if-none-match': tag } });
 
-test('every read shows a neutral verdict and says why, with a tag of its own, until the entry is over', async () => {
+test('every read shows a neutral verdict with its reason and a separate tag, until the entry ends', async () => {
   const given = await group();
   const { node, player } = given;
   const score = `/api/v1/players/${player}/trust-score`;
@@ -114,7 +114,7 @@ test('an entry counts to the end of its minute, and a new one takes its place', 
   await node.close();
 });
 
-test('the stream tells the beginning and the end of an entry, and a client and its cache honour it', async () => {
+test('the stream sends the begin and the end of an entry, and a client and its cache honour it', async () => {
   const given = await group();
   const { node, peers, player } = given;
   const reader = new StreamReader(peers[0]!.key);

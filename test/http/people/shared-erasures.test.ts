@@ -52,7 +52,7 @@ test('erasures of players whom others reported are counted per peer, in the audi
   }
 });
 
-test('a peer whose erasure waits is told why', async () => {
+test('the answer to a waiting erasure states the reason', async () => {
   let aheadMs = -2 * DAY_MS;
   const clock = { now: () => Date.now() + aheadMs };
   const node = await startTestNode({ GROUP_SALT: salt, ERASURE_MODE: 'own' }, { clock });
@@ -75,7 +75,7 @@ test('a peer whose erasure waits is told why', async () => {
   await cautious.close();
 });
 
-test('a peer whose erasure is refused is told whose quota is used up', async () => {
+test('the answer to a refused erasure states whose quota is used up', async () => {
   const node = await startTestNode({ GROUP_SALT: salt, ERASURE_QUOTA_PER_DAY: '1' });
   const peers: PeerClient[] = [];
   for (let i = 0; i < 11; i++) peers.push(await registerPeer(node.url, `Peer ${i}`));

@@ -137,7 +137,7 @@ test('in high-security mode only subject hashes pass, in bodies, too', async () 
   await node.close();
 });
 
-test('a group with kinds takes canonical ids and hashes only, and says what is canonical, never the id', async () => {
+test('a group with kinds accepts only canonical ids and hashes, and its refusal never contains the id', async () => {
   const node = await startTestNode({ PLAYER_ID_KINDS: 'steam,minecraft' });
   const peer = await registerPeer(node.url);
   const canonical = '76561202255225729';
@@ -180,7 +180,7 @@ test('a group with kinds takes canonical ids and hashes only, and says what is c
   await node.close();
 });
 
-test('a key that was sent as a bearer token is told which header it belongs in', async () => {
+test('the refusal of a key sent as a bearer token names the right header', async () => {
   const face = await startFace();
   try {
     const headers = { Authorization: `Bearer ${activeKey}` };
@@ -195,7 +195,7 @@ test('a key that was sent as a bearer token is told which header it belongs in',
   }
 });
 
-test('the root says where to go, and sends browsers to the description', async () => {
+test('the root lists the addresses, and redirects browsers to the description', async () => {
   const face = await startFace();
   try {
     const index = await ask(face.url, '/');

@@ -16,7 +16,7 @@ function read<T>(outcome: Outcome<T>): T | string {
   return outcome.ok ? outcome.value : outcome.code;
 }
 
-test('a limit is a whole number from 1 to 200, 50 where absent', () => {
+test('a limit is a whole number from 1 to 200, and 50 if absent', () => {
   assert.is(read(readLimit('')), 50);
   assert.is(read(readLimit('limit=1')), 1);
   assert.is(read(readLimit('limit=200&other=x')), 200);

@@ -48,7 +48,7 @@ test('without a limit nothing is refused', async () => {
   });
 });
 
-test('a peer beyond its limit gets 429 with the fields that say when to come again, on reads and on writes', async () => {
+test('a peer beyond its limit gets 429 with fields that say when to retry, on reads and on writes', async () => {
   for (const [path, how] of [
     [scores, {}],
     ['/api/v1/peers', {}],
@@ -81,7 +81,7 @@ test('an address beyond its limit gets 429 before its key is looked at, and prob
   });
 });
 
-test('an address registers so many peers in an hour, and is then told how long to wait', async () => {
+test('an address registers a limited number of peers an hour, and then learns how long to wait', async () => {
   await withFace({ registrationsPerAddressPerHour: 2 }, async ({ url }) => {
     const register = (json: unknown) => ask(url, '/api/v1/peers/register', { json });
     const valid = { peer_name: 'P', game_ids: ['g'] };
@@ -97,7 +97,7 @@ test('an address registers so many peers in an hour, and is then told how long t
   });
 });
 
-test('a batch counts its events: one larger than the limit is taken, and waited for', async () => {
+test('a batch counts its events: one above the limit is accepted, and delays the next request', async () => {
   await withFace({ rateLimitPeerPerS: 10 }, async ({ url }) => {
     const events = Array.from({ length: 50 }, (_, i) => eventBody({ event_id: `e-${i}` }));
     const startedAt = performance.now();

@@ -37,7 +37,7 @@ async function refusedIds(): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map(([, name, count]) => [name, Number(count)]));
 }
 
-test('an event with several faults is told all of them in words, the first as before', async () => {
+test('the answer to an event with several faults describes them all, the first as before', async () => {
   const { status, body } = await submit({ event_type: 'cheat', severity: 2, timestamp: 1_732_000_000 });
   assert.is(status, 400);
   assert.match(body.error, /^event_type must be one of report_cheating, .*; got "cheat"$/);
@@ -62,7 +62,7 @@ test('an event with several faults is told all of them in words, the first as be
   });
 });
 
-test('a bare array sent as a batch is told that an object with events is expected', async () => {
+test('the refusal of a bare array as a batch says that an object with events is expected', async () => {
   const { status, body } = await sendBatch([peer.event()]);
   assert.equal([status, body.details], [400, { field: '', violation: 'type' }]);
   assert.is(body.error, 'the body must be an object with the field events; got an array');
@@ -113,7 +113,7 @@ test('ids with outer blanks, control or invisible characters are refused in bodi
   }
 });
 
-test('a game id holds no comma, and games in one string are told how to be written', async () => {
+test('a game id contains no comma, and the refusal of games in one string shows the right form', async () => {
   const register = (game_ids: unknown) =>
     ask(node.url, '/api/v1/peers/register', { json: { peer_name: 'a', game_ids } });
   const item = await register(['arena, chess']);

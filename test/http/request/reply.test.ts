@@ -24,7 +24,7 @@ function sent(route: Route | undefined, reply: ApiReply, exchange: Exchange) {
   return { status: wire.status, headers: replyHeaders(wire), payload: wire.payload };
 }
 
-test('a public read without a key carries the tag of its body and may be kept for two seconds', () => {
+test('a public read without a key has the tag of its body and may be cached for two seconds', () => {
   const { status, headers, payload } = sent(score, ok({ a: 1 }), plain);
   assert.is(status, 200);
   assert.is(payload, '{"a":1}');
@@ -56,7 +56,7 @@ test('tags are compared weakly, one by one, and a star matches any', () => {
   for (const header of [undefined, '', 'a', '"A"', '"b"', '"a']) assert.not(matchesTag(header, '"a"'));
 });
 
-test('an answer to a request with a key is private and never kept', () => {
+test('an answer to a request with a key is private and never cached', () => {
   const keyed = { ...plain, keySent: true, ifNoneMatch: '*' };
   for (const reply of [ok({ a: 1 }), refusalReply(refused('player_not_found'))]) {
     const { status, headers } = sent(score, reply, keyed);
@@ -66,7 +66,7 @@ test('an answer to a request with a key is private and never kept', () => {
   }
 });
 
-test('errors, health and writes are never kept', () => {
+test('errors, health and writes are never cached', () => {
   assert.is(sent(score, refusalReply(refused('player_not_found')), plain).headers['Cache-Control'], 'no-store');
   assert.is(sent(routes.getHealth, ok({}), plain).headers['Cache-Control'], 'no-store');
   assert.is(sent(routes.registerPeer, { status: 201, body: {} }, plain).headers['Cache-Control'], 'no-store');
@@ -120,7 +120,7 @@ test('a length is counted in bytes', () => {
   assert.is(sent(score, ok('\u{1F600}'), plain).headers['Content-Length'], 6);
 });
 
-test('the text of a reply says the same as its fields', () => {
+test('the text of a reply has the same content as its fields', () => {
   const exchanges = [plain, { ...plain, keySent: true }, { ...plain, problem: true }, { ...plain, ifNoneMatch: '*' }];
   const replies: readonly ApiReply[] = [
     ok({ a: 1 }),

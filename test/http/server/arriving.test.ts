@@ -44,7 +44,7 @@ test('in an overload only so many batches arrive at a time, and further ones onc
   assert.is(begin({ now: 1 }), undefined);
 });
 
-test('batches that take long to arrive keep no others out', () => {
+test('slow batches do not block batches of other peers', () => {
   const { begin } = tableOf();
   for (let i = 0; i < limits.batchesArriving; i++) begin({ now: i === 0 ? 0 : 10 });
   assert.is(begin({ now: limits.arrivingMs - 1 }), undefined);
@@ -52,7 +52,7 @@ test('batches that take long to arrive keep no others out', () => {
   assert.is(begin({ now: limits.arrivingMs }), undefined);
 });
 
-test('a holder that comes first is taken in beyond that, up to its share', () => {
+test('a new holder is admitted beyond that, up to its share', () => {
   const { begin } = tableOf();
   while (begin() !== undefined);
   assert.is(begin({ holder: 'two' }), undefined);
@@ -62,12 +62,12 @@ test('a holder that comes first is taken in beyond that, up to its share', () =>
   assert.is(begin({ isFirst: true }), undefined, 'the first holder has more than its share');
 });
 
-test('a node that is not overloaded takes in whatever comes', () => {
+test('a node that is not overloaded admits every event', () => {
   const { begin } = tableOf();
   for (let i = 0; i < 10 * limits.batchesArriving; i++) assert.ok(begin({ overloaded: false }));
 });
 
-test('bytes count as they arrive, and the largest body of whoever holds the most gives way', () => {
+test('bytes count as they arrive, and the largest body of the holder with the most gives way', () => {
   const { begin, ended } = tableOf();
   const size = limits.batchBodyBytes;
   const many = Array.from({ length: limits.arrivingBytes / size }, () => begin({ overloaded: false })!);
@@ -100,7 +100,7 @@ test('the room of a body is freed once when it ends, however often it ends', () 
   assert.equal(ended, []);
 });
 
-test('a body that comes too slowly ends, one that comes fast enough and one that began just now do not', () => {
+test('a body that is too slow ends, but neither a fast one nor one that has just begun', () => {
   const { table, begin, ended } = tableOf();
   const [slow, fast] = [begin()!, begin()!];
   for (let look = 1; look <= limits.arrivingSlowLooks; look++) {
@@ -116,7 +116,7 @@ test('a body that comes too slowly ends, one that comes fast enough and one that
   assert.equal(ended, ['request_timeout']);
 });
 
-test('a node that stood still between two looks ends nobody', () => {
+test('a node that was stopped between two looks closes no connection', () => {
   const { table, begin, ended } = tableOf();
   const body = begin()!;
   for (let seconds = 0; seconds < 10; seconds++) {
@@ -127,7 +127,7 @@ test('a node that stood still between two looks ends nobody', () => {
   assert.equal(ended, []);
 });
 
-test('bodies that stay half sent keep no batch of another peer out, and end with 408, on the fast path and through Koa', async () => {
+test('half-sent bodies block no batch of another peer, and end with 408, on the fast path and through Koa', async () => {
   const peers = [activeKey, 'ptf_dev_other'].map((key, index) => ({ key, view: peerView(index) }));
   const byDigest = new Map(peers.map(({ key, view }) => [hash('sha256', key, 'hex'), view]));
   const head = `POST /api/v1/events/batch HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${activeKey}\r\nContent-Type: application/json\r\n`;
@@ -170,7 +170,7 @@ async function send(port: number, body: Buffer): Promise<Socket> {
   return socket;
 }
 
-test('a connection that rests holds nothing of the body that it sent', async () => {
+test('an idle connection retains nothing of the body that it sent', async () => {
   const face = await startFace();
   const body = Buffer.from(JSON.stringify('x'.repeat(1_000_000)));
   const sockets: Socket[] = [];
@@ -242,7 +242,7 @@ for (const { way, fastPath, pieces } of ways) {
   });
 }
 
-test('nor anything of what was read from it', async () => {
+test('an idle connection retains nothing of the bytes that were read from it', async () => {
   const face = await startFace();
   const marked = { events: 'none', mark: 'x'.repeat(300_000) };
   const read: WeakRef<object>[] = [];

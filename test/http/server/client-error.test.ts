@@ -13,7 +13,7 @@ test('an overflow is the fault of the larger part of the packet', () => {
   assert.is(overflow(`GET / HTTP/1.1\r\nHost: x\r\nA: ${long}\r\n\r\n`), 'headers_too_large');
 });
 
-test('the rest of a head is told by how its first line goes on', () => {
+test('the rest of a head is recognised by the end of its first line', () => {
   assert.is(overflow(`${long} HTTP/1.1\r\nHost: x\r\n\r\n`), 'uri_too_long');
   assert.is(overflow(`${long}\r\nB: b\r\n\r\n`), 'headers_too_large');
   assert.is(overflow(long), 'uri_too_long');

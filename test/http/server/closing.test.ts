@@ -62,7 +62,7 @@ function statusesOf(text: string): number[] {
 }
 
 for (const fastPath of [true, false]) {
-  test(`who sends on behind what ends the connection, and reads late, has every answer (fast path ${fastPath})`, async () => {
+  test(`a caller that sends on after the last answer and reads late gets every answer (fast path ${fastPath})`, async () => {
     const face = await startFace({ fastPath });
     try {
       const texts = await Promise.all(endings.map(([, sent, behind]) => readsLate(face.port, sent, behind)));
@@ -94,7 +94,7 @@ for (const fastPath of [true, false]) {
     await drained;
   });
 
-  test(`who takes nothing of its answers does not keep the node from ending in order (fast path ${fastPath})`, async () => {
+  test(`a caller that reads none of its answers does not prevent a clean stop (fast path ${fastPath})`, async () => {
     const face = await startFace({ fastPath });
     const socket = connect({ port: face.port, host: '127.0.0.1' });
     socket.pause();
@@ -108,7 +108,7 @@ for (const fastPath of [true, false]) {
     socket.destroy();
   });
 
-  test(`who never stops sending behind the last answer is cut off (fast path ${fastPath})`, async () => {
+  test(`a caller that never stops sending after the last answer is disconnected (fast path ${fastPath})`, async () => {
     const face = await startFace({ fastPath });
     try {
       const ask = async (everyMs: number, piece: string): Promise<void> => {

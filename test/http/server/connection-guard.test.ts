@@ -78,7 +78,7 @@ test('a connection whose request is as late as it was reported is ended once', (
   assert.is(ended.length, 1);
 });
 
-test('a request that arrived whole before its turn came is left alone', () => {
+test('a request that arrived completely before its turn is left unchanged', () => {
   const { time, ended, seen } = late(nothing);
   seen.arrived = { request: { complete: true }, complete: true };
   time.pass(longMs);
@@ -94,7 +94,7 @@ test('a head that came before its turn has the time of a request for its body, a
   assert.is(ended.length, 1);
 });
 
-test('a body that came within that time is left alone', () => {
+test('a body that arrived within that time is left alone', () => {
   const { time, ended, seen } = late(nothing);
   const request = { complete: false };
   seen.arrived = { request, complete: false };
@@ -104,7 +104,7 @@ test('a body that came within that time is left alone', () => {
   assert.equal(ended, []);
 });
 
-test('nothing is done to a connection that is gone', () => {
+test('a connection that is gone is left alone', () => {
   const { time, ended, socket } = late(nothing);
   socket.destroy();
   time.pass(longMs);
@@ -113,7 +113,7 @@ test('nothing is done to a connection that is gone', () => {
 
 // Found on a busy machine: a head that was cut where reading stopped was called late in the moment in which it was read
 // from again.
-test('a caller that was not read from until a moment ago is not late, and has the time of a head', () => {
+test('a caller that was not read from until now is not late, and has the time limit of a head', () => {
   const { time, ended, guard, open } = guarded();
   const socket = open();
   socket.pause();
@@ -150,7 +150,7 @@ test('more connections are ended in a millisecond if very many are late', () => 
   assert.is(ended.length, 10);
 });
 
-test('a caller that takes nothing of its answers for too long is ended, and one that takes some is not', async () => {
+test('a caller that reads nothing of its answers for too long is disconnected, unless it reads some', async () => {
   const { time, guard } = guarded();
   const sockets: Socket[] = [];
   const server = createServer();
@@ -192,7 +192,7 @@ test('a caller that takes nothing of its answers for too long is ended, and one 
 
 // Found on a busy machine: each event that a pipelined flood wrote let its connection flow while it was on its way to
 // the disk.
-test('a connection with many that wait is not read from, whoever lets it flow', async () => {
+test('a connection with many waiting requests is not read from, even if it is resumed', async () => {
   const { guard } = guarded();
   const requests: IncomingMessage[] = [];
   const server = createServer((request) => requests.push(request));
@@ -226,7 +226,7 @@ test('a connection with many that wait is not read from, whoever lets it flow', 
   }
 });
 
-test('bodies that wait take the places of many requests, up to what one read brings', () => {
+test('waiting bodies take the places of many requests, up to the content of one read', () => {
   const { guard, open } = guarded();
   const socket = open();
   const kept = { socket, headers: { 'content-length': String(10 * limits.pipelinedPlaceBytes) } };

@@ -55,7 +55,7 @@ function received(socket: Socket): Promise<string> {
   });
 }
 
-test('a read pipelined behind a write finds it done', async () => {
+test('a read pipelined after a write sees the write', async () => {
   let written = 0;
   const seen: number[] = [];
   const group = (): Partial<GroupApi> => ({
@@ -154,7 +154,7 @@ test('requests behind a write are answered once and in order, also after the cal
   }
 });
 
-test('a request to speak another protocol is answered in this one and ends the connection, so that nothing behind it is lost in silence', async () => {
+test('a request for another protocol gets an HTTP answer that ends the connection', async () => {
   await onBothLanes(
     () => ({}),
     async (face) => {
@@ -172,7 +172,7 @@ test('a request to speak another protocol is answered in this one and ends the c
   );
 });
 
-test('behind an answer that ends the connection nothing is carried out and nothing is refused', async () => {
+test('after an answer that ends the connection no request is carried out or refused', async () => {
   let submitted = 0;
   const group = (): Partial<GroupApi> => ({
     submit: () => {
@@ -207,7 +207,7 @@ test('requests before a tunnel are answered before the tunnel is refused', async
   );
 });
 
-test('a caller that asks for a tunnel behind an event and hangs up before its commit ends nobody else', async () => {
+test('a caller that sends CONNECT after an event and resets early ends no other connection', async () => {
   let commit = (): void => undefined;
   let submitted = (): void => undefined;
   await onBothLanes(
@@ -240,7 +240,7 @@ test('a caller that asks for a tunnel behind an event and hangs up before its co
   );
 });
 
-test('a request that breaks off amid its body is refused under its own id and in the form that it accepts', async () => {
+test('a request that breaks off in its body is refused under its own id and in the form that it accepts', async () => {
   await onBothLanes(
     () => ({}),
     async (face) => {
@@ -265,7 +265,7 @@ test('a head with two Host fields is malformed', async () => {
   );
 });
 
-test('a caller that hangs up amid its body is no fault of ours', async () => {
+test('a caller that hangs up in its body is no internal fault', async () => {
   await onBothLanes(
     () => ({}),
     async (face) => {
@@ -291,7 +291,7 @@ test('a caller that hangs up amid its body is no fault of ours', async () => {
   );
 });
 
-test('draining lets a request arrive that is on its way, and tells who takes too long', async () => {
+test('draining lets a request arrive that has begun, and answers one that takes too long', async () => {
   await onBothLanes(
     () => ({}),
     async (face) => {
@@ -312,7 +312,7 @@ test('draining lets a request arrive that is on its way, and tells who takes too
   );
 });
 
-test('a request that came in full while the process stood still is answered, however late that is in a drain', async () => {
+test('a request that arrived completely while the process was stopped is answered, even late in a drain', async () => {
   await onBothLanes(
     () => ({}),
     async (face) => {
@@ -335,7 +335,7 @@ test('a request that came in full while the process stood still is answered, how
   );
 });
 
-test('an erasure whose body breaks off or makes no sense is refused, and not carried out', async () => {
+test('an erasure whose body breaks off or is invalid is refused, and not carried out', async () => {
   let erased = 0;
   const group = (): Partial<GroupApi> => ({
     erase: async () => {
@@ -381,7 +381,7 @@ for (let i = 0; i < count; i++) {
   });
 }`;
 
-test('callers whom only the system has taken when the node stops are answered', async () => {
+test('callers that only the system has accepted when the node stops are answered', async () => {
   for (const fastPath of [true, false]) {
     const face = await startFace({ fastPath });
     const flag = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
@@ -395,7 +395,7 @@ test('callers whom only the system has taken when the node stops are answered', 
   }
 });
 
-test('a body that is announced, not sent and read by no route keeps no new caller out', async () => {
+test('a body that is announced, not sent and read by no route blocks no new caller', async () => {
   for (const fastPath of [true, false]) {
     const face = await startFace({ fastPath, settings: { connectionsMax: 2 } });
     try {

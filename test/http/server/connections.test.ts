@@ -38,7 +38,7 @@ test('the oldest idle connection is closed for a new one, and a busy one never',
   assert.equal([first.isDestroyed, second.isDestroyed, third.isDestroyed], [false, true, false]);
 });
 
-test('a connection that was active since it was last looked at outlives one that said nothing', () => {
+test('a connection that was active since the last look outlives a silent one', () => {
   const { admit } = tableOf({ max: 3 });
   const [active, silent, third] = sockets(3) as [FakeSocket, FakeSocket, FakeSocket];
   for (const socket of [active, silent, third]) admit(socket);
@@ -106,7 +106,7 @@ test('only the address with more than its share loses a connection when all shar
   );
 });
 
-test('an address with more than its share, all of it busy, is refused rather than given the room of others', () => {
+test('an address with more than its share, all busy, is refused instead of getting the room of others', () => {
   const { admit } = tableOf({ max: 8 });
   const [few, many] = [sockets(2, '198.51.100.7'), sockets(6)];
   for (const socket of many) socket.isBusy = true;
@@ -115,7 +115,7 @@ test('an address with more than its share, all of it busy, is refused rather tha
   assert.not(few.some(({ isDestroyed }) => isDestroyed));
 });
 
-test('a proxy counts as one address, whose connections do not give way to it', () => {
+test('a proxy counts as one address, whose connections do not give way to itself', () => {
   const { admit } = tableOf({ max: 8 });
   const [proxied, direct] = [sockets(3, '127.0.0.1'), sockets(5)];
   for (const socket of [...proxied, ...direct]) admit(socket);
@@ -141,7 +141,7 @@ test('a connection that asked something is passed over more often than one that 
 });
 
 for (const address of ['127.0.0.1', '::1', '::ffff:127.0.0.1']) {
-  test(`connections from ${address} are a proxy's, which may hold all of them, unless told otherwise`, () => {
+  test(`connections from ${address} are from a proxy and may take all places, unless configured otherwise`, () => {
     for (const loopbackIsProxy of [true, false]) {
       const { admit } = tableOf({ max: 10, perAddressMax: 2, loopbackIsProxy });
       const all = sockets(4, address);

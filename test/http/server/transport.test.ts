@@ -30,7 +30,7 @@ async function codes(pieces: readonly (string | Uint8Array)[], row = {}): Promis
   );
 }
 
-test('bytes that are no HTTP get 400 in the form of every error, and the connection ends', async () => {
+test('bytes that are not HTTP get 400 in the form of every error, and the connection ends', async () => {
   const garbage = [
     'hello\r\n\r\n',
     'GET\r\n\r\n',
@@ -81,7 +81,7 @@ test('a target may be absolute, but hold no raw byte beyond ASCII and no fragmen
   }
 });
 
-test('a head over its bound is 414 where the target is the larger part, else 431', async () => {
+test('a head over its bound is 414 if the target is the larger part, otherwise 431', async () => {
   for (const size of [limits.headBytes, limits.parserHeadBytes, 2 * limits.parserHeadBytes]) {
     const target = `/${'a'.repeat(size)}`;
     assert.equal(await codes([`GET ${target} HTTP/1.1\r\n${host}${close}\r\n`]), [[414, 'uri_too_long']], `${size}`);
@@ -127,7 +127,7 @@ test('a body may come in chunks, cut anywhere', async () => {
   assert.equal([answer?.status, answer?.body.player_id], [201, 'pl\u00e4yer \u{1F600}']);
 });
 
-test('a chunk that is none is 400', async () => {
+test('an invalid chunk is 400', async () => {
   const pieces = [submission('Transfer-Encoding: chunked\r\n'), 'zz\r\n{}\r\n'];
   assert.equal(await codes(pieces, events), [[400, 'invalid_parameter']]);
 });
@@ -178,7 +178,7 @@ test('a caller that expects 100 gets it, or is refused before it sends the body'
   );
 });
 
-test('a caller that asks whether to continue with a long body that no route reads is told to', async () => {
+test('a caller that sends Expect with a long body that no route reads gets 100 Continue', async () => {
   const head = `PUT /api/v1/peers HTTP/1.1\r\n${host}${expect}Content-Length: 2000000\r\n\r\n`;
   // Nothing is answered before that: a caller that is told nothing ends with 408.
   const until = (received: string) => received.startsWith('HTTP/1.1 100 Continue\r\n\r\n');

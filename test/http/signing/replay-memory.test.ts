@@ -30,7 +30,7 @@ test('signatures that cannot be replayed any more are dropped', () => {
   assert.ok(memory.size <= limits.signatureWindowS + 10, String(memory.size));
 });
 
-test('a full memory takes nothing twice: what is as old as the forgotten ones is too old', () => {
+test('a full memory accepts no signature twice: one as old as the dropped ones is too old', () => {
   const memory = new ReplayMemory(1_000);
   const signatures = Array.from({ length: 3_000 }, (_, i) => ({
     bytes: randomBytes(64),

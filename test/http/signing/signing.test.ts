@@ -130,7 +130,7 @@ test('a public key comes with the registration, from the operator, and goes by t
   await node.close();
 });
 
-test('a public key that is no 32 bytes in base64url is refused at registration', async () => {
+test('a public key that is not 32 bytes in base64url is refused at registration', async () => {
   const node = await startTestNode();
   const good = newSigningKey().publicKey;
   for (const public_key of ['', good.slice(1), `${good}=`, `${good.slice(0, 42)}B`, `${good.slice(0, 42)}+`, 7, null]) {
@@ -228,7 +228,7 @@ test('a signature is taken within 300 s of its creation, and not after it expire
   await node.close();
 });
 
-test('a request that was taken is refused when it comes again, and when it comes twice at once', async () => {
+test('an accepted signed request is refused when repeated, and when it comes twice at once', async () => {
   const { node, peer, key } = await signing();
   const request = eventRequest(peer);
   const headers = await signedHeaders(request, key);

@@ -53,7 +53,7 @@ test('the signature of RFC 9421, B.2.6, holds for the base that is made of its r
   assert.ok(verify(null, base, key, Buffer.from(signature, 'base64')));
 });
 
-test('the base of RFC 9421, B.2.3, is made of its request, but for the parameter that is not taken', () => {
+test('the base of RFC 9421, B.2.3, is built from its request, except for an unsupported parameter', () => {
   const params = '("date" "@method" "@path" "@query" "@authority" "content-digest");created=1618884473';
   const base = baseOf(['date', '@method', '@path', '@query', '@authority', 'content-digest'], params).toString();
   assert.ok(base.includes('"@query": ?param=Value&Pet=dog\n'));
@@ -107,7 +107,7 @@ test('the base of any request is that of an independent library', () => {
   );
 });
 
-test('the digests of RFC 9530 are those of their body, whole or in pieces', () => {
+test('the digests of RFC 9530 match their body, whole or in pieces', () => {
   const body = '{"hello": "world"}';
   const sha256 = 'sha-256=:X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=:';
   assert.is(digestOf(body), sha256);

@@ -55,7 +55,7 @@ async function holdsNodeValues(node: TestNode, key: string, told: ReadonlyMap<st
   assert.equal(await differences(node.url, key, told, [...told.keys()]), []);
 }
 
-test('a reader gets the whole group, then each change, and its table is what the node answers', async () => {
+test('a reader gets the whole group, then each change, and its table equals the answers of the node', async () => {
   await withNode(async (node, [a, b, c]) => {
     for (let i = 0; i < 20; i++) await report(a!, `player ${i}`);
     const reader = await liveReader(node, a!.key);
@@ -105,7 +105,7 @@ test('an id of another node, or none at all, is answered by a reset and a snapsh
   });
 });
 
-test('an erased player is gone before the erasure is answered, and an id from before it is not resumed', async () => {
+test('an erased player is sent as gone before the erasure is answered, and an older id is not resumed', async () => {
   await withNode(async (node, [a]) => {
     await report(a!, 'erased');
     await report(a!, 'stays');
@@ -143,7 +143,7 @@ test('a reader ends with its key: suspended, revoked or rotated', async () => {
   });
 });
 
-test('a node that ends tells its readers to resume', async () => {
+test('a node that ends asks its readers to resume', async () => {
   const node = await startTestNode({ GROUP_SALT: salt });
   const peer = await registerPeer(node.url);
   const reader = await liveReader(node, peer.key);
@@ -153,7 +153,7 @@ test('a node that ends tells its readers to resume', async () => {
   await reader.close();
 });
 
-test('a peer that has as many readers as it may is refused a further one', async () => {
+test('a peer with the maximum number of readers is refused a further one', async () => {
   const face = await startFace({ group: {} });
   const sockets = Array.from({ length: limits.streamReadersPerPeer }, () => {
     const socket = connect(face.port, '127.0.0.1');

@@ -70,7 +70,7 @@ function readerOf({ feed = {}, reading = true }: Setting) {
 const events = (text: string): string[] => [...text.matchAll(/^event: (\w+)$/gm)].map((found) => found[1]!);
 const resumeAt = (position: number): string => `7-${mark.generation}.${position}`;
 
-test('a reader that does not read is told to resume, and cut off', async () => {
+test('a reader that does not read is asked to resume, and disconnected', async () => {
   const { pipe, ends, reader } = readerOf({});
   await reader.start(hello, resumeAt(3));
   pipe.reading = false;
@@ -108,7 +108,7 @@ test('a reader that catches up asks for no more than it reads', async () => {
   assert.equal(ends, [null]);
 });
 
-test('a heartbeat never runs ahead of a change that is on its way', async () => {
+test('a heartbeat never overtakes a change that is in flight', async () => {
   const feed = { mark };
   const pipe = new Pipe(true);
   const whole = { erasedAt: 0, listen: () => () => undefined, recent: () => [], walk: async () => null };
@@ -126,7 +126,7 @@ test('a heartbeat never runs ahead of a change that is on its way', async () => 
   assert.ok(pipe.text.includes(resumeAt(4)));
 });
 
-test('a piece that was read before an erasure was told is read again', async () => {
+test('a piece that was read before an erasure was sent is read again', async () => {
   const feed = { mark, erasedAt: 0, recent: (since: number) => (since === mark.position ? [] : null) };
   const texts = ['{"erased":1}', '{"kept":1}'];
   const walk = async (): Promise<ChangeWalk> => {
@@ -142,7 +142,7 @@ test('a piece that was read before an erasure was told is read again', async () 
   assert.equal(events(pipe.text), ['hello', 'snapshot', 'heartbeat']);
 });
 
-test('while it catches up a reader is told of erasures, and of changes only once it has', async () => {
+test('a reader gets erasures at once, and changes only after it has caught up', async () => {
   let answer: (walk: ChangeWalk) => void = () => undefined;
   const walk = () => new Promise<ChangeWalk>((resolve) => (answer = resolve));
   const recent = (since: number) => (since === mark.position ? [] : null);
@@ -160,7 +160,7 @@ test('while it catches up a reader is told of erasures, and of changes only once
   assert.equal(events(pipe.text), ['hello', 'gone', 'snapshot', 'heartbeat', 'change']);
 });
 
-test('an id is resumed from where it is of this generation and no erasure was told since', async () => {
+test('an id is resumed if it is of this generation and no erasure was sent since', async () => {
   for (const [id, erasedAt, expected] of [
     [resumeAt(2), 0, ['hello', 'change', 'heartbeat']],
     [resumeAt(2), 2, ['hello', 'change', 'heartbeat']],
@@ -186,7 +186,7 @@ test('changes older than memory are walked in the pool, and only the last frame 
   assert.is([...pipe.text.matchAll(/^event: change\nid: (.*)$/gm)].length, 1);
 });
 
-test('a reader is ended where the feed has forgotten what it told', async () => {
+test('a reader ends if the feed no longer has the changes that it needs', async () => {
   const { pipe, ends, reader } = readerOf({ feed: { recent: () => null, walk: async () => null } });
   await reader.start(hello, '');
   assert.equal(ends, ['rebuilt']);
@@ -210,7 +210,7 @@ test('an id of another node of the same group is resumed by its record and time,
   assert.ok(pipe.text.includes(`id: 7-${mark.generation}.3.aaaaaaaaaaaa.${(1_000).toString(36)}`));
 });
 
-test('a reader that another node told more waits until this node has told as much', async () => {
+test('a reader that got more from another node waits until this node has sent as much', async () => {
   const feed = { mark: { ...shared, seq: 4 } };
   const seqs: number[] = [];
   const walk = async (): Promise<ChangeWalk> => {

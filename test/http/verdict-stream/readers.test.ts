@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import type { FeedListener, FeedPosition } from '../../../src/group/verdict-changes.js';
 import { StreamReaders } from '../../../src/http/verdict-stream/readers.js';
 import { limits } from '../../../src/limits.js';
-import { groupDouble, peerView } from '../group-double.js';
+import { nodeDouble, peerView } from '../group-double.js';
 
 const mark: FeedPosition = { seq: 7, asOf: 0, generation: '0123456789ab', position: 3 };
 
@@ -20,7 +20,7 @@ class Heard extends Writable {
   }
 }
 
-test('every reader is told of an erasure at once: it is answered as soon as the feed goes on', async () => {
+test('every reader gets an erasure at once, which is answered as soon as the feed continues', async () => {
   let listener: FeedListener | undefined;
   const listen = (one: FeedListener) => {
     listener = one;
@@ -28,7 +28,7 @@ test('every reader is told of an erasure at once: it is answered as soon as the 
   };
   const verdicts = { mark, erasedAt: 0, listen, recent: () => [], walk: async () => null };
   const readers = new StreamReaders({
-    group: groupDouble({ verdicts }),
+    node: nodeDouble({ verdicts }),
     clock: { now: () => 0 },
     metrics: { requestAnswered() {}, idRefused() {}, streamReaders() {}, streamSynced() {}, streamEnded() {} },
   });
@@ -42,7 +42,7 @@ test('every reader is told of an erasure at once: it is answered as soon as the 
   readers.close();
 });
 
-test('only readers of a peer whose events went with an erasure are told so', async () => {
+test('only readers of a peer whose events were erased are notified of that', async () => {
   let listener: FeedListener | undefined;
   const listen = (one: FeedListener) => {
     listener = one;
@@ -50,7 +50,7 @@ test('only readers of a peer whose events went with an erasure are told so', asy
   };
   const verdicts = { mark, erasedAt: 0, listen, recent: () => [], walk: async () => null };
   const readers = new StreamReaders({
-    group: groupDouble({ verdicts }),
+    node: nodeDouble({ verdicts }),
     clock: { now: () => 0 },
     metrics: { requestAnswered() {}, idRefused() {}, streamReaders() {}, streamSynced() {}, streamEnded() {} },
   });
@@ -74,7 +74,7 @@ test('only readers of a peer whose events went with an erasure are told so', asy
 function silentReaders() {
   const ends: string[] = [];
   const readers = new StreamReaders({
-    group: groupDouble(),
+    node: nodeDouble(),
     clock: { now: () => 0 },
     metrics: {
       requestAnswered() {},

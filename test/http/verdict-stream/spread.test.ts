@@ -19,7 +19,7 @@ function readersOf(count: number, ms: number) {
   return { heard, readers: readers as unknown as StreamReader[] };
 }
 
-test('every reader is told everything in order, and the thread is given back in between', async () => {
+test('every reader gets all changes in order, and the thread yields in between', async () => {
   const { heard, readers } = readersOf(60, 1);
   const spread = new Spread();
   let turns = 0;
@@ -45,7 +45,7 @@ test('pending frames are sent at once on a flush', async () => {
   await Promise.all(told);
 });
 
-test('a reader that leaves while others are told holds nobody up', async () => {
+test('a reader that leaves during a send delays no other', async () => {
   const { heard, readers } = readersOf(50, 1);
   const open = new Set(readers);
   const spread = new Spread();

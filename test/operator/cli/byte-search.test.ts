@@ -47,7 +47,7 @@ test('a member that deletes its old files in time is proved clean', async () => 
   assert.is(await codeOf(searched), 'done');
 });
 
-test('a folder that is no member of etcd is refused', async () => {
+test('a folder that is not of an etcd member is refused', async () => {
   assert.is(await codeOf(awaitPurged(wal, marker, times)), 'no_store');
 });
 

@@ -195,7 +195,7 @@ test('wrong usage ends with 2 and asks for no node', async () => {
   assert.match(String(document.error), '64 hexadecimal');
 });
 
-test('what is wrong is said in one line of plain words', async () => {
+test('a fault is reported in one plain line', async () => {
   const said: Readonly<Record<string, readonly string[]>> = {
     "unknown command 'statsu' (Did you mean status?); see --help": ['statsu'],
     "unknown command 'nosuch'; see --help": ['help', 'nosuch'],
@@ -226,7 +226,7 @@ test('what is wrong is said in one line of plain words', async () => {
   }
 });
 
-test('an output that cannot be written is said, for a key may be lost with it', async () => {
+test('an output that cannot be written is reported, since a key may be lost with it', async () => {
   if (!existsSync('/dev/full')) return;
   const full = openSync('/dev/full', 'w');
   const child = spawn(process.execPath, [entry, 'completion', 'bash'], { stdio: ['ignore', full, 'pipe'] });
@@ -264,7 +264,7 @@ test('without a node every command that needs one ends with 3', async () => {
   assert.is((await json(['status'], 3, nowhere)).code, 'no_node');
 });
 
-test('the node is found by --data-dir, by DATA_DIR, by .env, and else in ./snapshots', async () => {
+test('the node is found by --data-dir, then DATA_DIR, then .env, then ./snapshots', async () => {
   const away = mkdtempSync(join(folder, 'away-'));
   assert.is((await ptf(['status', '--data-dir', node.dir], join(folder, 'nowhere'), away)).code, 0);
   assert.is((await ptf(['--data-dir', node.dir, 'status'], null, away)).code, 0);
@@ -281,7 +281,7 @@ test('the node is found by --data-dir, by DATA_DIR, by .env, and else in ./snaps
   assert.match(unreadable.err, '.env');
 });
 
-test('status shows what the node serves and how it stands', async () => {
+test('status shows the group of the node and its state', async () => {
   const value = await json(['status']);
   assert.equal(Object.keys(value).sort(), [
     'check',
@@ -341,7 +341,7 @@ test('a stored name with control characters does not reach the terminal as such'
   assert.not.ok(out.includes('\u001b'));
 });
 
-test('suspended and active change into each other, and the peer feels it', async () => {
+test('suspended and active change into each other, with effect on the peer', async () => {
   const peer = await addPeer('to suspend');
   assert.is((await json(['peers', 'suspend', peer.id, '--by', 'alice'])).status, 'suspended');
   assert.is((await newestAudit())?.actor, 'operator:alice');
@@ -352,7 +352,7 @@ test('suspended and active change into each other, and the peer feels it', async
   assert.is(await submit(peer, 'suspended-2'), 201);
 });
 
-test('two peers are declared the same or independent, the newest counts, and the audit log tells', async () => {
+test('the newest declaration of two peers as same or independent counts, and the audit log has it', async () => {
   const [one, other] = [await addPeer('one'), await addPeer('other')];
   for (const relation of ['same', 'independent', 'same'] as const) {
     const value = await json(['peers', relation, other.id, one.id, '--by', 'alice']);
@@ -365,7 +365,7 @@ test('two peers are declared the same or independent, the newest counts, and the
   assert.is((await json(['peers', 'same', one.id, 'nobody'], 1)).code, 'unknown_peer');
 });
 
-test('peers that never sent an event are purged once they are idle for long enough, and give their places back', async () => {
+test('peers that never sent an event are purged once idle for long enough, and free their places', async () => {
   const [idle, busy] = [await addPeer('idle'), await addPeer('busy')];
   assert.is(await submit(busy, 'busy-1'), 201);
   assert.equal((await json(['peers', 'purge', '--idle', '1h'])).purged, []);
@@ -396,7 +396,7 @@ test('a revocation is final', async () => {
   }
 });
 
-test('on a terminal a revocation is asked for, unless --yes says so', async () => {
+test('on a terminal a revocation asks for confirmation, unless --yes is given', async () => {
   const peer = await addPeer('to ask about');
   const run = async (args: readonly string[], answer: boolean): Promise<{ code: number; asked: number }> => {
     let asked = 0;
@@ -498,7 +498,7 @@ test('an erasure is done at once, and again there is nothing to erase', async ()
   assert.not.match(JSON.stringify(await json(['audit', 'tail', '--count', '200'])), subject);
 });
 
-test('where erasures wait for the operator, erase confirms what a peer asked for', async () => {
+test('if erasures wait for the operator, erase confirms the request of a peer', async () => {
   const waiting = await startTestNode({ ERASURE_MODE: 'operator' });
   try {
     const peer = await addPeer('asks', waiting.dir);
@@ -552,7 +552,7 @@ test('without a node the folder itself is verified, and damage is named', async 
   assert.is(statSync(file).mtimeMs, before);
 });
 
-test('a folder without a store is not called whole', async () => {
+test('a folder without a store is not reported as intact', async () => {
   const empty = mkdtempSync(join(folder, 'empty-'));
   assert.is((await json(['verify'], 1, empty)).code, 'no_store');
   assert.equal(readdirSync(empty), []);

@@ -107,14 +107,14 @@ test('Node must be new enough, and the node that runs should be of this release'
   one(judgeVersions(runtime, { ...running, version: '9.8.6' }), 'warn', /runs 9\.8\.6/);
 });
 
-test('a clock behind what was written is wrong, and one that nobody keeps is worth a word', () => {
+test('a clock behind the newest record is a fault, and one without a time service is a remark', () => {
   one(judgeClock(at, healthy, true), 'ok', /synchronised by/);
-  one(judgeClock(at - 5_000, healthy, null), 'ok', /keeps it right is unknown/);
+  one(judgeClock(at - 5_000, healthy, null), 'ok', /keeps the clock correct is unknown/);
   one(judgeClock(at - 60_000, healthy, true), 'fail', /head\.json was written 60 s later/);
-  one(judgeClock(at, healthy, false), 'warn', /no service keeps it right/);
+  one(judgeClock(at, healthy, false), 'warn', /no service keeps the clock correct/);
 });
 
-test('the data folder belongs to the node and to nobody else', () => {
+test('the data folder belongs only to the user of the node', () => {
   one(judgePermissions(healthy), 'ok', /only this user/);
   one(judgePermissions({ ...healthy, folder: null, files: [] }), 'ok', /no data folder yet/);
   one(judgePermissions({ ...healthy, uid: 0 }), 'fail', /belongs to user 1000/);
@@ -137,7 +137,7 @@ test('the disk is local, and has room for writes and for another snapshot', () =
   one(judgeDisk({ ...healthy, freeFiles: null }, 1e6), 'ok', /free/);
 });
 
-test('memory is held against what Sizing says of players and event ids', () => {
+test('memory is compared with the figures of Sizing for players and event ids', () => {
   const big = { ...running, counts: { peers: 1, players: 10_000_000, events: 100_000_000 } };
   // 150 MB + 3.5 x (10M x 127 + 100M x 23) bytes = 12.645 GB.
   one(judgeMemory(12e9, big), 'warn', /may need 12645\.0 MB/);
@@ -145,7 +145,7 @@ test('memory is held against what Sizing says of players and event ids', () => {
   one(judgeMemory(8e9, null), 'ok', /8000\.0 MB/);
 });
 
-test('a running node is asked how it stands', () => {
+test('a running node is asked for its state', () => {
   one(judgeRunning(running), 'ok', /accepts commands/);
   one(judgeRunning({ ...running, ready: false, reason: 'recovering' }), 'fail', /recovering/);
   one(judgeRunning({ ...running, writable: false, reason: 'disk_low' }), 'fail', /no writes: disk_low/);
@@ -156,7 +156,7 @@ test('a running node is asked how it stands', () => {
   one(judgeRunning({ ...running, check }), 'fail', /log: torn/);
 });
 
-test('a node that is there and says nothing is one finding among the others', async () => {
+test('a node that does not answer is one finding among others', async () => {
   one([judgeSilence('the node did not answer')], 'fail', /did not answer/);
   const dir = mkdtempSync(join(tmpdir(), 'ptf-doctor-'));
   const mute = createServer((socket) => socket.on('error', () => undefined).once('data', () => socket.destroy()));
@@ -170,7 +170,7 @@ test('a node that is there and says nothing is one finding among the others', as
   assert.match(out, /^\w+ +disk/m);
 });
 
-test('what a start would refuse is a fault of the configuration, however well the store holds', async () => {
+test('a setting that a start would refuse is a fault, even if the store is intact', async () => {
   one(judgeConfiguration(configuration, null, ['GROUP_ID is another']), 'fail', /GROUP_ID is another/);
   const dir = mkdtempSync(join(tmpdir(), 'ptf-doctor-'));
   const place = join(dir, 'backup');
@@ -214,7 +214,7 @@ test('what a start would refuse is a fault of the configuration, however well th
   }
 });
 
-test('what stands where the folder should, or keeps it from being made, is found', async () => {
+test('a file in place of the folder, or one that prevents its creation, is found', async () => {
   one(judgePermissions({ ...healthy, isFolder: false }), 'fail', /\/data is not a folder/);
   one(judgePermissions({ ...healthy, folder: null }), 'ok', /the first start creates it/);
   one(judgePermissions({ ...healthy, folder: null, mayMake: false }), 'fail', /may not create one in \/data/);
@@ -280,7 +280,7 @@ test('a healthy folder is found so with its node and without, and damage makes t
   }
 });
 
-test('where there is no folder yet, the nearest one above it is looked at', async () => {
+test('if there is no folder yet, the nearest one above it is examined', async () => {
   const dir = join(mkdtempSync(join(tmpdir(), 'ptf-doctor-')), 'not', 'yet');
   const { code, out } = await runHere(['doctor'], dir);
   assert.is(code, 0, out);

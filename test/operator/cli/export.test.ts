@@ -29,7 +29,7 @@ async function register(name: string): Promise<{ readonly peerId: string; readon
   return { peerId: registered.value.peer.peerId, apiKey: registered.value.apiKey };
 }
 
-test('the audit log comes whole, one entry per line, chained, with --json too', async () => {
+test('the audit log is exported completely, one chained entry per line, with --json too', async () => {
   const peers = 2 * limits.pageMax + 3;
   for (let i = 0; i < peers; i++) await register(`peer ${i}`);
   const entries = await exported('audit');
@@ -77,7 +77,7 @@ test('weights come as they were put into force, and the last of them are those i
   }
 });
 
-test('an export ends where nobody reads any more', async () => {
+test('an export ends if its output is closed', async () => {
   let texts = 0;
   const stream = async (): Promise<boolean> => {
     texts += 1;
@@ -88,7 +88,7 @@ test('an export ends where nobody reads any more', async () => {
   assert.is(texts, 1);
 });
 
-test('what is wrong is said as always: no node is 3, and a page that fails is 1', async () => {
+test('an export without a node ends with 3, and one whose page fails with 1', async () => {
   const gone = await runHere(['export', 'audit', '--json'], '/nowhere');
   assert.is(gone.code, 3);
   assert.is((JSON.parse(gone.out) as Json).code, 'no_node');

@@ -47,7 +47,7 @@ async function verdictOf(player: string): Promise<{ verdict: string; score: numb
 
 const run = (args: readonly string[]): Promise<Ran> => runHere(args, node.dir);
 
-test('what a simulation foretells of a revocation is what the reads say after it', async () => {
+test('a simulated revocation predicts the reads after it', async () => {
   const says = (i: number) => (i % 3 === 0 ? 'report_cheating' : 'commendation');
   await peerThat((i) => (i < 20 ? says(i) : null));
   await peerThat((i) => (i < 20 ? says(i) : null));
@@ -97,7 +97,7 @@ test('one simulation runs at a time', async () => {
   assert.ok((await node.group.simulate(query)).ok);
 });
 
-test('a walk over the log says how far it has come', async () => {
+test('a walk over the log reports its progress', async () => {
   const heard: number[][] = [];
   const progress = { to: (done: number, total: number) => heard.push([done, total]), end: () => {} };
   const { seq } = await callNode(node.dir, 'simulate', { half_life_days: 7, rows: 1 }, progress);
@@ -106,7 +106,7 @@ test('a walk over the log says how far it has come', async () => {
   assert.instance(refused, OperatorError);
 });
 
-test('what changes is shown in three tables, and how many are not named', () => {
+test('changes are shown in three tables, with the number of unlisted rows', () => {
   const none = { trusted: 0, neutral: 0, suspicious: 0, untrusted: 0 };
   const read = { score: 12.345, confidence: 0.5, verdict: 'untrusted' } as const;
   const value: SimulationValue = {

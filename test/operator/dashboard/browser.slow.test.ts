@@ -109,7 +109,7 @@ function define(): void {
     await node?.close();
   });
 
-  test('a wrong password is said, and opens nothing', async () => {
+  test('a wrong password is reported, and opens nothing', async () => {
     const { page } = seen;
     await signIn(page, 'a wrong password');
     assert.match((await page.getByRole('alert').textContent()) ?? '', /password is wrong/);
@@ -130,7 +130,7 @@ function define(): void {
     assert.equal(await namelessOf(page), []);
   });
 
-  test('a signed-in operator who comes by a link from elsewhere is not asked again', async () => {
+  test('a signed-in operator who follows a link from elsewhere need not sign in again', async () => {
     const { page } = seen;
     await page.goto(`${url()}sign-in`);
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
@@ -159,7 +159,7 @@ function define(): void {
     assert.is(await submit(key, peerId, 1), 201);
   });
 
-  test('what happens shows by itself', async () => {
+  test('changes of the node appear without a reload', async () => {
     const { page } = seen;
     await goTo(page, 'Overview');
     await page.locator('.tile', { hasText: 'ever accepted' }).getByText('1', { exact: true }).waitFor();
@@ -187,7 +187,7 @@ function define(): void {
     assert.is(await submit(key, peerId, 3), 201);
   });
 
-  test('the weight over time is drawn, and said in words', async () => {
+  test('the weight over time is drawn, and described in text', async () => {
     const { page } = seen;
     await page.locator('.plot canvas').waitFor();
     // A line needs a second sample, which comes ten seconds after the first.
@@ -197,7 +197,7 @@ function define(): void {
     assert.match(label ?? '', /Now: weight \d\.\d\d, gate 1\.00\.$/);
   });
 
-  test('a plot that was made before its page stood is drawn all the same', async () => {
+  test('a plot that was made before its page was shown is drawn nevertheless', async () => {
     const { page } = seen;
     // The list of peers comes after the page has been laid out once, as from far away.
     await page.route('**/commands/peers-list', async (route) => {
@@ -223,7 +223,7 @@ function define(): void {
     key = next;
   });
 
-  test('a player is looked up by its account id, which goes into no address', async () => {
+  test('a player is looked up by its account id, which appears in no address', async () => {
     const { page } = seen;
     await goTo(page, 'Players');
     await page.getByLabel('Player').fill('nobody');
@@ -239,7 +239,7 @@ function define(): void {
     assert.not.ok(((await page.locator('main').textContent()) ?? '').includes(peerId));
   });
 
-  test('what is chosen of a list stays chosen while the list is drawn anew', async () => {
+  test('a selection in a list stays when the list is redrawn', async () => {
     const { page } = seen;
     await goTo(page, 'Pre-trust');
     await page.getByLabel('Peer').selectOption({ label: 'Arena <b>EU</b> 1' });
@@ -276,7 +276,7 @@ function define(): void {
     await page.getByRole('heading', { level: 1, name: blank }).waitFor();
   });
 
-  test('the audit log tells a peer from an operator whose name it took', async () => {
+  test('the audit log distinguishes a peer from an operator with the same name', async () => {
     const { page } = seen;
     const id = await add('operator');
     await goTo(page, 'Audit');
@@ -368,7 +368,7 @@ function define(): void {
     }
   });
 
-  test('on a phone the menu says whether it is open, also when a view was chosen of it', async () => {
+  test('on a phone the menu says whether it is open, also after the choice of a view', async () => {
     const viewport = { width: 360, height: 740 };
     const narrow = await openPage(browser, { storageState: await seen.context.storageState(), viewport });
     await narrow.page.goto(url());
@@ -416,7 +416,7 @@ function define(): void {
     rmSync(dir, { recursive: true });
   });
 
-  test('the theme is chosen, and kept', async () => {
+  test('the theme is chosen, and stored', async () => {
     const { page } = seen;
     const ground = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
     const light = await ground();

@@ -12,7 +12,7 @@ function sample(at: number, more: Partial<Sample> = {}): Sample {
   return { at, accepted: 0, traffic: { reads: none, events: none }, ...more };
 }
 
-test('rates are what came between two samples, per second', () => {
+test('rates are the differences of two samples, per second', () => {
   const reads = { boundsS, upTo: [30, 30, 30], total: 30 };
   const pace = paceBetween(
     sample(1_000, { accepted: 100 }),
@@ -21,7 +21,7 @@ test('rates are what came between two samples, per second', () => {
   assert.equal([pace.eventsPerS, pace.readsPerS], [50, 10]);
 });
 
-test('percentiles are those of histogram_quantile, of what came between the samples alone', () => {
+test('percentiles are those of histogram_quantile, of observations between the samples alone', () => {
   // 100 requests since: 50 up to 1 ms, 40 more up to 10 ms, 10 more up to 100 ms.
   const before = { boundsS, upTo: [1_000, 1_000, 1_000], total: 1_000 };
   const after = { boundsS, upTo: [1_050, 1_090, 1_100], total: 1_100 };
@@ -35,13 +35,13 @@ test('percentiles are those of histogram_quantile, of what came between the samp
   assert.is(pace.eventMs, null);
 });
 
-test('what took longer than the last bound reads as that bound', () => {
+test('an observation above the last bound counts as that bound', () => {
   const slow = { boundsS, upTo: [0, 0, 0], total: 5 };
   const pace = paceBetween(sample(0), sample(1_000, { traffic: { reads: slow, events: none } }));
   assert.equal(pace.readMs, { p50: 100, p99: 100 });
 });
 
-test('a clock that stands still or goes back makes no rate', () => {
+test('a clock that stops or goes back gives no rate', () => {
   const history = new PaceHistory();
   history.add(sample(1_000));
   history.add(sample(1_000, { accepted: 5 }));
@@ -50,7 +50,7 @@ test('a clock that stands still or goes back makes no rate', () => {
   assert.is(history.now.eventsPerS, 0);
 });
 
-test('the ring of rates keeps the newest, oldest first', () => {
+test('the ring of rates stores the newest, oldest first', () => {
   const history = new PaceHistory();
   const samples = limits.paceSamplesMax + 10;
   for (let i = 0; i <= samples; i++) history.add(sample(i * 1_000, { accepted: i }));
@@ -61,7 +61,7 @@ test('the ring of rates keeps the newest, oldest first', () => {
   assert.is(events_per_s.at(-1), 1);
 });
 
-test('weights are kept once a minute, and end with what they are now', () => {
+test('weights are stored once a minute, and end with the present ones', () => {
   const history = new WeightHistory();
   const peer = { ...peerView(1), weight: 0.25, tau: 0.5 };
   assert.ok(history.isDue(0, null));
@@ -77,7 +77,7 @@ test('weights are kept once a minute, and end with what they are now', () => {
   assert.equal(gate, [0.5, 0.5, 0.5]);
 });
 
-test('weights that were published since are kept sooner', () => {
+test('weights that were published since are stored sooner', () => {
   const history = new WeightHistory();
   history.add(0, 100, [peerView(0)]);
   assert.not.ok(history.isDue(limits.weightSampleMsMin, 100));
@@ -85,7 +85,7 @@ test('weights that were published since are kept sooner', () => {
   assert.not.ok(history.isDue(limits.weightSampleMsMin - 1, 200));
 });
 
-test('a peer has no weight before it was there', () => {
+test('a peer has no weight before its registration', () => {
   const history = new WeightHistory();
   history.add(0, null, [peerView(0)]);
   assert.equal(history.value(peerView(1), 1_000).weight, [null, 0.5]);

@@ -105,21 +105,21 @@ test('the right password opens a session, in a cookie that scripts and other sit
   assert.is((await dashboard.call('/', { cookie: cookieOf(headers) })).status, 200);
 });
 
-test('over TLS the cookie stays on TLS, whoever ends it', async () => {
+test('over TLS the cookie is Secure, whichever proxy ends TLS', async () => {
   const signIn = (headers: Record<string, string>) => dashboard.call('/sign-in', { form: { password }, headers });
   for (const headers of [{ origin: 'https://ops.example.com' }, { 'x-forwarded-proto': 'https' }]) {
     assert.match(String((await signIn(headers)).headers['set-cookie']), /; Secure$/);
   }
 });
 
-test('the token says what the public port asks for, and nothing about the operator', async () => {
+test('the token contains the claims that the public port requires, and nothing about the operator', async () => {
   const claims = decodeJwt((await dashboard.signIn('alice')).replace('service_session=', ''));
   assert.is(claims.aud, 'ptf-dev');
   assert.is((claims.exp ?? 0) - (claims.iat ?? 0), limits.sessionMs / 1000);
   assert.equal(Object.keys(claims).sort(), ['aud', 'exp', 'iat', 'iss', 'jti']);
 });
 
-test('a wrong password is 401 and says so; no password set is told apart', async () => {
+test('a wrong password is 401, and the answer differs if no password is set', async () => {
   const wrong = await dashboard.call('/sign-in', { form: { password: 'not the password' } });
   assert.is(wrong.status, 401);
   assert.match(wrong.text, /role="alert">The password is wrong/);
@@ -130,7 +130,7 @@ test('a wrong password is 401 and says so; no password set is told apart', async
   assert.match(unset.text, /ptf dashboard set-password/);
 });
 
-test('who is turned away finds the name as it was typed, for the audit log names who signs in next', async () => {
+test('a refused sign-in shows the name as it was typed', async () => {
   const turnedAway = async (form: Record<string, string>) => (await dashboard.call('/sign-in', { form })).text;
   assert.match(await turnedAway({ operator: 'alice', password: 'wrong' }), 'name="operator" type="text" value="alice"');
   const hostile = await turnedAway({ operator: '"><script>', password: 'wrong' });
@@ -158,7 +158,7 @@ test('tries that are sent at once are counted before any of them is checked', as
   assert.is(statuses.filter((status) => status === 429).length, 5);
 });
 
-test('a session ends with its sign-out, also for whoever copied the cookie', async () => {
+test('a session ends with its sign-out, also for a copied cookie', async () => {
   const cookie = await dashboard.signIn();
   const other = await dashboard.signIn();
   const { status, headers } = await dashboard.call('/sign-out', { form: {}, cookie });
@@ -186,7 +186,7 @@ test('a session ends with its time', async () => {
   assert.is((await dashboard.call('/session', { cookie })).status, 401);
 });
 
-test('what does not come from the page itself changes nothing', async () => {
+test('a request from outside the page changes nothing', async () => {
   const cookie = await dashboard.signIn();
   const json = { peer_id: 'peer-0', status: 'suspended' };
   const host = new URL(dashboard.url).host;
@@ -207,7 +207,7 @@ test('what does not come from the page itself changes nothing', async () => {
   assert.is(signIn.headers['set-cookie'], undefined);
 });
 
-test('a change is signed with the name that was given at the sign-in, whatever the body says', async () => {
+test('a change is recorded under the name of the sign-in, whatever the body contains', async () => {
   const json = { peer_id: 'peer-0', status: 'suspended', by: 'mallory' };
   for (const [operator, by] of [
     ['', 'operator:dashboard'],
@@ -243,7 +243,7 @@ test('the hosted form registers a peer and shows its key', async () => {
   assert.equal([bad.status, JSON.parse(bad.text).code], [400, 'schema_validation_failed']);
 });
 
-test('what is not valid is refused in the words of the public port, every fault of it', async () => {
+test('an invalid body is refused in the words of the public port, with every fault', async () => {
   const cookie = await dashboard.signIn();
   const json = { peer_name: ' Arena', game_ids: ['arena, chess'], contact_email: 'nobody' };
   const refused = JSON.parse((await dashboard.call('/api/v1/peers/register', { json, cookie })).text);
@@ -276,7 +276,7 @@ test('commands that the page does not give are not there', async () => {
   }
 });
 
-test('a player is looked up without anything that tells peers apart', async () => {
+test('a player is looked up without anything that distinguishes peers', async () => {
   const cookie = await dashboard.signIn();
   const hash = 'ab'.repeat(32);
   const { status, text } = await dashboard.call('/player', { json: { player_id: hash }, cookie });
@@ -293,7 +293,7 @@ test('a player is looked up without anything that tells peers apart', async () =
   }
 });
 
-test('an open page is told how the node stands, and let go when its session ends', async () => {
+test('an open page gets the state of the node, and is closed when its session ends', async () => {
   const cookie = await dashboard.signIn();
   const response = await fetch(`${dashboard.url}/live`, { headers: { cookie } });
   assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/);
@@ -315,7 +315,7 @@ test('an open page is told how the node stands, and let go when its session ends
   await until(/event: ended\n/);
 });
 
-test('a HEAD of what goes on for ever ends, and takes no place of a page', async () => {
+test('a HEAD of an endless answer ends, and takes no place of a page', async () => {
   const cookie = await dashboard.signIn();
   for (let i = 0; i < limits.livePagesMax + 1; i++) {
     const response = await fetch(`${dashboard.url}/live`, { method: 'HEAD', headers: { cookie } });
@@ -338,7 +338,7 @@ test('more open pages than there is room for are turned away', async () => {
   abort.abort();
 });
 
-test('a refusal says when to come again, and what the public port says where it names no time', async () => {
+test('a refusal says when to retry, with the text of the public port if it has no time', async () => {
   const refusals = [refused('overloaded'), refused('overloaded', { retryAfterS: 7 }), refused('unknown_peer')];
   await dashboard.close();
   dashboard = await startTestDashboard({ setPeerStatus: async () => refusals.shift()! });
@@ -351,7 +351,7 @@ test('a refusal says when to come again, and what the public port says where it 
   }
 });
 
-test('a fault of our own tells the page nothing and the log what it was', async () => {
+test('an internal fault tells the page nothing and the log its cause', async () => {
   await dashboard.close();
   dashboard = await startTestDashboard({
     pendingErasures: () => {
@@ -370,7 +370,7 @@ test('a fault of our own tells the page nothing and the log what it was', async 
   assert.equal([refusedOne.status, JSON.parse(refusedOne.text).code], [403, 'peer_not_active']);
 });
 
-test('every answer forbids frames, foreign and inline scripts, and is not kept', async () => {
+test('every answer forbids frames, foreign and inline scripts, and is not cached', async () => {
   const cookie = await dashboard.signIn();
   for (const path of ['/', '/sign-in', '/session', '/nothing']) {
     const { headers } = await dashboard.call(path, { cookie });

@@ -81,7 +81,7 @@ test('at a terminal it is asked for twice', async () => {
   assert.ok(await isPassword(password, kept()));
 });
 
-test('at a terminal, one that is too short is told before it is typed again', async () => {
+test('at a terminal a password that is too short is refused before it is typed again', async () => {
   const { code, err, asked } = await typed('too short', 'too short');
   assert.equal([code, asked], [2, ['New password']]);
   assert.match(err, /at least 12 characters \(wrong_usage\)/);

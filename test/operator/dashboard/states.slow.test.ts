@@ -215,7 +215,7 @@ function define(): void {
     assert.equal(seen.complaints, []);
   });
 
-  test('each peer of weight 0 says why, on the list and on its own page, and is not green', async () => {
+  test('each peer of weight 0 has a reason, on the list and on its own page, and is not green', async () => {
     const dashboard = await serve(groupOf(everyKind, everySignal));
     const seen = await open(dashboard, 'peers');
     const { page } = seen;
@@ -245,7 +245,7 @@ function define(): void {
     assert.equal(seen.complaints, []);
   });
 
-  test('a group without players is told apart from one whose players nobody looked at yet', async () => {
+  test('a group without players and one without a look-up show different texts', async () => {
     let players = 0;
     let counted: VerdictCounts = {
       counts: { trusted: 0, neutral: 0, suspicious: 0, untrusted: 0 },
@@ -299,7 +299,7 @@ function define(): void {
     assert.equal(seen.complaints, []);
   });
 
-  test('no view is wider than a phone of 390 pixels, and each status is seen whole', async () => {
+  test('no view is wider than a phone of 390 pixels, and each status is fully visible', async () => {
     const identity = { ...fixed.identity, groupId: 'g'.repeat(limits.peerNameLength) };
     const dashboard = await serve({ ...groupOf(everyKind, everySignal), ...player, identity });
     const seen = await open(dashboard, '', { viewport: narrow });
@@ -367,7 +367,7 @@ function define(): void {
     assert.equal(seen.complaints, []);
   });
 
-  test('a page whose node stands still is old within 5 s, says so, and is live again without a reload', async () => {
+  test('a page of a stopped node is marked as outdated within 5 s, and live again without a reload', async () => {
     const dir = temporaryFolder();
     writeFileSync(join(dir, passwordFile), await hashPassword(password), { mode: 0o600 });
     const node = await startProcess({ DATA_DIR: dir, DASHBOARD_PORT: '0', LOG_LEVEL: 'info' });

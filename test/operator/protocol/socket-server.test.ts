@@ -87,7 +87,7 @@ test('only its own user may open the socket, which lies in the data folder', asy
   assert.is(statSync(path).mode & 0o777, 0o600);
 });
 
-test('a command reaches the group and its value comes back', async () => {
+test('a command reaches the group and its value is returned', async () => {
   const { group, calls } = recordedGroup(1);
   await start(group);
   const value = await callNode(folder, 'peers-rotate-key', { peer_id: 'peer-0', overlap_ms: 60_000, by: 'alice' });
@@ -138,7 +138,7 @@ test('a refusal of the group keeps its code, text and details', async () => {
   assert.equal(error.details, { reason: 'r' });
 });
 
-test('a broken invariant is an internal error without its text, and the socket goes on', async () => {
+test('a broken invariant is an internal error without its text, and the socket continues to work', async () => {
   const status = (): never => {
     throw new Error('inner words');
   };
@@ -203,7 +203,7 @@ test('where the path is too long for a socket, a short one is named in a file an
   assert.not(existsSync(dirname(socket.path)));
 });
 
-test('what a killed node left is replaced', async () => {
+test('the socket of a killed node is replaced', async () => {
   writeFileSync(join(folder, 'operator.sock'), 'no socket at all');
   await start(recordedGroup(1).group);
   assert.is((await callNode(folder, 'status', {})).counts.peers, 1);
@@ -242,7 +242,7 @@ test('nothing is left after closing, and then there is no node', async () => {
   assert.is((await rejection(callNode(join(folder, 'nowhere'), 'status', {}))).code, 'no_node');
 });
 
-test('a socket that nobody listens on is no node', async () => {
+test('a socket without a listener is no node', async () => {
   const { path } = await start(recordedGroup(0).group);
   rmSync(path);
   writeFileSync(path, '');
@@ -270,7 +270,7 @@ test('closing does not wait for a verification, and its asker learns that the ou
   assert.is((await asking).code, 'no_answer');
 });
 
-test('an answer that is none is told as such', async () => {
+test('an invalid answer is reported as such', async () => {
   const server = createServer((connection) => {
     connection.once('data', () => connection.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]'));
   });
@@ -281,7 +281,7 @@ test('an answer that is none is told as such', async () => {
   assert.is(error.exitCode, 1);
 });
 
-test('long work is not waited for where nobody answers, as in a node that was stopped by a signal', async () => {
+test('long work fails if no process answers, as in a node that was stopped by a signal', async () => {
   const held: Socket[] = [];
   const mute = createServer((socket) => held.push(socket));
   await new Promise<void>((resolve) => mute.listen(join(folder, 'operator.sock'), resolve));
@@ -291,7 +291,7 @@ test('long work is not waited for where nobody answers, as in a node that was st
   assert.is(error.code, 'no_answer');
 });
 
-test('long work that says nothing is waited for where somebody took it up', async () => {
+test('long work without progress reports is waited for once it was accepted', async () => {
   const { group } = recordedGroup(1, {
     async verify() {
       await setTimeout(limits.requestTimeoutMs + 1_000);
@@ -302,7 +302,7 @@ test('long work that says nothing is waited for where somebody took it up', asyn
   assert.is((await rejection(callNode(folder, 'verify', {}))).code, 'overloaded');
 });
 
-test('long work says how far it has come before it answers, and a refusal after that is still one', async () => {
+test('long work reports progress before its answer, which may still be a refusal', async () => {
   let fails = false;
   const { group } = recordedGroup(1, {
     async verify(onProgress) {

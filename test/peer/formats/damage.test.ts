@@ -24,7 +24,7 @@ for (const [name, make] of Object.entries(lists)) {
     assert.not.match(JSON.stringify(list), /Été|plain, with|玩家|198\.51|225827/);
   });
 
-  test(`${name}: cut anywhere, no row is read that the whole list does not hold`, () => {
+  test(`${name}: cut anywhere, no row is read that the whole list does not contain`, () => {
     const bytes = Buffer.from(whole);
     const known = new Set(events);
     for (let length = 0; length < bytes.length; length++) {

@@ -43,7 +43,7 @@ async function importJson(...args: string[]) {
   return { code, err, document: JSON.parse(out) };
 }
 
-test('an import reports every ban once; a second one, of the same list in another spelling, changes nothing', async () => {
+test('an import reports every ban once, and a second one in another spelling changes nothing', async () => {
   const text = lists.source!(50);
   const first = await importJson(list('bans.cfg', text));
   assert.equal([first.code, first.document.delivered, first.document.duplicates], [0, 50, 0], first.err);
@@ -52,7 +52,7 @@ test('an import reports every ban once; a second one, of the same list in anothe
   assert.equal([second.code, second.document.delivered, second.document.duplicates], [0, 50, 50]);
 });
 
-test('a list that another format holds too is the same list: the dump of a database adds nothing to its CSV', async () => {
+test('the dump of a database adds nothing to the CSV of the same list', async () => {
   const first = await importJson(list('sb_bans.csv', lists.sourcebans!(20)));
   assert.equal([first.code, first.document.delivered, first.document.duplicates], [0, 20, 0], first.err);
   const second = await importJson(list('sb_bans.sql', lists['sourcebans-sql']!(20)));
@@ -80,7 +80,7 @@ test('an import of a public list names its origin, which the operator must have 
   assert.match(doctor.out, /refused 3 reports of the spool imports for good, the last for unknown_origin/);
 });
 
-test('a dry run asks no node, needs no configuration, and tells bad lines by its exit code', async () => {
+test('a dry run needs neither node nor configuration, and its exit code reports bad lines', async () => {
   const before = proxy.sent.length;
   const file = list('bans.cfg', `${lists.rust!(3)}banid 12 "x" "y" -1\n`);
   const { code, out } = await world.run(['import', file, '--dry-run', '--json']);
@@ -102,7 +102,7 @@ test('the offline server of a Minecraft list is an option of the command', async
   assert.equal([code, JSON.parse(out).events[0].player_id], [0, `minecraft-offline:survival:${uuid}`]);
 });
 
-test('wrong usage, a dead node and an unknown format have exit codes of their own', async () => {
+test('wrong usage, an unreachable node and an unknown format have separate exit codes', async () => {
   const file = list('bans.cfg', lists.rust!(3));
   assert.is((await world.run(['import', file, '--time-zone', 'Mars/Olympus'])).code, 2);
   assert.is((await world.run(['import', join(world.folder, 'missing.cfg')])).code, 2);

@@ -57,7 +57,7 @@ rule('of a LiteBans export 0 and -1 are permanent, an inactive ban is lifted, an
   );
 });
 
-rule('of a Source list each person is one event, and what is no person is refused with its line', () => {
+rule('in a Source list each person is one event, and other entries are refused with their line', () => {
   const list = plan(sample('source-banned_user.cfg'));
   assert.is(list.format, 'source');
   assert.equal(brief(list), [`2 ${A} send`, `3 ${B} send`, `4 ${C} send`, `5 ${D} send`]);
@@ -80,7 +80,7 @@ rule('of a SourceBans table one ban stands; the others are lifted, over, deleted
   );
 });
 
-rule('of a Squad list far ends are permanent, kicks by the game are no evidence, and no admin is reported', () => {
+rule('in a Squad list far ends are permanent, game kicks are no evidence, and no admin is reported', () => {
   const list = plan(sample('squad-Bans.cfg'));
   assert.is(list.format, 'squad');
   assert.equal(brief(list), [`2 ${A} send`, `3 ${B} send`, `4 ${eos} send`, `6 ${C} expired`, `9 ${D} send`]);
@@ -163,7 +163,7 @@ rule('each Steam form of the id forms ends as one player', () => {
   );
 });
 
-rule('no name, reason, address or admin of a list stands in its plan', () => {
+rule('no name, reason, address or admin of a list appears in its plan', () => {
   const files = [
     ['minecraft-banned-players.json', 'TestCheater|Nom_|X-Ray|ModName'],
     ['litebans_bans.csv', 'Hacked|ModName|198\\.51|appeal|4444555566ff'],

@@ -63,7 +63,7 @@ function planned(): { readonly dir: string; readonly steps: readonly (readonly [
   return { dir, steps: [...aside, ...place, ['.restoring', '.tmp-restored']] };
 }
 
-test('cut short after any step, what is left of a restore leads to the same folder', async () => {
+test('interrupted after any step, the remainder of a restore leads to the same folder', async () => {
   for (let done = 0; ; done++) {
     const { dir, steps } = planned();
     if (done > steps.length) {
@@ -81,7 +81,7 @@ test('cut short after any step, what is left of a restore leads to the same fold
   }
 });
 
-test('a restore without a plan has changed nothing, and is begun anew', async () => {
+test('a restore without a plan has changed nothing, and is restarted', async () => {
   const dir = temporaryFolder();
   fill(dir, old);
   fill(join(dir, '.restoring', 'store'), { 'log/data.mdb': 'half a log' });
@@ -95,7 +95,7 @@ test('a restore without a plan has changed nothing, and is begun anew', async ()
   removeFolder(dir);
 });
 
-test("what earlier restores moved aside is in nobody's way, and stays", async () => {
+test('folders that earlier restores moved aside do not disturb, and stay', async () => {
   const dir = temporaryFolder();
   fill(dir, { 'replaced-before/log/data.mdb': 'older' });
   const restoring = await Restoring.begin(dir, false);
@@ -107,7 +107,7 @@ test("what earlier restores moved aside is in nobody's way, and stays", async ()
   removeFolder(dir);
 });
 
-test('a folder that holds anything, or that a node or another restore owns, is left as it is', async () => {
+test('a folder with content, or one that a node or another restore owns, is left unchanged', async () => {
   const dir = temporaryFolder();
   fill(dir, { file: 'x' });
   assert.instance(await rejection(Restoring.begin(dir, false)), NotEmptyError);
@@ -133,7 +133,7 @@ test('a restore leaves a folder alone that a node owns and has not opened yet', 
   removeFolder(dir);
 });
 
-test('the epochs of a copy go on from those of what it is a copy of', async () => {
+test('the epochs of a copy continue from those of its source', async () => {
   const dir = temporaryFolder();
   await passEpochOn(dir, 7);
   const owner = await claimFolder(dir);
@@ -148,7 +148,7 @@ test('the epochs of a copy go on from those of what it is a copy of', async () =
   for (const folder of [dir, copy]) removeFolder(folder);
 });
 
-test('a restore that fails while it is put in place keeps its plan, to be carried on', async () => {
+test('a restore that fails while files are moved into place keeps its plan for a continuation', async () => {
   const dir = join(temporaryFolder(), 'data');
   fill(dir, { 'head.json': 'old', 'log/data.mdb': 'old' });
   // Nothing can take the place of a folder that holds something.

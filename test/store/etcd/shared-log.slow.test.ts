@@ -1,6 +1,7 @@
 /** The log on three real members of etcd keeps the port's contract, and what it promises beyond. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { EtcdMembers, noEtcd } from '../../../bench/cluster/etcd-members.js';
 import { OwnerLostError } from '../../../src/group/ports/storage-errors.js';
 import { EtcdClient } from '../../../src/store/etcd/etcd-client.js';
 import { EtcdKeys } from '../../../src/store/etcd/etcd-keys.js';
@@ -9,9 +10,7 @@ import { SlotCipher } from '../../../src/store/etcd/slot-codec.js';
 import { openLogReader } from '../../../src/store/log/lmdb-log.js';
 import { SharedLogWriter } from '../../../src/store/log/shared-log-writer.js';
 import { claimFolder } from '../../../src/store/ownership/owner.js';
-import { noEtcd } from '../../cluster/etcd.js';
 import { batchOf, rejection, testLog } from '../../contracts/log.js';
-import { type EtcdMembers, startEtcd } from '../../support/etcd-members.js';
 import { deadProcess, removeFolder, temporaryFolder } from '../temporary-folder.js';
 
 const why = noEtcd();
@@ -49,9 +48,9 @@ if (why !== undefined) {
   test.skip('three members of etcd', () => undefined);
 } else {
   test.before(async () => {
-    members = await startEtcd();
+    members = await EtcdMembers.start();
   });
-  test.after(() => members.end());
+  test.after(() => members.stop());
 
   testLog('log shared by etcd', async () => {
     const dir = temporaryFolder();
@@ -75,7 +74,7 @@ if (why !== undefined) {
     };
   });
 
-  test('what a leader appends, another node reads in order, at every size, and with what was rewritten', async () => {
+  test('another node reads the batches and rewrites of a leader in order, at every size', async () => {
     const log = openLog('/test/read/');
     const fence = await leadOn(log, 'a');
     await log.begin(fence, 'id', 0);

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../temporary-folder.js';
 
 const sizeIn = (dir: string) => statSync(join(dir, 'reserve'), { throwIfNoEntry: false })?.size;
 
-test('a reserve is filled once, and what runs on a disk with room leaves it alone', async () => {
+test('a reserve is filled once, and commits on a disk with room leave it unchanged', async () => {
   const dir = temporaryFolder();
   const reserve = new Reserve(dir);
   reserve.fill();
@@ -47,7 +47,7 @@ test('work on a full disk finds the space of the reserve, which is filled again 
   }
 });
 
-test('a reserve that is made on a nearly full disk leaves half of what is free', () => {
+test('a reserve on a nearly full disk leaves half of the free space', () => {
   const small = SmallDisk.mount(8);
   if (small === null) {
     process.stdout.write('SKIPPED: a small file system cannot be mounted here, so no nearly full disk is tried\n');

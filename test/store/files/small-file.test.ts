@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import { readIfThere, rereader } from '../../../src/store/files/small-file.js';
 import { removeFolder, temporaryFolder } from '../temporary-folder.js';
 
-test('a file that cannot be read counts as unchanged, one that is gone does not', () => {
+test('a file that cannot be read counts as unchanged, a missing one does not', () => {
   const folder = temporaryFolder();
   const path = join(folder, 'a');
   const read = rereader(path);

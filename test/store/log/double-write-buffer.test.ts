@@ -64,7 +64,7 @@ test('the first claim appends the batch once and removes the buffer', async () =
   removeFolder(dir);
 });
 
-test('a scrub overwrites what the removed buffer held', async () => {
+test('a scrub overwrites the bytes of the removed buffer', async () => {
   const dir = interruptedFolder();
   const writer = await claimFolder(dir, deadProcess());
   const bytes = Buffer.from(writer.last()!.bytes);

@@ -13,7 +13,7 @@ test('a folder that never had a head has none', () => {
   removeFolder(dir);
 });
 
-test('the newest head is read back, synced or not, and nothing else is left behind', async () => {
+test('the newest head is read back, synced or not, and no other file is left', async () => {
   const dir = temporaryFolder();
   await writeExpectedHead(dir, { lastSeq: 1, chain: 'aa' });
   await writeExpectedHead(dir, { lastSeq: 2 ** 53 - 1, chain: 'bb' }, { sync: true });

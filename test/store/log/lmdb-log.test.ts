@@ -64,7 +64,7 @@ test('a log is the same after it was closed and opened again', async () => {
   removeFolder(dir);
 });
 
-test('a commit begins in the turn of the event loop in which it is asked for, and does not wait for what that reads next', async () => {
+test('a commit begins in the same turn of the event loop, without waiting for later reads', async () => {
   const { dir, file } = await leftLog();
   const writer = await claimFolder(dir);
   const rest = new Int32Array(new SharedArrayBuffer(4));
@@ -194,7 +194,7 @@ test('counting the batches reads few keys in one transaction', async () => {
   removeFolder(dir);
 });
 
-test('a log that is written to between two steps of the count is whole, and its free space can be overwritten', async () => {
+test('a log that is written to during the count is intact, and its free space can be overwritten', async () => {
   const dir = temporaryFolder();
   const writer = await claimFolder(dir);
   const batches = 2 * limits.catchUpBatches + 7;
@@ -217,7 +217,7 @@ test('a log that is written to between two steps of the count is whole, and its 
   removeFolder(dir);
 });
 
-test('a key out of its order, at the end of a step of the count, is damage, and never ends it', async () => {
+test('a key out of order at the end of a step of the count is damage, and the count ends', async () => {
   for (const steps of [1, 2]) {
     const dir = temporaryFolder();
     const writer = await claimFolder(dir);
@@ -248,7 +248,7 @@ test('a batch whose key is out of its order is damage, and no end of the log', a
   removeFolder(dir);
 });
 
-test('a write that is tried is taken back, to the last byte', async () => {
+test('a tried write is aborted, to the last byte', async () => {
   const { dir, file } = await leftLog();
   const whole = readFileSync(file);
   await tryWriting(dir);

@@ -26,7 +26,7 @@ function inLog(work: (log: GivenLog) => Promise<void>): Promise<void> {
   return inFastFolder(async (dir) => work({ dir, file: join(dir, 'log', 'data.mdb'), writer: await claimFolder(dir) }));
 }
 
-test('a log holds after every commit of a long life: batches of all sizes, rewritten, scrubbed, closed and opened', () =>
+test('a log is intact after every commit of a long life with rewrites, scrubs and restarts', () =>
   inLog(async ({ dir, file, writer: first }) => {
     const random = new Random(20261120);
     let writer = first;

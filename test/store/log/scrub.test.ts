@@ -76,7 +76,7 @@ test('without a scrub the replaced bytes stay in the file, which is why there is
   removeFolder(dir);
 });
 
-test('a scrub leaves no replaced byte, in values of every size, while other threads read and batches follow', async () => {
+test('a scrub leaves no replaced byte in values of every size, during reads and appends', async () => {
   const dir = temporaryFolder();
   const writer = await claimFolder(dir);
   await fill(writer, 1, 300);
@@ -129,7 +129,7 @@ test('erasing and scrubbing over and over makes the file no larger than the batc
   removeFolder(dir);
 });
 
-test('a file with much free space grows no more for it, however often it is scrubbed', async () => {
+test('a file with much free space does not grow further, however often it is scrubbed', async () => {
   const dir = temporaryFolder();
   const writer = await claimFolder(dir);
   const count = 150;
@@ -156,7 +156,7 @@ async function fillPages(writer: LmdbLogWriter, count: number): Promise<void> {
   }
 }
 
-test('a scrub goes on while single pages are free, though appends of many pages beside it make the file grow', async () => {
+test('a scrub continues while single pages are free, though appends beside it make the file grow', async () => {
   const dir = temporaryFolder();
   const writer = await claimFolder(dir);
   const count = 8_000;
@@ -206,7 +206,7 @@ test('a scrub ends while small batches are appended without a pause', async () =
   removeFolder(dir);
 });
 
-test('a reader that stays on old pages puts the scrub off, and once it has gone the scrub erases', async () => {
+test('a reader that stays on old pages defers the scrub, which erases once the reader ends', async () => {
   const dir = temporaryFolder();
   const writer = await claimFolder(dir);
   await fill(writer, 1, 60);
@@ -226,7 +226,7 @@ test('a reader that stays on old pages puts the scrub off, and once it has gone 
   removeFolder(dir);
 });
 
-test('a reader that begins amid a scrub puts it off without making the file grow, and once it has gone the scrub erases', async () => {
+test('a reader that begins during a scrub defers it without growth of the file', async () => {
   const dir = temporaryFolder();
   const writer = await claimFolder(dir);
   await fillPages(writer, 2_000);

@@ -53,7 +53,7 @@ test('the data folder is created for its owner alone', async () => {
   removeFolder(join(dir, '..'));
 });
 
-test('a claim that fails at its end has no heart that beats on', async () => {
+test('a claim that fails at its end stops its heartbeat', async () => {
   const dir = temporaryFolder();
   const rejected: unknown[] = [];
   const note = (error: unknown) => rejected.push(error);
@@ -76,7 +76,7 @@ test('a claim that fails at its end has no heart that beats on', async () => {
   }
 });
 
-test('a first claim that is killed at any moment leaves a folder that the next one takes', async () => {
+test('a first claim that is killed at any time leaves a folder that the next one claims', async () => {
   for (let round = 0; round < 8; round++) {
     const dir = temporaryFolder();
     const child = spawn(process.execPath, [ownerEntry, dir], { stdio: ['pipe', 'ignore', 'inherit'] });
@@ -138,7 +138,7 @@ test('a released folder is free at once, also for one that cannot look its owner
   removeFolder(dir);
 });
 
-test('an owner elsewhere that beats refuses, one that is silent is taken over', async () => {
+test('an owner elsewhere with a heartbeat refuses a start, and a silent one is taken over', async () => {
   const dir = temporaryFolder();
   const first = await claimFolder(dir, elsewhere(), TIMES);
   assert.ok((await rejection(claimFolder(dir, thisProcess(), TIMES))) instanceof FolderOwnedError);
@@ -157,7 +157,7 @@ test('an owner elsewhere that beats refuses, one that is silent is taken over', 
   removeFolder(dir);
 });
 
-test('an old heartbeat file of another owner does not keep a dead one alive', async () => {
+test('an old heartbeat file of another owner does not protect a dead one', async () => {
   const dir = temporaryFolder();
   const first = await claimFolder(dir, elsewhere(), TIMES);
   await first.abandon();
@@ -170,7 +170,7 @@ test('an old heartbeat file of another owner does not keep a dead one alive', as
   removeFolder(dir);
 });
 
-test('once another owner took over, no append of the old one is written, and its heart stops', async () => {
+test('after a takeover no append of the old owner is written, and its heartbeat stops', async () => {
   const dir = temporaryFolder();
   const first = await claimFolder(dir, deadProcess(), TIMES);
   await first.append(batchOf(1), []);
@@ -193,7 +193,7 @@ test('once another owner took over, no append of the old one is written, and its
   removeFolder(dir);
 });
 
-test('an owner that writes nothing is told once that another one took over', async () => {
+test('an owner that writes nothing is notified once of a takeover', async () => {
   const dir = temporaryFolder();
   const told: unknown[] = [];
   const first = await claimFolder(dir, deadProcess(), TIMES, (error) => told.push(error));
@@ -212,7 +212,7 @@ test('an owner that writes nothing is told once that another one took over', asy
   removeFolder(dir);
 });
 
-test('exactly one of many starts on a dead owner wins, in this process', async () => {
+test('exactly one of many starts on the folder of a dead owner wins, in this process', async () => {
   const dir = temporaryFolder();
   await (await claimFolder(dir, deadProcess())).abandon();
   for (let round = 0; round < 30; round += 1) {
@@ -279,7 +279,7 @@ test('a commit that another process hid is not overwritten: the next one follows
 // Found by `faults -- takeover`: two starts owned one folder, both under epoch 220 (round 367 of seed 1), and a
 // takeover lost the last commit before it (races of processes,
 // which no seed repeats).
-test('a claim does not take the place of a commit that another process hid', async () => {
+test('a claim does not overwrite a commit that another process hid', async () => {
   const dir = temporaryFolder();
   const hide = () => assert.is(spawnSync(process.execPath, [hideEntry, dir], { stdio: 'inherit' }).status, 0);
   const writer = await claimFolder(dir, deadProcess());
@@ -321,7 +321,7 @@ function removeOwnerFiles(dir: string): void {
   for (const name of readdirSync(dir)) if (name.startsWith('owner-')) rmSync(join(dir, name));
 }
 
-test('an owner of an earlier build, which has no file, is refused while it lives and taken over once it died', async () => {
+test('an owner of an earlier build without a file blocks while it lives, and is then taken over', async () => {
   for (const isAlive of [true, false]) {
     const dir = temporaryFolder();
     const owner = await claimFolder(dir, isAlive ? thisProcess() : deadProcess());
@@ -337,7 +337,7 @@ test('an owner of an earlier build, which has no file, is refused while it lives
   }
 });
 
-test('an owner that took over in the log alone, as an earlier build does, counts before the file of the one before', async () => {
+test('an owner that took over only in the log, as earlier builds do, counts before an older file', async () => {
   const dir = temporaryFolder();
   const first = await claimFolder(dir);
   const file = readFileSync(ownerFileOf(dir, 1));
@@ -350,7 +350,7 @@ test('an owner that took over in the log alone, as an earlier build does, counts
   removeFolder(dir);
 });
 
-test('an owner file that a power cut emptied keeps nobody from the folder for longer than its silence', async () => {
+test('an owner file that a power cut emptied delays a start no longer than a silent owner', async () => {
   const dir = temporaryFolder();
   await (await claimFolder(dir)).abandon();
   writeFileSync(ownerFileOf(dir, 1), '');
@@ -365,7 +365,7 @@ test('an owner file that a power cut emptied keeps nobody from the folder for lo
   removeFolder(dir);
 });
 
-test('a folder that is owned is refused before its log is opened, and its files stay as they are', async () => {
+test('an owned folder is refused before its log is opened, and its files stay unchanged', async () => {
   const dir = temporaryFolder();
   const folder = await ownFolder(dir);
   assert.instance(await rejection(claimFolder(dir)), FolderOwnedError);
@@ -401,7 +401,7 @@ test('a log that was cut is damage, and claiming it does not end the process', a
   removeFolder(dir);
 });
 
-test('a living owner of another container is never taken for one of a copied folder, and its folder is not adopted', async () => {
+test('a living owner in another container is not taken for that of a copy, nor its folder adopted', async () => {
   const dir = temporaryFolder();
   // Its number is that of a process here, too, which has not opened the folder.
   const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });

@@ -33,7 +33,7 @@ test('work that lasts longer than its interval is not begun a second time meanwh
   await stop();
 });
 
-test('the end waits for what goes on, and nothing begins behind it', async () => {
+test('the end waits for running work, and no work begins after it', async () => {
   const working = gate();
   let begun = 0;
   let isOver = false;

@@ -38,7 +38,7 @@ test('each block is written by itself, so that no call writes more than one', ()
     assert.is(lastTxnId, SIZES.length + 1, 'the blocks, and the header');
   }));
 
-test('little of a snapshot waits for the disk while it is written, so that commits of the log do not wait behind it', async () => {
+test('little of a snapshot waits for the disk while it is written, so that commits do not wait', async () => {
   const dir = temporaryFolder();
   const whole = fs.fdatasyncSync;
   const grownTo: number[] = [];
@@ -145,7 +145,7 @@ test('a snapshot that was killed while being written is not listed and is swept'
   removeFolder(dir);
 });
 
-test('a replacement that was killed half way leaves the old snapshot in place after a sweep', async () => {
+test('a replacement that was killed half-way leaves the old snapshot in place after a sweep', async () => {
   const dir = temporaryFolder();
   const store = new LmdbSnapshotStore(dir);
   await store.write(headerOf(3), blocksOf(1, [10]));
@@ -155,7 +155,7 @@ test('a replacement that was killed half way leaves the old snapshot in place af
   removeFolder(dir);
 });
 
-test('a write that fails leaves nothing behind, and what was there before', async () => {
+test('a failed write leaves the earlier content and no other file', async () => {
   const dir = temporaryFolder();
   const store = new LmdbSnapshotStore(dir);
   await store.write(headerOf(3), blocksOf(1, [10]));
@@ -172,7 +172,7 @@ test('a write that fails leaves nothing behind, and what was there before', asyn
 });
 
 // A thread that is ended amid one of these transactions never ends, and neither does its process.
-test('a write gives up between two blocks once it must end, begins no further transaction, and leaves nothing behind', async () => {
+test('an aborted write gives up between two blocks, begins no further transaction, and leaves nothing', async () => {
   const dir = temporaryFolder();
   let left = 2;
   const store = new LmdbSnapshotStore(dir, () => left < 0);
@@ -192,7 +192,7 @@ test('a write gives up between two blocks once it must end, begins no further tr
   removeFolder(dir);
 });
 
-test('a lent block is taken before whoever may write is asked again, who reads from LMDB for it', async () => {
+test('a borrowed block is used before any writer is asked again, since writers read from LMDB', async () => {
   const dir = temporaryFolder();
   const source = new LmdbSnapshotStore(dir);
   await source.write(headerOf(3), blocksOf(1, [10]));
@@ -205,7 +205,7 @@ test('a lent block is taken before whoever may write is asked again, who reads f
 
 const RELATIVES = ['.old-snapshot-0000000000000003', '.tmp-snapshot-0000000000000003'];
 
-test('a snapshot that was removed does not come back from what its replacement left', async () => {
+test('a removed snapshot does not come back from leftovers of its replacement', async () => {
   const dir = temporaryFolder();
   const store = new LmdbSnapshotStore(dir);
   await store.write(headerOf(3), blocksOf(1, [10]));

@@ -30,7 +30,7 @@ const refusal = (asked: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-test('single records go before listings, and listings by key before those for anybody', async () => {
+test('single records go before listings, and listings with a key before those without', async () => {
   const { begun, ask, end } = controlled();
   const all = [ask('public', 'first'), ask('public', 'p'), ask('own', 'o1'), ask('own', 'o2'), ask('records', 'r')];
   await turn();
@@ -59,7 +59,7 @@ test('a read that has waited for too long is refused and never begins', async ()
   assert.equal(begun, ['runs']);
 });
 
-test('a full queue of one kind refuses at once, and keeps no other kind out', async () => {
+test('a full queue of one kind refuses at once, and blocks no other kind', async () => {
   const { queue, begun, ask, end } = controlled();
   const running = ask('public', 'runs');
   const waiting = Array.from({ length: limits.readersQueueMax }, (_, n) => refusal(ask('public', `p${n}`)));

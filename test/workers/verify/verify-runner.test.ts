@@ -28,13 +28,13 @@ async function verifiedUnder(signal: NodeJS.Signals): Promise<VerifyReport> {
 }
 
 if (process.platform === 'linux') {
-  test('Ctrl-C that reaches the verifying process starts it again, and is no damage', async () => {
+  test('Ctrl-C that reaches the verifying process restarts it, and is no damage', async () => {
     const { ok, faults } = await verifiedUnder('SIGINT');
     assert.ok(ok, faults.join());
   });
 
   for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
-    test(`${signal} to the verifying process tells nothing of the store`, async () => {
+    test(`${signal} to the verifying process says nothing about the store`, async () => {
       const error = await verifiedUnder(signal).catch((reason: unknown) => reason);
       assert.instance(error, UnreadError);
       assert.match(String(error), signal);
@@ -46,7 +46,7 @@ if (process.platform === 'linux') {
     });
   }
 
-  test('any other death of the verifying process is told', async () => {
+  test('any other death of the verifying process is reported', async () => {
     const { ok, faults } = await verifiedUnder('SIGSEGV');
     assert.not.ok(ok);
     assert.match(faults.join(), 'SIGSEGV');

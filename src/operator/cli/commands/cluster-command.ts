@@ -37,8 +37,8 @@ export function addCluster(program: Command, session: Session): void {
     });
   cluster
     .command('scrub')
-    .description("remove erased data from etcd's write-ahead logs; happens nightly by itself")
-    .option('--now', 'at once, which is also the default')
+    .description("remove erased data from etcd's write-ahead logs; nodes also do this every night")
+    .option('--now', 'scrub now, which is also the default')
     .option(
       '--snapshot-count <number>',
       "the members' setting of this name, if it is not etcd's default",
@@ -56,7 +56,7 @@ export function addCluster(program: Command, session: Session): void {
         ...(snapshotCount === undefined ? {} : { snapshot_count: snapshotCount }),
         ...(maxWals === undefined ? {} : { max_wals: maxWals }),
       };
-      const value = await showing(session, 'pushing the logs of etcd on', (progress) =>
+      const value = await showing(session, 'overwriting the logs of etcd', (progress) =>
         ask('cluster-scrub', settings, progress),
       );
       const lines = [value.detail];
@@ -66,7 +66,7 @@ export function addCluster(program: Command, session: Session): void {
     });
   cluster
     .command('search <dir>')
-    .description("prove that a member's data folder on this machine holds nothing from before the last scrub")
+    .description("prove that a member's data folder on this machine contains no bytes from before the last scrub")
     .addHelpText('after', examples('cluster search /var/lib/etcd'))
     .action(async (folder: string) => {
       const { scrubbed } = await ask('cluster-status', {});
@@ -77,7 +77,7 @@ export function addCluster(program: Command, session: Session): void {
     });
   cluster
     .command('forget <node>')
-    .description('let the shared log continue without a node that is gone for good')
+    .description('let the shared log continue without a node that will never return')
     .addHelpText('after', examples('cluster forget node-3'))
     .action(async (node: string) => {
       const value = await ask('cluster-forget', { node_id: node });

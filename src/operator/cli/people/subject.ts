@@ -13,7 +13,7 @@ export function addSubject(program: Command, { ask, done }: Session): void {
   signed(subject.command('export'))
     .argument('<hash>', 'the subject hash', parseHash)
     .description(
-      'print everything that is held about a player as one JSON document; the audit log records the export without naming the player',
+      'print all stored data about a player as one JSON document; the audit log records the export without naming the player',
     )
     .addHelpText('after', examples(`subject export ${hash} --by alice > player.json`))
     .action(async (hash: string, { by }: Signed) => {

@@ -38,7 +38,7 @@ export function remarksOf(peer: ListedPeerValue, group: GroupFacts): Remark[] {
   if (isWeightless(peer)) {
     remarks.push({ text: `weight 0: ${whyWeightless(peer, group)}`, hint: null });
   } else if (agreesWithNobody(peer, group)) {
-    remarks.push({ text: 'shares no player with other peers', hint: 'most likely it hashes with another salt' });
+    remarks.push({ text: 'shares no player with other peers', hint: 'most likely it uses another salt' });
   }
   const witnesses = signals?.one_witness_with ?? [];
   if (witnesses.length > 0) {

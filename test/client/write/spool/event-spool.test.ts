@@ -108,7 +108,7 @@ test('events are delivered in the order in which they were added, 500 at most at
   assert.ok(phase === 'idle' || phase === 'delivering');
 });
 
-test('what listens to the signal of a delivery listens to that one alone, and is told where the spool is closed', async () => {
+test('a listener on the signal of a delivery is notified of that delivery and of the end of the spool', async () => {
   const signals: AbortSignal[] = [];
   const node = new Node();
   const spool = await opened({
@@ -132,7 +132,7 @@ test('what listens to the signal of a delivery listens to that one alone, and is
   );
 });
 
-test('what waits when a spool is closed is delivered by the next one, and nothing of it twice', async () => {
+test('events that wait when a spool is closed are delivered by the next one, none of them twice', async () => {
   const node = new Node();
   node.fail = overloaded;
   const first = await opened(node);
@@ -152,7 +152,7 @@ test('what waits when a spool is closed is delivered by the next one, and nothin
   assert.equal(node.took, [...ids(10), 'more']);
 });
 
-test('a rejected event is set aside, reported, and holds nobody up; a duplicate counts as delivered', async () => {
+test('a rejected event is set aside, reported, and delays no other; a duplicate counts as delivered', async () => {
   const node = new Node();
   node.answer = (one) =>
     one.event_id === 'e-1'
@@ -171,7 +171,7 @@ test('a rejected event is set aside, reported, and holds nobody up; a duplicate 
   assert.equal([line.event.event_id, line.code], ['e-1', 'game_id_not_registered']);
 });
 
-test('from the first event that the node cannot take now, all come again, in order', async () => {
+test('from the first event that the node cannot store now on, all are sent again, in order', async () => {
   const node = new Node();
   let isBusy = true;
   node.answer = (one) => (isBusy && one.event_id === 'e-3' ? later() : accepted(one));
@@ -193,7 +193,7 @@ async function settled(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setImmediate(resolve));
 }
 
-test('while the node is in trouble it is tried again and again; a refusal of the peer is tried seldom; neither loses an event', async () => {
+test('a failing node is retried often, a refusal of the peer seldom, and neither loses an event', async () => {
   const node = new Node();
   const runtime = new VirtualRuntime();
   let error: Error | null = new TrustError('unreachable', 'gone');
@@ -213,7 +213,7 @@ test('while the node is in trouble it is tried again and again; a refusal of the
   assert.ok(phases.has('waiting') && phases.has('refused') && phases.has('delivering'));
 });
 
-test('a batch that is refused as a whole is halved until the event at fault stands alone', async () => {
+test('a batch that is refused as a whole is halved until the faulty event is alone', async () => {
   const node = new Node();
   node.fail = (events) =>
     events.some(({ event_id }) => event_id === 'e-37')
@@ -267,7 +267,7 @@ function flipBit(): void {
   writeFileSync(path, bytes);
 }
 
-test('one damaged bit costs one event at most: it is counted, and those behind it are delivered', async () => {
+test('one damaged bit costs at most one event, which is counted, and later ones are delivered', async () => {
   const node = new Node();
   node.fail = overloaded;
   const runtime = new VirtualRuntime();
@@ -287,7 +287,7 @@ test('one damaged bit costs one event at most: it is counted, and those behind i
   assert.equal([third.progress.pending, third.progress.damaged], [0, 0], 'what is through is not counted again');
 });
 
-test('an event that is damaged while the spool is open holds nobody up', async () => {
+test('an event that is damaged while the spool is open delays no other event', async () => {
   const node = new Node();
   node.fail = overloaded;
   const runtime = new VirtualRuntime();
@@ -314,7 +314,7 @@ if (!hasFullDevice) process.stdout.write('SKIPPED: there is no /dev/full, so no 
 
 if (hasFullDevice) {
   for (const policy of ['refuse', 'drop-oldest'] as const) {
-    test(`where the mark finds no room on the disk, what is delivered makes room all the same (${policy})`, async () => {
+    test(`if the mark finds no room on the disk, delivered events still make room (${policy})`, async () => {
       symlinkSync('/dev/full', join(folder, 'delivered'));
       const node = new Node();
       let isBusy = true;
@@ -332,7 +332,7 @@ if (hasFullDevice) {
     });
   }
 
-  test('where a rejected event finds no room to be set aside, what was before it is through, and it stays', async () => {
+  test('if a rejected event finds no room to be set aside, it stays, and earlier events are delivered', async () => {
     const aside = join(folder, 'set-aside.ndjson');
     symlinkSync('/dev/full', aside);
     const node = new Node();
@@ -353,7 +353,7 @@ if (hasFullDevice) {
   });
 }
 
-test('a spool that cannot read what it is to drop waits and says so', async () => {
+test('a spool that cannot read the events to drop waits and reports it', async () => {
   const node = new Node();
   node.fail = overloaded;
   const runtime = new VirtualRuntime();
@@ -384,7 +384,7 @@ test('a full spool refuses, and takes events again when there is room', async ()
   assert.is(await codeOf(spool.add(event('again'))), 'no error');
 });
 
-test('a full spool that waits holds the adder up, in order, until there is room or it gives up', async () => {
+test('a full spool that waits delays the adder, in order, until there is room or it gives up', async () => {
   const node = new Node();
   let open: () => void = () => undefined;
   node.gate = new Promise((resolve) => {
@@ -406,7 +406,7 @@ test('a full spool that waits holds the adder up, in order, until there is room 
   assert.not.ok(node.took.includes('given-up'));
 });
 
-test('a spool never holds more than its bound, however much is added at a time, and no event that would not fit alone', async () => {
+test('a spool never exceeds its bound, and refuses an event that would not fit alone', async () => {
   const node = new Node();
   node.fail = overloaded;
   const bytes = JSON.stringify(node.prepare(event('e-0'))).length;
@@ -441,7 +441,7 @@ test('of those that wait for room only as many are looked at as there is room fo
   assert.ok(looks < 5 * all.length, `${looks} looks`);
 });
 
-test('room is given in order: a large event is not passed by small ones, and lets them in where it gives up', async () => {
+test('room is given in order: small events do not pass a large one until it gives up', async () => {
   const node = new Node();
   node.fail = overloaded;
   const spool = await opened(node, { runtime: new VirtualRuntime(), bytesMax: 2_000, whenFull: 'wait' });
@@ -459,7 +459,7 @@ test('room is given in order: a large event is not passed by small ones, and let
   assert.is(spool.progress.pending, 8);
 });
 
-test('those that wait for room are told where the spool is closed', async () => {
+test('callers that wait for room are notified when the spool is closed', async () => {
   const node = new Node();
   node.fail = overloaded;
   const spool = await opened(node, { runtime: new VirtualRuntime(), bytesMax: 300, whenFull: 'wait' });
@@ -469,7 +469,7 @@ test('those that wait for room are told where the spool is closed', async () => 
   assert.equal(await Promise.all(waiting), Array(3).fill('closed'));
 });
 
-test('who waits for room gets it also where the events before it could not be written', async () => {
+test('a caller that waits for room gets it even if the events before it could not be written', async () => {
   const runtime = new VirtualRuntime();
   const spool = await opened(new Node(), { runtime, bytesMax: 400, whenFull: 'wait' });
   const inTheWay = join(folder, '0000000000000001.events');
@@ -531,7 +531,7 @@ test('a listener that throws throws for itself: events are accepted and delivere
   assert.ok(thrown.length > 0);
 });
 
-test('a folder that is worked on is refused to anybody else, and free once it is given up', async () => {
+test('a folder in use is refused to other users, and free once it is released', async () => {
   const node = new Node();
   const spool = await opened(node);
   assert.is(await codeOf(EventSpool.open({ folder, to: node })), 'spool_in_use');
@@ -595,7 +595,7 @@ test('drained gives up with its signal, and rejects where the spool is closed fi
   assert.is(await waiting, 'closed');
 });
 
-test('drained waits for what was added before it, not for what is added meanwhile', async () => {
+test('drained waits for events added before the call, not for later ones', async () => {
   let isOver = false;
   let added = 0;
   const add = () => spool.add(event(`more-${added++}`));

@@ -103,7 +103,7 @@ async function appendInVain(journal: Journal): Promise<void> {
   }
 }
 
-test('a file that is never written again goes once everything in it is through, also where it is the only one', async () => {
+test('a file that gets no further writes is deleted once everything in it is delivered', async () => {
   const journal = await open();
   await journal.append(payloads('a'));
   const failed = await appendInVain(journal).catch((error: Error) => error.message);
@@ -121,7 +121,7 @@ test('a file that is never written again goes once everything in it is through, 
   await again.close();
 });
 
-test('records that are appended while others are read are no damage, and come with the next read', async () => {
+test('records that are appended during a read are not damage, and appear in the next read', async () => {
   const journal = await open();
   await journal.append(payloads('a'));
   const handles = await handlesOf(join(folder, files()[0]!));
@@ -165,7 +165,7 @@ test('a full file is followed by another, and goes once everything in it is thro
   await journal.close();
 });
 
-test('cut anywhere, the whole records before the cut stay and numbering goes on behind them', async () => {
+test('after a cut anywhere the complete records before it stay, and numbering continues after them', async () => {
   const journal = await open();
   await journal.append(payloads('first', 'second', 'third'));
   await journal.close();
@@ -232,7 +232,7 @@ test('one flipped bit costs one record: the others are read as they were written
   }
 });
 
-test('where a disk spoils a stretch of a file, the records before and behind it are read, with their numbers', async () => {
+test('if a disk damages a part of a file, the records around it are read with their numbers', async () => {
   const random = new Random(3);
   const written = Array.from({ length: 200 }, (_, index) => `${index + 1}:${'x'.repeat(random.below(300))}`);
   const journal = await open();
@@ -280,7 +280,7 @@ test('the number of a record is found behind any number of lost ones, beyond 32 
   }
 });
 
-test('a file with a damaged record is kept aside once everything in it is through, and a damaged end before a later file is no torn one', async () => {
+test('a delivered file with a damaged record is set aside; a damaged end before a later file is not torn', async () => {
   const journal = await open();
   const large = 'x'.repeat(16_000);
   const count = Math.ceil((1.5 * bounds.spoolSegmentBytes) / large.length);
@@ -300,7 +300,7 @@ test('a file with a damaged record is kept aside once everything in it is throug
 });
 
 // Found by review: numbers come again, and a second file took the place of the first, with events in it.
-test('what is put aside never takes the place of what was put aside before', async () => {
+test('a file that is set aside never replaces one that was set aside before', async () => {
   for (const text of ['once', 'more']) {
     const journal = await open();
     await journal.append(payloads(text));
@@ -337,7 +337,7 @@ test('scattered damage is passed one after the other, and every other record is 
   await journal.close();
 });
 
-test('a record that is damaged while the journal is open is stepped over, and so is what somebody cut off', async () => {
+test('a record that is damaged or cut off while the journal is open is skipped', async () => {
   const journal = await open();
   await journal.append(payloads('first', 'second', 'third', 'fourth'));
   const path = join(folder, files()[0]!);

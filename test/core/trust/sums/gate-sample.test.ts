@@ -48,7 +48,7 @@ function forEachPair(voters: readonly number[], see: (pair: number, j: number, k
   for (const [n, k] of voters.entries()) for (const j of voters.slice(0, n)) see(pairOf(j, k), j, k);
 }
 
-test('a peer, and a pair, is looked at on about so many of its players, and on all where it has no more', () => {
+test('a peer, and a pair, is sampled on a bounded number of players, or on all if there are fewer', () => {
   const { own, pairs } = sampleOf(sampling);
   const reported = new Float64Array(peers);
   const shared = new Float64Array(pairs.length);
@@ -81,7 +81,7 @@ test('a peer, and a pair, is looked at on about so many of its players, and on a
   assert.ok(sampleOf(unsampled).pairs.every((below) => below === 0 || below === whole));
 });
 
-test('it is no matter for the sample what an earlier computation left in the columns, and how large they are', () => {
+test('contents and sizes of columns of an earlier computation do not affect a sample', () => {
   const scratch = new Scratch();
   const first = sampleOf(sampling, scratch).pairs.slice();
   assert.equal(sampleOf(sampling, scratch.begin()).pairs, first);
@@ -90,7 +90,7 @@ test('it is no matter for the sample what an earlier computation left in the col
   assert.is(part.players, 0);
 });
 
-test('a player is looked at where any of its peers or pairs is', () => {
+test('a player is sampled if any of its peers or pairs is', () => {
   const sample = sampleOf(sampling);
   let looked = 0;
   for (const { mix, row } of drawn) {
@@ -171,7 +171,7 @@ test('votes are counted on the players of each peer, agreement on those of each 
   );
 });
 
-test('a peer of very many players that shares a hundred of them is never told to share none', () => {
+test('a peer of very many players that shares a hundred of them is never reported to share none', () => {
   // The first two peers share every 1,000th player; of their own each has 60,000.
   const view = drawnView(players, 3, { skew: 1, says: (row, j) => (j === row % 2 || row % 1_000 === 0 ? 1 : 0) });
   const few = { ...sampling, sampledPlayers: 100, gatePlayersPerPeer: 50 };
@@ -182,7 +182,7 @@ test('a peer of very many players that shares a hundred of them is never told to
   assert.ok(sums.reported[0]! > 10_000);
 });
 
-test('gates and weights of a sample are nearly those of all votes, and what operators are told too', () => {
+test('gates, weights and signals of a sample are nearly those of all votes', () => {
   const right = [0.95, 0.9, 0.9, 0.3, 0.2, 0.65, 0.9, 0.8, 0.9, 0.9, 0.9, 0.9];
   const view = drawnView(players, right.length, {
     skew: 2,

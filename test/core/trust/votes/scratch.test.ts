@@ -29,7 +29,7 @@ for (const [what, constants] of [
   ['few peers', trustConstants],
   ['many peers', { ...trustConstants, densePeersMax: 4 }],
 ] as const) {
-  test(`what an earlier computation left in the columns changes no bit, with ${what}`, () => {
+  test(`columns of an earlier computation change no bit, with ${what}`, () => {
     const view = drawnView(3_000, 8);
     const clean = trustOf(view, new Scratch(), constants);
     assert.equal(trustOf(view, soiled(100_000), constants), clean, 'columns that are larger than needed');
@@ -45,14 +45,14 @@ for (const [what, densePeersMax] of [
   const sampling = { ...trustConstants, densePeersMax, sampledPlayers: 10_000, sampledPlayersPerPeer: 0 };
   const gatesOfAll = { gatePlayersPerPair: 1e9, gatePlayersPerPeer: 1e9 };
 
-  test(`the same holds for a sample, with ${what}`, () => {
+  test(`the same is true for a sample, with ${what}`, () => {
     const view = drawnView(30_000, 8);
     const clean = trustOf(view, new Scratch(), sampling);
     assert.ok(clean.sampled > 9_000 && clean.sampled < 11_000, `${clean.sampled}`);
     assert.equal(trustOf(view, soiled(1_000_000), sampling), clean);
   });
 
-  test(`log-odds from a sample leave gates that are settled from all votes as they are, with ${what}`, () => {
+  test(`log-odds from a sample leave gates that are computed from all votes unchanged, with ${what}`, () => {
     const view = drawnView(30_000, 8);
     const ofAll = trustOf(view, new Scratch(), { ...sampling, sampledPlayers: 30_000 });
     const sampled = trustOf(view, new Scratch(), { ...sampling, ...gatesOfAll });
@@ -106,7 +106,7 @@ test('a sample that chance makes too large ends where its columns do, and the ga
   assert.equal(sampled.trust.tau, trustOf(view, new Scratch()).trust.tau);
 });
 
-test('a thread may rest after each block of each loop over the players, and no bit depends on it', () => {
+test('a thread may yield after each block of each loop over the players, and no bit depends on it', () => {
   const view = drawnView(30_000, 8);
   const blocks = Math.ceil(30_000 / BLOCK);
   let pauses = 0;

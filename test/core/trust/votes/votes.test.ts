@@ -34,7 +34,7 @@ test('a vote is its mass, and the part of it that lowers', () => {
   ]);
 });
 
-test('evidence without mass, and that of excluded peers, is no vote, and a player without votes is none', () => {
+test('evidence without mass, or of excluded peers, is no vote; a player without votes does not count', () => {
   const rows = [[], [], [none(0), bad(1), good(2)], [], [bad(3)], [none(1)], [], [good(0), bad(3)]];
   const { listed } = votesOf(rows, [3]);
   assert.equal(listed, [
@@ -55,7 +55,7 @@ test('evidence in another order than that of its peers is refused', () => {
   );
 });
 
-test('sums tell how many players a peer reported, how many of them with others, and how it voted', () => {
+test('sums contain the number of reported and of shared players of a peer, and its votes', () => {
   const { votes } = votesOf([[bad(0), good(1)], [bad(0)], [[0, 0.25, 0.25], none(1)], [[1, 0, 7]], [bad(1), bad(2)]]);
   const sums = new VoteSums(4, trustConstants, new Scratch());
   sums.add(votes);

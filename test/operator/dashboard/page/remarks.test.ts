@@ -35,7 +35,7 @@ test('a peer that counts and agrees has no remark', () => {
   assert.equal(textsOf({}), []);
 });
 
-test('a revoked peer has weight 0 because it is revoked, whatever else there is to it', () => {
+test('a revoked peer has weight 0 because it is revoked, whatever else is true of it', () => {
   assert.equal(textsOf({ weight: 0, status: 'revoked', signals: null }), ['weight 0: revoked']);
 });
 
@@ -56,7 +56,7 @@ test('the only peer that reports has weight 0 because there is no other to compa
   ]);
 });
 
-test('a peer of weight 0 that shares no player is told to check its salt and ids', () => {
+test('a peer of weight 0 that shares no player is advised to check its salt and ids', () => {
   const foreign = { ...signals, shared_players: 0 };
   assert.equal(textsOf({ weight: 0, tau: 0, signals: foreign }), [
     'weight 0: shares no player with other peers; check its salt and ids',
@@ -98,12 +98,12 @@ test('a weight that is shown as 0.000 has its reason too', () => {
 test('a peer that counts and shares no player most likely has another salt', () => {
   const foreign = { ...sound, signals: { ...signals, shared_players: 0 } };
   assert.equal(remarksOf(foreign, group), [
-    { text: 'shares no player with other peers', hint: 'most likely it hashes with another salt' },
+    { text: 'shares no player with other peers', hint: 'most likely it uses another salt' },
   ]);
   assert.equal(remarksOf(foreign, { ...group, hasOneReporter: true }), []);
 });
 
-test('a peer that is discounted with others is told apart from one of weight 0, and may be both', () => {
+test('the remarks on a discounted peer and on one of weight 0 differ, and a peer may have both', () => {
   const partner = { peer_id: 'peer-2', shared_players: 5, agreement: 0.9 };
   const discounted = { ...signals, discounted_with: [partner, { ...partner, peer_id: 'peer-3' }] };
   assert.equal(remarksOf({ ...sound, signals: discounted }, group), [
@@ -127,7 +127,7 @@ test('a group has pre-trusted peers once one of them is', () => {
   assert.is(groupFactsOf([sound, { ...sound, pre_trusted: true }]).hasPreTrusted, true);
 });
 
-test('an active peer looks well unless its weight is 0', () => {
+test('an active peer is shown as healthy unless its weight is 0', () => {
   assert.is(statusLookOf(sound), 'active');
   assert.is(statusLookOf({ ...sound, weight: 0 }), 'warn');
   assert.is(statusLookOf({ ...sound, weight: 0, status: 'suspended' }), 'suspended');

@@ -35,7 +35,7 @@ test('TLS is seen by the page or by the proxy', () => {
   assert.not.ok(isOverTls(from({ origin: 'http://a', 'x-forwarded-proto': 'http' })));
 });
 
-test('the address of a caller is its own, but for a proxy on this machine', () => {
+test('the address of a caller is that of its connection, except for a proxy on this machine', () => {
   assert.is(addressOf(from({}, '10.0.0.9')), '10.0.0.9');
   assert.is(addressOf(from({ 'x-forwarded-for': '1.1.1.1' }, '10.0.0.9')), '10.0.0.9');
   for (const proxy of ['127.0.0.1', '::1', '::ffff:127.0.0.1']) {

@@ -47,7 +47,7 @@ test('the same letters typed in another form of Unicode are the same password', 
   assert.ok(await isPassword('cafe\u0301 au lait fraise', kept));
 });
 
-test('what is no hash is told apart, and throws where it is used as one', async () => {
+test('an invalid password hash is detected, and throws if it is used', async () => {
   for (const text of ['', 'secret', '$scrypt$ln=16,r=8,p=2$$', '$argon2id$v=19$m=1$a$b']) {
     assert.not.ok(isPasswordHash(text), text);
     const thrown = await isPassword('a', text).then(
@@ -58,7 +58,7 @@ test('what is no hash is told apart, and throws where it is used as one', async 
   }
 });
 
-test('a hash whose cost is damaged is none: no check takes more than it may, or fails', async () => {
+test('a hash with a damaged cost is invalid, so that no check exceeds its limits', async () => {
   const kept = await hashPassword('correct horse battery');
   const withCost = (cost: string): string => kept.replace('ln=16,r=8,p=2', cost);
   for (const cost of [

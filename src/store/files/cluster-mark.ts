@@ -1,10 +1,10 @@
 /**
- * The mark of a data folder that belongs to a cluster. A node without a cluster reads it too, so this file must not
- * load the client of etcd.
+ * The mark in a data folder that names the shared log to which the folder belongs. A node without a cluster reads it
+ * too, so this file must not load the client of etcd.
  */
 import { join } from 'node:path';
-import { replaceFile } from '../../store/files/durable-file.js';
-import { readText } from '../../store/files/small-file.js';
+import { replaceFile } from './durable-file.js';
+import { readText } from './small-file.js';
 
 /** Which shared log a data folder belongs to. */
 export interface ClusterMark {

@@ -1,20 +1,14 @@
-/** Child processes of the harness: started, stopped by signals, and never left behind. */
+/** A child process that can be paused, resumed and killed. It never outlives the process that started it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { atEnd } from '../ending.js';
 
-const running = new Set<ChildProcess>();
-
-/** Ends what is left when this process does, whatever ended it. */
-process.once('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
-});
-
-/** What a process said last; more is dropped. */
-const keptChars = 200_000;
+/** The last characters of the output that are retained. */
+const outputCharsMax = 200_000;
 
 export class Child {
   readonly child: ChildProcess;
-  /** Resolves with the exit code or the signal's name. */
+  /** Resolves with the exit code or the signal's name; null if the process could not be started. */
   readonly ended: Promise<number | string | null>;
   #output = '';
   #paused = false;
@@ -27,10 +21,10 @@ export class Child {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.child = child;
-    running.add(child);
+    const forget = atEnd(() => child.kill('SIGKILL'));
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
-        this.#output = (this.#output + text).slice(-keptChars);
+        this.#output = (this.#output + text).slice(-outputCharsMax);
       });
     }
     child.on('error', (error) => {
@@ -40,7 +34,7 @@ export class Child {
       () => child.exitCode ?? child.signalCode,
       () => null,
     );
-    void this.ended.then(() => running.delete(child));
+    void this.ended.then(forget);
   }
 
   get output(): string {
@@ -51,7 +45,7 @@ export class Child {
     return this.child.exitCode === null && this.child.signalCode === null && this.child.pid !== undefined;
   }
 
-  /** Whether this harness ended it. */
+  /** Whether `kill` was called. */
   get wasKilled(): boolean {
     return this.#wasKilled;
   }
@@ -60,7 +54,7 @@ export class Child {
     return this.#paused;
   }
 
-  /** SIGSTOP: the process hangs, and its connections stay open. */
+  /** Sends SIGSTOP: the process hangs, and its connections stay open. */
   pause(): void {
     this.#paused = true;
     this.child.kill('SIGSTOP');
@@ -71,11 +65,12 @@ export class Child {
     this.child.kill('SIGCONT');
   }
 
+  /** Sends the signal. Resolves once the process has ended. */
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<number | string | null> {
     this.#wasKilled = true;
     if (this.isUp) {
       this.child.kill(signal);
-      // A process that stands still takes no other signal but SIGKILL.
+      // A paused process handles no signal but SIGKILL.
       if (this.#paused) this.resume();
     }
     return this.ended;

@@ -1,39 +1,29 @@
-/** Members of etcd on loopback, each behind a link that the other members and nothing else come through. */
+/**
+ * Members of an etcd cluster on loopback, for tests and the bench. Their files are in a temporary folder, which is
+ * removed with them.
+ */
 
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { freePorts } from '../../bench/free-ports.js';
-import { Child } from './processes.js';
-import { TcpProxy } from './tcp-proxy.js';
+import { temporaryFolder } from '../ending.js';
+import { freePorts } from '../free-ports.js';
+import { Child } from './child.js';
 
-/** Why there is no etcd here; undefined where there is. */
+/** Returns why no member can be started on this machine; undefined if the programs of etcd are installed. */
 export function noEtcd(): string | undefined {
   const missing = ['etcd', 'etcdctl'].filter((name) => spawnSync(name, ['--help']).error !== undefined);
-  return missing.length === 0 ? undefined : `${missing} not at hand (apt-get install etcd-server etcd-client)`;
+  return missing.length === 0 ? undefined : `${missing} not found (apt-get install etcd-server etcd-client)`;
 }
 
-/**
- * Small files, so that old ones go soon: the byte search after an erasure looks into all of them. Elections are slower
- * than by default, since the harness runs on busy machines; etcd then grants no lease below 3 s.
- */
-const settings = [
-  ['--snapshot-count', '2000'],
-  ['--max-snapshots', '1'],
-  ['--max-wals', '1'],
-  ['--heartbeat-interval', '200'],
-  ['--election-timeout', '2000'],
-  ['--log-level', 'error'],
-].flat();
-
 const startedMs = 60_000;
-/** Of one key that fills the database. */
+/** The size of one key that fills the database. */
 const ballastBytes = 1_000_000;
-
 const outputBytes = 16 * 1024 * 1024;
+const retriesMax = 50;
 
-/** Of `etcdctl endpoint status`. */
+/** The fields of `etcdctl endpoint status` that are used. */
 interface MemberStatus {
   readonly header: { readonly member_id: string; readonly revision: string };
   readonly leader: string;
@@ -41,41 +31,51 @@ interface MemberStatus {
 }
 
 export interface EtcdOptions {
-  readonly dir: string;
   readonly count?: number;
   /** `--quota-backend-bytes`. */
   readonly quotaBytes?: number;
+  /** Additional flags of every member. */
+  readonly flags?: readonly string[];
+  /** Opens a proxy to the port and returns its URL. The other members connect to the member only through the proxy. */
+  readonly proxyTo?: (port: number) => Promise<string>;
+  /** Returns the command that runs a member, for example pinned to a core. */
+  readonly commandOf?: (command: string, args: readonly string[]) => [command: string, args: readonly string[]];
 }
 
 export class EtcdMembers {
   readonly names: readonly string[];
-  readonly #dir: string;
   readonly quotaBytes: number | undefined;
-  readonly #clientPorts: readonly number[];
+  readonly clientPorts: readonly number[];
+  readonly #options: EtcdOptions;
+  readonly #folder = temporaryFolder('ptf-etcd-');
   readonly #peerPorts: readonly number[];
-  /** Between the members. */
-  readonly links: readonly TcpProxy[];
+  /** The URL at which the other members connect to a member, by its index. */
+  readonly #peerUrls: readonly string[];
   readonly #children: (Child | null)[];
 
-  private constructor(options: EtcdOptions, clientPorts: number[], peerPorts: number[], links: readonly TcpProxy[]) {
-    this.#dir = options.dir;
+  private constructor(options: EtcdOptions, clientPorts: number[], peerPorts: number[], peerUrls: readonly string[]) {
+    this.#options = options;
     this.quotaBytes = options.quotaBytes;
-    this.#clientPorts = clientPorts;
+    this.clientPorts = clientPorts;
     this.#peerPorts = peerPorts;
-    this.links = links;
+    this.#peerUrls = peerUrls;
     this.names = clientPorts.map((_, index) => `m${index}`);
     this.#children = clientPorts.map(() => null);
   }
 
   /** Starts the members and waits until they have a leader. */
-  static async start(options: EtcdOptions): Promise<EtcdMembers> {
-    const { count = 3 } = options;
+  static async start(options: EtcdOptions = {}): Promise<EtcdMembers> {
+    const { count = 3, proxyTo = async (port) => `http://127.0.0.1:${port}` } = options;
     const ports = await freePorts(2 * count);
     const [clientPorts, peerPorts] = [ports.slice(0, count), ports.slice(count)];
-    const links = await Promise.all(peerPorts.map((port) => TcpProxy.open(port)));
-    const members = new EtcdMembers(options, clientPorts, peerPorts, links);
+    const members = new EtcdMembers(options, clientPorts, peerPorts, await Promise.all(peerPorts.map(proxyTo)));
     for (let index = 0; index < count; index++) members.startMember(index);
-    await members.healthy();
+    try {
+      await members.healthy();
+    } catch (error) {
+      await members.stop();
+      throw error;
+    }
     return members;
   }
 
@@ -83,16 +83,13 @@ export class EtcdMembers {
     return this.names.length;
   }
 
-  get clientPorts(): readonly number[] {
-    return this.#clientPorts;
-  }
-
   get endpoints(): string[] {
-    return this.#clientPorts.map((port) => `http://127.0.0.1:${port}`);
+    return this.clientPorts.map((port) => `http://127.0.0.1:${port}`);
   }
 
-  folderOf(index: number): string {
-    return join(this.#dir, this.names[index]!);
+  /** The data folder of each member. */
+  get folders(): string[] {
+    return this.names.map((name) => join(this.#folder.path, name));
   }
 
   member(index: number): Child {
@@ -101,24 +98,25 @@ export class EtcdMembers {
     return child;
   }
 
-  /** Starts a member, anew or again. `state`: `existing` for one that replaces another. */
+  /** Starts a member for the first time or again. `state` is `existing` for a member that replaces another one. */
   startMember(index: number, state: 'new' | 'existing' = 'new'): void {
+    const { flags = [], commandOf } = this.#options;
     const client = this.endpoints[index]!;
-    mkdirSync(this.#dir, { recursive: true });
     const args = [
-      ['--name', this.names[index]!, '--data-dir', this.folderOf(index)],
+      ['--name', this.names[index]!, '--data-dir', this.folders[index]!, '--log-level', 'error'],
       ['--listen-client-urls', client, '--advertise-client-urls', client],
       ['--listen-peer-urls', `http://127.0.0.1:${this.#peerPorts[index]}`],
-      ['--initial-advertise-peer-urls', this.links[index]!.url],
-      ['--initial-cluster', this.names.map((name, at) => `${name}=${this.links[at]!.url}`).join(',')],
-      ['--initial-cluster-state', state, '--initial-cluster-token', 'harness'],
+      ['--initial-advertise-peer-urls', this.#peerUrls[index]!],
+      ['--initial-cluster', this.names.map((name, at) => `${name}=${this.#peerUrls[at]}`).join(',')],
+      ['--initial-cluster-state', state, '--initial-cluster-token', this.#folder.path],
       this.quotaBytes === undefined ? [] : ['--quota-backend-bytes', String(this.quotaBytes)],
-      settings,
+      flags,
     ].flat();
-    this.#children[index] = new Child('etcd', args, {}, this.#dir);
+    const [command, all] = commandOf?.('etcd', args) ?? ['etcd', args];
+    this.#children[index] = new Child(command, all, {}, this.#folder.path);
   }
 
-  /** Takes a member out of the cluster with its data, and puts a new one in its place. */
+  /** Removes a member and its data from the cluster, and adds a new member in its place. */
   async replaceMember(index: number): Promise<void> {
     const others = this.endpoints.filter((_, at) => at !== index);
     await this.member(index).kill();
@@ -127,30 +125,30 @@ export class EtcdMembers {
       .split('\n')
       .find((line) => line.includes(` ${this.names[index]},`))
       ?.split(',')[0];
-    if (id === undefined) throw new Error(`no such member: ${list}`);
+    if (id === undefined) throw new Error(`no member is named ${this.names[index]}: ${list}`);
     await retried(() => this.ctl(others, ['member', 'remove', id]));
-    rmSync(this.folderOf(index), { recursive: true, force: true });
-    // Until the members that are left have agreed, a change is refused.
-    const add = ['member', 'add', this.names[index]!, `--peer-urls=${this.links[index]!.url}`];
+    rmSync(this.folders[index]!, { recursive: true, force: true });
+    // The remaining members refuse a change until they have agreed on a leader.
+    const add = ['member', 'add', this.names[index]!, `--peer-urls=${this.#peerUrls[index]}`];
     await retried(() => this.ctl(others, add));
     this.startMember(index, 'existing');
     await this.healthy();
   }
 
-  /** Number of the member that leads the others; undefined while none does. */
+  /** Returns the index of the member that leads the others; undefined if none leads. */
   async leader(): Promise<number | undefined> {
     for (const [index, endpoint] of this.endpoints.entries()) {
       try {
         const { leader, header } = await this.#status(endpoint);
         if (leader === header.member_id) return index;
       } catch {
-        // It is down, or has no leader.
+        // The member is down or has no leader.
       }
     }
     return undefined;
   }
 
-  /** Fills the database up to a part of its quota with keys of nobody's; answers their number. */
+  /** Fills the database up to a part of its quota with keys that no node reads. Returns the number of these keys. */
   async fill(prefix: string, part: number): Promise<number> {
     const bytes = (this.quotaBytes ?? 0) * part - (await this.dbBytes());
     const count = Math.max(0, Math.ceil(bytes / ballastBytes));
@@ -159,12 +157,12 @@ export class EtcdMembers {
     return count;
   }
 
-  /** Gives back what `fill` took. */
+  /** Removes the keys of `fill` and frees their space. */
   async clear(prefix: string, count: number): Promise<void> {
     if (count === 0) return;
     await this.ctl(this.endpoints, ['del', '--prefix', prefix]);
     const { header } = await this.#status(this.endpoints[0]!);
-    // The nodes compact too, and may have been further.
+    // The nodes compact too, and may have compacted a later revision.
     await this.ctl(this.endpoints, ['compact', header.revision]).catch((error: Error) => {
       if (!error.message.includes('compacted')) throw error;
     });
@@ -172,17 +170,17 @@ export class EtcdMembers {
     await this.ctl(this.endpoints, ['alarm', 'disarm']);
   }
 
-  /** Size of the database of the first member. */
+  /** Returns the size of the first member's database. */
   async dbBytes(): Promise<number> {
     return Number((await this.#status(this.endpoints[0]!)).dbSize);
   }
 
-  /** Runs etcdctl; rejects with what it said. */
+  /** Runs etcdctl and resolves to its output. Rejects with the text of its failure. */
   ctl(endpoints: readonly string[], args: readonly string[], input = ''): Promise<string> {
     const options = { env: { PATH: process.env.PATH, ETCDCTL_API: '3' }, maxBuffer: outputBytes };
     const all = ['--endpoints', endpoints.join(','), '--command-timeout=5s', ...args];
     return new Promise((resolve, reject) => {
-      // Not synchronously: the links of the members run in this process.
+      // A synchronous call would block the proxies of the members, which run in this process.
       const child = execFile('etcdctl', all, options, (error, stdout, stderr) => {
         if (error === null) resolve(stdout);
         else reject(new Error(stderr || stdout || error.message));
@@ -192,33 +190,34 @@ export class EtcdMembers {
     });
   }
 
-  /** Numbers as text, since ids exceed 2^53. */
+  /** Returns numbers as text, because member ids exceed 2^53. */
   async #status(endpoint: string): Promise<MemberStatus> {
     const text = await this.ctl([endpoint], ['endpoint', 'status', '-w', 'json']);
     const [found] = JSON.parse(text.replaceAll(/":(\d+)/g, '":"$1"')) as { Status: MemberStatus }[];
     return found!.Status;
   }
 
-  /** Resolves once every member answers a read that asks the majority. */
+  /** Resolves once every member answers a read that needs the majority. */
   async healthy(): Promise<void> {
-    const until = performance.now() + startedMs;
+    const giveUpMs = performance.now() + startedMs;
     for (const [index, endpoint] of this.endpoints.entries()) {
       for (;;) {
         try {
           await this.ctl([endpoint], ['get', 'any']);
           break;
         } catch (error) {
-          if (performance.now() > until)
-            throw new Error(`${this.names[index]}: ${this.member(index).output}`, { cause: error });
+          if (performance.now() > giveUpMs)
+            throw new Error(`${this.names[index]} is not healthy: ${this.member(index).output}`, { cause: error });
           await delay(100);
         }
       }
     }
   }
 
-  async close(): Promise<void> {
+  /** Kills the members and removes their files. */
+  async stop(): Promise<void> {
     await Promise.all(this.#children.map((child) => child?.kill()));
-    await Promise.all(this.links.map((link) => link.close()));
+    this.#folder.remove();
   }
 }
 
@@ -228,7 +227,7 @@ async function retried(work: () => Promise<unknown>): Promise<void> {
       await work();
       return;
     } catch (error) {
-      if (tries === 50) throw error;
+      if (tries === retriesMax) throw error;
       await delay(200);
     }
   }

@@ -1,0 +1,147 @@
+/**
+ * The nodes of one group on an etcd cluster, for tests and the bench: their common settings, their start, and who
+ * leads. The nodes themselves, and the links between them, are made by the caller.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** A node of the group in a process of its own. */
+export interface GroupNode {
+  readonly name: string;
+  /** Origin of the node's own port, past every proxy. */
+  readonly directUrl: string;
+  /** The end of the output of its process, for an error. */
+  readonly lastOutput?: string;
+  start(): Promise<void> | void;
+}
+
+export interface NodeIdentity {
+  readonly nodeId: string;
+  /** The URL at which other nodes connect to the node. */
+  readonly url: string;
+  /** The endpoints of etcd that the node uses. */
+  readonly endpoints: readonly string[];
+}
+
+/** The group that the nodes form. */
+export const salt = 'a salt of the cluster harness';
+export const groupId = 'harness';
+/** The prefix of the group's keys in etcd. */
+export const etcdPrefix = `/ptf/${groupId}/`;
+
+const askMs = 2_000;
+/** A group must have a leader, and every node must be ready, within this time. */
+const settledMs = 120_000;
+/** Weights are computed a while after the last event, and are a record. */
+const stillMs = 3_000;
+
+/** Returns the environment variables that make a node a member of the group. */
+export function nodeVariables({ nodeId, url, endpoints }: NodeIdentity): Record<string, string> {
+  return {
+    CLUSTER: 'etcd',
+    ETCD_ENDPOINTS: endpoints.join(','),
+    NODE_ID: nodeId,
+    ADVERTISE_URL: url,
+    CLUSTER_SECRET: 'a secret of the harness with enough bytes',
+    GROUP_ID: groupId,
+    GROUP_SALT: salt,
+  };
+}
+
+/** Starts the nodes and resolves to their leader, once every node is ready. */
+export async function startGroup<N extends GroupNode>(nodes: readonly N[]): Promise<N> {
+  await Promise.all(nodes.map((node) => node.start()));
+  return settled(nodes);
+}
+
+/** Resolves to the leader, once every node is ready. */
+export async function settled<N extends GroupNode>(nodes: readonly N[]): Promise<N> {
+  const areReady = async () => (await Promise.all(nodes.map(isReady))).every((ready) => ready);
+  await within(nodes, 'not every node is ready', areReady);
+  return awaitLeader(nodes);
+}
+
+export async function isReady(node: GroupNode): Promise<boolean> {
+  return (await ask(node, '/ready')).status === 200;
+}
+
+/** Returns the node that leads; undefined if none does. */
+export async function leaderOf<N extends GroupNode>(nodes: readonly N[]): Promise<N | undefined> {
+  const answers = await Promise.all(nodes.map((node) => ask(node, '/health')));
+  return nodes.find((_, index) => roleIn(answers[index]!.text) === 'leader');
+}
+
+function roleIn(text: string): string | undefined {
+  if (!text.startsWith('{')) return undefined;
+  return (JSON.parse(text) as { readonly cluster?: { readonly role: string } }).cluster?.role;
+}
+
+export async function awaitLeader<N extends GroupNode>(nodes: readonly N[]): Promise<N> {
+  let leader: N | undefined;
+  await within(nodes, 'no node leads', async () => {
+    leader = await leaderOf(nodes);
+    return leader !== undefined;
+  });
+  return leader!;
+}
+
+/** Returns the last record that the node has applied; -1 if the node does not answer. */
+export async function appliedSeq(node: GroupNode): Promise<number> {
+  return Number((await ask(node, '/peers?limit=1')).headers?.get('x-applied-seq') ?? -1);
+}
+
+/** Resolves to the last record, once all nodes have applied the same records. */
+export async function sameSeq(nodes: readonly GroupNode[]): Promise<number> {
+  let seqs: number[] = [];
+  await within(nodes, 'the nodes do not apply the same records', async () => {
+    seqs = await Promise.all(nodes.map(appliedSeq));
+    return seqs[0] !== -1 && new Set(seqs).size === 1;
+  });
+  return seqs[0]!;
+}
+
+/** Resolves to the last record, once all nodes have applied the same records and no more records follow. */
+export async function quietSeq(nodes: readonly GroupNode[]): Promise<number> {
+  let last = -1;
+  await within(nodes, 'the nodes still apply records', async () => {
+    const before = await sameSeq(nodes);
+    await delay(stillMs);
+    last = await sameSeq(nodes);
+    return last === before;
+  });
+  return last;
+}
+
+/** Returns the health of each node as text, for an error. */
+export async function healthTexts(nodes: readonly GroupNode[]): Promise<string> {
+  const texts = nodes.map(async (node) => {
+    const { status, text } = await ask(node, '/health');
+    return `${node.name}: ${text}${status === 200 ? '' : `; ${node.lastOutput ?? ''}`}`;
+  });
+  return (await Promise.all(texts)).join(' | ');
+}
+
+/** Polls the condition. Rejects with the health of the nodes if the condition stays false. */
+async function within(nodes: readonly GroupNode[], failure: string, holds: () => Promise<boolean>): Promise<void> {
+  const giveUpMs = performance.now() + settledMs;
+  while (!(await holds())) {
+    if (performance.now() > giveUpMs) throw new Error(`${failure}: ${await healthTexts(nodes)}`);
+    await delay(50);
+  }
+}
+
+interface Answer {
+  /** Null if the node did not answer. */
+  readonly status: number | null;
+  readonly headers: Headers | null;
+  /** The body, or the error. */
+  readonly text: string;
+}
+
+async function ask({ directUrl }: GroupNode, path: string): Promise<Answer> {
+  try {
+    const response = await fetch(`${directUrl}/api/v1${path}`, { signal: AbortSignal.timeout(askMs) });
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  } catch (error) {
+    return { status: null, headers: null, text: String(error) };
+  }
+}

@@ -1,0 +1,71 @@
+/** The calls of a group: sends commands to the actor and work to the pool, each with its answer or its refusal. */
+import { granted, type Outcome, type Refusal, refused } from '../errors.js';
+import type { Resolve } from './actor/effects.js';
+import type { GroupLoop } from './actor/loop.js';
+import type { Answers, Command } from './commands.js';
+import type { Holder } from './holder.js';
+import { type GroupPool, PoolBusyError } from './ports/pool.js';
+import { overloaded } from './refusals.js';
+
+/** Approximate size of a command in the mailbox. */
+const COMMAND_BYTES = 1024;
+
+/** The loop of a group. A node of a cluster replaces the loop when it reads its log anew. */
+export interface CurrentLoop {
+  readonly loop: GroupLoop;
+}
+
+export class GroupCalls {
+  readonly #current: CurrentLoop;
+  /** Long work in progress that may take as much memory as the state again: one of each kind at a time. */
+  readonly #underWay = new Set<'simulation' | 'verification'>();
+
+  constructor(current: CurrentLoop) {
+    this.#current = current;
+  }
+
+  /** Queues a command and waits for its answer or its refusal. */
+  ask<C extends Command>(command: C, bytes = COMMAND_BYTES): Promise<Answers[C['type']] | Refusal> {
+    return new Promise((resolve) => {
+      const refusal = this.offer(command, resolve, 1, bytes, null);
+      if (refusal !== undefined) resolve(refusal);
+    });
+  }
+
+  /**
+   * Queues a command and passes its answer to `answered`, or returns the refusal. `holder`: the holder of its events.
+   */
+  offer<C extends Command>(
+    command: C,
+    answered: (answer: Answers[C['type']]) => void,
+    events: number,
+    bytes: number,
+    holder: Holder | null,
+  ): Refusal | undefined {
+    const { loop } = this.#current;
+    // The type of an answer follows from the type of its command.
+    const token = answered as Resolve;
+    const share = holder === null ? null : loop.shareOf(holder);
+    return loop.admit({ command, token, events, bytes, share });
+  }
+
+  async pool<R>(work: (pool: GroupPool) => Promise<R>): Promise<Outcome<R>> {
+    try {
+      return granted(await work(this.#current.loop.pool));
+    } catch (error) {
+      if (error instanceof PoolBusyError) return overloaded();
+      throw error;
+    }
+  }
+
+  /** Does long work unless work of the same kind is in progress. */
+  async alone<R>(what: 'simulation' | 'verification', work: () => Promise<Outcome<R>>): Promise<Outcome<R>> {
+    if (this.#underWay.has(what)) return refused('overloaded', { text: `another ${what} is under way` });
+    this.#underWay.add(what);
+    try {
+      return await work();
+    } finally {
+      this.#underWay.delete(what);
+    }
+  }
+}

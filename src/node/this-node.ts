@@ -1,0 +1,37 @@
+/**
+ * This process as a node of its group. While the group is being recovered, the node answers for the health of the
+ * group; from then on it holds the group.
+ */
+import type { GroupApi, GroupHealth, GroupIdentity, GroupNode } from '../group/api.js';
+import type { ClusterHealth } from '../group/cluster-api.js';
+import { recoveringHealth } from '../group/group-health.js';
+
+export class ThisNode implements GroupNode {
+  readonly identity: GroupIdentity;
+  readonly cluster: ClusterHealth | null;
+  /** Null while the group is being recovered. */
+  #group: GroupApi | null = null;
+
+  constructor(identity: GroupIdentity, cluster: ClusterHealth | null) {
+    this.identity = identity;
+    this.cluster = cluster;
+  }
+
+  /** The group is recovered: callers are served from it once it is open. */
+  recovered(group: GroupApi): void {
+    this.#group = group;
+  }
+
+  get group(): GroupApi {
+    if (this.#group === null) throw new Error('node: the group was asked before it is recovered');
+    return this.#group;
+  }
+
+  get isReady(): boolean {
+    return this.#group?.isReady === true;
+  }
+
+  health(): GroupHealth {
+    return this.#group?.health() ?? recoveringHealth;
+  }
+}

@@ -22,6 +22,7 @@ import type { ConfigurationFacts } from './operator/cli/findings.js';
 import { OperatorError } from './operator/cli/node-client.js';
 import type { BackupCommands, MovedData, Progress } from './operator/cli/session.js';
 import { makePrivate } from './store/backup/backup-folder.js';
+import { refusalOfMarked } from './store/files/cluster-mark.js';
 import { replaceFile } from './store/files/durable-file.js';
 import { dataFileOf } from './store/files/environment-file.js';
 import { readText } from './store/files/small-file.js';
@@ -72,7 +73,9 @@ function identityOf({ groupId, identityMode, environment: name, playerIdKinds }:
 async function startProblemsOf(dir: string): Promise<readonly string[]> {
   const outcome = loadConfig(environment(), readText);
   if (!outcome.ok) return [];
-  const { salt, clockAcceptedUntil: acceptedUntil } = outcome.config;
+  const { cluster, salt, clockAcceptedUntil: acceptedUntil } = outcome.config;
+  const marked = cluster === 'none' ? refusalOfMarked(dir) : undefined;
+  if (marked !== undefined) return [marked];
   return startProblems(dir, identityOf(outcome.config), salt, { now: Date.now(), acceptedUntil });
 }
 

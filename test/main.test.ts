@@ -3,7 +3,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -145,6 +145,25 @@ test('a refused start logs one fatal line without a stack and exits with 1', asy
   assert.is(fatal.length, 1);
   assert.is(fatal[0].err, undefined);
   assert.match(fatal[0].msg, /group.?id/i);
+});
+
+test('a node without a cluster refuses to start on the folder of a node of a cluster', async () => {
+  const first = start(local);
+  await first.said('listening');
+  first.child.kill('SIGTERM');
+  assert.is(await first.ended, 0);
+  writeFileSync(join(folder, 'data', 'cluster.json'), '{"cluster_id":"c","node_id":"node-2"}\n');
+  const before = readdirSync(join(folder, 'data')).sort();
+  const second = start({ ...local, CLUSTER: 'none' });
+  assert.is(await second.ended, 1);
+  const [last] = second.output().trim().split('\n').slice(-1);
+  const { level, msg } = JSON.parse(last ?? '');
+  assert.is(level, 'fatal');
+  assert.match(
+    msg,
+    /^DATA_DIR: .* belongs to node node-2 of the cluster c, and CLUSTER is none; set CLUSTER=etcd, or /,
+  );
+  assert.equal(readdirSync(join(folder, 'data')).sort(), before);
 });
 
 test('an unknown host name to listen on refuses the start', async () => {

@@ -114,7 +114,7 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Runni
   const own = ports.ownFolder ?? ((folder: string) => ownFolder(folder, thisProcess(), limits, onFatal));
   const dir = resolve(config.dataDir);
   prepareFolder(dir);
-  refuseUnfit(dir);
+  refuseUnfit(dir, config);
   const clock = ports.clock ?? systemClock;
   const cluster = config.cluster === 'none' ? null : await openCluster(config, { ...ports, clock }, dir);
   let parts: Parts | null = null;
@@ -136,7 +136,7 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Runni
     closers.add(() => reserve.during(() => writer.close()));
     if (cluster !== null) closers.add(() => cluster.close());
     // Repeated: a restore that begins meanwhile looks for an owner only after it has left its mark.
-    refuseUnfit(dir);
+    refuseUnfit(dir, config);
     mustReach(writer, verifiedSeq);
     const saltText = await saltOf(config, dir, lastSeqOf(writer) === 0);
     await cluster?.begin();

@@ -19,6 +19,7 @@ import { lastSeqOf, type Recovered, recover } from '../group/recovery/recovery.j
 import { limits } from '../limits.js';
 import { makePrivate } from '../store/backup/backup-folder.js';
 import { refusalOfTarget } from '../store/backup/restore-folder.js';
+import { refusalOfMarked } from '../store/files/cluster-mark.js';
 import { replaceFile } from '../store/files/durable-file.js';
 import { dataFileOf, isThere } from '../store/files/environment-file.js';
 import { saltFile, storedSalt } from '../store/files/stored-salt.js';
@@ -134,8 +135,8 @@ function refuseClosed(dir: string): void {
   }
 }
 
-export function refuseUnfit(dir: string): void {
-  const why = refusalOfTarget(dir);
+export function refuseUnfit(dir: string, { cluster }: Pick<Config, 'cluster'>): void {
+  const why = refusalOfTarget(dir) ?? (cluster === 'none' ? refusalOfMarked(dir) : undefined);
   if (why !== undefined) throw new StartRefusedError(why);
 }
 

@@ -94,6 +94,17 @@ test('a service manager waits longer than a stopping node may take', () => {
   assert.ok(Number(/terminationGracePeriodSeconds: (\d+)/.exec(kubernetes)?.[1]) * 1000 > limits.shutdownMs);
 });
 
+test('systemd starts a node of a cluster again however often it ended', () => {
+  const [unit, service] = dropIn.split('\n[Service]\n');
+  assert.match(unit!, /\n\[Unit\]\n(?:.*\n)*StartLimitIntervalSec=0(?:\n|$)/);
+  assert.match(service!, /^RestartSec=\d+$/m);
+});
+
+test('a member of etcd that replaces a lost one can be told to join the others', () => {
+  assert.match(compose, /ETCD_INITIAL_CLUSTER_STATE: \$\{ETCD_INITIAL_CLUSTER_STATE:-new\}/);
+  assert.match(kubernetes, '- name: ETCD_INITIAL_CLUSTER_STATE');
+});
+
 test('HAProxy finds no fault with its configuration', () => {
   const { status, error, stderr } = spawnSync(
     'haproxy',

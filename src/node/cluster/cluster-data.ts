@@ -4,14 +4,14 @@
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { formationProblems } from '../../group/recovery/formation.js';
 import { formationOf } from '../../group/recovery/recovery.js';
+import { markFile, readMark, writeMark } from '../../store/files/cluster-mark.js';
 import { openLogReader } from '../../store/log/lmdb-log.js';
 import { refuseLiving } from '../../store/ownership/owner.js';
 import { verifyInChild } from '../../workers/verify/verify-runner.js';
 import type { Config } from '../config.js';
-import { openEtcdLog, readMark, writeMark } from './cluster-folder.js';
+import { openEtcdLog } from './cluster-folder.js';
 
 /** The folder was not moved, for the reason in the message. */
 export class MoveRefusedError extends Error {
@@ -32,7 +32,8 @@ const LEASE_S = 10;
  */
 export async function importData(config: Config, dir: string): Promise<Moved> {
   const { lastSeq } = await verifiedFolder(dir);
-  if (readMark(dir) !== null) throw new MoveRefusedError(`${dir} already belongs to a cluster`);
+  if (readMark(dir) !== null)
+    throw new MoveRefusedError(`${dir} already belongs to a cluster; run ptf export-data first`);
   if (config.salt === null || config.nodeId === null) throw new MoveRefusedError('CLUSTER must be etcd');
   await refuseOtherGroup(config, config.salt, dir);
   const log = openEtcdLog(config);
@@ -78,7 +79,7 @@ export async function exportData(config: Config, dir: string): Promise<Moved> {
   } finally {
     log.client.close();
   }
-  rmSync(join(dir, 'cluster.json'));
+  rmSync(markFile(dir));
   return { cluster_id: mark.cluster_id, last_seq: lastSeq };
 }
 

@@ -1,14 +1,11 @@
-/** The prerequisites of a node of a cluster: its settings, the log in etcd, and the mark of its data folder. */
+/** The prerequisites of a node of a cluster: its settings and the log in etcd. */
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { MemberStatus } from '../../cluster/duties.js';
 import { messageOf } from '../../errors.js';
 import { EtcdClient } from '../../store/etcd/etcd-client.js';
 import { EtcdKeys } from '../../store/etcd/etcd-keys.js';
 import { EtcdLog } from '../../store/etcd/etcd-log.js';
 import { SlotCipher } from '../../store/etcd/slot-codec.js';
-import { replaceFile } from '../../store/files/durable-file.js';
-import { readText } from '../../store/files/small-file.js';
 import type { Config } from '../config.js';
 import { StartRefusedError } from '../startup.js';
 
@@ -52,25 +49,6 @@ export function openEtcdLog(config: Config): EtcdLog {
   const prefix = config.etcdPrefix ?? `/ptf/${encodeURIComponent(config.groupId)}/`;
   const cipher = new SlotCipher(Buffer.from(salt), config.groupId);
   return new EtcdLog({ client: new EtcdClient(settings, first), keys: new EtcdKeys(prefix), cipher });
-}
-
-/** The mark in a data folder that names the shared log to which the folder belongs. */
-export interface ClusterMark {
-  readonly cluster_id: string;
-  readonly node_id: string;
-}
-
-function markFile(dir: string): string {
-  return join(dir, 'cluster.json');
-}
-
-export function readMark(dir: string): ClusterMark | null {
-  const text = readText(markFile(dir));
-  return text === undefined ? null : (JSON.parse(text) as ClusterMark);
-}
-
-export async function writeMark(dir: string, mark: ClusterMark): Promise<void> {
-  await replaceFile(markFile(dir), `${JSON.stringify(mark)}\n`, { sync: true });
 }
 
 /** Returns the status of each member of etcd, in the order of the endpoints; null for a member that does not answer. */

@@ -27,13 +27,14 @@ import { lastSeqOf } from '../../group/recovery/recovery.js';
 import { logUnreachable, noLeader } from '../../group/refusals.js';
 import { limits } from '../../limits.js';
 import type { EtcdLog } from '../../store/etcd/etcd-log.js';
+import { readMark, writeMark } from '../../store/files/cluster-mark.js';
 import type { LmdbLogWriter } from '../../store/log/lmdb-log-writer.js';
 import { SharedLogWriter } from '../../store/log/shared-log-writer.js';
 import type { Config } from '../config.js';
 import { RejoinError, StartEndedError, StartRefusedError } from '../startup.js';
 import { version } from '../version.js';
 import { CopyDonor, fetchCopy } from './cluster-copy.js';
-import { type ClusterSettings, membersOf, openEtcdLog, readMark, settingsOf, writeMark } from './cluster-folder.js';
+import { type ClusterSettings, membersOf, openEtcdLog, settingsOf } from './cluster-folder.js';
 import { LocalScrub } from './local-scrub.js';
 import { NodeLink } from './node-link.js';
 

@@ -1,0 +1,39 @@
+/**
+ * The mark in a data folder that names the shared log to which the folder belongs. A node without a cluster reads it
+ * too, so this file must not load the client of etcd.
+ */
+import { join } from 'node:path';
+import { replaceFile } from './durable-file.js';
+import { readText } from './small-file.js';
+
+/** Which shared log a data folder belongs to. */
+export interface ClusterMark {
+  readonly cluster_id: string;
+  readonly node_id: string;
+}
+
+export function markFile(dir: string): string {
+  return join(dir, 'cluster.json');
+}
+
+export function readMark(dir: string): ClusterMark | null {
+  const text = readText(markFile(dir));
+  return text === undefined ? null : (JSON.parse(text) as ClusterMark);
+}
+
+export async function writeMark(dir: string, mark: ClusterMark): Promise<void> {
+  await replaceFile(markFile(dir), `${JSON.stringify(mark)}\n`, { sync: true });
+}
+
+/**
+ * Returns why a node without a cluster must not run on a folder; undefined if it may. It would append records that the
+ * group never gets, and the node could not go back to the shared log.
+ */
+export function refusalOfMarked(dir: string): string | undefined {
+  const mark = readMark(dir);
+  if (mark === null) return undefined;
+  return (
+    `DATA_DIR: ${dir} belongs to node ${mark.node_id} of the cluster ${mark.cluster_id}, and CLUSTER is none; ` +
+    'set CLUSTER=etcd, or run ptf export-data to serve the group from this folder alone'
+  );
+}

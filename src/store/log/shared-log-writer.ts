@@ -1,7 +1,8 @@
 /**
  * The log of one node of a cluster: LMDB holds all of it, and the log that the nodes share holds what is newest. A
- * leader's turn is committed to the shared log first, which acknowledges it, and to LMDB after that, while the next turn
- * is committed to the shared log. A follower takes slots over. So LMDB never holds a batch that the group does not have.
+ * leader's turn is committed to the shared log first, which acknowledges it, and to LMDB after that, while the next
+ * turn is committed to the shared log. A follower takes slots over. So LMDB never holds a batch that the group does
+ * not have.
  */
 import { IdTags } from '../../core/tables/id-tags.js';
 import type { LogWriter, StoredBatch } from '../../group/ports/log.js';

@@ -37,8 +37,8 @@ export interface MemberDeps {
   /** ms since 1970. */
   readonly now: () => number;
   readonly note: (level: 'info' | 'warn' | 'error', fields: object, text: string) => void;
-  /** Called when slots that this node needs were deleted, so that it must join again. */
-  readonly onBehind: () => void;
+  /** Called when this node cannot continue from its own log and must join again, with the reason. */
+  readonly onBehind: (reason: string) => void;
   /** Called when this node cannot stay in the cluster. */
   readonly onFailed: (error: unknown) => void;
 }

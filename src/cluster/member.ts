@@ -273,10 +273,10 @@ export class ClusterMember implements ClusterHealth {
         // The other nodes were upgraded while this node was away.
         return await this.retire(`this release cannot read records of format ${view.format}`);
       }
-      if (view.trimmed > this.appliedSeq) {
-        this.#isRetired = true;
-        return this.#deps.onBehind();
-      }
+      if (view.trimmed > this.appliedSeq) return this.#rejoin("the shared log begins after this node's last record");
+      // The node would answer reads from a log that the group does not have.
+      if ((view.slots[0]?.firstSeq ?? 0) > this.appliedSeq + 1)
+        return this.#rejoin("this node's log differs from the shared log, which has no slot that follows it");
       this.#leader = view.leader;
       if (view.leader !== null) this.#lastLeader = view.leader;
       await this.#take(view.slots);
@@ -291,6 +291,11 @@ export class ClusterMember implements ClusterHealth {
       else if (view.leader.nodeId === this.#deps.nodeId) await this.#ownKey(view.leader);
       return;
     }
+  }
+
+  #rejoin(reason: string): void {
+    this.#isRetired = true;
+    this.#deps.onBehind(reason);
   }
 
   /** Handles a leader key of this node: a campaign whose answer was lost, or one from before a demotion. */

@@ -97,8 +97,7 @@ export class ClusterNode {
       elapsed: () => performance.now(),
       now: () => clock.now(),
       note,
-      onBehind: () =>
-        onFatal(new RejoinError("the shared log begins after this node's last record, so the node joins again")),
+      onBehind: (reason) => onFatal(new RejoinError(`${reason}, so the node joins again`)),
       onFailed: (error) => this.loopFailed(error),
     });
     this.#link = new LinkClient(settings.secret, config.groupId);

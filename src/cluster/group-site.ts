@@ -122,6 +122,11 @@ export class GroupSite implements MemberSite {
     });
   }
 
+  /** The state is ahead of this node's files: the loop ends, and the next `follow` reads the files anew. */
+  storeFailed(error: unknown): void {
+    this.#deps.loop().fail(error);
+  }
+
   follow(): Promise<void> {
     this.#turn += 1;
     // These calls are synchronous, so that the node decides nothing while an earlier step ends.

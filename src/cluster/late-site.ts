@@ -56,6 +56,11 @@ export class LateSite implements MemberSite {
     return this.#site === null ? Promise.resolve() : this.#site.follow();
   }
 
+  /** Nothing is ahead of the files before recovery, which waits until they hold the first record. */
+  storeFailed(error: unknown): void {
+    this.#site?.storeFailed(error);
+  }
+
   /** Makes the replica and the stream of this node forget erased players. */
   async forgetErased(): Promise<void> {
     await this.#site?.forgetErased();

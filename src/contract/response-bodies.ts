@@ -22,7 +22,7 @@ export const storedEventSchema = {
     },
     game_id: {
       type: 'string',
-      description: 'The answer as it was when the event was accepted.',
+      description: 'The game id with which the event was accepted.',
       examples: gameId.examples,
     },
     received_at: dateTime,

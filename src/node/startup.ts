@@ -34,7 +34,7 @@ export class StartRefusedError extends Error {
   override readonly name = 'StartRefusedError';
 }
 
-/** Slots of the shared log that this node needs were deleted: it closes, starts again, and then joins anew. */
+/** This node's log is too old, or is not the log of the group: the node closes, starts again, and then joins anew. */
 export class RejoinError extends Error {
   override readonly name = 'RejoinError';
 }

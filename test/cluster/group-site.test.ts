@@ -21,6 +21,10 @@ class World {
   readonly #loop = {
     actor: { durableSeq: 9, isSettled: true },
     failed: false,
+    fail: (error: Error) => {
+      this.calls.push(`loop fails: ${error.message}`);
+      this.#loop.failed = true;
+    },
     lead: () => void this.calls.push('loop leads'),
     follow: () => void this.calls.push('loop follows'),
     replace: () => void this.calls.push('loop replaced'),
@@ -52,6 +56,13 @@ test('a node that must follow before its lead has begun never leads', async () =
   await Promise.all([before, led, followed]);
   assert.not(world.calls.includes('log leads'));
   assert.not(world.calls.includes('loop leads'));
+});
+
+test('a node whose files could not store a turn reads them anew once it follows', async () => {
+  const { site, calls } = new World();
+  site.storeFailed(new Error('no space left'));
+  await site.follow();
+  assert.equal(calls, ['loop fails: no space left', 'log follows', 'loop follows', 'loop replaced', 'reload']);
 });
 
 test('a node reports as durable only what its own files hold', () => {

@@ -396,7 +396,7 @@ export class GroupLoop {
         if (isFull) await this.log.stored();
       });
     } catch (error) {
-      this.#fail(error);
+      this.fail(error);
       return;
     } finally {
       endWait?.();
@@ -471,7 +471,7 @@ export class GroupLoop {
     try {
       await this.log.scrub(this.#ending.signal);
     } catch (error) {
-      if (!(error instanceof ScrubDeferredError)) return this.#fail(error);
+      if (!(error instanceof ScrubDeferredError)) return this.fail(error);
       if (this.#closed) return;
       this.#deps.onFailure('overwriting free space', error);
       return this.#later(() => {
@@ -489,7 +489,8 @@ export class GroupLoop {
     }, ms);
   }
 
-  #fail(error: unknown): void {
+  /** Ends the loop, because the log could not be written. */
+  fail(error: unknown): void {
     if (this.#failed) return;
     this.abandon();
     this.#deps.onFatal(error);

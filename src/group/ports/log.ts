@@ -31,7 +31,8 @@ export interface LogWriter extends LogReader {
   readonly epoch: number;
   /**
    * Writes one new batch (null: none) and replaces earlier ones, all in one transaction, and resolves once no power cut
-   * can undo it. Rejects with `OwnerLostError` if another owner took over: nothing was written, unless that owner found
+   * can undo the batch. A group on several nodes has the batch then, and `stored` waits for the file of this node.
+   * Rejects with `OwnerLostError` if another owner took over: nothing was written, unless that owner found
    * the batch in transit and applied it. With any other error the outcome is unknown: the caller must stop and leave it
    * to recovery.
    */

@@ -48,6 +48,7 @@ export async function formGroup(
   batchWriter.add(formed);
   const batch = batchWriter.seal(1, now, random.bytes(NONCE_BYTES), chainStart);
   await writer.append({ firstSeq: 1, bytes: batch.bytes }, []);
+  await writer.stored();
   const state = new GroupState(formed, salt);
   state.apply(formed, now);
   return new Follower(state, batch.chain);

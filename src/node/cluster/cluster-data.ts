@@ -51,7 +51,11 @@ export async function importData(config: Config, dir: string): Promise<Moved> {
       }
       const clusterId = randomUUID();
       await writeMark(dir, { cluster_id: clusterId, node_id: config.nodeId });
-      await log.begin(fence, clusterId, lastSeq);
+      await log.begin(fence, clusterId, lastSeq).catch((error: unknown) => {
+        // Without a log in etcd, the folder remains the one of a node without a cluster.
+        rmSync(markFile(dir));
+        throw error;
+      });
       return { cluster_id: clusterId, last_seq: lastSeq };
     } finally {
       await log.revokeLease(lease);

@@ -190,13 +190,14 @@ export class ClusterNode {
       );
     }
     this.member.lease.start();
-    const { trimmed, format } = await this.#retried(() => this.#log.view((lastSeq ?? 0) + 1, 1));
+    const { trimmed, format, slots } = await this.#retried(() => this.#log.view((lastSeq ?? 0) + 1, 1));
     if (format > RECORD_FORMAT) {
       throw new StartRefusedError(
         `the group writes records of format ${format}, and this release reads formats up to ${RECORD_FORMAT}: install a newer release`,
       );
     }
-    if (lastSeq !== null && !isIncomplete && trimmed <= lastSeq) return;
+    const follows = lastSeq !== null && trimmed <= lastSeq && (slots[0]?.firstSeq ?? 0) <= lastSeq + 1;
+    if (follows && !isIncomplete) return;
     if (this.#clusterId === null) throw new StartRefusedError(`the store in ${this.#dir} is damaged`);
     log.warn({ last_seq: lastSeq, trimmed_seq: trimmed }, 'this node joins and fetches a copy from another node');
     // The other nodes must see that this node joins, so that they retain the slots that it needs.
@@ -263,6 +264,7 @@ export class ClusterNode {
       appended: (firstSeq) => this.#duties.appended(firstSeq),
       redacted: (seq) => this.#duties.redacted(seq),
       mayScrub: () => this.#duties.mayScrub(),
+      storeFailed: (error) => this.#site.storeFailed(error),
       scrubElsewhere: (signal) => {
         this.#donor.forget();
         return this.#duties.scrubElsewhere(signal);

@@ -19,7 +19,7 @@ export function storedPool(pool: GroupPool, log: Pick<LogWriter, 'stored'>): Gro
     simulate: stored(pool.simulate),
     publishChanges: stored(pool.publishChanges),
     walkChanges: stored(pool.walkChanges),
-    endFeed: () => pool.endFeed(),
+    endFeed: stored(pool.endFeed),
     list: stored(pool.list),
     publishedWeights: stored(pool.publishedWeights),
     pairEvents: stored(pool.pairEvents),

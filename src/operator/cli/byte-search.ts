@@ -51,7 +51,7 @@ export async function awaitPurged(folder: string, marker: string, times: SearchT
   for (;;) {
     const found = await filesWith(folder, bytes).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EACCES') throw error;
-      throw new OperatorError('access_denied', `this user has no access to ${folder}; run as the user of etcd`);
+      throw new OperatorError('access_denied', `this user has no access to ${folder}; run as root`);
     });
     if (found.length === 0) return;
     if (performance.now() >= endMs) {

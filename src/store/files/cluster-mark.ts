@@ -30,10 +30,15 @@ export async function writeMark(dir: string, mark: ClusterMark): Promise<void> {
  * group never gets, and the node could not go back to the shared log.
  */
 export function refusalOfMarked(dir: string): string | undefined {
-  const mark = readMark(dir);
+  let mark: ClusterMark | null;
+  try {
+    mark = readMark(dir);
+  } catch {
+    return `DATA_DIR: ${markFile(dir)} is no JSON document; restore the folder from a backup`;
+  }
   if (mark === null) return undefined;
   return (
     `DATA_DIR: ${dir} belongs to node ${mark.node_id} of the cluster ${mark.cluster_id}, and CLUSTER is none; ` +
-    'set CLUSTER=etcd, or run ptf export-data to serve the group from this folder alone'
+    "set CLUSTER=etcd, or run ptf export-data with that node's variables to serve the group from this folder alone"
   );
 }

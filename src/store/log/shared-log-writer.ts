@@ -24,6 +24,8 @@ export interface SharedLogHooks {
   readonly redacted: (seq: number) => void;
   /** Rejects with `ScrubDeferredError` where no scrub may begin now. */
   readonly mayScrub: () => Promise<void>;
+  /** LMDB could not store a batch that the shared log has acknowledged: the state is ahead of this node's files. */
+  readonly storeFailed: (error: unknown) => void;
   /** Carries a scrub to the other nodes, after this node's own. */
   readonly scrubElsewhere: (signal?: AbortSignal) => Promise<void>;
 }
@@ -32,6 +34,7 @@ const noHooks: SharedLogHooks = {
   appended: () => undefined,
   redacted: () => undefined,
   mayScrub: () => Promise.resolve(),
+  storeFailed: () => undefined,
   scrubElsewhere: () => Promise.resolve(),
 };
 
@@ -71,9 +74,6 @@ export class SharedLogWriter implements LogWriter {
   lead(fence: Fence): void {
     this.#fence = fence;
     this.#ending = new AbortController();
-    this.#storing = Promise.resolve();
-    this.#storingFrom = null;
-    this.#storeError = null;
   }
 
   /** No append is taken any more. One whose outcome is unknown is given up. */
@@ -107,10 +107,13 @@ export class SharedLogWriter implements LogWriter {
     return this.#storing;
   }
 
-  /** Resolves once no append and no local commit is under way. */
+  /** Resolves once no append and no local commit is under way. The node continues with what LMDB holds then. */
   async settled(): Promise<void> {
     await this.#appending.catch(() => undefined);
     await this.#storing.catch(() => undefined);
+    this.#storing = Promise.resolve();
+    this.#storingFrom = null;
+    this.#storeError = null;
   }
 
   /** Rewrites alone are of this node only: no turn makes any without a batch. */
@@ -141,7 +144,7 @@ export class SharedLogWriter implements LogWriter {
     }
     await this.#storing;
     this.#storing = this.#store(batch, rewrites);
-    // The next append rejects, and so does everything that reads what is stored.
+    // `storeFailed` reports the error.
     this.#storing.catch(() => undefined);
     if (rewrites.length > 0) await this.#storing;
   }
@@ -153,6 +156,7 @@ export class SharedLogWriter implements LogWriter {
       this.#storingFrom = null;
     } catch (error) {
       this.#storeError = error;
+      this.#hooks.storeFailed(error);
       throw error;
     }
   }

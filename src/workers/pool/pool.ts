@@ -191,7 +191,7 @@ class LazyPool {
     if (this.#pool === null) {
       if (this.#isClosed) throw new Error('the pool is closed');
       const pool = this.#make();
-      pool.on('error', (error: Error) => this.#discardUnloaded(pool, error));
+      pool.on('error', (error: Error) => this.discardIfDead(pool, error));
       this.#pool = pool;
       this.#loaded = Promise.allSettled(onEach(pool, 'loaded'));
     }
@@ -212,11 +212,11 @@ class LazyPool {
   }
 
   /**
-   * Discards a pool none of whose workers could load: Piscina starts no others, and its tasks would wait for ever. They
-   * reject, and the next task starts a new pool.
+   * Discards a pool without workers. Piscina starts no others once one could not load, and the tasks would wait for
+   * ever. They reject, and the next task starts a new pool.
    */
-  #discardUnloaded(pool: Piscina, error: Error): void {
-    if (this.#pool !== pool || pool.threads.length > 0) return;
+  discardIfDead(pool: Piscina, error: Error): void {
+    if (this.#pool !== pool || pool.threads.length > 0 || this.#isClosed) return;
     this.#loadErrors.set(pool, error);
     this.#pool = null;
     void pool.destroy();
@@ -276,6 +276,7 @@ async function run<R>(lazy: LazyPool, name: keyof GroupPool, task: unknown, opti
     const signal = timeoutMs === undefined ? null : AbortSignal.timeout(timeoutMs);
     return (await pool.run(task, { name, signal, ...(transferList === undefined ? {} : { transferList }) })) as R;
   } catch (error) {
+    if (error instanceof Error) lazy.discardIfDead(pool, error);
     const loadError = lazy.loadErrorOf(pool);
     if (loadError !== undefined) throw new Error(`the worker of ${name} could not load`, { cause: loadError });
     const isFull = error instanceof Error && /queue/i.test(error.message) && pool.queueSize >= pool.options.maxQueue;

@@ -41,7 +41,14 @@ function harness() {
   const shared = {
     append: (_fence: Fence, slot: Slot, previous: number) => commit(`shared ${slot.firstSeq} after ${previous}`),
   };
-  const writer = new SharedLogWriter(local as unknown as LmdbLogWriter, shared, new Uint8Array(16));
+  const failures: unknown[] = [];
+  const writer = new SharedLogWriter(local as unknown as LmdbLogWriter, shared, new Uint8Array(16), {
+    appended: () => undefined,
+    redacted: () => undefined,
+    mayScrub: () => Promise.resolve(),
+    scrubElsewhere: () => Promise.resolve(),
+    storeFailed: (error) => void failures.push((error as Error).message),
+  });
   writer.lead(fence);
   const end = (what: string, error?: Error) => {
     const found = commits.find((one) => one.what === what);
@@ -62,7 +69,14 @@ function harness() {
     await new Promise((next) => setImmediate(next));
     return state;
   };
-  return { writer, append, end, inFlight: () => commits.map((one) => one.what), isClosed: () => firsts.includes(-1) };
+  return {
+    writer,
+    failures,
+    append,
+    end,
+    inFlight: () => commits.map((one) => one.what),
+    isClosed: () => firsts.includes(-1),
+  };
 }
 
 test('a turn is acknowledged once the shared log has it, and stored by the local commit after that', async () => {
@@ -93,16 +107,19 @@ test('the shared log takes the next turn during the local commit, which is at mo
   assert.equal([two.done, inFlight()], [true, ['local 5']]);
 });
 
-test('no turn reaches the shared log after a local commit failed, until the node leads anew', async () => {
-  const { writer, append, end, inFlight } = harness();
+test('a failed local commit is reported at once, and no turn reaches the shared log until the node follows', async () => {
+  const { writer, failures, append, end, inFlight } = harness();
   await append(1);
   await end('shared 1 after 0');
   await end('local 1', new Error('no space left'));
+  assert.equal([failures, writer.storingFrom], [['no space left'], 1]);
   assert.match((await writer.stored().catch((error: Error) => error))?.toString() ?? '', /no space left/);
   const two = await append(5);
   assert.equal([two.error?.message, inFlight()], ['no space left', []]);
   writer.follow();
   await writer.settled();
+  await writer.stored();
+  assert.is(writer.storingFrom, null);
   writer.lead(fence);
   await append(1);
   assert.equal(inFlight(), ['shared 1 after 0']);

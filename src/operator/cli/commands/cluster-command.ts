@@ -77,7 +77,7 @@ export function addCluster(program: Command, session: Session): void {
     });
   cluster
     .command('forget <node>')
-    .description('let the shared log continue without a node that will never return')
+    .description('confirm that nothing waits for a node that is gone')
     .addHelpText('after', examples('cluster forget node-3'))
     .action(async (node: string) => {
       const value = await ask('cluster-forget', { node_id: node });

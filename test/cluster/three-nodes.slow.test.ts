@@ -259,6 +259,7 @@ if (missing !== undefined) {
     assert.equal([erased.status, erased.body.events_erased], [200, 3]);
     assert.equal(filesWith(nodeFolders, marks), []);
     assert.equal(filesWith(group.etcd.folders, marks), []);
+    for (const { child } of nodes) assert.not(child.output.includes(hash.toString('hex')));
     await sameSeq(nodes);
     // A read of a busy machine may be stale, which is 503.
     for (const node of nodes) {

@@ -30,6 +30,7 @@ import type { EtcdLog } from '../../store/etcd/etcd-log.js';
 import { readMark, writeMark } from '../../store/files/cluster-mark.js';
 import type { LmdbLogWriter } from '../../store/log/lmdb-log-writer.js';
 import { SharedLogWriter } from '../../store/log/shared-log-writer.js';
+import { within } from '../../workers/within.js';
 import type { Config } from '../config.js';
 import { RejoinError, StartEndedError, StartRefusedError } from '../startup.js';
 import { version } from '../version.js';
@@ -377,8 +378,7 @@ export class ClusterNode {
    */
   async beginClose(): Promise<void> {
     setTimeout(() => this.#link.close(), limits.shutdownAnswersMs).unref();
-    const left = this.member.leaveGently().catch(() => undefined);
-    await Promise.race([left, delay(limits.clusterEndMs, undefined, { ref: false })]);
+    await within(limits.clusterEndMs, this.member.leaveGently());
   }
 
   /** Revokes the lease if etcd answers soon, and ends all running calls. */
@@ -392,7 +392,7 @@ export class ClusterNode {
     this.#link.close();
     await this.#server.close();
     const ended = Promise.allSettled([this.#duties.stop(), this.member.end(), this.#scrub.stop()]);
-    await Promise.race([ended, delay(limits.clusterEndMs, undefined, { ref: false })]);
+    await within(limits.clusterEndMs, ended);
     // Closing the client aborts the calls to etcd that are still running.
     this.#log.client.close();
     await ended;

@@ -71,6 +71,11 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
     if (batch !== null) this.#lastSeq = batch.firstSeq;
   }
 
+  /** First record of the newest batch; -1 if there is none. */
+  get newestFirstSeq(): number {
+    return this.#lastSeq;
+  }
+
   stored(): Promise<void> {
     return Promise.resolve();
   }

@@ -130,7 +130,7 @@ export class SharedLogWriter implements LogWriter {
     // Redactions are made from stored batches.
     if (batch === null || rewrites.length > 0) await this.#storing;
     if (batch === null) return this.local.append(batch, rewrites);
-    const previous = this.#storingFrom ?? this.local.last()?.firstSeq ?? 0;
+    const previous = this.#storingFrom ?? Math.max(0, this.local.newestFirstSeq);
     if (batch.firstSeq <= previous) {
       throw new Error(`a batch at ${batch.firstSeq} cannot follow the one at ${previous}`);
     }

@@ -3,7 +3,6 @@
  * are Piscina pools with bounded queues, whose threads start with the first task. A dead worker is replaced, and its
  * task rejects. So does every task that waits for workers that cannot load.
  */
-import { setTimeout as delay } from 'node:timers/promises';
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import type { RepeatFound } from '../../core/commands.js';
@@ -33,6 +32,7 @@ import type { ScoringSettings } from '../../group/replica/replica.js';
 import type { ChangeWalk } from '../../group/verdict-changes.js';
 import { limits } from '../../limits.js';
 import { verifyInChild } from '../verify/verify-runner.js';
+import { within } from '../within.js';
 import { ReadQueue } from './read-queue.js';
 
 /** Data that a worker needs to open the folder. The salt stays in memory. */
@@ -179,7 +179,7 @@ class LazyPool {
   #pool: Piscina | null = null;
   /** Settled once every worker that started with the first task has loaded, or has failed to load. */
   #loaded: Promise<unknown> = Promise.resolve();
-  readonly #loadErrors = new WeakMap<Piscina, Error>();
+  readonly #deaths = new WeakMap<Piscina, Error>();
   #isClosed = false;
 
   constructor(make: () => Piscina) {
@@ -198,9 +198,9 @@ class LazyPool {
     return this.#pool;
   }
 
-  /** Returns why the workers of a discarded pool did not load. */
-  loadErrorOf(pool: Piscina): Error | undefined {
-    return this.#loadErrors.get(pool);
+  /** Returns the error that left a discarded pool without workers. */
+  deathOf(pool: Piscina): Error | undefined {
+    return this.#deaths.get(pool);
   }
 
   async close(loadMs: number, poolMs: number): Promise<void> {
@@ -217,7 +217,7 @@ class LazyPool {
    */
   discardIfDead(pool: Piscina, error: Error): void {
     if (this.#pool !== pool || pool.threads.length > 0 || this.#isClosed) return;
-    this.#loadErrors.set(pool, error);
+    this.#deaths.set(pool, error);
     this.#pool = null;
     void pool.destroy();
   }
@@ -257,11 +257,6 @@ function onEach(pool: Piscina, name: 'loaded' | 'close'): Promise<unknown>[] {
   return Array.from(pool.threads, () => pool.run(undefined, { name }));
 }
 
-/** Waits for `done`, but at most `ms`. */
-async function within(ms: number, done: Promise<unknown>): Promise<void> {
-  await Promise.race([done, delay(ms, undefined, { ref: false })]);
-}
-
 interface RunOptions {
   /** A task that takes longer is considered hung, and its worker is replaced. */
   readonly timeoutMs?: number;
@@ -277,8 +272,8 @@ async function run<R>(lazy: LazyPool, name: keyof GroupPool, task: unknown, opti
     return (await pool.run(task, { name, signal, ...(transferList === undefined ? {} : { transferList }) })) as R;
   } catch (error) {
     if (error instanceof Error) lazy.discardIfDead(pool, error);
-    const loadError = lazy.loadErrorOf(pool);
-    if (loadError !== undefined) throw new Error(`the worker of ${name} could not load`, { cause: loadError });
+    const death = lazy.deathOf(pool);
+    if (death !== undefined) throw new Error(`no worker is left for ${name}`, { cause: death });
     const isFull = error instanceof Error && /queue/i.test(error.message) && pool.queueSize >= pool.options.maxQueue;
     throw isFull ? new PoolBusyError(`the ${name} queue is full`) : error;
   }

@@ -30,8 +30,9 @@ function harness() {
       commits.push(one);
     });
   const local = {
-    last: () => (firsts.length === 0 ? undefined : batchOf(firsts.at(-1)!)),
-    at: () => undefined,
+    get newestFirstSeq() {
+      return firsts.at(-1) ?? -1;
+    },
     append: async (batch: { readonly firstSeq: number }) => {
       await commit(`local ${batch.firstSeq}`);
       firsts.push(batch.firstSeq);

@@ -1,0 +1,11 @@
+/** Waits for work for a bounded time, as a node that stops must. The work itself goes on. */
+
+/** Resolves once `work` settles, at the latest after `ms`. */
+export async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work.catch(() => undefined), late]);
+  clearTimeout(timer);
+}

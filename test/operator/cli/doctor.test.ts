@@ -214,6 +214,34 @@ test('a setting that a start would refuse is a fault, even if the store is intac
   }
 });
 
+test('the folder of a node of a cluster is a fault for a node that serves its group alone', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'ptf-doctor-'));
+  try {
+    const node = await startTestNode({ DATA_DIR: dir });
+    await node.close();
+    const mark = join(dir, 'cluster.json');
+    for (const [text, expected] of [
+      [
+        JSON.stringify({ cluster_id: 'c1', node_id: 'n1' }),
+        /belongs to node n1 of the cluster c1, and CLUSTER is none/,
+      ],
+      ['{"cluster_id', /cluster\.json is no JSON document/],
+    ] as const) {
+      writeFileSync(mark, text);
+      const { code, out } = await runPtf(['doctor', '--json'], dir);
+      const { checks } = JSON.parse(out) as { checks: Finding[] };
+      one(
+        checks.filter(({ check, result }) => check === 'configuration' && result === 'fail'),
+        'fail',
+        expected,
+      );
+      assert.is(code, 1);
+    }
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+});
+
 test('a file in place of the folder, or one that prevents its creation, is found', async () => {
   one(judgePermissions({ ...healthy, isFolder: false }), 'fail', /\/data is not a folder/);
   one(judgePermissions({ ...healthy, folder: null }), 'ok', /the first start creates it/);

@@ -221,11 +221,13 @@ export const limits = {
   // Actor
   mailboxEvents: 8_192,
   mailboxBytes: 64 * MiB,
-  turnEvents: 4_096,
+  turnEvents: 2_048,
   turnBytes: 4 * MiB,
   retryAfterS: 1,
 
   // Admission of events
+  /** Events that a holder brings before the next holder has its turn. */
+  fairShareEvents: 128,
   /** Further events are admitted while at most this many wait for a turn. */
   eventsAheadAlways: 512,
   /** Work that may wait before an event beyond that. A node that must refuse an event is overloaded. */
@@ -247,6 +249,16 @@ export const limits = {
   arrivingLookMs: 1_000,
   arrivingBytesPerLook: 8 * KiB,
   arrivingSlowLooks: 3,
+  /** Events of batches after which no further batch is parsed in the same turn of the event loop. */
+  parsedEventsPerLoop: 256,
+  /** Consecutive turns of the loop in which new connections are accepted and no batch is parsed. */
+  acceptFirstLoops: 128,
+  /** Rate at which refused batches of one holder are read, and the part of its debt, in ms, that delays nothing. */
+  refusedBytesPerS: 8 * MiB,
+  refusedDebtMs: 125,
+  /** The longest such delay, and the number of batches that are delayed at a time. */
+  pacedWaitMsMax: 2_000,
+  pacedBatchesMax: 512,
   /** The share of an event's sender halves with each period. */
   sharePeriodMs: 1_000,
   /** Callers with a share of their own; callers beyond the bound share one. */

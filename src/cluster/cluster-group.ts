@@ -72,8 +72,8 @@ export class ClusterGroup implements GroupApi {
     return this.#local.health();
   }
 
-  admits(events: number, holder: Holder) {
-    return this.#local.admits(events, holder);
+  admits(events: number, holder: Holder, arriving: number) {
+    return this.#local.admits(events, holder, arriving);
   }
 
   hasRoom(events: number, holder: Holder) {

@@ -419,10 +419,10 @@ export interface GroupViews extends GroupCondition {
    */
   refresh(): Promise<boolean>;
   /**
-   * True if `events` more of a holder would be admitted now; called before a body is parsed, so that a refusal is
-   * cheap.
+   * True if `events` more of a holder would be admitted now, before which `arriving` other events are offered; called
+   * before a body is parsed, so that a refusal is cheap.
    */
-  admits(events: number, holder: Holder): boolean;
+  admits(events: number, holder: Holder, arriving: number): boolean;
   /** True if `events` of a holder take precedence over those of others, because it was recently below its share. */
   hasRoom(events: number, holder: Holder): boolean;
   /** True while more events arrive than are admitted, so that some are refused. */

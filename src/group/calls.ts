@@ -45,8 +45,7 @@ export class GroupCalls {
     const { loop } = this.#current;
     // The type of an answer follows from the type of its command.
     const token = answered as Resolve;
-    const share = holder === null ? null : loop.shareOf(holder);
-    return loop.admit({ command, token, events, bytes, share });
+    return loop.admit({ command, token, events, bytes, holder });
   }
 
   async pool<R>(work: (pool: GroupPool) => Promise<R>): Promise<Outcome<R>> {

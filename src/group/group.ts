@@ -137,8 +137,8 @@ export class Group implements GroupApi {
     return this.#isOpen && !this.#current.loop.failed;
   }
 
-  admits(events: number, holder: Holder): boolean {
-    return this.#current.loop.admits(events, holder);
+  admits(events: number, holder: Holder, arriving: number): boolean {
+    return this.#current.loop.admits(events, holder, arriving);
   }
 
   hasRoom(events: number, holder: Holder): boolean {

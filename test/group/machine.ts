@@ -97,7 +97,7 @@ export class Machine {
   }
 
   offer(token: string, command: Command, events = 1): boolean {
-    return this.actor.offer({ command, token, events, bytes: 100, share: null });
+    return this.actor.offer({ command, token, events, bytes: 100, holder: null });
   }
 
   /**

@@ -8,6 +8,7 @@ import { GroupActor } from '../../src/group/actor/actor.js';
 import type { Effect, Resolve } from '../../src/group/actor/effects.js';
 import type { Envelope } from '../../src/group/actor/mailbox.js';
 import type { Answer, Command } from '../../src/group/commands.js';
+import { Difference } from './difference.js';
 
 export interface TurnTaken {
   readonly now: number;
@@ -62,6 +63,8 @@ function withdrawnIn(batch: Uint8Array): number[] {
 export class ObservedActor extends GroupActor<Resolve> {
   readonly #watch: Watch;
   readonly #mails: Envelope<Command, Resolve>[] = [];
+  /** Commands of the present turn, in the order in which they are decided. */
+  #taken: readonly Envelope<Command, Resolve>[] = [];
 
   constructor(state: GroupState, chain: Uint8Array, bounds: GroupBounds, watch: Watch) {
     super(state, chain, bounds);
@@ -88,16 +91,21 @@ export class ObservedActor extends GroupActor<Resolve> {
     return effects;
   }
 
-  override takeTurn(now: number, nonce: Uint8Array): Effect<Resolve>[] {
-    const before = this.mailbox.events;
-    const effects = super.takeTurn(now, nonce);
-    let events = before - this.mailbox.events;
-    const mails: Envelope<Command, Resolve>[] = [];
-    while (events > 0) {
-      const mail = this.#mails.shift()!;
-      mails.push(mail);
-      events -= mail.events;
+  /** Holders may overtake each other; the commands of one may not. */
+  protected override takeCommands(): Envelope<Command, Resolve>[] {
+    const taken = super.takeCommands();
+    for (const { token, holder } of taken) {
+      const place = this.#mails.findIndex((mail) => mail.holder === holder);
+      if (this.#mails[place]?.token !== token) throw new Difference('order', 'a command overtook one of its holder');
+      this.#mails.splice(place, 1);
     }
+    this.#taken = taken;
+    return taken;
+  }
+
+  override takeTurn(now: number, nonce: Uint8Array): Effect<Resolve>[] {
+    const effects = super.takeTurn(now, nonce);
+    const mails = this.#taken;
     const commit = effects.find((effect) => effect.type === 'commit');
     const own = commit === undefined ? 0 : ownOf(commit.batch.bytes);
     const withdrawn = new Set(commit === undefined ? [] : withdrawnIn(commit.batch.bytes));

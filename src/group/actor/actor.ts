@@ -61,7 +61,7 @@ export class GroupActor<T> {
     return { lastSeq: this.#durableSeq, chain: this.#durableChain };
   }
 
-  get mailbox(): { readonly events: number; readonly bytes: number } {
+  get mailbox(): Pick<Mailbox<Command, T>, 'events' | 'bytes' | 'eventsBefore'> {
     return this.#mailbox;
   }
 
@@ -150,7 +150,7 @@ export class GroupActor<T> {
     const redaction = this.#redactor.hasRecord ? this.#redactor.next() : null;
     for (const record of redaction?.records ?? []) turn.record(record);
     this.#endsErasure = redaction?.records[0]?.type === 'redacted';
-    turn.decideAll(this.#mailbox.takeTurn(this.#turnBounds));
+    turn.decideAll(this.takeCommands());
     this.#removals.push(...turn.removals);
     if (turn.batch.count === 0) return turn.effects;
     const firstSeq = this.state.lastSeq - turn.batch.count + 1;
@@ -158,6 +158,11 @@ export class GroupActor<T> {
     this.#chain = batch.chain;
     this.#inFlight = turn.effects;
     return [commitOf(batch, redaction?.piece?.rewrites ?? [])];
+  }
+
+  /** Removes and returns the commands of the next turn. Tests observe it. */
+  protected takeCommands(): Envelope<Command, T>[] {
+    return this.#mailbox.takeTurn(this.#turnBounds);
   }
 
   /** Notes that the commit in flight is durable; returns its answers. */

@@ -6,7 +6,7 @@
  */
 import { limits } from '../../limits.js';
 import type { Holder } from '../holder.js';
-import { type Share, Shares } from './shares.js';
+import { Shares } from './shares.js';
 
 export class Admission {
   /** ms, by a monotonic clock. */
@@ -30,25 +30,18 @@ export class Admission {
     return this.#overloaded;
   }
 
-  /**
-   * Returns the share of a holder, valid until the present turn of the event loop ends: an unused share is forgotten.
-   */
-  shareOf(holder: Holder): Share {
-    return this.#shares.of(holder);
-  }
-
   /** True if `more` events of a holder take precedence over those of others. */
-  hasRoom(share: Share, more: number): boolean {
-    return this.#shares.hasRoom(share, more);
+  hasRoom(holder: Holder, more: number): boolean {
+    return this.#shares.hasRoom(holder, more);
   }
 
   /**
-   * True if `more` events of a holder are admitted while `waiting` events wait for a turn. A refusal starts an
+   * True if `more` events of a holder are admitted, before which `before` events have their turn. A refusal starts an
    * overload, or prolongs it.
    */
-  admits(waiting: number, more: number, share: Share): boolean {
-    if (waiting <= limits.eventsAheadAlways || this.hasRoom(share, more)) return true;
-    if (waiting + more <= limits.mailboxEvents && waiting * this.#eventMs.value <= this.#workMaxMs()) return true;
+  admits(before: number, more: number, holder: Holder): boolean {
+    if (before <= limits.eventsAheadAlways || this.hasRoom(holder, more)) return true;
+    if (before + more <= limits.mailboxEvents && before * this.#eventMs.value <= this.#workMaxMs()) return true;
     this.refused();
     return false;
   }
@@ -68,11 +61,11 @@ export class Admission {
     if (waiting > limits.eventsAheadAlways) this.#refusedAt = this.#elapsed();
   }
 
-  /** Notes that a command was added to the mailbox; `share` is that of the holder of its events. */
-  offered(share: Share | null, events: number): void {
+  /** Notes that a command was added to the mailbox. */
+  offered(holder: Holder | null, events: number): void {
     this.#calmDown();
     this.#restingSince = null;
-    if (share !== null) this.#shares.add(share, events);
+    if (holder !== null) this.#shares.add(holder, events);
   }
 
   /**

@@ -27,7 +27,6 @@ import { Admission } from './admission.js';
 import type { Effect, Resolve } from './effects.js';
 import type { Envelope } from './mailbox.js';
 import type { Nonces } from './nonces.js';
-import type { Share } from './shares.js';
 
 export interface LoopDeps {
   readonly actor: GroupActor<Resolve>;
@@ -239,18 +238,21 @@ export class GroupLoop {
     this.#admission.noteRefusal(this.actor.mailbox.events);
   }
 
-  shareOf(holder: Holder): Share {
-    return this.#admission.shareOf(holder);
-  }
-
   /** True if `events` of a holder take precedence over those of others. */
   hasRoom(events: number, holder: Holder): boolean {
-    return this.#admission.hasRoom(this.shareOf(holder), events);
+    return this.#admission.hasRoom(holder, events);
   }
 
-  /** True if `events` more of a holder would be admitted now: there is room for them, and they would not wait long. */
-  admits(events: number, holder: Holder): boolean {
-    return this.#admission.admits(this.actor.mailbox.events, events, this.shareOf(holder));
+  /**
+   * True if `events` more of a holder would be admitted now: there is room for them, and they would not wait long.
+   * `arriving`: events outside of the mailbox that have their turn before them.
+   */
+  admits(events: number, holder: Holder, arriving: number): boolean {
+    const { mailbox } = this.actor;
+    // With few waiting events the answer does not depend on their order.
+    const all = arriving + mailbox.events;
+    const before = all <= limits.eventsAheadAlways ? all : arriving + mailbox.eventsBefore(holder, events);
+    return this.#admission.admits(before, events, holder);
   }
 
   /** Queues a command from outside, or returns the refusal. */
@@ -262,18 +264,18 @@ export class GroupLoop {
     if (formatMax !== undefined && formatOf(envelope.command.type) > formatMax()) return mixedReleases();
     if (this.clockGuard.clockAhead && refusedIfClockAhead(envelope.command)) return clockAhead();
     if (this.disk.low && needsRoom.has(envelope.command.type)) return diskLow();
-    const { share, events } = envelope;
-    if (share !== null && !this.#admission.admits(this.actor.mailbox.events, events, share)) return overloaded();
+    const { holder, events } = envelope;
+    if (holder !== null && !this.admits(events, holder, 0)) return overloaded();
     if (this.#offer(envelope)) return undefined;
     this.#carryOut(this.actor.makeRoomFor(envelope));
     if (this.#offer(envelope)) return undefined;
-    if (share !== null) this.#admission.refused();
+    if (holder !== null) this.#admission.refused();
     return overloaded();
   }
 
   #offer(envelope: Envelope<Command, Resolve>): boolean {
     if (!this.actor.offer(envelope)) return false;
-    this.#admission.offered(envelope.share, envelope.events);
+    this.#admission.offered(envelope.holder, envelope.events);
     this.#wake();
     return true;
   }
@@ -284,7 +286,7 @@ export class GroupLoop {
     const answer = new Promise<Answers['publish_weights']>((resolve) => {
       answered = (given) => resolve(given as Answers['publish_weights']);
     });
-    return this.#offer({ command, token: answered, events: 1, bytes, share: null }) ? answer : null;
+    return this.#offer({ command, token: answered, events: 1, bytes, holder: null }) ? answer : null;
   }
 
   /**

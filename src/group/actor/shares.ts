@@ -1,48 +1,32 @@
 /**
- * Number of events that each holder has in the mailbox, and that were recently admitted. A holder below its share is
- * admitted while others are refused, so that a holder that floods the node does not lock others out. The class has no
- * clock: `endPeriod` is called as time passes.
+ * Number of events of each holder that were recently admitted. A holder below its share is admitted while others are
+ * refused, so that a holder that floods the node does not lock others out. The class has no clock: `endPeriod` is
+ * called as time passes.
  */
 import { limits } from '../../limits.js';
 import type { Holder } from '../holder.js';
 
-/** The events of one holder. */
-export interface Share {
-  /** Number of events in the mailbox. */
-  waiting: number;
-  /** Number of recently admitted events, halved at the end of each period. */
-  recent: number;
-}
-
 const OTHERS: Holder = 'others';
 
 export class Shares {
-  readonly #shares = new Map<Holder, Share>();
-  /** Sum over all holders. */
-  #recent = 0;
-
-  /** Returns the share of a holder; holders beyond the bound have a common one. */
-  of(holder: Holder): Share {
-    const known = this.#shares.get(holder);
-    if (known !== undefined) return known;
-    if (this.#shares.size >= limits.sharesMax && holder !== OTHERS) return this.of(OTHERS);
-    const share = { waiting: 0, recent: 0 };
-    this.#shares.set(holder, share);
-    return share;
-  }
+  /** Recently admitted events of each holder, halved at the end of each period. */
+  readonly #recent = new Map<Holder, number>();
+  #total = 0;
 
   /**
-   * True if `more` events of the holder of `share` take precedence: with them it stays below a part of the mean, or
-   * below two batches.
+   * True if `more` events of a holder take precedence: with them it stays below a part of the mean, or below two
+   * batches.
    */
-  hasRoom(share: Share, more: number): boolean {
-    return share.recent + more <= Math.max(limits.shareFirstEvents, limits.shareFirst * this.#mean);
+  hasRoom(holder: Holder, more: number): boolean {
+    const recent = this.#recent.get(this.#counted(holder)) ?? 0;
+    return recent + more <= Math.max(limits.shareFirstEvents, limits.shareFirst * this.#mean);
   }
 
   /** Notes admitted events. */
-  add(share: Share, events: number): void {
-    share.recent += events;
-    this.#recent += events;
+  add(holder: Holder, events: number): void {
+    const counted = this.#counted(holder);
+    this.#recent.set(counted, (this.#recent.get(counted) ?? 0) + events);
+    this.#total += events;
   }
 
   /** Halves the numbers of admitted events. */
@@ -56,16 +40,22 @@ export class Shares {
   }
 
   get #mean(): number {
-    return this.#recent / Math.max(1, this.#shares.size);
+    return this.#total / Math.max(1, this.#recent.size);
+  }
+
+  /** Holders beyond the bound are counted as one. */
+  #counted(holder: Holder): Holder {
+    return this.#recent.has(holder) || this.#recent.size < limits.sharesMax ? holder : OTHERS;
   }
 
   /** Multiplies the numbers of admitted events by `part`, and drops holders without any events. */
   #keep(part: number): void {
-    this.#recent = 0;
-    for (const [holder, share] of this.#shares) {
-      share.recent = Math.floor(part * share.recent);
-      this.#recent += share.recent;
-      if (share.recent === 0 && share.waiting === 0) this.#shares.delete(holder);
+    this.#total = 0;
+    for (const [holder, before] of this.#recent) {
+      const recent = Math.floor(part * before);
+      this.#total += recent;
+      if (recent === 0) this.#recent.delete(holder);
+      else this.#recent.set(holder, recent);
     }
   }
 }

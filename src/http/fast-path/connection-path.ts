@@ -13,6 +13,7 @@ import type { Incoming } from '../request/pipeline.js';
 import { type Exchange, internalErrorReply, replyText, wireReply } from '../request/reply.js';
 import type { ApiReply } from '../request/request.js';
 import { newRequestId } from '../request/request-id.js';
+import { then } from '../request/then.js';
 import { answerRaw } from '../server/client-error.js';
 import { closeGently } from '../server/closing.js';
 import type { FastPath } from '../server/fast-path-port.js';
@@ -212,8 +213,11 @@ class FastConnection {
         path: target.path,
         query: target.query,
         remote: this.#socket,
-        readBody: (fault, holder, arriving, check) =>
-          fault(holder, arriving) ?? check?.([bytes]) ?? parseJson(bodyOf(bytes, text, head)),
+        readBody: (roomCheck, holder, arriving, check) =>
+          then(
+            roomCheck(holder, arriving),
+            (refusal) => refusal ?? check?.([bytes]) ?? parseJson(bodyOf(bytes, text, head)),
+          ),
       },
       end: head.end + head.contentLength,
     };

@@ -10,6 +10,7 @@ import { brokeOff, exchangeOf, isAnswerable, recordAnswer, send, targetOf } from
 import type { Incoming, RoomCheck } from '../request/pipeline.js';
 import { type Exchange, internalErrorReply, wireReply } from '../request/reply.js';
 import type { ApiReply, ArrivingBody } from '../request/request.js';
+import { then } from '../request/then.js';
 import type { FastPath } from '../server/fast-path-port.js';
 import type { BodyCheck } from '../signing/content-digest.js';
 import { bodyText, type FastRoute, type FastRoutes, parseJson } from './fast-routes.js';
@@ -97,7 +98,9 @@ function readJson(
     request.on('data', (chunk: Buffer) => {
       if (arriving?.arrived(chunk.length) !== false) chunks.push(chunk);
     });
-    request.once('end', () => settle(parsed(request, takeChunks(), roomCheck(holder, arriving), check)));
+    request.once('end', () => {
+      void then(roomCheck(holder, arriving), (refusal) => settle(parsed(request, takeChunks(), refusal, check)));
+    });
     request.once('error', giveUp);
   });
 }

@@ -14,6 +14,7 @@ import { createBodyReader } from '../request/body.js';
 import type { Target } from '../request/head.js';
 import { type Exchange, internalErrorReply, refusalReply, wireReply } from '../request/reply.js';
 import type { ApiReply } from '../request/request.js';
+import { then } from '../request/then.js';
 import type { Endpoints } from './endpoints.js';
 
 /** State of one answer, stored in Koa's state. */
@@ -100,7 +101,8 @@ function routerOf(endpoints: Endpoints): Router<State> {
         path: answering.target.path,
         query: answering.target.query,
         remote: ctx.req.socket,
-        readBody: (fault, holder, arriving, check) => fault(holder, arriving) ?? read(ctx, arriving, check),
+        readBody: (roomCheck, holder, arriving, check) =>
+          then(roomCheck(holder, arriving), (refusal) => refusal ?? read(ctx, arriving, check)),
       });
     });
   }

@@ -12,13 +12,27 @@ import { streamHandlers } from '../handlers/verdict-stream.js';
 import { createEndpoint, type Endpoint } from '../request/pipeline.js';
 import { createRateLimits } from '../request/rate-limits.js';
 import type { BodyAdmission, Handlers } from '../request/request.js';
+import { BatchPace } from '../room/batch-pace.js';
+import { ParseTurns } from '../room/parse-turns.js';
 import { RequestVerifier } from '../signing/request-verifier.js';
 import type { StreamReaders } from '../verdict-stream/readers.js';
 
 export type Endpoints = Readonly<Record<OperationId, Endpoint>>;
 
-export function createEndpoints(deps: FaceDeps, readers: StreamReaders, bodies: BodyAdmission): Endpoints {
-  const bounds = { rates: createRateLimits(deps.settings), bodies, signing: new RequestVerifier(deps) };
+/** `accepted` returns the number of connections accepted so far. */
+export function createEndpoints(
+  deps: FaceDeps,
+  readers: StreamReaders,
+  bodies: BodyAdmission,
+  accepted: () => number,
+): Endpoints {
+  const bounds = {
+    rates: createRateLimits(deps.settings),
+    bodies,
+    pace: new BatchPace(),
+    parses: new ParseTurns(accepted),
+    signing: new RequestVerifier(deps),
+  };
   const handlers: Handlers = {
     ...healthHandlers(deps),
     ...peerHandlers(deps),

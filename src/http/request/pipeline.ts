@@ -8,6 +8,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { eventValidator } from '../../contract/event-validator.js';
 import { type BodyOf, type OperationId, type Route, routes } from '../../contract/routes.js';
 import { granted, type Outcome, type Refusal, refused } from '../../errors.js';
@@ -17,6 +18,8 @@ import type { Holder } from '../../group/holder.js';
 import { limits } from '../../limits.js';
 import { type Validator, validatorOf } from '../../validation/validator.js';
 import type { FaceDeps } from '../deps.js';
+import type { BatchPace } from '../room/batch-pace.js';
+import type { ParseTurns } from '../room/parse-turns.js';
 import type { BodyCheck } from '../signing/content-digest.js';
 import type { RequestVerifier } from '../signing/request-verifier.js';
 import { callerOf, mayRegister } from './auth.js';
@@ -26,6 +29,7 @@ import { holderOf } from './holder.js';
 import { addressKeyOf, type CallerLimit, type RateLimits } from './rate-limits.js';
 import { refusalReply } from './reply.js';
 import type { ApiReply, ArrivingBody, BodyAdmission, Handler } from './request.js';
+import { then } from './then.js';
 
 /** A request whose route is known. */
 export interface Incoming {
@@ -49,21 +53,19 @@ export interface Incoming {
   ) => Outcome<unknown> | Promise<Outcome<unknown>>;
 }
 
-/** Returns `overloaded` if no further events of a holder are admitted; its body is then not parsed. */
-export type RoomCheck = (holder: Holder, arriving: ArrivingBody | null) => Refusal | undefined;
+/**
+ * Returns `overloaded` if no further events of a holder are admitted; its body is then not parsed. A batch may have to
+ * wait for its turn.
+ */
+export type RoomCheck = (
+  holder: Holder,
+  arriving: ArrivingBody | null,
+) => Refusal | undefined | Promise<Refusal | undefined>;
 
 export interface Endpoint {
   readonly route: Route;
   /** Answers, synchronously if nothing must be awaited. */
   readonly answer: (incoming: Incoming) => ApiReply | Promise<ApiReply>;
-}
-
-/**
- * Continues with a value at once, or when its promise resolves. Most requests wait for nothing, and a promise costs
- * time.
- */
-function then<T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): R | Promise<R> {
-  return value instanceof Promise ? value.then(next) : next(value);
 }
 
 /** The dependencies of the checks. Each handler has its own. */
@@ -73,6 +75,8 @@ export type EndpointDeps = Pick<FaceDeps, 'node' | 'settings' | 'clock' | 'sessi
 export interface SharedBounds {
   readonly rates: RateLimits;
   readonly bodies: BodyAdmission;
+  readonly pace: BatchPace;
+  readonly parses: ParseTurns;
   readonly signing: RequestVerifier;
 }
 
@@ -106,9 +110,16 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   /** Maximum number of events in a body. */
   readonly #eventsMax: number;
   readonly #bodies: BodyAdmission;
+  readonly #pace: BatchPace;
+  readonly #parses: ParseTurns;
   readonly #signing: RequestVerifier;
 
-  constructor(id: Id, handle: Handler<BodyOf<Id>>, deps: EndpointDeps, { rates, bodies, signing }: SharedBounds) {
+  constructor(
+    id: Id,
+    handle: Handler<BodyOf<Id>>,
+    deps: EndpointDeps,
+    { rates, bodies, pace, parses, signing }: SharedBounds,
+  ) {
     const isProbe = id === 'getHealth' || id === 'getReadiness';
     this.route = routes[id];
     this.#id = id;
@@ -118,6 +129,8 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
     this.#byAddress = isProbe ? null : rates.address;
     this.#byPeer = rates.peer;
     this.#bodies = bodies;
+    this.#pace = pace;
+    this.#parses = parses;
     this.#signing = signing;
     this.#registrations = id === 'registerPeer' ? rates.registrations : null;
     this.#names = [...this.route.path.matchAll(/\{(\w+)\}/g)].map((found) => found[1] ?? '');
@@ -210,13 +223,29 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
     const { remote } = incoming;
     const holder = holderOf(caller, remote);
     if (this.#id !== 'submitEvents') return incoming.readBody(this.#roomCheck, holder, null, check);
+    const bytes = Number(incoming.headers['content-length'] ?? limits.batchBodyBytes);
+    const paced = this.#pace.begin(holder, bytes, performance.now());
+    if (paced.waitMs === null) return refused('overloaded');
+    // A caller that has gone needs no answer.
+    const read = () => (remote.destroyed ? refused('overloaded') : this.#readBatch(incoming, holder, bytes, check));
+    return then(paced.waitMs === 0 ? read() : delay(paced.waitMs).then(read), (parsed) => {
+      paced.ended(!parsed.ok && parsed.code === 'overloaded', performance.now());
+      return parsed;
+    });
+  }
+
+  #readBatch(
+    incoming: Incoming,
+    holder: Holder,
+    bytes: number,
+    check: BodyCheck | null,
+  ): Outcome<unknown> | Promise<Outcome<unknown>> {
     const { group } = this.#deps.node;
     const { overloaded } = group;
-    const bytes = Number(incoming.headers['content-length'] ?? limits.batchBodyBytes);
     const events = Math.min(this.#eventsMax, Math.ceil(bytes / limits.batchEventBytesMin));
     const isFirst = overloaded && group.hasRoom(events, holder);
     const now = performance.now();
-    const arriving = this.#bodies.beginBody({ holder, socket: remote, events, now, overloaded, isFirst });
+    const arriving = this.#bodies.beginBody({ holder, socket: incoming.remote, events, now, overloaded, isFirst });
     if (arriving === undefined) {
       group.noteRefusal();
       return refused('overloaded');
@@ -228,8 +257,13 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   }
 
   readonly #roomCheck: RoomCheck = (holder, arriving) => {
-    if (this.#eventsMax === 0 || this.#deps.node.group.admits(arriving?.events ?? 1, holder)) return undefined;
-    return refused('overloaded');
+    const { group } = this.#deps.node;
+    if (this.#eventsMax === 0) return undefined;
+    if (arriving === null) return group.admits(1, holder, 0) ? undefined : refused('overloaded');
+    const { events } = arriving;
+    const before = this.#parses.eventsBefore(holder, events);
+    if (!group.admits(events, holder, before)) return refused('overloaded');
+    return this.#parses.next(holder, events)?.then(() => undefined);
   };
 
   /** Charges the events of a batch beyond the first, which counted as the request. */

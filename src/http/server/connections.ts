@@ -5,8 +5,8 @@
  */
 import type { Socket } from 'node:net';
 import { limits } from '../../limits.js';
-import { Holdings } from '../holdings.js';
 import { addressKeyOf } from '../request/rate-limits.js';
+import { Holdings } from '../room/holdings.js';
 
 export interface ConnectionBounds {
   /** Connections at a time. */

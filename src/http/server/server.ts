@@ -80,7 +80,7 @@ class HttpServerFace implements HttpFace {
     const bounds = { max: connectionsMax, perAddressMax, loopbackIsProxy };
     this.#connections = new Connections(bounds, (socket) => this.#isIdle(socket));
     this.#readers = new StreamReaders(deps);
-    const endpoints = createEndpoints(deps, this.#readers, this.#guard);
+    const endpoints = createEndpoints(deps, this.#readers, this.#guard, () => this.#accepted);
     this.#fastPath = createFastPath?.(endpoints, deps, isDraining) ?? null;
     this.#application = createApplication(endpoints, deps, isDraining);
     this.#server = createBoundedServer(connectionsMax);

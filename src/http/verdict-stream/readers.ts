@@ -8,7 +8,7 @@ import type { ChangeRow, FeedPosition } from '../../group/verdict-changes.js';
 import { limits } from '../../limits.js';
 import { timeText } from '../bodies/bodies.js';
 import type { FaceDeps } from '../deps.js';
-import { Holdings } from '../holdings.js';
+import { Holdings } from '../room/holdings.js';
 import { changeFrame, disputedRow, erasedFrame, erasedRow, helloFrame } from './frames.js';
 import { StreamReader } from './reader.js';
 import { Spread } from './spread.js';

@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Admission } from '../../../src/group/actor/admission.js';
-import type { Share } from '../../../src/group/actor/shares.js';
+import type { Holder } from '../../../src/group/holder.js';
 import { limits } from '../../../src/limits.js';
 
 const batch = limits.batchEventsMax;
@@ -12,16 +12,17 @@ const batchMs = limits.overloadWorkMs / 2;
 interface Node {
   nowMs: number;
   readonly admission: Admission;
-  /** Share of the holder that floods the node. */
-  readonly share: Share;
 }
+
+/** The holder that floods the node. */
+const flood: Holder = 'flood';
 
 /** A node that has taken a turn of one batch, which a commit of `commitMs` followed. */
 function node(commitMs = 1): Node {
   const admission = new Admission(() => made.nowMs);
-  const made: Node = { nowMs: 0, admission, share: admission.shareOf('flood') };
+  const made: Node = { nowMs: 0, admission };
   // From here on it has had more than its share.
-  admission.offered(made.share, limits.shareFirstEvents);
+  admission.offered(flood, limits.shareFirstEvents);
   admission.pauses();
   made.admission.turnTaken(batch, batchMs);
   made.admission.committed(commitMs);
@@ -29,10 +30,10 @@ function node(commitMs = 1): Node {
 }
 
 /** How many batches are let in, one after the other, while none is taken from the mailbox. */
-function letIn({ admission, share }: Node): number {
+function letIn({ admission }: Node): number {
   let batches = 0;
-  while (admission.admits(batches * batch, batch, share)) {
-    admission.offered(share, batch);
+  while (admission.admits(batches * batch, batch, flood)) {
+    admission.offered(flood, batch);
     batches++;
   }
   return batches;
@@ -80,7 +81,7 @@ test('on a slow disk as much work may wait as half of a commit takes', () => {
 test('events are always let in while no more wait than a batch', () => {
   const one = node();
   letIn(one);
-  assert.ok(one.admission.admits(limits.eventsAheadAlways, 1, one.share));
+  assert.ok(one.admission.admits(limits.eventsAheadAlways, 1, flood));
   assert.ok(limits.eventsAheadAlways >= batch);
 });
 
@@ -134,9 +135,10 @@ test('while one holder floods the node, another one is admitted up to half of th
   const one = node();
   letIn(one);
   const { admission } = one;
-  const [flood, other] = [admission.shareOf('flood'), admission.shareOf('other')];
-  admission.offered(flood, 10_000);
-  const had = flood.recent;
+  const other: Holder = 'other';
+  // The first refusal made it forget the events before.
+  const had = 10_000;
+  admission.offered(flood, had);
   let events = 0;
   while (admission.admits(limits.mailboxEvents, 1, other)) {
     admission.offered(other, 1);
@@ -148,11 +150,11 @@ test('while one holder floods the node, another one is admitted up to half of th
 
 test('each of very many holders is admitted with two batches in each period', () => {
   const { admission } = node();
-  const holders = Array.from({ length: 100 }, (_, holder) => admission.shareOf(holder));
+  const holders = Array.from({ length: 100 }, (_, holder) => holder);
   assert.is(limits.shareFirstEvents, 2 * batch);
-  const first = [...holders, ...holders].map((share) => {
-    const isLetIn = admission.admits(limits.mailboxEvents, batch, share);
-    admission.offered(share, batch);
+  const first = [...holders, ...holders].map((holder) => {
+    const isLetIn = admission.admits(limits.mailboxEvents, batch, holder);
+    admission.offered(holder, batch);
     return isLetIn;
   });
   assert.ok(first.every((isLetIn) => isLetIn));
@@ -162,25 +164,26 @@ test('each of very many holders is admitted with two batches in each period', ()
 test('events admitted while there was room for all do not count against a holder in an overload', () => {
   const one = node();
   const { admission } = one;
-  const busy = admission.shareOf('busy');
+  const busy: Holder = 'busy';
   admission.offered(busy, 100_000);
-  busy.waiting = 1;
   letIn(one);
   assert.ok(admission.admits(limits.mailboxEvents, batch, busy));
 });
 
 test('the count of a holder halves after each period, and is forgotten once it is zero', () => {
   const one = node();
-  const { admission, share } = one;
-  const had = share.recent;
-  one.nowMs += limits.sharePeriodMs;
-  admission.turnTaken(1, 1);
-  assert.is(share.recent, had / 2);
-  for (let periods = 0; periods < 20; periods++) {
+  const { admission } = one;
+  const pass = (): void => {
     one.nowMs += limits.sharePeriodMs;
     admission.turnTaken(1, 1);
-  }
-  assert.is.not(admission.shareOf('flood'), share);
+  };
+  const hasRoomFor = (events: number): boolean => admission.hasRoom(flood, events);
+  const most = limits.shareFirstEvents;
+  assert.not(hasRoomFor(1));
+  pass();
+  assert.equal([hasRoomFor(most / 2), hasRoomFor(most / 2 + 1)], [true, false]);
+  for (let periods = 0; periods < 20; periods++) pass();
+  assert.equal([hasRoomFor(most), hasRoomFor(most + 1)], [true, false]);
 });
 
 test.run();

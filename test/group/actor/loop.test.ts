@@ -119,7 +119,7 @@ async function grown(
   });
   const ask = (command: Command) =>
     new Promise<Answer>((resolve) =>
-      assert.is(loop.admit({ command, token: resolve, events: 1, bytes: 100, share: null }), undefined),
+      assert.is(loop.admit({ command, token: resolve, events: 1, bytes: 100, holder: null }), undefined),
     );
   await ask({ type: 'register', peerId: 'peer-0', peerName: 'P', gameIds: ['g1'], keyDigest: 'key', by: 't' });
   const event = { schemaVersion: '1.0.0', eventType: 'report_cheating', peerId: 'peer-0' } as const;
@@ -264,7 +264,7 @@ test('a loop that another one replaces refuses its waiting commands', async () =
   const answers: Answer[] = [];
   const locate: Command = { type: 'locate', eventId: 'e' };
   const wait = (command: Command) =>
-    loop.admit({ command, token: (answer) => answers.push(answer), events: 1, bytes: 100, share: null });
+    loop.admit({ command, token: (answer) => answers.push(answer), events: 1, bytes: 100, holder: null });
   assert.is(wait(locate), undefined);
   loop.replace();
   assert.equal(
@@ -278,7 +278,7 @@ test('a command whose records an older node could not read is refused until ever
   const formatOf = (type: Command['type']) => (type === 'allow' ? 2 : 1);
   const { loop, submit } = await grown(undefined, { formatMax: () => formatMax, formatOf });
   const allow: Command = { type: 'allow', subject: subjectOf('x'), id: 'i', until: t0, note: 'n', by: 't' };
-  const admit = () => loop.admit({ command: allow, token: () => undefined, events: 1, bytes: 100, share: null });
+  const admit = () => loop.admit({ command: allow, token: () => undefined, events: 1, bytes: 100, holder: null });
   assert.equal(admit()?.details, { reason: 'mixed_releases' });
   await submit('e2');
   formatMax = 2;

@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Mailbox } from '../../../src/group/actor/mailbox.js';
-import type { Share } from '../../../src/group/actor/shares.js';
+import type { Holder } from '../../../src/group/holder.js';
 import { limits } from '../../../src/limits.js';
 
 setFlagsFromString('--expose-gc');
@@ -13,36 +13,61 @@ const collect = runInNewContext('gc') as () => void;
 
 test('a turn takes commands in order, up to its bounds, and leaves the rest', () => {
   const mailbox = new Mailbox<number, null>();
-  const events = limits.turnEvents / 2;
+  const events = limits.mailboxEvents / 4;
   for (let command = 0; command < 4; command++)
-    assert.ok(mailbox.offer({ command, token: null, events, bytes: 1, share: null }));
-  assert.not(mailbox.offer({ command: 4, token: null, events: 1, bytes: 1, share: null }), 'it is full');
+    assert.ok(mailbox.offer({ command, token: null, events, bytes: 1, holder: null }));
+  assert.not(mailbox.offer({ command: 4, token: null, events: 1, bytes: 1, holder: null }), 'it is full');
+  const takeTurn = () => mailbox.takeTurn({ events: 2 * events, bytes: limits.turnBytes });
   assert.equal(
-    [mailbox.takeTurn(), mailbox.takeTurn(), mailbox.takeTurn()].map((mails) => mails.map(({ command }) => command)),
+    [takeTurn(), takeTurn(), takeTurn()].map((mails) => mails.map(({ command }) => command)),
     [[0, 1], [2, 3], []],
   );
   assert.equal([mailbox.empty, mailbox.events, mailbox.bytes], [true, 0, 0]);
+});
+
+test('a holder with few events does not wait behind the queue of another', () => {
+  const mailbox = new Mailbox<string, null>();
+  const put = (command: string, holder: Holder | null, events: number) =>
+    assert.ok(mailbox.offer({ command, token: null, events, bytes: 1, holder }));
+  const turn = (events: number) => mailbox.takeTurn({ events, bytes: limits.turnBytes }).map(({ command }) => command);
+  const batch = limits.batchEventsMax;
+  for (let round = 0; round < 4; round++) {
+    put(`first ${round}`, 1, batch);
+    put(`second ${round}`, 2, batch);
+  }
+  put('event', 3, 1);
+  put('registration', null, 1);
+  assert.equal(turn(batch + 2), ['event', 'registration', 'first 0']);
+  // Those with equal queues take turns, and the commands of each stay in order.
+  assert.equal(turn(2 * batch), ['second 0', 'first 1']);
+  put('small batch', 3, limits.fairShareEvents);
+  assert.equal(turn(batch + limits.fairShareEvents), ['second 1', 'small batch']);
+  assert.equal(turn(limits.mailboxEvents), ['first 2', 'second 2', 'first 3', 'second 3']);
+  assert.equal([mailbox.events, mailbox.bytes, mailbox.empty], [0, 0, true]);
 });
 
 test('few commands fill it by their bytes', () => {
   const mailbox = new Mailbox<number, null>();
   const bytes = limits.mailboxBytes / 2;
   for (let command = 0; command < 2; command++)
-    assert.ok(mailbox.offer({ command, token: null, events: 1, bytes, share: null }));
-  assert.not(mailbox.offer({ command: 2, token: null, events: 1, bytes: 1, share: null }));
+    assert.ok(mailbox.offer({ command, token: null, events: 1, bytes, holder: null }));
+  assert.not(mailbox.offer({ command: 2, token: null, events: 1, bytes: 1, holder: null }));
   assert.equal([mailbox.events, mailbox.bytes], [2, limits.mailboxBytes]);
 });
 
 test('a full mailbox takes events of a holder with fewer, and drops the newest of the one with the most', () => {
   const mailbox = new Mailbox<string, null>();
-  const [many, few] = [
-    { waiting: 0, recent: 0 },
-    { waiting: 0, recent: 0 },
-  ];
-  const mail = (command: string, share: Share, events: number) => ({ command, token: null, events, bytes: 1, share });
+  const [many, few]: Holder[] = [1, 2];
+  const mail = (command: string, holder: Holder, events: number) => ({
+    command,
+    token: null,
+    events,
+    bytes: 1,
+    holder,
+  });
   const half = limits.mailboxEvents / 2;
-  for (const command of ['first', 'second']) assert.ok(mailbox.offer(mail(command, many, half)));
-  const fresh = mail('fresh', few, half - 1);
+  for (const command of ['first', 'second']) assert.ok(mailbox.offer(mail(command, many!, half)));
+  const fresh = mail('fresh', few!, half - 1);
   assert.not(mailbox.offer(fresh));
   assert.equal(
     mailbox.pushOutFor(fresh).map(({ command }) => command),
@@ -50,27 +75,29 @@ test('a full mailbox takes events of a holder with fewer, and drops the newest o
   );
   assert.ok(mailbox.offer(fresh));
   // It has nearly as many now: nobody gives way to more of it.
-  assert.equal(mailbox.pushOutFor(mail('more', few, 2)), []);
-  assert.equal([many.waiting, few.waiting, mailbox.events], [half, half - 1, limits.mailboxEvents - 1]);
+  assert.equal(mailbox.pushOutFor(mail('more', few!, 2)), []);
+  assert.equal(mailbox.events, limits.mailboxEvents - 1);
   assert.equal(
-    [mailbox.takeTurn(), mailbox.takeTurn()].flat().map(({ command }) => command),
+    [mailbox.takeTurn(), mailbox.takeTurn()]
+      .flat()
+      .map(({ command }) => command)
+      .sort(),
     ['first', 'fresh'],
   );
-  assert.equal([many.waiting, few.waiting, mailbox.events, mailbox.bytes], [0, 0, 0, 0]);
+  assert.equal([mailbox.events, mailbox.bytes], [0, 0]);
 });
 
 test('a command without a holder never gives way', () => {
   const mailbox = new Mailbox<string, null>();
-  assert.ok(mailbox.offer({ command: 'own', token: null, events: limits.mailboxEvents, bytes: 1, share: null }));
-  const share = { waiting: 0, recent: 0 };
-  assert.equal(mailbox.pushOutFor({ command: 'event', token: null, events: 1, bytes: 1, share }), []);
+  assert.ok(mailbox.offer({ command: 'own', token: null, events: limits.mailboxEvents, bytes: 1, holder: null }));
+  assert.equal(mailbox.pushOutFor({ command: 'event', token: null, events: 1, bytes: 1, holder: 1 }), []);
 });
 
 test('nothing that a turn took stays in memory, however long the mailbox is never empty', async () => {
   const mailbox = new Mailbox<object, null>();
   const taken: WeakRef<object>[] = [];
   const offer = (): boolean =>
-    mailbox.offer({ command: {}, token: null, events: limits.batchEventsMax, bytes: 1, share: null });
+    mailbox.offer({ command: {}, token: null, events: limits.batchEventsMax, bytes: 1, holder: null });
   const refill = (): void => {
     while (offer()) assert.not(mailbox.empty);
   };

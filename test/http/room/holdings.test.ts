@@ -1,8 +1,8 @@
 /** Finds the holder with the largest part of a shared resource. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Holdings } from '../../src/http/holdings.js';
-import { Random } from '../support/random.js';
+import { Holdings } from '../../../src/http/room/holdings.js';
+import { Random } from '../../support/random.js';
 
 test('the holder with the most pieces is found after any number of changes', () => {
   const random = new Random(7);

@@ -2,7 +2,7 @@
  * Counts the pieces of a bounded resource per holder, such as connections per address. Finds the holder with the most
  * pieces in constant time, so that this holder yields when there is no room. Decides nothing itself.
  */
-import { getOrMake } from '../core/get-or-make.js';
+import { getOrMake } from '../../core/get-or-make.js';
 
 export class Holdings<H, T> {
   readonly #of = new Map<H, Set<T>>();

@@ -1,0 +1,119 @@
+/**
+ * A queue in which holders take turns (deficit round robin): each brings items up to a quantum of their size, then the
+ * next holder has its turn. A holder with a long line delays only itself; the items of one holder stay in order.
+ */
+
+interface Line<V> {
+  readonly items: V[];
+  /** Size of all items. */
+  size: number;
+  /** Size of the items that the holder may still bring before the next one has its turn. */
+  credit: number;
+}
+
+export class FairQueue<K, V> {
+  readonly #lines = new Map<K, Line<V>>();
+  readonly #quantum: number;
+  readonly #sizeOf: (item: V) => number;
+  #size = 0;
+
+  constructor(quantum: number, sizeOf: (item: V) => number) {
+    this.#quantum = quantum;
+    this.#sizeOf = sizeOf;
+  }
+
+  /** Size of all items. */
+  get size(): number {
+    return this.#size;
+  }
+
+  get empty(): boolean {
+    return this.#lines.size === 0;
+  }
+
+  sizeOf(holder: K): number {
+    return this.#lines.get(holder)?.size ?? 0;
+  }
+
+  /** The holder with the largest size, among those that satisfy `counts`. */
+  largest(counts: (holder: K) => boolean): K | undefined {
+    let most: K | undefined;
+    for (const holder of this.#lines.keys()) {
+      if (counts(holder) && (most === undefined || this.sizeOf(holder) > this.sizeOf(most))) most = holder;
+    }
+    return most;
+  }
+
+  /** Returns the size of the items that have their turn before the last of a new item of `size`, about. */
+  sizeBefore(holder: K, size: number): number {
+    const own = this.sizeOf(holder);
+    let before = own;
+    for (const [other, line] of this.#lines) if (other !== holder) before += Math.min(own + size, line.size);
+    return before;
+  }
+
+  push(holder: K, item: V): void {
+    const size = this.#sizeOf(item);
+    const line = this.#lines.get(holder);
+    this.#size += size;
+    if (line === undefined) {
+      this.#lines.set(holder, { items: [item], size, credit: this.#quantum });
+    } else {
+      line.items.push(item);
+      line.size += size;
+    }
+  }
+
+  /** Removes and returns items in the order of their turns, up to the first that does not satisfy `fits`. */
+  take(fits: (item: V) => boolean): V[] {
+    const out: V[] = [];
+    // A holder that is set again comes behind the others and is visited again, with further credit.
+    for (const [holder, line] of this.#lines) {
+      let count = 0;
+      let isFull = false;
+      for (const item of line.items) {
+        const size = this.#sizeOf(item);
+        if (size > line.credit) break;
+        isFull = !fits(item);
+        if (isFull) break;
+        out.push(item);
+        line.credit -= size;
+        line.size -= size;
+        this.#size -= size;
+        count += 1;
+      }
+      // The array is truncated as well: under a lasting overload the queue is never empty.
+      line.items.splice(0, count);
+      if (isFull) break;
+      this.#lines.delete(holder);
+      if (line.items.length === 0) continue;
+      line.credit += this.#quantum;
+      this.#lines.set(holder, line);
+    }
+    return out;
+  }
+
+  /** Removes and returns the newest item of a holder. */
+  pop(holder: K): V | undefined {
+    const item = this.#lines.get(holder)?.items.at(-1);
+    if (item !== undefined) this.removeWhere((one) => one === item);
+    return item;
+  }
+
+  /** Removes and returns every item that satisfies `leaves`. */
+  removeWhere(leaves: (item: V) => boolean): V[] {
+    const out: V[] = [];
+    for (const [holder, line] of this.#lines) {
+      const leaving = line.items.filter(leaves);
+      if (leaving.length === 0) continue;
+      const staying = line.items.filter((item) => !leaves(item));
+      const size = leaving.reduce((sum, item) => sum + this.#sizeOf(item), 0);
+      line.items.splice(0, line.items.length, ...staying);
+      line.size -= size;
+      this.#size -= size;
+      if (staying.length === 0) this.#lines.delete(holder);
+      out.push(...leaving);
+    }
+    return out;
+  }
+}

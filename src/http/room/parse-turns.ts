@@ -1,0 +1,82 @@
+/**
+ * Spreads the parsing of batches over turns of the event loop: a full batch takes milliseconds, and whatever else has
+ * arrived should not wait for a dozen of them. About one full batch is parsed in a turn of the loop; holders take
+ * turns. New connections go first: the loop accepts only one of them in a turn.
+ */
+import { FairQueue } from '../../core/fair-queue.js';
+import type { Holder } from '../../group/holder.js';
+import { limits } from '../../limits.js';
+
+interface Waiting {
+  readonly events: number;
+  readonly go: () => void;
+}
+
+export class ParseTurns {
+  readonly #queue = new FairQueue<Holder, Waiting>(limits.fairShareEvents, ({ events }) => events);
+  readonly #accepted: () => number;
+  readonly #nextTurn: (run: () => void) => void;
+  /** Number of accepted connections at the last turn of the loop in which a batch waited. */
+  #acceptedBefore = 0;
+  /** Consecutive turns of the loop that were left to new connections. */
+  #leftToOthers = 0;
+  /** Events that may still be parsed in this turn of the loop. */
+  #left: number = limits.parsedEventsPerLoop;
+  #scheduled = false;
+
+  /**
+   * `accepted` returns the number of connections accepted so far. `nextTurn` calls a function in the next turn of the
+   * event loop.
+   */
+  constructor(accepted: () => number, nextTurn: (run: () => void) => void = setImmediate) {
+    this.#accepted = accepted;
+    this.#nextTurn = nextTurn;
+  }
+
+  /** Number of waiting events that have their turn before `more` further events of a holder. */
+  eventsBefore(holder: Holder, more: number): number {
+    return this.#queue.sizeBefore(holder, more);
+  }
+
+  /** Resolves when a batch of `events` may be parsed; undefined if that is now. */
+  next(holder: Holder, events: number): Promise<void> | undefined {
+    if (this.#queue.empty && this.#left > 0 && this.#accepted() === this.#acceptedBefore) {
+      this.#left -= events;
+      this.#schedule();
+      return undefined;
+    }
+    this.#schedule();
+    return new Promise((go) => this.#queue.push(holder, { events, go }));
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    this.#nextTurn(() => this.#begin());
+  }
+
+  #begin(): void {
+    this.#scheduled = false;
+    this.#left = limits.parsedEventsPerLoop;
+    if (this.#leavesToOthers()) {
+      this.#schedule();
+      return;
+    }
+    const turn = this.#queue.take(({ events }) => {
+      if (this.#left <= 0) return false;
+      this.#left -= events;
+      return true;
+    });
+    if (turn.length > 0) this.#schedule();
+    for (const { go } of turn) go();
+  }
+
+  /** True if connections are being accepted, but not for longer than a bounded number of turns. */
+  #leavesToOthers(): boolean {
+    const accepted = this.#accepted();
+    const isAccepting = accepted !== this.#acceptedBefore;
+    this.#acceptedBefore = accepted;
+    this.#leftToOthers = isAccepting && this.#leftToOthers < limits.acceptFirstLoops ? this.#leftToOthers + 1 : 0;
+    return this.#leftToOthers > 0;
+  }
+}

@@ -26,10 +26,14 @@ export interface NodeLinkDeps {
   readonly others: () => Promise<readonly NodeView[]>;
   /** Overwrites replaced records in this node's files. */
   readonly scrub: () => Promise<void>;
+  /** Called if a request failed that concerns the operator. */
+  readonly onFailure: (what: string, error: unknown) => void;
 }
 
 export class NodeLink {
   readonly #deps: NodeLinkDeps;
+  /** The address of the leader that last failed to answer, so that it is reported once. */
+  #silentLeader: string | null = null;
 
   constructor(deps: NodeLinkDeps) {
     this.#deps = deps;
@@ -42,16 +46,20 @@ export class NodeLink {
     if (leader === null || leader.nodeId === nodeId) return null;
     const { url } = leader;
     member.forwarded += 1;
-    const answer = await link.call<{ readonly value: CommandValues[N] | null; readonly seq: number }>({
-      url,
-      method: 'POST',
-      path: '/command',
-      body: call,
-      timeoutMs: limits.forwardMs,
-    });
+    const request = { url, method: 'POST', path: '/command', body: call, timeoutMs: limits.forwardMs } as const;
+    const sent = link.call<{ readonly value: CommandValues[N] | null; readonly seq: number }>(request);
+    const answer = await sent.catch((error: unknown) => this.#leaderFailed(url, error));
+    this.#silentLeader = null;
     // The caller's next read on this node must include the change.
     if (answer.value !== null) await site.reached(answer.seq, limits.appliedWaitMs);
     return answer.value;
+  }
+
+  /** Callers are told `no_leader`; the cause, such as a wrong ADVERTISE_URL, is for the operator. */
+  #leaderFailed(url: string, error: unknown): never {
+    if (this.#silentLeader !== url) this.#deps.onFailure('a command to the leader', error);
+    this.#silentLeader = url;
+    throw error;
   }
 
   /** Resolves once the other serving nodes have applied the newest record of this node, or after a bounded time. */

@@ -1,4 +1,4 @@
-/** What the operator learns if the leader does not answer: callers are only told that there is none. */
+/** The operator learns why the leader does not answer; callers are only told that there is none. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { LinkError } from '../../../src/cluster/link-client.js';

@@ -1,4 +1,6 @@
-/** The client of a game server: reads with a time budget, and writes that arrive exactly once. */
+/**
+ * The client of a game server: reads with a time budget, and events that are stored once, however often they are sent.
+ */
 import type { EventBody, RegistrationBody } from '../contract/request-bodies.js';
 import type { TrustScoreBody } from '../contract/response-bodies.js';
 import { bounds } from './bounds.js';

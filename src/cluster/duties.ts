@@ -197,7 +197,7 @@ export class LeaderDuties {
     const order = statuses.map((status, at) => ({ status, at })).filter(({ status }) => status !== null);
     order.sort((one, other) => Number(one.status!.leads) - Number(other.status!.leads));
     for (const { at } of order) {
-      if (signal?.aborted === true) throw new Error('the node ends');
+      if (signal?.aborted === true) throw new Error('the node is shutting down');
       await defragment(at).catch((error: unknown) => onFailure('defragmenting a member of etcd', error));
     }
   }
@@ -207,7 +207,7 @@ export class LeaderDuties {
 async function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
   let stop = (): void => undefined;
   const aborted = new Promise<never>((_resolve, reject) => {
-    stop = () => reject(new Error('the node ends'));
+    stop = () => reject(new Error('the node is shutting down'));
     signal.addEventListener('abort', stop);
     if (signal.aborted) stop();
   });

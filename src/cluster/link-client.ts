@@ -7,7 +7,10 @@ import { messageOf } from '../errors.js';
 import { limits } from '../limits.js';
 import { clientSecurity, LINK_AUTHORITY } from './link-security.js';
 
-/** Another node did not answer. The request may have been executed, unless `isUnsent`. */
+/**
+ * A call to another node failed: the node did not answer, or answered with a status other than 200. The request may
+ * have been executed, unless `isUnsent`.
+ */
 export class LinkError extends Error {
   override readonly name = 'LinkError';
   /** The request was not sent, so it was not executed. */
@@ -71,7 +74,7 @@ export class LinkClient {
     const { response, endWatch } = await this.#open(call);
     endWatch();
     const { signal } = call;
-    const end = () => response.destroy(new Error('the call was ended'));
+    const end = () => response.destroy(new Error('the call was aborted'));
     signal?.addEventListener('abort', end);
     this.#ends.add(end);
     try {
@@ -91,12 +94,12 @@ export class LinkClient {
   /** Ends all running calls and refuses further ones. */
   close(): void {
     this.#isClosed = true;
-    for (const end of [...this.#ends]) end(new Error('the node ends'));
+    for (const end of [...this.#ends]) end(new Error('the node is shutting down'));
     for (const agent of this.#agents.values()) agent.destroy();
   }
 
   #open({ url, method, path, body, timeoutMs, signal }: LinkCall): Promise<Opened> {
-    if (this.#isClosed) return Promise.reject(new LinkError(`${url}: the node ends`, true));
+    if (this.#isClosed) return Promise.reject(new LinkError(`${url}: the node is shutting down`, true));
     return new Promise((resolve, reject) => {
       const text = body === undefined ? '' : JSON.stringify(body);
       const headers = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(text) };
@@ -117,7 +120,7 @@ export class LinkClient {
         reject(new LinkError(`${url}: ${messageOf(error)}`, isUnsent, { cause: error }));
         request.destroy(error);
       };
-      const onAbort = (): void => end(new Error('the call was ended'));
+      const onAbort = (): void => end(new Error('the call was aborted'));
       const timer = setTimeout(() => end(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
       timer.unref();
       const endWatch = (): void => {

@@ -48,7 +48,10 @@ export class LinkServer {
     this.#tls.on('tlsClientError', (_error, socket) => socket.destroy());
   }
 
-  /** Takes over a connection that requested a tunnel. Returns false for another tunnel than the link's. */
+  /**
+   * Takes over a connection that requested a tunnel. Returns false, and leaves the connection alone, if the tunnel is
+   * not the link's, or if this server is closed or has too many connections.
+   */
   tunnel(authority: string, socket: Duplex, head: Buffer): boolean {
     if (authority !== LINK_AUTHORITY || !this.#isOpen) return false;
     if (this.#sockets.size >= limits.linkConnectionsMax) return false;

@@ -1,7 +1,7 @@
-/** The parts of a node that its role in the cluster uses. */
+/** The dependencies of a node's cluster member on the rest of the node. */
 import type { Fence, SharedLog, Slot } from '../group/ports/shared-log.js';
 
-/** The group of the node. */
+/** The node's copy of the group, as the member reads and controls it. */
 export interface MemberSite {
   readonly appliedSeq: number;
   readonly durableSeq: number;

@@ -176,7 +176,7 @@ export class ClusterMember implements ClusterHealth {
   /** Lets another node take over before this node stops. This node still answers and forwards writes. */
   async leaveGently(): Promise<void> {
     this.#waitsUntil = Number.POSITIVE_INFINITY;
-    await this.demote('the node ends');
+    await this.demote('the node is shutting down');
   }
 
   /** Leaves the cluster until `unfit` is null, so that the other nodes do not wait for this node. */

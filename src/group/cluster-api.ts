@@ -19,7 +19,7 @@ export interface ClusterHealth {
   readonly reason: string | null;
   /** Remaining time of this node's lease in ms, by its own clock; 0 once the lease is over. */
   readonly leaseMs: number;
-  /** Slots up to this record were deleted: a node that has fewer records joins anew. */
+  /** Slots up to this record were deleted: a node that has fewer records must rejoin. */
   readonly floorSeq: number;
   /** Number of times that this node became leader since its start. */
   readonly takeovers: number;

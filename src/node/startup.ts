@@ -1,6 +1,6 @@
 /**
- * The conditions of a start: on the folder, the store, the group and the configuration. If one of them is not met, the
- * start is refused with a reason for the operator.
+ * Prepares and checks the folder, salt, store, group and configuration before a node starts. If one of them is not met,
+ * the start is refused with a reason for the operator.
  */
 import { randomBytes } from 'node:crypto';
 import { accessSync, constants, readdirSync } from 'node:fs';
@@ -34,7 +34,7 @@ export class StartRefusedError extends Error {
   override readonly name = 'StartRefusedError';
 }
 
-/** This node's log is too old, or is not the log of the group: the node closes, starts again, and then joins anew. */
+/** This node's log is too old, or is not the log of the group: the node closes, starts again, and then rejoins. */
 export class RejoinError extends Error {
   override readonly name = 'RejoinError';
 }
@@ -122,7 +122,10 @@ function folderProblem(error: unknown): string {
   }
 }
 
-/** Refuses log, snapshots and head files of another user: LMDB would crash on them, which would look like damage. */
+/**
+ * Refuses log, snapshot and head files that this user cannot read and write: LMDB would crash on them, and the crash
+ * would look like damage.
+ */
 function refuseClosed(dir: string): void {
   const names = readdirSync(dir).filter((name) => /^(?:log|head\.json|owner-\d+\.json|snapshot-\d+)$/.test(name));
   for (const path of names.flatMap((name) => [name, join(name, 'data.mdb'), join(name, 'lock.mdb')])) {
@@ -202,7 +205,7 @@ function logRecovery({ follower, snapshotSeq, problems }: Recovered, ms: number,
  */
 export function refuseClock(problem: string | null, environment: Environment, log: Logger): void {
   if (problem === null) return;
-  const text = `${problem}: correct the clock, or, if it is correct because no node ran meanwhile, set CLOCK_ACCEPTED_UNTIL to today`;
+  const text = `${problem}: correct the clock; if the clock is right and the node was only stopped for that long, set CLOCK_ACCEPTED_UNTIL to today`;
   if (environment !== 'dev') throw new StartRefusedError(text);
   log.warn(`${text}; outside of dev this start would be refused`);
 }

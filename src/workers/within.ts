@@ -1,4 +1,7 @@
-/** Waits for work for a bounded time, as a node that stops must. The work itself goes on. */
+/**
+ * Waits for a promise for a limited time, for example during shutdown. Ignores its failure and does not cancel the
+ * work.
+ */
 
 /** Resolves once `work` settles, at the latest after `ms`. */
 export async function within(ms: number, work: Promise<unknown>): Promise<void> {

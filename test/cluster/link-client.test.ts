@@ -98,7 +98,7 @@ test('closing the client ends all running calls and refuses further ones', async
   const silent = await serverThat(() => undefined);
   const waiting = [link.call(call(url)), link.call(call(silent))].map(failureOf);
   link.close();
-  for (const failed of waiting) assert.match((await failed).message, /the node ends/);
+  for (const failed of waiting) assert.match((await failed).message, /the node is shutting down/);
   assert.ok((await failureOf(link.call(call(url)))).isUnsent);
 });
 

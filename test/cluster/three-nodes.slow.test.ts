@@ -182,7 +182,7 @@ if (missing !== undefined) {
     assert.equal(await logOf(joining), await logOf(other));
   });
 
-  test('a node that was away until its slots were deleted joins anew, with callers that wait on it', async () => {
+  test('a node that was away until its slots were deleted rejoins, with callers that wait on it', async () => {
     const [leader, away, other] = await roles();
     const others = [leader, other];
     // The callers wait for an answer while the node is paused, and then while it closes.

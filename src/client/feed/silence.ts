@@ -1,7 +1,7 @@
 /** A watchdog for a stream that may fall silent, by the clock of the client's runtime. */
 import type { Runtime } from '../transport/runtime.js';
 
-/** Calls `late` if `heard` was not called for as long as its last call allowed. */
+/** Calls `late` if neither `expectWithin` nor `stop` is called again within the time of the last `expectWithin`. */
 export class Silence {
   readonly #runtime: Runtime;
   readonly #late: (ms: number) => void;

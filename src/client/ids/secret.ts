@@ -1,4 +1,7 @@
-/** Reads a secret that was typed or stored in a file. The node follows the same rule (`secretOf` in `variables.ts`). */
+/**
+ * Cleans the text of a secret that was typed or read from a file: removes one final line break and refuses other
+ * surrounding white space. The node follows the same rule (`secretOf` in `variables.ts`).
+ */
 import { TrustError } from '../trust-error.js';
 
 /**

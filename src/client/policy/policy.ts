@@ -1,4 +1,4 @@
-/** Turns a player's trust into a studio's action, in earnest or in shadow mode. */
+/** Turns a player's trust into a studio's action, enforced or in shadow mode. */
 
 import type { PlayerTrust } from '../player-trust.js';
 import { notify } from '../transport/runtime.js';
@@ -32,7 +32,7 @@ export interface Decision<Action extends string> {
   readonly action: Action;
   /** The action that the rule alone would take. */
   readonly would: Action;
-  /** The reason why the two are equal or differ. */
+  /** Why `action` equals or differs from `would`. */
   readonly reason: DecisionReason;
   /** The trust on which the decision is based. */
   readonly trust: PlayerTrust;
@@ -56,7 +56,7 @@ export interface PolicyOptions<Action extends string> {
 }
 
 /**
- * Numbers of a policy's decisions since it was created.
+ * Counts of a policy's decisions since it was created.
  * @public
  */
 export interface PolicyTally {
@@ -71,7 +71,7 @@ export interface PolicyTally {
 }
 
 /**
- * A studio's own rule, applied in earnest or in shadow mode. The service describes players; this class decides about
+ * A studio's own rule, enforced or in shadow mode. The service describes players; this class decides about
  * the action.
  * @public
  */

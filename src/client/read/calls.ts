@@ -1,4 +1,7 @@
-/** Arguments and results of the client's calls, apart from scores and events. */
+/**
+ * Options, arguments and results of the client's calls. Only the types of a score, an event and its outcome are defined
+ * elsewhere.
+ */
 import type { RegistrationBody } from '../../contract/request-bodies.js';
 import type { RegisteredPeerBody } from '../../contract/response-bodies.js';
 import type { FeedState } from '../feed/feed-state.js';

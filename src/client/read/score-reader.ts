@@ -1,5 +1,5 @@
 /**
- * Reads scores within a time budget: from the cache if it is current, else by match reads, else with a marked fallback.
+ * Reads scores within a time budget: from the cache if it is current, else from the node, else with a marked fallback.
  */
 import type { MatchScoresBody } from '../../contract/response-bodies.js';
 import { bounds } from '../bounds.js';
@@ -33,7 +33,7 @@ export function checkFallback(fallback: Fallback): void {
  */
 const codesOfIds: readonly TrustErrorCode[] = ['invalid_parameter', 'subject_hash_required', 'player_id_not_canonical'];
 
-/** The match read's row of a player without events. */
+/** The row of a player without events in a read of scores. */
 type UnknownRow = Extract<MatchScoresBody['data'][number], { readonly code: unknown }>;
 
 /** The values known of a player, whatever id the caller used. */
@@ -226,7 +226,7 @@ function chunksOf(keys: readonly string[]): string[][] {
   return chunks;
 }
 
-/** The values in the answer to a match read, in order. */
+/** The values in the answer to a read of scores, in order. */
 function matchValues(body: unknown, count: number): TrustValues[] {
   const rows = isRecord(body) ? body.data : undefined;
   if (!Array.isArray(rows) || rows.length !== count) throw notTheContract();
@@ -240,7 +240,7 @@ function matchValues(body: unknown, count: number): TrustValues[] {
 }
 
 function notTheContract(): TrustError {
-  return new TrustError('unexpected_answer', 'the answer to a match read does not follow the contract', {
+  return new TrustError('unexpected_answer', 'the answer to a read of scores does not follow the contract', {
     status: 200,
   });
 }

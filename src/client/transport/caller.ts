@@ -1,6 +1,6 @@
 /**
- * One JSON call of the contract, with its key, time limits, circuit breakers, the move to the next node, and retries
- * with full jitter; every failure is a `TrustError`. The caller says whether a call may be sent twice.
+ * One JSON call of the contract, with its key, time limits, circuit breakers, failover to the next node, and retries
+ * with full jitter; every failure is a `TrustError`. `Ask.repeat` says whether a call may be sent twice.
  */
 import { bounds } from '../bounds.js';
 import { isRetryable, TrustError, type TrustErrorCode } from '../trust-error.js';
@@ -134,8 +134,8 @@ export class Caller {
 }
 
 /**
- * While another node remains to be tried, an attempt leaves it half of the time. A call that must not be sent twice may
- * use all of its time at its only node.
+ * While another node remains to be tried, an attempt leaves it half of the time. A call that must not be sent twice
+ * gets all of its time for one node, since it cannot move on after a timeout.
  */
 function attemptMsOf(ask: Ask, leftMs: number, hasNext: boolean): number {
   const wholeMs = Math.min(ask.attemptMs, leftMs);

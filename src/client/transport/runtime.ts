@@ -1,6 +1,6 @@
 /**
- * Time and randomness as the client sees them: one port, so that a test controls the clock, the timers and the random
- * numbers.
+ * The client's source of time and random values, which tests replace; and helpers for ages, pauses, listeners and abort
+ * signals.
  */
 import { randomUUID } from 'node:crypto';
 import { bounds } from '../bounds.js';

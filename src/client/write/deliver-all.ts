@@ -56,7 +56,7 @@ export async function deliverAll(
   return batch.map((event) => outcomes.get(event)!);
 }
 
-/** Sends these events once. `left`: the events without a result, because of `trouble`. */
+/** Sends these events once. `left`: the events that have no result yet, because of `failure`. */
 async function delivered(
   sent: readonly EventBody[],
   deliver: (events: readonly EventBody[]) => Promise<DeliveryResult[]>,

@@ -111,7 +111,7 @@ const clusterFigures: Readonly<Record<string, Figure<[ClusterHealth]>>> = {
     read: ({ leaseMs }) => leaseMs / 1000,
   },
   ptf_cluster_floor_seq: {
-    help: 'Record up to which the shared log was trimmed; a node with an older state joins anew.',
+    help: 'Record up to which the shared log was trimmed; a node with an older state must rejoin.',
     read: ({ floorSeq }) => floorSeq,
   },
   ptf_cluster_takeovers: {

@@ -1,6 +1,7 @@
 /**
- * Verifies that a write was signed by its peer: first the head, then the signature in Node's thread pool, then the
- * replay memory. The reader of the body checks its digest (docs/decisions/0230-signed-requests.md).
+ * Verifies that a write was signed by its peer: first the signature headers and the replay memory, then the signature
+ * itself in Node's thread pool, then the replay memory again. The digest of the body is checked later, by the reader of
+ * the body (docs/decisions/0230-signed-requests.md).
  */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { isWrite, type Route } from '../../contract/routes.js';

@@ -1,4 +1,7 @@
-/** Renders the value of each command for a terminal; `--json` prints the value itself. Pure. */
+/**
+ * Renders the values of the commands for status, peers, pre-trust, allow list, erasures, audit and verification for a
+ * terminal. `--json` prints the value itself. Pure functions.
+ */
 import type { WitnessReason } from '../../core/relations.js';
 import { limits } from '../../limits.js';
 import type { ChainReport } from '../protocol/audit-chain.js';
@@ -69,7 +72,7 @@ function witnessGroupsLine({ witness_groups: { groups, peers } }: StatusValue): 
 function checkLine({ check, last_seq: lastSeq }: StatusValue): string {
   const { running, checked_seq: checkedSeq, ended_at: endedAt, faults } = check;
   const now = running ? `, one is at record ${checkedSeq} of ${lastSeq}` : '';
-  if (endedAt === null) return `none has ended yet${now}`;
+  if (endedAt === null) return `no check has finished yet${now}`;
   const found = faults.length === 0 ? 'found log and snapshots intact' : `FOUND DAMAGE: ${faults.join('; ')}`;
   return `the last one ended ${endedAt} and ${found}${now}`;
 }

@@ -52,7 +52,10 @@ export class Authentication {
     else answerWith(ctx, refused('cross_site'));
   };
 
-  /** Passes requests with a session on; answers others with the public files. */
+  /**
+   * Lets requests with a session through. Without one, serves only the sign-in form and the public assets, and refuses
+   * everything else.
+   */
   readonly withSession: DashboardMiddleware = async (ctx, next) => {
     const session = await this.#sessions.read(ctx.cookies.get(sessionCookie));
     if (await this.#answerOpen(ctx, session !== undefined)) return;

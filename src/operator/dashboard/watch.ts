@@ -1,6 +1,6 @@
 /**
- * Watches the node for the dashboard: takes the samples of the plots, counts verdicts while a page is open, and updates
- * the open pages. All pages share one beat, and beats never overlap.
+ * Watches the node for the dashboard: records the samples for the charts, counts verdicts while a page is open, and
+ * updates the open pages. One timer serves all pages, and updates never overlap.
  */
 import type { Logger } from 'pino';
 import type { GroupApi, VerdictCounts } from '../../group/api.js';

@@ -25,7 +25,7 @@ import {
 } from './values.js';
 
 /**
- * Answers one command by name; the cast of types relies on the table. Codes: schema_validation_failed, and those of the
+ * Checks the request of a command and answers it. Codes of refusals: schema_validation_failed, and those of the
  * command.
  */
 export async function answerCommand<C extends CommandName>(

@@ -86,8 +86,8 @@ function judgeIds({ playerIdKinds, identityMode }: GroupFacts): Finding {
   }
   if (playerIdKinds.length === 0) {
     const text =
-      'the group has no kinds of player ids: ptf-peer converts accounts of known forms to their canonical form';
-    return ok('ids', `${text}; all other clients must send the same spelling`);
+      'the group defines no kinds of player ids: ptf-peer converts the accounts that it recognizes to canonical form';
+    return ok('ids', `${text}; every other client must spell them the same way`);
   }
   return ok('ids', `player ids of these kinds are converted to their canonical form: ${playerIdKinds.join(', ')}`);
 }
@@ -155,10 +155,12 @@ async function judgeSpools({ stateDir }: PeerConfig): Promise<Finding[]> {
       }
       if (damaged > 0)
         findings.push(
-          fail('spool', `the disk damaged ${damaged} records of the spool ${name}; see *.damaged in ${folder}`),
+          fail('spool', `${damaged} records of the spool ${name} are damaged on disk; see *.damaged in ${folder}`),
         );
       findings.push(
-        pending > 0 ? warn('spool', `${waiting}; they are sent while its owner runs`) : ok('spool', waiting),
+        pending > 0
+          ? warn('spool', `${waiting}; they are sent while the program that owns the spool runs`)
+          : ok('spool', waiting),
       );
     } catch (error) {
       findings.push(fail('spool', `the spool ${name} cannot be read: ${codeOf(error) ?? 'unknown error'}`));

@@ -7,12 +7,15 @@ export class EtcdKeys {
   readonly leader: Buffer;
   readonly cluster: Buffer;
   readonly trimmed: Buffer;
+  /** A node whose log ends before this record must rejoin. */
   readonly floor: Buffer;
   readonly format: Buffer;
   readonly scrubbed: Buffer;
   readonly scrubDue: Buffer;
+  /** Random bytes that a scrub writes, by which it recognizes old write-ahead logs of etcd. */
   readonly marker: Buffer;
   readonly resigned: Buffer;
+  /** Rewritten by a scrub, only to push etcd's write-ahead logs forward. */
   readonly filler: Buffer;
   readonly nodes: Buffer;
   readonly nodesEnd: Buffer;
@@ -62,7 +65,7 @@ export class EtcdKeys {
   }
 }
 
-/** The first key after all that begin like `start`, whose last byte is no 255. */
+/** Returns the first key after all keys with the prefix `start`. The last byte of `start` must not be 255. */
 export function afterAll(start: Buffer): Buffer {
   const end = Buffer.from(start);
   end[end.length - 1]! += 1;

@@ -223,9 +223,10 @@ export function deferIfFull(path: string): void {
   throw new ScrubDeferredError(`the disk under ${path} is full: erased bytes cannot be overwritten yet`);
 }
 
-/** Defers the scrub to the next start if the node ends. */
+/** Defers the scrub to the next start if the node shuts down. */
 export function refuseIfAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw new ScrubDeferredError('the scrub is deferred to the next start, because the node ends');
+  if (signal?.aborted)
+    throw new ScrubDeferredError('the scrub is deferred to the next start, because the node is shutting down');
 }
 
 /** Parses lines of `pid thread txn`. The last field is `-` for an idle reader. */

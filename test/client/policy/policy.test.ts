@@ -1,4 +1,4 @@
-/** A studio's own rule: in earnest, in the shadow, and beside its allow list. */
+/** A studio's own rule: enforced, in shadow mode, and beside its allow list. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bounds } from '../../../src/client/bounds.js';

@@ -3,10 +3,7 @@
  */
 import * as zlib from 'node:zlib';
 
-/**
- * The value that a step mixes into the register for each byte, and the byte for the top eight bits of that value, which
- * are unique.
- */
+/** The usual CRC-32 table, and its inverse: the index of the entry with a given top byte, which is unique. */
 const mixed = Uint32Array.from({ length: 256 }, (_, byte) => ~zlib.crc32(Buffer.of(byte), 0xffff_ffff));
 const byteOf = new Uint8Array(256);
 for (const [byte, value] of mixed.entries()) byteOf[value >>> 24] = byte;

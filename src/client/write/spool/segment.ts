@@ -98,9 +98,9 @@ export interface Piece {
 type Extent = Pick<Piece, 'count' | 'bytes'>;
 
 /**
- * Yields the pieces of a file from record `firstSeq` on, which begins at `from`. `end`: the number after its last one,
- * infinite if it is unknown. In that case the file ends with a torn write if no whole record follows and the lengths
- * lead nowhere; no part of a torn write was ever accepted.
+ * Yields the pieces of a file, starting with record `firstSeq` at offset `from`. `end` is the number after the file's
+ * last record, or infinite if unknown. If it is unknown, damage that no whole record follows, and whose lengths do not
+ * lead exactly to the end of the file, is a torn write. It is skipped, since no event in it was ever accepted.
  */
 export function* piecesOf(bytes: Buffer, firstSeq: number, end: number, from = HEADER_BYTES): Generator<Piece, void> {
   let at = from;
@@ -135,13 +135,14 @@ function upToNextRecord(bytes: Buffer, at: number, seq: number): Extent | null {
   return null;
 }
 
-/** Returns the number that the checksum of a record covers, with the upper half of `near`. */
+/** Computes the number of a record from its checksum, assuming that the upper 32 bits are those of `near`. */
 function numberOf(record: Buffer, near: number): number {
   const high = Math.floor(near / 2 ** 32);
   const upper = Buffer.alloc(4);
   upper.writeUInt32LE(high);
   const ofNumber = crc32Before(record.subarray(RECORD_HEAD_BYTES), record.readUInt32LE(4));
-  // Four bytes enter an empty register unchanged, so that with zeros in their place the register holds them at the end.
+  // The CRC of four bytes from the start value 0 equals the CRC of four zeros with those bytes as the start value.
+  // Undoing four zeros therefore yields the bytes.
   return high * 2 ** 32 + crc32Before(Buffer.alloc(4), crc32Before(upper, ofNumber));
 }
 

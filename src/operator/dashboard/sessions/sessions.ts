@@ -104,8 +104,8 @@ export class Sessions {
   }
 
   /**
-   * True if a token with a valid signature is still valid: a token signed elsewhere until it expires, one signed here
-   * only while its session lives.
+   * For a token whose signature and expiry were already checked: false only if this dashboard issued it and its session
+   * has ended.
    */
   holds(claims: { readonly iss?: string | undefined; readonly jti?: string | undefined }): boolean {
     return claims.iss !== issuer || this.#live(claims.jti) !== undefined;

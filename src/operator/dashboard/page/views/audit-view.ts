@@ -26,7 +26,7 @@ export function auditView({ live, peers }: ViewContext): View {
   let isWhole = false;
   let seenSeq = -1;
 
-  /** Adds new entries and the names that were not listed yet; a failed read is repeated at the next beat. */
+  /** Adds new entries and the names that were not listed yet; a failed read is repeated at the next update. */
   async function follow(seq: number): Promise<void> {
     // The element with the focus must not move while the operator uses it.
     if (!mayRedraw(list)) return;
@@ -44,7 +44,8 @@ export function auditView({ live, peers }: ViewContext): View {
     const { data } = await command('audit-tail', { count: pageSize });
     const newestSeq = data.at(-1)?.seq ?? 0;
     if (newestSeq === (entries[0]?.seq ?? -1)) return false;
-    // There are more new entries than one page holds, so that some are missing in between: the list starts anew.
+    // If no entry is known already, some may be missing between the page and the list: the list then starts over with
+    // the page.
     const known = new Set(entries.map(({ seq }) => seq));
     const meets = entries.length === 0 || data.some(({ seq }) => known.has(seq));
     const fresh = data.filter(({ seq }) => !known.has(seq)).toReversed();

@@ -43,7 +43,7 @@ function ownOf(value: ClusterValue): HTMLElement {
     ['Applied record', count(value.applied_seq)],
     ['Last known up to date', `${count(value.staleness_ms)} ms ago`],
     ['Lease', `${count(value.lease_ms)} ms left`],
-    ['Floor', `record ${count(value.floor_seq)}: a node with less joins anew`],
+    ['Floor', `record ${count(value.floor_seq)}: a node that is behind it must rejoin`],
     [
       'Last takeover',
       takeover === null ? 'none' : [takeover.node_id, ', ', timeAgo(takeover.at), `: ${takeover.cause}`],

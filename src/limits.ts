@@ -228,6 +228,8 @@ export const limits = {
   // Admission of events
   /** Events that a holder brings before the next holder has its turn. */
   fairShareEvents: 128,
+  /** A holder of which no more events wait is admitted, as far as the mailbox has room. */
+  eventsOwnAlways: 256,
   /** Further events are admitted while at most this many wait for a turn. */
   eventsAheadAlways: 512,
   /** Work that may wait before an event beyond that. A node that must refuse an event is overloaded. */
@@ -251,14 +253,16 @@ export const limits = {
   arrivingSlowLooks: 3,
   /** Events of batches after which no further batch is parsed in the same turn of the event loop. */
   parsedEventsPerLoop: 256,
-  /** Consecutive turns of the loop in which new connections are accepted and no batch is parsed. */
-  acceptFirstLoops: 128,
+  /** While connections arrive, batches are parsed only in every fourth of these periods. */
+  acceptPeriodMs: 25,
+  /** Events of batches that wait to be parsed. Those of one holder are bounded by what is admitted. */
+  parsingEventsMax: 32_768,
   /** Rate at which refused batches of one holder are read, and the part of its debt, in ms, that delays nothing. */
   refusedBytesPerS: 8 * MiB,
   refusedDebtMs: 125,
-  /** The longest such delay, and the number of batches that are delayed at a time. */
-  pacedWaitMsMax: 2_000,
-  pacedBatchesMax: 512,
+  /** The longest such delay, and the number of batches that are delayed at a time, which holders share. */
+  pacedWaitMsMax: 1_500,
+  pacedBatchesMax: 256,
   /** The share of an event's sender halves with each period. */
   sharePeriodMs: 1_000,
   /** Callers with a share of their own; callers beyond the bound share one. */
@@ -607,6 +611,7 @@ relation(limits.turnEvents <= limits.mailboxEvents, 'a turn fits in the mailbox'
 relation(limits.batchBodyBytes <= limits.turnBytes, 'a batch body fits in one turn');
 relation(limits.turnBytes <= limits.mailboxBytes, 'a turn fits in the mailbox in bytes');
 relation(limits.batchEventsMax <= limits.eventsAheadAlways, 'a batch never excludes another batch');
+relation(limits.pacedWaitMsMax < limits.requestTimeoutMs, 'a delayed batch does not time out');
 relation(limits.batchEventsMax <= limits.shareFirstEvents, 'a batch fits in the share that is admitted first');
 relation(limits.pipelinedPerConnection % 2 === 0, 'pipelinedPerConnection is even');
 relation(limits.headersTimeoutMs <= limits.requestTimeoutMs, 'headers time out before the request');

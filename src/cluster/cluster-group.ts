@@ -13,6 +13,7 @@ import type {
   AcceptedEvent,
   EventSubmission,
   GroupApi,
+  NotOffered,
   OnProgress,
   PeerView,
   Registration,
@@ -72,8 +73,8 @@ export class ClusterGroup implements GroupApi {
     return this.#local.health();
   }
 
-  admits(events: number, holder: Holder, arriving: number) {
-    return this.#local.admits(events, holder, arriving);
+  admits(events: number, holder: Holder, notOffered: NotOffered) {
+    return this.#local.admits(events, holder, notOffered);
   }
 
   hasRoom(events: number, holder: Holder) {

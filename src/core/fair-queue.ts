@@ -95,8 +95,13 @@ export class FairQueue<K, V> {
 
   /** Removes and returns the newest item of a holder. */
   pop(holder: K): V | undefined {
-    const item = this.#lines.get(holder)?.items.at(-1);
-    if (item !== undefined) this.removeWhere((one) => one === item);
+    const line = this.#lines.get(holder);
+    const item = line?.items.pop();
+    if (line === undefined || item === undefined) return undefined;
+    const size = this.#sizeOf(item);
+    line.size -= size;
+    this.#size -= size;
+    if (line.items.length === 0) this.#lines.delete(holder);
     return item;
   }
 

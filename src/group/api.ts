@@ -411,6 +411,16 @@ export interface GroupNode extends GroupCondition {
   readonly group: GroupApi;
 }
 
+/** Events that have arrived, and that the group was not offered yet. */
+export interface NotOffered {
+  /** Number of those that will be offered before the events in question. */
+  readonly before: number;
+  /** Number of those of the same holder. */
+  readonly own: number;
+}
+
+export const nothingNotOffered: NotOffered = { before: 0, own: 0 };
+
 /** Views: synchronous reads of memory that never wait. */
 export interface GroupViews extends GroupCondition {
   /**
@@ -419,10 +429,10 @@ export interface GroupViews extends GroupCondition {
    */
   refresh(): Promise<boolean>;
   /**
-   * True if `events` more of a holder would be admitted now, before which `arriving` other events are offered; called
-   * before a body is parsed, so that a refusal is cheap.
+   * True if `events` more of a holder would be admitted now; called before a body is parsed, so that a refusal is
+   * cheap.
    */
-  admits(events: number, holder: Holder, arriving: number): boolean;
+  admits(events: number, holder: Holder, notOffered: NotOffered): boolean;
   /** True if `events` of a holder take precedence over those of others, because it was recently below its share. */
   hasRoom(events: number, holder: Holder): boolean;
   /** True while more events arrive than are admitted, so that some are refused. */

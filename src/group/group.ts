@@ -33,6 +33,7 @@ import type {
   GroupIdentity,
   GroupStatus,
   IssuedKey,
+  NotOffered,
   OnProgress,
   OriginView,
   OwnErasures,
@@ -137,8 +138,8 @@ export class Group implements GroupApi {
     return this.#isOpen && !this.#current.loop.failed;
   }
 
-  admits(events: number, holder: Holder, arriving: number): boolean {
-    return this.#current.loop.admits(events, holder, arriving);
+  admits(events: number, holder: Holder, notOffered: NotOffered): boolean {
+    return this.#current.loop.admits(events, holder, notOffered);
   }
 
   hasRoom(events: number, holder: Holder): boolean {

@@ -61,7 +61,7 @@ export class GroupActor<T> {
     return { lastSeq: this.#durableSeq, chain: this.#durableChain };
   }
 
-  get mailbox(): Pick<Mailbox<Command, T>, 'events' | 'bytes' | 'eventsBefore'> {
+  get mailbox(): Pick<Mailbox<Command, T>, 'events' | 'bytes' | 'eventsBefore' | 'eventsOf'> {
     return this.#mailbox;
   }
 

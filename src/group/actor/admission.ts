@@ -36,11 +36,11 @@ export class Admission {
   }
 
   /**
-   * True if `more` events of a holder are admitted, before which `before` events have their turn. A refusal starts an
-   * overload, or prolongs it.
+   * True if `more` events of a holder are admitted, before which `before` events have their turn; `own` of those are of
+   * the same holder and not admitted yet. A refusal starts an overload, or prolongs it.
    */
-  admits(before: number, more: number, holder: Holder): boolean {
-    if (before <= limits.eventsAheadAlways || this.hasRoom(holder, more)) return true;
+  admits(before: number, more: number, holder: Holder, own = 0): boolean {
+    if (before <= limits.eventsAheadAlways || this.hasRoom(holder, own + more)) return true;
     if (before + more <= limits.mailboxEvents && before * this.#eventMs.value <= this.#workMaxMs()) return true;
     this.refused();
     return false;
@@ -84,6 +84,11 @@ export class Admission {
   /** Notes that a turn is durable; its commit took `ms`. */
   committed(ms: number): void {
     this.#commitMs.add(ms);
+  }
+
+  /** Notes that events have arrived and wait to be offered: the node does not rest, though no command waits. */
+  isArriving(): void {
+    if (this.#restingSince !== null) this.#restingSince = this.#elapsed();
   }
 
   /** Notes that no command waits any more. */

@@ -6,6 +6,7 @@
 import type { GroupState } from '../../core/state.js';
 import type { Refusal } from '../../errors.js';
 import { limits } from '../../limits.js';
+import { type NotOffered, nothingNotOffered } from '../api.js';
 import { type Answers, type Command, formatOfCommand } from '../commands.js';
 import type { ClockGuard } from '../health/clock-guard.js';
 import type { DiskWatch } from '../health/disk-watch.js';
@@ -245,14 +246,16 @@ export class GroupLoop {
 
   /**
    * True if `events` more of a holder would be admitted now: there is room for them, and they would not wait long.
-   * `arriving`: events outside of the mailbox that have their turn before them.
    */
-  admits(events: number, holder: Holder, arriving: number): boolean {
+  admits(events: number, holder: Holder, { before, own }: NotOffered): boolean {
     const { mailbox } = this.actor;
+    if (before > 0) this.#admission.isArriving();
+    // These have their turn in the first rounds, however much of others waits.
+    if (own + mailbox.eventsOf(holder) + events <= limits.eventsOwnAlways) return true;
     // With few waiting events the answer does not depend on their order.
-    const all = arriving + mailbox.events;
-    const before = all <= limits.eventsAheadAlways ? all : arriving + mailbox.eventsBefore(holder, events);
-    return this.#admission.admits(before, events, holder);
+    const all = before + mailbox.events;
+    const first = all <= limits.eventsAheadAlways ? all : before + mailbox.eventsBefore(holder, events);
+    return this.#admission.admits(first, events, holder, own);
   }
 
   /** Queues a command from outside, or returns the refusal. */
@@ -265,7 +268,7 @@ export class GroupLoop {
     if (this.clockGuard.clockAhead && refusedIfClockAhead(envelope.command)) return clockAhead();
     if (this.disk.low && needsRoom.has(envelope.command.type)) return diskLow();
     const { holder, events } = envelope;
-    if (holder !== null && !this.admits(events, holder, 0)) return overloaded();
+    if (holder !== null && !this.admits(events, holder, nothingNotOffered)) return overloaded();
     if (this.#offer(envelope)) return undefined;
     this.#carryOut(this.actor.makeRoomFor(envelope));
     if (this.#offer(envelope)) return undefined;

@@ -42,6 +42,11 @@ export class Mailbox<C, T> {
     return this.#queue.empty;
   }
 
+  /** Number of waiting events of a holder. */
+  eventsOf(holder: Holder): number {
+    return this.#queue.sizeOf(holder);
+  }
+
   /** Returns the number of events that have their turn before `more` further events of a holder. */
   eventsBefore(holder: Holder, more: number): number {
     return this.#queue.sizeBefore(holder, more);

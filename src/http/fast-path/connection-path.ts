@@ -5,6 +5,7 @@
 import { isAscii } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
+import { refused } from '../../errors.js';
 import { limits } from '../../limits.js';
 import type { FaceDeps } from '../deps.js';
 import { exchangeOf, recordAnswer } from '../request/answering.js';
@@ -213,11 +214,15 @@ class FastConnection {
         path: target.path,
         query: target.query,
         remote: this.#socket,
-        readBody: (roomCheck, holder, arriving, check) =>
-          then(
-            roomCheck(holder, arriving),
-            (refusal) => refusal ?? check?.([bytes]) ?? parseJson(bodyOf(bytes, text, head)),
-          ),
+        readBody: (room, holder, arriving, check) => {
+          // All of it is here.
+          arriving?.end();
+          return then(room.inTurn(holder, arriving), (refusal) => {
+            if (refusal !== undefined) return refusal;
+            if (!this.#socket.writable) return refused('malformed_json');
+            return check?.([bytes]) ?? parseJson(bodyOf(bytes, text, head));
+          });
+        },
       },
       end: head.end + head.contentLength,
     };

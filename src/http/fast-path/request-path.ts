@@ -46,7 +46,7 @@ export function createRequestPath(
       path: target.path,
       query: target.query,
       remote: request.socket,
-      readBody: (roomCheck, holder, arriving, check) => readJson(request, roomCheck, holder, arriving, check),
+      readBody: (room, holder, arriving, check) => readJson(request, room, holder, arriving, check),
     };
     try {
       const reply = fastRoute.endpoint.answer(incoming);
@@ -72,7 +72,7 @@ interface Answering {
  */
 function readJson(
   request: IncomingMessage,
-  roomCheck: RoomCheck,
+  room: RoomCheck,
   holder: Holder,
   arriving: ArrivingBody | null,
   check: BodyCheck | null,
@@ -99,7 +99,9 @@ function readJson(
       if (arriving?.arrived(chunk.length) !== false) chunks.push(chunk);
     });
     request.once('end', () => {
-      void then(roomCheck(holder, arriving), (refusal) => settle(parsed(request, takeChunks(), refusal, check)));
+      // A body that has arrived and waits for its turn is no slow one.
+      arriving?.end();
+      void then(room.inTurn(holder, arriving), (refusal) => settle(parsed(request, takeChunks(), refusal, check)));
     });
     request.once('error', giveUp);
   });

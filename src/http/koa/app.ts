@@ -14,7 +14,6 @@ import { createBodyReader } from '../request/body.js';
 import type { Target } from '../request/head.js';
 import { type Exchange, internalErrorReply, refusalReply, wireReply } from '../request/reply.js';
 import type { ApiReply } from '../request/request.js';
-import { then } from '../request/then.js';
 import type { Endpoints } from './endpoints.js';
 
 /** State of one answer, stored in Koa's state. */
@@ -101,8 +100,8 @@ function routerOf(endpoints: Endpoints): Router<State> {
         path: answering.target.path,
         query: answering.target.query,
         remote: ctx.req.socket,
-        readBody: (roomCheck, holder, arriving, check) =>
-          then(roomCheck(holder, arriving), (refusal) => refusal ?? read(ctx, arriving, check)),
+        // Koa reads and parses in one step, so batches have no turns here.
+        readBody: (room, holder, arriving, check) => room.refusal(holder, arriving) ?? read(ctx, arriving, check),
       });
     });
   }

@@ -3,16 +3,16 @@
  * decides the meaning of an event after them.
  *
  *   readiness -> rate of the address -> key or session -> rate of the peer -> signature of a write
- *   -> path parameters -> encoding, media type -> size -> room for events -> digest of a signed body -> JSON -> schema
+ *   -> path parameters -> encoding, media type -> size -> pace of refused batches -> room for events, turn of a batch
+ *   -> digest of a signed body -> JSON -> schema
  *   -> registrations of the address -> handler
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import { eventValidator } from '../../contract/event-validator.js';
 import { type BodyOf, type OperationId, type Route, routes } from '../../contract/routes.js';
 import { granted, type Outcome, type Refusal, refused } from '../../errors.js';
-import type { PeerView } from '../../group/api.js';
+import { nothingNotOffered, type PeerView } from '../../group/api.js';
 import type { ClusterHealth } from '../../group/cluster-api.js';
 import type { Holder } from '../../group/holder.js';
 import { limits } from '../../limits.js';
@@ -41,26 +41,27 @@ export interface Incoming {
   readonly query: string;
   readonly remote: Socket;
   /**
-   * Reads and parses the body, up to the size that the route accepts. Calls `refusal` as late as possible before it
+   * Reads and parses the body, up to the size that the route accepts. Checks `room` as late as possible before it
    * parses, so that a refused body costs little. `arriving` receives the bytes of a batch that comes in pieces. `check`
    * checks the bytes of a signed body before they are parsed.
    */
   readonly readBody: (
-    refusal: RoomCheck,
+    room: RoomCheck,
     holder: Holder,
     arriving: ArrivingBody | null,
     check: BodyCheck | null,
   ) => Outcome<unknown> | Promise<Outcome<unknown>>;
 }
 
-/**
- * Returns `overloaded` if no further events of a holder are admitted; its body is then not parsed. A batch may have to
- * wait for its turn.
- */
-export type RoomCheck = (
-  holder: Holder,
-  arriving: ArrivingBody | null,
-) => Refusal | undefined | Promise<Refusal | undefined>;
+/** Refuses a body with `overloaded`, before it is parsed, if no further events of its holder are admitted. */
+export interface RoomCheck {
+  readonly refusal: (holder: Holder, arriving: ArrivingBody | null) => Refusal | undefined;
+  /** For a body that has arrived: waits until it is the turn of a batch to be parsed. */
+  readonly inTurn: (
+    holder: Holder,
+    arriving: ArrivingBody | null,
+  ) => Refusal | undefined | Promise<Refusal | undefined>;
+}
 
 export interface Endpoint {
   readonly route: Route;
@@ -219,18 +220,25 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
     caller: PeerView | null,
     check: BodyCheck | null,
   ): Outcome<unknown> | Promise<Outcome<unknown>> {
-    if (this.#eventsMax === 0) return incoming.readBody(this.#roomCheck, NO_CALLER, null, check);
+    if (this.#eventsMax === 0) return incoming.readBody(this.#room, NO_CALLER, null, check);
     const { remote } = incoming;
     const holder = holderOf(caller, remote);
-    if (this.#id !== 'submitEvents') return incoming.readBody(this.#roomCheck, holder, null, check);
-    const bytes = Number(incoming.headers['content-length'] ?? limits.batchBodyBytes);
-    const paced = this.#pace.begin(holder, bytes, performance.now());
+    if (this.#id !== 'submitEvents') return incoming.readBody(this.#room, holder, null, check);
+    // The length of a chunked body is unknown; one read of it counts.
+    const bytes = Number(incoming.headers['content-length'] ?? limits.readBytes);
+    const paced = this.#pace.begin(holder, bytes, this.#deps.node.group.overloaded, performance.now());
     if (paced.waitMs === null) return refused('overloaded');
-    // A caller that has gone needs no answer.
-    const read = () => (remote.destroyed ? refused('overloaded') : this.#readBatch(incoming, holder, bytes, check));
-    return then(paced.waitMs === 0 ? read() : delay(paced.waitMs).then(read), (parsed) => {
+    // A caller that has gone sees no answer.
+    const read = () => (remote.destroyed ? refused('malformed_json') : this.#readBatch(incoming, holder, bytes, check));
+    const ended = (parsed: Outcome<unknown>) => {
       paced.ended(!parsed.ok && parsed.code === 'overloaded', performance.now());
       return parsed;
+    };
+    const reading = paced.waitMs === 0 ? read() : pause(paced.waitMs, remote).then(read);
+    if (!(reading instanceof Promise)) return ended(reading);
+    return reading.then(ended, (error: unknown) => {
+      paced.ended(false, performance.now());
+      throw error;
     });
   }
 
@@ -250,20 +258,27 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
       group.noteRefusal();
       return refused('overloaded');
     }
-    const read = incoming.readBody(this.#roomCheck, holder, arriving, check);
+    const read = incoming.readBody(this.#room, holder, arriving, check);
     if (read instanceof Promise) return read.finally(() => arriving.end());
     arriving.end();
     return read;
   }
 
-  readonly #roomCheck: RoomCheck = (holder, arriving) => {
-    const { group } = this.#deps.node;
-    if (this.#eventsMax === 0) return undefined;
-    if (arriving === null) return group.admits(1, holder, 0) ? undefined : refused('overloaded');
-    const { events } = arriving;
-    const before = this.#parses.eventsBefore(holder, events);
-    if (!group.admits(events, holder, before)) return refused('overloaded');
-    return this.#parses.next(holder, events)?.then(() => undefined);
+  readonly #room: RoomCheck = {
+    refusal: (holder, arriving) => {
+      if (this.#eventsMax === 0) return undefined;
+      const admits = this.#deps.node.group.admits(arriving?.events ?? 1, holder, nothingNotOffered);
+      return admits ? undefined : refused('overloaded');
+    },
+    inTurn: (holder, arriving) => {
+      if (arriving === null) return this.#room.refusal(holder, null);
+      const { events } = arriving;
+      const notOffered = { before: this.#parses.eventsBefore(holder, events), own: this.#parses.eventsOf(holder) };
+      const isAdmitted = this.#deps.node.group.admits(events, holder, notOffered) && this.#parses.hasRoomFor(events);
+      if (!isAdmitted) return refused('overloaded');
+      // Events of others may have been admitted meanwhile.
+      return this.#parses.next(holder, events)?.then(() => this.#room.refusal(holder, arriving));
+    },
   };
 
   /** Charges the events of a batch beyond the first, which counted as the request. */
@@ -286,6 +301,19 @@ function eventsIn(body: unknown): number {
   return typeof body === 'object' && body !== null && 'events' in body && Array.isArray(body.events)
     ? body.events.length
     : 0;
+}
+
+/** Resolves after `ms`, or once the caller has gone. */
+function pause(ms: number, remote: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      remote.off('close', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    remote.once('close', end);
+  });
 }
 
 /** Converts bytes to types: the schema of a route's row and `BodyOf` of that row are equivalent. */

@@ -1,10 +1,11 @@
 /**
  * Slows down holders that send batches again at once after a refusal, whatever its `Retry-After` said. To read a batch
- * costs time even if it is refused; so the node reads such batches at a bounded rate, and the rest waits in the
- * caller's own connection. A holder that waits as it was asked to is never delayed, nor is a batch that is admitted.
+ * costs time even if it is refused; so in an overload the node reads such batches at a bounded rate. The unread part of
+ * a body waits in the caller's own connection.
  *
- * Each refused batch adds its bytes to the debt of its holder, and the debt shrinks at a fixed rate. A batch of a
- * holder with a debt is read once the debt has shrunk to a small rest. The class has no clock: `now` is in ms of a
+ * Each refused batch adds its bytes to the debt of its holder, up to a bound, and the debt shrinks at a fixed rate. A
+ * batch of a holder with a debt waits until the debt has shrunk to a small rest. A holder that owes no more than
+ * shrinks within `Retry-After` is not delayed if it waits for so long. The class has no clock: `now` is in ms of a
  * monotonic one.
  */
 import type { Holder } from '../../group/holder.js';
@@ -14,53 +15,79 @@ import { limits } from '../../limits.js';
 export interface PacedBatch {
   /** ms until it may be read. Null if too many batches wait: it must be refused unread. */
   readonly waitMs: number | null;
-  /** Notes whether it was refused for lack of room. Must be called once. */
+  /** Notes whether it was refused before it was parsed. Must be called once, unless `waitMs` is null. */
   ended(isRefused: boolean, now: number): void;
 }
+
+/** The debt of a holder is bounded by what delays a batch for the longest time. */
+const debtMsMax = limits.refusedDebtMs + limits.pacedWaitMsMax;
 
 export class BatchPace {
   /** Time at which the debt of each holder is paid. */
   readonly #paidAt = new Map<Holder, number>();
-  #waiting = 0;
+  /** Number of batches of each holder that wait. */
+  readonly #waiting = new Map<Holder, number>();
+  #waitingCount = 0;
   #sweptAt = 0;
 
-  /** Number of holders with a debt. */
-  get debtors(): number {
+  /** Number of holders whose debt is remembered. */
+  get holders(): number {
     return this.#paidAt.size;
   }
 
   /** Begins a batch of `bytes`, which counts as refused until it has ended otherwise. */
-  begin(holder: Holder, bytes: number, now: number): PacedBatch {
-    const ms = (bytes / limits.refusedBytesPerS) * 1000;
-    const paidAt = this.#paidAt.get(holder);
-    if (paidAt === undefined || paidAt <= now) {
-      return {
-        waitMs: 0,
-        ended: (isRefused, endedAt) => {
-          if (isRefused) this.#add(holder, ms, endedAt);
-        },
-      };
-    }
-    const waitMs = Math.min(limits.pacedWaitMsMax, Math.max(0, paidAt - now - limits.refusedDebtMs));
-    const waits = waitMs > 0;
-    if (waits && this.#waiting >= limits.pacedBatchesMax) return { waitMs: null, ended: () => undefined };
-    if (waits) this.#waiting += 1;
-    this.#paidAt.set(holder, paidAt + ms);
+  begin(holder: Holder, bytes: number, isOverloaded: boolean, now: number): PacedBatch {
+    const debtMs = this.#debtMs(holder, now);
+    const excessMs = isOverloaded ? debtMs - limits.refusedDebtMs : 0;
+    const waits = excessMs > 0;
+    if (waits && !this.#mayWait(holder)) return { waitMs: null, ended: () => undefined };
+    if (waits) this.#countWaiting(holder, 1);
+    // Batches that wait at the same time are read one after the other.
+    const addedMs = debtMs > 0 ? this.#add(holder, bytes, now) : 0;
+    const paidAt = this.#paidAt.get(holder) ?? now;
     return {
-      waitMs,
-      ended: (isRefused) => {
-        if (waits) this.#waiting -= 1;
-        const paid = this.#paidAt.get(holder);
-        if (!isRefused && paid !== undefined) this.#paidAt.set(holder, paid - ms);
+      waitMs: Math.max(0, excessMs),
+      ended: (isRefused, endedAt) => {
+        if (waits) this.#countWaiting(holder, -1);
+        // What is paid already is not given back: it would pay for other batches.
+        if (!isRefused) this.#subtract(holder, Math.min(addedMs, paidAt - endedAt), endedAt);
+        else if (addedMs === 0) this.#add(holder, bytes, endedAt);
       },
     };
   }
 
-  #add(holder: Holder, ms: number, now: number): void {
+  #debtMs(holder: Holder, now: number): number {
+    return Math.max(0, (this.#paidAt.get(holder) ?? now) - now);
+  }
+
+  /** Returns the added debt in ms. */
+  #add(holder: Holder, bytes: number, now: number): number {
     this.#sweep(now);
-    const paidAt = this.#paidAt.get(holder);
-    if (paidAt === undefined && this.#paidAt.size >= limits.sharesMax) return;
-    this.#paidAt.set(holder, Math.max(now, paidAt ?? now) + ms);
+    if (!this.#paidAt.has(holder) && this.#paidAt.size >= limits.sharesMax) return 0;
+    const before = this.#debtMs(holder, now);
+    const after = Math.min(debtMsMax, before + (bytes / limits.refusedBytesPerS) * 1000);
+    this.#paidAt.set(holder, now + after);
+    return after - before;
+  }
+
+  #subtract(holder: Holder, ms: number, now: number): void {
+    const debtMs = this.#debtMs(holder, now);
+    if (debtMs > 0 && ms > 0) this.#paidAt.set(holder, now + Math.max(0, debtMs - ms));
+  }
+
+  /** Once the places are taken, each holder may have its share of them. */
+  #mayWait(holder: Holder): boolean {
+    if (this.#waitingCount < limits.pacedBatchesMax) return true;
+    const own = this.#waiting.get(holder) ?? 0;
+    const holders = this.#waiting.size + (own === 0 ? 1 : 0);
+    return (own + 1) * holders <= limits.pacedBatchesMax;
+  }
+
+  #countWaiting(holder: Holder, change: 1 | -1): void {
+    this.#waitingCount += change;
+    const count = (this.#waiting.get(holder) ?? 0) + change;
+    if (count === 0) this.#waiting.delete(holder);
+    else this.#waiting.set(holder, count);
   }
 
   /** Forgets paid debts, from time to time. */

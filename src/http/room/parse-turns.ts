@@ -18,8 +18,9 @@ export class ParseTurns {
   readonly #nextTurn: (run: () => void) => void;
   /** Number of accepted connections at the last turn of the loop in which a batch waited. */
   #acceptedBefore = 0;
-  /** Consecutive turns of the loop that were left to new connections. */
-  #leftToOthers = 0;
+  /** When connections began to arrive, in ms of a monotonic clock; null if none arrive. */
+  #acceptingSince: number | null = null;
+  readonly #now: () => number;
   /** Events that may still be parsed in this turn of the loop. */
   #left: number = limits.parsedEventsPerLoop;
   #scheduled = false;
@@ -28,9 +29,24 @@ export class ParseTurns {
    * `accepted` returns the number of connections accepted so far. `nextTurn` calls a function in the next turn of the
    * event loop.
    */
-  constructor(accepted: () => number, nextTurn: (run: () => void) => void = setImmediate) {
+  constructor(
+    accepted: () => number,
+    nextTurn: (run: () => void) => void = setImmediate,
+    now: () => number = () => performance.now(),
+  ) {
     this.#accepted = accepted;
     this.#nextTurn = nextTurn;
+    this.#now = now;
+  }
+
+  /** Number of waiting events of a holder. */
+  eventsOf(holder: Holder): number {
+    return this.#queue.sizeOf(holder);
+  }
+
+  /** True if `events` more may wait. */
+  hasRoomFor(events: number): boolean {
+    return this.#queue.size + events <= limits.parsingEventsMax;
   }
 
   /** Number of waiting events that have their turn before `more` further events of a holder. */
@@ -71,12 +87,16 @@ export class ParseTurns {
     for (const { go } of turn) go();
   }
 
-  /** True if connections are being accepted, but not for longer than a bounded number of turns. */
+  /** True if connections are being accepted, in three of four periods. */
   #leavesToOthers(): boolean {
     const accepted = this.#accepted();
     const isAccepting = accepted !== this.#acceptedBefore;
     this.#acceptedBefore = accepted;
-    this.#leftToOthers = isAccepting && this.#leftToOthers < limits.acceptFirstLoops ? this.#leftToOthers + 1 : 0;
-    return this.#leftToOthers > 0;
+    if (!isAccepting) {
+      this.#acceptingSince = null;
+      return false;
+    }
+    this.#acceptingSince ??= this.#now();
+    return Math.floor((this.#now() - this.#acceptingSince) / limits.acceptPeriodMs) % 4 < 3;
   }
 }

@@ -11,14 +11,17 @@ function loopOf() {
   let next: (() => void)[] = [];
   let accepted = 0;
   const parsed: string[] = [];
+  let nowMs = 0;
   const turns = new ParseTurns(
     () => accepted,
     (run) => next.push(run),
+    () => nowMs,
   );
   return {
     turns,
     parsed,
     accept: () => (accepted += 1),
+    pass: (ms: number) => (nowMs += ms),
     /** Queues a batch, or parses it at once. */
     batch(holder: string, events: number = full): void {
       const waits = turns.next(holder, events);
@@ -64,8 +67,8 @@ test('several small batches are parsed in a turn, and before the large ones of o
   assert.is(parsed.at(-1), 'flood');
 });
 
-test('while connections are accepted no batch is parsed, up to a bound', async () => {
-  const { parsed, batch, turn, accept } = loopOf();
+test('while connections arrive, they and batches alternate', async () => {
+  const { parsed, batch, turn, accept, pass } = loopOf();
   accept();
   batch('one');
   assert.equal(parsed, []);
@@ -73,15 +76,23 @@ test('while connections are accepted no batch is parsed, up to a bound', async (
   assert.equal(parsed, [], 'a connection was accepted since the last turn');
   await turn();
   assert.equal(parsed, ['one']);
-  for (let loops = 0; loops < limits.acceptFirstLoops; loops++) {
-    accept();
-    batch('two');
-    await turn();
+  for (let n = 0; n < 6; n++) batch('two');
+  const passes = async (count: number): Promise<void> => {
+    for (let loops = 0; loops < count; loops++) {
+      accept();
+      await turn();
+    }
+  };
+  for (let period = 0; period < 3; period++) {
+    await passes(5);
+    assert.equal(parsed, ['one']);
+    pass(limits.acceptPeriodMs);
   }
-  assert.equal(parsed, ['one']);
-  accept();
-  await turn();
-  assert.equal(parsed, ['one', 'two']);
+  await passes(3);
+  assert.equal(parsed, ['one', 'two', 'two', 'two']);
+  pass(limits.acceptPeriodMs);
+  await passes(3);
+  assert.is(parsed.length, 4);
 });
 
 test.run();

@@ -109,8 +109,8 @@ test('a signal ends a call and a stream of an answer', async () => {
   const called = failureOf(link.call({ ...call(url), signal: ending.signal }));
   const streamed = failureOf(link.stream({ ...call(url), signal: ending.signal }).next());
   ending.abort();
-  assert.match((await called).message, /was ended/);
-  assert.match((await streamed).message, /was ended/);
+  assert.match((await called).message, /was aborted/);
+  assert.match((await streamed).message, /was aborted/);
   link.close();
 });
 

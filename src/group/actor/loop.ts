@@ -244,9 +244,7 @@ export class GroupLoop {
     return this.#admission.hasRoom(holder, events);
   }
 
-  /**
-   * True if `events` more of a holder would be admitted now: there is room for them, and they would not wait long.
-   */
+  /** True if `events` more of a holder would be admitted now: there is room for them, and they would not wait long. */
   admits(events: number, holder: Holder, { before, own }: NotOffered): boolean {
     const { mailbox } = this.actor;
     if (before > 0) this.#admission.isArriving();

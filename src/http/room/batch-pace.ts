@@ -49,7 +49,7 @@ export class BatchPace {
       waitMs: Math.max(0, excessMs),
       ended: (isRefused, endedAt) => {
         if (waits) this.#countWaiting(holder, -1);
-        // What is paid already is not given back: it would pay for other batches.
+        // The part that is paid already is not given back: it would pay for other batches.
         if (!isRefused) this.#subtract(holder, Math.min(addedMs, paidAt - endedAt), endedAt);
         else if (addedMs === 0) this.#add(holder, bytes, endedAt);
       },

@@ -24,7 +24,7 @@ import type { BackupCommands, MovedData, Progress } from './operator/cli/session
 import { makePrivate } from './store/backup/backup-folder.js';
 import { refusalOfMarked } from './store/files/cluster-mark.js';
 import { replaceFile } from './store/files/durable-file.js';
-import { dataFileOf } from './store/files/environment-file.js';
+import { dataFileOf } from './store/files/lmdb-file.js';
 import { readText } from './store/files/small-file.js';
 import { logFolderOf } from './store/log/lmdb-log.js';
 import { adoptFolder, FolderOwnedError } from './store/ownership/owner.js';

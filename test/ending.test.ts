@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { limits } from '../src/limits.js';
-import { dataFileOf } from '../src/store/files/environment-file.js';
+import { dataFileOf } from '../src/store/files/lmdb-file.js';
 import { eventOf, type Peer, post, register } from './faults/kill.js';
 import { endAll, type NodeProcess, startProcess, temporaryFolder } from './support/process.js';
 import { takeOver } from './support/take-over.js';

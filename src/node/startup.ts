@@ -21,7 +21,7 @@ import { makePrivate } from '../store/backup/backup-folder.js';
 import { refusalOfTarget } from '../store/backup/restore-folder.js';
 import { refusalOfMarked } from '../store/files/cluster-mark.js';
 import { replaceFile } from '../store/files/durable-file.js';
-import { dataFileOf, isThere } from '../store/files/environment-file.js';
+import { dataFileOf, isThere } from '../store/files/lmdb-file.js';
 import { saltFile, storedSalt } from '../store/files/stored-salt.js';
 import { logFolderOf } from '../store/log/lmdb-log.js';
 import { FolderOwnedError } from '../store/ownership/owner.js';

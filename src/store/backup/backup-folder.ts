@@ -19,7 +19,7 @@ import { messageOf } from '../../errors.js';
 import type { BackupManifest } from '../../group/backup/backup-tasks.js';
 import { DamagedError } from '../../group/ports/storage-errors.js';
 import { replaceFile, syncPath } from '../files/durable-file.js';
-import { isMissing, isThere } from '../files/environment-file.js';
+import { isMissing, isThere } from '../files/lmdb-file.js';
 
 export const BACKUP_FORMAT = 1;
 

@@ -1,6 +1,6 @@
 /** Reads small text files that others write: a salt, a password's hash, `.env`. */
 import { readFileSync } from 'node:fs';
-import { isMissing } from './environment-file.js';
+import { isMissing } from './lmdb-file.js';
 
 /** Returns a file's text; undefined if the file does not exist. */
 export function readText(path: string): string | undefined {

@@ -2,8 +2,8 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DiskGauge, DiskUse } from '../../group/ports/disk.js';
-import { dataFileOf, isMissing } from '../files/environment-file.js';
 import { freeBytesOf } from '../files/full-disk.js';
+import { dataFileOf, isMissing } from '../files/lmdb-file.js';
 import { logFolderOf } from './lmdb-log.js';
 
 /** Complete, replaced, incomplete and leaving snapshots; all use space. */

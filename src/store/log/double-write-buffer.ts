@@ -6,7 +6,7 @@
 import { crc32 } from 'node:zlib';
 import type { StoredBatch } from '../../group/ports/log.js';
 import { DamagedError } from '../../group/ports/storage-errors.js';
-import { dataFileOf } from '../files/environment-file.js';
+import { dataFileOf } from '../files/lmdb-file.js';
 import type { LogEnvironment } from './log-environment.js';
 
 /** The key of the buffer in the database `meta`. */

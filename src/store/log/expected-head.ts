@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { DamagedError } from '../../group/ports/storage-errors.js';
 import type { ExpectedHead } from '../../group/recovery/verification.js';
 import { replaceFile } from '../files/durable-file.js';
-import { isMissing } from '../files/environment-file.js';
+import { isMissing } from '../files/lmdb-file.js';
 
 /**
  * Returns null if no head was written, and for an empty file, which a power cut can leave if the file was not synced.

@@ -6,7 +6,7 @@ import { IF_EXISTS } from 'lmdb';
 import type { LogWriter, StoredBatch } from '../../group/ports/log.js';
 import { OwnerLostError } from '../../group/ports/storage-errors.js';
 import { limits } from '../../limits.js';
-import { dataFileOf } from '../files/environment-file.js';
+import { dataFileOf } from '../files/lmdb-file.js';
 import { LmdbLogReader } from './lmdb-log.js';
 import {
   frame,

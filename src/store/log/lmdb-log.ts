@@ -4,7 +4,7 @@ import { ABORT } from 'lmdb';
 import type { LogReader, StoredBatch } from '../../group/ports/log.js';
 import { DamagedError } from '../../group/ports/storage-errors.js';
 import { limits } from '../../limits.js';
-import { checkEnvironmentFile, dataFileOf } from '../files/environment-file.js';
+import { checkEnvironmentFile, dataFileOf } from '../files/lmdb-file.js';
 import {
   keyOfSeq,
   type LogEnvironment,

@@ -6,8 +6,8 @@ import { dirname, join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { DamagedError, DiskFullError } from '../../group/ports/storage-errors.js';
 import { syncPath } from '../files/durable-file.js';
-import { dataFileOf, PAGE_HEADER_BYTES } from '../files/environment-file.js';
 import { isFull } from '../files/full-disk.js';
+import { dataFileOf, PAGE_HEADER_BYTES } from '../files/lmdb-file.js';
 import { META_PAGES, NODE_HEADER_BYTES } from './pages.js';
 
 const KEY_BYTES = 8;

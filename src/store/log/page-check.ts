@@ -6,7 +6,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { Bits } from '../../core/bits.js';
 import { DamagedError } from '../../group/ports/storage-errors.js';
-import { type MetaPage, newestMeta, type PageTree, treeOf } from '../files/environment-file.js';
+import { type MetaPage, newestMeta, type PageTree, treeOf } from '../files/lmdb-file.js';
 import { META_NAME } from './log-environment.js';
 import { PageError, Pages, type Run, walk } from './pages.js';
 

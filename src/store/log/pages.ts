@@ -7,7 +7,7 @@ import {
   PAGE_HEADER_BYTES,
   type PageTree,
   RUN_PAGES_AT,
-} from '../files/environment-file.js';
+} from '../files/lmdb-file.js';
 
 // Layout of pages and nodes in lmdb-js's fork of LMDB, data version 2. Offsets in a page count from the end of its
 // header.

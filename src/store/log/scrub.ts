@@ -6,8 +6,8 @@ import { statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ScrubDeferredError } from '../../group/ports/storage-errors.js';
 import { limits } from '../../limits.js';
-import { dataFileOf } from '../files/environment-file.js';
 import { freeBytesOf } from '../files/full-disk.js';
+import { dataFileOf } from '../files/lmdb-file.js';
 import { type LogEnvironment, onePageBytes, pageCountsOf } from './log-environment.js';
 import { freePagesOf } from './page-check.js';
 

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, linkSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { replaceFile } from '../files/durable-file.js';
-import { checkEnvironmentFile, dataFileOf, newestMeta, treeOf } from '../files/environment-file.js';
+import { checkEnvironmentFile, dataFileOf, newestMeta, treeOf } from '../files/lmdb-file.js';
 import { readText } from '../files/small-file.js';
 import { logFolderOf } from '../log/lmdb-log.js';
 import { META_NAME, OWNER_KEY } from '../log/log-environment.js';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DamagedError, OwnerLostError } from '../../group/ports/storage-errors.js';
 import { limits } from '../../limits.js';
-import { checkEnvironmentFile, dataFileOf, newestTxnOf } from '../files/environment-file.js';
+import { checkEnvironmentFile, dataFileOf, newestTxnOf } from '../files/lmdb-file.js';
 import { removeDoubleWriteBuffer } from '../log/double-write-buffer.js';
 import { logFolderOf } from '../log/lmdb-log.js';
 import { LmdbLogWriter } from '../log/lmdb-log-writer.js';

@@ -1,7 +1,7 @@
 /** Identifies processes, and tests whether they still run. */
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { kill, pid as ownPid } from 'node:process';
-import { isMissing } from '../files/environment-file.js';
+import { isMissing } from '../files/lmdb-file.js';
 
 /** Identifies one process even after its number was reused. Fields are null if the system does not provide them. */
 export interface ProcessIdentity {

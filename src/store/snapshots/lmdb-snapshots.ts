@@ -11,8 +11,8 @@ import type { SnapshotBlock } from '../../core/snapshot/snapshot.js';
 import type { SnapshotHeader, SnapshotStore } from '../../group/ports/snapshots.js';
 import { DamagedError } from '../../group/ports/storage-errors.js';
 import { syncPath } from '../files/durable-file.js';
-import { checkEnvironmentFile, dataFileOf, isMissing } from '../files/environment-file.js';
 import { demandRoom } from '../files/full-disk.js';
+import { checkEnvironmentFile, dataFileOf, isMissing } from '../files/lmdb-file.js';
 
 type Environment = RootDatabase<Uint8Array, Uint8Array>;
 

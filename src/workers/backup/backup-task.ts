@@ -6,7 +6,7 @@ import type { SnapshotStore } from '../../group/ports/snapshots.js';
 import { DamagedError } from '../../group/ports/storage-errors.js';
 import { formationOf } from '../../group/recovery/recovery.js';
 import { BACKUP_FORMAT, copySmallFiles, NewBackup } from '../../store/backup/backup-folder.js';
-import { dataFileOf, isThere } from '../../store/files/environment-file.js';
+import { dataFileOf, isThere } from '../../store/files/lmdb-file.js';
 import { type LmdbLogReader, logFolderOf, openLogReader } from '../../store/log/lmdb-log.js';
 import { claimFolder, epochOf, passEpochOn } from '../../store/ownership/owner.js';
 import { LmdbSnapshotStore } from '../../store/snapshots/lmdb-snapshots.js';

@@ -8,7 +8,7 @@ import { DamagedError } from '../../group/ports/storage-errors.js';
 import { lastSeqOf, recover } from '../../group/recovery/recovery.js';
 import { copySmallFiles, storeOf } from '../../store/backup/backup-folder.js';
 import { contentOf, finishRestore, heldStore, Restoring } from '../../store/backup/restore-folder.js';
-import { dataFileOf } from '../../store/files/environment-file.js';
+import { dataFileOf } from '../../store/files/lmdb-file.js';
 import { readExpectedHead } from '../../store/log/expected-head.js';
 import { logFolderOf, openLogReader } from '../../store/log/lmdb-log.js';
 import { claimFolder, epochOf, passEpochOn } from '../../store/ownership/owner.js';

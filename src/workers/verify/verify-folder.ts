@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { messageOf } from '../../errors.js';
 import type { VerifyReport } from '../../group/api.js';
 import { type VerifyMode, verifySteps } from '../../group/recovery/verification.js';
-import { checkEnvironmentFile, dataFileOf } from '../../store/files/environment-file.js';
+import { checkEnvironmentFile, dataFileOf } from '../../store/files/lmdb-file.js';
 import { readExpectedHead } from '../../store/log/expected-head.js';
 import { logFolderOf, openLogReader, tryWriting } from '../../store/log/lmdb-log.js';
 import { checkPages } from '../../store/log/page-check.js';

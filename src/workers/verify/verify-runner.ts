@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 import type { OnProgress, VerifyReport } from '../../group/api.js';
 import { UnreadError } from '../../group/ports/storage-errors.js';
 import type { VerifyMode } from '../../group/recovery/verification.js';
-import { dataFileOf } from '../../store/files/environment-file.js';
 import { refuseIfFull } from '../../store/files/full-disk.js';
+import { dataFileOf } from '../../store/files/lmdb-file.js';
 import { logFolderOf } from '../../store/log/lmdb-log.js';
 
 /** Messages of the verifying process: its progress, and finally its report. */

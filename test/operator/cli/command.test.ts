@@ -20,7 +20,7 @@ import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { auditHash, auditStart } from '../../../src/core/records/audit.js';
-import { dataFileOf } from '../../../src/store/files/environment-file.js';
+import { dataFileOf } from '../../../src/store/files/lmdb-file.js';
 import { logFolderOf } from '../../../src/store/log/lmdb-log.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
 import { runHere } from '../run-here.js';

@@ -31,7 +31,7 @@ import {
   judgeVersions,
 } from '../../../src/operator/cli/findings.js';
 import type { StatusValue } from '../../../src/operator/protocol/value-types.js';
-import { dataFileOf } from '../../../src/store/files/environment-file.js';
+import { dataFileOf } from '../../../src/store/files/lmdb-file.js';
 import { logFolderOf } from '../../../src/store/log/lmdb-log.js';
 import { verifyAny } from '../../../src/workers/backup/backup-processes.js';
 import { startProblems } from '../../../src/workers/verify/preflight.js';

@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DamagedError } from '../../../src/group/ports/storage-errors.js';
-import { dataFileOf } from '../../../src/store/files/environment-file.js';
+import { dataFileOf } from '../../../src/store/files/lmdb-file.js';
 import { BUFFER_KEY } from '../../../src/store/log/double-write-buffer.js';
 import { logFolderOf, openLogReader } from '../../../src/store/log/lmdb-log.js';
 import { openLogEnvironment } from '../../../src/store/log/log-environment.js';

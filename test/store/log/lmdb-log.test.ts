@@ -5,7 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DamagedError } from '../../../src/group/ports/storage-errors.js';
 import { limits } from '../../../src/limits.js';
-import { newestTxnOf } from '../../../src/store/files/environment-file.js';
+import { newestTxnOf } from '../../../src/store/files/lmdb-file.js';
 import { LmdbLogReader, logFolderOf, openLogReader, tryWriting } from '../../../src/store/log/lmdb-log.js';
 import type { LmdbLogWriter } from '../../../src/store/log/lmdb-log-writer.js';
 import { keyOfSeq, namedDamage, openLogEnvironment, unknownOutcome } from '../../../src/store/log/log-environment.js';

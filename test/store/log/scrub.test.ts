@@ -9,7 +9,7 @@ import { Worker } from 'node:worker_threads';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { OwnerLostError, ScrubDeferredError } from '../../../src/group/ports/storage-errors.js';
-import { checkEnvironmentFile } from '../../../src/store/files/environment-file.js';
+import { checkEnvironmentFile } from '../../../src/store/files/lmdb-file.js';
 import { logFolderOf } from '../../../src/store/log/lmdb-log.js';
 import type { LmdbLogWriter } from '../../../src/store/log/lmdb-log-writer.js';
 import { openLogEnvironment } from '../../../src/store/log/log-environment.js';

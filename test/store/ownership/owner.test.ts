@@ -10,7 +10,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DamagedError, OwnerLostError } from '../../../src/group/ports/storage-errors.js';
 import { limits } from '../../../src/limits.js';
-import { dataFileOf } from '../../../src/store/files/environment-file.js';
+import { dataFileOf } from '../../../src/store/files/lmdb-file.js';
 import { logFolderOf, openLogReader } from '../../../src/store/log/lmdb-log.js';
 import { OWNER_KEY, openLogEnvironment } from '../../../src/store/log/log-environment.js';
 import { checkPages } from '../../../src/store/log/page-check.js';

@@ -228,8 +228,9 @@ export const limits = {
   // Admission of events
   /** Events that a holder brings before the next holder has its turn. */
   fairShareEvents: 128,
-  /** A holder of which no more events wait is admitted, as far as the mailbox has room. */
+  /** A holder of which no more events wait in the mailbox, and to be parsed, is admitted as far as there is room. */
   eventsOwnAlways: 256,
+  parsingOwnAlways: 1_024,
   /** Further events are admitted while at most this many wait for a turn. */
   eventsAheadAlways: 512,
   /** Work that may wait before an event beyond that. A node that must refuse an event is overloaded. */
@@ -253,6 +254,9 @@ export const limits = {
   arrivingSlowLooks: 3,
   /** Events of batches after which no further batch is parsed in the same turn of the event loop. */
   parsedEventsPerLoop: 256,
+  /** After a turn of the loop that took long, so many are parsed for each of its ms, up to a bound. */
+  parsedEventsPerMs: 50,
+  parsedEventsMax: 4_096,
   /** While connections arrive, batches are parsed only in every fourth of these periods. */
   acceptPeriodMs: 25,
   /** Events of batches that wait to be parsed. Those of one holder are bounded by what is admitted. */

@@ -24,6 +24,7 @@ export class ParseTurns {
   /** Events that may still be parsed in this turn of the loop. */
   #left: number = limits.parsedEventsPerLoop;
   #scheduled = false;
+  #scheduledAt = 0;
 
   /**
    * `accepted` returns the number of connections accepted so far. `nextTurn` calls a function in the next turn of the
@@ -68,12 +69,15 @@ export class ParseTurns {
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
+    this.#scheduledAt = this.#now();
     this.#nextTurn(() => this.#begin());
   }
 
   #begin(): void {
     this.#scheduled = false;
-    this.#left = limits.parsedEventsPerLoop;
+    // A turn of the loop that takes long is followed by more work, or a slow machine would parse too little.
+    const byTime = (this.#now() - this.#scheduledAt) * limits.parsedEventsPerMs;
+    this.#left = Math.min(limits.parsedEventsMax, Math.max(limits.parsedEventsPerLoop, byTime));
     if (this.#leavesToOthers()) {
       this.#schedule();
       return;

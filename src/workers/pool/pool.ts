@@ -33,7 +33,7 @@ import type { ChangeWalk } from '../../group/verdict-changes.js';
 import { limits } from '../../limits.js';
 import { verifyInChild } from '../verify/verify-runner.js';
 import { within } from '../within.js';
-import { ReadQueue } from './read-queue.js';
+import { type ReadClass, ReadQueue } from './read-queue.js';
 
 /** Data that a worker needs to open the folder. The salt stays in memory. */
 export interface WorkerFolder {
@@ -60,14 +60,20 @@ export class PiscinaPool implements GroupPool {
   readonly #dir: string;
   readonly #replica: LazyPool;
   readonly #readers: LazyPool;
-  readonly #reading = new ReadQueue();
+  readonly #reading: ReadQueue;
   readonly #weightsTimeoutMs: number;
   readonly #ending = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   #closed: Promise<void> | null = null;
 
   /** `entries` names the workers' files. Tests pass others to make them fail. */
-  constructor(folder: WorkerFolder, entries = ownEntries, weightsTimeoutMs: number = limits.weightsTimeoutMs) {
+  constructor(
+    folder: WorkerFolder,
+    entries = ownEntries,
+    weightsTimeoutMs: number = limits.weightsTimeoutMs,
+    reading = new ReadQueue(),
+  ) {
     this.#dir = folder.dir;
+    this.#reading = reading;
     this.#weightsTimeoutMs = weightsTimeoutMs;
     const replicaFolder = { ...folder, ending: this.#ending };
     this.#replica = new LazyPool(() => poolOf(entries.replica, replicaFolder, 1, limits.replicaQueueMax));
@@ -128,27 +134,33 @@ export class PiscinaPool implements GroupPool {
   }
 
   list(query: ListingQuery): Promise<Listing | null> {
-    return this.#reading.run(query.caller === null ? 'public' : 'own', () => run(this.#readers, 'list', query));
+    return this.#read(query.caller === null ? 'public' : 'own', 'list', query);
   }
 
   publishedWeights(after: number, last: number): Promise<WeightsPiece> {
-    return this.#reading.run('records', () => run(this.#readers, 'publishedWeights', { after, last }));
+    return this.#read('records', 'publishedWeights', { after, last });
   }
 
   pairEvents(query: PairEventsQuery): Promise<PairEvents> {
-    return this.#reading.run('records', () => run(this.#readers, 'pairEvents', query));
+    return this.#read('records', 'pairEvents', query);
   }
 
   records(seqs: readonly number[]): Promise<readonly { readonly record: LogRecord; readonly at: number }[]> {
-    return this.#reading.run('records', () => run(this.#readers, 'records', seqs));
+    return this.#read('records', 'records', seqs);
   }
 
   chain(query: ChainQuery): Promise<readonly ChainLink[]> {
-    return this.#reading.run('records', () => run(this.#readers, 'chain', query));
+    return this.#read('records', 'chain', query);
   }
 
   repeats(query: RepeatQuery): Promise<readonly RepeatFound[]> {
-    return this.#reading.run('records', () => run(this.#readers, 'repeats', query));
+    return this.#read('records', 'repeats', query);
+  }
+
+  /** Reads wait for the thread to load before they are queued: that time is no wait for other reads. */
+  async #read<R>(readClass: ReadClass, name: keyof GroupPool, task: unknown): Promise<R> {
+    await this.#readers.loaded();
+    return this.#reading.run(readClass, () => run(this.#readers, name, task));
   }
 
   verify(onProgress?: OnProgress): Promise<VerifyReport> {
@@ -196,6 +208,12 @@ class LazyPool {
       this.#loaded = Promise.allSettled(onEach(pool, 'loaded'));
     }
     return this.#pool;
+  }
+
+  /** Starts the pool. Resolves once its workers have loaded, or have failed to load. */
+  loaded(): Promise<unknown> {
+    this.start();
+    return this.#loaded;
   }
 
   /** Returns the error that left a discarded pool without workers. */

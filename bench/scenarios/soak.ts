@@ -23,9 +23,6 @@ import { lagNote } from '../windows.js';
 
 const rateDefault = 400;
 const connectionsDefault = 32;
-const unavailable = 503;
-/** Share of the requests that a node may refuse because its machine was busy. */
-const refusalsMax = 1e-4;
 const sampleEveryMs = 5_000;
 /** Share of the run during which memory may still grow. */
 const warmUpShare = 1 / 5;
@@ -83,14 +80,11 @@ export const soak = measured({
       const driven = await Promise.race([driving, failureOf(sampling), failureOf(removing)]);
       ending.abort();
       await sampling;
-      let refusals = 0;
       for (const kind of driven.kinds) {
         to.latencies(kind.name, kind.latencies.summary());
-        refusals += kind.statuses.get(unavailable) ?? 0;
-        const odd = [...kind.statuses].filter(([status]) => (status < 200 || status > 299) && status !== unavailable);
+        const odd = [...kind.statuses].filter(([status]) => status < 200 || status > 299);
         if (odd.length > 0) to.fault(`${kind.name}: ${odd.map(([status, n]) => `${n} answers ${status}`).join(', ')}`);
       }
-      to.rule('answers of 503', refusals, 'at most', Math.max(1, Math.floor(driven.sent * refusalsMax)), '');
       const late = lagNote('load', [driven]);
       if (late !== undefined) to.note(late);
       const { erasures, withdrawals, odd, longestMs } = await removing;

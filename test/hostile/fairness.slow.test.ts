@@ -68,8 +68,7 @@ function post(path: string, { apiKey }: Credentials, body: string): string {
 
 const event = (peer: Credentials): string => post('/api/v1/events', peer, attackEvent(peer, '#-@'));
 
-/** 20 in a second are less than the share of one among nine peers, even on a machine that is busy otherwise. */
-function batch(peer: Credentials, events = 20): string {
+function batch(peer: Credentials, events = 50): string {
   const texts = Array.from({ length: events }, (_, place) => attackEvent(peer, `#-@-${place}`));
   return post('/api/v1/events/batch', peer, `{"events":[${texts.join(',')}]}`);
 }

@@ -228,9 +228,9 @@ export const limits = {
   // Admission of events
   /** Events that a holder brings before the next holder has its turn. */
   fairShareEvents: 128,
-  /** A holder of which no more events wait in the mailbox, and to be parsed, is admitted as far as there is room. */
-  eventsOwnAlways: 256,
-  parsingOwnAlways: 1_024,
+  /** A command of at most `smallEvents` is admitted while no more of its holder wait, as far as there is room. */
+  smallEvents: 256,
+  eventsOwnAlways: 1_024,
   /** Further events are admitted while at most this many wait for a turn. */
   eventsAheadAlways: 512,
   /** Work that may wait before an event beyond that. A node that must refuse an event is overloaded. */

@@ -249,8 +249,8 @@ export class GroupLoop {
     const { mailbox } = this.actor;
     if (before > 0) this.#admission.isArriving();
     // These have their turn in the first rounds, however much of others waits.
-    const isFew = mailbox.eventsOf(holder) + events <= limits.eventsOwnAlways;
-    if (isFew && own + events <= limits.parsingOwnAlways) return true;
+    const isSmall = events <= limits.smallEvents;
+    if (isSmall && own + mailbox.eventsOf(holder) + events <= limits.eventsOwnAlways) return true;
     // With few waiting events the answer does not depend on their order.
     const all = before + mailbox.events;
     const first = all <= limits.eventsAheadAlways ? all : before + mailbox.eventsBefore(holder, events);

@@ -10,6 +10,7 @@
  */
 import type { Holder } from '../../group/holder.js';
 import { limits } from '../../limits.js';
+import { Holdings } from './holdings.js';
 
 /** A batch whose head has arrived. */
 export interface PacedBatch {
@@ -25,9 +26,8 @@ const debtMsMax = limits.refusedDebtMs + limits.pacedWaitMsMax;
 export class BatchPace {
   /** Time at which the debt of each holder is paid. */
   readonly #paidAt = new Map<Holder, number>();
-  /** Number of batches of each holder that wait. */
-  readonly #waiting = new Map<Holder, number>();
-  #waitingCount = 0;
+  /** The batches that wait. */
+  readonly #waiting = new Holdings<Holder, PacedBatch>();
   #sweptAt = 0;
 
   /** Number of holders whose debt is remembered. */
@@ -41,19 +41,20 @@ export class BatchPace {
     const excessMs = isOverloaded ? debtMs - limits.refusedDebtMs : 0;
     const waits = excessMs > 0;
     if (waits && !this.#mayWait(holder)) return { waitMs: null, ended: () => undefined };
-    if (waits) this.#countWaiting(holder, 1);
     // Batches that wait at the same time are read one after the other.
     const addedMs = debtMs > 0 ? this.#add(holder, bytes, now) : 0;
     const paidAt = this.#paidAt.get(holder) ?? now;
-    return {
+    const batch: PacedBatch = {
       waitMs: Math.max(0, excessMs),
       ended: (isRefused, endedAt) => {
-        if (waits) this.#countWaiting(holder, -1);
+        this.#waiting.delete(holder, batch);
         // The part that is paid already is not given back: it would pay for other batches.
         if (!isRefused) this.#subtract(holder, Math.min(addedMs, paidAt - endedAt), endedAt);
         else if (addedMs === 0) this.#add(holder, bytes, endedAt);
       },
     };
+    if (waits) this.#waiting.add(holder, batch);
+    return batch;
   }
 
   #debtMs(holder: Holder, now: number): number {
@@ -77,17 +78,10 @@ export class BatchPace {
 
   /** Once the places are taken, each holder may have its share of them. */
   #mayWait(holder: Holder): boolean {
-    if (this.#waitingCount < limits.pacedBatchesMax) return true;
-    const own = this.#waiting.get(holder) ?? 0;
-    const holders = this.#waiting.size + (own === 0 ? 1 : 0);
+    if (this.#waiting.pieces < limits.pacedBatchesMax) return true;
+    const own = this.#waiting.countOf(holder);
+    const holders = this.#waiting.holders + (own === 0 ? 1 : 0);
     return (own + 1) * holders <= limits.pacedBatchesMax;
-  }
-
-  #countWaiting(holder: Holder, change: 1 | -1): void {
-    this.#waitingCount += change;
-    const count = (this.#waiting.get(holder) ?? 0) + change;
-    if (count === 0) this.#waiting.delete(holder);
-    else this.#waiting.set(holder, count);
   }
 
   /** Forgets paid debts, from time to time. */

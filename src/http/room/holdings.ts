@@ -10,10 +10,16 @@ export class Holdings<H, T> {
   readonly #byCount = new Map<number, Set<H>>();
   /** Pieces of the holder with the most. */
   #most = 0;
+  #pieces = 0;
 
   /** Number of holders with at least one piece. */
   get holders(): number {
     return this.#of.size;
+  }
+
+  /** Number of pieces of all holders. */
+  get pieces(): number {
+    return this.#pieces;
   }
 
   /** Returns the pieces of a holder, oldest first. */
@@ -56,6 +62,7 @@ export class Holdings<H, T> {
 
   #move(holder: H, from: number, to: number): void {
     if (from === to) return;
+    this.#pieces += to - from;
     const left = this.#byCount.get(from);
     left?.delete(holder);
     if (left?.size === 0) this.#byCount.delete(from);

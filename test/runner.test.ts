@@ -18,6 +18,7 @@ interface Options {
   readonly filters: readonly string[];
   readonly tiers?: readonly ('fast' | 'slow')[];
   readonly timeoutMs: number;
+  readonly endsWithinMs?: number;
   readonly signal?: AbortSignal;
   write(text: string): void;
 }
@@ -121,6 +122,14 @@ test('a hanging file is killed at its limit, together with its child processes',
       .on('error', (error) => resolve(error.message));
   });
   assert.match(String(answer), 'ECONNREFUSED');
+});
+
+test('a file whose tests are over, but which does not end, is killed, and its failed tests are shown', async () => {
+  const text = `${uvu}setInterval(() => {}, 1000);\ntest('a', () => {});\ntest('b', () => { throw new Error('the reason'); });\ntest.run();\n`;
+  const totals = await run({ 'a.test.js': text }, { endsWithinMs: 500 });
+  assert.equal([totals.passed, totals.failed], [1, 2]);
+  assert.match(totals.report, 'did not end within 0.5 s of its last test');
+  assert.match(totals.report, 'the reason');
 });
 
 test('an interrupt ends the files that run and starts no other', async () => {

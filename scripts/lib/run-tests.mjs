@@ -9,10 +9,13 @@ import { join } from 'node:path';
 const suffix = '.test.js';
 /** How long to read on after a file's process ended, where something it left behind holds its output open. */
 const drainMs = 1_000;
+/** How long a process may run on after uvu's summary: a failed test leaves open what it would have closed. */
+const endingMs = 60_000;
 
 /**
  * Runs the test files under `folder` of the tiers (`fast`, `slow`) whose path holds one of `filters` (none: all),
- * `concurrency` at a time, each for at most `timeoutMs`; `write` takes each finished piece of the report. Resolves to
+ * `concurrency` at a time, each for at most `timeoutMs`, and at most
+ * `endsWithinMs` after its last test; `write` takes each finished piece of the report. Resolves to
  * `{passed, failed, skips, files}`, counted in tests; `skips` are the reasons why tests did not run. An aborted
  * `signal` ends the files that run.
  */
@@ -22,6 +25,7 @@ export async function runTests({
   tiers = ['fast', 'slow'],
   concurrency = 2,
   timeoutMs,
+  endsWithinMs = endingMs,
   env = process.env,
   write,
   signal,
@@ -30,7 +34,7 @@ export async function runTests({
   const totals = { passed: 0, failed: 0, skips: [], files: waiting.length };
   const work = async () => {
     for (let path = waiting.shift(); path !== undefined && !signal?.aborted; path = waiting.shift()) {
-      const run = await runFile(join(folder, path), { timeoutMs, env, signal });
+      const run = await runFile(join(folder, path), { timeoutMs, endsWithinMs, env, signal });
       const verdict = judge(run);
       totals.passed += verdict.passed;
       totals.failed += verdict.failed;
@@ -65,7 +69,7 @@ function matches(path, filters) {
   return parts.length === 0 || parts.some((part) => path.includes(part));
 }
 
-function runFile(path, { timeoutMs, env, signal }) {
+function runFile(path, { timeoutMs, endsWithinMs, env, signal }) {
   return new Promise((resolve, reject) => {
     const startedAt = performance.now();
     // A group of its own, so that what a test started ends with it.
@@ -75,7 +79,12 @@ function runFile(path, { timeoutMs, env, signal }) {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const chunks = [];
-    child.stdout.on('data', (chunk) => chunks.push(chunk));
+    child.stdout.on('data', (chunk) => {
+      chunks.push(chunk);
+      if (isSummarized || !/^ {2}Duration: /m.test(chunk.toString('latin1'))) return;
+      isSummarized = true;
+      if (endsWithinMs < timeoutMs) limit(endsWithinMs, `did not end within ${endsWithinMs / 1000} s of its last test`);
+    });
     child.stderr.on('data', (chunk) => chunks.push(chunk));
     const killGroup = () => {
       try {
@@ -84,11 +93,17 @@ function runFile(path, { timeoutMs, env, signal }) {
         if (error.code !== 'ESRCH') throw error;
       }
     };
-    let timedOut = false;
-    const timer = setTimeout(() => {
-      timedOut = true;
-      killGroup();
-    }, timeoutMs);
+    let isSummarized = false;
+    let killedFor = null;
+    let timer;
+    const limit = (ms, reason) => {
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        killedFor = reason;
+        killGroup();
+      }, ms);
+    };
+    limit(timeoutMs, `killed at its limit of ${timeoutMs / 1000} s`);
     signal?.addEventListener('abort', killGroup);
     child.on('error', reject);
     child.on('exit', () => {
@@ -102,13 +117,13 @@ function runFile(path, { timeoutMs, env, signal }) {
       child.on('close', (code, killedBy) => {
         clearTimeout(drain);
         const seconds = (performance.now() - startedAt) / 1000;
-        resolve({ code, killedBy, timedOut, seconds, timeoutMs, output: Buffer.concat(chunks).toString('utf8') });
+        resolve({ code, killedBy, killedFor, seconds, output: Buffer.concat(chunks).toString('utf8') });
       });
     });
   });
 }
 
-function judge({ code, killedBy, timedOut, timeoutMs, output }) {
+function judge({ code, killedBy, killedFor, output }) {
   const total = count(output, 'Total');
   const passed = count(output, 'Passed') ?? 0;
   const skipped = count(output, 'Skipped') ?? 0;
@@ -116,7 +131,7 @@ function judge({ code, killedBy, timedOut, timeoutMs, output }) {
   if (skipped > 0) skips.push(`${skipped} skipped in the file`);
 
   const faults = [];
-  if (timedOut) faults.push(`killed at its limit of ${timeoutMs / 1000} s`);
+  if (killedFor !== null) faults.push(killedFor);
   else if (killedBy !== null) faults.push(`ended by ${killedBy}`);
   else if (total === undefined) faults.push(`exit code ${code} without a summary of uvu`);
   else if (total === 0) faults.push('no test in this file ran');

@@ -44,6 +44,24 @@ test('a lone peer that only reports has the constant of such a peer, and two pee
   assert.equal(fitOf([...votes(0, ['bad', 'bad']), ...votes(1, ['good', 'good'])], 2).tau, [1, 1]);
 });
 
+test('a carrier without evidence does not take the place of one with the least', () => {
+  const group = {
+    peers: 5,
+    preTrusted: new Set([0]),
+    revoked: new Set<number>(),
+    origins: new Set([2]),
+    carriers: [
+      { number: 3, peer: 1, origin: 2 },
+      { number: 4, peer: 0, origin: 2 },
+    ],
+  };
+  // A player that peer 0 and the origin praise; so little that it is 0 in single precision.
+  const little = 5e-74;
+  const reported = [0, 3, 4].map((peer) => ({ player: 0, peer, lowering: 0, raising: peer === 3 ? 0 : little }));
+  const without = reported.filter(({ peer }) => peer !== 3);
+  assert.equal(fit(reported, group, numbers), fit(without, group, numbers));
+});
+
 const dir = process.env.PTF_SHARED_DATA;
 const goldenFile = dir === undefined ? undefined : join(dir, '..', '..', 'reference', 'v2', 'golden.json');
 if (dir === undefined || goldenFile === undefined || !existsSync(goldenFile)) {

@@ -135,6 +135,8 @@ function votesOf(all: readonly Reported[], { revoked, carriers = [] }: FittedGro
   const reported = all.filter((one) => {
     const origin = originOf.get(one.peer);
     if (origin === undefined || revoked.has(one.peer)) return origin === undefined;
+    // Nothing is no vote, however little another carrier says.
+    if (one.lowering + one.raising === 0) return false;
     const key = `${one.player} ${origin}`;
     const other = heaviest.get(key);
     const isHeavier =

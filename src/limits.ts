@@ -498,6 +498,10 @@ export const limits = {
   /** Slots and bytes of one read. */
   slotsRead: 64,
   noLeaderRetryAfterS: 2,
+  /** A change that no leader takes waits so long for the next one; so many changes wait at a time. */
+  leaderWaitMs: 1_500,
+  leaderLookMs: 50,
+  leaderWaitingMax: 1_024,
   /** Turns of a cluster: more events, or more bytes, take longer than a second turn. */
   clusterTurnEvents: 400,
   clusterTurnBytes: 128 * KiB,

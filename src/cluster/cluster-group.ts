@@ -22,7 +22,7 @@ import type {
 import type { ClusterOperations } from '../group/cluster-api.js';
 import type { Holder } from '../group/holder.js';
 import { logUnreachable } from '../group/refusals.js';
-import { type CommandCall, type CommandName, type CommandValues, encodeEvents } from './commands.js';
+import { type CommandCall, type CommandName, type CommandValues, encodeEvents, execute } from './commands.js';
 import { LinkError } from './link-client.js';
 
 export interface ClusterSite {
@@ -200,99 +200,88 @@ export class ClusterGroup implements GroupApi {
   ): Promise<Outcome<AcceptedEvent>[]> {
     if (this.#site.isLeader()) return this.#local.submit(caller, events, holder);
     const args = { caller: caller?.peerId ?? null, events: encodeEvents(events), holder: holder ?? null };
-    return this.#ask({ name: 'submit', args }, (refusal) => events.map(() => refusal));
+    return this.#decide({ name: 'submit', args }, (refusal) => events.map(() => refusal));
   }
 
   register(registration: Registration, by: string, byOperator = false) {
-    if (this.#site.isLeader()) return this.#onEveryNode(this.#local.register(registration, by, byOperator));
-    return this.#ask({ name: 'register', args: { registration, by, byOperator } }, unchanged);
+    return this.#onEveryNode({ name: 'register', args: { registration, by, byOperator } });
   }
 
   withdraw(caller: PeerView | null, eventId: string) {
-    if (this.#site.isLeader()) return this.#local.withdraw(caller, eventId);
-    return this.#ask({ name: 'withdraw', args: { caller: caller?.peerId ?? null, eventId } }, unchanged);
+    return this.#decide({ name: 'withdraw', args: { caller: caller?.peerId ?? null, eventId } }, unchanged);
   }
 
   erase(caller: PeerView | null, subject: Uint8Array) {
-    if (this.#site.isLeader()) return this.#local.erase(caller, subject);
     const args = { caller: caller?.peerId ?? null, subject: subjectHex(subject) };
-    return this.#ask({ name: 'erase', args }, unchanged);
+    return this.#decide({ name: 'erase', args }, unchanged);
   }
 
   setPeerStatus(peerId: string, status: PeerStatus, by: string) {
-    if (this.#site.isLeader()) return this.#onEveryNode(this.#local.setPeerStatus(peerId, status, by));
-    return this.#ask({ name: 'setPeerStatus', args: { peerId, status, by } }, unchanged);
+    return this.#onEveryNode({ name: 'setPeerStatus', args: { peerId, status, by } });
   }
 
   rotateKey(peerId: string, overlapMs: number, by: string) {
-    if (this.#site.isLeader()) return this.#onEveryNode(this.#local.rotateKey(peerId, overlapMs, by));
-    return this.#ask({ name: 'rotateKey', args: { peerId, overlapMs, by } }, unchanged);
+    return this.#onEveryNode({ name: 'rotateKey', args: { peerId, overlapMs, by } });
   }
 
   dispute(caller: PeerView | null, subject: Uint8Array, text: string, against?: string) {
-    if (this.#site.isLeader()) return this.#local.dispute(caller, subject, text, against);
     const target = against === undefined ? {} : { against };
     const args = { caller: caller?.peerId ?? null, subject: subjectHex(subject), text, ...target };
-    return this.#ask({ name: 'dispute', args }, unchanged);
+    return this.#decide({ name: 'dispute', args }, unchanged);
   }
 
   changeOrigin(change: 'add' | 'remove', name: string, by: string) {
-    if (this.#site.isLeader()) return this.#onEveryNode(this.#local.changeOrigin(change, name, by));
-    return this.#ask({ name: 'changeOrigin', args: { change, name, by } }, unchanged);
+    return this.#onEveryNode({ name: 'changeOrigin', args: { change, name, by } });
   }
 
   decideDispute(decision: DecideDispute['decision'], disputeId: string, peerIds: readonly string[], by: string) {
-    if (this.#site.isLeader()) return this.#onEveryNode(this.#local.decideDispute(decision, disputeId, peerIds, by));
-    return this.#ask({ name: 'decideDispute', args: { decision, disputeId, peerIds, by } }, unchanged);
+    return this.#onEveryNode({ name: 'decideDispute', args: { decision, disputeId, peerIds, by } });
   }
 
   /** The export is a record of the audit, so the leader decides it. */
   exportSubject(subject: Uint8Array, by: string) {
-    if (this.#site.isLeader()) return this.#local.exportSubject(subject, by);
-    return this.#ask({ name: 'exportSubject', args: { subject: subjectHex(subject), by } }, unchanged);
+    return this.#decide({ name: 'exportSubject', args: { subject: subjectHex(subject), by } }, unchanged);
   }
 
   setPublicKey(peerId: string, publicKey: string | null, by: string) {
-    if (this.#site.isLeader()) return this.#onEveryNode(this.#local.setPublicKey(peerId, publicKey, by));
-    return this.#ask({ name: 'setPublicKey', args: { peerId, publicKey, by } }, unchanged);
+    return this.#onEveryNode({ name: 'setPublicKey', args: { peerId, publicKey, by } });
   }
 
   allowPlayer(subject: Uint8Array, until: number, note: string, by: string) {
-    if (this.#site.isLeader()) return this.#onEveryNode(this.#local.allowPlayer(subject, until, note, by));
-    return this.#ask({ name: 'allowPlayer', args: { subject: subjectHex(subject), until, note, by } }, unchanged);
+    return this.#onEveryNode({ name: 'allowPlayer', args: { subject: subjectHex(subject), until, note, by } });
   }
 
   disallowPlayer(subject: Uint8Array, by: string) {
-    if (this.#site.isLeader()) return this.#onEveryNode(this.#local.disallowPlayer(subject, by));
-    return this.#ask({ name: 'disallowPlayer', args: { subject: subjectHex(subject), by } }, unchanged);
+    return this.#onEveryNode({ name: 'disallowPlayer', args: { subject: subjectHex(subject), by } });
   }
 
   preTrust(change: 'add' | 'remove', peerId: string, by: string) {
-    if (this.#site.isLeader()) return this.#onEveryNode(this.#local.preTrust(change, peerId, by));
-    return this.#ask({ name: 'preTrust', args: { change, peerId, by } }, unchanged);
+    return this.#onEveryNode({ name: 'preTrust', args: { change, peerId, by } });
   }
 
   purgePeers(idleMs: number, by: string) {
-    if (this.#site.isLeader()) return this.#onEveryNode(this.#local.purgePeers(idleMs, by));
-    return this.#ask({ name: 'purgePeers', args: { idleMs, by } }, unchanged);
+    return this.#onEveryNode({ name: 'purgePeers', args: { idleMs, by } });
   }
 
   relatePeers(relation: PeerRelation['relation'], peerId: string, otherId: string, by: string) {
-    if (this.#site.isLeader()) return this.#onEveryNode(this.#local.relatePeers(relation, peerId, otherId, by));
-    return this.#ask({ name: 'relatePeers', args: { relation, peerId, otherId, by } }, unchanged);
+    return this.#onEveryNode({ name: 'relatePeers', args: { relation, peerId, otherId, by } });
   }
 
   confirmErasure(subject: Uint8Array, by: string) {
-    if (this.#site.isLeader()) return this.#local.confirmErasure(subject, by);
-    return this.#ask({ name: 'confirmErasure', args: { subject: subjectHex(subject), by } }, unchanged);
+    return this.#decide({ name: 'confirmErasure', args: { subject: subjectHex(subject), by } }, unchanged);
   }
 
-  async #ask<N extends CommandName>(
+  /** Decides a change here if this node leads, otherwise on the leader. */
+  async #decide<N extends CommandName>(
     call: CommandCall<N>,
     refused: (refusal: Refusal) => CommandValues[N],
   ): Promise<CommandValues[N]> {
+    if (this.#site.isLeader()) return execute(this.#local, call)!;
     try {
-      return (await this.#site.ask(call)) ?? refused(this.#site.refusal());
+      const value = await this.#site.ask(call);
+      if (value !== null) return value;
+      // This node may have become the leader while the command waited.
+      return this.#site.isLeader() ? await execute(this.#local, call)! : refused(this.#site.refusal());
     } catch (error) {
       if (!(error instanceof LinkError)) throw error;
       // A command that was sent may have been executed. A repeated event is recognized by its id.
@@ -300,10 +289,10 @@ export class ClusterGroup implements GroupApi {
     }
   }
 
-  /** Delays the answer to a change that must be in effect on every node, such as a revoked key. */
-  async #onEveryNode<T>(outcome: Promise<Outcome<T>>): Promise<Outcome<T>> {
-    const decided = await outcome;
-    if (decided.ok) await this.#site.appliedElsewhere();
+  /** Decides a change that must be in effect on every node before it is answered, such as a revoked key. */
+  async #onEveryNode<N extends Exclude<CommandName, 'submit'>>(call: CommandCall<N>): Promise<CommandValues[N]> {
+    const decided = await this.#decide<N>(call, unchanged);
+    if (decided.ok && this.#site.isLeader()) await this.#site.appliedElsewhere();
     return decided;
   }
 }

@@ -6,7 +6,7 @@
 import { countOf } from '../core/records/batch.js';
 import { messageOf } from '../errors.js';
 import type { ClusterHealth, ClusterRole } from '../group/cluster-api.js';
-import type { Fence, LeaderView, NodeView, Slot } from '../group/ports/shared-log.js';
+import type { Fence, LeaderView, NodeView, SharedView, Slot } from '../group/ports/shared-log.js';
 import { SharedLogUnavailableError } from '../group/ports/shared-log.js';
 import { limits } from '../limits.js';
 import { Lease } from './lease.js';
@@ -29,6 +29,10 @@ export class ClusterMember implements ClusterHealth {
   /** A caller waits for the next poll. */
   #isAsked = false;
   #whenConfirmed: (() => void)[] = [];
+  /** Called once another leader is known. */
+  #whenLed: (() => void)[] = [];
+  /** The fence of the leader that this node deposed last. */
+  #deposed: string | null = null;
   /** The time, by `elapsed`, until which this node does not campaign. */
   #waitsUntil = Number.NEGATIVE_INFINITY;
   #demoting: Promise<void> | null = null;
@@ -143,6 +147,49 @@ export class ClusterMember implements ClusterHealth {
     return isConfirmed();
   }
 
+  /** Resolves to true once a leader is known whose fence is not `fence`; to false after `ms`, or if this node stops. */
+  async nextLeader(fence: Fence | null, ms: number): Promise<boolean> {
+    const endAt = this.#deps.elapsed() + ms;
+    const isNext = () => this.#leader !== null && this.#leader.fence.revision !== fence?.revision;
+    for (;;) {
+      if (isNext()) return true;
+      const leftMs = endAt - this.#deps.elapsed();
+      if (leftMs <= 0 || this.#ended) return false;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, leftMs);
+        this.#whenLed.push(() => {
+          clearTimeout(timer);
+          resolve();
+        });
+      });
+    }
+  }
+
+  /**
+   * Ends the lead of a node whose process is gone, so that the group need not wait for the end of its lease. Harmless
+   * if the process lives: it then follows.
+   */
+  async depose(leader: LeaderView): Promise<void> {
+    if (this.#deposed === leader.fence.revision || leader.fence.revision !== this.#leader?.fence.revision) return;
+    this.#deposed = leader.fence.revision;
+    const { log, note } = this.#deps;
+    note('warn', { leader: leader.nodeId }, 'the leader refuses connections: its lease ends now');
+    await log.depose(leader, 'its process was gone').catch((error: unknown) => this.#unreachable(error));
+    this.#isAsked = true;
+    this.#wake();
+  }
+
+  #heardOf(leader: LeaderView | null): void {
+    this.#leader = leader;
+    if (leader === null) return;
+    this.#lastLeader = leader;
+    this.#releaseWaiting();
+  }
+
+  #releaseWaiting(): void {
+    for (const resolve of this.#whenLed.splice(0)) resolve();
+  }
+
   #confirm(at: number): void {
     this.#confirmedAt = Math.max(this.#confirmedAt, at);
     for (const resolve of this.#whenConfirmed.splice(0)) resolve();
@@ -162,6 +209,7 @@ export class ClusterMember implements ClusterHealth {
     this.#ended = true;
     this.#stopWatch?.();
     this.#wake();
+    this.#releaseWaiting();
     if (this.#reporting !== null) clearInterval(this.#reporting);
     await this.lease.end().catch((error: unknown) => this.#unreachable(error));
     await this.#running;
@@ -277,8 +325,7 @@ export class ClusterMember implements ClusterHealth {
       // The node would answer reads from a log that the group does not have.
       if ((view.slots[0]?.firstSeq ?? 0) > this.appliedSeq + 1)
         return this.#rejoin("this node's log differs from the shared log, which has no slot that follows it");
-      this.#leader = view.leader;
-      if (view.leader !== null) this.#lastLeader = view.leader;
+      this.#heardOf(view.leader);
       await this.#take(view.slots);
       const { weights } = view.nodes.find(({ nodeId }) => nodeId === view.leader?.nodeId) ?? {};
       if (weights !== undefined) this.#deps.site.noteWeights(weights.basedOnSeq, weights.computedAt);
@@ -324,14 +371,14 @@ export class ClusterMember implements ClusterHealth {
 
   /** Applies the slots of the previous leader, then leads. */
   async #promote(fence: Fence, cause: string): Promise<void> {
-    const { log, site, nodeId, url, now, note } = this.#deps;
+    const { log, site, note } = this.#deps;
     this.#fence = fence;
-    for (;;) {
-      const view = await log.view(this.appliedSeq + 1);
+    let view: SharedView;
+    do {
+      view = await log.view(this.appliedSeq + 1);
       if (view.leader?.fence.revision !== fence.revision || this.#fence !== fence) return;
-      if (view.slots.length === 0) break;
       await this.#take(view.slots);
-    }
+    } while (view.slots.length > 0);
     this.#stopWatch?.();
     this.#stopWatch = null;
     this.#incoming = [];
@@ -344,8 +391,7 @@ export class ClusterMember implements ClusterHealth {
     }
     if (this.#fence !== fence) return;
     this.#role = 'leader';
-    this.#leader = { nodeId, url, since: now(), cause, fence };
-    this.#lastLeader = this.#leader;
+    this.#heardOf(view.leader);
     this.takeovers += 1;
     note('info', { applied_seq: this.appliedSeq, fence: fence.revision, cause }, 'the node leads');
     void this.report();

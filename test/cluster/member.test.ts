@@ -3,35 +3,54 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ClusterMember } from '../../src/cluster/member.js';
 import type { MemberDeps, MemberSite } from '../../src/cluster/member-deps.js';
-import type { SharedLog, SharedView } from '../../src/group/ports/shared-log.js';
+import type { LeaderView, SharedLog, SharedView } from '../../src/group/ports/shared-log.js';
+
+/** A member whose shared log answers as `view` states. `site` and `log` replace parts of its dependencies. */
+function memberOver(
+  view: () => Partial<SharedView>,
+  more: { site?: Partial<MemberSite>; log?: Partial<SharedLog>; deps?: Partial<MemberDeps> } = {},
+): ClusterMember {
+  const log: Partial<SharedLog> = {
+    view: async () => ({ leader: null, nodes: [], format: 1, revision: '1', trimmed: 0, slots: [], ...view() }),
+    watch: () => () => undefined,
+    grantLease: async () => undefined,
+    keepAlive: async () => 3,
+    putNode: async () => undefined,
+    ...more.log,
+  };
+  const site: Partial<MemberSite> = {
+    ...{ appliedSeq: 0, durableSeq: 0, snapshotSeq: 0, unfit: null, unfitToLead: null },
+    weights: { basedOnSeq: 0, computedAt: null },
+    ...more.site,
+  };
+  return new ClusterMember({
+    ...{ log: log as SharedLog, site: site as MemberSite, nodeId: 'n1', url: 'http://127.0.0.1:1', version: '0' },
+    ...{ format: 1, leaseS: 3, stalenessMaxMs: 5_000, allowStaleReads: false },
+    elapsed: () => performance.now(),
+    now: () => 0,
+    note: () => undefined,
+    onBehind: (reason) => assert.unreachable(reason),
+    onFailed: (error) => assert.unreachable(String(error)),
+    ...more.deps,
+  });
+}
 
 /** Resolves with the reason for which a node whose last record is `appliedSeq` joins again. */
 function rejoinReason(appliedSeq: number, view: Pick<SharedView, 'trimmed' | 'slots'>): Promise<string> {
   return new Promise((resolve, reject) => {
-    const log: Partial<SharedLog> = {
-      view: async () => ({ leader: null, nodes: [], format: 1, revision: '1', ...view }),
-      grantLease: async () => undefined,
-      keepAlive: async () => 3,
-      putNode: async () => undefined,
-    };
-    const site: Partial<MemberSite> = {
-      ...{ appliedSeq, durableSeq: appliedSeq, snapshotSeq: 0, unfit: null, unfitToLead: null },
-      weights: { basedOnSeq: 0, computedAt: null },
-      take: () => Promise.reject(new Error('no slot follows the log of this node')),
-    };
-    const deps: MemberDeps = {
-      ...{ log: log as SharedLog, site: site as MemberSite, nodeId: 'n1', url: 'http://127.0.0.1:1', version: '0' },
-      ...{ format: 1, leaseS: 3, stalenessMaxMs: 5_000, allowStaleReads: false },
-      elapsed: () => performance.now(),
-      now: () => 0,
-      note: () => undefined,
-      onBehind: (reason) => {
-        void member.end();
-        resolve(reason);
+    const member = memberOver(() => view, {
+      site: {
+        ...{ appliedSeq, durableSeq: appliedSeq },
+        take: () => Promise.reject(new Error('no slot follows the log of this node')),
       },
-      onFailed: reject,
-    };
-    const member = new ClusterMember(deps);
+      deps: {
+        onBehind: (reason) => {
+          void member.end();
+          resolve(reason);
+        },
+        onFailed: reject,
+      },
+    });
     member.start(null);
   });
 }
@@ -44,6 +63,51 @@ test('a node joins again if the slots that follow its log were deleted', async (
 
 test('a node joins again if no slot follows its log, because its log is not the log of the group', async () => {
   assert.match(await rejoinReason(9, { trimmed: 5, slots: [slotAt(12)] }), /differs from the shared log/);
+});
+
+const leaderOf = (revision: string): LeaderView => ({
+  ...{ nodeId: 'n2', url: 'http://127.0.0.1:2', since: 0, cause: '', fence: { revision }, lease: `lease ${revision}` },
+});
+
+test('a caller that waits for the next leader learns of it, and of a stop', async () => {
+  let leader = leaderOf('1');
+  const member = memberOver(() => ({ leader, slots: [] }));
+  member.start(null);
+  try {
+    assert.ok(await member.nextLeader(null, 60_000));
+    assert.not(await member.nextLeader(leader.fence, 1), 'the same leader is not the next one');
+    const next = member.nextLeader(leader.fence, 60_000);
+    leader = leaderOf('2');
+    assert.ok(await next);
+    const never = member.nextLeader(leader.fence, 60_000);
+    await member.end();
+    assert.not(await never);
+  } finally {
+    await member.end();
+  }
+});
+
+test('a leader is deposed once, and only while it leads', async () => {
+  let leader = leaderOf('1');
+  const deposed: string[] = [];
+  const depose = async ({ fence }: LeaderView): Promise<void> => void deposed.push(fence.revision);
+  const member = memberOver(() => ({ leader, slots: [] }), { log: { depose } });
+  member.start(null);
+  try {
+    await member.nextLeader(null, 60_000);
+    const first = leader;
+    await member.depose(first);
+    await member.depose(first);
+    assert.equal(deposed, ['1']);
+    leader = leaderOf('2');
+    await member.nextLeader(first.fence, 60_000);
+    await member.depose(first);
+    assert.equal(deposed, ['1']);
+    await member.depose(leader);
+    assert.equal(deposed, ['1', '2']);
+  } finally {
+    await member.end();
+  }
 });
 
 test.run();

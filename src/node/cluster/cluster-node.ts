@@ -151,6 +151,7 @@ export class ClusterNode {
       group: () => this.#group,
       others: () => this.#others(),
       scrub: () => this.#scrub.run(),
+      elapsed: () => performance.now(),
       onFailure,
     });
     this.#nightly = new NightlyScrub({

@@ -4,12 +4,12 @@
  */
 import { type CommandCall, type CommandName, type CommandValues, execute } from '../../cluster/commands.js';
 import type { LateSite } from '../../cluster/late-site.js';
-import type { LinkClient } from '../../cluster/link-client.js';
+import { type LinkClient, LinkError } from '../../cluster/link-client.js';
 import { LinkRefusedError, type LinkRequest } from '../../cluster/link-server.js';
 import type { ClusterMember } from '../../cluster/member.js';
 import type { ClusterOperator } from '../../cluster/operations.js';
 import type { GroupApi } from '../../group/api.js';
-import type { NodeView, WalSettings } from '../../group/ports/shared-log.js';
+import type { LeaderView, NodeView, WalSettings } from '../../group/ports/shared-log.js';
 import { limits } from '../../limits.js';
 import type { CopyDonor } from './cluster-copy.js';
 
@@ -26,6 +26,8 @@ export interface NodeLinkDeps {
   readonly others: () => Promise<readonly NodeView[]>;
   /** Overwrites replaced records in this node's files. */
   readonly scrub: () => Promise<void>;
+  /** ms, by a monotonic clock. */
+  readonly elapsed: () => number;
   /** Called if a request failed that concerns the operator. */
   readonly onFailure: (what: string, error: unknown) => void;
 }
@@ -34,32 +36,78 @@ export class NodeLink {
   readonly #deps: NodeLinkDeps;
   /** The address of the leader that last failed to answer, so that it is reported once. */
   #silentLeader: string | null = null;
+  /** The fence of the leader that answered last. */
+  #heardLeader: string | null = null;
+  /** Number of commands that wait for the next leader. */
+  #waiting = 0;
 
   constructor(deps: NodeLinkDeps) {
     this.#deps = deps;
   }
 
-  /** Sends the command to the leader. Resolves to null if no other node leads; then nothing was done. */
+  /**
+   * Sends the command to the leader. If no leader takes it, waits a bounded time for the next one. Resolves to null if
+   * no other node leads; then nothing was done.
+   */
   async ask<N extends CommandName>(call: CommandCall<N>): Promise<CommandValues[N] | null> {
-    const { member, nodeId, link, site } = this.#deps;
-    const { leader } = member;
-    if (leader === null || leader.nodeId === nodeId) return null;
+    const { member, nodeId, elapsed } = this.#deps;
+    const endAt = elapsed() + limits.leaderWaitMs;
+    for (;;) {
+      const leader = member.leader?.nodeId === nodeId ? null : member.leader;
+      const value = leader === null ? null : await this.#forward(leader, call);
+      if (value !== null && !(value instanceof LinkError)) return value;
+      const leftMs = endAt - elapsed();
+      const mayWait =
+        leftMs > 0 && !member.isLeader && !member.isUnreachable && this.#waiting < limits.leaderWaitingMax;
+      // A leader answers null while it takes over or steps down, so it is asked again soon.
+      const isTurning = leader !== null && value === null;
+      const waitMs = isTurning ? Math.min(limits.leaderLookMs, leftMs) : leftMs;
+      if (mayWait && ((await this.#nextLeader(leader, waitMs)) || isTurning)) continue;
+      if (value !== null) throw value;
+      return null;
+    }
+  }
+
+  async #nextLeader(leader: LeaderView | null, ms: number): Promise<boolean> {
+    this.#waiting += 1;
+    const isKnown = await this.#deps.member.nextLeader(leader?.fence ?? null, ms);
+    this.#waiting -= 1;
+    return isKnown;
+  }
+
+  /** Resolves to null if the node does not lead, and to an error if it did not get the command. */
+  async #forward<N extends CommandName>(
+    leader: LeaderView,
+    call: CommandCall<N>,
+  ): Promise<CommandValues[N] | null | LinkError> {
+    const { member, link, site } = this.#deps;
     const { url } = leader;
     member.forwarded += 1;
     const request = { url, method: 'POST', path: '/command', body: call, timeoutMs: limits.forwardMs } as const;
-    const sent = link.call<{ readonly value: CommandValues[N] | null; readonly seq: number }>(request);
-    const answer = await sent.catch((error: unknown) => this.#leaderFailed(url, error));
+    let answer: { readonly value: CommandValues[N] | null; readonly seq: number };
+    try {
+      answer = await link.call(request);
+    } catch (error) {
+      this.#leaderFailed(leader, error);
+      if (error instanceof LinkError && error.isUnsent) return error;
+      throw error;
+    }
     this.#silentLeader = null;
+    this.#heardLeader = leader.fence.revision;
     // The caller's next read on this node must include the change.
     if (answer.value !== null) await site.reached(answer.seq, limits.appliedWaitMs);
     return answer.value;
   }
 
-  /** Callers are told `no_leader`; the cause, such as a wrong ADVERTISE_URL, is for the operator. */
-  #leaderFailed(url: string, error: unknown): never {
-    if (this.#silentLeader !== url) this.#deps.onFailure('a command to the leader', error);
-    this.#silentLeader = url;
-    throw error;
+  /**
+   * Callers are told `no_leader`; the cause, such as a wrong ADVERTISE_URL, is for the operator. A leader that answered
+   * before, and now refuses connections, is gone.
+   */
+  #leaderFailed(leader: LeaderView, error: unknown): void {
+    const { member, onFailure } = this.#deps;
+    if (this.#silentLeader !== leader.url) onFailure('a command to the leader', error);
+    this.#silentLeader = leader.url;
+    if (this.#heardLeader === leader.fence.revision && isConnectionRefused(error)) void member.depose(leader);
   }
 
   /** Resolves once the other serving nodes have applied the newest record of this node, or after a bounded time. */
@@ -115,4 +163,10 @@ export class NodeLink {
     const value = await decided;
     return { value, seq: site.appliedSeq };
   }
+}
+
+/** True if the host answered that nothing listens at the address. */
+function isConnectionRefused(error: unknown): boolean {
+  if (!(error instanceof LinkError)) return false;
+  return (error.cause as NodeJS.ErrnoException | undefined)?.code === 'ECONNREFUSED';
 }

@@ -43,7 +43,6 @@ export class EtcdLog implements SharedLog {
     this.#cipher = cipher;
   }
 
-  /** Reads the leader and the slots from record `firstSeq` on, as of one moment after the call began. */
   async view(firstSeq: number, limit: number = limits.slotsRead, timeoutMs?: number): Promise<SharedView> {
     const { keys } = this;
     const range = { key: keys.slot(firstSeq), range_end: keys.logEnd, limit };
@@ -77,7 +76,6 @@ export class EtcdLog implements SharedLog {
     return { nodeId: this.keys.nodeIdOf(key), ...JSON.parse(value.toString()) } as NodeView;
   }
 
-  /** Calls `heard` with slots that are put from `revision` on, in order, and `ended` once, when it ends by itself. */
   watch(revision: string, heard: (slots: readonly Slot[]) => void, ended: (error: unknown) => void): () => void {
     const { keys } = this;
     const range = { key: keys.slot(0), rangeEnd: keys.logEnd, revision };
@@ -205,11 +203,10 @@ export class EtcdLog implements SharedLog {
     return this.client.revokeLease(id);
   }
 
-  /**
-   * Makes this node the leader where none is. Resolves to its fence, or null where another one leads. `lease` is that
-   * of the node: its key goes with it.
-   */
-  async campaign({ nodeId, url, since, cause }: Omit<LeaderView, 'fence'>, lease: string): Promise<Fence | null> {
+  async campaign(
+    { nodeId, url, since, cause }: Omit<LeaderView, 'fence' | 'lease'>,
+    lease: string,
+  ): Promise<Fence | null> {
     const { keys } = this;
     const value = Buffer.from(JSON.stringify({ node_id: nodeId, url, since, cause }));
     const { header, succeeded, responses } = await this.client.txn({
@@ -224,7 +221,6 @@ export class EtcdLog implements SharedLog {
     return isOwn ? { revision: found!.create_revision } : null;
   }
 
-  /** Gives leadership up, where this fence still holds. */
   async resign(resignation: Resignation): Promise<void> {
     const { keys } = this;
     await this.client.txn({
@@ -234,6 +230,11 @@ export class EtcdLog implements SharedLog {
         { request_put: { key: keys.resigned, value: Buffer.from(JSON.stringify(resignation)) } },
       ],
     });
+  }
+
+  async depose({ fence, lease }: LeaderView, cause: string): Promise<void> {
+    await this.client.put({ key: this.keys.resigned, value: Buffer.from(JSON.stringify({ fence, cause })) });
+    await this.client.revokeLease(lease);
   }
 
   async resigned(): Promise<Resignation | null> {
@@ -357,7 +358,6 @@ export class EtcdLog implements SharedLog {
     });
   }
 
-  /** First sequence numbers of slots from `from` on. */
   async slotSeqs(from: number, limit: number): Promise<number[]> {
     const { keys } = this;
     const { kvs }: RangeResponse = await this.client.range({
@@ -388,12 +388,13 @@ function holds(keys: EtcdKeys, fence: Fence): Compare {
   return { key: keys.leader, result: 'EQUAL', target: 'CREATE', create_revision: fence.revision };
 }
 
-function leaderOf({ value, create_revision: revision }: KeyValue): LeaderView {
+function leaderOf({ value, create_revision: revision, lease }: KeyValue): LeaderView {
   const said = JSON.parse(value.toString()) as {
     readonly node_id: string;
     readonly url: string;
     readonly since: number;
     readonly cause?: string;
   };
-  return { nodeId: said.node_id, url: said.url, since: said.since, cause: said.cause ?? '', fence: { revision } };
+  const { node_id: nodeId, url, since, cause = '' } = said;
+  return { nodeId, url, since, cause, fence: { revision }, lease };
 }

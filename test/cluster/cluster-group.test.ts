@@ -1,0 +1,83 @@
+/** A node of a cluster decides changes itself if it leads, and otherwise asks the leader. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ClusterGroup, type ClusterSite } from '../../src/cluster/cluster-group.js';
+import type { CommandName } from '../../src/cluster/commands.js';
+import { LinkError } from '../../src/cluster/link-client.js';
+import type { refused } from '../../src/errors.js';
+import type { GroupApi } from '../../src/group/api.js';
+import type { ClusterOperations } from '../../src/group/cluster-api.js';
+import { noLeader } from '../../src/group/refusals.js';
+
+const decided = { ok: true, value: null } as const;
+
+/** A node whose site answers as `ask` states; `calls` lists what was decided here and what was asked elsewhere. */
+function node(ask: () => unknown, isLeaderAtFirst = false) {
+  const calls: string[] = [];
+  const state = { isLeader: isLeaderAtFirst };
+  const local = new Proxy({} as GroupApi, {
+    get: (_, name) => async () => {
+      calls.push(`here ${String(name)}`);
+      return decided;
+    },
+  });
+  const site: ClusterSite = {
+    isLeader: () => state.isLeader,
+    ask: async ({ name }: { name: CommandName }) => {
+      calls.push(`asked ${name}`);
+      return (await ask()) as never;
+    },
+    refresh: async () => true,
+    refusal: () => noLeader(),
+    appliedElsewhere: async () => void calls.push('applied elsewhere'),
+  };
+  return { group: new ClusterGroup(local, site, {} as ClusterOperations), calls, state };
+}
+
+test('the leader decides here, and waits for the others where a change must hold everywhere', async () => {
+  const { group, calls } = node(() => assert.unreachable(), true);
+  assert.equal(await group.erase(null, new Uint8Array(32)), decided);
+  assert.equal(await group.setPublicKey('p', null, 'op'), decided);
+  assert.equal(calls, ['here erase', 'here setPublicKey', 'applied elsewhere']);
+});
+
+test('a follower asks the leader, which waits for the others itself', async () => {
+  const { group, calls } = node(() => decided);
+  assert.equal(await group.setPublicKey('p', null, 'op'), decided);
+  assert.equal(calls, ['asked setPublicKey']);
+});
+
+test('a node that became the leader while a command waited decides it', async () => {
+  const { group, calls, state } = node(() => {
+    state.isLeader = true;
+    return null;
+  });
+  assert.equal(await group.submit(null, []), decided);
+  state.isLeader = false;
+  assert.equal(await group.setPublicKey('p', null, 'op'), decided);
+  assert.equal(calls, ['asked submit', 'here submit', 'asked setPublicKey', 'here setPublicKey', 'applied elsewhere']);
+});
+
+test('without a leader every change is refused', async () => {
+  for (const ask of [
+    () => null,
+    () => {
+      throw new LinkError('refused', true);
+    },
+  ]) {
+    const { group } = node(ask);
+    assert.equal(await group.setPublicKey('p', null, 'op'), noLeader());
+  }
+});
+
+test('a change that may have been decided is refused as one of unknown outcome', async () => {
+  const { group } = node(() => {
+    throw new LinkError('reset', false);
+  });
+  const answer = await group.setPublicKey('p', null, 'op');
+  assert.not(answer.ok);
+  assert.not.equal(answer, noLeader());
+  assert.is((answer as ReturnType<typeof refused>).code, 'dependency_unavailable');
+});
+
+test.run();

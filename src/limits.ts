@@ -498,10 +498,10 @@ export const limits = {
   /** Slots and bytes of one read. */
   slotsRead: 64,
   noLeaderRetryAfterS: 2,
-  /** A change that no leader takes waits so long for the next one; so many changes wait at a time. */
-  leaderWaitMs: 1_500,
-  leaderLookMs: 50,
+  /** A change that no leader takes waits so long for the next one: longer than the default lease. At most so many. */
+  leaderWaitMs: 4_000,
   leaderWaitingMax: 1_024,
+  leaderLookMs: 50,
   /** Turns of a cluster: more events, or more bytes, take longer than a second turn. */
   clusterTurnEvents: 400,
   clusterTurnBytes: 128 * KiB,
@@ -540,6 +540,8 @@ export const limits = {
   appliedWaitMs: 1_000,
   /** How long a forwarded command may take, and how long its node waits until it has applied what came of it. */
   forwardMs: 30_000,
+  /** How long a leader that leads no more may take to answer what it was sent. */
+  forwardGraceMs: 500,
   /** A start waits so long for etcd. */
   etcdStartMs: 30_000,
   /** The same of a node that has a log of its own. */

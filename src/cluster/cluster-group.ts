@@ -271,17 +271,18 @@ export class ClusterGroup implements GroupApi {
     return this.#decide({ name: 'confirmErasure', args: { subject: subjectHex(subject), by } }, unchanged);
   }
 
-  /** Decides a change here if this node leads, otherwise on the leader. */
+  /** Decides a change here if this node leads, otherwise on the leader. `here` replaces the decision here. */
   async #decide<N extends CommandName>(
     call: CommandCall<N>,
     refused: (refusal: Refusal) => CommandValues[N],
+    here: () => Promise<CommandValues[N]> = () => execute(this.#local, call)!,
   ): Promise<CommandValues[N]> {
-    if (this.#site.isLeader()) return execute(this.#local, call)!;
+    if (this.#site.isLeader()) return here();
     try {
       const value = await this.#site.ask(call);
       if (value !== null) return value;
       // This node may have become the leader while the command waited.
-      return this.#site.isLeader() ? await execute(this.#local, call)! : refused(this.#site.refusal());
+      return this.#site.isLeader() ? await here() : refused(this.#site.refusal());
     } catch (error) {
       if (!(error instanceof LinkError)) throw error;
       // A command that was sent may have been executed. A repeated event is recognized by its id.
@@ -290,10 +291,12 @@ export class ClusterGroup implements GroupApi {
   }
 
   /** Decides a change that must be in effect on every node before it is answered, such as a revoked key. */
-  async #onEveryNode<N extends Exclude<CommandName, 'submit'>>(call: CommandCall<N>): Promise<CommandValues[N]> {
-    const decided = await this.#decide<N>(call, unchanged);
-    if (decided.ok && this.#site.isLeader()) await this.#site.appliedElsewhere();
-    return decided;
+  #onEveryNode<N extends Exclude<CommandName, 'submit'>>(call: CommandCall<N>): Promise<CommandValues[N]> {
+    return this.#decide<N>(call, unchanged, async () => {
+      const decided = await execute(this.#local, call)!;
+      if (decided.ok) await this.#site.appliedElsewhere();
+      return decided;
+    });
   }
 }
 

@@ -34,6 +34,13 @@ export interface LinkCall {
   readonly signal?: AbortSignal;
 }
 
+interface RunningCall {
+  readonly url: string;
+  /** True while the call waits for a connection. */
+  readonly isQueued: () => boolean;
+  readonly end: (error: Error) => void;
+}
+
 /** An answer whose body is not read yet. `endWatch` clears the timeout of its call. */
 interface Opened {
   readonly response: IncomingMessage;
@@ -44,8 +51,7 @@ export class LinkClient {
   readonly #secret: string;
   readonly #groupId: string;
   readonly #agents = new Map<string, Agent>();
-  /** Functions that end the running calls with an error. */
-  readonly #ends = new Set<(error: Error) => void>();
+  readonly #running = new Set<RunningCall>();
   #isClosed = false;
 
   constructor(secret: string, groupId: string) {
@@ -73,10 +79,11 @@ export class LinkClient {
   async *stream(call: LinkCall): AsyncGenerator<Buffer> {
     const { response, endWatch } = await this.#open(call);
     endWatch();
-    const { signal } = call;
+    const { signal, url } = call;
     const end = () => response.destroy(new Error('the call was aborted'));
     signal?.addEventListener('abort', end);
-    this.#ends.add(end);
+    const running = { url, isQueued: () => false, end };
+    this.#running.add(running);
     try {
       if (response.statusCode !== 200) throw new LinkError(`${call.path}: ${response.statusCode}`, false);
       if (signal?.aborted === true) end();
@@ -86,7 +93,7 @@ export class LinkClient {
       for await (const chunk of response as AsyncIterable<Buffer>) yield chunk;
     } finally {
       signal?.removeEventListener('abort', end);
-      this.#ends.delete(end);
+      this.#running.delete(running);
       response.destroy();
     }
   }
@@ -94,7 +101,7 @@ export class LinkClient {
   /** Ends all running calls and refuses further ones. */
   close(): void {
     this.#isClosed = true;
-    for (const end of [...this.#ends]) end(new Error('the node is shutting down'));
+    for (const { end } of [...this.#running]) end(new Error('the node is shutting down'));
     for (const agent of this.#agents.values()) agent.destroy();
   }
 
@@ -120,21 +127,32 @@ export class LinkClient {
         reject(new LinkError(`${url}: ${messageOf(error)}`, isUnsent, { cause: error }));
         request.destroy(error);
       };
+      const running = { url, isQueued: () => request.socket === null, end };
       const onAbort = (): void => end(new Error('the call was aborted'));
       const timer = setTimeout(() => end(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
       timer.unref();
       const endWatch = (): void => {
         clearTimeout(timer);
-        this.#ends.delete(end);
+        this.#running.delete(running);
         signal?.removeEventListener('abort', onAbort);
       };
-      this.#ends.add(end);
+      this.#running.add(running);
       signal?.addEventListener('abort', onAbort);
       request.on('response', (response: IncomingMessage) => resolve({ response, endWatch }));
-      request.on('error', end);
+      request.on('error', (error) => {
+        const isUnreachable = request.socket === null && this.#running.has(running);
+        end(error);
+        if (isUnreachable) this.#endQueued(url, error);
+      });
       request.end(text);
       if (signal?.aborted === true) onAbort();
     });
+  }
+
+  /** Node's agent leaves the calls that wait for a connection waiting if the node cannot be reached. */
+  #endQueued(url: string, error: Error): void {
+    const queued = [...this.#running].filter((call) => call.url === url && call.isQueued());
+    for (const { end } of queued) end(error);
   }
 
   #agentOf(url: string): Agent {

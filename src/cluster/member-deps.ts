@@ -1,5 +1,5 @@
 /** The dependencies of a node's cluster member on the rest of the node. */
-import type { Fence, SharedLog, Slot } from '../group/ports/shared-log.js';
+import type { Fence, LeaderView, SharedLog, Slot } from '../group/ports/shared-log.js';
 
 /** The node's copy of the group, as the member reads and controls it. */
 export interface MemberSite {
@@ -37,6 +37,8 @@ export interface MemberDeps {
   /** ms since 1970. */
   readonly now: () => number;
   readonly note: (level: 'info' | 'warn' | 'error', fields: object, text: string) => void;
+  /** Called when another leader is known, or none any more. */
+  readonly onLeader: (leader: LeaderView | null) => void;
   /** Called when this node cannot continue from its own log and must join again, with the reason. */
   readonly onBehind: (reason: string) => void;
   /** Called when this node cannot stay in the cluster. */

@@ -29,10 +29,8 @@ export class ClusterMember implements ClusterHealth {
   /** A caller waits for the next poll. */
   #isAsked = false;
   #whenConfirmed: (() => void)[] = [];
-  /** Called once another leader is known. */
-  #whenLed: (() => void)[] = [];
-  /** The fence of the leader that this node deposed last. */
-  #deposed: string | null = null;
+  /** Waits for a change of the leader, or for the end of a takeover by this node. */
+  readonly #waits = new Set<() => void>();
   /** The time, by `elapsed`, until which this node does not campaign. */
   #waitsUntil = Number.NEGATIVE_INFINITY;
   #demoting: Promise<void> | null = null;
@@ -147,47 +145,54 @@ export class ClusterMember implements ClusterHealth {
     return isConfirmed();
   }
 
-  /** Resolves to true once a leader is known whose fence is not `fence`; to false after `ms`, or if this node stops. */
-  async nextLeader(fence: Fence | null, ms: number): Promise<boolean> {
+  /**
+   * Resolves to true once another leader than that of `fence` serves, which may be this node; to false after `ms`, or
+   * if this node stops.
+   */
+  nextLeader(fence: Fence | null, ms: number): Promise<boolean> {
+    return this.#waitUntil(() => this.#isServed && this.#leader!.fence.revision !== fence?.revision, ms);
+  }
+
+  /** Resolves to true once this node leads; to false if it does not take over, or after `ms`. */
+  async takenOver(ms: number): Promise<boolean> {
+    await this.#waitUntil(() => this.isLeader || this.#fence === null, ms);
+    return this.isLeader;
+  }
+
+  /** True if a leader is known. A node that takes over, or whose lease has ended, does not serve yet or any more. */
+  get #isServed(): boolean {
+    return this.#leader !== null && (this.#leader.nodeId !== this.#deps.nodeId || this.isLeader);
+  }
+
+  async #waitUntil(holds: () => boolean, ms: number): Promise<boolean> {
     const endAt = this.#deps.elapsed() + ms;
-    const isNext = () => this.#leader !== null && this.#leader.fence.revision !== fence?.revision;
     for (;;) {
-      if (isNext()) return true;
+      if (holds()) return true;
       const leftMs = endAt - this.#deps.elapsed();
       if (leftMs <= 0 || this.#ended) return false;
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, leftMs);
-        this.#whenLed.push(() => {
+        const done = (): void => {
           clearTimeout(timer);
+          this.#waits.delete(done);
           resolve();
-        });
+        };
+        const timer = setTimeout(done, leftMs);
+        this.#waits.add(done);
+        this.#wake();
       });
     }
   }
 
-  /**
-   * Ends the lead of a node whose process is gone, so that the group need not wait for the end of its lease. Harmless
-   * if the process lives: it then follows.
-   */
-  async depose(leader: LeaderView): Promise<void> {
-    if (this.#deposed === leader.fence.revision || leader.fence.revision !== this.#leader?.fence.revision) return;
-    this.#deposed = leader.fence.revision;
-    const { log, note } = this.#deps;
-    note('warn', { leader: leader.nodeId }, 'the leader refuses connections: its lease ends now');
-    await log.depose(leader, 'its process was gone').catch((error: unknown) => this.#unreachable(error));
-    this.#isAsked = true;
-    this.#wake();
-  }
-
   #heardOf(leader: LeaderView | null): void {
+    const isAnother = leader?.fence.revision !== this.#leader?.fence.revision;
     this.#leader = leader;
-    if (leader === null) return;
-    this.#lastLeader = leader;
-    this.#releaseWaiting();
+    if (leader !== null) this.#lastLeader = leader;
+    if (isAnother) this.#deps.onLeader(leader);
+    this.#release();
   }
 
-  #releaseWaiting(): void {
-    for (const resolve of this.#whenLed.splice(0)) resolve();
+  #release(): void {
+    for (const done of [...this.#waits]) done();
   }
 
   #confirm(at: number): void {
@@ -209,7 +214,7 @@ export class ClusterMember implements ClusterHealth {
     this.#ended = true;
     this.#stopWatch?.();
     this.#wake();
-    this.#releaseWaiting();
+    this.#release();
     if (this.#reporting !== null) clearInterval(this.#reporting);
     await this.lease.end().catch((error: unknown) => this.#unreachable(error));
     await this.#running;
@@ -258,8 +263,8 @@ export class ClusterMember implements ClusterHealth {
     const { note, site, log } = this.#deps;
     note('warn', { cause }, 'the node no longer leads');
     this.#fence = null;
-    this.#leader = null;
     if (this.#role === 'leader') this.#role = 'follower';
+    this.#heardOf(null);
     await site.follow();
     if (fence !== null) await log.resign({ fence, cause }).catch((error: unknown) => this.#unreachable(error));
     this.#wake();
@@ -347,8 +352,9 @@ export class ClusterMember implements ClusterHealth {
 
   /** Handles a leader key of this node: a campaign whose answer was lost, or one from before a demotion. */
   async #ownKey({ fence, cause }: LeaderView): Promise<void> {
-    if (this.#fence?.revision === fence.revision) await this.#promote(fence, cause);
-    else await this.#deps.log.resign({ fence, cause: 'the node no longer led' });
+    if (this.#fence?.revision === fence.revision) return this.#promote(fence, cause);
+    await this.#deps.log.resign({ fence, cause: 'the node no longer led' });
+    this.#heardOf(null);
   }
 
   async #campaign(): Promise<void> {
@@ -424,8 +430,10 @@ export class ClusterMember implements ClusterHealth {
   /** Waits until the next poll is due or requested. Applies slots of the watch meanwhile. */
   async #wait(): Promise<void> {
     const { elapsed } = this.#deps;
-    const until = elapsed() + limits.clusterPollMs;
-    while (!this.#ended && !this.#isAsked && elapsed() < until) {
+    const since = elapsed();
+    // The next leader is looked for more often while callers wait for it.
+    const until = () => since + (this.#waits.size > 0 ? limits.leaderLookMs : limits.clusterPollMs);
+    while (!this.#ended && !this.#isAsked && elapsed() < until()) {
       if (this.#incoming.length > 0 && this.#role === 'follower' && this.#demoting === null) {
         const slots = this.#incoming.splice(0);
         try {
@@ -437,7 +445,7 @@ export class ClusterMember implements ClusterHealth {
         continue;
       }
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, Math.max(1, until - elapsed()));
+        const timer = setTimeout(resolve, Math.max(1, until() - elapsed()));
         this.#wake = () => {
           clearTimeout(timer);
           resolve();

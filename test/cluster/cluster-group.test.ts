@@ -41,6 +41,14 @@ test('the leader decides here, and waits for the others where a change must hold
   assert.equal(calls, ['here erase', 'here setPublicKey', 'applied elsewhere']);
 });
 
+test('a leader that steps down while it decides waits for the others all the same', async () => {
+  const { group, calls, state } = node(() => assert.unreachable(), true);
+  const change = group.setPublicKey('p', null, 'op');
+  state.isLeader = false;
+  await change;
+  assert.equal(calls, ['here setPublicKey', 'applied elsewhere']);
+});
+
 test('a follower asks the leader, which waits for the others itself', async () => {
   const { group, calls } = node(() => decided);
   assert.equal(await group.setPublicKey('p', null, 'op'), decided);

@@ -5,6 +5,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { LinkClient, LinkError } from '../../src/cluster/link-client.js';
 import { LinkServer } from '../../src/cluster/link-server.js';
+import { limits } from '../../src/limits.js';
+import { until } from '../support/until.js';
 
 const secret = 'a secret of at least 32 bytes, for tests';
 const open: Server[] = [];
@@ -24,16 +26,18 @@ async function serverThat(does: (socket: Socket) => void): Promise<string> {
   return `http://127.0.0.1:${address.port}`;
 }
 
-/** Starts a node that answers with `handle`. It reads only the authority from the head of the tunnel. */
-function nodeThat(handle: () => Promise<object>): Promise<string> {
+/** A node that answers with `handle`. It reads only the authority from the head of the tunnel. */
+function nodeWith(handle: () => Promise<object>): (socket: Socket) => void {
   const link = new LinkServer(secret, 'g', handle, () => undefined);
-  return serverThat((socket) => {
+  return (socket) => {
     socket.once('data', (chunk: Buffer) => {
       const [, authority = ''] = chunk.toString('latin1').split(' ');
       link.tunnel(authority, socket, Buffer.alloc(0));
     });
-  });
+  };
 }
+
+const nodeThat = (handle: () => Promise<object>): Promise<string> => serverThat(nodeWith(handle));
 
 const call = (url: string, timeoutMs = 60_000) => ({ url, method: 'GET', path: '/node', timeoutMs }) as const;
 
@@ -100,6 +104,23 @@ test('closing the client ends all running calls and refuses further ones', async
   link.close();
   for (const failed of waiting) assert.match((await failed).message, /the node is shutting down/);
   assert.ok((await failureOf(link.call(call(url)))).isUnsent);
+});
+
+test('calls that wait for a connection fail as unsent if the node dies', async () => {
+  const link = new LinkClient(secret, 'g');
+  const reached: Socket[] = [];
+  const url = await serverThat((socket) => {
+    reached.push(socket);
+    nodeWith(() => new Promise(() => undefined))(socket);
+  });
+  const count = limits.linkSocketsMax + 40;
+  const calls = Array.from({ length: count }, () => failureOf(link.call(call(url))));
+  await until(() => reached.length === limits.linkSocketsMax);
+  open.at(-1)!.close();
+  for (const socket of reached) socket.resetAndDestroy();
+  const failures = await Promise.all(calls);
+  assert.ok(failures.filter(({ isUnsent }) => isUnsent).length >= 40);
+  link.close();
 });
 
 test('a signal ends a call and a stream of an answer', async () => {

@@ -29,6 +29,7 @@ function memberOver(
     elapsed: () => performance.now(),
     now: () => 0,
     note: () => undefined,
+    onLeader: () => undefined,
     onBehind: (reason) => assert.unreachable(reason),
     onFailed: (error) => assert.unreachable(String(error)),
     ...more.deps,
@@ -66,7 +67,7 @@ test('a node joins again if no slot follows its log, because its log is not the 
 });
 
 const leaderOf = (revision: string): LeaderView => ({
-  ...{ nodeId: 'n2', url: 'http://127.0.0.1:2', since: 0, cause: '', fence: { revision }, lease: `lease ${revision}` },
+  ...{ nodeId: 'n2', url: 'http://127.0.0.1:2', since: 0, cause: '', fence: { revision } },
 });
 
 test('a caller that waits for the next leader learns of it, and of a stop', async () => {
@@ -87,24 +88,27 @@ test('a caller that waits for the next leader learns of it, and of a stop', asyn
   }
 });
 
-test('a leader is deposed once, and only while it leads', async () => {
-  let leader = leaderOf('1');
-  const deposed: string[] = [];
-  const depose = async ({ fence }: LeaderView): Promise<void> => void deposed.push(fence.revision);
-  const member = memberOver(() => ({ leader, slots: [] }), { log: { depose } });
+test('nobody is served by a node that still finds itself the leader, but does not lead', async () => {
+  const own = { ...leaderOf('1'), nodeId: 'n1' };
+  let leader: LeaderView | null = own;
+  const heard: (string | undefined)[] = [];
+  const resigned: string[] = [];
+  const member = memberOver(() => ({ leader, slots: [] }), {
+    log: {
+      resign: async ({ fence }) => {
+        resigned.push(fence.revision);
+        leader = leaderOf('2');
+      },
+    },
+    deps: { onLeader: (one) => heard.push(one?.nodeId) },
+  });
   member.start(null);
   try {
-    await member.nextLeader(null, 60_000);
-    const first = leader;
-    await member.depose(first);
-    await member.depose(first);
-    assert.equal(deposed, ['1']);
-    leader = leaderOf('2');
-    await member.nextLeader(first.fence, 60_000);
-    await member.depose(first);
-    assert.equal(deposed, ['1']);
-    await member.depose(leader);
-    assert.equal(deposed, ['1', '2']);
+    assert.ok(await member.nextLeader(null, 60_000));
+    assert.is(member.leader?.nodeId, 'n2');
+    assert.equal(resigned, ['1']);
+    assert.equal(heard, ['n1', undefined, 'n2']);
+    assert.not(await member.takenOver(60_000), 'it takes over nothing');
   } finally {
     await member.end();
   }

@@ -105,7 +105,9 @@ export class ClusterNode implements GroupNode {
     };
     const child = new Child(process.execPath, ['--import', clockEntry, mainEntry], env, this.dir);
     this.#child = child;
+    if (!this.front.isListening) void this.front.listen();
     void child.ended.then(async (exit) => {
+      if (this.#child === child) this.front.refuse();
       if (child.wasKilled) return;
       this.ends.push(`${exit}: ${child.output.slice(-outputChars)}`);
       await delay(restartMs, undefined, { ref: false });

@@ -16,8 +16,10 @@ export type LinkState = 'open' | 'cut' | 'silent' | 'to-silent' | 'back-silent';
 
 /** The most bytes that a slow link buffers before it pauses the sender. */
 const waitingMax = 4 * 1024 * 1024;
+const retryMs = 50;
 
 export class TcpProxy {
+  readonly port: number;
   readonly #server: Server;
   readonly #targetPort: number;
   readonly #pairs = new Set<readonly [Socket, Socket]>();
@@ -26,6 +28,7 @@ export class TcpProxy {
 
   private constructor(server: Server, targetPort: number) {
     this.#server = server;
+    this.port = (server.address() as { readonly port: number }).port;
     this.#targetPort = targetPort;
     server.on('connection', (socket) => this.#accept(socket));
   }
@@ -37,8 +40,8 @@ export class TcpProxy {
     return new TcpProxy(server, targetPort);
   }
 
-  get port(): number {
-    return (this.#server.address() as { readonly port: number }).port;
+  get isListening(): boolean {
+    return this.#server.listening;
   }
 
   get url(): string {
@@ -57,6 +60,21 @@ export class TcpProxy {
     this.#delayMs = ms;
   }
 
+  /** Refuses connections, like the machine of a process that is gone. */
+  refuse(): void {
+    this.#reset();
+    this.#server.close();
+  }
+
+  /** Listens again at the same port. */
+  async listen(): Promise<void> {
+    while (!this.#server.listening) {
+      this.#server.listen(this.port, '127.0.0.1');
+      // A connection of this machine may use the port for a moment.
+      await once(this.#server, 'listening').catch(() => delay(retryMs));
+    }
+  }
+
   heal(): void {
     this.#delayMs = 0;
     this.set('open');
@@ -64,8 +82,9 @@ export class TcpProxy {
 
   async close(): Promise<void> {
     this.#reset();
+    const isListening = this.#server.listening;
     this.#server.close();
-    if (this.#server.listening) await once(this.#server, 'close');
+    if (isListening) await once(this.#server, 'close');
   }
 
   #reset(): void {

@@ -100,7 +100,8 @@ async function run(rounds: Rounds): Promise<Findings> {
         disk.fill(0);
         const exit = await Promise.race([node.ended, delay(fullMs, 'nothing')]);
         if (exit !== 'nothing') broken(`the node ended with ${exit}: ${lastLines(node)}`);
-        const fault = exit === 'nothing' ? await faultOn(node, peer, player) : null;
+        const failed = (error: unknown) => `${String(error)}: ${lastLines(node)}`;
+        const fault = exit === 'nothing' ? await faultOn(node, peer, player).catch(failed) : null;
         if (fault !== null) broken(fault);
         isOver = true;
         const written = await Promise.all(writers);

@@ -58,8 +58,6 @@ export interface LeaderView {
   /** Why the leader before leads no more. */
   readonly cause: string;
   readonly fence: Fence;
-  /** The lease of the leader's node. */
-  readonly lease: string;
 }
 
 /** The content of the shared log as of one time, which is not before the call. */
@@ -116,15 +114,10 @@ export interface SharedLog {
   keepAlive(id: string, timeoutMs: number): Promise<number>;
   revokeLease(id: string): Promise<void>;
   /** Resolves with the fence if the node of `lease` leads from now on, or with null if another one does. */
-  campaign(leader: Omit<LeaderView, 'fence' | 'lease'>, lease: string): Promise<Fence | null>;
+  campaign(leader: Omit<LeaderView, 'fence'>, lease: string): Promise<Fence | null>;
   /** Gives leadership up if the fence is still valid, and records the cause for the next leader. */
   resign(resignation: Resignation): Promise<void>;
-  /**
-   * Ends the lease of another node that leads, and records the cause for the next leader. If the node's process lives,
-   * its next append is refused, and it learns at its next renewal that it leads no more.
-   */
-  depose(leader: LeaderView, cause: string): Promise<void>;
-  /** Resolves with the last leadership that was given up or ended so; null if none was. */
+  /** Resolves with the last leadership that was given up; null if none was. */
   resigned(): Promise<Resignation | null>;
   /** Records of this format may be appended from here on. Rejects with `OwnerLostError` under an old fence. */
   raiseFormat(fence: Fence, format: number): Promise<void>;

@@ -96,6 +96,7 @@ export class ClusterNode {
       stalenessMaxMs: config.stalenessMaxMs,
       allowStaleReads: config.allowStaleReads,
       elapsed: () => performance.now(),
+      onLeader: (leader) => this.#nodeLink.leaderChanged(leader),
       now: () => clock.now(),
       note,
       onBehind: (reason) => onFatal(new RejoinError(`${reason}, so the node joins again`)),

@@ -2,6 +2,7 @@
  * The requests between the nodes of a group: it sends them over the link, and answers those of other nodes with the
  * parts of this node. It decides nothing itself.
  */
+import { setMaxListeners } from 'node:events';
 import { type CommandCall, type CommandName, type CommandValues, execute } from '../../cluster/commands.js';
 import type { LateSite } from '../../cluster/late-site.js';
 import { type LinkClient, LinkError } from '../../cluster/link-client.js';
@@ -36,8 +37,8 @@ export class NodeLink {
   readonly #deps: NodeLinkDeps;
   /** The address of the leader that last failed to answer, so that it is reported once. */
   #silentLeader: string | null = null;
-  /** The fence of the leader that answered last. */
-  #heardLeader: string | null = null;
+  /** Aborts the commands that were sent to the present leader. */
+  #forwards = newAbort();
   /** Number of commands that wait for the next leader. */
   #waiting = 0;
 
@@ -47,32 +48,36 @@ export class NodeLink {
 
   /**
    * Sends the command to the leader. If no leader takes it, waits a bounded time for the next one. Resolves to null if
-   * no other node leads; then nothing was done.
+   * no other node leads; then nothing was done. Rejects with `LinkError` if the leader did not answer.
    */
   async ask<N extends CommandName>(call: CommandCall<N>): Promise<CommandValues[N] | null> {
     const { member, nodeId, elapsed } = this.#deps;
     const endAt = elapsed() + limits.leaderWaitMs;
+    member.forwarded += 1;
     for (;;) {
       const leader = member.leader?.nodeId === nodeId ? null : member.leader;
       const value = leader === null ? null : await this.#forward(leader, call);
       if (value !== null && !(value instanceof LinkError)) return value;
-      const leftMs = endAt - elapsed();
-      const mayWait =
-        leftMs > 0 && !member.isLeader && !member.isUnreachable && this.#waiting < limits.leaderWaitingMax;
-      // A leader answers null while it takes over or steps down, so it is asked again soon.
-      const isTurning = leader !== null && value === null;
-      const waitMs = isTurning ? Math.min(limits.leaderLookMs, leftMs) : leftMs;
-      if (mayWait && ((await this.#nextLeader(leader, waitMs)) || isTurning)) continue;
-      if (value !== null) throw value;
-      return null;
+      if (member.isLeader) return null;
+      if (!(await this.#mayAskAgain(leader, value, endAt - elapsed()))) {
+        if (value !== null) throw value;
+        return null;
+      }
     }
   }
 
-  async #nextLeader(leader: LeaderView | null, ms: number): Promise<boolean> {
+  /** Resolves to true once the next leader serves. */
+  async #mayAskAgain(leader: LeaderView | null, answer: LinkError | null, leftMs: number): Promise<boolean> {
+    const { member } = this.#deps;
+    const isPointless = member.isUnreachable || member.role === 'left';
+    if (leftMs <= 0 || isPointless || this.#waiting >= limits.leaderWaitingMax) return false;
     this.#waiting += 1;
-    const isKnown = await this.#deps.member.nextLeader(leader?.fence ?? null, ms);
+    // A node that has just resigned answers null, and this node learns of the resignation in a moment.
+    const isResigning = leader !== null && answer === null;
+    const waitMs = isResigning ? Math.min(limits.leaderLookMs, leftMs) : leftMs;
+    const isServed = await member.nextLeader(leader?.fence ?? null, waitMs);
     this.#waiting -= 1;
-    return isKnown;
+    return isServed || isResigning;
   }
 
   /** Resolves to null if the node does not lead, and to an error if it did not get the command. */
@@ -80,34 +85,39 @@ export class NodeLink {
     leader: LeaderView,
     call: CommandCall<N>,
   ): Promise<CommandValues[N] | null | LinkError> {
-    const { member, link, site } = this.#deps;
+    const { link, site } = this.#deps;
     const { url } = leader;
-    member.forwarded += 1;
-    const request = { url, method: 'POST', path: '/command', body: call, timeoutMs: limits.forwardMs } as const;
+    const at = { url, method: 'POST', path: '/command', timeoutMs: limits.forwardMs } as const;
+    const request = { ...at, body: call, signal: this.#forwards.signal };
     let answer: { readonly value: CommandValues[N] | null; readonly seq: number };
     try {
       answer = await link.call(request);
     } catch (error) {
-      this.#leaderFailed(leader, error);
+      this.#reportSilent(url, error);
       if (error instanceof LinkError && error.isUnsent) return error;
       throw error;
     }
     this.#silentLeader = null;
-    this.#heardLeader = leader.fence.revision;
     // The caller's next read on this node must include the change.
     if (answer.value !== null) await site.reached(answer.seq, limits.appliedWaitMs);
     return answer.value;
   }
 
   /**
-   * Callers are told `no_leader`; the cause, such as a wrong ADVERTISE_URL, is for the operator. A leader that answered
-   * before, and now refuses connections, is gone.
+   * Ends the commands that the leader before has not answered soon after the next one is known: its node may hang. One
+   * that stepped down answers what it has decided.
    */
-  #leaderFailed(leader: LeaderView, error: unknown): void {
-    const { member, onFailure } = this.#deps;
-    if (this.#silentLeader !== leader.url) onFailure('a command to the leader', error);
-    this.#silentLeader = leader.url;
-    if (this.#heardLeader === leader.fence.revision && isConnectionRefused(error)) void member.depose(leader);
+  leaderChanged(leader: LeaderView | null): void {
+    if (leader === null) return;
+    const earlier = this.#forwards;
+    this.#forwards = newAbort();
+    setTimeout(() => earlier.abort(), limits.forwardGraceMs).unref();
+  }
+
+  /** Callers are told `no_leader`; the cause, such as a wrong ADVERTISE_URL, is for the operator. */
+  #reportSilent(url: string, error: unknown): void {
+    if (this.#silentLeader !== url) this.#deps.onFailure('a command to the leader', error);
+    this.#silentLeader = url;
   }
 
   /** Resolves once the other serving nodes have applied the newest record of this node, or after a bounded time. */
@@ -157,7 +167,9 @@ export class NodeLink {
   async #command(call: CommandCall): Promise<object> {
     const { member, site } = this.#deps;
     const group = this.#deps.group();
-    if (!member.isLeader || group === null) return { value: null, seq: 0 };
+    if (group === null || !(member.isLeader || (await member.takenOver(limits.leaderWaitMs)))) {
+      return { value: null, seq: 0 };
+    }
     const decided = execute(group, call);
     if (decided === undefined) throw new LinkRefusedError(`unknown command ${String(call.name)}`);
     const value = await decided;
@@ -165,8 +177,9 @@ export class NodeLink {
   }
 }
 
-/** True if the host answered that nothing listens at the address. */
-function isConnectionRefused(error: unknown): boolean {
-  if (!(error instanceof LinkError)) return false;
-  return (error.cause as NodeJS.ErrnoException | undefined)?.code === 'ECONNREFUSED';
+/** Many calls may listen to the signal. */
+function newAbort(): AbortController {
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
+  return controller;
 }

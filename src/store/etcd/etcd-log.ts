@@ -203,10 +203,7 @@ export class EtcdLog implements SharedLog {
     return this.client.revokeLease(id);
   }
 
-  async campaign(
-    { nodeId, url, since, cause }: Omit<LeaderView, 'fence' | 'lease'>,
-    lease: string,
-  ): Promise<Fence | null> {
+  async campaign({ nodeId, url, since, cause }: Omit<LeaderView, 'fence'>, lease: string): Promise<Fence | null> {
     const { keys } = this;
     const value = Buffer.from(JSON.stringify({ node_id: nodeId, url, since, cause }));
     const { header, succeeded, responses } = await this.client.txn({
@@ -230,11 +227,6 @@ export class EtcdLog implements SharedLog {
         { request_put: { key: keys.resigned, value: Buffer.from(JSON.stringify(resignation)) } },
       ],
     });
-  }
-
-  async depose({ fence, lease }: LeaderView, cause: string): Promise<void> {
-    await this.client.put({ key: this.keys.resigned, value: Buffer.from(JSON.stringify({ fence, cause })) });
-    await this.client.revokeLease(lease);
   }
 
   async resigned(): Promise<Resignation | null> {
@@ -388,7 +380,7 @@ function holds(keys: EtcdKeys, fence: Fence): Compare {
   return { key: keys.leader, result: 'EQUAL', target: 'CREATE', create_revision: fence.revision };
 }
 
-function leaderOf({ value, create_revision: revision, lease }: KeyValue): LeaderView {
+function leaderOf({ value, create_revision: revision }: KeyValue): LeaderView {
   const said = JSON.parse(value.toString()) as {
     readonly node_id: string;
     readonly url: string;
@@ -396,5 +388,5 @@ function leaderOf({ value, create_revision: revision, lease }: KeyValue): Leader
     readonly cause?: string;
   };
   const { node_id: nodeId, url, since, cause = '' } = said;
-  return { nodeId, url, since, cause, fence: { revision }, lease };
+  return { nodeId, url, since, cause, fence: { revision } };
 }

@@ -122,20 +122,6 @@ if (why !== undefined) {
     assert.equal([slots.map(({ firstSeq }) => firstSeq), trimmed], [[3], 2]);
   });
 
-  test('a leader that was deposed writes no more, and the next one learns the cause', async () => {
-    const log = openLog('/test/depose/');
-    const fence = await leadOn(log, 'a');
-    await log.begin(fence, 'id', 0);
-    const { leader } = await log.view(1);
-    assert.is(await log.keepAlive(leader!.lease, 1_000), 60);
-    await log.depose(leader!, 'its process was gone');
-    assert.is((await log.view(1)).leader, null);
-    assert.is(await log.keepAlive(leader!.lease, 1_000), 0);
-    assert.equal(await log.resigned(), { fence, cause: 'its process was gone' });
-    const late = log.append(fence, { ...batchOf(1), redactions: [] }, 0);
-    assert.ok((await rejection(late)) instanceof OwnerLostError);
-  });
-
   test('a value that stands under another key, or was made with another salt, is refused', async () => {
     const log = openLog('/test/cipher/');
     const fence = await leadOn(log, 'a');

@@ -541,7 +541,7 @@ export const limits = {
   /** How long a forwarded command may take, and how long its node waits until it has applied what came of it. */
   forwardMs: 30_000,
   /** How long a leader that leads no more may take to answer what it was sent. */
-  forwardGraceMs: 500,
+  forwardGraceMs: 100,
   /** A start waits so long for etcd. */
   etcdStartMs: 30_000,
   /** The same of a node that has a log of its own. */

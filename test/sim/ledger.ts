@@ -3,6 +3,7 @@
  * durable. A turn that a crash caught in flight is kept or taken back by what the recovered log says.
  */
 
+import { eventTypes } from '../../src/core/evidence/event-types.js';
 import type { EventAccepted } from '../../src/core/records/records.js';
 import type { ComputedWeights } from '../../src/core/rules/decide-scale.js';
 import type { GroupState } from '../../src/core/state.js';
@@ -265,7 +266,11 @@ function isTaken(facts: readonly Fact[], accepted: ReadonlyMap<string, EventAcce
   const first = facts.find((fact) => fact.kind === 'event');
   if (first === undefined) return true;
   const event = accepted.get(first.id);
-  return event !== undefined && event.peer === first.number && event.timestamp === first.timestamp;
+  if (event === undefined) return false;
+  // Another submission of the same turn may have the same id.
+  const { peer, timestamp, severity, subject, event_type } = event;
+  const isSameContent = timestamp === first.timestamp && severity === first.severity && hex(subject) === first.subject;
+  return isSameContent && peer === first.number && event_type === eventTypes[first.type].id;
 }
 
 function isWithdrawal(expected: Expected | Expected[] | undefined): expected is Expected {

@@ -331,6 +331,16 @@ export function isCompacted(error: unknown): boolean {
   return codeOf(error) === status.OUT_OF_RANGE;
 }
 
+/** Resolves to null if the lease of the write has ended, which its node learns at the next renewal. */
+export async function withLease<T>(write: Promise<T>): Promise<T | null> {
+  try {
+    return await write;
+  } catch (error) {
+    if (codeOf(error) !== status.NOT_FOUND) throw error;
+    return null;
+  }
+}
+
 function isPassing(error: unknown): boolean {
   const code = codeOf(error);
   return error instanceof SharedLogUnavailableError || (code !== undefined && passing.has(code));

@@ -18,7 +18,7 @@ import type {
 import { SharedLogUnavailableError } from '../../group/ports/shared-log.js';
 import { DamagedError, OwnerLostError } from '../../group/ports/storage-errors.js';
 import { limits } from '../../limits.js';
-import { type EtcdClient, isCompacted, isQuota } from './etcd-client.js';
+import { type EtcdClient, isCompacted, isQuota, withLease } from './etcd-client.js';
 import type { EtcdKeys } from './etcd-keys.js';
 import type { Compare, KeyValue, RangeResponse, RequestOp, WatchResponse } from './etcd-messages.js';
 import { decodeSlot, encodeSlot, partsOf, type SlotCipher } from './slot-codec.js';
@@ -206,11 +206,15 @@ export class EtcdLog implements SharedLog {
   async campaign({ nodeId, url, since, cause }: Omit<LeaderView, 'fence'>, lease: string): Promise<Fence | null> {
     const { keys } = this;
     const value = Buffer.from(JSON.stringify({ node_id: nodeId, url, since, cause }));
-    const { header, succeeded, responses } = await this.client.txn({
-      compare: [{ key: keys.leader, result: 'EQUAL', target: 'CREATE', create_revision: '0' }],
-      success: [{ request_put: { key: keys.leader, value, lease } }],
-      failure: [{ request_range: { key: keys.leader } }],
-    });
+    const answer = await withLease(
+      this.client.txn({
+        compare: [{ key: keys.leader, result: 'EQUAL', target: 'CREATE', create_revision: '0' }],
+        success: [{ request_put: { key: keys.leader, value, lease } }],
+        failure: [{ request_range: { key: keys.leader } }],
+      }),
+    );
+    if (answer === null) return null;
+    const { header, succeeded, responses } = answer;
     if (succeeded) return { revision: header.revision };
     // An answer that was lost: the first try made it.
     const found = responses[0]?.response_range?.kvs[0];
@@ -261,7 +265,7 @@ export class EtcdLog implements SharedLog {
 
   async putNode(node: NodeView, lease: string): Promise<void> {
     const { nodeId, ...said } = node;
-    await this.client.put({ key: this.keys.node(nodeId), value: Buffer.from(JSON.stringify(said)), lease });
+    await withLease(this.client.put({ key: this.keys.node(nodeId), value: Buffer.from(JSON.stringify(said)), lease }));
   }
 
   async nodes(): Promise<NodeView[]> {

@@ -122,6 +122,17 @@ if (why !== undefined) {
     assert.equal([slots.map(({ firstSeq }) => firstSeq), trimmed], [[3], 2]);
   });
 
+  test('a node whose lease has ended neither leads nor appears', async () => {
+    const log = openLog('/test/lease/');
+    const lease = '4711';
+    assert.is(await log.campaign({ nodeId: 'a', url: 'http://x', since: 0, cause: 'a test' }, lease), null);
+    const at = { applied: 0, durable: 0, snapshot: 0, started: 0 };
+    const node = { nodeId: 'a', url: 'http://x', role: 'follower', version: '0', format: 1, ...at, reason: null };
+    await log.putNode(node, lease);
+    const { leader, nodes } = await log.view(1);
+    assert.equal([leader, nodes], [null, []]);
+  });
+
   test('a value that stands under another key, or was made with another salt, is refused', async () => {
     const log = openLog('/test/cipher/');
     const fence = await leadOn(log, 'a');

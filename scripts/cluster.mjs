@@ -19,6 +19,8 @@ const count = 3;
 const restartMs = 5_000;
 const startedMs = 60_000;
 const stopMs = 12_000;
+/** Settings of etcd: few old files, so that a scrub is soon over. */
+const [snapshotCount, maxWals] = ['10000', '2'];
 
 const { values } = parseArgs({
   options: {
@@ -132,7 +134,7 @@ try {
       ...['--listen-client-urls', client, '--advertise-client-urls', client],
       ...['--listen-peer-urls', peers[i], '--initial-advertise-peer-urls', peers[i]],
       ...['--initial-cluster', cluster, '--initial-cluster-state', 'new'],
-      ...['--snapshot-count', '10000', '--max-wals', '2', '--max-snapshots', '2'],
+      ...['--snapshot-count', snapshotCount, '--max-wals', maxWals, '--max-snapshots', '2'],
     ]);
   }
   await until('etcd', async () => (await fetch(`${clients[0]}/health`)).status === 200);
@@ -143,6 +145,8 @@ try {
     keep(`node-${i + 1}`, process.execPath, [join(root, 'dist', 'main.js')], {
       CLUSTER: 'etcd',
       ETCD_ENDPOINTS: clients.join(','),
+      ETCD_SNAPSHOT_COUNT: snapshotCount,
+      ETCD_MAX_WALS: maxWals,
       NODE_ID: `node-${i + 1}`,
       ADVERTISE_URL: node,
       CLUSTER_SECRET: secret,

@@ -29,6 +29,8 @@ export interface OperatorDeps {
    * Resolves to the first entry's marker, as hex.
    */
   readonly pushWal: (settings: WalSettings, onProgress: OnProgress) => Promise<string>;
+  /** The members' settings, unless a scrub names others. */
+  readonly walSettings: WalSettings;
   readonly defragmentAll: () => Promise<void>;
   /** ms since 1970. */
   readonly now: () => number;
@@ -84,10 +86,11 @@ export class ClusterOperator implements ClusterOperations {
 
   scrub(settings: Partial<WalSettings> = {}, onProgress: OnProgress = () => undefined): Promise<Outcome<ScrubResult>> {
     if (!this.#deps.member.isLeader) return this.#askLeader('/cluster-scrub', limits.scrubMs, settings);
-    const allSettings = { snapshotEntries: limits.walSnapshotEntries, files: limits.walFiles, ...settings };
-    this.#scrubbing ??= refusedIfSilent(this.#scrub(allSettings, onProgress)).finally(() => {
-      this.#scrubbing = null;
-    });
+    this.#scrubbing ??= refusedIfSilent(this.#scrub({ ...this.#deps.walSettings, ...settings }, onProgress)).finally(
+      () => {
+        this.#scrubbing = null;
+      },
+    );
     return this.#scrubbing;
   }
 

@@ -481,6 +481,18 @@ export const variables = {
     fallback: null,
     parse: parsePrefix,
   }),
+  etcdSnapshotCount: variable<number>({
+    name: 'ETCD_SNAPSHOT_COUNT',
+    meaning: "`--snapshot-count` of etcd's members, which tells how much a scrub of their files has to write",
+    fallback: limits.walSnapshotEntries,
+    parse: wholeNumber(1, limits.walSnapshotEntriesMax),
+  }),
+  etcdMaxWals: variable<number>({
+    name: 'ETCD_MAX_WALS',
+    meaning: "`--max-wals` of etcd's members, likewise",
+    fallback: limits.walFiles,
+    parse: wholeNumber(1, limits.walFilesMax),
+  }),
   nodeId: variable<string | null>({
     name: 'NODE_ID',
     meaning: 'Unique name of this node in its group, bound to `DATA_DIR`; required with `CLUSTER=etcd`',

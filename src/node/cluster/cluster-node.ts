@@ -133,6 +133,7 @@ export class ClusterNode {
       endpoints: settings.endpoints,
       members: () => membersOf(log),
       pushWal: (wal, onProgress) => log.pushWal(wal, onProgress),
+      walSettings: { snapshotEntries: config.etcdSnapshotCount, files: config.etcdMaxWals },
       defragmentAll: () => this.#duties.defragment(),
       now: () => clock.now(),
     });

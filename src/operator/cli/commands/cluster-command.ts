@@ -41,12 +41,12 @@ export function addCluster(program: Command, session: Session): void {
     .option('--now', 'scrub now, which is also the default')
     .option(
       '--snapshot-count <number>',
-      "the members' setting of this name, if it is not etcd's default",
+      "the members' setting of this name, if it is not ETCD_SNAPSHOT_COUNT",
       countUpTo(limits.walSnapshotEntriesMax),
     )
     .option(
       '--max-wals <number>',
-      "the members' setting of this name, if it is not etcd's default",
+      "the members' setting of this name, if it is not ETCD_MAX_WALS",
       countUpTo(limits.walFilesMax),
     )
     .option('--search <dir>', "then prove it by a byte search of a member's data folder on this machine")

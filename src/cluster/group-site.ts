@@ -4,6 +4,7 @@
  */
 import type { GroupLoop } from '../group/actor/loop.js';
 import type { Fence, Slot } from '../group/ports/shared-log.js';
+import { DivergedError } from '../group/ports/storage-errors.js';
 import type { MemberSite } from './member-deps.js';
 
 /** The log of this node, as a follower and as the leader. */
@@ -101,6 +102,12 @@ export class GroupSite implements MemberSite {
     // Another step may have applied some of the slots.
     const next = slots.filter(({ firstSeq }) => firstSeq > appliedSeq);
     if (next.length === 0) return;
+    // Checked before this node's files hold the slot.
+    if (!this.#deps.loop().actor.precedes(next[0]!)) {
+      throw new DivergedError(
+        `the slot at record ${next[0]!.firstSeq} does not follow record ${appliedSeq} of this node`,
+      );
+    }
     await this.#deps.log.take(next);
     this.#deps.loop().followed(next);
   }

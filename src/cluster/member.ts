@@ -8,6 +8,7 @@ import { messageOf } from '../errors.js';
 import type { ClusterHealth, ClusterRole } from '../group/cluster-api.js';
 import type { Fence, LeaderView, NodeView, SharedView, Slot } from '../group/ports/shared-log.js';
 import { SharedLogUnavailableError } from '../group/ports/shared-log.js';
+import { DivergedError } from '../group/ports/storage-errors.js';
 import { limits } from '../limits.js';
 import { Lease } from './lease.js';
 import type { MemberDeps, Takeover } from './member-deps.js';
@@ -332,6 +333,7 @@ export class ClusterMember implements ClusterHealth {
         return this.#rejoin("this node's log differs from the shared log, which has no slot that follows it");
       this.#heardOf(view.leader);
       await this.#take(view.slots);
+      if (this.#isRetired) return;
       const { weights } = view.nodes.find(({ nodeId }) => nodeId === view.leader?.nodeId) ?? {};
       if (weights !== undefined) this.#deps.site.noteWeights(weights.basedOnSeq, weights.computedAt);
       // A full page means that more slots may follow.
@@ -346,6 +348,7 @@ export class ClusterMember implements ClusterHealth {
   }
 
   #rejoin(reason: string): void {
+    if (this.#isRetired) return;
     this.#isRetired = true;
     this.#deps.onBehind(reason);
   }
@@ -384,6 +387,7 @@ export class ClusterMember implements ClusterHealth {
       view = await log.view(this.appliedSeq + 1);
       if (view.leader?.fence.revision !== fence.revision || this.#fence !== fence) return;
       await this.#take(view.slots);
+      if (this.#isRetired) return;
     } while (view.slots.length > 0);
     this.#stopWatch?.();
     this.#stopWatch = null;
@@ -464,7 +468,13 @@ export class ClusterMember implements ClusterHealth {
       next.push(slot);
       seq += countOf(slot.bytes);
     }
-    if (next.length > 0) await this.#deps.site.take(next);
+    if (next.length === 0) return;
+    try {
+      await this.#deps.site.take(next);
+    } catch (error) {
+      if (!(error instanceof DivergedError)) throw error;
+      this.#rejoin(`this node's log differs from the shared log: ${error.message}`);
+    }
   }
 
   #reached(trimmed: number): void {

@@ -3,23 +3,28 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { GroupSite } from '../../src/cluster/group-site.js';
 import type { GroupLoop } from '../../src/group/actor/loop.js';
+import type { Slot } from '../../src/group/ports/shared-log.js';
+import { DivergedError } from '../../src/group/ports/storage-errors.js';
 
 const fence = { revision: '7' };
 
 class World {
   readonly calls: string[] = [];
+  /** True if the next slot follows the state. */
+  isNext = true;
   configure: () => Promise<void> = async () => undefined;
   settled: Promise<void> = Promise.resolve();
   readonly log = {
     storingFrom: null as number | null,
-    take: async () => undefined,
+    take: async (slots: readonly Slot[]) => void this.calls.push(`log takes ${slots.map(({ firstSeq }) => firstSeq)}`),
     forgets: () => false,
     lead: () => void this.calls.push('log leads'),
     follow: () => void this.calls.push('log follows'),
     settled: () => this.settled,
   };
   readonly #loop = {
-    actor: { durableSeq: 9, isSettled: true },
+    actor: { durableSeq: 9, isSettled: true, precedes: () => this.isNext },
+    followed: () => void this.calls.push('loop follows slots'),
     failed: false,
     fail: (error: Error) => {
       this.calls.push(`loop fails: ${error.message}`);
@@ -73,6 +78,18 @@ test('a node reports as durable only what its own files hold', () => {
   // The local commit of the turn begins before the turn is applied.
   log.storingFrom = 10;
   assert.is(site.durableSeq, 9);
+});
+
+test('a slot that does not follow the state of this node is not written to its files', async () => {
+  const world = new World();
+  const slots = [10, 11].map((firstSeq) => ({ firstSeq, bytes: new Uint8Array(), redactions: [] }));
+  await world.site.take(slots);
+  assert.equal(world.calls, ['log takes 10,11', 'loop follows slots']);
+  world.isNext = false;
+  const error = await world.site.take(slots).catch((reason: unknown) => reason);
+  assert.instance(error, DivergedError);
+  assert.match(String(error), 'the slot at record 10 does not follow record 9');
+  assert.is(world.calls.length, 2);
 });
 
 test('a configuration refused because the node no longer leads is no failure', async () => {

@@ -4,6 +4,8 @@ import * as assert from 'uvu/assert';
 import { ClusterMember } from '../../src/cluster/member.js';
 import type { MemberDeps, MemberSite } from '../../src/cluster/member-deps.js';
 import type { LeaderView, SharedLog, SharedView } from '../../src/group/ports/shared-log.js';
+import { DivergedError } from '../../src/group/ports/storage-errors.js';
+import { batchOf } from '../contracts/log.js';
 
 /** A member whose shared log answers as `view` states. `site` and `log` replace parts of its dependencies. */
 function memberOver(
@@ -37,12 +39,16 @@ function memberOver(
 }
 
 /** Resolves with the reason for which a node whose last record is `appliedSeq` joins again. */
-function rejoinReason(appliedSeq: number, view: Pick<SharedView, 'trimmed' | 'slots'>): Promise<string> {
+function rejoinReason(
+  appliedSeq: number,
+  view: Pick<SharedView, 'trimmed' | 'slots'>,
+  taking = new Error('no slot follows the log of this node'),
+): Promise<string> {
   return new Promise((resolve, reject) => {
     const member = memberOver(() => view, {
       site: {
         ...{ appliedSeq, durableSeq: appliedSeq },
-        take: () => Promise.reject(new Error('no slot follows the log of this node')),
+        take: () => Promise.reject(taking),
       },
       deps: {
         onBehind: (reason) => {
@@ -64,6 +70,15 @@ test('a node joins again if the slots that follow its log were deleted', async (
 
 test('a node joins again if no slot follows its log, because its log is not the log of the group', async () => {
   assert.match(await rejoinReason(9, { trimmed: 5, slots: [slotAt(12)] }), /differs from the shared log/);
+});
+
+test('a node joins again if the next slot follows another history than its own', async () => {
+  const slots = [{ ...slotAt(10), bytes: batchOf(10).bytes }];
+  const diverged = new DivergedError('the slot at record 10 does not follow record 9 of this node');
+  assert.match(
+    await rejoinReason(9, { trimmed: 5, slots }, diverged),
+    /differs from the shared log: the slot at record/,
+  );
 });
 
 const leaderOf = (revision: string): LeaderView => ({

@@ -30,7 +30,9 @@ const ofNode = (name: string) => !name.startsWith('ETCD_') || name === 'ETCD_END
 /** Variables below a heading of a YAML file, without what YAML merges in. */
 function assigned(text: string, heading: RegExp): Record<string, string> {
   const block = heading.exec(text)?.[1] ?? '';
-  const lines = Array.from(block.matchAll(/^ +([A-Z]\w*): (.*)$/gm), ([, name, value]) => [name!, value!] as const);
+  const lines = Array.from(block.matchAll(/^ +([A-Z]\w*): (.*)$/gm), ([, name, value]) => {
+    return [name!, value!.replace(/^"(.*)"$/, '$1')] as const;
+  });
   return Object.fromEntries(lines);
 }
 const ofCompose = assigned(compose, /environment: &node-environment\n((?: {4}.*\n)+)/);

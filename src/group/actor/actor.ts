@@ -88,6 +88,11 @@ export class GroupActor<T> {
     return this.#inFlight === null && this.state.lastSeq === this.#durableSeq && !this.#redactor.busy;
   }
 
+  /** True if the batch follows what is applied. */
+  precedes(stored: StoredBatch): boolean {
+    return batchFrom(stored).follows(this.#chain, this.state.lastSeq);
+  }
+
   /** Applies the next durable batch, which another node decided. No turn may be in flight. */
   follow(stored: StoredBatch): void {
     if (this.#inFlight !== null) throw new Error('actor: a turn is in flight');

@@ -10,6 +10,11 @@ export class DamagedError extends Error {
   override readonly name = 'DamagedError';
 }
 
+/** The next batch of the group's log does not follow the last one of this node, whose log is of another history. */
+export class DivergedError extends Error {
+  override readonly name = 'DivergedError';
+}
+
 /** Stored data could not be read for another reason than damage, so that its state is unknown. */
 export class UnreadError extends Error {
   override readonly name: string = 'UnreadError';

@@ -144,12 +144,26 @@ export interface FetchDeps {
   readonly signal: AbortSignal;
 }
 
+function stagingOf(dir: string): string {
+  return join(dir, '.joining');
+}
+
+/** True if the folder's data must be replaced by a copy of another node's. */
+export function isJoining(dir: string): boolean {
+  return existsSync(stagingOf(dir));
+}
+
+/** Has the next start replace the folder's data by a copy of another node's. */
+export function markJoining(dir: string): void {
+  mkdirSync(stagingOf(dir), { recursive: true, mode: 0o700 });
+}
+
 /**
  * Fetches a copy from another node and replaces the data in the folder with it. Tries the other nodes in turn until one
  * succeeds.
  */
 export async function fetchCopy({ dir, link, nodes, log, signal }: FetchDeps): Promise<void> {
-  const staging = join(dir, '.joining');
+  const staging = stagingOf(dir);
   for (let tries = 0; ; tries++) {
     try {
       const donors = (await nodes()).filter(({ role }) => role === 'leader' || role === 'follower');

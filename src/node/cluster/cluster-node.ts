@@ -3,8 +3,6 @@
  * loaded with `CLUSTER=etcd` only, because it loads the client of etcd.
  */
 import { hash, randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -34,7 +32,7 @@ import { within } from '../../workers/within.js';
 import type { Config } from '../config.js';
 import { RejoinError, StartEndedError, StartRefusedError } from '../startup.js';
 import { version } from '../version.js';
-import { CopyDonor, fetchCopy } from './cluster-copy.js';
+import { CopyDonor, fetchCopy, isJoining, markJoining } from './cluster-copy.js';
 import { type ClusterSettings, membersOf, openEtcdLog, settingsOf } from './cluster-folder.js';
 import { LocalScrub } from './local-scrub.js';
 import { NodeLink } from './node-link.js';
@@ -99,7 +97,10 @@ export class ClusterNode {
       onLeader: (leader) => this.#nodeLink.leaderChanged(leader),
       now: () => clock.now(),
       note,
-      onBehind: (reason) => onFatal(new RejoinError(`${reason}, so the node joins again`)),
+      onBehind: (reason) => {
+        markJoining(dir);
+        onFatal(new RejoinError(`${reason}, so the node joins again`));
+      },
       onFailed: (error) => this.loopFailed(error),
     });
     this.#link = new LinkClient(settings.secret, config.groupId);
@@ -172,7 +173,7 @@ export class ClusterNode {
   async prepare(lastSeq: number | null): Promise<void> {
     const { log } = this.#ports;
     const mark = readMark(this.#dir);
-    const isIncomplete = existsSync(join(this.#dir, '.joining'));
+    const isIncomplete = isJoining(this.#dir);
     const hasOwn = mark !== null && lastSeq !== null && lastSeq > 0 && !isIncomplete;
     const clusterId = await this.#clusterIdWithin(hasOwn ? limits.etcdOwnStartMs : limits.etcdStartMs, !hasOwn);
     if (clusterId === undefined) {

@@ -1,13 +1,15 @@
 /** Three nodes of one group over three members of etcd: roles, forwarding, takeover, joining and erasure. */
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { noEtcd } from '../../bench/cluster/etcd-members.js';
 import { appliedSeq, salt, sameSeq } from '../../bench/cluster/node-group.js';
-import { Batch } from '../../src/core/records/batch.js';
+import { Batch, BatchWriter, NONCE_BYTES } from '../../src/core/records/batch.js';
 import { limits } from '../../src/limits.js';
 import { openLogReader } from '../../src/store/log/lmdb-log.js';
+import { claimFolder } from '../../src/store/ownership/owner.js';
+import { deadProcess } from '../store/temporary-folder.js';
 import { beginPtf } from '../support/ptf.js';
 import { differences, StreamReader } from '../support/stream-reader.js';
 import { until } from '../support/until.js';
@@ -69,6 +71,15 @@ async function logOf({ dir }: ClusterNode): Promise<NodeLog> {
   }
   await log.close();
   return { eventIds, digest: digest.digest('hex') };
+}
+
+/** Returns the batch that holds a record. */
+async function batchAt({ dir }: ClusterNode, seq: number): Promise<Batch> {
+  const log = openLogReader(dir);
+  const [stored] = log.from(seq, 1, 1e6);
+  const batch = new Batch(Buffer.from(stored!.bytes));
+  await log.close();
+  return batch;
 }
 
 /** Returns the logs of all nodes, once each has applied the same records. */
@@ -204,6 +215,26 @@ if (missing !== undefined) {
     await sameSeq(nodes);
     assert.match(away.child.output, /starting again/);
     assert.equal(await logOf(away), await logOf(leader));
+  });
+
+  test('a node whose log forked on the boundary of a slot joins again', async () => {
+    const [leader, forked] = await roles();
+    const seq = await sameSeq(nodes);
+    await forked.child.kill();
+    for (let n = 0; n < 3; n++) await store(leader, 'forked');
+    // The same records as in the group's next batch, at another time.
+    const [last, next] = await Promise.all([batchAt(forked, seq), batchAt(leader, seq + 1)]);
+    const fork = new BatchWriter();
+    for (const record of next) fork.add(record);
+    const { firstSeq, bytes } = fork.seal(seq + 1, next.at + 1, randomBytes(NONCE_BYTES), last.chain);
+    const files = await claimFolder(forked.dir, deadProcess());
+    await files.append({ firstSeq, bytes }, []);
+    await files.close();
+    forked.start();
+    await forked.ready();
+    await sameSeq(nodes);
+    assert.match(forked.child.output, /differs from the shared log/);
+    assert.equal(await logOf(forked), await logOf(leader));
   });
 
   test('a node that cannot join yet listens, reports its role, and stops when asked to', async () => {

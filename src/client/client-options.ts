@@ -1,6 +1,6 @@
 /** The options of a client, and their defaults. */
 import { bounds } from './bounds.js';
-import { secretText } from './ids/secret.js';
+import { secretText } from './ids/secret-text.js';
 import { checkFallback, type Fallback } from './read/score-reader.js';
 import { poolTransport } from './transport/pool-transport.js';
 import { RequestSigner } from './transport/request-signer.js';

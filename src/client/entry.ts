@@ -8,6 +8,16 @@
  */
 import './require-node.js';
 
+export type {
+  CallOptions,
+  ErasedSubject,
+  Feed,
+  FollowOptions,
+  ReadOptions,
+  RegisteredPeer,
+  Registration,
+  SubmitManyOptions,
+} from './call-types.js';
 export type { TrustClientOptions } from './client-options.js';
 export type { FeedPhase, FeedState } from './feed/feed-state.js';
 export { type NormalizeOptions, normalizePlayerId } from './ids/normalize.js';
@@ -22,16 +32,6 @@ export {
   type PolicyTally,
   TrustPolicy,
 } from './policy/policy.js';
-export type {
-  CallOptions,
-  ErasedSubject,
-  Feed,
-  FollowOptions,
-  ReadOptions,
-  RegisteredPeer,
-  Registration,
-  SubmitManyOptions,
-} from './read/calls.js';
 export type { Fallback } from './read/score-reader.js';
 export { type Fetch, fetchTransport } from './transport/fetch-transport.js';
 export { type PoolTransportOptions, poolTransport } from './transport/pool-transport.js';

@@ -4,14 +4,6 @@
 import type { EventBody, RegistrationBody } from '../contract/request-bodies.js';
 import type { TrustScoreBody } from '../contract/response-bodies.js';
 import { bounds } from './bounds.js';
-import { type Settings, settingsOf, type TrustClientOptions } from './client-options.js';
-import { VerdictFeed } from './feed/live-feed.js';
-import { valuesOf } from './feed/stream-frames.js';
-import { TrustTable } from './feed/trust-table.js';
-import { normalizedFor } from './ids/normalize.js';
-import { SaltCheck } from './ids/salt-check.js';
-import { isSubjectHash, sentId } from './ids/subject.js';
-import type { PlayerTrust, Verdict } from './player-trust.js';
 import type {
   CallOptions,
   ErasedSubject,
@@ -21,7 +13,15 @@ import type {
   RegisteredPeer,
   Registration,
   SubmitManyOptions,
-} from './read/calls.js';
+} from './call-types.js';
+import { type Settings, settingsOf, type TrustClientOptions } from './client-options.js';
+import { VerdictFeed } from './feed/live-feed.js';
+import { valuesOf } from './feed/stream-frames.js';
+import { TrustTable } from './feed/trust-table.js';
+import { normalizedFor } from './ids/normalize.js';
+import { SaltCheck } from './ids/salt-check.js';
+import { isSubjectHash, sentId } from './ids/subject.js';
+import type { PlayerTrust, Verdict } from './player-trust.js';
 import { ScoreReader } from './read/score-reader.js';
 import { type Answer, type Ask, Caller, isRecord, notTheContract } from './transport/caller.js';
 import { ReadFloor } from './transport/read-floor.js';

@@ -2,10 +2,10 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bounds } from '../../src/client/bounds.js';
+import type { Feed } from '../../src/client/call-types.js';
 import type { TrustClientOptions } from '../../src/client/client-options.js';
 import { saltCheckOf } from '../../src/client/ids/salt-check.js';
 import { subjectHash } from '../../src/client/ids/subject.js';
-import type { Feed } from '../../src/client/read/calls.js';
 import { TrustClient } from '../../src/client/trust-client.js';
 import type { TrustError } from '../../src/client/trust-error.js';
 import { Random } from '../support/random.js';

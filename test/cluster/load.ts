@@ -4,8 +4,8 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { salt } from '../../bench/cluster/node-group.js';
+import type { Feed, RegisteredPeer } from '../../src/client/call-types.js';
 import { subjectHash } from '../../src/client/ids/subject.js';
-import type { Feed, RegisteredPeer } from '../../src/client/read/calls.js';
 import { TrustClient } from '../../src/client/trust-client.js';
 import { TrustError } from '../../src/client/trust-error.js';
 import { Random } from '../support/random.js';

@@ -2,7 +2,7 @@
 import * as crypto from 'node:crypto';
 import { bounds } from '../bounds.js';
 import { TrustError } from '../trust-error.js';
-import { secretText } from './secret.js';
+import { secretText } from './secret-text.js';
 
 /** Half of a surrogate pair: a string with one has no UTF-8 form that could be hashed. */
 const loneSurrogate = /\p{Surrogate}/u;

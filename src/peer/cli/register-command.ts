@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { bounds } from '../../client/bounds.js';
 import { saltCheckOf } from '../../client/ids/salt-check.js';
-import { secretText } from '../../client/ids/secret.js';
+import { secretText } from '../../client/ids/secret-text.js';
 import { TrustClient } from '../../client/trust-client.js';
 import { type ConfigFile, configPathOf, variableOf } from '../config/peer-config.js';
 import { readSmallFile, replaceSmallFile } from '../config/small-file.js';

@@ -4,7 +4,7 @@
  */
 import { join, resolve } from 'node:path';
 import { bounds } from '../../client/bounds.js';
-import { secretText } from '../../client/ids/secret.js';
+import { secretText } from '../../client/ids/secret-text.js';
 import { signingPublicKey } from '../../client/transport/request-signer.js';
 import { TrustError } from '../../client/trust-error.js';
 import { wrongUsage } from '../peer-error.js';

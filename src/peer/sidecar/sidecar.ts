@@ -6,11 +6,11 @@
 import * as crypto from 'node:crypto';
 import { join } from 'node:path';
 import { bounds } from '../../client/bounds.js';
+import type { Feed } from '../../client/call-types.js';
 import { saltCheckOf } from '../../client/ids/salt-check.js';
 import { isSubjectHash } from '../../client/ids/subject.js';
 import type { PlayerTrust } from '../../client/player-trust.js';
 import { type PolicyMode, TrustPolicy } from '../../client/policy/policy.js';
-import type { Feed } from '../../client/read/calls.js';
 import type { TrustClient } from '../../client/trust-client.js';
 import { TrustError } from '../../client/trust-error.js';
 import { EventSpool } from '../../client/write/spool/event-spool.js';

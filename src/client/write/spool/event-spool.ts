@@ -6,7 +6,7 @@
 import { mkdir } from 'node:fs/promises';
 import { resolve as absolute } from 'node:path';
 import { bounds } from '../../bounds.js';
-import type { CallOptions } from '../../read/calls.js';
+import type { CallOptions } from '../../call-types.js';
 import { onAbort, type Runtime, systemRuntime } from '../../transport/runtime.js';
 import { TrustError } from '../../trust-error.js';
 import type { TrustEvent } from '../submission.js';

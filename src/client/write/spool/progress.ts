@@ -1,6 +1,6 @@
 /** The progress of a spool's deliveries, as its owner sees it. */
 import type { EventBody } from '../../../contract/request-bodies.js';
-import type { CallOptions } from '../../read/calls.js';
+import type { CallOptions } from '../../call-types.js';
 import type { TrustError, TrustErrorCode } from '../../trust-error.js';
 import type { DeliveryResult, TrustEvent } from '../submission.js';
 

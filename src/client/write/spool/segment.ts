@@ -4,7 +4,7 @@
  */
 import * as zlib from 'node:zlib';
 import { bounds } from '../../bounds.js';
-import { crc32Before } from './crc.js';
+import { crc32Before } from './backward-crc.js';
 
 const magic = Buffer.from('PTFSPOOL');
 const version = 1;

@@ -2,10 +2,10 @@
  * Options, arguments and results of the client's calls. Only the types of a score, an event and its outcome are defined
  * elsewhere.
  */
-import type { RegistrationBody } from '../../contract/request-bodies.js';
-import type { RegisteredPeerBody } from '../../contract/response-bodies.js';
-import type { FeedState } from '../feed/feed-state.js';
-import type { Fallback } from './score-reader.js';
+import type { RegistrationBody } from '../contract/request-bodies.js';
+import type { RegisteredPeerBody } from '../contract/response-bodies.js';
+import type { FeedState } from './feed/feed-state.js';
+import type { Fallback } from './read/score-reader.js';
 
 /**
  * The options of every call.

@@ -498,10 +498,13 @@ export const limits = {
   /** Slots and bytes of one read. */
   slotsRead: 64,
   noLeaderRetryAfterS: 2,
-  /** A change that no leader takes waits so long for the next one: longer than the default lease. At most so many. */
+  /** The longest wait of a change for a leader; the default lease is shorter. */
   leaderWaitMs: 4_000,
-  leaderWaitingMax: 1_024,
+  /** Changes that wait for a leader. They open as many connections to it at once. */
+  leaderWaitingMax: 256,
+  /** While changes wait: how often a leader is looked for, and how soon one that could not be reached is tried again. */
   leaderLookMs: 50,
+  leaderRetryMs: 500,
   /** Turns of a cluster: more events, or more bytes, take longer than a second turn. */
   clusterTurnEvents: 400,
   clusterTurnBytes: 128 * KiB,
@@ -540,8 +543,8 @@ export const limits = {
   appliedWaitMs: 1_000,
   /** How long a forwarded command may take, and how long its node waits until it has applied what came of it. */
   forwardMs: 30_000,
-  /** How long a leader that leads no more may take to answer what it was sent. */
-  forwardGraceMs: 100,
+  /** The time that a living node has to answer the commands that it took as the leader before. */
+  forwardGraceMs: 1_500,
   /** A start waits so long for etcd. */
   etcdStartMs: 30_000,
   /** The same of a node that has a log of its own. */

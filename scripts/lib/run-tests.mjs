@@ -83,7 +83,8 @@ function runFile(path, { timeoutMs, endsWithinMs, env, signal }) {
       chunks.push(chunk);
       if (isSummarized || !/^ {2}Duration: /m.test(chunk.toString('latin1'))) return;
       isSummarized = true;
-      if (endsWithinMs < timeoutMs) limit(endsWithinMs, `did not end within ${endsWithinMs / 1000} s of its last test`);
+      const leftMs = timeoutMs - (performance.now() - startedAt);
+      if (endsWithinMs < leftMs) limit(endsWithinMs, `did not end within ${endsWithinMs / 1000} s of its last test`);
     });
     child.stderr.on('data', (chunk) => chunks.push(chunk));
     const killGroup = () => {

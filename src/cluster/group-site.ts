@@ -83,6 +83,7 @@ export class GroupSite implements MemberSite {
 
   take(slots: readonly Slot[]): Promise<void> {
     return this.#afterOthers(async () => {
+      this.#mustFollow(slots);
       let plain: Slot[] = [];
       for (const slot of slots) {
         if (slot.redactions.length > 0) {
@@ -97,17 +98,19 @@ export class GroupSite implements MemberSite {
     });
   }
 
+  /** Throws `DivergedError` before this node's files hold any of the slots. */
+  #mustFollow(slots: readonly Slot[]): void {
+    const { appliedSeq } = this;
+    const next = slots.find(({ firstSeq }) => firstSeq > appliedSeq);
+    if (next === undefined || this.#deps.loop().actor.precedes(next)) return;
+    throw new DivergedError(`the slot at record ${next.firstSeq} does not follow record ${appliedSeq} of this node`);
+  }
+
   async #takeNow(slots: readonly Slot[]): Promise<void> {
     const { appliedSeq } = this;
     // Another step may have applied some of the slots.
     const next = slots.filter(({ firstSeq }) => firstSeq > appliedSeq);
     if (next.length === 0) return;
-    // Checked before this node's files hold the slot.
-    if (!this.#deps.loop().actor.precedes(next[0]!)) {
-      throw new DivergedError(
-        `the slot at record ${next[0]!.firstSeq} does not follow record ${appliedSeq} of this node`,
-      );
-    }
     await this.#deps.log.take(next);
     this.#deps.loop().followed(next);
   }

@@ -98,6 +98,10 @@ export class LinkClient {
     }
   }
 
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   /** Ends all running calls and refuses further ones. */
   close(): void {
     this.#isClosed = true;
@@ -149,8 +153,12 @@ export class LinkClient {
     });
   }
 
-  /** Node's agent leaves the calls that wait for a connection waiting if the node cannot be reached. */
+  /**
+   * Ends the calls that wait for a connection to a node that cannot be reached, unless other connections to it are
+   * open: Node's agent would leave them waiting.
+   */
   #endQueued(url: string, error: Error): void {
+    if (Object.keys(this.#agentOf(url).sockets).length > 0) return;
     const queued = [...this.#running].filter((call) => call.url === url && call.isQueued());
     for (const { end } of queued) end(error);
   }

@@ -37,10 +37,13 @@ export interface MemberDeps {
   /** ms since 1970. */
   readonly now: () => number;
   readonly note: (level: 'info' | 'warn' | 'error', fields: object, text: string) => void;
-  /** Called when another leader is known, or none any more. */
-  readonly onLeader: (leader: LeaderView | null) => void;
-  /** Called when this node cannot continue from its own log and must join again, with the reason. */
-  readonly onBehind: (reason: string) => void;
+  /** Called when another leader is known, or none any more. `isEarlierAlive`: the node that led before is alive. */
+  readonly onLeader: (leader: LeaderView | null, isEarlierAlive: boolean) => void;
+  /**
+   * Called when this node cannot continue from its own log and must join again, with the reason. `hasDiverged`: its log
+   * is of another history.
+   */
+  readonly onBehind: (reason: string, hasDiverged: boolean) => void;
   /** Called when this node cannot stay in the cluster. */
   readonly onFailed: (error: unknown) => void;
 }

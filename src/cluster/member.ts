@@ -165,12 +165,17 @@ export class ClusterMember implements ClusterHealth {
     return this.#leader !== null && (this.#leader.nodeId !== this.#deps.nodeId || this.isLeader);
   }
 
+  /** True if this node can learn of another leader. */
+  get canLearn(): boolean {
+    return !(this.#ended || this.#isRetired || this.#isUnreachable || this.#role === 'left');
+  }
+
   async #waitUntil(holds: () => boolean, ms: number): Promise<boolean> {
     const endAt = this.#deps.elapsed() + ms;
     for (;;) {
       if (holds()) return true;
       const leftMs = endAt - this.#deps.elapsed();
-      if (leftMs <= 0 || this.#ended) return false;
+      if (leftMs <= 0 || !this.canLearn) return false;
       await new Promise<void>((resolve) => {
         const done = (): void => {
           clearTimeout(timer);
@@ -184,11 +189,17 @@ export class ClusterMember implements ClusterHealth {
     }
   }
 
-  #heardOf(leader: LeaderView | null): void {
+  #heardOf(leader: LeaderView | null, nodes: readonly NodeView[] = []): void {
     const isAnother = leader?.fence.revision !== this.#leader?.fence.revision;
+    const earlier = this.#lastLeader?.nodeId;
     this.#leader = leader;
     if (leader !== null) this.#lastLeader = leader;
-    if (isAnother) this.#deps.onLeader(leader);
+    if (isAnother) {
+      this.#deps.onLeader(
+        leader,
+        nodes.some(({ nodeId }) => nodeId === earlier),
+      );
+    }
     this.#release();
   }
 
@@ -331,7 +342,7 @@ export class ClusterMember implements ClusterHealth {
       // The node would answer reads from a log that the group does not have.
       if ((view.slots[0]?.firstSeq ?? 0) > this.appliedSeq + 1)
         return this.#rejoin("this node's log differs from the shared log, which has no slot that follows it");
-      this.#heardOf(view.leader);
+      this.#heardOf(view.leader, view.nodes);
       await this.#take(view.slots);
       if (this.#isRetired) return;
       const { weights } = view.nodes.find(({ nodeId }) => nodeId === view.leader?.nodeId) ?? {};
@@ -347,10 +358,11 @@ export class ClusterMember implements ClusterHealth {
     }
   }
 
-  #rejoin(reason: string): void {
+  #rejoin(reason: string, hasDiverged = false): void {
     if (this.#isRetired) return;
     this.#isRetired = true;
-    this.#deps.onBehind(reason);
+    this.#release();
+    this.#deps.onBehind(reason, hasDiverged);
   }
 
   /** Handles a leader key of this node: a campaign whose answer was lost, or one from before a demotion. */
@@ -401,7 +413,7 @@ export class ClusterMember implements ClusterHealth {
     }
     if (this.#fence !== fence) return;
     this.#role = 'leader';
-    this.#heardOf(view.leader);
+    this.#heardOf(view.leader, view.nodes);
     this.takeovers += 1;
     note('info', { applied_seq: this.appliedSeq, fence: fence.revision, cause }, 'the node leads');
     void this.report();
@@ -473,7 +485,7 @@ export class ClusterMember implements ClusterHealth {
       await this.#deps.site.take(next);
     } catch (error) {
       if (!(error instanceof DivergedError)) throw error;
-      this.#rejoin(`this node's log differs from the shared log: ${error.message}`);
+      this.#rejoin(`this node's log differs from the shared log: ${error.message}`, true);
     }
   }
 
@@ -491,6 +503,7 @@ export class ClusterMember implements ClusterHealth {
   #unreachable(error: unknown): void {
     if (this.#isUnreachable || this.#ended) return;
     this.#isUnreachable = true;
+    this.#release();
     this.#deps.note('error', { fault: messageOf(error) }, 'etcd does not answer');
   }
 }

@@ -51,9 +51,9 @@ function rejoinReason(
         take: () => Promise.reject(taking),
       },
       deps: {
-        onBehind: (reason) => {
+        onBehind: (reason, hasDiverged) => {
           void member.end();
-          resolve(reason);
+          resolve(hasDiverged ? `diverged: ${reason}` : reason);
         },
         onFailed: reject,
       },
@@ -77,7 +77,7 @@ test('a node joins again if the next slot follows another history than its own',
   const diverged = new DivergedError('the slot at record 10 does not follow record 9 of this node');
   assert.match(
     await rejoinReason(9, { trimmed: 5, slots }, diverged),
-    /differs from the shared log: the slot at record/,
+    /^diverged: .* differs from the shared log: the slot at record/,
   );
 });
 
@@ -96,8 +96,10 @@ test('a caller that waits for the next leader learns of it, and of a stop', asyn
     leader = leaderOf('2');
     assert.ok(await next);
     const never = member.nextLeader(leader.fence, 60_000);
+    const since = performance.now();
     await member.end();
     assert.not(await never);
+    assert.ok(performance.now() - since < 30_000, 'the stop ended the wait');
   } finally {
     await member.end();
   }
@@ -123,7 +125,10 @@ test('nobody is served by a node that still finds itself the leader, but does no
     assert.is(member.leader?.nodeId, 'n2');
     assert.equal(resigned, ['1']);
     assert.equal(heard, ['n1', undefined, 'n2']);
+    assert.ok(member.canLearn);
+    const since = performance.now();
     assert.not(await member.takenOver(60_000), 'it takes over nothing');
+    assert.ok(performance.now() - since < 30_000, 'and does not wait for it');
   } finally {
     await member.end();
   }

@@ -148,14 +148,9 @@ function stagingOf(dir: string): string {
   return join(dir, '.joining');
 }
 
-/** True if the folder's data must be replaced by a copy of another node's. */
+/** True if a copy of another node's data was begun, so that the folder's own may be incomplete. */
 export function isJoining(dir: string): boolean {
   return existsSync(stagingOf(dir));
-}
-
-/** Has the next start replace the folder's data by a copy of another node's. */
-export function markJoining(dir: string): void {
-  mkdirSync(stagingOf(dir), { recursive: true, mode: 0o700 });
 }
 
 /**

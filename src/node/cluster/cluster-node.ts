@@ -32,7 +32,7 @@ import { within } from '../../workers/within.js';
 import type { Config } from '../config.js';
 import { RejoinError, StartEndedError, StartRefusedError } from '../startup.js';
 import { version } from '../version.js';
-import { CopyDonor, fetchCopy, isJoining, markJoining } from './cluster-copy.js';
+import { CopyDonor, fetchCopy, isJoining } from './cluster-copy.js';
 import { type ClusterSettings, membersOf, openEtcdLog, settingsOf } from './cluster-folder.js';
 import { LocalScrub } from './local-scrub.js';
 import { NodeLink } from './node-link.js';
@@ -94,12 +94,12 @@ export class ClusterNode {
       stalenessMaxMs: config.stalenessMaxMs,
       allowStaleReads: config.allowStaleReads,
       elapsed: () => performance.now(),
-      onLeader: (leader) => this.#nodeLink.leaderChanged(leader),
+      onLeader: (leader, isEarlierAlive) => this.#nodeLink.leaderChanged(leader, isEarlierAlive),
       now: () => clock.now(),
       note,
-      onBehind: (reason) => {
-        markJoining(dir);
-        onFatal(new RejoinError(`${reason}, so the node joins again`));
+      onBehind: (reason, hasDiverged) => {
+        const marked = hasDiverged ? this.#markDiverged() : Promise.resolve();
+        void marked.then(() => onFatal(new RejoinError(`${reason}, so the node joins again`)));
       },
       onFailed: (error) => this.loopFailed(error),
     });
@@ -173,7 +173,7 @@ export class ClusterNode {
   async prepare(lastSeq: number | null): Promise<void> {
     const { log } = this.#ports;
     const mark = readMark(this.#dir);
-    const isIncomplete = isJoining(this.#dir);
+    const isIncomplete = isJoining(this.#dir) || mark?.diverged === true;
     const hasOwn = mark !== null && lastSeq !== null && lastSeq > 0 && !isIncomplete;
     const clusterId = await this.#clusterIdWithin(hasOwn ? limits.etcdOwnStartMs : limits.etcdStartMs, !hasOwn);
     if (clusterId === undefined) {
@@ -251,6 +251,14 @@ export class ClusterNode {
         this.#ports.log.warn({ fault: messageOf(error) }, 'etcd does not answer');
       }
     }
+  }
+
+  /** Has the next start replace the folder's data. Without the mark the next start only finds the same again. */
+  #markDiverged(): Promise<void> {
+    const mark = { cluster_id: this.#clusterId!, node_id: this.#settings.nodeId, diverged: true } as const;
+    return writeMark(this.#dir, mark).catch((error: unknown) =>
+      this.#ports.log.error({ err: error }, 'the mark of this folder could not be written'),
+    );
   }
 
   /** Throws if the node is stopped while it starts. */

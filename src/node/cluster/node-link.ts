@@ -47,8 +47,9 @@ export class NodeLink {
   }
 
   /**
-   * Sends the command to the leader. If no leader takes it, waits a bounded time for the next one. Resolves to null if
-   * no other node leads; then nothing was done. Rejects with `LinkError` if the leader did not answer.
+   * Sends the command to the leader. If no leader takes it, waits a bounded time for one that does. Resolves to null if
+   * no other node leads, or if this one does; then nothing was done. Rejects with `LinkError` if no leader could be
+   * reached, or if the leader got the command and did not answer.
    */
   async ask<N extends CommandName>(call: CommandCall<N>): Promise<CommandValues[N] | null> {
     const { member, nodeId, elapsed } = this.#deps;
@@ -56,7 +57,7 @@ export class NodeLink {
     member.forwarded += 1;
     for (;;) {
       const leader = member.leader?.nodeId === nodeId ? null : member.leader;
-      const value = leader === null ? null : await this.#forward(leader, call);
+      const value = leader === null ? null : await this.#forward(leader, call, endAt - elapsed());
       if (value !== null && !(value instanceof LinkError)) return value;
       if (member.isLeader) return null;
       if (!(await this.#mayAskAgain(leader, value, endAt - elapsed()))) {
@@ -66,29 +67,29 @@ export class NodeLink {
     }
   }
 
-  /** Resolves to true once the next leader serves. */
+  /** Resolves to true once there may be a leader that takes the command. */
   async #mayAskAgain(leader: LeaderView | null, answer: LinkError | null, leftMs: number): Promise<boolean> {
-    const { member } = this.#deps;
-    const isPointless = member.isUnreachable || member.role === 'left';
-    if (leftMs <= 0 || isPointless || this.#waiting >= limits.leaderWaitingMax) return false;
+    const { member, link } = this.#deps;
+    if (leftMs <= 0 || !member.canLearn || link.isClosed || this.#waiting >= limits.leaderWaitingMax) return false;
+    // A node that has just resigned answers null. One that could not be reached may be well all the same.
+    const retryMs = answer === null ? limits.leaderLookMs : limits.leaderRetryMs;
+    const waitMs = leader === null ? leftMs : Math.min(retryMs, leftMs);
     this.#waiting += 1;
-    // A node that has just resigned answers null, and this node learns of the resignation in a moment.
-    const isResigning = leader !== null && answer === null;
-    const waitMs = isResigning ? Math.min(limits.leaderLookMs, leftMs) : leftMs;
     const isServed = await member.nextLeader(leader?.fence ?? null, waitMs);
     this.#waiting -= 1;
-    return isServed || isResigning;
+    return isServed || (leader !== null && member.canLearn);
   }
 
   /** Resolves to null if the node does not lead, and to an error if it did not get the command. */
   async #forward<N extends CommandName>(
     leader: LeaderView,
     call: CommandCall<N>,
+    waitMs: number,
   ): Promise<CommandValues[N] | null | LinkError> {
     const { link, site } = this.#deps;
     const { url } = leader;
     const at = { url, method: 'POST', path: '/command', timeoutMs: limits.forwardMs } as const;
-    const request = { ...at, body: call, signal: this.#forwards.signal };
+    const request = { ...at, body: { ...call, waitMs }, signal: this.#forwards.signal };
     let answer: { readonly value: CommandValues[N] | null; readonly seq: number };
     try {
       answer = await link.call(request);
@@ -103,18 +104,15 @@ export class NodeLink {
     return answer.value;
   }
 
-  /**
-   * Ends the commands that the leader before has not answered soon after the next one is known: its node may hang. One
-   * that stepped down answers what it has decided.
-   */
-  leaderChanged(leader: LeaderView | null): void {
+  /** Ends the commands that the leader before has not answered: at once if its node is gone or hangs, else soon. */
+  leaderChanged(leader: LeaderView | null, isEarlierAlive: boolean): void {
     if (leader === null) return;
     const earlier = this.#forwards;
     this.#forwards = newAbort();
-    setTimeout(() => earlier.abort(), limits.forwardGraceMs).unref();
+    setTimeout(() => earlier.abort(), isEarlierAlive ? limits.forwardGraceMs : 0).unref();
   }
 
-  /** Callers are told `no_leader`; the cause, such as a wrong ADVERTISE_URL, is for the operator. */
+  /** The cause, such as a wrong ADVERTISE_URL, is for the operator; callers only learn that there is no leader. */
   #reportSilent(url: string, error: unknown): void {
     if (this.#silentLeader !== url) this.#deps.onFailure('a command to the leader', error);
     this.#silentLeader = url;
@@ -137,7 +135,7 @@ export class NodeLink {
     const route = `${method} ${path.split('/').slice(0, 2).join('/')}`;
     switch (route) {
       case 'POST /command':
-        return this.#command(JSON.parse(body.toString('utf8')) as CommandCall);
+        return this.#command(JSON.parse(body.toString('utf8')) as CommandCall & { readonly waitMs?: number });
       case 'GET /applied':
         return { reached: await site.reached(Number(query.get('seq')), limits.appliedWaitMs) };
       case 'GET /node':
@@ -164,10 +162,11 @@ export class NodeLink {
     }
   }
 
-  async #command(call: CommandCall): Promise<object> {
+  /** `waitMs`: how long the sender waits for this node to lead. */
+  async #command({ waitMs = 0, ...call }: CommandCall & { readonly waitMs?: number }): Promise<object> {
     const { member, site } = this.#deps;
     const group = this.#deps.group();
-    if (group === null || !(member.isLeader || (await member.takenOver(limits.leaderWaitMs)))) {
+    if (group === null || !(member.isLeader || (await member.takenOver(Math.min(waitMs, limits.leaderWaitMs))))) {
       return { value: null, seq: 0 };
     }
     const decided = execute(group, call);

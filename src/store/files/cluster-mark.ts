@@ -10,6 +10,8 @@ import { readText } from './small-file.js';
 export interface ClusterMark {
   readonly cluster_id: string;
   readonly node_id: string;
+  /** Present if the folder's log is not the group's, so that a copy of another node's must replace it. */
+  readonly diverged?: true;
 }
 
 export function markFile(dir: string): string {

@@ -27,8 +27,8 @@ function follower() {
     next: [] as TestLeader[],
     answers: [] as unknown[],
     isLeader: false,
-    isUnreachable: false,
-    role: 'follower',
+    canLearn: true,
+    isClosed: false,
     nowMs: 0,
   };
   const failures: string[] = [];
@@ -45,11 +45,8 @@ function follower() {
       get isLeader() {
         return state.isLeader;
       },
-      get isUnreachable() {
-        return state.isUnreachable;
-      },
-      get role() {
-        return state.role;
+      get canLearn() {
+        return state.canLearn;
       },
       async nextLeader(_fence: unknown, ms: number) {
         const next = state.next.shift();
@@ -59,10 +56,13 @@ function follower() {
         state.isLeader = next.nodeId === 'two';
         return true;
       },
-      takenOver: async () => false,
+      takenOver: async (_ms: number) => false,
       forwarded: 0,
     },
     link: {
+      get isClosed() {
+        return state.isClosed;
+      },
       call: async ({ url, signal }: { url: string; signal?: AbortSignal }) => {
         called.push(url);
         signals.push(signal);
@@ -90,13 +90,14 @@ const caught = (call: Promise<unknown>): Promise<unknown> =>
 test('a leader that does not answer is reported once, until it has answered again', async () => {
   const { link, state, failures } = follower();
   const fails = async (): Promise<void> => {
-    state.answers = [refusal('EPROTO')];
+    state.answers = new Array(limits.leaderWaitMs).fill(refusal('EPROTO'));
     assert.instance(await caught(link.ask(erase)), LinkError);
   };
   await fails();
   await fails();
   const first = 'a command to the leader: https://one.example: EPROTO';
   assert.equal(failures, [first]);
+  state.answers = [];
   assert.equal(await link.ask(erase), answer);
   await fails();
   assert.equal(failures, [first, first]);
@@ -141,7 +142,15 @@ test('a command ends at this node if it leads next, or has come to lead meanwhil
   assert.is(await link.ask(erase), null);
 });
 
-test('a command waits for a bounded time; without the shared log, or on a node that left, not at all', async () => {
+test('a command that did not reach the leader is sent again if no other leads', async () => {
+  const { link, state, called } = follower();
+  state.answers = [refusal('ETIMEDOUT'), answer];
+  assert.equal(await link.ask(erase), answer);
+  assert.equal(called, new Array(2).fill('https://one.example'));
+  assert.is(state.nowMs, limits.leaderRetryMs);
+});
+
+test('a command waits for a bounded time, and not at all if the node cannot learn of a leader or stops', async () => {
   const { link, state, called } = follower();
   state.leader = null;
   assert.is(await link.ask(erase), null);
@@ -153,32 +162,55 @@ test('a command waits for a bounded time; without the shared log, or on a node t
   assert.is(state.nowMs, limits.leaderWaitMs);
   assert.is(called.length, 1 + limits.leaderWaitMs / limits.leaderLookMs);
   state.nowMs = 0;
-  state.isUnreachable = true;
+  state.canLearn = false;
   assert.is(await link.ask(erase), null);
-  state.isUnreachable = false;
-  state.role = 'left';
+  state.canLearn = true;
+  state.isClosed = true;
   assert.is(await link.ask(erase), null);
   assert.is(state.nowMs, 0);
 });
 
-test('a command that the leader before has not answered ends a moment after the next one is known', async () => {
+test('no more than a bounded number of commands waits', async () => {
+  const { link, state, deps } = follower();
+  state.leader = null;
+  let waiting = 0;
+  const ends: (() => void)[] = [];
+  deps.member.nextLeader = (_fence, ms) =>
+    new Promise((resolve) => {
+      waiting += 1;
+      ends.push(() => {
+        state.nowMs += ms;
+        resolve(false);
+      });
+    });
+  const asked = Array.from({ length: limits.leaderWaitingMax + 1 }, () => link.ask(erase));
+  assert.is(await asked.at(-1), null);
+  assert.is(waiting, limits.leaderWaitingMax);
+  for (const end of ends) end();
+  await Promise.all(asked);
+});
+
+test('commands that the leader before has not answered end once the next one is known: at once, or soon', async () => {
   const { link, state, signals } = follower();
   await link.ask(erase);
-  link.leaderChanged(null);
+  link.leaderChanged(null, true);
   state.leader = leaderOf(2, 'three');
-  link.leaderChanged(leaderOf(2, 'three') as never);
+  link.leaderChanged(state.leader as never, false);
   await link.ask(erase);
   const [before, after] = signals as [AbortSignal, AbortSignal];
   await until(() => before.aborted);
-  assert.not(after.aborted);
+  link.leaderChanged(leaderOf(3, 'four') as never, true);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.not(after.aborted, 'the node before is alive, and may answer');
 });
 
 test('a node that is asked while it takes over answers once it leads', async () => {
   const { link, state, deps } = follower();
-  const request = { method: 'POST', path: '/command', body: Buffer.from('{"name":"none"}') };
+  const request = { method: 'POST', path: '/command', body: Buffer.from('{"name":"none","waitMs":9000}') };
   const ask = () => link.answer(request as unknown as LinkRequest);
   assert.equal(await ask(), { value: null, seq: 0 });
-  deps.member.takenOver = async () => {
+  deps.member.takenOver = async (ms) => {
+    assert.is(ms, limits.leaderWaitMs);
     state.isLeader = true;
     return true;
   };

@@ -502,7 +502,7 @@ export const limits = {
   leaderWaitMs: 4_000,
   /** Changes that wait for a leader. They open as many connections to it at once. */
   leaderWaitingMax: 256,
-  /** While changes wait: how often a leader is looked for, and how soon one that could not be reached is tried again. */
+  /** While changes wait: how often a leader is looked for, and how soon one that was not reached is tried again. */
   leaderLookMs: 50,
   leaderRetryMs: 500,
   /** Turns of a cluster: more events, or more bytes, take longer than a second turn. */

@@ -131,9 +131,14 @@ export class LinkClient {
         reject(new LinkError(`${url}: ${messageOf(error)}`, isUnsent, { cause: error }));
         request.destroy(error);
       };
-      const running = { url, isQueued: () => request.socket === null, end };
-      const onAbort = (): void => end(new Error('the call was aborted'));
-      const timer = setTimeout(() => end(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+      let isStopped = false;
+      const stop = (error: Error): void => {
+        isStopped = true;
+        end(error);
+      };
+      const running = { url, isQueued: () => request.socket === null, end: stop };
+      const onAbort = (): void => stop(new Error('the call was aborted'));
+      const timer = setTimeout(() => stop(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
       timer.unref();
       const endWatch = (): void => {
         clearTimeout(timer);
@@ -144,9 +149,8 @@ export class LinkClient {
       signal?.addEventListener('abort', onAbort);
       request.on('response', (response: IncomingMessage) => resolve({ response, endWatch }));
       request.on('error', (error) => {
-        const isUnreachable = request.socket === null && this.#running.has(running);
         end(error);
-        if (isUnreachable) this.#endQueued(url, error);
+        if (request.socket === null && !isStopped) this.#endQueued(url, error);
       });
       request.end(text);
       if (signal?.aborted === true) onAbort();
@@ -158,7 +162,8 @@ export class LinkClient {
    * open: Node's agent would leave them waiting.
    */
   #endQueued(url: string, error: Error): void {
-    if (Object.keys(this.#agentOf(url).sockets).length > 0) return;
+    const { sockets } = this.#agentOf(url);
+    if (Object.values(sockets).some((open) => open !== undefined && open.length > 0)) return;
     const queued = [...this.#running].filter((call) => call.url === url && call.isQueued());
     for (const { end } of queued) end(error);
   }

@@ -56,6 +56,7 @@ export class ClusterMember implements ClusterHealth {
       ttlS: deps.leaseS,
       elapsed: deps.elapsed,
       onRenewed: (isNew) => {
+        this.#reached(this.#trimmed);
         if (isNew) {
           if (this.#fence !== null) void this.demote('the lease was granted again');
           void this.report();
@@ -165,9 +166,13 @@ export class ClusterMember implements ClusterHealth {
     return this.#leader !== null && (this.#leader.nodeId !== this.#deps.nodeId || this.isLeader);
   }
 
-  /** True if this node can learn of another leader. */
+  /** True if this node can learn of another leader now. */
   get canLearn(): boolean {
-    return !(this.#ended || this.#isRetired || this.#isUnreachable || this.#role === 'left');
+    return !this.#isOut && !this.#isUnreachable;
+  }
+
+  get #isOut(): boolean {
+    return this.#ended || this.#isRetired || this.#role === 'left';
   }
 
   async #waitUntil(holds: () => boolean, ms: number): Promise<boolean> {
@@ -175,7 +180,7 @@ export class ClusterMember implements ClusterHealth {
     for (;;) {
       if (holds()) return true;
       const leftMs = endAt - this.#deps.elapsed();
-      if (leftMs <= 0 || !this.canLearn) return false;
+      if (leftMs <= 0 || this.#isOut) return false;
       await new Promise<void>((resolve) => {
         const done = (): void => {
           clearTimeout(timer);
@@ -250,6 +255,7 @@ export class ClusterMember implements ClusterHealth {
     this.#deps.note('error', { reason }, 'the node leaves the cluster and returns once the reason is gone');
     await this.demote(reason);
     this.#role = 'left';
+    this.#release();
     await this.report();
     await this.lease.revoke().catch((error: unknown) => this.#unreachable(error));
   }
@@ -397,7 +403,12 @@ export class ClusterMember implements ClusterHealth {
     let view: SharedView;
     do {
       view = await log.view(this.appliedSeq + 1);
-      if (view.leader?.fence.revision !== fence.revision || this.#fence !== fence) return;
+      if (this.#fence !== fence) return;
+      if (view.leader?.fence.revision !== fence.revision) {
+        this.#fence = null;
+        this.#release();
+        return;
+      }
       await this.#take(view.slots);
       if (this.#isRetired) return;
     } while (view.slots.length > 0);
@@ -503,7 +514,6 @@ export class ClusterMember implements ClusterHealth {
   #unreachable(error: unknown): void {
     if (this.#isUnreachable || this.#ended) return;
     this.#isUnreachable = true;
-    this.#release();
     this.#deps.note('error', { fault: messageOf(error) }, 'etcd does not answer');
   }
 }

@@ -3,7 +3,6 @@
  * durable. A turn that a crash caught in flight is kept or taken back by what the recovered log says.
  */
 
-import { eventTypes } from '../../src/core/evidence/event-types.js';
 import type { EventAccepted } from '../../src/core/records/records.js';
 import type { ComputedWeights } from '../../src/core/rules/decide-scale.js';
 import type { GroupState } from '../../src/core/state.js';
@@ -268,9 +267,9 @@ function isTaken(facts: readonly Fact[], accepted: ReadonlyMap<string, EventAcce
   const event = accepted.get(first.id);
   if (event === undefined) return false;
   // Another submission of the same turn may have the same id.
-  const { peer, timestamp, severity, subject, event_type } = event;
+  const { peer, timestamp, severity, subject } = event;
   const isSameContent = timestamp === first.timestamp && severity === first.severity && hex(subject) === first.subject;
-  return isSameContent && peer === first.number && event_type === eventTypes[first.type].id;
+  return isSameContent && peer === first.number;
 }
 
 function isWithdrawal(expected: Expected | Expected[] | undefined): expected is Expected {

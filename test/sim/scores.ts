@@ -227,8 +227,8 @@ export function trustOf(oracle: Oracle, subject: string, now: number): ExpectedT
     if (heaviest === undefined || heaviness(m) > heaviness(heaviest.lowering + heaviest.raising))
       carried.set(origin, evidence);
   }
-  // Evidence that is nothing or nearly so may speak for a witness group in place of a pre-trusted peer whose own is 0 in
-  // single precision; and any evidence of that peer would bound all others.
+  // Evidence that is nothing or nearly so may speak for a witness group in place of a pre-trusted peer whose own is 0
+  // in single precision; and any evidence of that peer would bound all others.
   if (isEdge && words.some(({ isPreTrusted, m }) => isPreTrusted && heaviness(m) === 0))
     error = Number.POSITIVE_INFINITY;
   for (const { lowering, raising } of carried.values()) {

@@ -70,6 +70,11 @@ export async function exportData(config: Config, dir: string): Promise<Moved> {
   const { lastSeq } = await verifiedFolder(dir);
   const mark = readMark(dir);
   if (mark === null) throw new MoveRefusedError(`${dir} belongs to no cluster`);
+  if (mark.diverged === true) {
+    throw new MoveRefusedError(
+      `${dir} holds another history than the group's: export the folder of another node, or, if none is left, delete "diverged" from ${markFile(dir)} first`,
+    );
+  }
   const log = openEtcdLog(config);
   try {
     if ((await log.clusterId()) === mark.cluster_id) {

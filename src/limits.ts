@@ -619,6 +619,8 @@ function relation(holds: boolean, name: string): void {
 }
 
 relation(limits.headBytes < limits.parserHeadBytes, 'headBytes < parserHeadBytes');
+relation(limits.leaseSDefault * 1_000 < limits.leaderWaitMs, 'a change waits for longer than the default lease');
+relation(limits.appliedWaitMs < limits.forwardGraceMs, 'an earlier leader may wait for the other nodes and answer');
 relation(limits.batchEventsMax <= limits.turnEvents, 'a batch fits in one turn');
 relation(limits.turnEvents <= limits.mailboxEvents, 'a turn fits in the mailbox');
 relation(limits.batchBodyBytes <= limits.turnBytes, 'a batch body fits in one turn');

@@ -56,7 +56,7 @@ export class ClusterMember implements ClusterHealth {
       ttlS: deps.leaseS,
       elapsed: deps.elapsed,
       onRenewed: (isNew) => {
-        this.#reached(this.#trimmed);
+        this.#answered();
         if (isNew) {
           if (this.#fence !== null) void this.demote('the lease was granted again');
           void this.report();
@@ -337,7 +337,8 @@ export class ClusterMember implements ClusterHealth {
     for (;;) {
       const askedAt = elapsed();
       const view = await log.view(this.appliedSeq + 1);
-      this.#reached(view.trimmed);
+      this.#trimmed = Math.max(this.#trimmed, view.trimmed);
+      this.#answered();
       if (this.#ended) return;
       this.writeFormat = view.format;
       if (view.format > this.#deps.format) {
@@ -500,8 +501,7 @@ export class ClusterMember implements ClusterHealth {
     }
   }
 
-  #reached(trimmed: number): void {
-    this.#trimmed = Math.max(this.#trimmed, trimmed);
+  #answered(): void {
     if (!this.#isUnreachable) return;
     this.#isUnreachable = false;
     this.#deps.note('info', {}, 'etcd answers again');

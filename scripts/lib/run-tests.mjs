@@ -14,10 +14,9 @@ const endingMs = 60_000;
 
 /**
  * Runs the test files under `folder` of the tiers (`fast`, `slow`) whose path holds one of `filters` (none: all),
- * `concurrency` at a time, each for at most `timeoutMs`, and at most
- * `endsWithinMs` after its last test; `write` takes each finished piece of the report. Resolves to
- * `{passed, failed, skips, files}`, counted in tests; `skips` are the reasons why tests did not run. An aborted
- * `signal` ends the files that run.
+ * `concurrency` at a time, each for at most `timeoutMs`, and at most `endsWithinMs` after its last test; `write` takes
+ * each finished piece of the report. Resolves to `{passed, failed, skips, files}`, counted in tests; `skips` are the
+ * reasons why tests did not run. An aborted `signal` ends the files that run.
  */
 export async function runTests({
   folder,

@@ -5,6 +5,7 @@ import { GroupSite } from '../../src/cluster/group-site.js';
 import type { GroupLoop } from '../../src/group/actor/loop.js';
 import type { Slot } from '../../src/group/ports/shared-log.js';
 import { DivergedError } from '../../src/group/ports/storage-errors.js';
+import { rejection } from '../contracts/log.js';
 
 const fence = { revision: '7' };
 
@@ -90,7 +91,7 @@ test('a slot that does not follow the state of this node is not written to its f
     ...slot,
     redactions: [{ type: 'records', firstSeq: 1, seqs: [1] } as const],
   }));
-  const error = await world.site.take(replacing).catch((reason: unknown) => reason);
+  const error = await rejection(world.site.take(replacing));
   assert.instance(error, DivergedError);
   assert.match(String(error), 'the slot at record 10 does not follow record 9');
   assert.is(world.calls.length, 2);

@@ -105,7 +105,7 @@ export class ClusterNode implements GroupNode {
     };
     const child = new Child(process.execPath, ['--import', clockEntry, mainEntry], env, this.dir);
     this.#child = child;
-    if (!this.front.isListening) void this.front.listen();
+    void this.front.listen();
     void child.ended.then(async (exit) => {
       if (this.#child === child) this.front.refuse();
       if (child.wasKilled) return;

@@ -40,10 +40,6 @@ export class TcpProxy {
     return new TcpProxy(server, targetPort);
   }
 
-  get isListening(): boolean {
-    return this.#server.listening;
-  }
-
   get url(): string {
     return `http://127.0.0.1:${this.port}`;
   }
@@ -66,7 +62,7 @@ export class TcpProxy {
     this.#server.close();
   }
 
-  /** Listens again at the same port. */
+  /** Listens again at the same port, unless it does. */
   async listen(): Promise<void> {
     while (!this.#server.listening) {
       this.#server.listen(this.port, '127.0.0.1');

@@ -5,6 +5,7 @@ import { LinkError } from '../../../src/cluster/link-client.js';
 import { LinkRefusedError, type LinkRequest } from '../../../src/cluster/link-server.js';
 import { limits } from '../../../src/limits.js';
 import { NodeLink, type NodeLinkDeps } from '../../../src/node/cluster/node-link.js';
+import { rejection } from '../../contracts/log.js';
 import { until } from '../../support/until.js';
 
 const erase = { name: 'erase', args: { caller: null, subject: '' } } as const;
@@ -81,17 +82,11 @@ function refusal(code: string, isUnsent = true): LinkError {
   return new LinkError(`https://one.example: ${code}`, isUnsent, { cause: Object.assign(new Error(code), { code }) });
 }
 
-const caught = (call: Promise<unknown>): Promise<unknown> =>
-  call.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-
 test('a leader that does not answer is reported once, until it has answered again', async () => {
   const { link, state, failures } = follower();
   const fails = async (): Promise<void> => {
     state.answers = new Array(limits.leaderWaitMs).fill(refusal('EPROTO'));
-    assert.instance(await caught(link.ask(erase)), LinkError);
+    assert.instance(await rejection(link.ask(erase)), LinkError);
   };
   await fails();
   await fails();
@@ -118,7 +113,7 @@ test('a command that the leader may have got is not repeated', async () => {
   const { link, state, called } = follower();
   state.answers = [refusal('ECONNRESET', false)];
   state.next = [leaderOf(2, 'three')];
-  assert.match(String(await caught(link.ask(erase))), 'ECONNRESET');
+  assert.match(String(await rejection(link.ask(erase))), 'ECONNRESET');
   assert.is(called.length, 1);
 });
 
@@ -214,7 +209,7 @@ test('a node that is asked while it takes over answers once it leads', async () 
     state.isLeader = true;
     return true;
   };
-  assert.instance(await caught(ask()), LinkRefusedError);
+  assert.instance(await rejection(ask()), LinkRefusedError);
 });
 
 test.run();

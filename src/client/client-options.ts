@@ -4,7 +4,7 @@ import { secretText } from './ids/secret-text.js';
 import { checkFallback, type Fallback } from './read/score-reader.js';
 import { poolTransport } from './transport/pool-transport.js';
 import { RequestSigner } from './transport/request-signer.js';
-import { isTime, type Runtime, systemRuntime } from './transport/runtime.js';
+import { isTime, type Runtime, systemRuntime } from './transport/time.js';
 import type { Transport } from './transport/transport.js';
 import { TrustError } from './trust-error.js';
 

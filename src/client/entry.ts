@@ -36,7 +36,7 @@ export type { Fallback } from './read/score-reader.js';
 export { type Fetch, fetchTransport } from './transport/fetch-transport.js';
 export { type PoolTransportOptions, poolTransport } from './transport/pool-transport.js';
 export { generateSigningKey, type SigningKeyPair, signingPublicKey } from './transport/request-signer.js';
-export type { Runtime } from './transport/runtime.js';
+export type { Runtime } from './transport/time.js';
 export {
   type Transport,
   TransportError,

@@ -24,8 +24,9 @@ import { isSubjectHash, sentId } from './ids/subject.js';
 import type { PlayerTrust, Verdict } from './player-trust.js';
 import { ScoreReader } from './read/score-reader.js';
 import { type Answer, type Ask, Caller, isRecord, notTheContract } from './transport/caller.js';
+import { linked, notify, onAbort } from './transport/listeners.js';
 import { ReadFloor } from './transport/read-floor.js';
-import { AgeClock, linked, notify, onAbort, pause } from './transport/runtime.js';
+import { AgeClock, pause } from './transport/time.js';
 import { namingEach, TrustError, type TrustErrorFacts } from './trust-error.js';
 import { deliverAll } from './write/deliver-all.js';
 import {

@@ -10,7 +10,7 @@ import * as assert from 'uvu/assert';
 import { subjectHash } from '../../src/client/ids/subject.js';
 import { fetchTransport } from '../../src/client/transport/fetch-transport.js';
 import { poolTransport } from '../../src/client/transport/pool-transport.js';
-import { systemRuntime } from '../../src/client/transport/runtime.js';
+import { systemRuntime } from '../../src/client/transport/time.js';
 import type { Transport } from '../../src/client/transport/transport.js';
 import { TrustClient } from '../../src/client/trust-client.js';
 import { StreamDouble } from './stream-double.js';

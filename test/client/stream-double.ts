@@ -5,7 +5,7 @@
  */
 import * as assert from 'uvu/assert';
 import type { TrustValues } from '../../src/client/player-trust.js';
-import type { Runtime } from '../../src/client/transport/runtime.js';
+import type { Runtime } from '../../src/client/transport/time.js';
 import type { Transport, TransportRequest, TransportResponse } from '../../src/client/transport/transport.js';
 import * as frames from '../../src/contract/verdict-stream.js';
 import type { Schema } from '../../src/validation/schema.js';

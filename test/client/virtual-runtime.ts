@@ -1,6 +1,6 @@
 /** Time and chance in a test's own hands: the clock stands until it is moved, and moves to the next timer at once. */
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Runtime } from '../../src/client/transport/runtime.js';
+import type { Runtime } from '../../src/client/transport/time.js';
 import { Random } from '../support/random.js';
 
 interface Timer {

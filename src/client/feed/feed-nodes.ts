@@ -3,7 +3,8 @@
  * While another node is in use, it checks regularly whether a node before it in the list is ready again.
  */
 import { bounds } from '../bounds.js';
-import { linked, pause, type Runtime } from '../transport/runtime.js';
+import { linked } from '../transport/listeners.js';
+import { pause, type Runtime } from '../transport/time.js';
 import { answerOf, type Transport } from '../transport/transport.js';
 
 export class FeedNodes {

@@ -1,5 +1,5 @@
 /** A watchdog for a stream that may fall silent, by the clock of the client's runtime. */
-import type { Runtime } from '../transport/runtime.js';
+import type { Runtime } from '../transport/time.js';
 
 /** Calls `late` if neither `expectWithin` nor `stop` is called again within the time of the last `expectWithin`. */
 export class Silence {

@@ -5,7 +5,8 @@
 import * as crypto from 'node:crypto';
 import { bounds } from '../bounds.js';
 import { type Answer, isRecord } from '../transport/caller.js';
-import { onAbort, type Runtime } from '../transport/runtime.js';
+import { onAbort } from '../transport/listeners.js';
+import type { Runtime } from '../transport/time.js';
 import { TrustError } from '../trust-error.js';
 
 /** Reads `GET /peers`. Rejects with a `TrustError` if the node does not answer. */

@@ -2,7 +2,7 @@
  * Players that a studio lets pass whatever their score, each until a date: a local list that is never sent anywhere.
  */
 import { bounds } from '../bounds.js';
-import { type Runtime, systemRuntime } from '../transport/runtime.js';
+import { type Runtime, systemRuntime } from '../transport/time.js';
 import { TrustError } from '../trust-error.js';
 
 /**

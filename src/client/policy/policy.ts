@@ -1,7 +1,7 @@
 /** Turns a player's trust into a studio's action, enforced or in shadow mode. */
 
 import type { PlayerTrust } from '../player-trust.js';
-import { notify } from '../transport/runtime.js';
+import { notify } from '../transport/listeners.js';
 import type { AllowList } from './allow-list.js';
 
 /**

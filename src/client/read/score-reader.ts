@@ -10,7 +10,8 @@ import type { SaltCheck } from '../ids/salt-check.js';
 import { isSubjectHash } from '../ids/subject.js';
 import { type PlayerTrust, type TrustSource, type TrustValues, unknownPlayer } from '../player-trust.js';
 import { type Caller, isRecord } from '../transport/caller.js';
-import { type AgeClock, isTime, linked, type Runtime } from '../transport/runtime.js';
+import { linked } from '../transport/listeners.js';
+import { type AgeClock, isTime, type Runtime } from '../transport/time.js';
 import { isRetryable, namingEach, TrustError, type TrustErrorCode } from '../trust-error.js';
 
 /**

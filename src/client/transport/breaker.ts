@@ -3,7 +3,7 @@
  * a time tests whether the node is back. It owns no timer: each caller passes the time through its runtime.
  */
 import { bounds } from '../bounds.js';
-import type { Runtime } from './runtime.js';
+import type { Runtime } from './time.js';
 
 /**
  * `closed`: requests pass. `open`: none passes. `trying`: one request is in flight, and the others wait for its result.

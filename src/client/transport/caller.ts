@@ -5,11 +5,12 @@
 import { bounds } from '../bounds.js';
 import { isRetryable, TrustError, type TrustErrorCode } from '../trust-error.js';
 import { Breaker } from './breaker.js';
+import { linked } from './listeners.js';
 import { appliedSeqOf, type ReadFloor } from './read-floor.js';
 import type { RequestSigner } from './request-signer.js';
 import { Retries } from './retries.js';
 import { type CallNode, Round } from './round.js';
-import { linked, pause, type Runtime } from './runtime.js';
+import { pause, type Runtime } from './time.js';
 import { answerOf, type Transport, TransportError, type TransportResponse } from './transport.js';
 
 export interface Ask {

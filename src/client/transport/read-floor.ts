@@ -4,7 +4,7 @@
  * as far as the client can see.
  */
 import { bounds } from '../bounds.js';
-import type { Runtime } from './runtime.js';
+import type { Runtime } from './time.js';
 import type { TransportResponse } from './transport.js';
 
 export class ReadFloor {

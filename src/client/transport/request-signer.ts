@@ -5,7 +5,7 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { httpbis } from 'http-message-signatures';
 import { TrustError } from '../trust-error.js';
-import type { Runtime } from './runtime.js';
+import type { Runtime } from './time.js';
 import type { TransportRequest } from './transport.js';
 
 /**

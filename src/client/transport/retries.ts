@@ -3,7 +3,7 @@
  */
 import { bounds } from '../bounds.js';
 import type { TrustError } from '../trust-error.js';
-import { fullJitterMs, type Runtime } from './runtime.js';
+import { fullJitterMs, type Runtime } from './time.js';
 
 export class Retries {
   readonly #runtime: Runtime;

@@ -4,7 +4,7 @@
  */
 import { TrustError } from '../trust-error.js';
 import type { Breaker } from './breaker.js';
-import type { Runtime } from './runtime.js';
+import type { Runtime } from './time.js';
 import type { Transport } from './transport.js';
 
 /** A node from the view of calls of one kind. */

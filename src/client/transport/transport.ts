@@ -2,7 +2,7 @@
  * The port through which requests leave the client: it is small, so that a game server can use its own HTTP library,
  * and a test none at all.
  */
-import { onAbort } from './runtime.js';
+import { onAbort } from './listeners.js';
 
 /**
  * One request as the client passes it to a transport.

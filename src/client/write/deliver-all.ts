@@ -5,7 +5,7 @@
 import type { EventBody } from '../../contract/request-bodies.js';
 import { markedUnknown } from '../transport/caller.js';
 import { Retries } from '../transport/retries.js';
-import type { Runtime } from '../transport/runtime.js';
+import type { Runtime } from '../transport/time.js';
 import { isRetryable, isTooSlow, TrustError } from '../trust-error.js';
 import type { DeliveryResult, EventOutcome } from './submission.js';
 

@@ -3,7 +3,7 @@ import type { EventBody } from '../../contract/request-bodies.js';
 import type { BatchResultBody } from '../../contract/response-bodies.js';
 import { bounds } from '../bounds.js';
 import { type Answer, isRecord, notTheContract, unexpected } from '../transport/caller.js';
-import type { Runtime } from '../transport/runtime.js';
+import type { Runtime } from '../transport/time.js';
 import { TrustError, type TrustErrorCode } from '../trust-error.js';
 
 /**

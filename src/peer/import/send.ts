@@ -5,7 +5,7 @@
 import * as crypto from 'node:crypto';
 import { join } from 'node:path';
 import { bounds } from '../../client/bounds.js';
-import { type Runtime, systemRuntime } from '../../client/transport/runtime.js';
+import { type Runtime, systemRuntime } from '../../client/transport/time.js';
 import { TrustError } from '../../client/trust-error.js';
 import { EventSpool } from '../../client/write/spool/event-spool.js';
 import type { SpoolProgress, SpoolTarget } from '../../client/write/spool/progress.js';

@@ -6,7 +6,7 @@ import { bounds } from '../../client/bounds.js';
 import { Caller, isRecord, readText } from '../../client/transport/caller.js';
 import { poolTransport } from '../../client/transport/pool-transport.js';
 import { ReadFloor } from '../../client/transport/read-floor.js';
-import { type Runtime, systemRuntime } from '../../client/transport/runtime.js';
+import { type Runtime, systemRuntime } from '../../client/transport/time.js';
 import { answerOf, type Transport } from '../../client/transport/transport.js';
 import { TrustError } from '../../client/trust-error.js';
 

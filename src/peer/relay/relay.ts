@@ -9,7 +9,7 @@ import { bounds } from '../../client/bounds.js';
 import { VerdictFeed } from '../../client/feed/live-feed.js';
 import { poolTransport } from '../../client/transport/pool-transport.js';
 import { ReadFloor } from '../../client/transport/read-floor.js';
-import { AgeClock, pause, type Runtime, systemRuntime } from '../../client/transport/runtime.js';
+import { AgeClock, pause, type Runtime, systemRuntime } from '../../client/transport/time.js';
 import type { PeerConfig } from '../config/peer-config.js';
 import { plainWords } from '../node/plain-words.js';
 import { PeerError } from '../peer-error.js';

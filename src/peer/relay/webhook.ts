@@ -5,7 +5,7 @@
 import { Webhook } from 'standardwebhooks';
 import { request } from 'undici';
 import { bounds } from '../../client/bounds.js';
-import { fullJitterMs, pause, type Runtime } from '../../client/transport/runtime.js';
+import { fullJitterMs, pause, type Runtime } from '../../client/transport/time.js';
 import { PeerError } from '../peer-error.js';
 import { discordBody, type VerdictChange, webhookBody } from './verdict-change.js';
 

@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto';
 import { basename, join, resolve } from 'node:path';
 import { bounds } from '../../client/bounds.js';
-import { pause, type Runtime, systemRuntime } from '../../client/transport/runtime.js';
+import { pause, type Runtime, systemRuntime } from '../../client/transport/time.js';
 import type { TrustClient } from '../../client/trust-client.js';
 import { TrustError } from '../../client/trust-error.js';
 import { EventSpool } from '../../client/write/spool/event-spool.js';

@@ -51,7 +51,7 @@ test('every attempt has a signature of its own, and reads have none', async () =
   await client.close();
 });
 
-test('a signing key that is not an Ed25519 key as PEM is refused, and never shown', () => {
+test('a signing key that is not an Ed25519 key as PEM is refused, and never printed', () => {
   for (const signingKey of ['secret', '', '-----BEGIN PRIVATE KEY-----\nsecret\n-----END PRIVATE KEY-----\n']) {
     try {
       new TrustClient({ url: 'http://node', signingKey });

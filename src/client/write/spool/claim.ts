@@ -7,7 +7,7 @@ import { lstat, readdir, rm } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { bounds } from '../../bounds.js';
-import { fullJitterMs, pause, type Runtime } from '../../transport/runtime.js';
+import { fullJitterMs, pause, type Runtime } from '../../transport/time.js';
 import { TrustError } from '../../trust-error.js';
 
 const pattern = /^claim-[0-9a-f]{8}\.sock$/;

@@ -4,7 +4,8 @@
  */
 import type { EventBody } from '../../../contract/request-bodies.js';
 import { bounds } from '../../bounds.js';
-import { fullJitterMs, linked, notify, onAbort, pause, type Runtime } from '../../transport/runtime.js';
+import { linked, notify, onAbort } from '../../transport/listeners.js';
+import { fullJitterMs, pause, type Runtime } from '../../transport/time.js';
 import { isRetryable, isTooSlow, TrustError } from '../../trust-error.js';
 import type { DeliveryResult } from '../submission.js';
 import type { Entry, Journal, Stretch } from './journal.js';

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { systemRuntime } from '../../../../src/client/transport/runtime.js';
+import { systemRuntime } from '../../../../src/client/transport/time.js';
 import { TrustError } from '../../../../src/client/trust-error.js';
 import { EventSpool, type SpoolOptions } from '../../../../src/client/write/spool/event-spool.js';
 import type { SpoolTarget } from '../../../../src/client/write/spool/progress.js';

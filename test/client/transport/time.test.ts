@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { systemRuntime } from '../../../src/client/transport/runtime.js';
+import { systemRuntime } from '../../../src/client/transport/time.js';
 
 test('a wait longer than a timer can represent, as after a strange Retry-After, is not shortened', async () => {
   let isOver = false;

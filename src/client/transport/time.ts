@@ -1,9 +1,7 @@
-/**
- * The client's source of time and random values, which tests replace; and helpers for ages, pauses, listeners and abort
- * signals.
- */
+/** The client's source of time and random values, which tests replace; ages and pauses by it. */
 import { randomUUID } from 'node:crypto';
 import { bounds } from '../bounds.js';
+import { onAbort } from './listeners.js';
 
 /**
  * The source of time and random values. Omit it outside of tests.
@@ -86,56 +84,4 @@ export function pause(runtime: Runtime, ms: number, signal: AbortSignal): Promis
 /** Full jitter: a random pause from 0 to a window that doubles with each attempt (0 is the first), up to a cap. */
 export function fullJitterMs(runtime: Runtime, attempt: number, baseMs: number, capMs: number): number {
   return runtime.random() * Math.min(capMs, baseMs * 2 ** Math.min(attempt, 30));
-}
-
-/**
- * Calls a listener of the game after the running code: an exception in it becomes an uncaught exception of its own and
- * disturbs nothing here.
- */
-export function notify<T>(listener: ((value: T) => void) | undefined, value: T): void {
-  if (listener !== undefined) queueMicrotask(() => listener(value));
-}
-
-/** The callbacks that wait for a signal, and the one listener that serves them all. */
-interface Waiting {
-  readonly runs: Set<() => void>;
-  readonly listener: () => void;
-}
-
-const waitingFor = new WeakMap<AbortSignal, Waiting>();
-
-/**
- * Calls `run` once the signal is aborted, unless the returned function is called before. The signal has one listener
- * however many callbacks wait, because the platform reports more than ten listeners as a leak. The listener is removed
- * with the last callback, since it would keep the signal in memory.
- */
-export function onAbort(signal: AbortSignal, run: () => void): () => void {
-  const { runs, listener } = waitingFor.get(signal) ?? listenTo(signal);
-  runs.add(run);
-  return () => {
-    runs.delete(run);
-    if (runs.size > 0) return;
-    waitingFor.delete(signal);
-    signal.removeEventListener('abort', listener);
-  };
-}
-
-function listenTo(signal: AbortSignal): Waiting {
-  const runs = new Set<() => void>();
-  const listener = () => {
-    for (const run of runs) run();
-  };
-  waitingFor.set(signal, { runs, listener });
-  signal.addEventListener('abort', listener, { once: true });
-  return { runs, listener };
-}
-
-/** Returns a controller that is also aborted by `signal`, until `release` is called. */
-export function linked(signal: AbortSignal | undefined): { controller: AbortController; release: () => void } {
-  const controller = new AbortController();
-  if (signal === undefined) return { controller, release: () => undefined };
-  const follow = () => controller.abort(signal.reason);
-  if (!signal.aborted) return { controller, release: onAbort(signal, follow) };
-  follow();
-  return { controller, release: () => undefined };
 }

@@ -6,6 +6,7 @@ import { encodeRecord } from '../../src/core/records/record-codec.js';
 import { stateDigest } from '../../src/core/snapshot/state-digest.js';
 import { batchFrom, lastSeqOf, recover } from '../../src/group/recovery/recovery.js';
 import { openLogReader } from '../../src/store/log/lmdb-log.js';
+import { ByteSearch } from '../support/byte-search.js';
 import { MemorySnapshotStore } from '../support/memory-snapshots.js';
 import type { FinalNode, LogEntry } from './history.js';
 
@@ -41,12 +42,10 @@ export async function finalNode(name: string, dir: string, salt: string): Promis
 
 /** Returns a sentence for each file below `dirs` that contains one of `marks`. Processes may still write the files. */
 export function filesWith(dirs: readonly string[], marks: ReadonlyMap<string, Buffer>): string[] {
-  return dirs.flatMap((dir) =>
-    filesUnder(dir).flatMap((path) => {
-      const bytes = bytesOf(path);
-      return [...marks].filter(([, mark]) => bytes.includes(mark)).map(([name]) => `${path} contains ${name}`);
-    }),
-  );
+  const search = new ByteSearch(marks);
+  return dirs
+    .flatMap(filesUnder)
+    .flatMap((path) => search.namesIn(bytesOf(path)).map((name) => `${path} contains ${name}`));
 }
 
 function filesUnder(dir: string): string[] {

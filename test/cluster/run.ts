@@ -58,7 +58,11 @@ export async function runCluster(rounds: Rounds, { next, smallDisks = false }: C
         break;
       }
       tally.add(`${fault.name}: rounds`);
-      const pauseMs = pauses.add(fault.name, load, startedAt, performance.now());
+      const endedAt = performance.now();
+      const pauseMs = pauses.add(fault.name, load, startedAt, endedAt);
+      progress(
+        `round ${round}, ${fault.name}: ${Math.round(endedAt - startedAt)} ms, writes paused ${Math.round(pauseMs)} ms`,
+      );
       if (rounds.strict && pauseMs > fault.writePauseMsMax) {
         tally.break(`round ${round}, ${fault.name}: no write was acknowledged for ${Math.round(pauseMs)} ms`);
       }
@@ -89,9 +93,15 @@ export async function runCluster(rounds: Rounds, { next, smallDisks = false }: C
   return tally.findings();
 }
 
-/** Reports the progress of the end on standard error, because the end takes minutes on a busy machine. */
+/** Reports the progress of the end, because the end takes minutes on a busy machine. */
 function phase(name: string): void {
-  if (process.stderr.isTTY || process.env.HARNESS_VERBOSE) process.stderr.write(`waiting for ${name}\n`);
+  if (process.stderr.isTTY) process.stderr.write(`waiting for ${name}\n`);
+  else progress(`waiting for ${name}`);
+}
+
+/** Writes a line for a log; a terminal has a progress line instead. */
+function progress(line: string): void {
+  if (process.env.HARNESS_VERBOSE) process.stderr.write(`${line}\n`);
 }
 
 /** Resolves once a write that started after the call is acknowledged. */

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { keyOf } from '../../src/core/tables/event-columns.js';
 import type { EventSubmission, PeerView } from '../../src/group/api.js';
 import { verifyInChild } from '../../src/workers/verify/verify-runner.js';
+import { ByteSearch } from '../support/byte-search.js';
 import { subjectOf } from '../support/given.js';
 import { filesOfLiving } from '../support/living-folder.js';
 import { startTestNode, type TestNode } from '../support/node.js';
@@ -53,10 +54,10 @@ function eventOf(peer: PeerView, eventId: string, subject: Uint8Array): EventSub
  * a process's locks on a file as soon as that process closes any descriptor of it.
  */
 function filesWith(dir: string, marks: readonly Buffer[]): string[] {
-  return filesOfLiving(dir).flatMap(({ name, bytes }) => {
-    const found = marks.filter((mark) => bytes.includes(mark));
-    return found.map((mark) => `${name} holds ${nameOf(mark)}`);
-  });
+  const search = new ByteSearch(marks.map((mark) => [nameOf(mark), mark]));
+  return filesOfLiving(dir).flatMap(({ name, bytes }) =>
+    search.namesIn(bytes).map((found) => `${name} holds ${found}`),
+  );
 }
 
 function nameOf(mark: Buffer): string {

@@ -13,7 +13,7 @@ test('the limit in force decides, and the sentence names it', () => {
   assert.match(openFilesProblem(limitsText(limits.openFilesMin - 1)) ?? '', `may have ${limits.openFilesMin - 1}`);
 });
 
-test('no limit, and a system that does not report one, are no fault', () => {
+test('no limit, and a system that does not report one, pass the check', () => {
   for (const text of [limitsText('unlimited'), '', null]) assert.is(openFilesProblem(text), null);
 });
 

@@ -280,7 +280,7 @@ test('no code accesses private slots of objects of Node', () => {
   assert.equal(findInCode(src, privateSlot), []);
 });
 
-test('the core has no clock, chance, timer, promise, process or I/O', () => {
+test('the core has no clock, random source, timer, promise, process or I/O', () => {
   assert.equal(findInCode(core, impure), []);
   const zlib = core.flatMap(({ text }) => [...text.matchAll(/import \{([^}]*)\} from 'node:zlib'/g)]);
   for (const [, names] of zlib) assert.is(names?.trim(), 'crc32');
@@ -362,8 +362,8 @@ test('file names are in kebab-case', () => {
 });
 
 /**
- * Retired words of docs/GLOSSARY.md that no name of `src` contains any more. A word joins the list once its last use is
- * gone and never leaves it.
+ * Retired words of docs/GLOSSARY.md that no name contains any more, nor any title of a test. A word joins the list once
+ * its last use is gone and never leaves it.
  */
 const retiredWords = [
   'chance',
@@ -413,18 +413,22 @@ function wordsIn(name: string): string {
     .toLowerCase()} `;
 }
 
+/** The titles of tests, which are sentences. */
+const title = /^\s*(?:\w+\.)?test\(\s*(['"`])(.*?)\1/gm;
+
 function retiredIn({ path, text }: Source): string[] {
   const declared = Array.from(codeOnly(text).matchAll(declaration), ([, binding, member]) => binding ?? member ?? '');
   // Names with an underscore cross the wire or the log, where formats keep the names that they have.
-  return [basename(path, '.ts'), ...declared.filter((name) => !name.includes('_'))]
+  const titles = Array.from(text.matchAll(title), ([, , sentence]) => sentence ?? '');
+  return [basename(path, '.ts'), ...declared.filter((name) => !name.includes('_')), ...titles]
     .filter((name) => retiredWords.some((word) => wordsIn(name).includes(` ${word} `)))
     .map((name) => `${path}: ${name}`);
 }
 
-test('no file name and no declared name uses a retired word of the glossary', () => {
+test('no file name, declared name or title of a test uses a retired word of the glossary', () => {
   const glossary = wordsIn(readFileSync(join(root, 'docs/GLOSSARY.md'), 'utf8'));
   for (const word of retiredWords) assert.ok(glossary.includes(word), `${word} is no retired word of the glossary`);
-  assert.equal(src.flatMap(retiredIn), []);
+  assert.equal(everything.flatMap(retiredIn), []);
 });
 
 /** Starts of sentences that are fragments or hide their subject. */
@@ -504,6 +508,9 @@ test('the checks above detect their faults', () => {
   assert.equal(retired('src/a.ts', "const byChance = 1; const a = 'chance'; // const chance"), ['src/a.ts: byChance']);
   assert.equal(retired('src/a.ts', 'class A {\n  #chance(a: number): void {\n  readonly chances: number;'), [
     'src/a.ts: chance',
+  ]);
+  assert.equal(retired('test/a.test.ts', `test${'('}'a door opens', () => {});\ntest${'('}'a gate opens');`), [
+    'test/a.test.ts: a door opens',
   ]);
 
   const fragments = (text: string): string[] => fragmentsIn({ path: 'a.ts', text });

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { lookUp } from '../../bench/scenarios/client.js';
 import type { TrustClient } from '../../src/client/trust-client.js';
 
-test('each window of lookups has latencies of its own: those of a warm-up are in no other', async () => {
+test('each window of lookups has latencies of its own: those of a rehearsal are in no other', async () => {
   let calls = 0;
   const scores = async () => {
     calls++;

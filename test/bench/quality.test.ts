@@ -142,7 +142,7 @@ test('attempts and kinds besides count for no goal of verdicts', () => {
   }
 });
 
-test('a promise is shown beside its bound, and broken by a little more than it', () => {
+test('a promise is printed beside its bound, and broken by a little more than it', () => {
   const [row] = rowsOf(['none'], 0.5);
   const goalWith = (lowered: number) => {
     const judgement = { ...row!.judgements[0]!, promises: { ...row!.judgements[0]!.promises!, lowered } };

@@ -158,7 +158,7 @@ test('a stream that is cut resumes after the last complete state, and sends the 
   assert.equal([calls, ...trusts.map(({ score }) => score)], [0, 91, 12.5, 91]);
 });
 
-test('while the stream is lost reads call the node, and report their age once the node is gone too', async () => {
+test('while the stream is lost reads call the node, and report their age once the node is unreachable too', async () => {
   const made = await following();
   await loseStream(made);
   assert.is(made.feed.state.phase, 'connecting');
@@ -192,7 +192,7 @@ test('an answer from while the stream was lost does not survive the reconnection
   assert.equal([calls, trusts[0]?.source, trusts[0]?.verdict, trusts[0]?.confidence], [0, 'cache', 'untrusted', 0.6]);
 });
 
-test('once the node is gone the newest value counts: from the stream, or from a later answer', async () => {
+test('once the node is unreachable the newest value counts: from the stream, or from a later answer', async () => {
   const made = await following();
   const { node, runtime } = made;
   await loseStream(made);

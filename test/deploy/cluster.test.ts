@@ -102,12 +102,12 @@ test('systemd starts a node of a cluster again however often it ended', () => {
   assert.match(service!, /^RestartSec=\d+$/m);
 });
 
-test('a member of etcd that replaces a lost one can be told to join the others', () => {
+test('a member of etcd that replaces a lost one can be set to join the others', () => {
   assert.match(compose, /ETCD_INITIAL_CLUSTER_STATE: \$\{ETCD_INITIAL_CLUSTER_STATE:-new\}/);
   assert.match(kubernetes, '- name: ETCD_INITIAL_CLUSTER_STATE');
 });
 
-test('HAProxy finds no fault with its configuration', () => {
+test('HAProxy accepts its configuration', () => {
   const { status, error, stderr } = spawnSync(
     'haproxy',
     ['-c', '-f', fileURLToPath(urlOf('deploy/cluster/haproxy.cfg'))],
@@ -119,7 +119,7 @@ test('HAProxy finds no fault with its configuration', () => {
   else assert.is(status, 0, stderr);
 });
 
-test('systemd finds no fault with the member, nor with the node as the drop-in makes it', () => {
+test('systemd accepts the member, and the node as the drop-in makes it', () => {
   const dir = mkdtempSync(join(tmpdir(), 'ptf-units-'));
   try {
     // systemd-analyze reads no drop-ins outside of its own folders, so the drop-in is appended to the unit.
@@ -140,7 +140,7 @@ test('systemd finds no fault with the member, nor with the node as the drop-in m
   }
 });
 
-test('promtool finds no fault with the rules', () => {
+test('promtool accepts the rules', () => {
   const { error, status, stdout, stderr } = spawnSync('promtool', ['check', 'rules', 'deploy/cluster/alerts.yml'], {
     cwd: fileURLToPath(urlOf('')),
     encoding: 'utf8',

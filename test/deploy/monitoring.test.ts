@@ -171,7 +171,7 @@ test('weights that nothing calls for yet are not stale', async () => {
   assert.match(alerts.find(({ name }) => name === 'PtfWeightsStale')!.expr, / and ptf_events > 0$/m);
 });
 
-test('promtool finds no fault with the rules', () => {
+test('promtool accepts the rules', () => {
   const { error, status, stdout, stderr } = spawnSync('promtool', ['check', 'rules', 'deploy/alerts.yml'], {
     cwd: fileURLToPath(new URL('../../../', import.meta.url)),
     encoding: 'utf8',

@@ -15,7 +15,7 @@ const requests = Number(process.env.FUZZ_REQUESTS ?? 20_000);
 const growthMax = 1;
 
 for (const { name, env } of modes) {
-  test(`no request gets an answer outside the contract, a 5xx, or another answer by the other lane: ${name}`, async () => {
+  test(`no request gets an answer outside the contract, a 5xx, or another answer by the other path: ${name}`, async () => {
     const fuzzed = await fuzz({ seed, requests: Math.ceil(requests / modes.length), env });
     assert.is(fuzzed.failure, null, fuzzed.failure ?? '');
     assert.ok(fuzzed.requests >= requests / modes.length);

@@ -22,7 +22,7 @@ function named(before: Counters, after: Counters): string | undefined {
   return grown.length === 1 ? grown[0]![0] : undefined;
 }
 
-test('counters reveal to no key which peer reported a player that the stream has just shown', async () => {
+test('counters reveal to no key which peer reported a player that the stream has just sent', async () => {
   const node = await startTestNode({ GROUP_SALT: 'a salt of sixteen bytes' });
   const attacker = await registerPeer(node.url, 'Attacker');
   const peers = await Promise.all(['One', 'Two', 'Three', 'Four'].map((name) => registerPeer(node.url, name)));

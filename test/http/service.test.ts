@@ -85,7 +85,7 @@ test('the list of peers goes oldest first, page by page, with the mode of the gr
   }
 });
 
-test('the counter and the pre-trust of a peer are shown only with the key of an active peer', async () => {
+test('the counter and the pre-trust of a peer are returned only with the key of an active peer', async () => {
   const suspended = await registerPeer(node.url, 'To be suspended');
   await setStatus(node, suspended.peerId, 'suspended');
   const fields = async (key: string): Promise<string[]> =>

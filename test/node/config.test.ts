@@ -207,7 +207,7 @@ test('every variable is read', () => {
   });
 });
 
-test('kinds of player ids are a fault where no raw id travels', () => {
+test('kinds of player ids are an error where no raw id travels', () => {
   const outcome = loadConfig({ IDENTITY_MODE: 'high-security', PLAYER_ID_KINDS: 'steam' }, () => undefined);
   assert.not(outcome.ok);
   if (!outcome.ok)
@@ -222,7 +222,7 @@ test('a blank variable is unset', () => {
   assert.equal(load(blank), defaults);
 });
 
-test('a value outside of its bounds is a fault of its variable', () => {
+test('a value outside of its bounds is an error of its variable', () => {
   const wrong: readonly (readonly [name: string, values: readonly string[]])[] = [
     ['ENVIRONMENT', ['production', 'DEV']],
     ['CLOCK_ACCEPTED_UNTIL', ['true', '2026-13-01', '2026-11-30T00:00:00Z']],
@@ -352,7 +352,7 @@ test('a secret loses one final line break, from its file and from the environmen
   assert.is(load({ REGISTRATION_MODE: 'session', SESSION_SECRET_FILE: '/run/session' }, files).sessionSecret, secret32);
 });
 
-test('a secret together with its file is a fault, and so is a file without content', () => {
+test('a secret together with its file is an error, and so is a file without content', () => {
   const files = { '/salt': salt16, '/blank': ' \n', '/short': 'short' };
   assert.equal(faulty({ GROUP_SALT: salt16, GROUP_SALT_FILE: '/salt' }, files), ['GROUP_SALT']);
   assert.equal(faulty({ GROUP_SALT_FILE: '/absent' }, files), ['GROUP_SALT_FILE']);
@@ -364,7 +364,7 @@ test('a secret together with its file is a fault, and so is a file without conte
   assert.equal(unreadable.ok ? [] : unreadable.problems.map(({ variable }) => variable), ['SESSION_SECRET_FILE']);
 });
 
-test('a secret that is not UTF-8 is a fault, since its decoded text differs from the original', () => {
+test('a secret that is not UTF-8 is an error, since its decoded text differs from the original', () => {
   const files = {
     '/random': Buffer.from('ff00fe80c1d2e3f4a5b6c7d8e9fa0b1c2d3eff80ff80ff80ff80ff80ff80ff80', 'hex').toString(),
   };
@@ -374,7 +374,7 @@ test('a secret that is not UTF-8 is a fault, since its decoded text differs from
   assert.is(load({ GROUP_SALT: 'sälzig und 😀 lang' }).salt, 'sälzig und 😀 lang');
 });
 
-test('neither a fault nor the description of a configuration shows a secret', () => {
+test('neither an error nor the description of a configuration contains a secret', () => {
   const short = 'hunter2';
   const faults = faultsOf({ GROUP_SALT: short, SESSION_SECRET: short, PORT: 'x' });
   assert.is(faults.length, 3);
@@ -463,7 +463,7 @@ function strangers(env: Environ): Record<string, string> {
   return Object.fromEntries(warnings.map(({ variable, text }) => [variable, text]));
 }
 
-test('a mistyped variable is warned about with the likely name, and its value is not shown', () => {
+test('a mistyped variable is warned about with the likely name, and without its value', () => {
   const meant = {
     DASHBOARD_PROT: 'DASHBOARD_PORT',
     GROUP_SLAT: 'GROUP_SALT',
@@ -490,7 +490,7 @@ test('a variable with a prefix of the project is warned about though nothing is 
   });
 });
 
-test('a mistyped variable is reported beside the fault that it causes', () => {
+test('a mistyped variable is reported beside the error that it causes', () => {
   const outcome = loadConfig({ ...production, GROUP_SALT: '', GROUP_SLAT: salt16 }, () => undefined);
   assert.not.ok(outcome.ok);
   assert.equal(outcome.ok ? [] : outcome.problems.map(({ variable }) => variable), ['GROUP_SALT']);

@@ -89,7 +89,7 @@ test('a semantic version has three numbers without leading zeros, a pre-release 
   }
 });
 
-test('an e-mail address has a local part, one @ and a host', () => {
+test('an email address has a local part, one @ and a host', () => {
   for (const text of ['ops@example.com', 'a.b+c@sub.example.org', 'ops@localhost'])
     assert.ok(formats.email(text), text);
   for (const text of [

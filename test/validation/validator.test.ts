@@ -44,7 +44,7 @@ test('an unknown field is named, with its pointer escaped', () => {
   assert.not('polluted' in {});
 });
 
-test('a fault of a bound states the actual value and the limit', () => {
+test('an error of a bound states the actual value and the limit', () => {
   assert.equal(faultOf(event, { ...eventBody(), severity: 1.01 }), {
     field: '/severity',
     violation: 'maximum',
@@ -185,7 +185,7 @@ function textsOf(validate: Validator<unknown>, body: unknown): readonly string[]
 
 const eventTypes = eventSchema.properties.event_type.enum.join(', ');
 
-test('each fault states in words what was expected and what was found', () => {
+test('each error states in words what was expected and what was found', () => {
   const told: readonly (readonly [more: Record<string, unknown>, text: string])[] = [
     [{ event_type: 'cheat' }, `event_type must be one of ${eventTypes}; got "cheat"`],
     [{ event_type: 7 }, `event_type must be one of ${eventTypes}; got a number`],
@@ -281,7 +281,7 @@ test('further faults of the same body follow the first, at most eight', () => {
   assert.equal(first.ok || first.details, { field: '/unknown0', violation: 'additionalProperties' });
 });
 
-test('the first fault is the one that Ajv meets first, and no place is reported twice', () => {
+test('the first error is the one that Ajv meets first, and no place is reported twice', () => {
   const seen = new Set<string>();
   for (const schema of [eventSchema, registrationSchema] as const) {
     const validate = validatorOf(schema);

@@ -15,9 +15,9 @@
  * 5. It uses only public interfaces of Node.
  * 6. Only `node.ts` imports this folder, and only this file. Server and handlers work without it.
  *
- * Tests compare it with Koa: `test/fuzz/heads.test.ts`, `smuggling.test.ts` and `cut.test.ts` in every `npm test`,
- * `fuzz.slow.test.ts` and `npm run fuzz` in whole conversations. `through-koa.slow.test.ts` runs the tests of the
- * contract without it.
+ * Tests compare it with Koa in every run of CI: `test/fuzz/heads.slow.test.ts`, `smuggling.test.ts` and
+ * `cut.slow.test.ts`; `fuzz.slow.test.ts` and `npm run fuzz` in whole conversations. `through-koa.slow.test.ts` runs
+ * the tests of the contract without it.
  */
 import type { CreateFastPath } from '../server/fast-path-port.js';
 import { createConnectionPath } from './connection-path.js';

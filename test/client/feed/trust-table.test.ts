@@ -196,7 +196,7 @@ test('a read that ends during an erasure does not end the forgetting of the eras
   assert.is(table.get('a'), undefined, 'an answer from before the erasure is no news');
 });
 
-test('rows that a stream kept current are as old as the stream once it is over', () => {
+test('rows that a stream updated are as old as the stream once it is over', () => {
   const table = new TrustTable(10);
   table.setPublished('a', values, 5);
   answered(table, 'b', 50);

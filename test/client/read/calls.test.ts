@@ -186,7 +186,7 @@ test('one call of several that fails leaves the players of the others', async ()
   assert.is(trusts.at(-1)?.source, 'assumed');
 });
 
-test('a fault of the caller rejects instead of using the fallback', async () => {
+test('an error of the caller rejects instead of using the fallback', async () => {
   const { client, transport, runtime } = scene(() => refusal(422, 'subject_hash_required'));
   assert.is((await rejection(runtime.until(client.score('a')))).code, 'subject_hash_required');
   assert.is((await rejection(runtime.until(client.scores(['a', ''])))).code, 'invalid_argument');
@@ -200,7 +200,7 @@ for (const [what, body] of [
   ['too few rows', { data: [] }],
   ['a row without a verdict', { data: [{ player_id: 'a', score: 1, confidence: 1 }] }],
 ] as const) {
-  test(`an answer outside the contract (${what}) is a transport fault, not a score`, async () => {
+  test(`an answer outside the contract (${what}) is a transport error, not a score`, async () => {
     const { client, runtime } = scene(() => ({ status: 200, body }));
     const trust = await runtime.until(client.score('a'));
     assert.is(trust.source, 'assumed');

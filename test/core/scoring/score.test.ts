@@ -269,7 +269,7 @@ test('a read looks at each peer a few times, also where hundreds of them are one
   }
 });
 
-test('an explanation names sides, peers and the weights it rests on', () => {
+test('an explanation names sides, peers and the weights it is computed from', () => {
   const given = new Given().peers(3).weigh({ z: [0.5, 0.5, 0.5] });
   given.event(0, 'a');
   given.event(1, 'a', { eventType: 'report_spam', severity: 0.5 });

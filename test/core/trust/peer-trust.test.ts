@@ -81,7 +81,7 @@ test('idle peers move nothing, few or thousands', () => {
   }
 });
 
-test('sums kept dense and sums kept sparse give the same bits', () => {
+test('dense sums and sparse sums give the same bits', () => {
   const { rows } = honestGroup(12, 200, 7);
   const lied = rows.map((row, i) => (i % 3 === 0 ? [bad(13), ...row, bad(12)] : row));
   const dense = trustOf(trustConstants.densePeersMax, lied);
@@ -90,7 +90,7 @@ test('sums kept dense and sums kept sparse give the same bits', () => {
   assert.equal(sparse.pairs, dense.pairs);
 });
 
-test('ten peers with one invented player each do not move the gates of the rest', () => {
+test('ten peers with one invented player each do not move the gates of the others', () => {
   const { rows } = honestGroup(5, 100);
   const invented = Array.from({ length: 10 }, (_, i) => [bad(5 + i)]);
   const alone = trustOf(5, rows);
@@ -106,7 +106,7 @@ function mostMoved(count: number, from: ReturnType<typeof trustOf>, to: ReturnTy
   return Math.max(...moved);
 }
 
-test('a peer that shares no player moves no weight of the rest, however many players it invents', () => {
+test('a peer that shares no player moves no weight of the others, however many players it invents', () => {
   const { rows } = honestGroup(5, 200);
   const idle = trustOf(6, rows);
   for (const badOfTen of [0, 1, 5, 10]) {

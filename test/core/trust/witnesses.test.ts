@@ -44,7 +44,7 @@ test('a peer that repeats nearly all of another is one witness with it', () => {
   assert.equal(trust.witnessPairs, [{ first: 2, second: 6, reason: 'clones' }]);
 });
 
-test('three copies of one peer are one group, named by its lowest peer', () => {
+test('three peers with the same votes are one group, named by its lowest peer', () => {
   const { rows } = honestGroup(6, 300);
   const once = copied(rows, 2, 6, () => true);
   const trust = trustOf(

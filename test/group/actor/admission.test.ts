@@ -41,14 +41,14 @@ function letIn({ admission }: Node): number {
 
 const whole = Math.floor(limits.mailboxEvents / batch);
 
-test('a burst into a calm node is let in until the mailbox is full', () => {
+test('a burst into a calm node is admitted until the mailbox is full', () => {
   const one = node();
   assert.not(one.admission.overloaded);
   assert.is(letIn(one), whole);
   assert.ok(one.admission.overloaded);
 });
 
-test('where a turn is slow, a burst is let in up to so much work', () => {
+test('where a turn is slow, a burst is admitted up to so much work', () => {
   const one = node();
   // The mean moves by a tenth of what a turn differs from it: a batch takes 800 ms from here on, and two may wait
   // before a third.
@@ -78,14 +78,14 @@ test('on a slow disk as much work may wait as half of a commit takes', () => {
   assert.is(letIn(one), 6);
 });
 
-test('events are always let in while no more wait than a batch', () => {
+test('events are always admitted while no more wait than a batch', () => {
   const one = node();
   letIn(one);
   assert.ok(one.admission.admits(limits.eventsAheadAlways, 1, flood));
   assert.ok(limits.eventsAheadAlways >= batch);
 });
 
-test('an overload ends once no event has waited for a moment', () => {
+test('an overload ends once no event has waited for an interval', () => {
   const one = node();
   letIn(one);
   one.admission.pauses();

@@ -265,7 +265,7 @@ test('a failure of the pool is tried again', async () => {
   assert.equal([world.troubles.length, world.feed.mark?.seq], [1, 5]);
 });
 
-test('without listeners everything is kept for a moment, and then forgotten, here and in the replica', async () => {
+test('without listeners everything is stored for a while, and then forgotten, here and in the replica', async () => {
   const world = new World();
   world.answers = [{}, { rows: [row('a')] }];
   const { leave } = world.listen();

@@ -14,7 +14,7 @@ test('changes after a position are returned, oldest first', () => {
   assert.equal(ring.after(2), []);
 });
 
-test('only the newest change of each player is kept', () => {
+test('only the newest change of each player is stored', () => {
   const ring = new ChangeRing(10);
   ring.add(1, [row('a', 'old'), row('b')]);
   ring.add(2, [row('a', 'new')]);

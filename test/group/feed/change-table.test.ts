@@ -248,7 +248,7 @@ test('an erased player is sent before all others, and a later one under its name
   telling.holds();
 });
 
-test('erased players are sent alone if only these are requested, and the rest afterwards', () => {
+test('erased players are sent alone if only these are requested, and the others afterwards', () => {
   const telling = new Telling();
   for (let i = 0; i < 6; i++) telling.event(0, `p${i}`);
   const { upTo } = telling.all();
@@ -270,7 +270,7 @@ test('erased players are sent alone if only these are requested, and the rest af
   telling.holds();
 });
 
-test('a player that was never sent is not sent as gone', () => {
+test('a player that was never sent is not sent as erased', () => {
   const telling = new Telling();
   telling.all();
   telling.event(0, 'brief');

@@ -8,7 +8,7 @@ import { limits } from '../../../src/limits.js';
 
 const line = 'GET /a?b=c HTTP/1.1\r\n';
 
-test('a plain head is read: method, target, fields by lower-case name, and where the body begins', () => {
+test('a simple head is read: method, target, fields by lower-case name, and where the body begins', () => {
   const text = `POST /x HTTP/1.1\r\nHost: h\r\nX-Y:  a b\t\r\nContent-Length: 3\r\nEmpty:\r\n\r\nabc`;
   const head = new HeadParser().read(text, 0);
   assert.equal(head, {
@@ -98,7 +98,7 @@ const leftAlone: Readonly<Record<string, string>> = {
 };
 
 for (const [what, text] of Object.entries(leftAlone)) {
-  test(`${what} is left to node:http, also after a plain head`, () => {
+  test(`${what} is left to node:http, also after a simple head`, () => {
     const plain = `${line}Host: h\r\n\r\n`;
     const reader = new HeadParser();
     assert.is(reader.read(text, 0), undefined);

@@ -120,7 +120,7 @@ test('the group reports turns, events and work', async () => {
   assert.is(sampleOf(text, 'ptf_work_duration_seconds_sum{kind="snapshot",ok="false"}'), 1.5);
 });
 
-test("gauges show the group's status at the moment of the scrape", async () => {
+test("gauges show the group's status at the time of the scrape", async () => {
   let lastSeq = 1;
   const group = groupDouble();
   const metrics = createMetrics(version, () => ({ ...group, status: () => ({ ...group.status(), lastSeq }) }));
@@ -145,7 +145,7 @@ test("gauges show the group's status at the moment of the scrape", async () => {
   assert.match(text, /^nodejs_eventloop_lag_p99_seconds /m);
 });
 
-test('promtool finds no fault with the metrics', async () => {
+test('promtool accepts the metrics', async () => {
   const metrics = createMetrics('1.2.3', groupDouble);
   const face = await startFace({ metrics });
   await ask(face.url, '/api/v1/health');

@@ -12,7 +12,7 @@ test('a head up to the bound is taken, one byte more is refused', () => {
   assert.is(headRefusal(`/${'a'.repeat(limits.headBytes - 5)}`, host), 'uri_too_long');
 });
 
-test('over the bound the larger part is at fault', () => {
+test('over the bound the larger part is refused', () => {
   const half = limits.headBytes / 2;
   assert.is(headRefusal('/'.repeat(half + 10), ['A', 'a'.repeat(half)]), 'uri_too_long');
   assert.is(headRefusal('/'.repeat(half), ['A', 'a'.repeat(half + 10)]), 'headers_too_large');

@@ -68,7 +68,7 @@ test('the refusal of a bare array as a batch says that an object with events is 
   assert.is(body.error, 'the body must be an object with the field events; got an array');
 });
 
-test('a batch of faulty events explains the first of them in full and the rest by their first fault', async () => {
+test('a batch of invalid events explains the first of them in full and the others by their first error', async () => {
   const { body } = await sendBatch({ events: Array(limits.batchEventsMax).fill({}) });
   const further: number[] = body.results.map((one: Answer['body']) => one.details.more?.length ?? 0);
   assert.equal(

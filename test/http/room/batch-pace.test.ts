@@ -33,7 +33,7 @@ test('a node that is not overloaded delays no batch', () => {
   assert.ok(send(pace, true, 0)! > 0);
 });
 
-test('a holder that waits as long as it was told is not delayed, as far as its debt shrinks meanwhile', () => {
+test('a holder that waits as long as Retry-After says is not delayed, as far as its debt shrinks meanwhile', () => {
   const pace = new BatchPace();
   const told = limits.retryAfterS * 1000;
   const several = told / 100;

@@ -8,7 +8,7 @@ function overflow(text: string): string | undefined {
 
 const long = 'a'.repeat(70_000);
 
-test('an overflow is the fault of the larger part of the packet', () => {
+test('an overflow is ascribed to the larger part of the packet', () => {
   assert.is(overflow(`GET /${long} HTTP/1.1\r\nHost: x\r\n\r\n`), 'uri_too_long');
   assert.is(overflow(`GET / HTTP/1.1\r\nHost: x\r\nA: ${long}\r\n\r\n`), 'headers_too_large');
 });

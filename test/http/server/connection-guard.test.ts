@@ -104,7 +104,7 @@ test('a body that arrived within that time is left alone', () => {
   assert.equal(ended, []);
 });
 
-test('a connection that is gone is left alone', () => {
+test('a connection that is closed is left alone', () => {
   const { time, ended, socket } = late(nothing);
   socket.destroy();
   time.pass(longMs);

@@ -115,7 +115,7 @@ test('an address with more than its share, all busy, is refused instead of getti
   assert.not(few.some(({ isDestroyed }) => isDestroyed));
 });
 
-test('a proxy counts as one address, whose connections do not give way to itself', () => {
+test('a proxy counts as one address, whose connections are not closed for its own', () => {
   const { admit } = tableOf({ max: 8 });
   const [proxied, direct] = [sockets(3, '127.0.0.1'), sockets(5)];
   for (const socket of [...proxied, ...direct]) admit(socket);

@@ -65,7 +65,7 @@ test('an entry of the allow list needs a hash, a date ahead and a note', async (
   assert.equal([past.code, /ahead/.test(past.err)], [1, true]);
 });
 
-test('the public key of a peer is set, shown and removed', async () => {
+test('the public key of a peer is set, printed and removed', async () => {
   const { peerId } = await registerPeer(node.url);
   const set = await json('peers', 'set-key', peerId, publicKey);
   assert.equal([set.peer_id, set.public_key], [peerId, publicKey]);

@@ -136,7 +136,7 @@ function define(): void {
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
   });
 
-  test('a peer is registered in the hosted form, and its key, shown once, works', async () => {
+  test('a peer is registered in the hosted form, and its key, displayed once, works', async () => {
     const { page } = seen;
     await goTo(page, 'Peers');
     await page.getByText('No peers yet').waitFor();
@@ -197,7 +197,7 @@ function define(): void {
     assert.match(label ?? '', /Now: weight \d\.\d\d, gate 1\.00\.$/);
   });
 
-  test('a plot that was made before its page was shown is drawn nevertheless', async () => {
+  test('a plot that was made before its page was visible is drawn nevertheless', async () => {
     const { page } = seen;
     // The list of peers comes after the page has been laid out once, as from far away.
     await page.route('**/commands/peers-list', async (route) => {

@@ -243,7 +243,7 @@ test('the hosted form registers a peer and shows its key', async () => {
   assert.equal([bad.status, JSON.parse(bad.text).code], [400, 'schema_validation_failed']);
 });
 
-test('an invalid body is refused in the words of the public port, with every fault', async () => {
+test('an invalid body is refused in the words of the public port, with every error', async () => {
   const cookie = await dashboard.signIn();
   const json = { peer_name: ' Arena', game_ids: ['arena, chess'], contact_email: 'nobody' };
   const refused = JSON.parse((await dashboard.call('/api/v1/peers/register', { json, cookie })).text);
@@ -323,7 +323,7 @@ test('a HEAD of an endless answer ends, and takes no place of a page', async () 
   }
 });
 
-test('more open pages than there is room for are turned away', async () => {
+test('more open pages than there is room for are refused', async () => {
   const cookie = await dashboard.signIn();
   const abort = new AbortController();
   const open = () => fetch(`${dashboard.url}/live`, { headers: { cookie }, signal: abort.signal });
@@ -351,7 +351,7 @@ test('a refusal says when to retry, with the text of the public port if it has n
   }
 });
 
-test('an internal fault tells the page nothing and the log its cause', async () => {
+test('an internal error reaches the page without its cause and the log with it', async () => {
   await dashboard.close();
   dashboard = await startTestDashboard({
     pendingErasures: () => {

@@ -84,7 +84,7 @@ test('a sample is of the players whose mix falls below its share, each with all 
   );
 });
 
-test('a sample that chance makes too large ends where its columns do, and the gate is that of all votes', () => {
+test('a sample that is drawn too large ends where its columns do, and the gate is that of all votes', () => {
   const view = drawnView(30_000, 8);
   const { subjects } = view;
   const unlucky: EvidenceSubjects = {

@@ -77,13 +77,13 @@ test('a closed gate with pre-trusted peers is no disagreement: the peer may shar
   ]);
 });
 
-test('an open gate without log-odds means that the peer is right no more often than chance', () => {
+test('an open gate without log-odds means that the peer is right no more often than a coin', () => {
   assert.equal(textsOf({ weight: 0, tau: 1, a: 0, b: 0 }), [
     'weight 0: right no more often than chance on 12 shared players',
   ]);
 });
 
-test('a weight that is shown as 0.000 has its reason too', () => {
+test('a weight that is displayed as 0.000 has its reason too', () => {
   // clip(tau (A + B) / 4, 0, 1) of the scoring page: 0.0001 x 3 / 4, and 1 x 0.001 / 4.
   assert.equal(textsOf({ weight: 0.000075, tau: 0.0001 }), [
     'weight 0: disagrees with the others on 12 shared players',
@@ -127,7 +127,7 @@ test('a group has pre-trusted peers once one of them is', () => {
   assert.is(groupFactsOf([sound, { ...sound, pre_trusted: true }]).hasPreTrusted, true);
 });
 
-test('an active peer is shown as healthy unless its weight is 0', () => {
+test('an active peer is displayed as healthy unless its weight is 0', () => {
   assert.is(statusLookOf(sound), 'active');
   assert.is(statusLookOf({ ...sound, weight: 0 }), 'warn');
   assert.is(statusLookOf({ ...sound, weight: 0, status: 'suspended' }), 'suspended');

@@ -228,7 +228,7 @@ test('a newly loaded replica at a record before a retention pass has the sums of
   assert.equal(sumsOf(state), sums);
 });
 
-test('which sums are kept already is known without reading the log', async () => {
+test('which sums are stored already is known without reading the log', async () => {
   const life = await lived(30);
   const { machine } = life;
   await machine.retire(machine.now - 15 * hourMs);

@@ -226,7 +226,7 @@ test('in an open loop a latency counts from when its request was due', async () 
   );
 });
 
-test('connections that are kept serve one drive after the other; those of a drive alone end with it', async () => {
+test('connections that stay open serve one drive after the other; those of a drive alone end with it', async () => {
   const seen = new Set<Socket>();
   await withServer(
     (socket) => {

@@ -106,7 +106,7 @@ async function newestAudit(): Promise<Json | undefined> {
   return rowsOf(await json(['audit', 'tail', '--count', '1']))[0];
 }
 
-test('every command has a help with examples, and asking for it is no fault', async () => {
+test('every command has a help with examples, and printing it exits with 0', async () => {
   const commands = [
     '',
     'status',
@@ -195,7 +195,7 @@ test('wrong usage ends with 2 and asks for no node', async () => {
   assert.match(String(document.error), '64 hexadecimal');
 });
 
-test('a fault is reported in one plain line', async () => {
+test('an error is reported in one plain line', async () => {
   const said: Readonly<Record<string, readonly string[]>> = {
     "unknown command 'statsu' (Did you mean status?); see --help": ['statsu'],
     "unknown command 'nosuch'; see --help": ['help', 'nosuch'],
@@ -316,7 +316,7 @@ test('status shows the group of the node and its state', async () => {
   assert.match(out, /^disk +[\d.]+ MB free, writes are refused below 256\.0 MB; log [\d.]+ MB, snapshots 0\.0 MB$/m);
 });
 
-test('an added peer may submit with the key that is shown once, and the list never shows it', async () => {
+test('an added peer may submit with the key that is printed once, and the list never contains it', async () => {
   const run = await ptf(['peers', 'add', '--name', 'Arena EU', '--games', 'chess, go', '--email', 'ops@example.com']);
   assert.is(run.code, 0, run.err);
   const keys = run.out.match(/^ptf_dev_[\w-]{43}$/gm) ?? [];
@@ -460,7 +460,7 @@ test('the pre-trusted peers are listed, added and removed, and the audit names w
   assert.equal((await json(['pretrust', 'remove', peer.id])).pre_trusted, []);
 });
 
-test('the audit log is shown from its end and verified from its start', async () => {
+test('the audit log is printed from its end and verified from its start', async () => {
   const last = rowsOf(await json(['audit', 'tail', '--count', '200']));
   const first = last[0];
   assert.is(first?.action, 'group_formed');

@@ -112,7 +112,7 @@ test('a comparison judges only windows that lie apart', () => {
   for (const name of ['rate', 'cpu', 'noisy']) assert.match(few, new RegExp(`${name} .*few windows`));
 });
 
-test('results of different options or machines, or with a fault, get a reason instead of a verdict', () => {
+test('results of different options or machines, or with an error, get a reason instead of a verdict', () => {
   const fast = resultOf((report) => report.figure('rate', 'req/s', 'more', [3, 4, 3, 4]));
   const slow = resultOf((report) => report.figure('rate', 'req/s', 'more', [1, 2, 1, 2]));
   const faulty: Result = { ...fast, notes: ['FAULT: nothing was stored'] };

@@ -77,7 +77,7 @@ test('a simulated revocation predicts the reads after it', async () => {
   for (const { after: then } of simulated.changed) assert.ok(isRead(then.score), String(then.score));
 });
 
-test('an assumption is needed, and its peers must be peers of the group', async () => {
+test('a scenario is needed, and its peers must be peers of the group', async () => {
   const none = await run(['simulate']);
   assert.is(none.code, 2);
   assert.match(none.err, /give at least one of.*wrong_usage/);
@@ -106,7 +106,7 @@ test('a walk over the log reports its progress', async () => {
   assert.instance(refused, OperatorError);
 });
 
-test('changes are shown in three tables, with the number of unlisted rows', () => {
+test('changes are printed in three tables, with the number of unlisted rows', () => {
   const none = { trusted: 0, neutral: 0, suspicious: 0, untrusted: 0 };
   const read = { score: 12.345, confidence: 0.5, verdict: 'untrusted' } as const;
   const value: SimulationValue = {

@@ -67,7 +67,7 @@ function kept(): string {
   return readFileSync(join(dir, passwordFile), 'utf8').trim();
 }
 
-test('a password on standard input is kept as a hash that its owner alone reads, and shown nowhere', async () => {
+test('a password on standard input is stored as a hash that its owner alone reads, and printed nowhere', async () => {
   const { code, out, err } = await ptf(`${password}\n`);
   assert.equal([code, err], [0, '']);
   assert.ok(await isPassword(password, kept()));

@@ -105,7 +105,7 @@ test('an id of another node, or none at all, is answered by a reset and a snapsh
   });
 });
 
-test('an erased player is sent as gone before the erasure is answered, and an older id is not resumed', async () => {
+test('an erased player is sent as erased before the erasure is answered, and an older id is not resumed', async () => {
   await withNode(async (node, [a]) => {
     await report(a!, 'erased');
     await report(a!, 'stays');

@@ -265,7 +265,7 @@ test('a head with two Host fields is malformed', async () => {
   );
 });
 
-test('a caller that hangs up in its body is no internal fault', async () => {
+test('a caller that hangs up in its body is no internal error', async () => {
   await onBothLanes(
     () => ({}),
     async (face) => {

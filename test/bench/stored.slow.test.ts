@@ -6,7 +6,7 @@ import { Report } from '../../bench/report.js';
 import { eventsIn, expectStored } from '../../bench/stored.js';
 import { driveWindow } from '../../bench/windows.js';
 
-test('acknowledged events that the log lacks are a fault, which other records do not offset', async () => {
+test('acknowledged events that the log lacks are an error, which other records do not offset', async () => {
   const running = await startNode('node', await filledNode({ players: 50, peers: 3, seed: 1, snapshotAfter: 1 }));
   try {
     const { target, site, node, events } = running;

@@ -67,7 +67,7 @@ test('a group that is not ready answers 503 on every route but those about itsel
 
 const sentence = 'a secret sentence of /some/library.js:1:1';
 
-test('an internal fault is 500 with only the request id, and is logged with its stack', async () => {
+test('an internal error is 500 with only the request id, and is logged with its stack', async () => {
   const fails = (): never => {
     throw new Error(sentence);
   };

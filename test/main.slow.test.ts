@@ -78,7 +78,7 @@ test('a start with too few open files names the limit, before anything else fail
   );
 });
 
-test('every fault of the configuration has its own line on standard error, and the exit code is 2', async () => {
+test('every error of the configuration has its own line on standard error, and the exit code is 2', async () => {
   const node = start({ ...local, PORT: 'x', HALF_LIFE_DAYS: '-1', GROUP_SALT: 'hunter2' });
   assert.is(await node.ended, 2);
   const variables = node
@@ -98,7 +98,7 @@ test('the .env file of the working folder counts', async () => {
   assert.match(node.errors(), /^LOG_LEVEL: /m);
 });
 
-test('a .env that cannot be read is a fault', async () => {
+test('a .env that cannot be read is an error', async () => {
   mkdirSync(join(folder, '.env'));
   const node = start(local);
   assert.is(await node.ended, 2);

@@ -107,7 +107,7 @@ test('Node must be new enough, and the node that runs should be of this release'
   one(judgeVersions(runtime, { ...running, version: '9.8.6' }), 'warn', /runs 9\.8\.6/);
 });
 
-test('a clock behind the newest record is a fault, and one without a time service is a remark', () => {
+test('a clock behind the newest record is an error, and one without a time service is a remark', () => {
   one(judgeClock(at, healthy, true), 'ok', /synchronised by/);
   one(judgeClock(at - 5_000, healthy, null), 'ok', /keeps the clock correct is unknown/);
   one(judgeClock(at - 60_000, healthy, true), 'fail', /head\.json was written 60 s later/);
@@ -170,7 +170,7 @@ test('a node that does not answer is one finding among others', async () => {
   assert.match(out, /^\w+ +disk/m);
 });
 
-test('a setting that a start would refuse is a fault, even if the store is intact', async () => {
+test('a setting that a start would refuse is an error, even if the store is intact', async () => {
   one(judgeConfiguration(configuration, null, ['GROUP_ID is another']), 'fail', /GROUP_ID is another/);
   const dir = mkdtempSync(join(tmpdir(), 'ptf-doctor-'));
   const place = join(dir, 'backup');
@@ -214,7 +214,7 @@ test('a setting that a start would refuse is a fault, even if the store is intac
   }
 });
 
-test('the folder of a node of a cluster is a fault for a node that serves its group alone', async () => {
+test('the folder of a node of a cluster is an error for a node that serves its group alone', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'ptf-doctor-'));
   try {
     const node = await startTestNode({ DATA_DIR: dir });

@@ -134,7 +134,7 @@ test('the listing comes in pages, and its cursor goes on where it stopped', asyn
   });
 });
 
-test('the verdict stream notifies peers of their erased events, and others only that the player is gone', async () => {
+test('the verdict stream notifies peers of their erased events, and others only that the player was erased', async () => {
   await withGroup(async (group) => {
     const { node, owner, other, eraser } = group;
     const player = newPlayer();

@@ -78,7 +78,7 @@ test('the tests of all files are counted', async () => {
   assert.match(totals.report, 'deep/er/b.test.ts');
 });
 
-test('a failing test counts, and its output is shown completely', async () => {
+test('a failing test counts, and its whole output is printed', async () => {
   const text = `${uvu}test('good', () => {});\ntest('bad', () => { throw new Error('the reason'); });\ntest.run();\n`;
   const totals = await run({ 'a.test.js': text });
   assert.equal([totals.passed, totals.failed], [1, 1]);
@@ -124,7 +124,7 @@ test('a hanging file is killed at its limit, together with its child processes',
   assert.match(String(answer), 'ECONNREFUSED');
 });
 
-test('a file whose tests are over, but which does not end, is killed, and its failed tests are shown', async () => {
+test('a file whose tests are over, but which does not end, is killed, and its failed tests are printed', async () => {
   const text = `${uvu}setInterval(() => {}, 1000);\ntest('a', () => {});\ntest('b', () => { throw new Error('the reason'); });\ntest.run();\n`;
   const totals = await run({ 'a.test.js': text }, { endsWithinMs: 500 });
   assert.equal([totals.passed, totals.failed], [1, 2]);
@@ -159,7 +159,7 @@ test('tests that were left out are reported with their reasons', async () => {
   assert.equal(totals.skips, ['a.test.js: no strace here', 'a.test.js: 1 skipped in the file']);
 });
 
-test('only the notes of a passed file are shown, and none of its other output', async () => {
+test('only the notes of a passed file are printed, and none of its other output', async () => {
   const text = `${uvu}console.log('some text');\nconsole.log('NOTE: fresh seed 7');\ntest('a', () => {});\ntest.run();\n`;
   const { report } = await run({ 'a.test.js': text });
   assert.match(report, /^ok {3}a\.test\.ts \([\d.]+ s\): 1 passed, 0 failed\n {5}fresh seed 7\n$/);

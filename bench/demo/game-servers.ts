@@ -6,7 +6,7 @@ import type { TrustEvent } from '../../src/client/write/submission.js';
 import { type Random, uniform } from '../quality/random.js';
 import type { Player, Population } from './players.js';
 
-export type Role = 'honest' | 'careless' | 'copies' | 'lies' | 'colludes';
+export type Role = 'honest' | 'careless' | 'repeats' | 'lies' | 'colludes';
 
 export interface Character {
   readonly name: string;
@@ -22,7 +22,7 @@ export const characters: readonly Character[] = [
   { name: 'Harbor', role: 'honest' },
   { name: 'Old Forest', role: 'honest' },
   { name: 'Redshift', role: 'honest' },
-  { name: 'Copycat', role: 'copies' },
+  { name: 'Copycat', role: 'repeats' },
   { name: 'Mirror', role: 'lies' },
   { name: 'Twin A', role: 'colludes' },
   { name: 'Twin B', role: 'colludes' },
@@ -85,7 +85,7 @@ export class GameServers {
         ...judge(others.slice(0, 2)),
       ];
     }
-    if (role === 'copies') {
+    if (role === 'repeats') {
       const added = this.#list.slice(this.#copied);
       this.#copied = this.#list.length;
       return [...added, ...judge(met.slice(0, 3))];

@@ -17,7 +17,7 @@ const rolesWhileFair = 'plays fair';
 const roles: Readonly<Record<Role, string>> = {
   honest: 'plays fair',
   careless: 'makes mistakes',
-  copies: "copies Arena EU's list",
+  repeats: "copies Arena EU's list",
   lies: 'lies',
   colludes: 'colludes',
 };
@@ -79,7 +79,7 @@ export function summaryLine({ servers, cheaters, good, plain }: Reading, { elaps
       .join(' ');
   return [
     `${String(Math.floor(elapsedS)).padStart(3)} s  ${isFair ? 'all fair' : 'attacked'}`,
-    `weights: honest ${weights('honest')}, careless ${weights('careless')}, copies ${weights('copies')}, lies ${weights('lies')}, collude ${weights('colludes')}`,
+    `weights: honest ${weights('honest')}, careless ${weights('careless')}, copies ${weights('repeats')}, lies ${weights('lies')}, collude ${weights('colludes')}`,
     `${condemned(cheaters)} of ${total(cheaters)} cheaters and ${condemned(good)} of ${total(good)} good players are suspicious or worse (plain count: ${total(cheaters) - plain.cheatersCleared} and ${plain.goodCondemned})`,
   ].join('; ');
 }
@@ -105,7 +105,7 @@ export function closingWords(fair: Reading, end: Reading): string {
         return `${name} ${moved(before, weight ?? 0)}`;
       })
       .join(', ');
-  const copier = named(end, 'copies')[0]!;
+  const copier = named(end, 'repeats')[0]!;
   const isOneWitness = copier.oneWitnessWith.some(({ name }) => name === named(end, 'careless')[0]!.name);
   const colluders = named(end, 'colludes');
   const areOneWitness = colluders[0]!.oneWitnessWith.some(({ name }) => name === colluders[1]!.name);

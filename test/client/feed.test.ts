@@ -10,13 +10,13 @@ import { TrustClient } from '../../src/client/trust-client.js';
 import type { TrustError } from '../../src/client/trust-error.js';
 import { Random } from '../support/random.js';
 import { refusal, type Scripted } from './scripted-transport.js';
-import { type DoubleOptions, frame, rowOf, StreamDouble, type Told } from './stream-double.js';
+import { type DoubleOptions, frame, type PublishedValues, rowOf, StreamDouble } from './stream-double.js';
 import { VirtualRuntime } from './virtual-runtime.js';
 
 const salt = 'the salt of the group';
 const hashOf = (player: string) => subjectHash(player, salt);
-const bad: Told = { score: 12.5, confidence: 0.6, verdict: 'untrusted' };
-const good: Told = { score: 91, confidence: 0.5, verdict: 'trusted' };
+const bad: PublishedValues = { score: 12.5, confidence: 0.6, verdict: 'untrusted' };
+const good: PublishedValues = { score: 91, confidence: 0.5, verdict: 'trusted' };
 
 interface Scene {
   readonly runtime: VirtualRuntime;
@@ -173,10 +173,11 @@ test('while the stream is lost reads call the node, and report their age once th
 });
 
 /**
- * Less than a step from `bad` each, and more from each other; a verdict is told wherever it is not the one told last.
+ * Less than a step from `bad` each, and more from each other; a verdict is published if it differs from the one
+ * published last.
  */
-const nearly: Told = { score: 12.9, confidence: 0.64, verdict: 'suspicious' };
-const barely: Told = { score: 12.1, confidence: 0.56, verdict: 'untrusted' };
+const nearly: PublishedValues = { score: 12.9, confidence: 0.64, verdict: 'suspicious' };
+const barely: PublishedValues = { score: 12.1, confidence: 0.56, verdict: 'untrusted' };
 
 test('an answer from while the stream was lost does not survive the reconnection of the stream', async () => {
   const made = await following();
@@ -184,7 +185,7 @@ test('an answer from while the stream was lost does not survive the reconnection
   await loseStream(made);
   node.board.set(hashOf('bad'), nearly);
   assert.is((await read(made, 'bad')).trusts[0]?.verdict, 'suspicious');
-  // Back at what the stream told last, it has nothing to tell.
+  // Back at what the stream sent last, it has nothing to send.
   node.board.set(hashOf('bad'), barely);
   node.refuse = null;
   while (made.feed.state.phase !== 'live') await runtime.advance(10);
@@ -257,8 +258,8 @@ test('cut at any byte, any number of times, also within snapshots: the cache end
     made.node.connection.break(new Error('cut'));
     for (let step = 0; step < 300; step++) {
       const changes = Array.from({ length: 1 + random.below(6) }, () => {
-        const told = random.below(5) === 0 ? null : { ...bad, score: random.below(10_000) / 100 };
-        return [hashOf(random.pick(players)), told] as const;
+        const values = random.below(5) === 0 ? null : { ...bad, score: random.below(10_000) / 100 };
+        return [hashOf(random.pick(players)), values] as const;
       });
       made.node.change(...new Map(changes.map((change) => [change[0], change])).values());
       if (random.below(4) === 0) await made.runtime.advance(random.below(2_000));

@@ -10,7 +10,7 @@ import { type Transport, TransportError } from '../../src/client/transport/trans
 import { TrustClient } from '../../src/client/trust-client.js';
 import { TrustError } from '../../src/client/trust-error.js';
 import { matchAnswer, refusal, responseOf, ScriptedTransport, type Step } from './scripted-transport.js';
-import { StreamDouble, type Told } from './stream-double.js';
+import { type PublishedValues, StreamDouble } from './stream-double.js';
 import { VirtualRuntime } from './virtual-runtime.js';
 
 const event = { eventType: 'report_cheating', playerId: 'p', gameId: 'g', severity: 0.5, eventId: 'e-1' } as const;
@@ -261,8 +261,8 @@ test('closing a client closes its connections to every node', async () => {
 
 const salt = 'the salt of the group';
 const hashOf = (player: string) => subjectHash(player, salt);
-const bad: Told = { score: 12.5, confidence: 0.6, verdict: 'untrusted' };
-const good: Told = { score: 91, confidence: 0.5, verdict: 'trusted' };
+const bad: PublishedValues = { score: 12.5, confidence: 0.6, verdict: 'untrusted' };
+const good: PublishedValues = { score: 91, confidence: 0.5, verdict: 'trusted' };
 
 /** Answers `/ready` beside the stream. */
 class StreamNode implements Transport {
@@ -300,8 +300,8 @@ async function following() {
   });
   const feed = client.follow();
   await runtime.until(feed.live());
-  const change = (player: string, told: Told) => {
-    for (const { double } of nodes) double.change([hashOf(player), told]);
+  const change = (player: string, values: PublishedValues) => {
+    for (const { double } of nodes) double.change([hashOf(player), values]);
   };
   const lose = (node: StreamNode) => {
     node.double.refuse = () => new Error('gone');

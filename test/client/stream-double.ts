@@ -13,12 +13,12 @@ import { validatorOf } from '../../src/validation/validator.js';
 import type { Random } from '../support/random.js';
 import { peersAnswer, responseOf, type Scripted, saltCheckPath } from './scripted-transport.js';
 
-export type Told = Omit<TrustValues, 'known'>;
+export type PublishedValues = Omit<TrustValues, 'known'>;
 
 interface Change {
   readonly seq: number;
   readonly hash: string;
-  readonly told: Told | null;
+  readonly published: PublishedValues | null;
 }
 
 const schemas: Readonly<Record<keyof frames.StreamEvents, Schema>> = {
@@ -42,7 +42,7 @@ export function frame<Name extends keyof frames.StreamEvents>(
   return `event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`;
 }
 
-export function rowOf(hash: string, { score, confidence, verdict }: Told): frames.ChangedPlayer {
+export function rowOf(hash: string, { score, confidence, verdict }: PublishedValues): frames.ChangedPlayer {
   return { subject_hash: hash, score, confidence, verdict };
 }
 
@@ -94,7 +94,7 @@ export class Connection {
 
 export interface DoubleOptions {
   readonly runtime: Runtime;
-  /** Changes that can be told again; older ids are reset. */
+  /** Changes that can be sent again; older ids are reset. */
   readonly kept?: number;
   readonly rowsPerFrame?: number;
   readonly groupId?: string;
@@ -103,7 +103,7 @@ export interface DoubleOptions {
 }
 
 export class StreamDouble implements Transport {
-  readonly board = new Map<string, Told>();
+  readonly board = new Map<string, PublishedValues>();
   readonly connections: Connection[] = [];
   /** Calls that were not the stream. */
   calls = 0;
@@ -141,7 +141,7 @@ export class StreamDouble implements Transport {
     return last;
   }
 
-  /** Up to when it says that all is told: now, unless a test has it lag. */
+  /** Up to when it says that all is sent: now, unless a test has it lag. */
   asOf(): string {
     return this.#now();
   }
@@ -150,17 +150,17 @@ export class StreamDouble implements Transport {
     return new Date(this.#options.runtime.now() + this.#options.aheadMs).toISOString();
   }
 
-  /** One record that changed these players; told in frames of which only the last has an id. */
-  change(...told: readonly (readonly [hash: string, told: Told | null])[]): void {
+  /** One record that changed these players; sent in frames of which only the last has an id. */
+  change(...published: readonly (readonly [hash: string, values: PublishedValues | null])[]): void {
     this.#seq++;
-    for (const [hash, values] of told) {
+    for (const [hash, values] of published) {
       if (values === null) this.board.delete(hash);
       else this.board.set(hash, values);
-      this.#changes.push({ seq: this.#seq, hash, told: values });
+      this.#changes.push({ seq: this.#seq, hash, published: values });
     }
     this.#changes = this.#changes.slice(-this.#options.kept);
     const mine = this.#changes.filter(({ seq }) => seq === this.#seq);
-    for (const connection of this.connections) if (connection.isOpen) this.#tell(connection, mine, this.#seq);
+    for (const connection of this.connections) if (connection.isOpen) this.#sendChanges(connection, mine, this.#seq);
   }
 
   heartbeat(): void {
@@ -206,8 +206,8 @@ export class StreamDouble implements Transport {
     if (request.method === 'DELETE' && this.erasure !== null) return responseOf(await this.erasure());
     const ids = (request.path.split('ids=')[1] ?? '').split(',');
     const data = ids.map((id) => {
-      const told = this.board.get(id);
-      return told === undefined ? { player_id: id, code: 'player_not_found' } : { player_id: id, ...told };
+      const published = this.board.get(id);
+      return published === undefined ? { player_id: id, code: 'player_not_found' } : { player_id: id, ...published };
     });
     return responseOf({ status: 200, body: { data } });
   }
@@ -241,7 +241,7 @@ export class StreamDouble implements Transport {
       return;
     }
     for (let seq = since + 1; seq <= this.#seq; seq++) {
-      this.#tell(
+      this.#sendChanges(
         connection,
         this.#changes.filter((change) => change.seq === seq),
         seq,
@@ -251,7 +251,7 @@ export class StreamDouble implements Transport {
   }
 
   #snapshot(connection: Connection): void {
-    const rows = [...this.board].map(([hash, told]) => rowOf(hash, told));
+    const rows = [...this.board].map(([hash, published]) => rowOf(hash, published));
     const { rowsPerFrame } = this.#options;
     for (let from = 0; from < rows.length; from += rowsPerFrame) {
       const players = rows.slice(from, from + rowsPerFrame);
@@ -260,13 +260,13 @@ export class StreamDouble implements Transport {
     this.write(connection, frame('snapshot', { players: [], last: true, as_of: this.asOf() }, this.#id()));
   }
 
-  #tell(connection: Connection, changes: readonly Change[], seq: number): void {
+  #sendChanges(connection: Connection, changes: readonly Change[], seq: number): void {
     const { rowsPerFrame } = this.#options;
     for (let from = 0; from < changes.length; from += rowsPerFrame) {
-      const told = changes.slice(from, from + rowsPerFrame);
+      const published = changes.slice(from, from + rowsPerFrame);
       const isLast = from + rowsPerFrame >= changes.length;
-      const rows = told.map((one) =>
-        one.told === null ? { subject_hash: one.hash, gone: true as const } : rowOf(one.hash, one.told),
+      const rows = published.map((one) =>
+        one.published === null ? { subject_hash: one.hash, gone: true as const } : rowOf(one.hash, one.published),
       );
       this.write(connection, frame('change', { changes: rows, as_of: this.asOf() }, isLast ? `${seq}-0` : undefined));
     }

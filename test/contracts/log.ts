@@ -86,11 +86,11 @@ export function testLog(name: string, harness: () => Promise<LogHarness>): void 
         [70_001, 100, 1e6],
       ] as const) {
         const taken: StoredBatch[] = [];
-        const lent = writer.borrow(firstSeq, limit, maxBytes, ({ firstSeq: seq, bytes }) => {
+        const count = writer.borrow(firstSeq, limit, maxBytes, ({ firstSeq: seq, bytes }) => {
           taken.push({ firstSeq: seq, bytes: new Uint8Array(bytes) });
         });
         assert.equal(taken, writer.from(firstSeq, limit, maxBytes));
-        assert.is(lent, taken.length);
+        assert.is(count, taken.length);
       }
       const refuse = ({ firstSeq }: StoredBatch) => {
         if (firstSeq === 9) throw new Error('not this one');

@@ -173,10 +173,10 @@ test('the proxies pass on every path that the node serves', () => {
 });
 
 test('.dockerignore admits all files from which the image is built', () => {
-  const letIn = Array.from(fileOf('.dockerignore').matchAll(/^!(\S+)$/gm), ([, path]) => path!);
-  for (const path of letIn) if (!path.includes('*')) assert.ok(existsSync(urlOf(path)), path);
+  const included = Array.from(fileOf('.dockerignore').matchAll(/^!(\S+)$/gm), ([, path]) => path!);
+  for (const path of included) if (!path.includes('*')) assert.ok(existsSync(urlOf(path)), path);
   for (const path of ['package.json', 'package-lock.json', 'LICENSE', 'CHANGELOG.md', 'bin', 'src', 'scripts']) {
-    assert.ok(letIn.includes(path), path);
+    assert.ok(included.includes(path), path);
   }
 });
 

@@ -188,9 +188,9 @@ test('every alert links to its runbook in operating/watch.md, and every runbook 
     assert.ok(anchors.has(link!.split('#')[1]!), `${name} has no heading`);
     assert.match(text, /severity: (?:page|ticket)\b/, name);
   }
-  const told = Array.from(watching.matchAll(/^### Alert (\w+)$/gm), ([, name]) => name);
+  const described = Array.from(watching.matchAll(/^### Alert (\w+)$/gm), ([, name]) => name);
   assert.equal(
-    told,
+    described,
     alerts.map(({ name }) => name),
   );
 });

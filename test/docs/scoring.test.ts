@@ -159,10 +159,10 @@ test('the promises about single events and single peers hold for every possible 
     const [one, good, many] = ['one', 'good', 'many'].map((player) =>
       trustOf(given.state, given.row(player), asOfTime(given.state, t0)),
     );
-    const told = JSON.stringify(weights);
-    assert.ok(one!.score >= 45 && good!.score <= 55, told);
-    assert.equal([one!.verdict, good!.verdict, many!.verdict], ['neutral', 'neutral', 'neutral'], told);
-    assert.ok(many!.score > 40, told);
+    const text = JSON.stringify(weights);
+    assert.ok(one!.score >= 45 && good!.score <= 55, text);
+    assert.equal([one!.verdict, good!.verdict, many!.verdict], ['neutral', 'neutral', 'neutral'], text);
+    assert.ok(many!.score > 40, text);
   }
 });
 

@@ -18,7 +18,7 @@ import { verifyStore } from '../support/verify-store.js';
 import { type Fault, type Findings, type Rounds, Tally } from './fault.js';
 
 /** A log of audited records as it is in the files, with the head that is kept outside it. */
-interface Kept {
+interface SavedLog {
   readonly batches: readonly StoredBatch[];
   readonly head: ExpectedHead;
   readonly entries: readonly AuditEntryValue[];
@@ -27,7 +27,7 @@ interface Kept {
 /** Rounds that tamper with one log, before another is drawn. */
 const roundsOfLog = 50;
 
-async function keptLog(random: Random): Promise<Kept> {
+async function savedLog(random: Random): Promise<SavedLog> {
   const machine = await Machine.start();
   const peers = 4 + random.below(16);
   for (let i = 0; i < peers; i++) {
@@ -66,17 +66,17 @@ const kinds = ['edit', 'delete', 'reorder', 'cut', 'insert'] as const;
 
 /** Files changed by somebody who knows the formats but cannot undo what stands outside the log. */
 class Forger {
-  readonly #kept: Kept;
+  readonly #saved: SavedLog;
   readonly #random: Random;
 
-  constructor(kept: Kept, random: Random) {
-    this.#kept = kept;
+  constructor(saved: SavedLog, random: Random) {
+    this.#saved = saved;
     this.#random = random;
   }
 
   /** A log that is not the one written. `care`: how much of what follows is made to fit. */
   forge(kind: (typeof kinds)[number], care: 'checksum' | 'batch' | 'chain'): StoredBatch[] {
-    const records = this.#kept.batches.map(({ bytes }) => ({
+    const records = this.#saved.batches.map(({ bytes }) => ({
       batch: new Batch(bytes),
       records: [...new Batch(bytes)],
     }));
@@ -173,27 +173,27 @@ async function run(rounds: Rounds): Promise<Findings> {
   const tally = new Tally();
   const random = new Random(rounds.seed);
   const snapshots = new MemorySnapshotStore();
-  let kept!: Kept;
+  let saved!: SavedLog;
   for (const round of rounds) {
     if (round % roundsOfLog === 0) {
-      kept = await keptLog(random);
-      const isWhole = verifyStore(logOf(kept.batches), snapshots, kept.head, 'full').ok;
-      if (!isWhole || !(await peerAccepts(kept.entries, kept.entries.at(-1)!.hash)))
+      saved = await savedLog(random);
+      const isWhole = verifyStore(logOf(saved.batches), snapshots, saved.head, 'full').ok;
+      if (!isWhole || !(await peerAccepts(saved.entries, saved.entries.at(-1)!.hash)))
         throw new Error('the log does not hold');
       tally.add('logs tampered with');
     }
-    const forger = new Forger(kept, random);
+    const forger = new Forger(saved, random);
     const kind = random.pick(kinds);
     if (round % 2 === 0) {
       const care = random.pick(['checksum', 'batch', 'chain'] as const);
       const forged = logOf(forger.forge(kind, care));
-      const report = verifyStore(forged, snapshots, kept.head, 'full');
+      const report = verifyStore(forged, snapshots, saved.head, 'full');
       if (verifyStore(forged, snapshots, null, 'full').ok) tally.add('found by the head outside the log alone');
       if (report.ok) tally.break(`round ${round}: ${kind} in the log, ${care} made to fit, is not found`);
       else if (!/record \d+/.test(report.faults[0]!))
         tally.break(`round ${round}: ${report.faults[0]} names no record`);
       else tally.add(`found in the log: ${kind}`);
-    } else if (await peerAccepts(liesOf(kept.entries, kind, random), kept.entries.at(-1)!.hash)) {
+    } else if (await peerAccepts(liesOf(saved.entries, kind, random), saved.entries.at(-1)!.hash)) {
       tally.break(`round ${round}: ${kind} in what a peer is shown is not found`);
     } else {
       tally.add(`found by a peer: ${kind}`);

@@ -6,7 +6,7 @@ import { poolTransport } from '../../src/client/transport/pool-transport.js';
 import type { Transport, TransportRequest } from '../../src/client/transport/transport.js';
 import { TrustClient } from '../../src/client/trust-client.js';
 import type { Random } from '../support/random.js';
-import type { Told } from '../support/stream-reader.js';
+import type { PublishedValues } from '../support/stream-reader.js';
 
 /** Longest life of a stream while the reader is restless, ms. */
 const lifeMsMax = 300;
@@ -40,8 +40,8 @@ export class ClientReader {
   }
 
   /** Returns the cached trust of the players; throws if the reader has to ask the node. */
-  async table(subjectHashes: readonly string[]): Promise<Map<string, Told>> {
-    const table = new Map<string, Told>();
+  async table(subjectHashes: readonly string[]): Promise<Map<string, PublishedValues>> {
+    const table = new Map<string, PublishedValues>();
     for (const { playerId, source, known, score, confidence, verdict } of await this.#client.scores([
       ...subjectHashes,
     ])) {

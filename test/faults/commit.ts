@@ -26,7 +26,7 @@ const stopWithinMs = 1_000;
 const watchMs = 30;
 
 /** The acknowledged writes, and those in progress when the node failed. */
-interface Told {
+interface Acknowledged {
   readonly peers: PeerView[];
   readonly events: Set<string>;
   readonly withdrawn: Set<string>;
@@ -94,28 +94,28 @@ function eventOf(peer: PeerView, eventId: string, player: string): EventSubmissi
 }
 
 /** The life: each step answers once it is acknowledged. Ends at the first that the failure leaves without an answer. */
-async function live({ node, failed }: Running, told: Told): Promise<void> {
+async function live({ node, failed }: Running, acknowledged: Acknowledged): Promise<void> {
   const { group } = node;
   let over = false;
   async function step<T extends { readonly ok: boolean }>(name: string, act: () => Promise<T>): Promise<T | null> {
     if (over) return null;
-    told.pending = [name];
+    acknowledged.pending = [name];
     const answer = await Promise.race([act(), failed]);
     if (answer === 'failed') {
       over = true;
       return null;
     }
-    told.pending = [];
+    acknowledged.pending = [];
     return answer.ok ? answer : null;
   }
   const register = async (peerName: string) => {
     const issued = await step(`peer ${peerName}`, () => group.register({ peerName, gameIds: ['g'] }, 'test'));
-    if (issued?.ok) told.peers.push(issued.value.peer);
+    if (issued?.ok) acknowledged.peers.push(issued.value.peer);
   };
   const submit = async (ids: readonly string[], player: string) => {
-    const peer = told.peers[0];
+    const peer = acknowledged.peers[0];
     if (peer === undefined || over) return;
-    told.pending = [...ids];
+    acknowledged.pending = [...ids];
     const sent = group.submit(
       peer,
       ids.map((id) => eventOf(peer, id, player)),
@@ -125,8 +125,8 @@ async function live({ node, failed }: Running, told: Told): Promise<void> {
       over = true;
       return;
     }
-    told.pending = [];
-    for (const [i, outcome] of answer.entries()) if (outcome.ok) told.events.add(ids[i]!);
+    acknowledged.pending = [];
+    for (const [i, outcome] of answer.entries()) if (outcome.ok) acknowledged.events.add(ids[i]!);
   };
   await register('a');
   await register('b');
@@ -135,18 +135,23 @@ async function live({ node, failed }: Running, told: Told): Promise<void> {
     Array.from({ length: 25 }, (_, i) => `batch-${i}`),
     'player 1',
   );
-  const [one, two] = told.peers;
+  const [one, two] = acknowledged.peers;
   if (two !== undefined) await step('suspension', () => group.setPeerStatus(two.peerId, 'suspended', 'test'));
   await submit(['to-withdraw'], 'player 2');
   if (one !== undefined && (await step('withdrawal', () => group.withdraw(one, 'to-withdraw'))) !== null)
-    told.withdrawn.add('to-withdraw');
+    acknowledged.withdrawn.add('to-withdraw');
   if (one !== undefined && (await step('erasure', () => group.erase(one, subjectOf('player 1')))) !== null)
-    told.erased.add('player 1');
+    acknowledged.erased.add('player 1');
   await submit(['last'], 'player 3');
 }
 
 /** Compares a start on the folder with the acknowledged writes. */
-async function check(dir: string, fault: CommitFault, told: Told, say: (what: string) => void): Promise<void> {
+async function check(
+  dir: string,
+  fault: CommitFault,
+  acknowledged: Acknowledged,
+  say: (what: string) => void,
+): Promise<void> {
   const report = await verifyFolder(dir, 'full');
   if (!report.ok) say(`the store does not hold: ${report.faults.join('; ')}`);
   const reader = openLogReader(dir);
@@ -161,17 +166,19 @@ async function check(dir: string, fault: CommitFault, told: Told, say: (what: st
   try {
     const { group } = node;
     const peers = group.peers(0, 10).map(({ peerId }) => peerId);
-    for (const { peerId } of told.peers) if (!peers.includes(peerId)) say(`peer ${peerId} is lost`);
-    for (const player of told.erased) if (group.trust(subjectOf(player)) !== undefined) say(`${player} is back`);
-    const peer = told.peers[0];
+    for (const { peerId } of acknowledged.peers) if (!peers.includes(peerId)) say(`peer ${peerId} is lost`);
+    for (const player of acknowledged.erased)
+      if (group.trust(subjectOf(player)) !== undefined) say(`${player} is back`);
+    const peer = acknowledged.peers[0];
     if (peer === undefined) return;
     const isStored = async (id: string) => {
       const [outcome] = await group.submit(peer, [eventOf(peer, id, 'asked')]);
       return !outcome!.ok && outcome!.code === 'duplicate_event';
     };
-    for (const id of told.events) if (!(await isStored(id))) say(`${id} was acknowledged and is lost`);
-    for (const id of told.withdrawn) if ((await group.withdraw(peer, id)).ok) say(`the withdrawal of ${id} is lost`);
-    const events = told.pending.filter((name) => /^(single|batch|last|to-)/.test(name));
+    for (const id of acknowledged.events) if (!(await isStored(id))) say(`${id} was acknowledged and is lost`);
+    for (const id of acknowledged.withdrawn)
+      if ((await group.withdraw(peer, id)).ok) say(`the withdrawal of ${id} is lost`);
+    const events = acknowledged.pending.filter((name) => /^(single|batch|last|to-)/.test(name));
     for (const id of events) {
       // A written commit whose answer was lost is there; one that never was written is not.
       if ((await isStored(id)) !== (fault === 'lost')) say(`${id}: ${fault}, and stored is ${fault !== 'lost'}`);
@@ -181,7 +188,7 @@ async function check(dir: string, fault: CommitFault, told: Told, say: (what: st
   }
 }
 
-const nothingTold = (): Told => ({
+const nothingTold = (): Acknowledged => ({
   peers: [],
   events: new Set(),
   withdrawn: new Set(),
@@ -236,15 +243,15 @@ interface Played {
 }
 
 async function playRound(dir: string, fault: CommitFault, at: number, { say, isStrict }: Place): Promise<Played> {
-  const told = nothingTold();
+  const acknowledged = nothingTold();
   const running = await startOn(dir, fault, at).running;
   const { node, log } = running;
-  const living = live(running, told);
+  const living = live(running, acknowledged);
   if (fault === 'delayed') {
     while (log.faultAt === null && (await Promise.race([living.then(() => 'over'), delay(1)])) !== 'over');
-    const before = told.events.size;
+    const before = acknowledged.events.size;
     await delay(watchMs);
-    if (log.faultAt !== null && told.events.size !== before)
+    if (log.faultAt !== null && acknowledged.events.size !== before)
       say('an event was answered while its commit was on its way');
     log.release();
   }
@@ -255,7 +262,7 @@ async function playRound(dir: string, fault: CommitFault, at: number, { say, isS
     if (isStrict && ms > stopWithinMs) say(`it took ${Math.round(ms)} ms to stop`);
     const { ready, reason } = node.group.health();
     if (ready || reason !== 'log_failed') say(`health says ${reason ?? 'ready'}`);
-    const peer = told.peers[0];
+    const peer = acknowledged.peers[0];
     if (peer !== undefined) {
       const [outcome] = await node.group.submit(peer, [eventOf(peer, 'after', 'player')]);
       if (outcome!.ok) say('an event was acknowledged after the failure');
@@ -264,7 +271,7 @@ async function playRound(dir: string, fault: CommitFault, at: number, { say, isS
   const { commits, happened } = log;
   // For a failed node this rejects with the reason of the failure.
   await node.close().catch(() => undefined);
-  await check(dir, happened, told, say);
+  await check(dir, happened, acknowledged, say);
   return { commits, happened };
 }
 

@@ -56,8 +56,8 @@ test('on a completely full disk the store can still be read, and no damage is re
   await done(['backup', newPlace()], dir);
   for (const bytes of [10_000, 20_000, 40_000, 60_000]) {
     small.fill(bytes);
-    const told = await refused(['backup', join(small.path, 'backup')], dir, 'copy_failed');
-    assert.match(told, /is full|No space left/i, `${bytes} bytes were left`);
+    const output = await refused(['backup', join(small.path, 'backup')], dir, 'copy_failed');
+    assert.match(output, /is full|No space left/i, `${bytes} bytes were left`);
     small.remove('backup');
   }
   small.fill(0);

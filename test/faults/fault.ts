@@ -60,7 +60,7 @@ export interface Fault {
 }
 
 /** Enough to see a fault by; the rest would only repeat it. */
-const brokenKept = 20;
+const brokenMax = 20;
 
 /** Gathers what was found, each outcome under its name. */
 export class Tally {
@@ -79,7 +79,7 @@ export class Tally {
 
   break(what: string): void {
     this.#brokenCount += 1;
-    if (this.#broken.length < brokenKept) this.#broken.push(what);
+    if (this.#broken.length < brokenMax) this.#broken.push(what);
   }
 
   /** Breaks where nothing has the name: a run without it has tried nothing. */

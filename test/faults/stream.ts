@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { limits } from '../../src/limits.js';
 import { startProcess, temporaryFolder } from '../support/process.js';
 import { Random } from '../support/random.js';
-import { differences, StreamReader, type Told } from '../support/stream-reader.js';
+import { differences, type PublishedValues, StreamReader } from '../support/stream-reader.js';
 import { ClientReader } from './client-reader.js';
 import { type Fault, type Findings, type Rounds, Tally } from './fault.js';
 import { eventOf, type Peer, post, register } from './kill.js';
@@ -101,7 +101,7 @@ async function write(url: string, members: readonly Peer[], round: number, rando
   return written;
 }
 
-type TableOf = (hashes: readonly string[]) => Promise<ReadonlyMap<string, Told>>;
+type TableOf = (hashes: readonly string[]) => Promise<ReadonlyMap<string, PublishedValues>>;
 
 interface Compared {
   /** Differences between the table and the node. */

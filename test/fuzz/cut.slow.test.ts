@@ -41,7 +41,7 @@ test('requests split in two at any byte are answered like unsplit ones', async (
     const node = new FuzzNode(`FAST_LANE=${lane}`, { FAST_LANE: lane });
     await node.start();
     let whole: readonly string[] | undefined;
-    const told = async (at: number): Promise<void> => {
+    const compareAt = async (at: number): Promise<void> => {
       const names = node.names(String(at).padStart(9, '0'));
       const bytes = Buffer.from(cut.map((one) => textOf(one, names)).join(''), 'latin1');
       if (at >= bytes.length) return;
@@ -51,10 +51,11 @@ test('requests split in two at any byte are answered like unsplit ones', async (
       assert.equal(texts, whole, `cut at byte ${at}`);
     };
     try {
-      await told(0);
+      await compareAt(0);
       assert.is(whole?.length, cut.length);
       const bytesMax = cut.map((one) => textOf(one, node.names('000000000'))).join('').length;
-      for (let at = 1; at < bytesMax; at += 8) await Promise.all(Array.from({ length: 8 }, (_, i) => told(at + i)));
+      for (let at = 1; at < bytesMax; at += 8)
+        await Promise.all(Array.from({ length: 8 }, (_, i) => compareAt(at + i)));
       assert.equal(node.complaints, []);
     } finally {
       await node.stop();

@@ -69,7 +69,7 @@ const requestsPerRound = 25;
 type RunDetailsFailed = RunDetails<[Conversation[]]>;
 
 /** A conversation about one set of players, and how each node answered it, as comparable texts. */
-interface Told {
+interface Received {
   readonly conversation: Conversation;
   readonly set: number;
   readonly here: readonly string[];
@@ -98,7 +98,11 @@ class Fuzz {
   }
 
   /** One conversation with each node. No other may be about the same set of players at that time. */
-  async #tell(conversation: Conversation, set: number, take = (_answers: readonly RawAnswer[]) => {}): Promise<Told> {
+  async #send(
+    conversation: Conversation,
+    set: number,
+    take = (_answers: readonly RawAnswer[]) => {},
+  ): Promise<Received> {
     this.#runs += 1;
     const run = String(this.#runs).padStart(9, '0');
     const players = `${String(set).padStart(9, '0')}-${this.#replaced.get(set) ?? 0}`;
@@ -114,10 +118,10 @@ class Fuzz {
   }
 
   /** For the first time, while others run. */
-  #tellFirst(conversation: Conversation): Promise<Told> {
+  #sendFirst(conversation: Conversation): Promise<Received> {
     this.sent += conversation.requests.length + (conversation.raw === '' ? 0 : 1);
     this.#sets += 1;
-    return this.#tell(conversation, this.#sets % playerSets, (answers) => {
+    return this.#send(conversation, this.#sets % playerSets, (answers) => {
       for (const { status } of answers) this.answers.set(status, (this.answers.get(status) ?? 0) + 1);
     });
   }
@@ -127,39 +131,39 @@ class Fuzz {
    * same players: if the nodes differ, others replace those players.
    */
   async #replaceWhereApart(set: number): Promise<void> {
-    const { isAlike } = await this.#tell(readsOfPlayers, set);
+    const { isAlike } = await this.#send(readsOfPlayers, set);
     if (!isAlike) this.#replaced.set(set, (this.#replaced.get(set) ?? 0) + 1);
   }
 
   /** Others may have got in between on one of them: what is no race comes back when it runs alone, every time. */
-  async #repeat(told: Told): Promise<void> {
-    let last = told;
+  async #repeat(first: Received): Promise<void> {
+    let last = first;
     for (let again = 0; again < repeats; again++) {
-      last = await this.#tell(told.conversation, told.set);
-      await this.#replaceWhereApart(told.set);
+      last = await this.#send(first.conversation, first.set);
+      await this.#replaceWhereApart(first.set);
       if (!last.isAlike) continue;
       this.races += 1;
-      if (this.races === 1) this.firstRace = this.#difference(told);
+      if (this.races === 1) this.firstRace = this.#difference(first);
       return;
     }
     throw new Error(this.#difference(last));
   }
 
-  #difference({ here, there }: Told): string {
+  #difference({ here, there }: Received): string {
     const [one, other] = this.nodes.map(({ name }) => name);
     return `${one} answers\n${here.join('\n')}\nand ${other} answers\n${there.join('\n')}`;
   }
 
   async round(all: readonly Conversation[]): Promise<void> {
     if (this.sent >= this.options.requests && !this.#failed) return;
-    const fates = await Promise.allSettled(all.map((one) => this.#tellFirst(one)));
+    const fates = await Promise.allSettled(all.map((one) => this.#sendFirst(one)));
     try {
       await this.#lookAfter();
-      const told = fates.map((fate) => {
+      const judged = fates.map((fate) => {
         if (fate.status === 'fulfilled') return fate.value;
         throw fate.reason;
       });
-      const odd = told.filter(({ conversation, isAlike }) => !isAlike || !isAligned(conversation));
+      const odd = judged.filter(({ conversation, isAlike }) => !isAlike || !isAligned(conversation));
       await Promise.all(odd.map(({ set }) => this.#replaceWhereApart(set)));
       for (const one of odd) if (!one.isAlike) await this.#repeat(one);
     } catch (error) {
@@ -227,7 +231,7 @@ export async function fuzz(options: FuzzOptions): Promise<Fuzzed> {
   const ends = await Promise.allSettled(run.nodes.map((node) => node.stop()));
   const unclean = ends.flatMap((end) => (end.status === 'rejected' ? [String(end.reason)] : []));
   const raced = `${run.races} conversations differed while others ran, the first so: ${run.firstRace}`;
-  const failure = result.failed ? told(result) : (unclean[0] ?? (run.races > racesMax ? raced : null));
+  const failure = result.failed ? failureOf(result) : (unclean[0] ?? (run.races > racesMax ? raced : null));
   return { requests: run.sent, answers: run.answers, races: run.races, growth: run.growth(), failure };
 }
 
@@ -235,7 +239,7 @@ export async function fuzz(options: FuzzOptions): Promise<Fuzzed> {
  * A failure for people: how to repeat it, and the bytes of the shrunk conversations with names in place of keys and
  * ids.
  */
-function told({ seed, counterexample, counterexamplePath, errorInstance }: RunDetailsFailed): string {
+function failureOf({ seed, counterexample, counterexamplePath, errorInstance }: RunDetailsFailed): string {
   const writes = (counterexample?.[0] ?? []).map((one) =>
     writesOf(one, new Map()).map((bytes) => JSON.stringify(bytes.toString('latin1').slice(0, 4_000))),
   );

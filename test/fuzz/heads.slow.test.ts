@@ -11,9 +11,9 @@ const runs = Number(process.env.FUZZ_HEADS ?? 3_000);
 const seed = Number(process.env.FUZZ_SEED ?? 20_261_125);
 
 /** Returns the answer without the parts that vary from answer to answer. */
-async function toldBy({ port }: TestFace, text: string): Promise<string> {
-  const told = await converse(port, [Buffer.from(text, 'latin1')]);
-  return told.replace(/^(?:Date|X-Request-Id): .*\r\n/gim, '');
+async function answerOf({ port }: TestFace, text: string): Promise<string> {
+  const answer = await converse(port, [Buffer.from(text, 'latin1')]);
+  return answer.replace(/^(?:Date|X-Request-Id): .*\r\n/gim, '');
 }
 
 test(`heads drawn from the grammar are read alike on both ways (seed ${seed})`, async () => {
@@ -23,7 +23,7 @@ test(`heads drawn from the grammar are read alike on both ways (seed ${seed})`, 
   try {
     await fc.assert(
       fc.asyncProperty(headTexts, async (text) => {
-        const [here, there] = await Promise.all([toldBy(fast, text), toldBy(koa, text)]);
+        const [here, there] = await Promise.all([answerOf(fast, text), answerOf(koa, text)]);
         assert.is(here, there, JSON.stringify(text));
       }),
       { numRuns: runs, seed },

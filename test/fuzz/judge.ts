@@ -82,8 +82,13 @@ export function comparable({ status, headers, body }: RawAnswer): string {
   const text = isOfAll.test(body)
     ? 'a list'
     : body.replace(ofItsOwn, '').replace(firstOwner, 'a duplicate').replace(time, 'time').replace(uuid, 'uuid');
-  const kept = { ...fields, etag: etag !== undefined, id: id === givenId ? id : 'made', length: length !== undefined };
-  return JSON.stringify([status, kept, text]);
+  const compared = {
+    ...fields,
+    etag: etag !== undefined,
+    id: id === givenId ? id : 'made',
+    length: length !== undefined,
+  };
+  return JSON.stringify([status, compared, text]);
 }
 
 /** The end of what never became a request, or of a body that broke off. */

@@ -18,7 +18,7 @@ function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-function told(growth: Growth | undefined): string {
+function growthText(growth: Growth | undefined): string {
   if (growth === undefined) return 'unknown';
   const [from, to, state] = [growth.fromMiB, growth.toMiB, growth.stateMiB].map((one) => one.toFixed(1));
   return `${from} to ${to} MiB, ${state} of it by design; the rest is ${(growth.share * 100).toFixed(1)} %`;
@@ -51,7 +51,7 @@ async function run({ requests, seed, mode, path }: Options): Promise<boolean> {
     const statuses = [...fuzzed.answers].sort(([a], [b]) => a - b).map(([status, times]) => `${status}: ${times}`);
     say(`  ${fuzzed.requests} sent; answers of the first node by status: ${statuses.join(', ')}`);
     say(`  ${fuzzed.races} conversations differed while others ran, and not alone`);
-    for (const growth of fuzzed.growth) say(`  resident memory of its own after warm-up: ${told(growth)}`);
+    for (const growth of fuzzed.growth) say(`  resident memory of its own after warm-up: ${growthText(growth)}`);
     if (fuzzed.failure !== null) say(`FAILED, mode ${name}: ${fuzzed.failure}`);
     const grew = fuzzed.requests >= growthAsked && !fuzzed.growth.every((one) => one && one.share <= growthMax);
     if (grew) say(`FAILED, mode ${name}: memory grew by more than ${growthMax * 100} %, or its growth is unknown`);

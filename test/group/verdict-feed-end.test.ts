@@ -11,13 +11,13 @@ const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 class Given {
   elapsed = 0;
   /** Tells that wait for their answer. */
-  readonly tells: ((told: FeedPiece) => void)[] = [];
-  readonly told: string[] = [];
+  readonly answers: ((published: FeedPiece) => void)[] = [];
+  readonly published: string[] = [];
   #due: (() => void) | null = null;
   #generations = 0;
   readonly feed = new VerdictFeed({
     pool: {
-      publishChanges: () => new Promise((resolve) => this.tells.push(resolve)),
+      publishChanges: () => new Promise((resolve) => this.answers.push(resolve)),
       walkChanges: async () => null,
       endFeed: async () => undefined,
     },
@@ -43,8 +43,8 @@ class Given {
   listen(name: string): () => void {
     return this.feed.listen({
       publish: async (rows, mark) =>
-        void this.told.push(`${name}: ${rows.map((row) => row.subject)} ${mark?.generation}`),
-      forgotten: () => void this.told.push(`${name}: forgotten`),
+        void this.published.push(`${name}: ${rows.map((row) => row.subject)} ${mark?.generation}`),
+      forgotten: () => void this.published.push(`${name}: forgotten`),
     });
   }
 
@@ -56,14 +56,14 @@ class Given {
 
   /** Answers that no player was erased. */
   async answerNoErasure(): Promise<void> {
-    this.tells.shift()!({ position: 0, rows: [], upTo: null, more: true, moreErased: false, isFirst: true });
+    this.answers.shift()!({ position: 0, rows: [], upTo: null, more: true, moreErased: false, isFirst: true });
     await settled();
   }
 
   async answer(subject: string, isFirst: boolean): Promise<void> {
     const rows = [{ subject, text: '{}' }];
     const upTo = { seq: 1, asOf: t0 };
-    this.tells.shift()!({ position: 1, rows, upTo, more: false, moreErased: false, isFirst });
+    this.answers.shift()!({ position: 1, rows, upTo, more: false, moreErased: false, isFirst });
     await settled();
   }
 }
@@ -73,21 +73,21 @@ test('the result of a request for an ended generation is sent to no reader', asy
   const leave = given.listen('first');
   await given.tick();
   await given.answer('player', true);
-  assert.equal(given.told, ['first: player 010101010101']);
+  assert.equal(given.published, ['first: player 010101010101']);
   leave();
   given.elapsed += limits.streamLingerMs;
   // An erasure asks while nobody reads any more, and the feed ends before it is answered.
-  const told = given.feed.publishErasures();
+  const published = given.feed.publishErasures();
   await given.tick();
   given.listen('second');
   await given.answer('player', false);
   assert.is(given.feed.mark, null);
   assert.is(given.feed.rows, 0);
   await given.answerNoErasure();
-  await told;
+  await published;
   await given.tick();
   await given.answer('player', false);
-  assert.equal(given.told.slice(1), ['second: player 020202020202']);
+  assert.equal(given.published.slice(1), ['second: player 020202020202']);
 });
 
 test.run();

@@ -88,9 +88,9 @@ async function reported({ node, old, another }: Group, isShared = true) {
 }
 
 /** The status and code of an answer, and in brackets what it tells of what only some may know. */
-function cellOf(answer: Answer, told: Readonly<Record<string, boolean>>): string {
+function cellOf(answer: Answer, facts: Readonly<Record<string, boolean>>): string {
   const status = answer.status < 400 ? String(answer.status) : `${answer.status} ${answer.body.code}`;
-  const names = Object.keys(told).filter((name) => told[name]);
+  const names = Object.keys(facts).filter((name) => facts[name]);
   return names.length === 0 ? status : `${status} [${names.join(', ')}]`;
 }
 
@@ -196,7 +196,7 @@ test('a caller learns from each route exactly what the table states, in every ce
       const { about, answer } = await call(of, id, caller);
       const { text } = answer;
       const where = `${id}, ${caller}`;
-      const told = {
+      const facts = {
         'old id': text.includes(about.oldId),
         "another's id": text.includes(about.anotherId),
         // A registration tells the caller its own.
@@ -204,7 +204,7 @@ test('a caller learns from each route exactly what the table states, in every ce
         hash: text.includes(about.subject),
         counts: id === 'listPeers' && answer.body.data.some((peer: object) => 'event_count' in peer),
       };
-      assert.is(cellOf(answer, told), row[place], where);
+      assert.is(cellOf(answer, facts), row[place], where);
       const secrets = [salt, email, of.old.key, of.another.key, of.keys['revoked key']!, of.keys['fresh key']!];
       for (const secret of secrets) assert.not(text.includes(secret), where);
       // Not even beside its own events does a peer see who else reported the player.

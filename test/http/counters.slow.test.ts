@@ -130,9 +130,9 @@ test('in a group of four active peers a change is sent at once', async () => {
   await withReader(async ([peer], reader, leave) => {
     await leave();
     await goLive(reader, peer!.url);
-    const told = reader.next(({ event }: Frame) => event === 'change');
+    const change = reader.next(({ event }: Frame) => event === 'change');
     await peer!.submit({ player_id: 'reported' });
-    await told;
+    await change;
     assert.ok(reader.table.has(subjectOf('reported')));
   });
 });

@@ -149,24 +149,24 @@ test('the verdict stream shows a disputed player to the peer that reported it al
     const subject = subjectOf(player);
     await group.reporter.submit({ player_id: player });
     const readers = [new StreamReader(group.reporter.key), new StreamReader(group.disputing.key)];
-    const isTold = (data: { changes?: { subject_hash: string }[]; players?: { subject_hash: string }[] }) =>
+    const isOurs = (data: { changes?: { subject_hash: string }[]; players?: { subject_hash: string }[] }) =>
       [...(data.changes ?? []), ...(data.players ?? [])].some((row) => row.subject_hash === subject);
     try {
       for (const reader of readers) {
-        const first = reader.next(({ data }) => isTold(data));
+        const first = reader.next(({ data }) => isOurs(data));
         await reader.connect(group.node.url);
         await first;
       }
       const shown = () => readers.map(({ table }) => table.get(subject)?.disputed ?? false);
       assert.equal(shown(), [false, false]);
-      const told = readers[0]!.next(({ event, data }) => event === 'change' && isTold(data));
+      const change = readers[0]!.next(({ event, data }) => event === 'change' && isOurs(data));
       const { dispute_id: id } = (await dispute(group, player, group.disputing)).body;
-      await told;
+      await change;
       assert.equal(shown(), [true, false]);
-      const quiet = readers[1]!.frames.filter(({ event, data }) => event === 'change' && isTold(data));
+      const quiet = readers[1]!.frames.filter(({ event, data }) => event === 'change' && isOurs(data));
       const before = quiet.length;
       const voided = Promise.all(
-        readers.map((reader) => reader.next(({ event, data }) => event === 'change' && isTold(data))),
+        readers.map((reader) => reader.next(({ event, data }) => event === 'change' && isOurs(data))),
       );
       assert.ok((await group.node.group.decideDispute('uphold', id, [], 'test')).ok);
       await voided;
@@ -174,7 +174,7 @@ test('the verdict stream shows a disputed player to the peer that reported it al
       assert.is(before, quiet.length, 'nobody else learns that something is disputed');
       const late = new StreamReader(group.reporter.key);
       readers.push(late);
-      const first = late.next(({ data }) => isTold(data));
+      const first = late.next(({ data }) => isOurs(data));
       await late.connect(group.node.url);
       await first;
       assert.is(late.table.get(subject)?.disputed, true, 'whoever comes later is told, too');

@@ -151,9 +151,9 @@ test('the verdict stream notifies peers of their erased events, and others only 
       }),
     );
     const isGone = ({ data }: Frame): boolean => data.changes?.some((row: object) => 'gone' in row) === true;
-    const told = Promise.all(readers.map((reader) => reader.next(isGone)));
+    const notices = Promise.all(readers.map((reader) => reader.next(isGone)));
     await erase(group, player);
-    await told;
+    await notices;
     const subject_hash = hash('sha256', player + salt, 'hex');
     assert.equal(
       readers.map(({ frames }) => frames.find(isGone)?.data.changes),

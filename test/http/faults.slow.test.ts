@@ -259,8 +259,8 @@ test('an erasure that waits for the operator is 202, one beyond the quota 429', 
   await withFace({ erase: async () => ({ ok: true, value: pending }) }, async (face) => {
     const { status, body } = await ask(face.url, path, { method: 'DELETE', key: activeKey });
     assert.is(status, 202);
-    const told = { subject_hash: 'ab'.repeat(32), status: 'pending', receipt: 'r', reason: 'operator_mode' };
-    assert.equal(body, told);
+    const receipt = { subject_hash: 'ab'.repeat(32), status: 'pending', receipt: 'r', reason: 'operator_mode' };
+    assert.equal(body, receipt);
   });
   const over = refused('erasure_quota_exceeded', { retryAfterS: 60, details: { quota: 'peer', per_day: 1 } });
   await withFace({ erase: async () => over }, async (face) => {

@@ -10,42 +10,42 @@ const dayMs = 86_400_000;
 
 /** A group whose newest record is of `lastAt`, and what it was told to let go. */
 function groupOf(lastAt: number) {
-  const told: unknown[] = [];
-  const loop = { state: { lastAt }, failed: false, draining: false, resume: (retire: unknown) => told.push(retire) };
-  return { loop: loop as unknown as GroupLoop, told };
+  const resumed: unknown[] = [];
+  const loop = { state: { lastAt }, failed: false, draining: false, resume: (retire: unknown) => resumed.push(retire) };
+  return { loop: loop as unknown as GroupLoop, resumed };
 }
 
 test('retention removes old events from the start on', async () => {
-  const { loop, told } = groupOf(t0 - dayMs);
+  const { loop, resumed } = groupOf(t0 - dayMs);
   const stop = retention(() => loop, { now: () => t0 }, 30);
-  assert.equal(told, [{ before: t0 - 30 * dayMs, now: t0 }]);
+  assert.equal(resumed, [{ before: t0 - 30 * dayMs, now: t0 }]);
   await stop();
 });
 
 test('a clock a day ahead of the newest record has until the next look', async () => {
-  const { loop, told } = groupOf(t0 - dayMs - 1);
+  const { loop, resumed } = groupOf(t0 - dayMs - 1);
   let looks = 0;
   const clock = { now: () => t0 + looks++ };
   const stop = retention(() => loop, clock, 30, 1);
-  assert.equal(told, []);
-  await until(() => told.length > 1);
-  assert.equal(told[0], { before: t0 + 1 - 30 * dayMs, now: t0 + 1 });
+  assert.equal(resumed, []);
+  await until(() => resumed.length > 1);
+  assert.equal(resumed[0], { before: t0 + 1 - 30 * dayMs, now: t0 + 1 });
   await stop();
 });
 
 test('a clock that was corrected removes no event', async () => {
-  const { loop, told } = groupOf(t0 - dayMs);
+  const { loop, resumed } = groupOf(t0 - dayMs);
   const times = [t0 + 3650 * dayMs];
   const stop = retention(() => loop, { now: () => times.shift() ?? t0 }, 30, 1);
-  await until(() => told.length > 0);
-  assert.equal(told[0], { before: t0 - 30 * dayMs, now: t0 });
+  await until(() => resumed.length > 0);
+  assert.equal(resumed[0], { before: t0 - 30 * dayMs, now: t0 });
   await stop();
 });
 
 test('without an age nothing leaves', async () => {
-  const { loop, told } = groupOf(t0);
+  const { loop, resumed } = groupOf(t0);
   await retention(() => loop, { now: () => t0 }, 0)();
-  assert.equal(told, []);
+  assert.equal(resumed, []);
 });
 
 test.run();

@@ -297,7 +297,7 @@ export class Calls {
         } else if (answer.code === 'event_not_found') {
           const event = wasThere ? this.#oracle.facts.events.get(id) : undefined;
           const isTheirs = event !== undefined && (caller === null || caller.index === event.peer);
-          if (isTheirs && this.#oracle.isLive(event) && this.#oracle.isKept(event))
+          if (isTheirs && this.#oracle.isLive(event) && this.#oracle.isStored(event))
             throw new Difference('answer', `${call.what}: not found`);
         } else if (answer.code !== 'overloaded' && answer.code !== 'dependency_unavailable') {
           throw new Difference('answer', `${call.what}: ${answer.code}`);

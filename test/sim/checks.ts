@@ -103,7 +103,7 @@ export function checkRetired(oracle: Oracle, { retired }: GroupState, disk: Disk
     }
   }
   const left = [...oracle.facts.events.values()].filter((event) => !there.has(event.id) && oracle.isLive(event));
-  const young = left.find((event) => oracle.isKept(event));
+  const young = left.find((event) => oracle.isStored(event));
   if (young !== undefined) throw new Difference('retired', `event ${young.id} left the log before its time`);
   const stored = storedBytes(disk);
   const found = left.slice(-40).find(({ id }) => stored.includes(id));
@@ -121,7 +121,7 @@ export function checkErasedEvents(oracle: Oracle, { erasedEvents, eventIds, idTa
     const isKnown = erasedEvents.has(eventIds.seqOf(idTags.of(event.id)));
     const isErased = oracle.isErased(event);
     if (isKnown && !isErased) throw new Difference('erased', `event ${event.id} counts as erased`);
-    if (!isKnown && isErased && oracle.isKept(event))
+    if (!isKnown && isErased && oracle.isStored(event))
       throw new Difference('erased', `event ${event.id} does not count as erased`);
     if (isKnown) known++;
   }

@@ -448,7 +448,7 @@ function logOdds(
   /**
    * Per vote what the others tell about it, each by a factor, with its sums per peer over lowering and raising votes.
    */
-  const told = (factor: readonly number[]) => {
+  const summarized = (factor: readonly number[]) => {
     const v = votes.map(({ peer }, i) => voice[i]! * factor[peer]!);
     const all = sumBy(votes, 'player', players, (_, i) => v[i]!);
     const om = votes.map(({ player, n1 }, i) => {
@@ -465,7 +465,7 @@ function logOdds(
   let z = sided(low, high);
   let om = zeros(votes.length);
   for (let pass = 0; pass < 3; pass++) {
-    const judged = told(z);
+    const judged = summarized(z);
     om = judged.om;
     z = sided(judged.lowers, judged.raises);
   }
@@ -474,7 +474,7 @@ function logOdds(
   const scale = Math.min(1, share / k.twoSidedShare);
   z = z.map((one) => one * scale);
   om = om.map((one) => one * scale);
-  const any = told(z.map(() => 1));
+  const any = summarized(z.map(() => 1));
   const known = sumBy(votes, 'player', players, ({ peer }, i) => voice[i]! * z[peer]!).map((sum) => sum / (sum + 1));
   const pull = votes.map(({ peer, n }, i) => {
     const strength = n > 1 ? 1 + (n - 1) * (k.repeat + (1 - k.repeat) * z[peer]!) : n;

@@ -73,11 +73,11 @@ export function compareListing(oracle: Oracle, asked: ListingAsked, listing: Pla
   same('listing', `total of ${what}`, total, live.size);
   const wanted = events.filter((event) => live.has(event) && event.peer === caller);
   const found = own.map(({ seq: _, ...event }) => event);
-  const isStill = oracle.knows(subject) && [...live].every((event) => oracle.isLive(event) && oracle.isKept(event));
+  const isStill = oracle.knows(subject) && [...live].every((event) => oracle.isLive(event) && oracle.isStored(event));
   if (isStill) {
     const newest = [...live].slice(0, oracle.rules.summaryEventsMax);
     const isDisputed = caller !== null && disputed.has(caller);
-    const expected = wanted.slice(0, limit).map((event) => shown(event, isDisputed));
+    const expected = wanted.slice(0, limit).map((event) => listed(event, isDisputed));
     same('listing', `events of ${what}`, found, expected);
     same('listing', `summary of ${what}`, [summarised, sorted(summary)], [newest.length, sorted(summaryOf(newest))]);
     same('listing', `end of ${what}`, next === null, wanted.length <= limit);
@@ -89,13 +89,13 @@ export function compareListing(oracle: Oracle, asked: ListingAsked, listing: Pla
   const missing = wanted
     .slice(0, limit)
     .find(
-      (event) => oracle.isLive(event) && oracle.isKept(event) && !found.some(({ eventId }) => eventId === event.id),
+      (event) => oracle.isLive(event) && oracle.isStored(event) && !found.some(({ eventId }) => eventId === event.id),
     );
   if (missing !== undefined && next === null) throw new Difference('listing', `${what}: lacks ${missing.id}`);
   return null;
 }
 
-function shown(event: EventFact, isDisputed: boolean): Omit<OwnEvent, 'seq'> {
+function listed(event: EventFact, isDisputed: boolean): Omit<OwnEvent, 'seq'> {
   return {
     schemaVersion: event.schemaVersion,
     eventId: event.id,

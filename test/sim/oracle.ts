@@ -162,7 +162,7 @@ export class Oracle {
   }
 
   /** True if an event that counts must still be in the log: only then can it be listed and withdrawn. */
-  isKept(event: EventFact): boolean {
+  isStored(event: EventFact): boolean {
     return event.receivedAt >= this.#mayLeaveBefore && !this.#ahead.has(event);
   }
 
@@ -323,7 +323,7 @@ export class Oracle {
       (one) => one.number === number && one.type === eventType && one.timestamp === timestamp,
     );
     if (same.length === 0) return 'no';
-    return same.some((one) => this.isKept(one)) ? 'yes' : 'unknown';
+    return same.some((one) => this.isStored(one)) ? 'yes' : 'unknown';
   }
 
   /**

@@ -115,8 +115,8 @@ test('a decay that is off by a ten thousandth is found', async () => {
     'of',
     (of) =>
       function (this: MinuteAsOf, state) {
-        const moment = of.call(this, state);
-        return { ...moment, decayFactor: moment.decayFactor * 1.0001 };
+        const asOf = of.call(this, state);
+        return { ...asOf, decayFactor: asOf.decayFactor * 1.0001 };
       },
   );
   await mustBeFound(plant, ['score']);

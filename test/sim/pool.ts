@@ -33,7 +33,7 @@ import { Replica } from '../../src/group/replica/replica.js';
 import type { ChangeWalk } from '../../src/group/verdict-changes.js';
 import { readWeights } from '../../src/group/weights/weights-history.js';
 import { verifyStore } from '../support/verify-store.js';
-import type { Lane, Process } from './world.js';
+import type { Process, Thread } from './world.js';
 
 export type PoolFault =
   /** The queue is full. */
@@ -150,7 +150,7 @@ export class SimPool implements GroupPool {
     return this.verify();
   }
 
-  #run<R>(lane: Extract<Lane, 'replica' | 'reader'>, name: string, task: () => R | Promise<R>): Promise<R> {
+  #run<R>(lane: Extract<Thread, 'replica' | 'reader'>, name: string, task: () => R | Promise<R>): Promise<R> {
     const fault = this.faults[lane].shift();
     if (fault === 'busy') return Promise.reject(new PoolBusyError(`the ${name} queue is full`));
     return this.#process.work(lane, name, async () => {

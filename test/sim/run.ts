@@ -22,7 +22,7 @@ import { SimNode } from './sim-node.js';
 import { isOperation, type Plan, peerId, type Restart, type Step } from './steps.js';
 import { type Disk, damageSnapshot, mustBeFenced, storedBytes } from './store.js';
 import { checkWeights } from './trust.js';
-import { type Lane, World } from './world.js';
+import { type Thread, World } from './world.js';
 
 const minuteMs = 60_000;
 const jumpMaxMs = 20 * 365.25 * 24 * 60 * minuteMs;
@@ -75,7 +75,7 @@ class Run {
   /** The position that the log must reach, stored outside the log. */
   #head: ExpectedHead | null = null;
   #difference: Difference | null = null;
-  readonly #stalled = new Map<Lane, number>();
+  readonly #stalled = new Map<Thread, number>();
   #restarts = 0;
   /** Pieces of work for which the disk stays low, and which a process still does after its log failed. */
   #lowFor = 0;
@@ -157,14 +157,14 @@ class Run {
       case 'jump':
         return this.#jump(step.ms);
       case 'stall':
-        this.#stalled.set(step.lane, step.runs);
+        this.#stalled.set(step.thread, step.runs);
         return;
       case 'append_fault':
         this.#disk.nextAppend = step.how;
         return;
       case 'pool_fault':
         this.#count('pool faults');
-        node.pool.faults[step.lane].push(step.how);
+        node.pool.faults[step.thread].push(step.how);
         return;
       case 'defer_scrub':
         this.#disk.deferScrub = true;
@@ -210,7 +210,7 @@ class Run {
     else if (this.#node.ended !== null) await this.#crash(this.#usual, this.#random);
   }
 
-  async #go(lane: Lane): Promise<void> {
+  async #go(lane: Thread): Promise<void> {
     this.#trace.update(`${this.#node.process.go(lane)}\n`);
     await settled();
     const { ended } = this.#node;

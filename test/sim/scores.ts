@@ -77,7 +77,7 @@ export interface ExpectedTrust {
 /**
  * The moment at which a read of a subject takes the decay: the end of the minute, but never before its newest evidence.
  */
-export function momentOf(oracle: Oracle, subject: string, now: number): number {
+export function asOfTime(oracle: Oracle, subject: string, now: number): number {
   return Math.max(Math.ceil(now / minuteMs) * minuteMs, newestEvidence(oracle, subject));
 }
 
@@ -144,10 +144,10 @@ export function evidenceOf(oracle: Oracle, subject: string, at: number): Evidenc
     const [sign, base] = types[event.type];
     // An event of no severity is worth nothing at any moment, also where the factor is beyond the range of doubles.
     const { lives, isBounded } = livesOf(oracle, event, at);
-    const worth = event.severity === 0 ? 0 : base * event.severity * 2 ** -lives;
+    const mass = event.severity === 0 ? 0 : base * event.severity * 2 ** -lives;
     if (scales !== event.scales) [scales, cut] = [event.scales, cutOff(oracle, event.scales, at)];
     // A withdrawn event counts for nothing, but what it made of the sum's last digits stays.
-    sums.error += isBounded && event.severity > 0 ? Number.POSITIVE_INFINITY : worth * roundingPart + cut;
+    sums.error += isBounded && event.severity > 0 ? Number.POSITIVE_INFINITY : mass * roundingPart + cut;
     sums.isHeavy ||= event.severity > 0;
     const takesBack = event.type === 'ban_lifted' && event.severity > 0;
     const counts = counted.get(event.number);
@@ -160,8 +160,8 @@ export function evidenceOf(oracle: Oracle, subject: string, at: number): Evidenc
     sums.isHeld = true;
     if (takesBack) sums.lowering = 0;
     if (counts?.has(event) === false) continue;
-    if (sign < 0) sums.lowering += worth;
-    else sums.raising += worth;
+    if (sign < 0) sums.lowering += mass;
+    else sums.raising += mass;
   }
   return [...byPeer].sort(([a], [b]) => a - b).map(([peer, sums]) => ({ peer, ...sums }));
 }
@@ -173,7 +173,7 @@ function lowersBefore(oracle: Oracle, { number, subject, id }: EventFact): boole
     0,
     events.findIndex((one) => one.id === id),
   );
-  return before.some((one) => one.number === number && types[one.type][0] < 0 && !oracle.isKept(one));
+  return before.some((one) => one.number === number && types[one.type][0] < 0 && !oracle.isStored(one));
 }
 
 /** True if it is too close to zero to decide whether it counts as evidence at all. */
@@ -184,14 +184,14 @@ export function isAtEdge({ lowering, raising, error, isHeld, isHeavy }: Evidence
 export function trustOf(oracle: Oracle, subject: string, now: number): ExpectedTrust {
   const { preTrusted } = oracle;
   const voided = oracle.voidedOf(subject);
-  const shown = { lowering: 0, raising: 0, preTrusted: false };
+  const seen = { lowering: 0, raising: 0, preTrusted: false };
   const senders = new Set<number>();
   /** By origin what the heaviest of its carriers holds. */
   const carried = new Map<number, Evidence>();
   const words: Word[] = [];
   let error = 0;
   let isEdge = false;
-  for (const evidence of evidenceOf(oracle, subject, momentOf(oracle, subject, now))) {
+  for (const evidence of evidenceOf(oracle, subject, asOfTime(oracle, subject, now))) {
     if (oracle.statusOf(evidence.sender) === 'revoked' || voided.has(evidence.sender)) continue;
     error += evidence.error;
     const m = evidence.lowering + evidence.raising;
@@ -217,10 +217,10 @@ export function trustOf(oracle: Oracle, subject: string, now: number): ExpectedT
       isPreTrusted,
     });
     senders.add(evidence.sender);
-    shown.preTrusted ||= isPreTrusted;
+    seen.preTrusted ||= isPreTrusted;
     if (origin === null) {
-      shown.lowering += evidence.lowering;
-      shown.raising += evidence.raising;
+      seen.lowering += evidence.lowering;
+      seen.raising += evidence.raising;
       continue;
     }
     const heaviest = carried.get(origin);
@@ -232,8 +232,8 @@ export function trustOf(oracle: Oracle, subject: string, now: number): ExpectedT
   if (isEdge && words.some(({ isPreTrusted, m }) => isPreTrusted && heaviness(m) === 0))
     error = Number.POSITIVE_INFINITY;
   for (const { lowering, raising } of carried.values()) {
-    shown.lowering += lowering;
-    shown.raising += raising;
+    seen.lowering += lowering;
+    seen.raising += raising;
   }
   const { score, confidence, witnesses } = judged(words, oracle.prevalence);
   return {
@@ -242,7 +242,7 @@ export function trustOf(oracle: Oracle, subject: string, now: number): ExpectedT
     verdict: verdictOf(score, confidence, witnesses),
     eventCount: oracle.liveOf(subject).length,
     updatedAt: updatedAt(oracle, subject),
-    ...shown,
+    ...seen,
     peers: senders.size,
     error: error < vague ? error : null,
     isEdge,
@@ -315,8 +315,8 @@ function judged(all: readonly Word[], prevalence: number) {
       speaking.filter((word) => word.isCarried),
       (word) => Math.max(0, effectiveOf(word) - sum(ownOf(word.sender), effectiveOf)),
     );
-  const told = isCarried ? speaking.filter((word) => voice(word) > 0) : all;
-  const lowering = told.filter((word) => weight(word) > k.witnessWeight && word.x > 0.5);
+  const speakers = isCarried ? speaking.filter((word) => voice(word) > 0) : all;
+  const lowering = speakers.filter((word) => weight(word) > k.witnessWeight && word.x > 0.5);
   return {
     score: 50 - clip(shift, -5 * mass ** 1.5, 5 * mass ** 1.5),
     confidence: effective / (effective + k.confidenceHalf),

@@ -48,7 +48,7 @@ function byPlayer(evidence: readonly Weighed[]): Weighed[][] {
 }
 
 /** With what some peers copy of others: all of it or what lowers, or most of that, beside what they say themselves. */
-function withCopies(random: Random, { peers }: Size, evidence: readonly Weighed[]): Weighed[] {
+function withRepeats(random: Random, { peers }: Size, evidence: readonly Weighed[]): Weighed[] {
   const all = new Map(evidence.map((one) => [`${one.player} ${one.peer}`, one]));
   for (let copy = 0; copy < 3; copy++) {
     const [from, to] = [random.below(peers), random.below(peers)];
@@ -70,7 +70,7 @@ function relationsOf(random: Random, peers: number): PeerRelation[] {
 
 /** Throws where the two fits differ. */
 function compare(random: Random, size: Size, copies = false): string {
-  const evidence = copies ? withCopies(random, size, drawn(random, size)) : drawn(random, size);
+  const evidence = copies ? withRepeats(random, size, drawn(random, size)) : drawn(random, size);
   const relations = copies ? relationsOf(random, size.peers) : [];
   const rows = byPlayer(shuffled(random, evidence));
   const columns = evidenceOf(

@@ -21,7 +21,7 @@ export interface Simulation {
   readonly plant?: Plant;
 }
 
-const shown = [
+const printed = [
   'steps',
   'commits',
   'crashes',
@@ -71,7 +71,7 @@ export async function simulate(simulation: Simulation): Promise<boolean> {
   const started = performance.now();
   const totals = new Map<string, number>();
   const digests = createHash('sha256');
-  let told = started;
+  let reportedAt = started;
   let done = 0;
   let next = seed;
   for (; done < operations && signal?.aborted !== true; next++) {
@@ -88,13 +88,13 @@ export async function simulate(simulation: Simulation): Promise<boolean> {
     }
     digests.update(digest);
     done += counts.get('operations') ?? 0;
-    if (performance.now() - told < progressMs) continue;
-    told = performance.now();
-    write(`seed ${next}: ${done} of ${operations} operations, ${Math.round((told - started) / 1000)} s\n`);
+    if (performance.now() - reportedAt < progressMs) continue;
+    reportedAt = performance.now();
+    write(`seed ${next}: ${done} of ${operations} operations, ${Math.round((reportedAt - started) / 1000)} s\n`);
   }
   const seconds = (performance.now() - started) / 1000;
   write(`seeds ${seed} to ${next - 1}: ${done} operations in ${seconds.toFixed(1)} s, no difference\n`);
-  write(`${shown.map((what) => `  ${what}: ${totals.get(what) ?? 0}`).join('\n')}\n`);
+  write(`${printed.map((what) => `  ${what}: ${totals.get(what) ?? 0}`).join('\n')}\n`);
   write(`  digest: ${digests.digest('hex')}\n`);
   return true;
 }

@@ -9,7 +9,7 @@ import type { AppendFault } from '../support/memory-log.js';
 import { Random } from '../support/random.js';
 import type { PoolFault } from './pool.js';
 import { drawProfile, type Profile } from './profile.js';
-import type { Lane } from './world.js';
+import type { Thread } from './world.js';
 
 export interface EventStep {
   readonly id: number;
@@ -69,9 +69,9 @@ export type Step =
   | { readonly do: 'wait'; readonly ms: number }
   /** The wall clock alone is set. */
   | { readonly do: 'jump'; readonly ms: number }
-  | { readonly do: 'stall'; readonly lane: Lane; readonly runs: number }
+  | { readonly do: 'stall'; readonly thread: Thread; readonly runs: number }
   | { readonly do: 'append_fault'; readonly how: Exclude<AppendFault, 'ok'> }
-  | { readonly do: 'pool_fault'; readonly lane: 'replica' | 'reader'; readonly how: PoolFault }
+  | { readonly do: 'pool_fault'; readonly thread: 'replica' | 'reader'; readonly how: PoolFault }
   | { readonly do: 'defer_scrub' }
   /** Lets what is older leave the log. */
   | { readonly do: 'retire'; readonly ageMs: number }
@@ -321,7 +321,7 @@ class Draw {
       case 3:
         return {
           do: 'pool_fault',
-          lane: random.pick(['replica', 'replica', 'reader']),
+          thread: random.pick(['replica', 'replica', 'reader']),
           how: random.pick(['busy', 'fails', 'dies']),
         };
       case 4:
@@ -340,7 +340,7 @@ class Draw {
       default:
         return {
           do: 'stall',
-          lane: random.pick(['log', 'scrub', 'snapshots', 'replica', 'reader', 'timer']),
+          thread: random.pick(['log', 'scrub', 'snapshots', 'replica', 'reader', 'timer']),
           runs: random.below(80),
         };
     }

@@ -146,9 +146,9 @@ export class SimSnapshots implements SnapshotStore {
   }
 
   write(header: SnapshotHeader, blocks: Iterable<SnapshotBlock>): Promise<void> {
-    const copies = Array.from(blocks, ({ key, bytes }) => ({ key, bytes: new Uint8Array(bytes) }));
-    const write = () => this.#disk.snapshots.write(header, copies);
-    const dying = () => void this.#disk.leftOvers.push(...copies.map(({ bytes }) => bytes));
+    const copied = Array.from(blocks, ({ key, bytes }) => ({ key, bytes: new Uint8Array(bytes) }));
+    const write = () => this.#disk.snapshots.write(header, copied);
+    const dying = () => void this.#disk.leftOvers.push(...copied.map(({ bytes }) => bytes));
     return this.#process.work('snapshots', 'write snapshot', write, dying);
   }
 

@@ -20,8 +20,8 @@ interface Timer {
   readonly act: () => void;
 }
 
-export const lanes = ['soon', 'timer', 'log', 'scrub', 'snapshots', 'replica', 'reader'] as const;
-export type Lane = (typeof lanes)[number];
+export const threads = ['soon', 'timer', 'log', 'scrub', 'snapshots', 'replica', 'reader'] as const;
+export type Thread = (typeof threads)[number];
 
 /** The world that outlives a process: the wall clock and the random source. */
 export class World implements Clock, RandomSource {
@@ -54,8 +54,8 @@ export class World implements Clock, RandomSource {
 
 /** A process, with which its timers and its pending work end. */
 export class Process implements Timers {
-  readonly #lanes = new Map<Lane, Work[]>(lanes.map((lane) => [lane, []]));
-  readonly #busy = new Set<Lane>();
+  readonly #threads = new Map<Thread, Work[]>(threads.map((thread) => [thread, []]));
+  readonly #busy = new Set<Thread>();
   #timers: Timer[] = [];
   #elapsed = 0;
 
@@ -86,16 +86,16 @@ export class Process implements Timers {
     return next === undefined ? null : Math.max(0, next.at - this.#elapsed);
   }
 
-  queue(lane: Lane, work: Work): void {
-    this.#lanes.get(lane)!.push(work);
+  queue(thread: Thread, work: Work): void {
+    this.#threads.get(thread)!.push(work);
   }
 
-  waiting(lane: Lane): number {
-    return this.#lanes.get(lane)!.length;
+  waiting(thread: Thread): number {
+    return this.#threads.get(thread)!.length;
   }
 
   /** Work in a lane that resolves, or rejects, when it is its turn. */
-  work<R>(lane: Lane, name: string, act: () => R | Promise<R>, dying?: () => void): Promise<R> {
+  work<R>(thread: Thread, name: string, act: () => R | Promise<R>, dying?: () => void): Promise<R> {
     return new Promise((resolve, reject) => {
       const settle = async () => {
         try {
@@ -104,36 +104,36 @@ export class Process implements Timers {
           reject(error);
         }
       };
-      this.queue(lane, { name, act: settle, ...(dying === undefined ? {} : { dying }) });
+      this.queue(thread, { name, act: settle, ...(dying === undefined ? {} : { dying }) });
     });
   }
 
   /** Lanes that could go on now. */
-  get ready(): Lane[] {
-    return lanes.filter((lane) => {
-      if (lane === 'timer') return this.untilTimer === 0;
-      return !this.#busy.has(lane) && this.#lanes.get(lane)!.length > 0;
+  get ready(): Thread[] {
+    return threads.filter((thread) => {
+      if (thread === 'timer') return this.untilTimer === 0;
+      return !this.#busy.has(thread) && this.#threads.get(thread)!.length > 0;
     });
   }
 
   /** Lets a lane do its next piece of work; returns what it was. */
-  go(lane: Lane): string {
-    if (lane === 'timer') {
+  go(thread: Thread): string {
+    if (thread === 'timer') {
       this.#timers.shift()!.act();
       return 'timer';
     }
-    const work = this.#lanes.get(lane)!.shift()!;
+    const work = this.#threads.get(thread)!.shift()!;
     const doing = work.act();
     if (doing instanceof Promise) {
-      this.#busy.add(lane);
-      void doing.then(() => this.#busy.delete(lane));
+      this.#busy.add(thread);
+      void doing.then(() => this.#busy.delete(thread));
     }
     return work.name;
   }
 
   /** The process dies: of the first work of each lane that `chance` picks, what may have happened has happened. */
   die(chance: () => boolean): void {
-    for (const work of this.#lanes.values()) {
+    for (const work of this.#threads.values()) {
       if (work[0]?.dying !== undefined && chance()) work[0].dying();
       work.length = 0;
     }

@@ -8,9 +8,9 @@ export function logOf(batches: readonly StoredBatch[]): LogReader {
     at: (seq) => batches.findLast(({ firstSeq }) => firstSeq <= seq),
     from,
     borrow(first, limit, _maxBytes, take) {
-      const lent = from(first, limit);
-      lent.forEach(take);
-      return lent.length;
+      const borrowed = from(first, limit);
+      borrowed.forEach(take);
+      return borrowed.length;
     },
     close: async () => undefined,
   };

@@ -37,18 +37,18 @@ export class MemoryLog implements LogReader {
   }
 
   borrow(firstSeq: number, limit: number, maxBytes: number, take: (batch: StoredBatch) => void): number {
-    let lent = 0;
+    let count = 0;
     let bytes = 0;
-    for (let i = this.#indexFrom(firstSeq); i < this.#batches.length && lent < limit; i += 1) {
+    for (let i = this.#indexFrom(firstSeq); i < this.#batches.length && count < limit; i += 1) {
       const batch = copyOf(this.#batches[i])!;
       take(batch);
-      lent += 1;
+      count += 1;
       bytes += batch.bytes.length;
       // Overwrite the bytes, as the next read of a real store would.
       batch.bytes.fill(0);
       if (bytes >= maxBytes) break;
     }
-    return lent;
+    return count;
   }
 
   async close(): Promise<void> {}

@@ -18,8 +18,8 @@ export class MemorySnapshotStore implements SnapshotStore {
   }
 
   async write(header: SnapshotHeader, blocks: Iterable<SnapshotBlock>): Promise<void> {
-    const copies = Array.from(blocks, copyOf);
-    this.#snapshots.set(header.seq, { header: { ...header }, blocks: copies });
+    const copied = Array.from(blocks, copyOf);
+    this.#snapshots.set(header.seq, { header: { ...header }, blocks: copied });
     this.#damaged.delete(header.seq);
     this.#altered.delete(header.seq);
   }

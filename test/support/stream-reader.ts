@@ -20,7 +20,7 @@ const schemas: Readonly<Record<string, Schema>> = {
 };
 const validators = new Map(Object.entries(schemas).map(([name, schema]) => [name, validatorOf(schema)]));
 
-export type Told = Omit<wire.ChangedPlayer, 'subject_hash'>;
+export type PublishedValues = Omit<wire.ChangedPlayer, 'subject_hash'>;
 
 export interface Frame {
   readonly event: string;
@@ -32,7 +32,7 @@ export interface Frame {
 class FormError extends Error {}
 
 export class StreamReader {
-  readonly table = new Map<string, Told>();
+  readonly table = new Map<string, PublishedValues>();
   readonly frames: Frame[] = [];
   /** Received frames by kind, over all connections. */
   readonly counts = new Map<string, number>();
@@ -128,24 +128,24 @@ export class StreamReader {
   #apply({ event, data }: Frame): void {
     if (event === 'snapshot') {
       this.#named ??= new Set();
-      this.#tell(data.players);
+      this.#applyRows(data.players);
       if (!data.last) return;
       for (const hash of this.table.keys()) if (!this.#named.has(hash)) this.table.delete(hash);
       this.#named = null;
     } else if (event === 'change') {
-      this.#tell(data.changes);
+      this.#applyRows(data.changes);
     }
   }
 
-  #tell(rows: readonly (wire.ChangedPlayer | wire.RemovedPlayer)[]): void {
+  #applyRows(rows: readonly (wire.ChangedPlayer | wire.RemovedPlayer)[]): void {
     assert.ok(rows.length <= limits.streamFrameRows);
     for (const row of rows) {
       if ('gone' in row) {
         this.table.delete(row.subject_hash);
         continue;
       }
-      const { subject_hash, ...told } = row;
-      this.table.set(subject_hash, told);
+      const { subject_hash, ...values } = row;
+      this.table.set(subject_hash, values);
       this.#named?.add(subject_hash);
     }
   }
@@ -158,7 +158,7 @@ export class StreamReader {
 export async function differences(
   url: string,
   key: string,
-  table: ReadonlyMap<string, Told>,
+  table: ReadonlyMap<string, PublishedValues>,
   hashes: readonly string[],
 ): Promise<string[]> {
   const found: string[] = [];
@@ -167,20 +167,20 @@ export async function differences(
     const { body } = await request(`${url}/api/v1/trust-scores?ids=${asked.join(',')}`, {
       headers: { 'x-peer-api-key': key },
     });
-    const { data } = (await body.json()) as { data: readonly (Told & { readonly player_id: string })[] };
+    const { data } = (await body.json()) as { data: readonly (PublishedValues & { readonly player_id: string })[] };
     for (const row of data) {
-      const told = table.get(row.player_id);
-      if (!isNear(told, row)) found.push(`${JSON.stringify(told)} for ${JSON.stringify(row)}`);
+      const values = table.get(row.player_id);
+      if (!isNear(values, row)) found.push(`${JSON.stringify(values)} for ${JSON.stringify(row)}`);
     }
   }
   return found;
 }
 
-function isNear(told: Told | undefined, row: Partial<Told>): boolean {
-  if (told === undefined || row.score === undefined || row.confidence === undefined) return told === row.score;
+function isNear(values: PublishedValues | undefined, row: Partial<PublishedValues>): boolean {
+  if (values === undefined || row.score === undefined || row.confidence === undefined) return values === row.score;
   const { streamScoreStep, streamConfidenceStep } = limits;
-  const isScoreNear = Math.abs(told.score - row.score) < streamScoreStep;
+  const isScoreNear = Math.abs(values.score - row.score) < streamScoreStep;
   return (
-    told.verdict === row.verdict && isScoreNear && Math.abs(told.confidence - row.confidence) < streamConfidenceStep
+    values.verdict === row.verdict && isScoreNear && Math.abs(values.confidence - row.confidence) < streamConfidenceStep
   );
 }

@@ -186,7 +186,7 @@ function textsOf(validate: Validator<unknown>, body: unknown): readonly string[]
 const eventTypes = eventSchema.properties.event_type.enum.join(', ');
 
 test('each error states in words what was expected and what was found', () => {
-  const told: readonly (readonly [more: Record<string, unknown>, text: string])[] = [
+  const cases: readonly (readonly [more: Record<string, unknown>, text: string])[] = [
     [{ event_type: 'cheat' }, `event_type must be one of ${eventTypes}; got "cheat"`],
     [{ event_type: 7 }, `event_type must be one of ${eventTypes}; got a number`],
     [{ severity: '0.5' }, 'severity must be a number from 0 to 1; got a string'],
@@ -207,7 +207,7 @@ test('each error states in words what was expected and what was found', () => {
       `eventType is not a field of the body; known fields are ${Object.keys(eventSchema.properties).join(', ')}`,
     ],
   ];
-  for (const [more, text] of told) {
+  for (const [more, text] of cases) {
     const body = JSON.parse(JSON.stringify({ ...eventBody(), ...more }));
     assert.equal(textsOf(event, body), [text]);
   }
@@ -237,7 +237,7 @@ test('the refusal of an array as a body says that an object is expected, and wit
 
 test('the refusal of a timestamp in another notation states the expected form and a suggestion', () => {
   const expected = 'timestamp must be RFC 3339 in UTC, e.g. 2026-11-20T10:00:00Z; got';
-  const told: readonly (readonly [value: unknown, violation: string, text: string])[] = [
+  const cases: readonly (readonly [value: unknown, violation: string, text: string])[] = [
     [1_732_000_000, 'type', `${expected} a number; did you mean 2024-11-19T07:06:40Z?`],
     [1_732_000_000_000, 'type', `${expected} a number; did you mean 2024-11-19T07:06:40Z?`],
     ['1732000000', 'format', `${expected} a number in a string; did you mean 2024-11-19T07:06:40Z?`],
@@ -247,7 +247,7 @@ test('the refusal of a timestamp in another notation states the expected form an
     [null, 'type', `${expected} null`],
     [true, 'type', `${expected} true`],
   ];
-  for (const [timestamp, violation, text] of told) {
+  for (const [timestamp, violation, text] of cases) {
     assert.equal(textsOf(event, { ...eventBody(), timestamp }), [text]);
     assert.equal(faultOf(event, { ...eventBody(), timestamp }), { field: '/timestamp', violation });
   }

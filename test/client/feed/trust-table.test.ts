@@ -208,9 +208,9 @@ test('rows that a stream updated are as old as the stream once it is over', () =
 test('streamed values are stored exactly to the last decimal, whatever their size', () => {
   const table = new TrustTable(1);
   const verdicts = ['trusted', 'neutral', 'suspicious', 'untrusted'] as const;
-  const check = (told: TrustValues) => {
-    table.setPublished('a', told, 1);
-    assert.equal(table.get('a')?.published, { values: told, at: 1 });
+  const check = (values: TrustValues) => {
+    table.setPublished('a', values, 1);
+    assert.equal(table.get('a')?.published, { values: values, at: 1 });
   };
   for (let step = 0; step <= 10_000; step++) {
     const verdict = verdicts[step % 4]!;

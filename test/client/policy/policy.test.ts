@@ -25,13 +25,18 @@ test('enforced, the rule decides', () => {
 });
 
 test('in shadow mode every player passes, and the intended action is reported and counted', async () => {
-  const told: Decision<Action>[] = [];
-  const policy = new TrustPolicy<Action>({ mode: 'shadow', pass: 'play', rule, onDecision: (one) => told.push(one) });
+  const decisions: Decision<Action>[] = [];
+  const policy = new TrustPolicy<Action>({
+    mode: 'shadow',
+    pass: 'play',
+    rule,
+    onDecision: (one) => decisions.push(one),
+  });
   for (const verdict of ['untrusted', 'suspicious', 'neutral', 'untrusted'] as const)
     policy.decide(trust('a', verdict));
   await Promise.resolve();
   assert.equal(
-    told.map(({ action, would, reason }) => [action, would, reason]),
+    decisions.map(({ action, would, reason }) => [action, would, reason]),
     [
       ['play', 'refuse', 'shadow'],
       ['play', 'review', 'shadow'],
@@ -105,9 +110,9 @@ test('the constructor accepts the result of entries, without expired entries', a
   list.add('b', runtime.now() + 10_000, 'note');
   list.add('c', runtime.now() + 10_000);
   list.remove('c');
-  const kept: unknown = JSON.parse(JSON.stringify(list.entries()));
+  const stored: unknown = JSON.parse(JSON.stringify(list.entries()));
   await runtime.advance(10);
-  const again = new AllowList(kept as ReturnType<AllowList['entries']>, runtime);
+  const again = new AllowList(stored as ReturnType<AllowList['entries']>, runtime);
   assert.equal(
     again.entries().map(({ playerId, note }) => [playerId, note]),
     [['b', 'note']],

@@ -830,8 +830,8 @@ test('without kinds of the group ids count as written; an option sets kinds befo
   const { client } = scene(() => 'silence', { groupSalt });
   const prepared = (one: TrustClient) => one.prepare({ ...event, playerId: '[U:1:4294960001]' }).player_id;
   assert.is(prepared(client), subjectHash('[U:1:4294960001]', groupSalt));
-  const told = scene(() => 'silence', { groupSalt, playerIdKinds: ['steam'] });
-  assert.is(prepared(told.client), subjectHash('76561202255225729', groupSalt));
+  const known = scene(() => 'silence', { groupSalt, playerIdKinds: ['steam'] });
+  assert.is(prepared(known.client), subjectHash('76561202255225729', groupSalt));
 });
 
 test("with a salt that is not the group's nothing with a hash is sent", async () => {

@@ -7,11 +7,11 @@ import { explanationOf, trustOf } from '../../../src/core/scoring/score.js';
 import { Given, t0 } from '../../support/given.js';
 
 /** Returns the reasons of a player about whom the peers sent these events. */
-function told(given: Given, say: (given: Given) => void): string[] {
+function reasonsAfter(given: Given, say: (given: Given) => void): string[] {
   say(given);
-  const moment = asOfTime(given.state, t0);
-  const { verdict } = trustOf(given.state, given.row('p'), moment);
-  return reasonsOf(verdict, explanationOf(given.state, given.row('p'), moment));
+  const asOf = asOfTime(given.state, t0);
+  const { verdict } = trustOf(given.state, given.row('p'), asOf);
+  return reasonsOf(verdict, explanationOf(given.state, given.row('p'), asOf));
 }
 
 const all = (value: number) => new Array<number>(8).fill(value);
@@ -24,13 +24,13 @@ function report(given: Given, peers: number, count = 3): void {
 
 test('the explanation says that only one peer knows a player', () => {
   assert.equal(
-    told(reporting(), (given) => report(given, 1)),
+    reasonsAfter(reporting(), (given) => report(given, 1)),
     ['Known to one peer only.'],
   );
 });
 
 test('the explanation of a group that only reports says how many reports are needed', () => {
-  const [first, second] = told(reporting(), (given) => report(given, 3));
+  const [first, second] = reasonsAfter(reporting(), (given) => report(given, 3));
   assert.is(first, 'Known to 3 independent peers.');
   assert.is(second, 'These peers send bad reports only: about five independent reports are needed.');
 });
@@ -38,32 +38,32 @@ test('the explanation of a group that only reports says how many reports are nee
 test('the explanation says that peers are one witness', () => {
   const given = new Given().peers(8).weigh({ a: all(2), b: all(1.5), z: all(0.9), witness: all(0) });
   assert.match(
-    told(given, () => report(given, 4))[0]!,
+    reasonsAfter(given, () => report(given, 4))[0]!,
     /^Known to 4 peers, of which only one is an independent witness/,
   );
   const some = new Given().peers(8).weigh({ a: all(2), b: all(1.5), z: all(0.9), witness: [0, 0, 2, 3, 4, 5, 6, 7] });
-  assert.is(told(some, () => report(some, 4))[0], 'Known to 4 peers, which are 3 independent witnesses.');
+  assert.is(reasonsAfter(some, () => report(some, 4))[0], 'Known to 4 peers, which are 3 independent witnesses.');
 });
 
 test('the explanation says that peers have no weight, or that evidence does not count', () => {
   assert.match(
-    told(new Given().peers(2), (given) => report(given, 2))[0]!,
+    reasonsAfter(new Given().peers(2), (given) => report(given, 2))[0]!,
     /^No peer that knows this player has a weight/,
   );
-  const nothing = told(reporting(), (given) => given.event(0, 'p', { severity: 0 }));
+  const nothing = reasonsAfter(reporting(), (given) => given.event(0, 'p', { severity: 0 }));
   assert.equal(nothing, ['No peer holds evidence about this player that counts.']);
 });
 
 test('the explanation of an untrusted player names the number of witnesses', () => {
   assert.equal(
-    told(twoSided(), (given) => report(given, 4)),
+    reasonsAfter(twoSided(), (given) => report(given, 4)),
     ['Known to 4 independent peers.', 'Most of this evidence comes from peers that also report good behaviour.'],
   );
 });
 
 test('with fewer than three peers the explanation does not reveal how they split', () => {
   for (const peers of [2, 3]) {
-    const reasons = told(twoSided(), (given) => {
+    const reasons = reasonsAfter(twoSided(), (given) => {
       given.event(0, 'p');
       for (let peer = 1; peer < peers; peer++) given.event(peer, 'p', { eventType: 'commendation' });
       for (let peer = 1; peer < peers; peer++) given.event(peer, 'p', { eventType: 'commendation' });
@@ -80,7 +80,7 @@ test('the explanation of a good player who is not trusted yet says which reports
   const praised = (peers: number) => (given: Given) => {
     for (let peer = 0; peer < peers; peer++) given.event(peer, 'p', { eventType: 'commendation', severity: 1 });
   };
-  assert.equal(told(twoSided(), praised(1)), [
+  assert.equal(reasonsAfter(twoSided(), praised(1)), [
     'Known to one peer only.',
     'For trusted, more good reports would be needed.',
   ]);

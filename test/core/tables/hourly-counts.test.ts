@@ -22,11 +22,11 @@ test('a published count changes at whole hours, and includes no event that is yo
         counts.note(0, times.length, now);
         times.push(now);
       }
-      const shown = counts.asOf(0, times.length, now);
+      const counted = counts.asOf(0, times.length, now);
       const hour = now - (now % HOUR_MS);
       // By definition: all that came before the hour that ended last.
-      assert.is(shown, times.filter((at) => at < hour - HOUR_MS || now - at >= 2 * HOUR_MS).length);
-      assert.is(shown, counts.asOf(0, times.length, hour));
+      assert.is(counted, times.filter((at) => at < hour - HOUR_MS || now - at >= 2 * HOUR_MS).length);
+      assert.is(counted, counts.asOf(0, times.length, hour));
     }
   }
 });

@@ -71,10 +71,10 @@ export function drawnView(players: number, peers: number, { skew = 1, says = all
       lowering,
       raising,
       putVotes: (from, count, worths, at, votes, to) => {
-        const worth = worths[at]!;
+        const factor = worths[at]!;
         let put = to;
         for (let e = from; e < from + count; e++)
-          put = putVote(votes, put, peer[e]!, lowering(e) * worth, raising(e) * worth);
+          put = putVote(votes, put, peer[e]!, lowering(e) * factor, raising(e) * factor);
         return put;
       },
     },

@@ -142,8 +142,8 @@ test('a full list drops the pairs that share the fewest players, but none with a
   add(2, 5, 4);
   add(2, 6, 3);
   add(0, 7, 1);
-  const kept = Array.from({ length: list.count }, (_, p) => [list.first[p], list.second[p], list.shared[p]]);
-  assert.equal(kept, [
+  const listed = Array.from({ length: list.count }, (_, p) => [list.first[p], list.second[p], list.shared[p]]);
+  assert.equal(listed, [
     [0, 1, 1],
     [1, 3, 5],
     [2, 5, 4],

@@ -30,7 +30,7 @@ function node(commitMs = 1): Node {
 }
 
 /** How many batches are let in, one after the other, while none is taken from the mailbox. */
-function letIn({ admission }: Node): number {
+function admitted({ admission }: Node): number {
   let batches = 0;
   while (admission.admits(batches * batch, batch, flood)) {
     admission.offered(flood, batch);
@@ -44,7 +44,7 @@ const whole = Math.floor(limits.mailboxEvents / batch);
 test('a burst into a calm node is admitted until the mailbox is full', () => {
   const one = node();
   assert.not(one.admission.overloaded);
-  assert.is(letIn(one), whole);
+  assert.is(admitted(one), whole);
   assert.ok(one.admission.overloaded);
 });
 
@@ -54,63 +54,63 @@ test('where a turn is slow, a burst is admitted up to so much work', () => {
   // before a third.
   one.admission.turnTaken(batch, batchMs + 10 * (800 - batchMs));
   assert.is(limits.burstWorkMs, 2_000);
-  assert.is(letIn(one), 3);
+  assert.is(admitted(one), 3);
 });
 
 test('turns of few commands do not change the measured time per event', () => {
   const one = node();
   for (let turns = 0; turns < 100; turns++) one.admission.turnTaken(limits.eventsTimed - 1, 10_000);
-  assert.is(letIn(one), whole);
+  assert.is(admitted(one), whole);
 });
 
 test('a node that had to refuse admits only little work, and one batch whatever its cost', () => {
   const one = node();
-  letIn(one);
+  admitted(one);
   // Behind two batches waits as much as may wait; a third is let in behind them, and is the last.
-  assert.is(letIn(one), 3);
+  assert.is(admitted(one), 3);
   for (let turns = 0; turns < 100; turns++) one.admission.turnTaken(batch, 1_000);
-  assert.is(letIn(one), 2);
+  assert.is(admitted(one), 2);
 });
 
 test('on a slow disk as much work may wait as half of a commit takes', () => {
   const one = node(10 * batchMs);
-  letIn(one);
-  assert.is(letIn(one), 6);
+  admitted(one);
+  assert.is(admitted(one), 6);
 });
 
 test('events are always admitted while no more wait than a batch', () => {
   const one = node();
-  letIn(one);
+  admitted(one);
   assert.ok(one.admission.admits(limits.eventsAheadAlways, 1, flood));
   assert.ok(limits.eventsAheadAlways >= batch);
 });
 
 test('an overload ends once no event has waited for an interval', () => {
   const one = node();
-  letIn(one);
+  admitted(one);
   one.admission.pauses();
   one.nowMs += limits.overloadRestMs - 1;
   one.admission.offered(null, 1);
-  assert.is(letIn(one), 3);
+  assert.is(admitted(one), 3);
   one.admission.pauses();
   one.nowMs += limits.overloadRestMs;
   one.admission.offered(null, 1);
-  assert.is(letIn(one), whole);
+  assert.is(admitted(one), whole);
 });
 
 test('an overload ends once no event was refused for a while, however busy the node is', () => {
   const one = node();
-  letIn(one);
+  admitted(one);
   one.nowMs += limits.overloadEndsMs - 1;
-  assert.is(letIn(one), 3);
+  assert.is(admitted(one), 3);
   one.nowMs += limits.overloadEndsMs;
-  assert.is(letIn(one), whole);
+  assert.is(admitted(one), whole);
 });
 
 test('every caller that asks sees the end of an overload, not only the next waiting event', () => {
   for (const isResting of [true, false]) {
     const one = node();
-    letIn(one);
+    admitted(one);
     if (isResting) one.admission.pauses();
     one.nowMs += isResting ? limits.overloadRestMs : limits.overloadEndsMs;
     assert.not(one.admission.overloaded, `${isResting}`);
@@ -123,7 +123,7 @@ test('an overload continues while batches are refused before admission, as long 
     [limits.eventsAheadAlways + 1, true],
   ] as const) {
     const one = node();
-    letIn(one);
+    admitted(one);
     one.nowMs += limits.overloadEndsMs - 1;
     one.admission.noteRefusal(waiting);
     one.nowMs += 1;
@@ -133,7 +133,7 @@ test('an overload continues while batches are refused before admission, as long 
 
 test('while one holder floods the node, another one is admitted up to half of the mean', () => {
   const one = node();
-  letIn(one);
+  admitted(one);
   const { admission } = one;
   const other: Holder = 'other';
   // The first refusal made it forget the events before.
@@ -153,11 +153,11 @@ test('each of very many holders is admitted with two batches in each period', ()
   const holders = Array.from({ length: 100 }, (_, holder) => holder);
   assert.is(limits.shareFirstEvents, 2 * batch);
   const first = [...holders, ...holders].map((holder) => {
-    const isLetIn = admission.admits(limits.mailboxEvents, batch, holder);
+    const isAdmitted = admission.admits(limits.mailboxEvents, batch, holder);
     admission.offered(holder, batch);
-    return isLetIn;
+    return isAdmitted;
   });
-  assert.ok(first.every((isLetIn) => isLetIn));
+  assert.ok(first.every((isAdmitted) => isAdmitted));
   assert.not(admission.admits(limits.mailboxEvents, batch, holders[0]!));
 });
 
@@ -166,7 +166,7 @@ test('events admitted while there was room for all do not count against a holder
   const { admission } = one;
   const busy: Holder = 'busy';
   admission.offered(busy, 100_000);
-  letIn(one);
+  admitted(one);
   assert.ok(admission.admits(limits.mailboxEvents, batch, busy));
 });
 

@@ -37,7 +37,7 @@ class TestGauge implements DiskGauge {
 
 /**
  * A group with one event of a player, and a pool whose redactions wait for `pass`. `calls`: what the pool was asked,
- * and when snapshots went; `told`: what metrics were.
+ * and when snapshots went; `observed`: the calls of the metrics.
  */
 async function grown(
   onFatal: (error: unknown) => void = (error) => assert.unreachable(String(error)),
@@ -63,7 +63,7 @@ async function grown(
   const actor = new GroupActor<Resolve>(follower.state, follower.chain, bounds);
   const replica = new Replica(log, snapshots, salt);
   const calls: string[] = [];
-  const told: string[] = [];
+  const observed: string[] = [];
   let pass: () => void = assert.unreachable;
   const passed = new Promise<void>((resolve) => {
     pass = resolve;
@@ -109,7 +109,7 @@ async function grown(
     clockGuard: { clockAhead: false, isAheadNow: () => false },
     timers,
     nonces: new Nonces({ bytes: (length) => Buffer.alloc(length), uuid: () => 'id' }),
-    observer: { turnCommitted: () => void told.push('committed'), eventsDecided: nothing, workDone: nothing },
+    observer: { turnCommitted: () => void observed.push('committed'), eventsDecided: nothing, workDone: nothing },
     snapshotEvery: Number.POSITIVE_INFINITY,
     weightsIntervalMs: 1e9,
     publishErasures: async () => undefined,
@@ -132,7 +132,7 @@ async function grown(
   await submit('e');
   await loop.snapshotNow();
   const erase = () => ask({ type: 'erase', caller: -2, subject: subjectOf('victim'), commitment: 'c', by: 't' });
-  return { loop, writer, snapshots, calls, told, pass, ask, submit, erase, gauge, released };
+  return { loop, writer, snapshots, calls, observed, pass, ask, submit, erase, gauge, released };
 }
 
 /** The piece came back, and all that follows from it without waiting for a timer is done. */
@@ -143,15 +143,15 @@ async function settled(calls: readonly string[]): Promise<void> {
 }
 
 test('an answer resolves the promises of its request before any other work on its commit', async () => {
-  const { told, submit } = await grown();
+  const { observed, submit } = await grown();
   await turnOfLoop();
-  told.length = 0;
+  observed.length = 0;
   const passedOn = async () => (await submit('e2')) as Outcome<unknown>[];
   const [outcome] = await passedOn();
-  told.push('answered');
+  observed.push('answered');
   assert.ok(outcome!.ok);
   await turnOfLoop();
-  assert.equal(told, ['answered', 'committed']);
+  assert.equal(observed, ['answered', 'committed']);
 });
 
 // Found by review: a replica that began to load before the snapshots went read of a player whom the log did not name
@@ -214,9 +214,9 @@ const refusedAs = (answer: Answer | undefined) => {
 };
 
 test('waiting commands are refused if the disk filled up since their admission, and nothing is written', async () => {
-  const { loop, told, submit, ask, gauge, released } = await grown();
+  const { loop, observed, submit, ask, gauge, released } = await grown();
   await turnOfLoop();
-  told.length = 0;
+  observed.length = 0;
   released.length = 0;
   const event = submit('late');
   const peer = ask({ type: 'register', peerId: 'peer-1', peerName: 'Q', gameIds: ['g1'], keyDigest: 'k1', by: 't' });
@@ -224,7 +224,7 @@ test('waiting commands are refused if the disk filled up since their admission, 
   const [outcome] = (await event) as Outcome<unknown>[];
   const diskLow = ['dependency_unavailable', { reason: 'disk_low' }];
   assert.equal([refusedAs(outcome as Answer), refusedAs(await peer)], [diskLow, diskLow]);
-  assert.equal([told, released, loop.disk.low], [[], [], true]);
+  assert.equal([observed, released, loop.disk.low], [[], [], true]);
   assert.equal(await ask({ type: 'locate', eventId: 'late' }), { seq: 0, asOf: 0 }, 'a read is answered');
 
   gauge.bytes = 1e9;

@@ -58,7 +58,7 @@ test('few commands fill it by their bytes', () => {
 test('a full mailbox takes events of a holder with fewer, and drops the newest of the one with the most', () => {
   const mailbox = new Mailbox<string, null>();
   const [many, few]: Holder[] = [1, 2];
-  const mail = (command: string, holder: Holder, events: number) => ({
+  const envelope = (command: string, holder: Holder, events: number) => ({
     command,
     token: null,
     events,
@@ -66,8 +66,8 @@ test('a full mailbox takes events of a holder with fewer, and drops the newest o
     holder,
   });
   const half = limits.mailboxEvents / 2;
-  for (const command of ['first', 'second']) assert.ok(mailbox.offer(mail(command, many!, half)));
-  const fresh = mail('fresh', few!, half - 1);
+  for (const command of ['first', 'second']) assert.ok(mailbox.offer(envelope(command, many!, half)));
+  const fresh = envelope('fresh', few!, half - 1);
   assert.not(mailbox.offer(fresh));
   assert.equal(
     mailbox.pushOutFor(fresh).map(({ command }) => command),
@@ -75,7 +75,7 @@ test('a full mailbox takes events of a holder with fewer, and drops the newest o
   );
   assert.ok(mailbox.offer(fresh));
   // It has nearly as many now: nobody gives way to more of it.
-  assert.equal(mailbox.pushOutFor(mail('more', few!, 2)), []);
+  assert.equal(mailbox.pushOutFor(envelope('more', few!, 2)), []);
   assert.equal(mailbox.events, limits.mailboxEvents - 1);
   assert.equal(
     [mailbox.takeTurn(), mailbox.takeTurn()]

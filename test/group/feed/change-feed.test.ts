@@ -1,4 +1,4 @@
-/** The feed of the verdict stream over a replica that answers as it is told, on a clock of the test's own. */
+/** The feed of the verdict stream over a replica that answers by script, on a clock of the test's own. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { VerdictFeed } from '../../../src/group/feed/change-feed.js';
@@ -27,9 +27,9 @@ class World {
   readonly feed = new VerdictFeed({
     pool: {
       publishChanges: async (work) => {
-        const told = this.#tell(work);
+        const answer = this.#answerTo(work);
         await this.gate;
-        return told;
+        return answer;
       },
       walkChanges: async ({ since }) => {
         if (this.failsWalks) throw new Error('the pool is busy');
@@ -58,7 +58,7 @@ class World {
     onFailure: (what) => this.troubles.push(what),
   });
 
-  #tell(work: FeedWork): FeedPiece {
+  #answerTo(work: FeedWork): FeedPiece {
     this.asked.push(work);
     const next = this.answers.shift() ?? {};
     if (next instanceof Error) throw next;
@@ -71,7 +71,7 @@ class World {
     return { isFirst, rows, position: this.#position, upTo, more: false, moreErased: false, ...next };
   }
 
-  /** The replica dies, and with it what it told. */
+  /** The replica dies, and with it what it published. */
   replace(): void {
     this.#generation = '';
   }
@@ -90,13 +90,13 @@ class World {
   }
 
   listen() {
-    const told: (readonly [rows: readonly ChangeRow[], mark: FeedPosition | null])[] = [];
+    const published: (readonly [rows: readonly ChangeRow[], mark: FeedPosition | null])[] = [];
     let forgotten = 0;
     const leave = this.feed.listen({
-      publish: async (rows, mark) => void told.push([rows, mark]),
+      publish: async (rows, mark) => void published.push([rows, mark]),
       forgotten: () => void forgotten++,
     });
-    return { told, leave, forgotten: () => forgotten };
+    return { published, leave, forgotten: () => forgotten };
   }
 }
 
@@ -130,13 +130,13 @@ test('the replica is asked when the log grew or the minute moved, and not otherw
 test('changes are resumed from memory, except those before the first complete publication', async () => {
   const world = new World();
   world.answers = [{ rows: [row('a')], upTo: null, more: true }, { rows: [row('b')] }, { rows: [row('c')] }];
-  const { told } = world.listen();
+  const { published } = world.listen();
   await world.pass(limits.streamTickMs);
   assert.is(world.feed.mark?.position, 2);
   world.seq++;
   await world.pass(limits.streamTickMs);
   assert.equal(
-    told.map(([rows, mark]) => [rows[0]?.subject, mark?.position]),
+    published.map(([rows, mark]) => [rows[0]?.subject, mark?.position]),
     [
       ['a', undefined],
       ['b', 2],
@@ -150,7 +150,7 @@ test('changes are resumed from memory, except those before the first complete pu
 test('an erasure is sent before it is answered, and nothing here names the player afterwards', async () => {
   const world = new World();
   world.answers = [{}, { rows: [row('a'), row('b')] }];
-  const { told } = world.listen();
+  const { published } = world.listen();
   await world.pass(limits.streamTickMs);
   world.seq++;
   await world.pass(limits.streamTickMs);
@@ -159,7 +159,7 @@ test('an erasure is sent before it is answered, and nothing here names the playe
   world.seq++;
   await world.feed.publishErasures();
   assert.equal(
-    told.slice(-2).map(([rows]) => rows[0]),
+    published.slice(-2).map(([rows]) => rows[0]),
     [gone('x'), gone('a')],
   );
   assert.is(world.feed.rows, 1);
@@ -194,7 +194,7 @@ test('the rest of an interval is published within it, without changes that came 
   world.intervalMs = 1_000;
   world.now = 600_000;
   world.answers = [{}, { rows: [row('a')], more: true }, { rows: [row('b')] }];
-  const { told } = world.listen();
+  const { published } = world.listen();
   await world.pass(500);
   world.seq = 6;
   await world.pass(500 + limits.streamPaceMs / 2);
@@ -202,7 +202,7 @@ test('the rest of an interval is published within it, without changes that came 
   world.seq = 7;
   await world.pass(500);
   assert.equal(
-    told.map(([rows]) => rows.map(({ subject }) => subject)),
+    published.map(([rows]) => rows.map(({ subject }) => subject)),
     [[], ['a'], ['b']],
   );
   assert.equal(
@@ -216,15 +216,15 @@ test('an erasure waits for no interval, and brings no other change with it', asy
   const world = new World();
   world.intervalMs = 1_000;
   world.now = 600_000;
-  const { told } = world.listen();
+  const { published } = world.listen();
   await world.pass(500);
   world.seq = 6;
   const { asOf } = world.feed.mark!;
   world.answers = [{ rows: [gone('x')], upTo: { seq: 5, asOf: 1 }, more: true }];
   await world.feed.publishErasures();
   assert.equal(world.asked.at(-1), { ...world.asked.at(-1), upTo: 6, erasedOnly: true });
-  assert.equal(told.at(-1)?.[0], [gone('x')]);
-  // A reader that is told so knows nothing newer than before, and nothing less.
+  assert.equal(published.at(-1)?.[0], [gone('x')]);
+  // A reader of that answer knows nothing newer than before, and nothing less.
   assert.equal([world.feed.mark?.seq, world.feed.mark?.asOf], [5, asOf]);
   await world.pass(600);
   assert.equal(
@@ -301,12 +301,12 @@ test('changes that were requested before the table was cleared are not published
   const erased = world.feed.publishErasures();
   await world.pass(limits.streamTickMs);
   assert.is(world.ended, 1);
-  const { told, forgotten } = world.listen();
+  const { published, forgotten } = world.listen();
   open();
   await erased;
   await world.pass(limits.streamTickMs);
-  assert.equal([told.map(([rows]) => rows), forgotten()], [[[]], 0]);
-  assert.is.not(told[0]![1]!.generation, generation);
+  assert.equal([published.map(([rows]) => rows), forgotten()], [[[]], 0]);
+  assert.is.not(published[0]![1]!.generation, generation);
 });
 
 test('walks that are asked for at the same time are one', async () => {

@@ -23,25 +23,25 @@ interface Row {
 }
 
 /** A state whose records a table follows, and a reader of what it tells. */
-class Telling {
+class TableReader {
   readonly given = new Given(30).peers(4).weigh({ a: [3, 3, 3, 3], b: [3, 3, 3, 3], z: [1, 1, 1, 1] });
-  readonly told = new ChangeTable(this.given.state, steps, bounds);
+  readonly table = new ChangeTable(this.given.state, steps, bounds);
   readonly reader = new Map<string, Row>();
   now = t0;
   #isBegun = false;
 
   apply(records: readonly LogRecord[]): void {
     for (const record of records) {
-      this.told.before(record);
+      this.table.before(record);
       this.given.apply([record], this.now);
-      this.told.after(record);
+      this.table.after(record);
     }
   }
 
   event(peer: number, player: string, more: object = {}): void {
     const before = this.given.records.length;
     this.given.event(peer, player, { timestamp: this.now, ...more }, this.now);
-    for (const { record } of this.given.records.slice(before)) this.told.after(record);
+    for (const { record } of this.given.records.slice(before)) this.table.after(record);
   }
 
   /** The events of a turn, taken in as columns. */
@@ -54,7 +54,7 @@ class Telling {
     }
     const columns = new EventColumns();
     writer.seal(firstSeq, this.now, Buffer.alloc(NONCE_BYTES), chainStart).events(firstSeq, columns);
-    this.told.afterEvents(columns);
+    this.table.afterEvents(columns);
   }
 
   erase(player: string): void {
@@ -84,7 +84,7 @@ class Telling {
   }
 
   piece(): ChangePiece {
-    const piece = this.told.next(asOfTime(this.given.state, this.now), this.now);
+    const piece = this.table.next(asOfTime(this.given.state, this.now), this.now);
     if (!this.#isBegun && piece.upTo !== null) {
       this.#isBegun = true;
       this.walk(0, this.reader);
@@ -99,7 +99,7 @@ class Telling {
   /** Reads what was told behind a position into a reader's table. */
   walk(since: number, into: Map<string, Row>): void {
     for (let from: number | null = 0; from !== null; ) {
-      const { text, next, count } = this.told.walk(from, since);
+      const { text, next, count } = this.table.walk(from, since);
       assert.ok(count <= bounds.rowsMax);
       for (const row of JSON.parse(`[${text}]`) as Row[]) into.set(row.subject_hash, row);
       from = next;
@@ -132,85 +132,85 @@ class Telling {
 }
 
 test('events that are applied together publish every player, like single events', () => {
-  const telling = new Telling();
-  for (let i = 0; i < 3; i++) telling.event(0, `p${i}`);
-  telling.all();
-  telling.eventsTogether([
+  const reader = new TableReader();
+  for (let i = 0; i < 3; i++) reader.event(0, `p${i}`);
+  reader.all();
+  reader.eventsTogether([
     [1, 'p0'],
     [2, 'p0'],
     [3, 'p7'],
   ]);
-  const { rows } = telling.all();
+  const { rows } = reader.all();
   assert.equal(
     rows.map(({ subject }) => subject).sort(),
     ['p0', 'p7'].map((name) => subjectHex(subjectOf(name))).sort(),
   );
-  telling.holds();
+  reader.holds();
 });
 
 test('a walk first reads all players in pieces, then sends them', () => {
-  const telling = new Telling();
-  for (let i = 0; i < 12; i++) telling.event(0, `p${i}`);
-  const table = new ChangeTable(telling.given.state, steps, bounds);
-  const pieces = Array.from({ length: 3 }, () => table.next(asOfTime(telling.given.state, t0), t0));
+  const reader = new TableReader();
+  for (let i = 0; i < 12; i++) reader.event(0, `p${i}`);
+  const table = new ChangeTable(reader.given.state, steps, bounds);
+  const pieces = Array.from({ length: 3 }, () => table.next(asOfTime(reader.given.state, t0), t0));
   // 12 rows, 5 at a time.
   assert.equal(
     pieces.map(({ rows, upTo, position }) => [rows.length, upTo?.seq, position]),
     [
       [0, undefined, 0],
       [0, undefined, 0],
-      [0, telling.given.state.lastSeq, 1],
+      [0, reader.given.state.lastSeq, 1],
     ],
   );
   assert.equal([table.walk(0, 0).count, table.walk(0, 1).count], [bounds.rowsMax, 0]);
-  telling.all();
-  telling.holds();
+  reader.all();
+  reader.holds();
 });
 
 test('a change of less than a step is not sent, and a change of a step is', () => {
-  const telling = new Telling();
-  telling.event(0, 'a');
-  telling.all();
+  const reader = new TableReader();
+  reader.event(0, 'a');
+  reader.all();
   // n = 1: one event of severity 1 brings 50 to 45; a hundredth of it moves the score by less than a point.
-  telling.event(0, 'a', { severity: 0.01 });
-  assert.equal(telling.all().rows, []);
-  telling.event(1, 'a');
-  assert.is(telling.piece().rows.length, 1);
+  reader.event(0, 'a', { severity: 0.01 });
+  assert.equal(reader.all().rows, []);
+  reader.event(1, 'a');
+  assert.is(reader.piece().rows.length, 1);
 });
 
 test('decay alone is sent once it amounts to a step', () => {
-  const telling = new Telling();
-  for (const peer of [0, 1, 2]) telling.event(peer, 'a');
-  telling.all();
-  let told = 0;
+  const reader = new TableReader();
+  for (const peer of [0, 1, 2]) reader.event(peer, 'a');
+  reader.all();
+  let published = 0;
   for (let day = 1; day <= 60; day++) {
-    telling.now = t0 + day * dayMs;
-    told += telling.piece().rows.length;
-    telling.holds();
+    reader.now = t0 + day * dayMs;
+    published += reader.piece().rows.length;
+    reader.holds();
   }
-  assert.ok(told > 1 && told < 60, `${told} times in 60 days`);
+  assert.ok(published > 1 && published < 60, `${published} times in 60 days`);
 });
 
 test('new weights are sent for all players that they change', () => {
-  const telling = new Telling();
-  for (let i = 0; i < 10; i++) for (const peer of [0, 1]) telling.event(peer, `p${i}`);
-  telling.all();
-  telling.weigh(0.3);
-  assert.ok(telling.piece().more);
-  telling.all();
-  telling.holds();
+  const reader = new TableReader();
+  for (let i = 0; i < 10; i++) for (const peer of [0, 1]) reader.event(peer, `p${i}`);
+  reader.all();
+  reader.weigh(0.3);
+  assert.ok(reader.piece().more);
+  reader.all();
+  reader.holds();
 });
 
 test('a sweep publishes everything known at its start, although more changes come meanwhile', () => {
-  const telling = new Telling();
-  for (let i = 0; i < 12; i++) telling.event(0, `p${i}`);
-  telling.all();
-  telling.weigh(0.3);
-  const began = telling.given.state.lastSeq;
-  let piece = telling.piece();
+  const reader = new TableReader();
+  for (let i = 0; i < 12; i++) reader.event(0, `p${i}`);
+  reader.all();
+  reader.weigh(0.3);
+  const began = reader.given.state.lastSeq;
+  let piece = reader.piece();
   for (let i = 0; piece.upTo!.seq < began; i++) {
-    for (let n = 0; n < 3; n++) telling.event(1, `new ${i} ${n}`);
-    piece = telling.piece();
+    for (let n = 0; n < 3; n++) reader.event(1, `new ${i} ${n}`);
+    piece = reader.piece();
     assert.ok(i < 100);
   }
   assert.ok(piece.more);
@@ -218,43 +218,43 @@ test('a sweep publishes everything known at its start, although more changes com
 });
 
 test('a state completes even if changes always exceed a piece', () => {
-  const telling = new Telling();
-  telling.event(0, 'first');
-  telling.all();
+  const reader = new TableReader();
+  reader.event(0, 'first');
+  reader.all();
   let whole = 0;
   for (let i = 0; i < 200; i++) {
-    const { seq } = telling.piece().upTo!;
+    const { seq } = reader.piece().upTo!;
     assert.ok(seq >= whole);
     whole = seq;
-    for (let n = 0; n < 4; n++) telling.event(1, `p${i} ${n}`);
-    if (i % 7 === 0) telling.weigh(0.1 + (i % 8) / 10);
+    for (let n = 0; n < 4; n++) reader.event(1, `p${i} ${n}`);
+    if (i % 7 === 0) reader.weigh(0.1 + (i % 8) / 10);
   }
-  assert.ok(whole > 100, `whole up to ${whole} of ${telling.given.state.lastSeq}`);
-  telling.all();
-  telling.holds();
+  assert.ok(whole > 100, `whole up to ${whole} of ${reader.given.state.lastSeq}`);
+  reader.all();
+  reader.holds();
 });
 
 test('an erased player is sent before all others, and a later one under its name is a new player', () => {
-  const telling = new Telling();
-  for (let i = 0; i < 6; i++) telling.event(0, `p${i}`);
-  telling.all();
-  for (let i = 0; i < 5; i++) telling.event(1, `p${i}`);
-  telling.erase('p0');
-  telling.event(2, 'p0');
-  const piece = telling.piece();
+  const reader = new TableReader();
+  for (let i = 0; i < 6; i++) reader.event(0, `p${i}`);
+  reader.all();
+  for (let i = 0; i < 5; i++) reader.event(1, `p${i}`);
+  reader.erase('p0');
+  reader.event(2, 'p0');
+  const piece = reader.piece();
   // With the peers whose events went, which are those that had reported it by then.
   assert.equal(piece.rows[0], { subject: subjectHex(subjectOf('p0')), text: null, peers: [0, 1] });
-  telling.all();
-  telling.holds();
+  reader.all();
+  reader.holds();
 });
 
 test('erased players are sent alone if only these are requested, and the others afterwards', () => {
-  const telling = new Telling();
-  for (let i = 0; i < 6; i++) telling.event(0, `p${i}`);
-  const { upTo } = telling.all();
-  for (let i = 0; i < 5; i++) telling.event(1, `p${i}`);
-  for (let i = 0; i < 4; i++) telling.erase(`p${i}`);
-  const pieces = [telling.told.nextErased(), telling.told.nextErased(), telling.told.nextErased()];
+  const reader = new TableReader();
+  for (let i = 0; i < 6; i++) reader.event(0, `p${i}`);
+  const { upTo } = reader.all();
+  for (let i = 0; i < 5; i++) reader.event(1, `p${i}`);
+  for (let i = 0; i < 4; i++) reader.erase(`p${i}`);
+  const pieces = [reader.table.nextErased(), reader.table.nextErased(), reader.table.nextErased()];
   assert.equal(
     pieces.map(({ rows, moreErased }) => [rows.map(({ text }) => text), moreErased]),
     [
@@ -265,48 +265,48 @@ test('erased players are sent alone if only these are requested, and the others 
   );
   // Nothing new is known in full by that.
   for (const piece of pieces) assert.equal(piece.upTo, upTo);
-  for (let i = 0; i < 4; i++) telling.reader.delete(subjectHex(subjectOf(`p${i}`)));
-  telling.all();
-  telling.holds();
+  for (let i = 0; i < 4; i++) reader.reader.delete(subjectHex(subjectOf(`p${i}`)));
+  reader.all();
+  reader.holds();
 });
 
 test('a player that was never sent is not sent as erased', () => {
-  const telling = new Telling();
-  telling.all();
-  telling.event(0, 'brief');
-  telling.erase('brief');
-  assert.equal(telling.all().rows, []);
+  const reader = new TableReader();
+  reader.all();
+  reader.event(0, 'brief');
+  reader.erase('brief');
+  assert.equal(reader.all().rows, []);
 });
 
 test('readers of pieces and readers of walks always end with the values of reads', () => {
   const random = new Random(3);
-  const telling = new Telling();
+  const reader = new TableReader();
   for (let round = 0; round < 200; round++) {
     // A walk from a position that was whole, with everything told meanwhile behind it.
-    telling.all();
-    const walker = new Map(telling.reader);
-    const since = telling.told.walk(0, 0).position;
+    reader.all();
+    const walker = new Map(reader.reader);
+    const since = reader.table.walk(0, 0).position;
     const gone = new Set<string>();
     for (let n = random.below(12); n > 0; n--) {
       const player = `p${random.below(25)}`;
       const dice = random.below(20);
-      if (dice === 0) telling.weigh(0.1 + 0.9 * random.next());
-      else if (dice === 1 && telling.given.row(player) >= 0) {
-        telling.erase(player);
+      if (dice === 0) reader.weigh(0.1 + 0.9 * random.next());
+      else if (dice === 1 && reader.given.row(player) >= 0) {
+        reader.erase(player);
         gone.add(subjectHex(subjectOf(player)));
-      } else if (dice === 2) telling.now += random.below(20) * dayMs;
+      } else if (dice === 2) reader.now += random.below(20) * dayMs;
       else
-        telling.event(random.below(4), player, {
+        reader.event(random.below(4), player, {
           eventType: random.pick(['report_cheating', 'commendation', 'ban_applied']),
         });
-      if (random.below(3) === 0) telling.piece();
+      if (random.below(3) === 0) reader.piece();
     }
-    telling.all();
+    reader.all();
     for (const subject of gone) walker.delete(subject);
-    telling.walk(since, walker);
-    telling.holds();
-    telling.holds(walker);
-    assert.equal([...walker].sort(), [...telling.reader].sort());
+    reader.walk(since, walker);
+    reader.holds();
+    reader.holds(walker);
+    assert.equal([...walker].sort(), [...reader.reader].sort());
   }
 });
 

@@ -32,7 +32,7 @@ class RetiredLog implements LogReader {
   }
 
   /** Bytes that were kept for all batches, most of them not accounted for, and in the end. */
-  get keptBytes(): number[] {
+  get storedBytes(): number[] {
     const [before = 0, ...kept] = this.#marks;
     return kept.map((bytes) => bytes - before);
   }
@@ -96,9 +96,9 @@ class RetiredLog implements LogReader {
 
   borrow(_firstSeq: number, limit: number, _maxBytes: number, take: (batch: StoredBatch) => void): number {
     const few = Math.min(limit, 64);
-    for (let lent = 0; lent < few; lent++) {
+    for (let count = 0; count < few; count++) {
       const next = this.#batches.next();
-      if (next.done) return lent;
+      if (next.done) return count;
       take(next.value);
     }
     return few;
@@ -111,7 +111,7 @@ const BATCHES = 100_000;
 const BYTES_EACH = 40;
 
 function assertSmall(log: RetiredLog): void {
-  const each = log.keptBytes.map((bytes) => bytes / BATCHES);
+  const each = log.storedBytes.map((bytes) => bytes / BATCHES);
   assert.is(each.length, 2);
   assert.ok(
     each.every((bytes) => bytes < BYTES_EACH),

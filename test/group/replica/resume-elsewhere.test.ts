@@ -81,12 +81,12 @@ class World {
   table(): ChangeTable {
     const table = new ChangeTable(this.state, steps, bounds);
     this.#tables.push(table);
-    this.tell(table, new Map());
+    this.publish(table, new Map());
     return table;
   }
 
   /** Has a node tell everything to a reader; the place up to which it has. */
-  tell(table: ChangeTable, reader: Map<string, Row>): { readonly seq: number; readonly asOf: number } {
+  publish(table: ChangeTable, reader: Map<string, Row>): { readonly seq: number; readonly asOf: number } {
     for (;;) {
       const { rows, more, upTo } = table.next(asOfTime(this.state, endOfMinute(this.now)), this.now);
       for (const { subject, text } of rows) {
@@ -153,14 +153,14 @@ test('a reader that changes nodes has every verdict of the new node, whatever bo
     await some(random.below(30));
     const reader = world.snapshot(first);
     const second = random.below(2) === 0 ? world.table() : null;
-    let place = world.tell(first, reader);
+    let place = world.publish(first, reader);
     world.holds(reader);
     for (let moves = 0; moves < 4; moves++) {
       await some(random.below(12));
       if (random.below(4) === 0) await world.weigh(random.next());
       world.now += random.below(2 * dayMs);
       const next = second ?? world.table();
-      if (second !== null) world.tell(second, new Map());
+      if (second !== null) world.publish(second, new Map());
       const touched = touchedSince(world.log, world.state, place.seq);
       if (touched === null) throw new Error('nobody was erased');
       world.resume(next, touched, place.asOf, reader);
@@ -175,7 +175,7 @@ test('a reader that moves gets no row of a player who has not moved', async () =
   for (let i = 0; i < 30; i++) await world.event(i % 4, `p${i}`);
   const first = world.table();
   const reader = world.snapshot(first);
-  const place = world.tell(first, reader);
+  const place = world.publish(first, reader);
   await world.event(0, 'p3');
   await world.event(1, 'new');
   const second = world.table();

@@ -58,7 +58,7 @@ test('weights count as computed once their record is durable, and not before', a
   };
   const pool = { follow: async () => undefined, weights: async () => computed };
   let durable = (): void => undefined;
-  const told = new Promise<Outcome<boolean>>((resolve) => {
+  const outcome = new Promise<Outcome<boolean>>((resolve) => {
     durable = () => resolve(granted(true));
   });
   const deps = {
@@ -75,7 +75,7 @@ test('weights count as computed once their record is durable, and not before', a
     evidenceSeq: () => 5,
     ending: () => false,
     readOnly: () => false,
-    publish: () => told,
+    publish: () => outcome,
   });
   work.plan();
   await new Promise(setImmediate);

@@ -15,7 +15,7 @@ import { scoreBody } from './score-body.js';
 const ids = ['p', 'a"b', 'a\\b', 'Žofie', 'a\u2028b', '\u0000', '\u007f', '🎮', '</script>', ' ', '7656119000000000'];
 
 /** Every score and every confidence that is shown, once each. */
-function shown(i: number) {
+function viewOf(i: number) {
   return {
     score: i / 100 + (i % 7) / 1_000,
     confidence: i / 10_000 - (i % 5) / 100_000,
@@ -28,7 +28,7 @@ function shown(i: number) {
 test('one player, whatever the id and the figures', () => {
   for (let i = 0; i <= 10_000; i++) {
     const id = ids[i % ids.length]!;
-    assertIsJsonOf(scoreBody(id, shown(i)), scoreJson(id, shown(i), new ScoreTag()));
+    assertIsJsonOf(scoreBody(id, viewOf(i)), scoreJson(id, viewOf(i), new ScoreTag()));
   }
 });
 
@@ -36,7 +36,7 @@ test('an explained score is the score with its explanation behind it', () => {
   const explanation = { reasons: ['„é“'], peers: 2, witnesses: 2, two_sided: true };
   const explain = { ...explanation, pre_trusted: false, half_life_days: 30, weights_based_on_seq: 9 };
   for (const id of ids) {
-    assertIsJsonOf({ ...scoreBody(id, shown(77)), explain }, explainedScoreJson(id, shown(77), explain));
+    assertIsJsonOf({ ...scoreBody(id, viewOf(77)), explain }, explainedScoreJson(id, viewOf(77), explain));
   }
 });
 
@@ -45,7 +45,7 @@ test('a match of known players and others', () => {
     const asked = Array.from({ length: 1 + (i % limits.matchIdsMax) }, (_, k) => ids[(i + k * 3) % ids.length]!);
     if (i % 2 === 0)
       for (const [k, id] of asked.entries()) asked[k] = plainText.test(id) ? id : `plain-${k}`.repeat(1 + (k % 20));
-    const trusts = asked.map((_, k) => ((i + k) % 3 === 0 ? undefined : shown((i * 7 + k) % 10_001)));
+    const trusts = asked.map((_, k) => ((i + k) % 3 === 0 ? undefined : viewOf((i * 7 + k) % 10_001)));
     assertIsJsonOf(matchBody(asked, trusts), textOf(idsOf(asked), trusts));
   }
 });
@@ -53,7 +53,7 @@ test('a match of known players and others', () => {
 test('a match of the longest ids, each character as long as JSON can make it', () => {
   for (const character of ['🎮', '\u2028', '\u0000', '"']) {
     const asked = Array.from({ length: limits.matchIdsMax }, () => character.repeat(limits.playerIdLength));
-    const trusts = asked.map(() => ({ ...shown(9_999), eventCount: Number.MAX_SAFE_INTEGER }));
+    const trusts = asked.map(() => ({ ...viewOf(9_999), eventCount: Number.MAX_SAFE_INTEGER }));
     assertIsJsonOf(matchBody(asked, trusts), textOf(idsOf(asked), trusts));
     assertIsJsonOf(matchBody(['p'], [undefined]), textOf(idsOf(['p']), [undefined]));
   }
@@ -67,7 +67,7 @@ test('ids as a query has them, as many and as long as one may be, after others o
   for (const asked of [['🎮', '"', 'ÿ'.repeat(9)], exact, ['é'.repeat(128), 'a'], ['b'], hashes, ['c', 'd']]) {
     const ids = readIds(`ids=${asked.map(encodeURIComponent).join()}`);
     assert.ok(ids.ok);
-    const trusts = asked.map((_, i) => (i % 2 === 0 ? shown(i) : undefined));
+    const trusts = asked.map((_, i) => (i % 2 === 0 ? viewOf(i) : undefined));
     assertIsJsonOf(matchBody(asked, trusts), textOf(ids.value, trusts));
   }
 });
@@ -81,7 +81,7 @@ function textOf(...match: [ids: MatchIds, trusts: readonly (TrustView | undefine
   return scoresJson(...match, new ScoreTag());
 }
 
-function matchBody(asked: readonly string[], trusts: readonly (ReturnType<typeof shown> | undefined)[]) {
+function matchBody(asked: readonly string[], trusts: readonly (ReturnType<typeof viewOf> | undefined)[]) {
   return {
     data: asked.map((id, k) => {
       const trust = trusts[k];

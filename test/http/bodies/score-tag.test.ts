@@ -80,8 +80,8 @@ test('no two of a million different answers have the same tag; 32 bits would giv
 });
 
 test('the tag takes in all that an answer shows: a new member has to be taken in there, too', () => {
-  const shown = ['player_id', 'score', 'confidence', 'verdict', 'event_count', 'updated_at'];
-  assert.equal(Object.keys(JSON.parse(scoreJson('p', view, new ScoreTag()))), shown);
+  const names = ['player_id', 'score', 'confidence', 'verdict', 'event_count', 'updated_at'];
+  assert.equal(Object.keys(JSON.parse(scoreJson('p', view, new ScoreTag()))), names);
 });
 
 test.run();

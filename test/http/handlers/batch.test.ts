@@ -52,12 +52,12 @@ test('every item gets the result that it would have got alone, in the order sent
     peer.event({ event_id: 'last' }),
   ]);
   assert.is(status, 200);
-  const told = body.results.map((one: { event_id: unknown; status: number; code?: string }) => [
+  const outcomes = body.results.map((one: { event_id: unknown; status: number; code?: string }) => [
     one.event_id,
     one.status,
     one.code,
   ]);
-  assert.equal(told, [
+  assert.equal(outcomes, [
     ['new', 201, undefined],
     ['stored', 409, 'duplicate_event'],
     ['theirs', 409, 'duplicate_event'],

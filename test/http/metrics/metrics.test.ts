@@ -68,16 +68,16 @@ test('a request that breaks off is counted with the answer of its caller, and on
     const metrics = createMetrics(version, groupDouble);
     const face = await startFace({ metrics });
     const socket = connect(face.port, '127.0.0.1');
-    let told = '';
+    let text = '';
     socket.on('data', (chunk) => {
-      told += chunk;
+      text += chunk;
     });
     const head = `POST /api/v1/events HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${activeKey}\r\nContent-Type: ${type}\r\n`;
     socket.end(`${head}Content-Length: 9\r\n\r\n{"a"`);
     await once(socket, 'close');
     await face.drain();
     await turnOfLoop();
-    assert.match(told, /^HTTP\/1\.1 400 /);
+    assert.match(text, /^HTTP\/1\.1 400 /);
     const counted = (await metrics.text()).match(/^ptf_http_requests_total.*$/gm);
     assert.equal(counted, [
       'ptf_http_requests_total{route="none",method="other",status="400",code="invalid_parameter"} 1',

@@ -224,13 +224,13 @@ test('an expectation other than 100-continue is 417, and its body is not waited 
       ['GET /api/v1/peers HTTP/1.0\r\nExpect: x\r\n', 200],
     ] as const) {
       const [method, path] = head.split(' ');
-      const [told] = await askRaw(face.port, [`${head}Host: x\r\n\r\n`], {
+      const [answer] = await askRaw(face.port, [`${head}Host: x\r\n\r\n`], {
         method: method!,
         path: path!,
         until: (text) => text.includes('}'),
       });
-      assert.is(told?.status, status, head);
-      if (status === 417) assert.is(JSON.parse(told?.text ?? '').code, 'expectation_failed');
+      assert.is(answer?.status, status, head);
+      if (status === 417) assert.is(JSON.parse(answer?.text ?? '').code, 'expectation_failed');
     }
   } finally {
     await face.drain();

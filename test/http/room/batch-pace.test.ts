@@ -35,12 +35,12 @@ test('a node that is not overloaded delays no batch', () => {
 
 test('a holder that waits as long as Retry-After says is not delayed, as far as its debt shrinks meanwhile', () => {
   const pace = new BatchPace();
-  const told = limits.retryAfterS * 1000;
-  const several = told / 100;
+  const retryAfterMs = limits.retryAfterS * 1000;
+  const several = retryAfterMs / 100;
   for (let second = 0; second < 20; second++) {
-    const waits = Array.from({ length: several }, () => pace.begin('one', bytes, true, second * told));
+    const waits = Array.from({ length: several }, () => pace.begin('one', bytes, true, second * retryAfterMs));
     assert.is(waits[0]!.waitMs, 0);
-    for (const paced of waits) paced.ended(true, second * told);
+    for (const paced of waits) paced.ended(true, second * retryAfterMs);
   }
 });
 

@@ -229,8 +229,8 @@ test('a connection with many waiting requests is not read from, even if it is re
 test('waiting bodies take the places of many requests, up to the content of one read', () => {
   const { guard, open } = guarded();
   const socket = open();
-  const kept = { socket, headers: { 'content-length': String(10 * limits.pipelinedPlaceBytes) } };
-  for (let i = 0; i < Math.floor(limits.pipelinedMax / 11); i++) assert.ok(guard.enqueue(kept));
+  const request = { socket, headers: { 'content-length': String(10 * limits.pipelinedPlaceBytes) } };
+  for (let i = 0; i < Math.floor(limits.pipelinedMax / 11); i++) assert.ok(guard.enqueue(request));
   const large = { socket, headers: { 'transfer-encoding': 'chunked' } };
   assert.ok(guard.enqueue(large));
   assert.not.ok(guard.enqueue({ socket, headers: {} }));

@@ -389,9 +389,9 @@ test('callers that only the system has accepted when the node stops are answered
     const callers = new Worker(manyCallers, { eval: true, workerData: { port: face.port, count, flag } });
     // The event loop stands still until all of them have connected and sent.
     Atomics.wait(flag, 0, 0);
-    const told = once(callers, 'message');
+    const message = once(callers, 'message');
     await face.drain();
-    assert.equal(await told, [count]);
+    assert.equal(await message, [count]);
   }
 });
 

@@ -49,7 +49,7 @@ function eventRequest(peer: PeerClient, more = {}): Unsigned {
 }
 
 /** The status and the code of an answer. */
-function told({ status, body }: Answer): string {
+function outcomeOf({ status, body }: Answer): string {
   return body?.code === undefined ? String(status) : `${status} ${body.code}`;
 }
 
@@ -74,10 +74,10 @@ test('a peer with a public key writes only by signed requests, and reads as befo
   ];
   for (const [request, status] of writes) {
     const unsigned = await send(node.url, request, { 'content-type': 'application/json', 'x-peer-api-key': peer.key });
-    assert.is(told(unsigned), missing, request.path);
+    assert.is(outcomeOf(unsigned), missing, request.path);
     assert.is(unsigned.headers['www-authenticate'], 'Signature realm="ptf"');
     assert.match(unsigned.headers['accept-signature'] ?? '', /"@method" "@path" "content-digest" "x-peer-api-key"/);
-    assert.is(told(await sendSigned(node.url, request, key)), status, request.path);
+    assert.is(outcomeOf(await sendSigned(node.url, request, key)), status, request.path);
   }
   assert.is((await ask(node.url, '/api/v1/audit', { key: peer.key })).status, 200);
   await node.close();
@@ -91,8 +91,8 @@ test('other peers need no signature unless the node requires one of all', async 
   ] as const) {
     const { node, peer } = await signing({ REQUEST_SIGNING });
     const other = await registerPeer(node.url);
-    assert.is(told(await other.submit()), unsigned, REQUEST_SIGNING);
-    assert.is(told(await peer.submit()), signed, REQUEST_SIGNING);
+    assert.is(outcomeOf(await other.submit()), unsigned, REQUEST_SIGNING);
+    assert.is(outcomeOf(await peer.submit()), signed, REQUEST_SIGNING);
     await node.close();
   }
 });
@@ -105,14 +105,14 @@ test('a public key comes with the registration, from the operator, and goes by t
   assert.is(status, 201);
   const registered = { ...(await registerPeer(node.url)), peerId: body.peer_id, key: body.api_key };
   const request = (): Unsigned => eventRequest(registered, { peer_id: registered.peerId });
-  assert.is(told(await sendSigned(node.url, request(), key)), '201');
+  assert.is(outcomeOf(await sendSigned(node.url, request(), key)), '201');
   const other = newSigningKey();
   await setKey(node, registered, other.publicKey);
-  assert.is(told(await sendSigned(node.url, request(), key)), invalid);
-  assert.is(told(await sendSigned(node.url, request(), other)), '201');
+  assert.is(outcomeOf(await sendSigned(node.url, request(), key)), invalid);
+  assert.is(outcomeOf(await sendSigned(node.url, request(), other)), '201');
   await setKey(node, registered, null);
   assert.is(
-    told(
+    outcomeOf(
       await ask(node.url, path, {
         key: registered.key,
         raw: request().body!,
@@ -145,7 +145,7 @@ test('a public key that is not 32 bytes in base64url is refused at registration'
 test('a signature by another key, cut, or of another label is invalid', async () => {
   const { node, peer, key } = await signing();
   const request = eventRequest(peer);
-  assert.is(told(await sendSigned(node.url, request, newSigningKey())), invalid);
+  assert.is(outcomeOf(await sendSigned(node.url, request, newSigningKey())), invalid);
   const headers = await signedHeaders(request, key);
   const signature = /:(.*):/.exec(headers.signature!)![1]!;
   const cut = Buffer.from(signature, 'base64').subarray(0, 63).toString('base64');
@@ -160,12 +160,16 @@ test('a signature by another key, cut, or of another label is invalid', async ()
     '=',
     `sig=:${signature}`,
   ]) {
-    assert.is(told(await send(node.url, request, { ...headers, signature: text })), invalid, text);
+    assert.is(outcomeOf(await send(node.url, request, { ...headers, signature: text })), invalid, text);
   }
   for (const text of ['sig=1', 'sig=("@method"', `sig=${'()'.repeat(2_000)}`]) {
-    assert.is(told(await send(node.url, request, { ...headers, 'signature-input': text })), invalid, text.slice(0, 40));
+    assert.is(
+      outcomeOf(await send(node.url, request, { ...headers, 'signature-input': text })),
+      invalid,
+      text.slice(0, 40),
+    );
   }
-  assert.is(told(await send(node.url, request, headers)), '201');
+  assert.is(outcomeOf(await send(node.url, request, headers)), '201');
   await node.close();
 });
 
@@ -176,14 +180,16 @@ test('a signature holds for its own body, cut and re-ordered ones are refused', 
   const { body } = request;
   const reordered = JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(body!)).reverse()));
   for (const other of [body!.slice(0, -1), `${body} `, reordered, eventRequest(peer).body!]) {
-    assert.is(told(await send(node.url, { ...request, body: other }, await signedHeaders(request, key))), invalid);
+    assert.is(outcomeOf(await send(node.url, { ...request, body: other }, await signedHeaders(request, key))), invalid);
   }
   // A proxy that changes the digest with the body breaks the signature.
   assert.is(
-    told(await send(node.url, { ...request, body: reordered }, { ...headers, 'content-digest': digestOf(reordered) })),
+    outcomeOf(
+      await send(node.url, { ...request, body: reordered }, { ...headers, 'content-digest': digestOf(reordered) }),
+    ),
     invalid,
   );
-  assert.is(told(await send(node.url, request, headers)), '201');
+  assert.is(outcomeOf(await send(node.url, request, headers)), '201');
   await node.close();
 });
 
@@ -196,16 +202,16 @@ test('a signature holds for its own target, method, key and order of components'
     await sendSigned(node.url, { ...eventRequest(peer), body: JSON.stringify(event) }, key);
   const withdrawal = { method: 'DELETE', path: `${path}/${one.event_id}`, key: peer.key };
   const headers = await signedHeaders(withdrawal, key);
-  assert.is(told(await send(node.url, { ...withdrawal, path: `${path}/${two.event_id}` }, headers)), invalid);
-  assert.is(told(await send(node.url, { ...withdrawal, path: `${withdrawal.path}?a=b` }, headers)), invalid);
+  assert.is(outcomeOf(await send(node.url, { ...withdrawal, path: `${path}/${two.event_id}` }, headers)), invalid);
+  assert.is(outcomeOf(await send(node.url, { ...withdrawal, path: `${withdrawal.path}?a=b` }, headers)), invalid);
   const event = eventRequest(peer);
   const ofEvent = await signedHeaders(event, key);
-  assert.is(told(await send(node.url, { ...event, path: `${path}/batch` }, ofEvent)), invalid);
-  assert.is(told(await send(node.url, event, { ...ofEvent, 'x-peer-api-key': other.key })), invalid);
+  assert.is(outcomeOf(await send(node.url, { ...event, path: `${path}/batch` }, ofEvent)), invalid);
+  assert.is(outcomeOf(await send(node.url, event, { ...ofEvent, 'x-peer-api-key': other.key })), invalid);
   const input = ofEvent['signature-input']!.replace('("@method" "@path"', '("@path" "@method"');
-  assert.is(told(await send(node.url, event, { ...ofEvent, 'signature-input': input })), invalid);
-  assert.is(told(await send(node.url, event, ofEvent)), '201');
-  assert.is(told(await send(node.url, withdrawal, headers)), '200');
+  assert.is(outcomeOf(await send(node.url, event, { ...ofEvent, 'signature-input': input })), invalid);
+  assert.is(outcomeOf(await send(node.url, event, ofEvent)), '201');
+  assert.is(outcomeOf(await send(node.url, withdrawal, headers)), '200');
   await node.close();
 });
 
@@ -223,7 +229,7 @@ test('a signature is taken within 300 s of its creation, and not after it expire
     [{ alg: 'rsa-pss-sha512' }, invalid],
   ];
   for (const [how, cell] of cases) {
-    assert.is(told(await sendSigned(node.url, eventRequest(peer), key, how)), cell, JSON.stringify(how));
+    assert.is(outcomeOf(await sendSigned(node.url, eventRequest(peer), key, how)), cell, JSON.stringify(how));
   }
   await node.close();
 });
@@ -232,13 +238,13 @@ test('an accepted signed request is refused when repeated, and when it comes twi
   const { node, peer, key } = await signing();
   const request = eventRequest(peer);
   const headers = await signedHeaders(request, key);
-  assert.is(told(await send(node.url, request, headers)), '201');
-  assert.is(told(await send(node.url, request, headers)), replayed);
-  assert.is(told(await sendSigned(node.url, request, key)), '409 duplicate_event');
+  assert.is(outcomeOf(await send(node.url, request, headers)), '201');
+  assert.is(outcomeOf(await send(node.url, request, headers)), replayed);
+  assert.is(outcomeOf(await sendSigned(node.url, request, key)), '409 duplicate_event');
   const another = eventRequest(peer);
   const twice = await signedHeaders(another, key);
   const answers = await Promise.all([1, 2, 3].map(() => send(node.url, another, twice)));
-  assert.equal(answers.map(told).sort(), ['201', replayed, replayed]);
+  assert.equal(answers.map(outcomeOf).sort(), ['201', replayed, replayed]);
   await node.close();
 });
 
@@ -258,10 +264,10 @@ test('every route that writes refuses a late signature, and one that it took bef
   const late = Math.floor(Date.now() / 1000) - limits.signatureWindowS - 2;
   for (const [request, status] of writes) {
     const name = `${request.method} ${request.path}`;
-    assert.is(told(await sendSigned(node.url, request, key, { created: late })), expired, name);
+    assert.is(outcomeOf(await sendSigned(node.url, request, key, { created: late })), expired, name);
     const headers = await signedHeaders(request, key);
-    assert.is(told(await send(node.url, request, headers)), status, name);
-    assert.is(told(await send(node.url, request, headers)), replayed, name);
+    assert.is(outcomeOf(await send(node.url, request, headers)), status, name);
+    assert.is(outcomeOf(await send(node.url, request, headers)), replayed, name);
   }
   await node.close();
 });
@@ -271,11 +277,11 @@ test('a replayed signature is refused until its own time is over, whatever the c
   const { node, peer, key } = await signing({}, { now: () => Date.now() + aheadMs });
   const request = eventRequest(peer);
   const headers = await signedHeaders(request, key);
-  assert.is(told(await send(node.url, request, headers)), '201');
+  assert.is(outcomeOf(await send(node.url, request, headers)), '201');
   aheadMs = (limits.signatureWindowS - 10) * 1000;
-  assert.is(told(await send(node.url, request, headers)), replayed);
+  assert.is(outcomeOf(await send(node.url, request, headers)), replayed);
   aheadMs = (limits.signatureWindowS + 10) * 1000;
-  assert.is(told(await send(node.url, request, headers)), expired);
+  assert.is(outcomeOf(await send(node.url, request, headers)), expired);
   await node.close();
 });
 
@@ -291,21 +297,21 @@ test('after a restart a repeated erasure is refused, and a repeated event or wit
   const headers = await Promise.all(all.map((request) => signedHeaders(request, key)));
   const sendAll = async (url: string) => {
     const answers: string[] = [];
-    for (const [i, request] of all.entries()) answers.push(told(await send(url, request, headers[i]!)));
+    for (const [i, request] of all.entries()) answers.push(outcomeOf(await send(url, request, headers[i]!)));
     return answers;
   };
   assert.equal(await sendAll(node.url), ['201', '201', '200', '200']);
   await node.close();
   const again = await startTestNode({ GROUP_SALT: salt, DATA_DIR });
   const reported = { ...eventRequest(peer), body: JSON.stringify(peer.event({ player_id })) };
-  assert.is(told(await sendSigned(again.url, reported, key)), '201');
+  assert.is(outcomeOf(await sendSigned(again.url, reported, key)), '201');
   assert.equal(await sendAll(again.url), [
     '409 duplicate_event',
     '409 duplicate_event',
     '404 event_not_found',
     replayed,
   ]);
-  assert.is(told(await sendSigned(again.url, erasure, key)), '200');
+  assert.is(outcomeOf(await sendSigned(again.url, erasure, key)), '200');
   await again.close();
   rmSync(DATA_DIR, { recursive: true });
 });
@@ -330,19 +336,22 @@ test('a proxy that changes case and order of fields, or splits and adds some, br
   };
   const named = (change: (name: string) => string) => (fields: [string, string][]) =>
     fields.map(([name, value]): [string, string] => [change(name), value]);
-  assert.is(told(await rawOf(named((name) => name.toLowerCase()))), '201');
-  assert.is(told(await rawOf(named((name) => name.toUpperCase()))), '201');
-  assert.is(told(await rawOf((fields) => fields.reverse())), '201');
-  assert.is(told(await rawOf((fields) => [['Via', '1.1 proxy'], ['X-Forwarded-For', '10.0.0.1'], ...fields])), '201');
+  assert.is(outcomeOf(await rawOf(named((name) => name.toLowerCase()))), '201');
+  assert.is(outcomeOf(await rawOf(named((name) => name.toUpperCase()))), '201');
+  assert.is(outcomeOf(await rawOf((fields) => fields.reverse())), '201');
+  assert.is(
+    outcomeOf(await rawOf((fields) => [['Via', '1.1 proxy'], ['X-Forwarded-For', '10.0.0.1'], ...fields])),
+    '201',
+  );
   // One field in two lines, as a recipient combines them (RFC 9110, section 5.3).
   const split = (fields: [string, string][]) =>
     fields.flatMap(([name, value]): [string, string][] =>
       name === 'content-digest' ? value.split(', ').map((part): [string, string] => [name, part]) : [[name, value]],
     );
-  assert.is(told(await rawOf(split)), '201');
+  assert.is(outcomeOf(await rawOf(split)), '201');
   const blanks = (fields: [string, string][]) =>
     fields.map(([name, value]): [string, string] => [name, `  ${value} \t`]);
-  assert.is(told(await rawOf(blanks)), '201');
+  assert.is(outcomeOf(await rawOf(blanks)), '201');
   // A signature of the proxy's own before and behind that of the peer.
   const own = 'proxy=("@method");created=1618884473;keyid="proxy"';
   const added = (fields: [string, string][]): [string, string][] => [
@@ -350,8 +359,8 @@ test('a proxy that changes case and order of fields, or splits and adds some, br
     ...fields,
     ['signature', 'proxy=:AAAA:'],
   ];
-  assert.is(told(await rawOf(added)), '201');
-  assert.is(told(await send(node.url, request, await signedHeaders(request, key))), '201');
+  assert.is(outcomeOf(await rawOf(added)), '201');
+  assert.is(outcomeOf(await send(node.url, request, await signedHeaders(request, key))), '201');
   await node.close();
 });
 
@@ -361,15 +370,15 @@ test('a signature that leaves out a part of the request is invalid', async () =>
   for (const left of all) {
     const fields = all.filter((name) => name !== left);
     const answer = await sendSigned(node.url, eventRequest(peer), key, { fields });
-    assert.is(told(answer), invalid, left);
+    assert.is(outcomeOf(answer), invalid, left);
     assert.ok(answer.body.error.includes(left), answer.body.error);
   }
   const twice = await signedHeaders(eventRequest(peer), key);
   const input = twice['signature-input']!.replace('"@method"', '"@method" "@method"');
-  assert.is(told(await send(node.url, eventRequest(peer), { ...twice, 'signature-input': input })), invalid);
+  assert.is(outcomeOf(await send(node.url, eventRequest(peer), { ...twice, 'signature-input': input })), invalid);
   const query = { ...eventRequest(peer), path: `${path}?dry=1` };
-  assert.is(told(await sendSigned(node.url, query, key)), invalid);
-  assert.is(told(await sendSigned(node.url, query, key, { fields: [...all, '@query'] })), '201');
+  assert.is(outcomeOf(await sendSigned(node.url, query, key)), invalid);
+  assert.is(outcomeOf(await sendSigned(node.url, query, key, { fields: [...all, '@query'] })), '201');
   await node.close();
 });
 
@@ -388,12 +397,12 @@ test('a signer may cover more: the whole target by either scheme, the authority,
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
     const head = `POST ${path} HTTP/1.1\r\nHost: Node.Example\r\n${lines.join('')}Content-Length: ${request.body!.length}\r\nConnection: close\r\n\r\n`;
     const [answer] = await askRaw(port, [head, request.body!], { method: 'POST', path });
-    assert.is(told(answer!), '201', `${fields} ${scheme}`);
+    assert.is(outcomeOf(answer!), '201', `${fields} ${scheme}`);
   }
   const unknown = { ...eventRequest(peer), headers: { 'x-gone': 'a' } };
   const headers = await signedHeaders(unknown, key, { fields: ['@path', 'x-gone', ...rest] });
   delete headers['x-gone'];
-  assert.is(told(await send(node.url, unknown, headers)), invalid);
+  assert.is(outcomeOf(await send(node.url, unknown, headers)), invalid);
   await node.close();
 });
 
@@ -403,7 +412,7 @@ test('the signature is checked after the key and before the body, whose digest c
   await setKey(node, suspended, key.publicKey);
   await setStatus(node, suspended.peerId, 'suspended');
   const forged = async (request: Unsigned): Promise<string> =>
-    told(await sendSigned(node.url, request, newSigningKey()));
+    outcomeOf(await sendSigned(node.url, request, newSigningKey()));
   assert.is(await forged({ ...eventRequest(peer), key: 'ptf_dev_nobody' }), '401 invalid_api_key');
   assert.is(await forged(eventRequest(suspended)), '403 peer_not_active');
   assert.is(await forged({ ...eventRequest(peer), body: 'x'.repeat(20_000) }), invalid);
@@ -411,7 +420,7 @@ test('the signature is checked after the key and before the body, whose digest c
   const ours = async (body: string, change: Record<string, string> = {}, sent = body): Promise<string> => {
     const request = { ...eventRequest(peer), body };
     const headers = { ...(await signedHeaders(request, key)), ...change };
-    return told(await send(node.url, { ...request, body: sent }, headers));
+    return outcomeOf(await send(node.url, { ...request, body: sent }, headers));
   };
   assert.is(await ours('{}', { 'content-type': 'text/plain' }, 'other'), '415 unsupported_media_type');
   assert.is(await ours('{}', {}, 'x'.repeat(20_000)), '413 payload_too_large');

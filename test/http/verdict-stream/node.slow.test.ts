@@ -5,7 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { limits } from '../../../src/limits.js';
 import { startTestNode, type TestNode, weightsSettled } from '../../support/node.js';
-import { differences, type Frame, StreamReader, type Told } from '../../support/stream-reader.js';
+import { differences, type Frame, type PublishedValues, StreamReader } from '../../support/stream-reader.js';
 import { ask } from '../exchange.js';
 import { startFace } from '../face.js';
 import { activeKey } from '../group-double.js';
@@ -51,8 +51,12 @@ async function report(peer: PeerClient, playerId: string, times = 1): Promise<vo
 }
 
 /** The table equals what the node answers: verdicts exactly, numbers within the step. */
-async function holdsNodeValues(node: TestNode, key: string, told: ReadonlyMap<string, Told>): Promise<void> {
-  assert.equal(await differences(node.url, key, told, [...told.keys()]), []);
+async function holdsNodeValues(
+  node: TestNode,
+  key: string,
+  table: ReadonlyMap<string, PublishedValues>,
+): Promise<void> {
+  assert.equal(await differences(node.url, key, table, [...table.keys()]), []);
 }
 
 test('a reader gets the whole group, then each change, and its table equals the answers of the node', async () => {

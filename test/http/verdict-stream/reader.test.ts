@@ -82,9 +82,9 @@ test('a reader that does not read is asked to resume, and disconnected', async (
     pipe.writableLength <= limits.streamUnreadBytes + 2 * change.length,
     `${pipe.writableLength} bytes are kept`,
   );
-  const kept = pipe.writableLength;
+  const queued = pipe.writableLength;
   reader.send({ position: ++position, changeFor: () => change, rows: 1 });
-  assert.is(pipe.writableLength, kept);
+  assert.is(pipe.writableLength, queued);
   // The timer that cuts it off keeps no process alive.
   const awake = setInterval(() => undefined, 1_000);
   await new Promise((resolve) => pipe.once('close', resolve));

@@ -36,9 +36,9 @@ test('every reader gets an erasure at once, which is answered as soon as the fee
   for (const to of all)
     readers.open(to, { lastEventId: '7-0123456789ab.3', peer: null, holder: '127.0.0.1', keyDigest: '' });
   await turnOfLoop();
-  const told = listener?.publish([{ subject: 'ab'.repeat(32), text: null }], { ...mark, position: 4 });
+  const sent = listener?.publish([{ subject: 'ab'.repeat(32), text: null }], { ...mark, position: 4 });
   for (const { text } of all) assert.match(text, /^data: \{"changes":\[\{"subject_hash":"(?:ab){32}","gone":true\}\]/m);
-  await told;
+  await sent;
   readers.close();
 });
 

@@ -39,19 +39,19 @@ test('every reader gets all changes in order, and the thread yields in between',
 test('pending frames are sent at once on a flush', async () => {
   const { heard, readers } = readersOf(100, 0);
   const spread = new Spread();
-  const told = [spread.send(frames(1), readers), spread.send(frames(2), readers)];
+  const sends = [spread.send(frames(1), readers), spread.send(frames(2), readers)];
   spread.flush();
   for (const positions of heard) assert.equal(positions, [1, 2]);
-  await Promise.all(told);
+  await Promise.all(sends);
 });
 
 test('a reader that leaves during a send delays no other', async () => {
   const { heard, readers } = readersOf(50, 1);
   const open = new Set(readers);
   const spread = new Spread();
-  const told = spread.send(frames(1), open);
+  const sends = spread.send(frames(1), open);
   setImmediate(() => open.delete(readers[49]!));
-  await told;
+  await sends;
   assert.ok(heard.slice(0, 49).every((positions) => positions.length === 1));
 });
 

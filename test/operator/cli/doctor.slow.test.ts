@@ -80,12 +80,12 @@ const running: StatusValue = {
 };
 
 /** Result and text of each finding. */
-const told = (findings: readonly Finding[]): string[] => findings.map(({ result, text }) => `${result}: ${text}`);
+const textsOf = (findings: readonly Finding[]): string[] => findings.map(({ result, text }) => `${result}: ${text}`);
 
 function one(findings: readonly Finding[], result: Finding['result'], text: RegExp): void {
-  assert.is(findings.length, 1, told(findings).join('; '));
-  assert.match(told(findings)[0]!, text);
-  assert.is(findings[0]!.result, result, told(findings)[0]);
+  assert.is(findings.length, 1, textsOf(findings).join('; '));
+  assert.match(textsOf(findings)[0]!, text);
+  assert.is(findings[0]!.result, result, textsOf(findings)[0]);
   assert.is(findings[0]!.advice === undefined, result === 'ok', 'advice comes with what is not well');
 }
 
@@ -177,7 +177,7 @@ test('a setting that a start would refuse is an error, even if the store is inta
   const data = join(dir, 'data');
   const identity = { groupId: 'local', identityMode: 'privacy-first', environment: 'dev' } as const;
   let now = Date.now();
-  const told = async (folder: string, over: Partial<GroupIdentity> = {}, salt: string | null = null) => {
+  const textsOf = async (folder: string, over: Partial<GroupIdentity> = {}, salt: string | null = null) => {
     const { out } = await runHere(['doctor', '--json'], folder, {
       verifyFolder: (of, mode) => verifyAny(of, mode),
       startProblems: (of) => startProblems(of, { ...identity, ...over }, salt, { now, acceptedUntil: null }),
@@ -189,26 +189,26 @@ test('a setting that a start would refuse is an error, even if the store is inta
     const node = await startTestNode({ DATA_DIR: data });
     await registerPeer(node.url);
     await node.close();
-    assert.match((await told(data)).join(), /^group local, dev/);
+    assert.match((await textsOf(data)).join(), /^group local, dev/);
     const other = { groupId: 'other', identityMode: 'high-security', environment: 'staging' } as const;
-    const faults = await told(data, other, 'a salt of another group');
+    const faults = await textsOf(data, other, 'a salt of another group');
     assert.equal(
       faults.map((text) => text.split(' ')[0]),
       ['GROUP_ID', 'IDENTITY_MODE', 'ENVIRONMENT', 'GROUP_SALT'],
     );
     now += 3 * DAY_MS;
-    assert.match((await told(data, { environment: 'staging' })).join(), /more than a day ahead of the newest time/);
+    assert.match((await textsOf(data, { environment: 'staging' })).join(), /more than a day ahead of the newest time/);
     now -= 3 * DAY_MS;
     assert.is((await runPtf(['backup', place], data)).code, 0);
-    assert.match((await told(place)).join(), 'is a backup');
+    assert.match((await textsOf(place)).join(), 'is a backup');
     // A start has its group from a snapshot, and passes damage so far back over.
     const file = dataFileOf(logFolderOf(data));
     const content = readFileSync(file);
     for (let at = content.indexOf('local'); at >= 0; at = content.indexOf('local', at + 1)) content[at]! ^= 1;
     writeFileSync(file, content);
-    assert.match((await told(data, other)).join(), /^group local, dev/);
+    assert.match((await textsOf(data, other)).join(), /^group local, dev/);
     rmSync(join(data, 'group-salt'));
-    assert.match((await told(data)).join(), 'GROUP_SALT is unset');
+    assert.match((await textsOf(data)).join(), 'GROUP_SALT is unset');
   } finally {
     rmSync(dir, { recursive: true });
   }
@@ -299,10 +299,10 @@ test('a healthy folder is found so with its node and without, and damage makes t
     rmSync(join(dir, 'heartbeat'));
     truncateSync(dataFileOf(logFolderOf(dir)), 0);
     assert.is((await doctor(1)).get('store')!.result, 'fail');
-    const shown = await runHere(['doctor'], dir, { verifyFolder: (folder, mode) => verifyInChild(folder, mode) });
-    assert.match(shown.out, /^fail {2}store {2,}\S/m);
-    assert.match(shown.out, /^ +-> do not change the folder/m);
-    assert.match(shown.err, /^ptf: 1 of \d+ findings must be fixed \(unhealthy\)$/m);
+    const printed = await runHere(['doctor'], dir, { verifyFolder: (folder, mode) => verifyInChild(folder, mode) });
+    assert.match(printed.out, /^fail {2}store {2,}\S/m);
+    assert.match(printed.out, /^ +-> do not change the folder/m);
+    assert.match(printed.err, /^ptf: 1 of \d+ findings must be fixed \(unhealthy\)$/m);
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }

@@ -214,9 +214,9 @@ function define(): void {
     const { page } = seen;
     await page.getByRole('button', { name: 'Rotate key…' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate key' }).click();
-    const shown = page.getByRole('dialog').getByLabel('API key');
-    await shown.waitFor();
-    const next = (await shown.textContent()) ?? '';
+    const field = page.getByRole('dialog').getByLabel('API key');
+    await field.waitFor();
+    const next = (await field.textContent()) ?? '';
     await page.getByRole('button', { name: 'I have stored it' }).click();
     assert.is(await submit(key, peerId, 4), 401);
     assert.is(await submit(next, peerId, 4), 201);

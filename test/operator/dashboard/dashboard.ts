@@ -13,7 +13,7 @@ export const password = 'correct horse battery';
 /** As the command would keep it, but cheap: a real one takes a third of a second each time. */
 const salt = Buffer.alloc(16, 7);
 const inBase64 = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '');
-const kept = `$scrypt$ln=4,r=1,p=1$${inBase64(salt)}$${inBase64(scryptSync(password, salt, 32, { N: 16, r: 1, p: 1 }))}`;
+const storedHash = `$scrypt$ln=4,r=1,p=1$${inBase64(salt)}$${inBase64(scryptSync(password, salt, 32, { N: 16, r: 1, p: 1 }))}`;
 const sampled: ReadonlySet<unknown> = new Set(['counts', 'peers', 'health']);
 export const noLatencies: LatencyCounts = { boundsS: [0.001, 1], upTo: [0, 0], total: 0 };
 
@@ -56,7 +56,7 @@ export async function startTestDashboard(
   traffic: () => Traffic = () => ({ reads: noLatencies, events: noLatencies }),
 ): Promise<TestDashboard> {
   let shiftMs = 0;
-  let hash: string | null = kept;
+  let hash: string | null = storedHash;
   const clock = { now: () => Date.now() + shiftMs };
   const passwordHash = () => hash;
   const sessions = new Sessions({ secret: null, environment: 'dev', clock, passwordHash });

@@ -131,12 +131,12 @@ test('a wrong password is 401, and the answer differs if no password is set', as
 });
 
 test('a refused sign-in shows the name as it was typed', async () => {
-  const turnedAway = async (form: Record<string, string>) => (await dashboard.call('/sign-in', { form })).text;
-  assert.match(await turnedAway({ operator: 'alice', password: 'wrong' }), 'name="operator" type="text" value="alice"');
-  const hostile = await turnedAway({ operator: '"><script>', password: 'wrong' });
+  const refused = async (form: Record<string, string>) => (await dashboard.call('/sign-in', { form })).text;
+  assert.match(await refused({ operator: 'alice', password: 'wrong' }), 'name="operator" type="text" value="alice"');
+  const hostile = await refused({ operator: '"><script>', password: 'wrong' });
   assert.match(hostile, 'value="&#34;&#62;&#60;script&#62;"');
   const long = 'a'.repeat(limits.operatorNameLength + 1);
-  assert.match(await turnedAway({ operator: long, password }), `value="${long}"`);
+  assert.match(await refused({ operator: long, password }), `value="${long}"`);
 });
 
 test('after ten failures from one address even the right password has to wait, from there alone', async () => {

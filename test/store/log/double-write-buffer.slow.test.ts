@@ -68,13 +68,13 @@ test('a scrub overwrites the bytes of the removed buffer', async () => {
   const dir = interruptedFolder();
   const writer = await claimFolder(dir, deadProcess());
   const bytes = Buffer.from(writer.last()!.bytes);
-  const copies = () =>
+  const copyCount = () =>
     readFileSync(dataFileOf(logFolderOf(dir)))
       .toString('latin1')
       .split(bytes.toString('latin1')).length - 1;
-  assert.ok(copies() > 1);
+  assert.ok(copyCount() > 1);
   await writer.scrub();
-  assert.is(copies(), 1);
+  assert.is(copyCount(), 1);
   await writer.close();
   removeFolder(dir);
 });

@@ -195,18 +195,18 @@ test('after a takeover no append of the old owner is written, and its heartbeat 
 
 test('an owner that writes nothing is notified once of a takeover', async () => {
   const dir = temporaryFolder();
-  const told: unknown[] = [];
-  const first = await claimFolder(dir, deadProcess(), TIMES, (error) => told.push(error));
+  const reported: unknown[] = [];
+  const first = await claimFolder(dir, deadProcess(), TIMES, (error) => reported.push(error));
   // So that its heart has beaten as an owner's.
   const heartbeat = join(dir, 'heartbeat');
   await until(() => existsSync(heartbeat) && readFileSync(heartbeat, 'utf8').startsWith('1 '));
-  assert.equal(told, []);
+  assert.equal(reported, []);
   const second = await claimFolder(dir, thisProcess(), TIMES);
-  await until(() => told.length > 0);
+  await until(() => reported.length > 0);
   const beat = () => Number(readFileSync(join(dir, 'heartbeat'), 'utf8').split(' ')[1]);
   await until(() => beat() > 3);
-  assert.is(told.length, 1);
-  assert.ok(told[0] instanceof OwnerLostError);
+  assert.is(reported.length, 1);
+  assert.ok(reported[0] instanceof OwnerLostError);
   await first.close();
   await second.close();
   removeFolder(dir);

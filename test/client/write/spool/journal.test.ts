@@ -314,8 +314,8 @@ test('a file that is set aside never replaces one that was set aside before', as
     assert.match(after.cuts[0]!.file, /\.damaged$/);
     await after.close();
   }
-  const kept = readdirSync(folder).map((name) => readFileSync(join(folder, name)).subarray(-4).toString());
-  assert.equal(kept.sort(), ['more', 'once']);
+  const contents = readdirSync(folder).map((name) => readFileSync(join(folder, name)).subarray(-4).toString());
+  assert.equal(contents.sort(), ['more', 'once']);
 });
 
 test('scattered damage is passed one after the other, and every other record is read', async () => {

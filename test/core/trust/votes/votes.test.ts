@@ -72,15 +72,15 @@ test('votes in parts come to the sums of all of them', () => {
   const parts = new VoteSums(4, trustConstants, new Scratch());
   for (const part of [rows.slice(0, 1), rows.slice(1, 2), rows.slice(2)]) parts.add(votesOf(part).votes);
   const even = { mu: 0.5, own: new Float64Array(4).fill(0.5) };
-  const told = (sums: VoteSums) => {
+  const contents = (sums: VoteSums) => {
     const list = new PairList(even, new Witnesses(4), new Uint8Array(4), trustConstants);
     sums.showPairs(list);
     const { count, first, second, shared, agreement } = list;
     const pairs = Array.from({ length: count }, (_, p) => [first[p], second[p], shared[p], agreement[p]]);
     return { volume: sums.volume, reported: sums.reported, shared: sums.shared, pairs };
   };
-  assert.is(told(whole).pairs.length, 4);
-  assert.equal(told(parts), told(whole));
+  assert.is(contents(whole).pairs.length, 4);
+  assert.equal(contents(parts), contents(whole));
 });
 
 test.run();

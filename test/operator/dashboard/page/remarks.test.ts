@@ -104,8 +104,8 @@ test('a peer that counts and shares no player most likely has another salt', () 
 });
 
 test('the remarks on a discounted peer and on one of weight 0 differ, and a peer may have both', () => {
-  const partner = { peer_id: 'peer-2', shared_players: 5, agreement: 0.9 };
-  const discounted = { ...signals, discounted_with: [partner, { ...partner, peer_id: 'peer-3' }] };
+  const other = { peer_id: 'peer-2', shared_players: 5, agreement: 0.9 };
+  const discounted = { ...signals, discounted_with: [other, { ...other, peer_id: 'peer-3' }] };
   assert.equal(remarksOf({ ...sound, signals: discounted }, group), [
     { text: 'discounted with 2 peers', hint: 'perhaps they collude' },
   ]);

@@ -11,10 +11,10 @@ import {
 } from '../../../../src/operator/dashboard/sessions/password.js';
 
 test('a password is known again by its hash, and no other is', async () => {
-  const kept = await hashPassword('correct horse battery');
-  assert.ok(await isPassword('correct horse battery', kept));
+  const stored = await hashPassword('correct horse battery');
+  assert.ok(await isPassword('correct horse battery', stored));
   for (const other of ['', 'correct horse batterx', 'correct horse battery ', 'Correct horse battery']) {
-    assert.not.ok(await isPassword(other, kept), other);
+    assert.not.ok(await isPassword(other, stored), other);
   }
 });
 
@@ -25,8 +25,8 @@ test('two hashes of one password differ, and hold nothing of it', async () => {
 });
 
 test('the hash is scrypt with the cost that it names, 64 MiB at the least', async () => {
-  const kept = await hashPassword('correct horse battery');
-  const [, , cost = '', salt = '', hash = ''] = kept.split('$');
+  const stored = await hashPassword('correct horse battery');
+  const [, , cost = '', salt = '', hash = ''] = stored.split('$');
   // OWASP's password storage cheat sheet: N = 2^16, r = 8, p = 2 among its equal minimums.
   assert.is(cost, 'ln=16,r=8,p=2');
   const options = { N: 2 ** 16, r: 8, p: 2, maxmem: 2 ** 28 };
@@ -38,13 +38,13 @@ test('the vector of RFC 7914 is known again', async () => {
   // Section 12: scrypt("pleaseletmein", "SodiumChloride", 16384, 8, 1, 64) starts with these 32 bytes.
   const hash = Buffer.from('7023bdcb3afd7348461c06cd81fd38ebfda8fbba904f8e3ea9b543f6545da1f2', 'hex');
   const inBase64 = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '');
-  const kept = `$scrypt$ln=14,r=8,p=1$${inBase64(Buffer.from('SodiumChloride'))}$${inBase64(hash)}`;
-  assert.ok(await isPassword('pleaseletmein', kept));
+  const stored = `$scrypt$ln=14,r=8,p=1$${inBase64(Buffer.from('SodiumChloride'))}$${inBase64(hash)}`;
+  assert.ok(await isPassword('pleaseletmein', stored));
 });
 
 test('the same letters typed in another form of Unicode are the same password', async () => {
-  const kept = await hashPassword('caf\u00e9 au lait fraise');
-  assert.ok(await isPassword('cafe\u0301 au lait fraise', kept));
+  const stored = await hashPassword('caf\u00e9 au lait fraise');
+  assert.ok(await isPassword('cafe\u0301 au lait fraise', stored));
 });
 
 test('an invalid password hash is detected, and throws if it is used', async () => {
@@ -59,8 +59,8 @@ test('an invalid password hash is detected, and throws if it is used', async () 
 });
 
 test('a hash with a damaged cost is invalid, so that no check exceeds its limits', async () => {
-  const kept = await hashPassword('correct horse battery');
-  const withCost = (cost: string): string => kept.replace('ln=16,r=8,p=2', cost);
+  const stored = await hashPassword('correct horse battery');
+  const withCost = (cost: string): string => stored.replace('ln=16,r=8,p=2', cost);
   for (const cost of [
     'ln=16,r=0,p=2',
     'ln=16,r=8,p=0',

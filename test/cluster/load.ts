@@ -19,7 +19,9 @@ const batchEvents = 20;
 /** Pauses between the calls of one client, so that the nodes have most of the processor. */
 const writePauseMs = 30;
 const readPauseMs = 100;
-const removalPauseMs = 400;
+/** Every second removal is an erasure, which makes all nodes overwrite their files and etcd defragment its own. */
+const removalPauseMs = 2_000;
+const writtenPollMs = 20;
 /** Longer than a takeover, so that an unknown outcome is rare. */
 const deadlineMs = 30_000;
 /** A streaming cache must have the node's values within this time at the end. */
@@ -48,11 +50,14 @@ export class Load {
   readonly #clients: TrustClient[] = [];
   readonly #feeds: Feed[] = [];
   readonly #running: Promise<void>[] = [];
+  /** Distinguishes the event ids of several loads of one group. */
+  readonly #name: string;
   #key = '';
   #isOver = false;
   #serial = 0;
 
-  constructor(nodes: readonly ClusterNode[], history: History, seed: number) {
+  constructor(nodes: readonly ClusterNode[], history: History, seed: number, name = 'load') {
+    this.#name = name;
     this.#nodes = nodes;
     this.history = history;
     this.#random = new Random(seed);
@@ -67,6 +72,13 @@ export class Load {
     for (let i = 0; i < streams; i++) this.#follow(i);
     for (const node of this.#nodes) this.#running.push(this.#read(node));
     this.#running.push(this.#readByClient());
+  }
+
+  /** Resolves once `count` more writes are acknowledged. */
+  async written(count: number): Promise<void> {
+    const begin = this.writes.length;
+    const acknowledged = () => this.writes.slice(begin).filter(({ code }) => code === 'ok').length;
+    while (acknowledged() < count) await delay(writtenPollMs);
   }
 
   /** Stops writers and readers. The streams continue. */
@@ -130,7 +142,7 @@ export class Load {
         playerId: `player-${this.#random.below(players)}`,
         gameId: 'g',
         severity: this.#random.below(101) / 100,
-        eventId: `w${i}-${this.#serial++}`,
+        eventId: `${this.#name}-w${i}-${this.#serial++}`,
       }));
       const startedAt = performance.now();
       let outcomes: Outcome[];
@@ -156,8 +168,8 @@ export class Load {
   async #remove(client: TrustClient, i: number): Promise<void> {
     for (let n = 0; !this.#isOver; n++) {
       await delay(removalPauseMs * (0.5 + this.#random.next()));
-      const player = `removed-${i}-${n}`;
-      const eventIds = [0, 1, 2].map((at) => `r${i}-${n}-${at}-removed`);
+      const player = `${this.#name}-removed-${i}-${n}`;
+      const eventIds = [0, 1, 2].map((at) => `${this.#name}-r${i}-${n}-${at}-removed`);
       const outcomes = await Promise.all(eventIds.map((eventId) => this.#submitOne(client, player, eventId)));
       if (n % 2 === 0) {
         const [target] = eventIds as [string];

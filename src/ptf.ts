@@ -18,9 +18,9 @@ import { type Config, type Environ, loadConfig, withDotenv } from './node/config
 import { variables } from './node/variables.js';
 import { version } from './node/version.js';
 import { runCommand } from './operator/cli/command.js';
+import type { BackupCommands, MovedData, Progress } from './operator/cli/command-context.js';
 import type { ConfigurationFacts } from './operator/cli/findings.js';
 import { OperatorError } from './operator/cli/node-client.js';
-import type { BackupCommands, MovedData, Progress } from './operator/cli/session.js';
 import { makePrivate } from './store/backup/backup-folder.js';
 import { refusalOfMarked } from './store/files/cluster-mark.js';
 import { replaceFile } from './store/files/durable-file.js';

@@ -54,11 +54,11 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'node/upkeep': outside,
   'node/startup': [...outside, 'node/system'],
   'node/shutdown': [...outside, 'node/upkeep'],
-  'node/operation': [...outside, 'node/startup', 'node/shutdown'],
+  'node/operator-access': [...outside, 'node/startup', 'node/shutdown'],
   'node/cluster': [...outside, 'node/startup'],
   'node/node': [
     ...outside,
-    'node/operation',
+    'node/operator-access',
     'node/cluster',
     'node/upkeep',
     'node/system',

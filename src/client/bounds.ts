@@ -1,6 +1,6 @@
 /**
- * All bounds and defaults of the client, with the unit in the name. The client does not import the service, so the
- * bounds that both share are repeated here; a test compares the two tables.
+ * Lists the bounds and defaults of the client library, of `ptf-peer` and of the sidecar. The client does not import
+ * the service, so this table repeats the bounds that both share; a test compares the two tables.
  */
 
 const KiB = 1024;
@@ -19,7 +19,7 @@ export const bounds = {
   hashedIdLength: 8_192,
 
   // Calls.
-  /** Encoded ids in one call; well below the 33 KiB that the node accepts as a request head. */
+  /** Bytes of encoded ids in one call; well below the 33 KiB that the node accepts as a request head. */
   idsBytes: 24 * KiB,
   /** Bytes of events in one call; below the 1 MiB that the node accepts as a body. */
   batchBytes: 1_000_000,
@@ -32,7 +32,7 @@ export const bounds = {
    * node is ready again.
    */
   failoverAttemptMs: 2_000,
-  /** How long answers must not be older than what was read before: twice the default staleness of a node. */
+  /** How long after a read later answers must not be older: twice the default staleness of a node. */
   readFloorMs: 10_000,
   /** Below the 5 s after which the node closes an idle connection. */
   keepAliveMs: 4_000,
@@ -92,7 +92,6 @@ export const bounds = {
   spoolGroupBytes: 4 * MiB,
   spoolEventBytes: 16 * KiB,
   spoolSetAsideBytes: 16 * MiB,
-  spoolReadBytes: 1 * MiB,
   spoolBackoffBaseMs: 250,
   spoolBackoffCapMs: 30_000,
   spoolRefusedMs: 30_000,
@@ -155,7 +154,7 @@ export const bounds = {
    * list.
    */
   listTailMs: 10_000,
-  /** Number of bans that may be lifted at once in any case; beyond it, at most half of all bans. */
+  /** Number of bans that one change may always lift; a larger change may lift at most half of all bans. */
   listLiftsMin: 5,
   watchStateBytes: 128 * MiB,
   withdrawPauseMs: 5_000,

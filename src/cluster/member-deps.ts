@@ -2,7 +2,7 @@
 import type { Fence, LeaderView, SharedLog, Slot } from '../group/ports/shared-log.js';
 
 /** The node's copy of the group, as the member reads and controls it. */
-export interface MemberSite {
+export interface MemberGroup {
   readonly appliedSeq: number;
   readonly durableSeq: number;
   readonly snapshotSeq: number;
@@ -24,7 +24,7 @@ export interface MemberSite {
 
 export interface MemberDeps {
   readonly log: SharedLog;
-  readonly site: MemberSite;
+  readonly site: MemberGroup;
   readonly nodeId: string;
   readonly url: string;
   readonly version: string;

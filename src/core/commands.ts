@@ -2,7 +2,7 @@
 
 import type { SubjectKey } from './columns/packed-keys.js';
 import type { EventTypeId, EventTypeName } from './evidence/event-types.js';
-import type { ChainLink } from './records/event-chain.js';
+import type { PairRecord } from './records/pair-records.js';
 import type { EventAccepted } from './records/records.js';
 import type { PeerRelation } from './relations.js';
 import type { ErasureMode, PeerStatus } from './vocabulary.js';
@@ -171,7 +171,7 @@ export interface WithdrawEvent {
   /** The state's `redacted` counter when the event was located. */
   readonly asOf: number;
   /** The chain of the event's pair (see `chainTo`), and the state's newest record at the time of the read. */
-  readonly chain: readonly ChainLink[];
+  readonly chain: readonly PairRecord[];
   readonly chainAsOf: number;
 }
 

@@ -1,12 +1,12 @@
-/** The health of a group, and of a node whose group is not recovered yet. */
+/** Computes the health of a group, and defines the health of a node that has not recovered its group yet. */
 import type { GroupLoop } from './actor/loop.js';
 import type { GroupHealth, WeightsStatus } from './api.js';
 import type { ClusterHealth } from './cluster-api.js';
 
-const closed = { ready: false, writable: false } as const;
+const notReady = { ready: false, writable: false } as const;
 
 export const recoveringHealth: GroupHealth = {
-  ...closed,
+  ...notReady,
   reason: 'recovering',
   lastSeq: 0,
   weights: { basedOnSeq: 0, computedAt: null },
@@ -15,9 +15,9 @@ export const recoveringHealth: GroupHealth = {
 /** `isOpen`: calls from outside are admitted. `cluster` is null if the node serves its group alone. */
 export function healthOf(loop: GroupLoop, isOpen: boolean, cluster: ClusterHealth | null): GroupHealth {
   const reached = { lastSeq: loop.actor.durableSeq, weights: weightsStatus(loop) };
-  if (loop.failed) return { ...closed, reason: 'log_failed', ...reached };
-  if (!isOpen) return { ...closed, reason: loop.draining ? 'draining' : 'recovering', ...reached };
-  if (cluster?.isStale === true) return { ...closed, reason: 'stale', ...reached };
+  if (loop.failed) return { ...notReady, reason: 'log_failed', ...reached };
+  if (!isOpen) return { ...notReady, reason: loop.draining ? 'draining' : 'recovering', ...reached };
+  if (cluster?.isStale === true) return { ...notReady, reason: 'stale', ...reached };
   if (loop.clockGuard.clockAhead) return { ready: true, writable: false, reason: 'clock_ahead', ...reached };
   if (loop.disk.low) return { ready: true, writable: false, reason: 'disk_low', ...reached };
   if (loop.stalled) return { ready: true, writable: false, reason: 'log_unreachable', ...reached };

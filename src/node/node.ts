@@ -1,6 +1,6 @@
 /**
- * A node: the only place where the parts are connected. It verifies the folder in a process of its own, claims it,
- * listens, recovers, applies the configuration, and only then admits requests.
+ * Starts a node and connects its parts. A node without a cluster claims and verifies its folder, listens, recovers,
+ * applies the configuration and then admits requests. A node of a cluster listens before it claims the folder.
  */
 import { join, resolve } from 'node:path';
 import type { Logger } from 'pino';
@@ -40,12 +40,12 @@ import { PiscinaPool } from '../workers/pool/pool.js';
 import type { ClusterNode } from './cluster/cluster-node.js';
 import { storedPool } from './cluster/stored-pool.js';
 import type { Config } from './config.js';
-import { type Address, openOperation } from './operation.js';
+import { type Address, openOperatorAccess } from './operator-access.js';
 import { Closers, windDown } from './shutdown.js';
 import {
   applyConfiguration,
-  demandListening,
   lastSeqOfFolder,
+  listeningOrRefuse,
   prepareFolder,
   recoverOrForm,
   refuseClock,
@@ -135,7 +135,7 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Runni
     reserve.fill();
     closers.add(() => reserve.during(() => writer.close()));
     if (cluster !== null) closers.add(() => cluster.close());
-    // Repeated: a restore that begins meanwhile looks for an owner only after it has left its mark.
+    // Repeated: a restore that begins in the meantime writes its marker before it looks for an owner.
     refuseUnfit(dir, config);
     mustReach(writer, verifiedSeq);
     const saltText = await saltOf(config, dir, lastSeqOf(writer) === 0);
@@ -146,7 +146,7 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Runni
     }
     return await openNode({ config, ports, clock, dir, writer, reserve, closers, cluster }, parts);
   } catch (error) {
-    await cluster?.close();
+    await cluster?.close().catch((late: unknown) => log.error({ err: late }, 'closing after a refused start failed'));
     await closers.close().catch((late: unknown) => log.error({ err: late }, 'closing after a refused start failed'));
     await parts?.drain();
     return refuseStart(error);
@@ -154,8 +154,8 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Runni
 }
 
 /**
- * Opens the part of the node that takes part in a cluster. The folder is claimed later: what it holds may have to be
- * fetched from another node first.
+ * Opens the part of the node that takes part in a cluster. The folder is claimed later: the node may have to fetch the
+ * folder's contents from another node first.
  */
 async function openCluster(
   config: Config,
@@ -189,7 +189,8 @@ async function openNode(start: Start, parts: Parts): Promise<RunningNode> {
   const address = parts.address!;
   closers.add(() => pool.close(closers.msLeft(limits.shutdownLoadMs)));
   let opened: OpenGroup | null = null;
-  // Between the pool, which a last snapshot needs, and the public port, which lets in what must be answered first.
+  // This closer runs after the public port closes, because open requests are answered first, and before the pool
+  // closes, because the last snapshot needs the pool.
   const snapshotMs = () => closers.msLeft(limits.shutdownSnapshotMs);
   closers.add(async () => {
     if (opened !== null) await windDown({ ...opened, dir, log, snapshotMs });
@@ -203,7 +204,7 @@ async function openNode(start: Start, parts: Parts): Promise<RunningNode> {
   current.loop.resume();
   closers.add(retention(() => current.loop, clock, config.retentionDays));
 
-  const operation = await openOperation({ ...parts, config, log, clock, dir, closers, group: api });
+  const operation = await openOperatorAccess({ ...parts, config, log, clock, dir, closers, group: api });
   closers.add(rememberHeads(() => current.loop, dir, log));
   closers.add(async () => current.loop.endSoon(limits.shutdownAnswersMs));
   check.start();
@@ -241,7 +242,7 @@ function makeParts({ config, ports: { log }, clock, dir, saltText, cluster }: Pa
   };
   const bounds = { peersMax, erasureQuotaPerDay, erasureMode };
   const salt = Buffer.from(saltText);
-  // From the first request on: a node that joins tells its role.
+  // A node that joins a cluster reports its role before it has recovered.
   const node = new ThisNode(identity, cluster?.member ?? null);
   const metrics = createMetrics(version, () => node.group);
   const isCanonical = kinds === null ? null : (playerId: string) => isCanonicalPlayerId(playerId, kinds);
@@ -296,12 +297,12 @@ function makeParts({ config, ports: { log }, clock, dir, saltText, cluster }: Pa
 
 /** Opens the public port, which answers 503 until the group is open. */
 function listen({ host, port }: Config, parts: Parts): Promise<void> {
-  return demandListening(parts.listenOn(host, port), { port: 'PORT', host: 'HOST' });
+  return listeningOrRefuse(parts.listenOn(host, port), { port: 'PORT', host: 'HOST' });
 }
 
 interface OpenGroup {
   readonly group: Group;
-  /** The group as callers see it: in a cluster, the leader decides. */
+  /** The API for callers; in a cluster it forwards commands to the leader. */
   readonly api: GroupApi;
   /** Replaced by another loop after a node of a cluster has read its log anew. */
   readonly current: CurrentLoop;
@@ -319,7 +320,7 @@ async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
   const pool = cluster === null ? parts.pool : storedPool(parts.pool, writer);
   const recovered = await recoverActor(start, parts);
   const { snapshots } = recovered;
-  // The first check of the disk precedes the loop, which afterwards calls the watch itself.
+  // The first check of the disk precedes the loop, which later triggers the checks itself.
   let watching: CurrentLoop | null = null;
   const onClock = clockReported(log, () => current.loop.writableChanged());
   const clockGuard = new ClockGuard({ clock, timers: sinceBoot, seenAt: recovered.seenAt, onChange: onClock });
@@ -401,7 +402,7 @@ interface RecoveredGroup {
   readonly seenAt: number;
 }
 
-/** Turns are smaller in a cluster: one long append takes longer than two short ones. */
+/** In a cluster, turns are smaller, because one large append takes longer than two small appends. */
 function actorOver({ state, chain }: Follower, bounds: GroupBounds, isClustered: boolean): GroupActor<Resolve> {
   const turn = { events: limits.clusterTurnEvents, bytes: limits.clusterTurnBytes };
   return isClustered ? new GroupActor(state, chain, bounds, turn) : new GroupActor(state, chain, bounds);

@@ -1,6 +1,5 @@
 /**
- * The shutdown of a node: parts are closed from the last to the first, within a time limit, and a last snapshot is
- * written.
+ * Shuts a node down: it closes the parts in reverse order of opening, within a time limit, and writes a last snapshot.
  */
 import type { Logger } from 'pino';
 import type { CurrentLoop } from '../group/calls.js';
@@ -13,8 +12,8 @@ type Closer = () => Promise<void>;
 /** The closers of a node's parts, in the order in which the parts were opened. */
 export class Closers {
   readonly #closers: Closer[] = [];
-  /** Time by `performance.now()` by which a stop must be done, except for its threads. */
-  #threadsEndAt = Number.POSITIVE_INFINITY;
+  /** Time, by `performance.now()`, by which all parts except the threads must be closed. */
+  #partsDeadline = Number.POSITIVE_INFINITY;
 
   add(closer: Closer): void {
     this.#closers.push(closer);
@@ -22,7 +21,7 @@ export class Closers {
 
   /** Returns `atMost` ms, or less if the time limit of a stop in progress leaves less. */
   msLeft(atMost: number): number {
-    return Math.max(0, Math.min(atMost, this.#threadsEndAt - performance.now()));
+    return Math.max(0, Math.min(atMost, this.#partsDeadline - performance.now()));
   }
 
   /**
@@ -30,7 +29,7 @@ export class Closers {
    * data folder is released in any case. Rejects afterwards with the first failure.
    */
   async close(): Promise<void> {
-    this.#threadsEndAt = performance.now() + limits.shutdownMs - limits.shutdownPoolMs - limits.shutdownLastMs;
+    this.#partsDeadline = performance.now() + limits.shutdownMs - limits.shutdownPoolMs - limits.shutdownLastMs;
     const failures: unknown[] = [];
     for (const closer of this.#closers.splice(0).reverse()) {
       await closer().catch((error: unknown) => failures.push(error));
@@ -54,16 +53,16 @@ export async function windDown({ group, current, dir, log, snapshotMs }: Winding
   await group.drain();
   const { loop } = current;
   if (loop.failed) return;
-  let isLeft = false;
+  let isSkipped = false;
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {
     timer = setTimeout(() => resolve(false), snapshotMs());
   });
   const made = loop.snapshotNow(snapshotMs).catch((error: unknown) => {
-    if (!isLeft) log.warn({ err: error }, 'the last snapshot failed');
+    if (!isSkipped) log.warn({ err: error }, 'the last snapshot failed');
   });
-  isLeft = (await Promise.race([made, late])) === false;
-  if (isLeft) log.warn('the last snapshot takes too long and is skipped');
+  isSkipped = (await Promise.race([made, late])) === false;
+  if (isSkipped) log.warn('the last snapshot takes too long and is skipped');
   clearTimeout(timer);
   // The log alone decides what is durable; on a full disk, the folder must be released nevertheless.
   await writeHead(loop, dir, true).catch((error: unknown) => log.warn({ err: error }, 'head.json was not written'));

@@ -1,6 +1,6 @@
 /**
- * Prepares and checks the folder, salt, store, group and configuration before a node starts. If one of them is not met,
- * the start is refused with a reason for the operator.
+ * Prepares and checks a node's start: the data folder, the salt, the store, the clock, the group and the
+ * configuration. If a check fails, the start is refused with a reason for the operator.
  */
 import { randomBytes } from 'node:crypto';
 import { accessSync, constants, readdirSync } from 'node:fs';
@@ -46,7 +46,7 @@ export class StartEndedError extends Error {
 
 const refusals = [DamagedError, UnreadError, FolderOwnedError, UnknownRecordError];
 
-/** For the `catch` of a start: converts errors that an operator can resolve into refusals; rethrows all others. */
+/** Converts errors that an operator can resolve into refusals; rethrows all others. */
 export function refuseStart(error: unknown): never {
   if (error instanceof Error && refusals.some((kind) => error instanceof kind))
     throw new StartRefusedError(error.message);
@@ -55,9 +55,9 @@ export function refuseStart(error: unknown): never {
 
 /**
  * Awaits a server's start. Rejects with `StartRefusedError` if it cannot listen.
- * @param names of the variables that hold the port and the address.
+ * @param names The variables that hold the port and the address.
  */
-export async function demandListening<T>(
+export async function listeningOrRefuse<T>(
   listening: Promise<T>,
   names: { readonly port: string; readonly host: string },
 ): Promise<T> {
@@ -88,7 +88,7 @@ export async function demandListening<T>(
  * Awaits the start of the operator's socket. Rejects with `StartRefusedError` if it cannot be created for the folder
  * `dir`.
  */
-export async function demandSocket<T>(starting: Promise<T>, dir: string): Promise<T> {
+export async function socketOrRefuse<T>(starting: Promise<T>, dir: string): Promise<T> {
   try {
     return await starting;
   } catch (error) {
@@ -99,7 +99,7 @@ export async function demandSocket<T>(starting: Promise<T>, dir: string): Promis
 export function prepareFolder(dir: string): void {
   try {
     makePrivate(dir);
-    refuseClosed(dir);
+    refuseInaccessible(dir);
   } catch (error) {
     throw new StartRefusedError(`DATA_DIR: ${dir} cannot be used: ${folderProblem(error)}`);
   }
@@ -126,7 +126,7 @@ function folderProblem(error: unknown): string {
  * Refuses log, snapshot and head files that this user cannot read and write: LMDB would crash on them, and the crash
  * would look like damage.
  */
-function refuseClosed(dir: string): void {
+function refuseInaccessible(dir: string): void {
   const names = readdirSync(dir).filter((name) => /^(?:log|head\.json|owner-\d+\.json|snapshot-\d+)$/.test(name));
   for (const path of names.flatMap((name) => [name, join(name, 'data.mdb'), join(name, 'lock.mdb')])) {
     try {
@@ -205,7 +205,7 @@ function logRecovery({ follower, snapshotSeq, problems }: Recovered, ms: number,
  */
 export function refuseClock(problem: string | null, environment: Environment, log: Logger): void {
   if (problem === null) return;
-  const text = `${problem}: correct the clock; if the clock is right and the node was only stopped for that long, set CLOCK_ACCEPTED_UNTIL to today`;
+  const text = `${problem}: correct the clock; if the clock is right and the node was only stopped for a long time, set CLOCK_ACCEPTED_UNTIL to today`;
   if (environment !== 'dev') throw new StartRefusedError(text);
   log.warn(`${text}; outside of dev this start would be refused`);
 }
@@ -215,12 +215,12 @@ export async function applyConfiguration(config: Config, group: Group): Promise<
   // Checks that may refuse come first: a refused start changes nothing.
   if (preTrustedPeers !== null) {
     const configured = await group.configure({ type: 'configured_pre_trust', peerIds: preTrustedPeers });
-    demand(configured, 'PRE_TRUSTED_PEERS: ');
+    grantedOrRefuse(configured, 'PRE_TRUSTED_PEERS: ');
   }
-  demand(await group.configure({ type: 'half_life', days: halfLifeDays }), 'HALF_LIFE_DAYS: ');
-  demand(await group.configure({ type: 'scoring' }));
+  grantedOrRefuse(await group.configure({ type: 'half_life', days: halfLifeDays }), 'HALF_LIFE_DAYS: ');
+  grantedOrRefuse(await group.configure({ type: 'scoring' }));
 }
 
-function demand(outcome: Outcome<unknown>, prefix = ''): void {
+function grantedOrRefuse(outcome: Outcome<unknown>, prefix = ''): void {
   if (!outcome.ok) throw new StartRefusedError(`${prefix}${outcome.text ?? outcome.code}`);
 }

@@ -110,12 +110,14 @@ function parseBadShare(text: string): Parsed<number> {
   const share = /^(0?\.\d+|0)$/.test(text) ? Number(text) : Number.NaN;
   return share >= least && share <= most
     ? value(share)
-    : problem(`must be a number from ${least} to ${most}, such as .04`);
+    : problem(`must be a number from ${least} to ${most}, such as 0.04`);
 }
 
 function parseDay(text: string): Parsed<number> {
   const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(at) ? problem('must be a day, such as 2026-11-30') : value(at + DAY_MS - 1);
+  // `Date.parse` reads February 30 as March 2.
+  const isDay = !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);
+  return isDay ? value(at + DAY_MS - 1) : problem('must be a day of the calendar, such as 2026-11-30');
 }
 
 function parsePeerIds(text: string): Parsed<readonly string[]> {
@@ -156,17 +158,23 @@ function parseEndpoints(text: string): Parsed<readonly string[]> {
 
 function parseUrl(text: string): Parsed<string> {
   const found = urlProblem(text);
-  return found === undefined ? value(new URL(text).origin) : problem(`${found}, such as http://10.0.0.1:8080`);
+  return found === undefined ? value(new URL(text).origin) : problem(`${found}; an example is http://10.0.0.1:8080`);
 }
 
 function parseNodeId(text: string): Parsed<string> {
   const holds = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(text);
-  return holds ? value(text) : problem('must be 1 to 63 letters, digits, dots, hyphens and underscores');
+  return holds
+    ? value(text)
+    : problem('must be 1 to 63 letters, digits, dots, hyphens or underscores, and must begin with a letter or digit');
 }
 
 function parsePrefix(text: string): Parsed<string> {
   const holds = /^\/(?:[\w.-]+\/)+$/.test(text) && text.length <= limits.etcdPrefixLength;
-  return holds ? value(text) : problem('must begin and end with a slash, such as /ptf/my-group/');
+  return holds
+    ? value(text)
+    : problem(
+        `must be a path such as /ptf/my-group/, of letters, digits, dots, hyphens and underscores, with at most ${limits.etcdPrefixLength} characters`,
+      );
 }
 
 /** Typed so that `parse` and `fallback` of one row agree. */
@@ -287,7 +295,7 @@ export const variables = {
   }),
   halfLifeDays: variable<number>({
     name: 'HALF_LIFE_DAYS',
-    meaning: 'Half-life of evidence in days; 0 turns decay off',
+    meaning: 'Half-life of evidence in days; 0 disables decay',
     fallback: limits.halfLifeDaysDefault,
     parse: parseHalfLife,
   }),
@@ -378,8 +386,7 @@ export const variables = {
   }),
   loopbackIsProxy: variable<boolean>({
     name: 'LOOPBACK_IS_PROXY',
-    meaning:
-      '`false` limits connections from this machine like those of any other address, to half of `CONNECTIONS_MAX`',
+    meaning: '`false` limits connections from this machine to half of `CONNECTIONS_MAX`, as for any other address',
     fallback: true,
     parse: parseSwitch,
   }),
@@ -483,13 +490,13 @@ export const variables = {
   }),
   etcdSnapshotCount: variable<number>({
     name: 'ETCD_SNAPSHOT_COUNT',
-    meaning: "`--snapshot-count` of etcd's members, which tells how much a scrub of their files has to write",
+    meaning: "`--snapshot-count` of etcd's members, which determines how much a scrub of their files must write",
     fallback: limits.walSnapshotEntries,
     parse: wholeNumber(1, limits.walSnapshotEntriesMax),
   }),
   etcdMaxWals: variable<number>({
     name: 'ETCD_MAX_WALS',
-    meaning: "`--max-wals` of etcd's members, likewise",
+    meaning: "`--max-wals` of etcd's members, which also determines how much a scrub must write",
     fallback: limits.walFiles,
     parse: wholeNumber(1, limits.walFilesMax),
   }),

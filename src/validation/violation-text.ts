@@ -3,8 +3,8 @@
  * because a caller's log would store them.
  */
 import { patternViolations } from './identifiers.js';
+import { mistakenTime } from './mistaken-time.js';
 import type { Schema } from './schema.js';
-import { mistakenTime } from './timestamps.js';
 
 /** One place of a value that its schema refuses. */
 export interface SchemaViolation {

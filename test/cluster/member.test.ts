@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ClusterMember } from '../../src/cluster/member.js';
-import type { MemberDeps, MemberSite } from '../../src/cluster/member-deps.js';
+import type { MemberDeps, MemberGroup } from '../../src/cluster/member-deps.js';
 import type { LeaderView, SharedLog, SharedView } from '../../src/group/ports/shared-log.js';
 import { DivergedError } from '../../src/group/ports/storage-errors.js';
 import { batchOf } from '../contracts/log.js';
@@ -10,7 +10,7 @@ import { batchOf } from '../contracts/log.js';
 /** A member whose shared log answers as `view` states. `site` and `log` replace parts of its dependencies. */
 function memberOver(
   view: () => Partial<SharedView>,
-  more: { site?: Partial<MemberSite>; log?: Partial<SharedLog>; deps?: Partial<MemberDeps> } = {},
+  more: { site?: Partial<MemberGroup>; log?: Partial<SharedLog>; deps?: Partial<MemberDeps> } = {},
 ): ClusterMember {
   const log: Partial<SharedLog> = {
     view: async () => ({ leader: null, nodes: [], format: 1, revision: '1', trimmed: 0, slots: [], ...view() }),
@@ -20,13 +20,13 @@ function memberOver(
     putNode: async () => undefined,
     ...more.log,
   };
-  const site: Partial<MemberSite> = {
+  const site: Partial<MemberGroup> = {
     ...{ appliedSeq: 0, durableSeq: 0, snapshotSeq: 0, unfit: null, unfitToLead: null },
     weights: { basedOnSeq: 0, computedAt: null },
     ...more.site,
   };
   return new ClusterMember({
-    ...{ log: log as SharedLog, site: site as MemberSite, nodeId: 'n1', url: 'http://127.0.0.1:1', version: '0' },
+    ...{ log: log as SharedLog, site: site as MemberGroup, nodeId: 'n1', url: 'http://127.0.0.1:1', version: '0' },
     ...{ format: 1, leaseS: 3, stalenessMaxMs: 5_000, allowStaleReads: false },
     elapsed: () => performance.now(),
     now: () => 0,

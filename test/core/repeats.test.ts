@@ -126,7 +126,7 @@ test('the record of a repeated event is as it was written, and adds no evidence 
   const writer = new BatchWriter();
   writer.add(record);
   const batch = new Batch(writer.seal(1, t0, Buffer.alloc(16), chainStart).bytes);
-  assert.ok(batch.holdsEvent(1));
+  assert.ok(batch.isEvent(1));
   const columns = new EventColumns();
   batch.events(1, columns);
   assert.is(columns.masses[0], 0);

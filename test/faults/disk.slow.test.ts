@@ -70,10 +70,10 @@ test('on a completely full disk the store can still be read, and no damage is re
   const snapshots = readdirSync(dir).filter((name) => name.startsWith('snapshot-'));
   for (const name of snapshots) rmSync(join(dir, name, 'lock.mdb'));
   small.fill(0);
-  assert.match(await refused(['verify'], dir, 'disk_full'), 'make room and try again');
-  assert.match(await refused(['backup', newPlace()], dir, 'copy_failed'), 'make room and try again');
+  assert.match(await refused(['verify'], dir, 'disk_full'), 'free disk space and try again');
+  assert.match(await refused(['backup', newPlace()], dir, 'copy_failed'), 'free disk space and try again');
   const refusal = String(await startProcess({ DATA_DIR: dir }).catch((error: unknown) => error));
-  assert.match(refusal, 'make room and try again');
+  assert.match(refusal, 'free disk space and try again');
   assert.not.match(refusal, 'damaged');
 
   small.clear();

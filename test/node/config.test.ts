@@ -225,7 +225,7 @@ test('a blank variable is unset', () => {
 test('a value outside of its bounds is an error of its variable', () => {
   const wrong: readonly (readonly [name: string, values: readonly string[]])[] = [
     ['ENVIRONMENT', ['production', 'DEV']],
-    ['CLOCK_ACCEPTED_UNTIL', ['true', '2026-13-01', '2026-11-30T00:00:00Z']],
+    ['CLOCK_ACCEPTED_UNTIL', ['true', '2026-13-01', '2026-02-30', '2026-11-30T00:00:00Z']],
     ['PORT', ['-1', '65536', '80a', '1e3', '0x50', '8080.5']],
     ['METRICS_PORT', ['65536']],
     ['GROUP_ID', ['a\u0007b', 'g'.repeat(201)]],

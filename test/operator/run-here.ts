@@ -3,8 +3,8 @@
  * to be.
  */
 import { type ExitCode, runCommand } from '../../src/operator/cli/command.js';
+import type { CommandDeps } from '../../src/operator/cli/command-context.js';
 import type { ConfigurationFacts } from '../../src/operator/cli/findings.js';
-import type { CommandDeps } from '../../src/operator/cli/session.js';
 
 export interface Ran {
   readonly code: ExitCode;

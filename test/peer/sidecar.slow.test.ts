@@ -202,6 +202,7 @@ test('a bad request is refused with a code, the faulty member and the expected v
     [{ ...report, severity: '1' }, '/severity', 'from 0 to 1'],
     [{ ...report, game_id: 'chess' }, '/game_id', 'arena'],
     [{ ...report, timestamp: 'yesterday' }, '/timestamp', 'RFC 3339'],
+    [{ ...report, timestamp: '2026-02-30T12:00:00Z' }, '/timestamp', 'RFC 3339'],
     [{ ...report, reason: 'x' }, '/reason', 'only'],
     [{ event_type: 'report_spam', severity: 1 }, '/player_id', 'string'],
     [{ ...report, event_id: '' }, '/event_id', '1 to 128'],

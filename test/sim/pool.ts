@@ -4,7 +4,7 @@
  */
 
 import type { RepeatFound } from '../../src/core/commands.js';
-import type { ChainLink } from '../../src/core/records/event-chain.js';
+import type { PairRecord } from '../../src/core/records/pair-records.js';
 import type { LogRecord } from '../../src/core/records/records.js';
 import type { Simulation } from '../../src/core/scoring/simulation.js';
 import type { VerdictCounts } from '../../src/core/scoring/verdict-counts.js';
@@ -134,7 +134,7 @@ export class SimPool implements GroupPool {
     return this.#run('reader', 'records', () => readRecords(this.#log, seqs));
   }
 
-  chain(query: ChainQuery): Promise<readonly ChainLink[]> {
+  chain(query: ChainQuery): Promise<readonly PairRecord[]> {
     return this.#run('reader', 'chain', () => readChain(this.#log, query));
   }
 

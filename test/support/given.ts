@@ -5,7 +5,7 @@ import type { EventSubmission, WithdrawEvent } from '../../src/core/commands.js'
 import { asOfTime } from '../../src/core/evidence/decay.js';
 import { type TrustConstants, trustConstants } from '../../src/core/evidence/trust-constants.js';
 import { auditPart, auditStart } from '../../src/core/records/audit.js';
-import { chainTo } from '../../src/core/records/event-chain.js';
+import { pairRecordsTo } from '../../src/core/records/pair-records.js';
 import type { EventAccepted, GroupFormed, LogRecord } from '../../src/core/records/records.js';
 import { decideEvent } from '../../src/core/rules/decide-event.js';
 import { decideCarrier, decideOrigin } from '../../src/core/rules/decide-origin.js';
@@ -170,7 +170,7 @@ export class Given {
     const read = (seq: number) => this.records[seq - 1]!.record;
     const event = read(eventSeq) as EventAccepted;
     const head = headOfPair(this.state, event.subject, event.peer);
-    const chain = chainTo(read, head, eventSeq, this.state.retired.seq, Number.POSITIVE_INFINITY);
+    const chain = pairRecordsTo(read, head, eventSeq, this.state.retired.seq, Number.POSITIVE_INFINITY);
     return { caller, eventSeq, event, asOf: this.state.redacted, chain, chainAsOf: this.state.lastSeq };
   }
 

@@ -1,4 +1,4 @@
-/** The state of a feed, as its owner sees it. */
+/** Declares the state of a feed that the client reports to the application. */
 import type { TrustError } from '../trust-error.js';
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Formulas for one peer's decayed evidence on one player, shared by the score read and the computation of peer weights
- * (docs/SCORING.md). Evidence `m = b + g` is never negative.
+ * Computes with one peer's decayed evidence on one player: bounded mass, votes and log-odds (docs/SCORING.md). The
+ * mass is m = b + g, where b lowers and g raises the trust in the player. It is never negative.
  */
 import { trustConstants } from './trust-constants.js';
 
@@ -11,7 +11,7 @@ export function saturate(m: number): number {
   return (saturationMax * m) / (m + halfSaturation);
 }
 
-/** A mass, and the value 1 that replaces a larger mass. */
+/** Element 0: the mass. Element 1: the upper bound 1. */
 const choice = Float64Array.of(0, 1);
 
 /**
@@ -19,7 +19,7 @@ const choice = Float64Array.of(0, 1);
  * cannot predict which masses are above 1, and mispredictions took longer than the rest of the loop over a group's
  * votes.
  */
-export function unit(m: number): number {
+export function cappedMass(m: number): number {
   choice[0] = m;
   return choice[+(m > 1)]!;
 }
@@ -28,7 +28,7 @@ export function unit(m: number): number {
  * Rounds a vote's voice or mass to single precision for comparisons: sums of the same events differ in their last bits
  * by the order of arrival, which must not decide which vote is the heaviest.
  */
-export function heaviness(vote: number): number {
+export function roundForComparison(vote: number): number {
   return Math.fround(vote);
 }
 
@@ -47,7 +47,7 @@ export interface VoteSpace {
  * Writes a peer's evidence on a player as a vote, at `to`. Returns the place of the next vote, which is `to` itself if
  * this one does not count because its peer is excluded or it has no mass.
  */
-export function putVote(
+export function writeVote(
   { peer, mass, x, excluded }: VoteSpace,
   to: number,
   of: number,
@@ -63,7 +63,7 @@ export function putVote(
 
 /**
  * Factor for the repeated events of a peer: 1 for a two-sided peer (`z` = 1); for a peer that only reports, the excess
- * over one event counts half. `n` as `saturate` returns it.
+ * over one event counts half. `n` is the result of `saturate`.
  */
 export function strength(n: number, z: number): number {
   return n > 1 ? 1 + (n - 1) * (repeatOneSided + (1 - repeatOneSided) * z) : n;

@@ -1,6 +1,6 @@
 /**
- * The probability of log-odds, in a third of the time of `Math.exp` and identical to the last bit on every platform:
- * sums, products, quotients and square roots are rounded correctly everywhere.
+ * Converts log-odds to a probability in a third of the time of `Math.exp`. The result is identical to the last bit on
+ * every platform, because all platforms round sums, products, quotients and square roots correctly.
  *
  * With `-l = k ln 2 / STEPS + r` and `R = r coth(r / 2)`, `e^r = (R + r) / (R - r)` holds, so that `1 / (1 + e^-l)`
  * takes one division. The code uses the first terms of the series `R = 2 + r^2 / 6 - r^4 / 360 + ...` (Abramowitz and
@@ -32,6 +32,6 @@ export function sigmoid(logOdds: number): number {
   const r = -l - k * STEP_HIGH - k * STEP_LOW;
   const square = r * r;
   const even = 2 + square * (1 / 6 - square * (1 / 360));
-  const below = even - r;
-  return below / (below + powers[at]! * (even + r));
+  const denominatorPart = even - r;
+  return denominatorPart / (denominatorPart + powers[at]! * (even + r));
 }

@@ -6,7 +6,7 @@
  * |-----|---------|---------------------------------------------------------------------------|
  * | 0   | u16     | magic 0x4250                                                              |
  * | 2   | u8      | format version                                                            |
- * | 3   | u8      | 1 where the content was rewritten by an erasure, else 0                   |
+ * | 3   | u8      | 1 if the content was rewritten by an erasure, else 0                   |
  * | 4   | u32     | CRC-32 of the four bytes before it and everything after it               |
  * | 8   | f64     | sequence number of the first record                                       |
  * | 16  | f64     | the turn's time, ms since 1970: `received_at` of its events               |
@@ -39,7 +39,7 @@ const DIGEST_BYTES = CHAIN_AT - DIGEST_AT;
 /** The chain value before the first batch. */
 export const chainStart: Uint8Array = new Uint8Array(CHAIN_BYTES);
 
-/** The bytes of a batch differ from those that were written. The message names the batch and the defect. */
+/** The bytes of a batch differ from those that were written. The message names the defect. */
 class BatchError extends Error {
   override readonly name = 'BatchError';
 }
@@ -141,7 +141,7 @@ export class Batch {
     return this.firstSeq + this.count - 1;
   }
 
-  /** A copy that outlives the bytes of the batch. */
+  /** Returns a copy, which stays valid when the bytes of the batch are reused. */
   get chain(): Uint8Array {
     return new Uint8Array(this.bytes.subarray(CHAIN_AT, HEAD));
   }
@@ -158,7 +158,7 @@ export class Batch {
   /**
    * True if the content is as first written. A `batches_rewritten` record vouches for the content of a rewritten batch.
    */
-  contentHolds(): boolean {
+  isContentOriginal(): boolean {
     return this.digestNow() === this.bytes.toString('hex', DIGEST_AT, CHAIN_AT);
   }
 
@@ -188,7 +188,7 @@ export class Batch {
   }
 
   /** True if record `seq` is an event that columns can hold. */
-  holdsEvent(seq: number): boolean {
+  isEvent(seq: number): boolean {
     const i = seq - this.firstSeq;
     return fitsColumns(this.bytes, HEAD + this.count * 4 + this.bytes.readUInt32LE(HEAD + i * 4));
   }

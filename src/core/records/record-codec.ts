@@ -108,7 +108,7 @@ function bytesOf(record: Exclude<LogRecord, EventAccepted>): Uint8Array {
   if (record.type === 'evidence_kept') return encodeCarriedSums(record);
   if (record.type === 'weights_published') return encodeWeights(record);
   const { type, ...rest } = record;
-  const json = Buffer.from(JSON.stringify(rest, refuseLoss));
+  const json = Buffer.from(JSON.stringify(rest, refuseNonFinite));
   const out = Buffer.allocUnsafe(2 + json.length);
   json.copy(out, 2);
   return out;
@@ -153,7 +153,7 @@ function isTaggedEvent(bytes: Uint8Array, at: number): boolean {
 }
 
 /** Throws for NaN and infinite numbers: JSON would turn them into `null`, and a replay would differ. */
-function refuseLoss(name: string, value: unknown): unknown {
+function refuseNonFinite(name: string, value: unknown): unknown {
   if (typeof value === 'number' && !Number.isFinite(value)) throw new Error(`records: ${name} is ${value}`);
   return value;
 }

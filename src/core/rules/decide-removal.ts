@@ -7,7 +7,7 @@ import { rescaled } from '../evidence/decay.js';
 import { revokesLowering } from '../evidence/event-types.js';
 import { subjectHex } from '../hashing/pseudonym.js';
 import { auditPart } from '../records/audit.js';
-import type { ChainLink } from '../records/event-chain.js';
+import type { PairRecord } from '../records/pair-records.js';
 import type {
   CarriedSums,
   DecidedEvent,
@@ -115,14 +115,14 @@ function withRepeated(state: GroupState, { event: first, eventSeq, chain }: With
 }
 
 /** Returns the oldest event after `eventSeq` that revokes lowering; undefined if there is none left. */
-function hidingOf(state: GroupState, eventSeq: number, chain: readonly ChainLink[]): number | undefined {
+function hidingOf(state: GroupState, eventSeq: number, chain: readonly PairRecord[]): number | undefined {
   return chain.findLast(
     ({ seq, event }) => seq > eventSeq && event?.revokesLowering === true && !state.withdrawals.has(seq),
   )?.seq;
 }
 
 /** Returns the lowering mass that would return if the event `eventSeq`, which revokes lowering, had not been sent. */
-function hiddenBy(state: GroupState, eventSeq: number, chain: readonly ChainLink[]): number {
+function hiddenBy(state: GroupState, eventSeq: number, chain: readonly PairRecord[]): number {
   const before = chain.filter(({ seq }) => seq < eventSeq);
   const stated = before.find(({ lowering }) => lowering !== null);
   const base = stated === undefined ? 0 : rescaledSince(state, stated.seq, stated.lowering ?? 0);

@@ -1,7 +1,7 @@
 /**
- * Finds out whether an event repeats an earlier one, with the same peer, origin, player, type and timestamp. The state
- * only knows which events may be repeats; the log decides, and its answer comes back with the command. This file holds
- * rules only and reads nothing.
+ * Finds out whether an event repeats an earlier one, with the same peer, origin, player, type and timestamp. The filter
+ * in the state finds possible repeats, the caller reads the log for them, and the command then carries the results.
+ * This file does not read the log.
  */
 
 import { sameKey } from '../columns/packed-keys.js';
@@ -51,7 +51,7 @@ export function repeatsAccepted(
   if (accepted.length === 0) return false;
   const event = events[index]!;
   const hash = hashOf(state, caller, event, keys);
-  return hash !== 0 && state.repeats.has(hash) && accepted.some((earlier) => saysTheSame(event, events[earlier]!));
+  return hash !== 0 && state.repeats.has(hash) && accepted.some((earlier) => isSameEvent(event, events[earlier]!));
 }
 
 /**
@@ -77,7 +77,7 @@ function headOf(state: GroupState, { peerId, origin }: EventSubmission, { column
   return entry < 0 ? 0 : subjects.entries.head(entry);
 }
 
-function saysTheSame(one: EventSubmission, other: EventSubmission): boolean {
+function isSameEvent(one: EventSubmission, other: EventSubmission): boolean {
   return (
     one.peerId === other.peerId &&
     one.origin === other.origin &&

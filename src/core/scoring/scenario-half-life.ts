@@ -5,7 +5,7 @@
  */
 import { decayed, decayFactorAt, evidenceAt, scaleAt } from '../evidence/decay.js';
 import { revokesLowering } from '../evidence/event-types.js';
-import { putVote } from '../evidence/evidence.js';
+import { writeVote } from '../evidence/evidence.js';
 import { subjectHex } from '../hashing/pseudonym.js';
 import type { EventAccepted, LogRecord } from '../records/records.js';
 import type { GroupState } from '../state.js';
@@ -161,7 +161,7 @@ export class ScenarioHalfLife {
           for (let entry = first; entry < first + count; entry++) {
             if (entries.isVoid(entry)) continue;
             const b = decayed(lowering(entry), decayFactor);
-            put = putVote(votes, put, entries.peer(entry), b, decayed(raising(entry), decayFactor));
+            put = writeVote(votes, put, entries.peer(entry), b, decayed(raising(entry), decayFactor));
           }
           return put;
         },

@@ -4,7 +4,7 @@
  * witness groups, and allocates only the answer.
  */
 import { type AsOf, decayed, decayFactorFor } from '../evidence/decay.js';
-import { heaviness, saturate, strength, unit } from '../evidence/evidence.js';
+import { cappedMass, roundForComparison, saturate, strength } from '../evidence/evidence.js';
 import { trustConstants as k } from '../evidence/trust-constants.js';
 import type { GroupState } from '../state.js';
 import type { EvidenceView, PeerColumns } from '../tables/evidence-view.js';
@@ -111,7 +111,7 @@ class Voices {
     for (let e = 0; e < count; e++) {
       const named = witness[peer[e]!]!;
       const f = speakers[named]!;
-      const isHeard = f === NO_PEERS || heaviness(voice[e]!) > heaviness(voice[f]!);
+      const isHeard = f === NO_PEERS || roundForComparison(voice[e]!) > roundForComparison(voice[f]!);
       if (isHeard) speakers[named] = e;
       const silent = isHeard ? f : e;
       if (silent !== NO_PEERS) this.#silence(silent);
@@ -131,7 +131,7 @@ class Voices {
     if (this.#senders.length < sender.length) this.#senders = new Int32Array(sender.length).fill(NO_PEERS);
     const senders = this.#senders;
     const heaviestFirst = Array.from({ length: count }, (_, e) => e).sort(
-      (e, f) => heaviness(voice[f]!) - heaviness(voice[e]!) || e - f,
+      (e, f) => roundForComparison(voice[f]!) - roundForComparison(voice[e]!) || e - f,
     );
     for (const e of heaviestFirst) {
       const w = witness[peer[e]!]!;
@@ -239,7 +239,7 @@ function hear(state: EvidenceView, row: number, asOf: AsOf): { readonly confiden
     const t = tau[peer]!;
     voices.peer[at] = peer;
     voices.x[at] = lowering / m;
-    voices.voice[at] = t * unit(m);
+    voices.voice[at] = t * cappedMass(m);
     voices.pull[at] = t * n;
     voices.mass[at] = t * Math.min(m, k.massOfPeerMax);
     voices.effective[at] = weight[peer]! * n;
@@ -364,7 +364,8 @@ export function explanationOf(state: GroupState, row: number, asOf: AsOf): Trust
       continue;
     }
     const heaviest = carried.get(origin);
-    if (heaviest === undefined || heaviness(b + g) > heaviness(heaviest.b + heaviest.g)) carried.set(origin, { b, g });
+    if (heaviest === undefined || roundForComparison(b + g) > roundForComparison(heaviest.b + heaviest.g))
+      carried.set(origin, { b, g });
   }
   for (const { b, g } of carried.values()) {
     sums.lowering += b;

@@ -1,7 +1,6 @@
 /**
- * The verdicts of a group under different assumptions about its peers or its half-life. Pure and read-only: the state
- * is not changed. Both sides are computed here, from the same evidence as of the same time, so that every difference
- * follows from the assumptions.
+ * Computes the verdicts of a group twice, with its present settings and with assumed settings, and reports the
+ * differences. Both computations use the same evidence at the same time and do not change the state.
  */
 
 import { asOfTime } from '../evidence/decay.js';
@@ -55,19 +54,19 @@ export interface Simulation {
 
 interface Candidate {
   readonly row: number;
-  readonly move: number;
+  readonly scoreChange: number;
   readonly before: TrustView;
   readonly after: TrustView;
 }
 
 const asItIs: Scenario = { preTrusted: null, without: [], halfLifeDays: null };
 
-/** Number of candidates held per requested row before the weaker ones are dropped. */
+/** Number of candidates held per requested row before those with smaller score changes are dropped. */
 const HELD_PER_ROW = 4;
 
 /**
- * `at` is not before the newest record. `subjects` holds sums that decayed with the assumed half-life, scaled to `at`,
- * or the state's own sums if the half-life stays.
+ * `at` must not precede the newest record. `subjects` holds sums that decayed with the assumed half-life, scaled to
+ * `at`, or the state's own sums if the half-life stays.
  */
 export function simulate(
   state: GroupState,
@@ -93,15 +92,15 @@ export function simulate(
     const is = trustOf(after, row, asOfAfter);
     verdicts[was.verdict][is.verdict]++;
     if (was.verdict === is.verdict) continue;
-    held.push({ row, move: Math.abs(is.score - was.score), before: was, after: is });
-    if (held.length > HELD_PER_ROW * rowsMax) held = furthest(held, rowsMax);
+    held.push({ row, scoreChange: Math.abs(is.score - was.score), before: was, after: is });
+    if (held.length > HELD_PER_ROW * rowsMax) held = largestChanges(held, rowsMax);
   }
   return {
     seq: state.lastSeq,
     at,
     players: state.subjects.size,
     verdicts,
-    changed: furthest(held, rowsMax).map((candidate) => changedVerdict(state, candidate)),
+    changed: largestChanges(held, rowsMax).map((candidate) => changedVerdict(state, candidate)),
     weightsBefore: before.peerWeights.weight,
     weightsAfter: after.peerWeights.weight,
   };
@@ -141,8 +140,8 @@ function peersAssumed({ origins, numbers, peerWeights }: GroupState, { preTruste
   return { ...peerWeights, preTrusted: trusted, excluded };
 }
 
-function furthest(held: readonly Candidate[], count: number): Candidate[] {
-  return held.toSorted((p, q) => q.move - p.move || p.row - q.row).slice(0, count);
+function largestChanges(held: readonly Candidate[], count: number): Candidate[] {
+  return held.toSorted((p, q) => q.scoreChange - p.scoreChange || p.row - q.row).slice(0, count);
 }
 
 function changedVerdict(state: GroupState, { row, before, after }: Candidate): ChangedVerdict {

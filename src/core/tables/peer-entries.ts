@@ -15,7 +15,7 @@
 
 import { Segment } from '../columns/segment.js';
 import { decayed, rescaled } from '../evidence/decay.js';
-import { putVote, type VoteSpace } from '../evidence/evidence.js';
+import { type VoteSpace, writeVote } from '../evidence/evidence.js';
 import { pairOf } from './pair-number.js';
 
 const SEGMENT_BITS = 16;
@@ -167,7 +167,7 @@ export class PeerEntries {
       const counts = 1 - (words[word + COUNT]! >>> VOID_BIT);
       const lowering = counts * decayed(view.getFloat64(word * 4, true), decayFactor);
       const raising = counts * decayed(view.getFloat64(word * 4 + RAISING_AT, true), decayFactor);
-      end = putVote(votes, end, words[word + PEER]! >>> 16, lowering, raising);
+      end = writeVote(votes, end, words[word + PEER]! >>> 16, lowering, raising);
     }
     return end;
   }

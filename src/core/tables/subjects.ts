@@ -1,15 +1,15 @@
 /**
- * The players of the group by hash: one row per subject in segments, found over all 32 bytes of the key by
- * `SubjectIndex`, with the evidence in `PeerEntries`. There is no object per player, and growth happens by segment and
- * shard, never by a copy of the whole. A row lies in one piece, because a read of a player finds it in no cache.
+ * Stores the players of the group in rows of 13 words; `SubjectIndex` finds a row by the full 32-byte subject hash.
+ * The table grows by segments and shards, so that it never copies all rows. The words of a row are adjacent,
+ * because a read of a player usually misses the CPU cache.
  *
  * | words | type       | bytes | meaning                                              |
  * |-------|------------|-------|------------------------------------------------------|
  * | 0-7   | Uint32 x 8 | 32    | key: the subject hash, as little-endian words        |
  * | 8-9   | Float64    | 8     | evidenceAt: ms since 1970 of the newest evidence     |
- * | 10    | Uint32     | 4     | updated: hour since 1970 of the newest record that touched it |
+ * | 10    | Uint32     | 4     | updated: hour since 1970 of the newest record that changed the subject |
  * | 11    | Uint32     | 4     | entryAt: first of its peer entries                   |
- * | 12    | Uint16 x 2 | 4     | peers: number of peer entries, 0 for an empty row; above it the lowest bits of the hash |
+ * | 12    | Uint16 x 2 | 4     | peers: number of peer entries, 0 for an empty row; the upper half holds the lowest bits of the hash |
  */
 import { HOUR_MS, limits } from '../../limits.js';
 import { copyKey, KEY_WORDS, sameKey } from '../columns/packed-keys.js';
@@ -204,7 +204,7 @@ export class Subjects implements KeyedRows {
     }
   }
 
-  /** Prefetches both ends of a row, which lies in two cache lines most often. */
+  /** Prefetches both ends of a row, because most rows span two cache lines. */
   prefetchRow(row: number): number {
     const { words } = this.#segments[row >>> SEGMENT_BITS]!;
     const at = (row & SEGMENT_MASK) * WORDS;

@@ -3,7 +3,7 @@
  * (docs/SCORING.md, "Witness groups"). The other peers, which cannot be part of the list, decide what is a mistake. If
  * neither peer is two-sided, a shared list is enough.
  */
-import { logit, unit } from '../evidence/evidence.js';
+import { cappedMass, logit } from '../evidence/evidence.js';
 import { sigmoid } from '../evidence/sigmoid.js';
 import type { TrustConstants } from '../evidence/trust-constants.js';
 import { getOrMake } from '../get-or-make.js';
@@ -149,7 +149,7 @@ function countMistakes(
       if (j === candidate.larger) isCommon = x[e]! > MIDDLE;
       if (j === one || j === other || isNear(near, one, j) || isNear(near, other, j)) continue;
       logOdds += pull[e]! * (x[e]! * a[j]! - (1 - x[e]!) * b[j]!);
-      clearing += tau[j]! * unit(mass[e]!) * z[j]!;
+      clearing += tau[j]! * cappedMass(mass[e]!) * z[j]!;
     }
     if (clearing <= c.listClearedMass || sigmoid(-(logOdds + prior)) <= c.listClearedGood) return;
     candidate.mistakes++;

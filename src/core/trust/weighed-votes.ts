@@ -2,7 +2,7 @@
  * The quantities of the votes that are constant over the rounds of the log-odds (docs/SCORING.md, "Log-odds"): the
  * two-sidedness of peers, and the evidence of the other peers about each vote.
  */
-import { heaviness, saturate, strength, unit } from '../evidence/evidence.js';
+import { cappedMass, roundForComparison, saturate, strength } from '../evidence/evidence.js';
 import type { TrustConstants } from '../evidence/trust-constants.js';
 import type { VoteSums } from './sums/vote-sums.js';
 import { inBlocks } from './votes/blocks.js';
@@ -102,7 +102,7 @@ export class WeighedVotes implements Look {
     const { offsets, peer } = this;
     const mass = this.#mass;
     const voice = this.#voice;
-    for (let e = offsets[from]!; e < offsets[to]!; e++) voice[e] = tau[peer[e]!]! * unit(mass[e]!);
+    for (let e = offsets[from]!; e < offsets[to]!; e++) voice[e] = tau[peer[e]!]! * cappedMass(mass[e]!);
     if (!hasGroups) return;
     for (let i = from; i < to; i++) {
       const end = offsets[i + 1]!;
@@ -110,7 +110,7 @@ export class WeighedVotes implements Look {
         const j = peer[e]!;
         if (sizes[j]! === 1) continue;
         const before = speakers[numbers[j]!]!;
-        const isHeard = before === NO_PEER || heaviness(voice[e]!) > heaviness(voice[before]!);
+        const isHeard = before === NO_PEER || roundForComparison(voice[e]!) > roundForComparison(voice[before]!);
         if (isHeard) speakers[numbers[j]!] = e;
         const silent = isHeard ? before : e;
         if (silent !== NO_PEER) voice[silent] = 0;
@@ -152,7 +152,7 @@ export class WeighedVotes implements Look {
       for (let e = first; e < end; e++) {
         const j = peer[e]!;
         const others = Math.max(0, sum - voice[e]! * z[j]!);
-        const agreement = (stride * unit(mass[e]!) * others) / (others + half);
+        const agreement = (stride * cappedMass(mass[e]!) * others) / (others + half);
         lowering[j]! += agreement * x[e]!;
         raising[j]! += agreement * (1 - x[e]!);
       }
@@ -182,7 +182,7 @@ export class WeighedVotes implements Look {
       }
       for (let e = first; e < end; e++) {
         const j = peer[e]!;
-        const n1 = unit(mass[e]!);
+        const n1 = cappedMass(mass[e]!);
         const twoSidedOthers = Math.max(0, twoSided - voice[e]! * z[j]!);
         const others = Math.max(0, sum - voice[e]!);
         const agreement = (n1 * twoSidedOthers) / (twoSidedOthers + half);

@@ -7,7 +7,7 @@
 import { Bits } from '../../core/bits.js';
 import { audited } from '../../core/decision.js';
 import { type Batch, BatchWriter, chainStart } from '../../core/records/batch.js';
-import { type ChainLink, chainTo } from '../../core/records/event-chain.js';
+import { type PairRecord, pairRecordsTo } from '../../core/records/pair-records.js';
 import type {
   AuditPart,
   CarriedSums,
@@ -237,11 +237,11 @@ class Restore {
   /**
    * Returns the chain of an event's pair, as a withdrawal needs it, from the backup and from the records written since.
    */
-  #chainTo({ subject, peer }: EventAccepted, eventSeq: number): ChainLink[] {
+  #chainTo({ subject, peer }: EventAccepted, eventSeq: number): PairRecord[] {
     const state = this.#stateNow();
     const reader = new RecordReader(this.#deps.backup);
     const read = (seq: number) => this.#written.get(seq) ?? reader.read(seq).record;
-    return chainTo(read, headOfPair(state, subject, peer), eventSeq, state.retired.seq, limits.walkRecordsMax);
+    return pairRecordsTo(read, headOfPair(state, subject, peer), eventSeq, state.retired.seq, limits.walkRecordsMax);
   }
 
   /** Returns the current sums of a pair for tombstones of events that left by their age. */

@@ -7,7 +7,7 @@ import type { RepeatCheck, RepeatFound } from '../../core/commands.js';
 import { type EventTypeName, eventTypeName } from '../../core/evidence/event-types.js';
 import { getOrMake } from '../../core/get-or-make.js';
 import type { Batch } from '../../core/records/batch.js';
-import { type ChainLink, chainTo } from '../../core/records/event-chain.js';
+import { type PairRecord, pairRecordsTo } from '../../core/records/pair-records.js';
 import type { EventAccepted, LogRecord } from '../../core/records/records.js';
 import { DAY_MS, limits } from '../../limits.js';
 import type { OwnEvent, PeerView, SummaryRow } from '../api.js';
@@ -63,9 +63,9 @@ export function readRecords(log: LogReader, seqs: readonly number[]): { record: 
   });
 }
 
-export function readChain(log: LogReader, { head, eventSeq, expired }: ChainQuery): ChainLink[] {
+export function readChain(log: LogReader, { head, eventSeq, expired }: ChainQuery): PairRecord[] {
   const reader = new RecordReader(log);
-  return chainTo((seq) => reader.read(seq).record, head, eventSeq, expired, limits.walkRecordsMax);
+  return pairRecordsTo((seq) => reader.read(seq).record, head, eventSeq, expired, limits.walkRecordsMax);
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Work of a group off the main thread: the pool, and the messages in both directions. */
 
 import type { RepeatCheck, RepeatFound } from '../../core/commands.js';
-import type { ChainLink } from '../../core/records/event-chain.js';
+import type { PairRecord } from '../../core/records/pair-records.js';
 import type { DecidedEvent, LogRecord, WeightsPublished } from '../../core/records/records.js';
 import type { WitnessPair } from '../../core/relations.js';
 import type { Scenario, Simulation } from '../../core/scoring/simulation.js';
@@ -236,7 +236,7 @@ export interface GroupPool {
   /** Returns the records with these sequence numbers, each with the time of its batch. */
   records(seqs: readonly number[]): Promise<readonly { readonly record: LogRecord; readonly at: number }[]>;
   /** Returns the chain of a pair that the withdrawal of one of its events needs. */
-  chain(query: ChainQuery): Promise<readonly ChainLink[]>;
+  chain(query: ChainQuery): Promise<readonly PairRecord[]>;
   /** Returns the events of a submission that repeat earlier ones. */
   repeats(query: RepeatQuery): Promise<readonly RepeatFound[]>;
   /** Verifies the whole store, in a process of its own. */

@@ -1,4 +1,4 @@
-/** Failures of the storage that callers distinguish. */
+/** Declares the storage errors that callers distinguish. */
 
 /** Another process owns the data folder now. */
 export class OwnerLostError extends Error {
@@ -10,17 +10,20 @@ export class DamagedError extends Error {
   override readonly name = 'DamagedError';
 }
 
-/** The next batch of the group's log does not follow the last one of this node, whose log is of another history. */
+/**
+ * The next batch of the group's log does not follow the last one of this node, so the two logs have different
+ * histories.
+ */
 export class DivergedError extends Error {
   override readonly name = 'DivergedError';
 }
 
-/** Stored data could not be read for another reason than damage, so that its state is unknown. */
+/** Stored data could not be read for a reason other than damage, so that its state is unknown. */
 export class UnreadError extends Error {
   override readonly name: string = 'UnreadError';
 }
 
-/** A disk has no room left, not even for the needs of a reader. */
+/** The disk is full; even reads may fail. */
 export class DiskFullError extends UnreadError {
   override readonly name = 'DiskFullError';
 }

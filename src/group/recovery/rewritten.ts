@@ -22,7 +22,7 @@ export class RewrittenBatches {
    */
   add(batch: Batch): void {
     if (batch.rewritten) this.#expected.set(batch.firstSeq, batch.digestNow());
-    else if (!batch.contentHolds()) {
+    else if (!batch.isContentOriginal()) {
       throw new DamagedError(`log batch at record ${batch.firstSeq}: the content differs from what was first written`);
     }
   }

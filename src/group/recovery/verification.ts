@@ -198,7 +198,7 @@ class Walk {
     this.#rewritten.add(batch);
     for (let seq = batch.firstSeq; seq <= batch.lastSeq; seq++) {
       // The digest of the batch already covers its events, so the walk does not decode them.
-      if (!batch.holdsEvent(seq)) this.#record(batch.record(seq), seq, batch.at);
+      if (!batch.isEvent(seq)) this.#record(batch.record(seq), seq, batch.at);
     }
     this.records += batch.count;
     this.batches++;

@@ -36,7 +36,7 @@ import { DamagedError } from '../ports/storage-errors.js';
 import { batchFrom, type Follower, lastSeqOf, recover } from '../recovery/recovery.js';
 import { removeExpired } from '../removal/retention.js';
 import type { ChangeWalk } from '../verdict-changes.js';
-import { touchedSince } from './resume-elsewhere.js';
+import { playersChangedSince } from './players-changed-since.js';
 
 const changeSteps = {
   score: limits.streamScoreStep * SCORE_UNIT,
@@ -190,7 +190,7 @@ export class Replica {
     if (typeof since === 'number') return changes.walk(from, since);
     const { state } = this.#follower!;
     const known = from > 0 && this.#touched?.seq === since.seq ? this.#touched : null;
-    const { rows } = known ?? { rows: touchedSince(this.#log, state, since.seq) };
+    const { rows } = known ?? { rows: playersChangedSince(this.#log, state, since.seq) };
     this.#touched = { seq: since.seq, rows };
     return rows === null ? 'forgotten' : changes.walkElsewhere(from, rows, asOfTime(state, endOfMinute(since.asOf)));
   }

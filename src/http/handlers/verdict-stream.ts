@@ -1,11 +1,11 @@
 /**
- * Handler of the verdict stream: who may read it, and from which position. `verdict-stream/` writes everything after
- * the head.
+ * Handles requests for the verdict stream: checks whether the caller may read it, and takes the start position from
+ * the request. `verdict-stream/` writes everything after the response head.
  */
 import { keyDigestOf } from '../request/auth.js';
-import { holderOf } from '../request/holder.js';
 import { refusalReply } from '../request/reply.js';
 import type { ApiReply, ApiRequest, Handlers } from '../request/request.js';
+import { holderOf } from '../request/request-holder.js';
 import type { StreamReaders } from '../verdict-stream/readers.js';
 
 /** A proxy must not buffer this answer, because it never ends. */

@@ -13,7 +13,7 @@ import { createEndpoint, type Endpoint } from '../request/pipeline.js';
 import { createRateLimits } from '../request/rate-limits.js';
 import type { BodyAdmission, Handlers } from '../request/request.js';
 import { BatchPace } from '../room/batch-pace.js';
-import { ParseTurns } from '../room/parse-turns.js';
+import { ParseScheduler } from '../room/parse-scheduler.js';
 import { RequestVerifier } from '../signing/request-verifier.js';
 import type { StreamReaders } from '../verdict-stream/readers.js';
 
@@ -30,7 +30,7 @@ export function createEndpoints(
     rates: createRateLimits(deps.settings),
     bodies,
     pace: new BatchPace(),
-    parses: new ParseTurns(accepted),
+    parses: new ParseScheduler(accepted),
     signing: new RequestVerifier(deps),
   };
   const handlers: Handlers = {

@@ -19,16 +19,16 @@ import { limits } from '../../limits.js';
 import { type Validator, validatorOf } from '../../validation/validator.js';
 import type { FaceDeps } from '../deps.js';
 import type { BatchPace } from '../room/batch-pace.js';
-import type { ParseTurns } from '../room/parse-turns.js';
+import type { ParseScheduler } from '../room/parse-scheduler.js';
 import type { BodyCheck } from '../signing/content-digest.js';
 import type { RequestVerifier } from '../signing/request-verifier.js';
 import { callerOf, mayRegister } from './auth.js';
 import { bodyRefusal } from './body.js';
 import { decodeText } from './head.js';
-import { holderOf } from './holder.js';
 import { addressKeyOf, type CallerLimit, type RateLimits } from './rate-limits.js';
 import { refusalReply } from './reply.js';
 import type { ApiReply, ArrivingBody, BodyAdmission, Handler } from './request.js';
+import { holderOf } from './request-holder.js';
 import { then } from './then.js';
 
 /** A request whose route is known. */
@@ -77,7 +77,7 @@ export interface SharedBounds {
   readonly rates: RateLimits;
   readonly bodies: BodyAdmission;
   readonly pace: BatchPace;
-  readonly parses: ParseTurns;
+  readonly parses: ParseScheduler;
   readonly signing: RequestVerifier;
 }
 
@@ -112,7 +112,7 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   readonly #eventsMax: number;
   readonly #bodies: BodyAdmission;
   readonly #pace: BatchPace;
-  readonly #parses: ParseTurns;
+  readonly #parses: ParseScheduler;
   readonly #signing: RequestVerifier;
 
   constructor(

@@ -1,6 +1,7 @@
 /**
  * Counts the pieces of a bounded resource per holder, such as connections per address. Finds the holder with the most
- * pieces in constant time, so that this holder yields when there is no room. Decides nothing itself.
+ * pieces in constant time, so that this holder yields when there is no room. The caller decides which pieces to
+ * remove.
  */
 import { getOrMake } from '../../core/get-or-make.js';
 
@@ -32,7 +33,7 @@ export class Holdings<H, T> {
   }
 
   /**
-   * The holder with the most pieces; among equals, the one that has had so many for the longest. Undefined if there is
+   * The holder with the most pieces; among equals, the holder that reached this count first. Undefined if there is
    * no piece.
    */
   get largest(): H | undefined {
@@ -67,7 +68,7 @@ export class Holdings<H, T> {
     left?.delete(holder);
     if (left?.size === 0) this.#byCount.delete(from);
     if (to > 0) getOrMake(this.#byCount, to, () => new Set<H>()).add(holder);
-    // Counts change by one, so the next lower count is the holder's own.
+    // Counts change by one, so the new maximum is the count of this holder.
     if (to > this.#most || !this.#byCount.has(this.#most)) this.#most = to;
   }
 }

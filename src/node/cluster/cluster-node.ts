@@ -9,10 +9,10 @@ import type { Logger } from 'pino';
 import { ClusterGroup } from '../../cluster/cluster-group.js';
 import type { CommandCall, CommandName } from '../../cluster/commands.js';
 import { LeaderDuties } from '../../cluster/duties.js';
-import { GroupSite, type GroupSiteDeps } from '../../cluster/group-site.js';
-import { LateSite } from '../../cluster/late-site.js';
+import { LateGroup } from '../../cluster/late-group.js';
 import { LinkClient } from '../../cluster/link-client.js';
 import { LinkServer } from '../../cluster/link-server.js';
+import { LocalGroup, type LocalGroupDeps } from '../../cluster/local-group.js';
 import { ClusterMember } from '../../cluster/member.js';
 import { NightlyScrub } from '../../cluster/nightly-scrub.js';
 import { ClusterOperator } from '../../cluster/operations.js';
@@ -54,7 +54,7 @@ export class ClusterNode {
   readonly #dir: string;
   readonly #ports: ClusterNodePorts;
   readonly #log: EtcdLog;
-  readonly #site = new LateSite();
+  readonly #site = new LateGroup();
   readonly #link: LinkClient;
   readonly #server: LinkServer;
   readonly #duties: LeaderDuties;
@@ -349,9 +349,9 @@ export class ClusterNode {
   }
 
   /** Makes the recovered group follow the shared log. */
-  start(site: Omit<GroupSiteDeps, 'log' | 'roleChanged' | 'replaced'>): void {
+  start(site: Omit<LocalGroupDeps, 'log' | 'roleChanged' | 'replaced'>): void {
     const writer = this.#writer!;
-    const groupSite = new GroupSite({
+    const groupSite = new LocalGroup({
       ...site,
       log: writer,
       roleChanged: () => this.#duties.roleChanged(),

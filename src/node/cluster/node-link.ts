@@ -4,7 +4,7 @@
  */
 import { setMaxListeners } from 'node:events';
 import { type CommandCall, type CommandName, type CommandValues, execute } from '../../cluster/commands.js';
-import type { LateSite } from '../../cluster/late-site.js';
+import type { LateGroup } from '../../cluster/late-group.js';
 import { type LinkClient, LinkError } from '../../cluster/link-client.js';
 import { LinkRefusedError, type LinkRequest } from '../../cluster/link-server.js';
 import type { ClusterMember } from '../../cluster/member.js';
@@ -18,7 +18,7 @@ export interface NodeLinkDeps {
   readonly nodeId: string;
   readonly link: LinkClient;
   readonly member: ClusterMember;
-  readonly site: LateSite;
+  readonly site: LateGroup;
   readonly donor: CopyDonor;
   readonly operations: ClusterOperator;
   /** Returns the group; null while it is being recovered. */

@@ -4,12 +4,12 @@ import { limits } from '../../limits.js';
 import type { Values } from '../protocol/protocol.js';
 import type { AllowedPlayerValue } from '../protocol/value-types.js';
 import { parseHash, parseUntil } from './arguments.js';
+import { type CommandContext, examples, type Signed, signature, signed } from './command-context.js';
 import * as show from './renderers.js';
-import { examples, type Session, type Signed, signature, signed } from './session.js';
 
 const exampleHash = '5f'.repeat(32);
 
-export function addAllow(program: Command, session: Session): void {
+export function addAllow(program: Command, session: CommandContext): void {
   interface Options extends Signed {
     readonly until: string;
     readonly note: string;
@@ -49,7 +49,7 @@ export function addAllow(program: Command, session: Session): void {
     });
 }
 
-async function allAllowed({ ask }: Session): Promise<AllowedPlayerValue[]> {
+async function allAllowed({ ask }: CommandContext): Promise<AllowedPlayerValue[]> {
   const allowed: AllowedPlayerValue[] = [];
   for (let from: number | null = 0; from !== null; ) {
     const page: Values['allow-list'] = await ask('allow-list', { from, limit: limits.pageMax });

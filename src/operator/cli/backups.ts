@@ -3,12 +3,12 @@ import { resolve, sep } from 'node:path';
 import type { Command } from 'commander';
 import type { BackupManifest, CopyOutcome, OnCopyStatus, RestoreReport } from '../../group/backup/backup-tasks.js';
 import { limits } from '../../limits.js';
+import { type CommandContext, examples, type Progress } from './command-context.js';
 import { callNode, NoNodeError, OperatorError } from './node-client.js';
 import type { Rendered } from './renderers.js';
-import { examples, type Progress, type Session } from './session.js';
 import { facts, table } from './table.js';
 
-export function addBackup(program: Command, session: Session): void {
+export function addBackup(program: Command, session: CommandContext): void {
   const { backups, runtime, dir, done } = session;
   program
     .command('backup')
@@ -22,7 +22,7 @@ export function addBackup(program: Command, session: Session): void {
     });
 }
 
-export function addRestore(program: Command, session: Session): void {
+export function addRestore(program: Command, session: CommandContext): void {
   const { backups, dir, done } = session;
   interface Options {
     readonly replace?: true;
@@ -58,7 +58,7 @@ export function addRestore(program: Command, session: Session): void {
 
 /** Runs the work and shows a line for each of its phases. */
 async function withProgress<T>(
-  { terminal }: Session,
+  { terminal }: CommandContext,
   work: (stands: OnCopyStatus) => Promise<CopyOutcome<T>>,
 ): Promise<T> {
   let phaseNow = '';

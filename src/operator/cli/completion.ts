@@ -3,7 +3,7 @@
  * starts no process when a user presses the tabulator key, and compares the input without evaluating it (decision 150).
  */
 import { Argument, type Command } from 'commander';
-import { examples, type Session } from './session.js';
+import { type CommandContext, examples } from './command-context.js';
 
 /** One command of the tree with its path: `''`, `peers`, `peers list`. */
 interface Node {
@@ -25,7 +25,7 @@ type Shell = (typeof shells)[number];
 
 const scripts: Readonly<Record<Shell, (name: string, nodes: readonly Node[]) => string>> = { bash, zsh, fish };
 
-export function addCompletion(program: Command, session: Session): void {
+export function addCompletion(program: Command, session: CommandContext): void {
   program
     .command('completion')
     .description('print a script that completes commands and options in a shell')

@@ -8,6 +8,7 @@ import type { Command } from 'commander';
 import { UnreadError } from '../../group/ports/storage-errors.js';
 import type { StatusValue } from '../protocol/value-types.js';
 import { verifyValue } from '../protocol/values.js';
+import { type CommandContext, examples } from './command-context.js';
 import {
   type FileFacts,
   type Finding,
@@ -25,10 +26,9 @@ import {
 } from './findings.js';
 import { NoNodeError, OperatorError } from './node-client.js';
 import type { Rendered } from './renderers.js';
-import { examples, type Session } from './session.js';
 import { facts } from './table.js';
 
-export function addDoctor(program: Command, session: Session): void {
+export function addDoctor(program: Command, session: CommandContext): void {
   program
     .command('doctor')
     .description('examine configuration, versions, clock, disk, permissions and store, with or without a running node')
@@ -36,7 +36,7 @@ export function addDoctor(program: Command, session: Session): void {
     .action(async () => session.done(showFindings(await examine(session))));
 }
 
-async function examine(session: Session): Promise<Finding[]> {
+async function examine(session: CommandContext): Promise<Finding[]> {
   const dir = resolve(session.dir());
   const { running, silence } = await statusOf(session);
   const configuration = session.configuration();
@@ -60,7 +60,7 @@ async function examine(session: Session): Promise<Finding[]> {
  * if this user must not open the store.
  */
 async function storeOf(
-  session: Session,
+  session: CommandContext,
   dir: string,
   { folder, isFolder, uid }: FolderFacts,
 ): Promise<{ readonly findings: Finding[]; readonly refusals: readonly string[] } | null> {
@@ -78,7 +78,7 @@ async function storeOf(
 
 /** Returns the status of the node; nothing if none runs, and a finding if a running one does not answer. */
 async function statusOf(
-  session: Session,
+  session: CommandContext,
 ): Promise<{ readonly running: StatusValue | null; readonly silence: string | null }> {
   try {
     return { running: await session.ask('status', {}), silence: null };

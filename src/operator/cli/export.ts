@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import { limits } from '../../limits.js';
 import type { Values } from '../protocol/protocol.js';
 import type { AuditEntryValue, PublishedWeightsValue } from '../protocol/value-types.js';
-import { examples, type Progress, type Session, showing } from './session.js';
+import { type CommandContext, examples, type Progress, showing } from './command-context.js';
 
 interface Page {
   readonly data: readonly object[];
@@ -15,7 +15,7 @@ interface Page {
   readonly total: number;
 }
 
-export function addExport(program: Command, session: Session): void {
+export function addExport(program: Command, session: CommandContext): void {
   const exporting = program
     .command('export')
     .description('write the audit log or the history of weights as one JSON object per line')
@@ -32,7 +32,7 @@ export function addExport(program: Command, session: Session): void {
     .action(() => showing(session, 'exporting', (bar) => write(session, weightsExport(session), bar)));
 }
 
-async function write({ terminal }: Session, pages: AsyncIterable<Page>, progress: Progress): Promise<void> {
+async function write({ terminal }: CommandContext, pages: AsyncIterable<Page>, progress: Progress): Promise<void> {
   for await (const { data, done, total } of pages) {
     const lines = data.map((entry) => `${JSON.stringify(entry)}\n`).join('');
     if (lines !== '' && !(await terminal.stream(lines))) return;
@@ -40,13 +40,13 @@ async function write({ terminal }: Session, pages: AsyncIterable<Page>, progress
   }
 }
 
-async function* auditExport(session: Session): AsyncGenerator<Page> {
+async function* auditExport(session: CommandContext): AsyncGenerator<Page> {
   const total = (await session.ask('status', {})).last_seq;
   for await (const data of auditPages(session)) yield { data, done: data.at(-1)?.seq ?? total, total };
 }
 
 /** Yields the pages of the audit log, oldest first. */
-export async function* auditPages({ ask }: Session): AsyncGenerator<readonly AuditEntryValue[]> {
+export async function* auditPages({ ask }: CommandContext): AsyncGenerator<readonly AuditEntryValue[]> {
   let after: number | null = 0;
   while (after !== null) {
     const page: Values['audit-page'] = await ask('audit-page', { after, limit: limits.pageMax });
@@ -57,7 +57,7 @@ export async function* auditPages({ ask }: Session): AsyncGenerator<readonly Aud
 
 async function* weightsExport({
   ask,
-}: Session): AsyncGenerator<Page & { readonly data: readonly PublishedWeightsValue[] }> {
+}: CommandContext): AsyncGenerator<Page & { readonly data: readonly PublishedWeightsValue[] }> {
   let after: number | null = 0;
   while (after !== null) {
     const page: Values['weights-page'] = await ask('weights-page', { after });

@@ -3,7 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { limits } from '../../limits.js';
 import { type CommandName, commandPath, type Requests, type Values } from '../protocol/protocol.js';
 import { findPlace } from '../protocol/socket-path.js';
-import type { Progress } from './session.js';
+import type { Progress } from './command-context.js';
 
 /** The error of a command that failed, with its stable code and its exit code. */
 export class OperatorError extends Error {

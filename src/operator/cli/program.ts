@@ -11,6 +11,16 @@ import { verifyValue } from '../protocol/values.js';
 import { addAllow } from './allow.js';
 import { parseCount, parseHash, parseIdle, parseNames, parseOverlap, parsePublicKey } from './arguments.js';
 import { addBackup, addRestore } from './backups.js';
+import {
+  type CommandContext,
+  type CommandDeps,
+  examples,
+  type Progress,
+  type Signed,
+  showing,
+  signature,
+  signed,
+} from './command-context.js';
 import { addCluster } from './commands/cluster-command.js';
 import { addDashboard } from './commands/dashboard-command.js';
 import { addCompletion } from './completion.js';
@@ -21,16 +31,6 @@ import { addDisputes } from './people/disputes.js';
 import { addOrigins } from './people/origins.js';
 import { addSubject } from './people/subject.js';
 import * as show from './renderers.js';
-import {
-  type CommandDeps,
-  examples,
-  type Progress,
-  type Session,
-  type Signed,
-  showing,
-  signature,
-  signed,
-} from './session.js';
 import { addSimulate } from './simulate.js';
 import { printable } from './table.js';
 
@@ -60,7 +60,7 @@ export function programOf(deps: CommandDeps, json: boolean, done: (rendered: sho
     })
     .exitOverride();
   const dir = (): string => program.opts<{ dataDir?: string }>().dataDir ?? deps.defaultDir();
-  const session: Session = {
+  const session: CommandContext = {
     terminal,
     dir,
     async ask(command, request, progress) {
@@ -99,7 +99,7 @@ export function programOf(deps: CommandDeps, json: boolean, done: (rendered: sho
   return program;
 }
 
-function addStatus(program: Command, { ask, done }: Session): void {
+function addStatus(program: Command, { ask, done }: CommandContext): void {
   program
     .command('status')
     .description('show what the node serves and its state')
@@ -107,7 +107,7 @@ function addStatus(program: Command, { ask, done }: Session): void {
     .action(async () => done(show.showStatus(await ask('status', {}))));
 }
 
-function addPeers(program: Command, session: Session): void {
+function addPeers(program: Command, session: CommandContext): void {
   const peers = program.command('peers').description('list, add and change the peers of the group');
   peers.addHelpText('after', examples('peers list', `peers suspend ${exampleId}`));
   peers
@@ -145,7 +145,7 @@ function addPeers(program: Command, session: Session): void {
   addPeersPurge(peers, session);
 }
 
-function addPeersPurge(peers: Command, { ask, done, terminal }: Session): void {
+function addPeersPurge(peers: Command, { ask, done, terminal }: CommandContext): void {
   interface Options extends Signed {
     readonly idle: number;
     readonly yes?: true;
@@ -164,7 +164,7 @@ function addPeersPurge(peers: Command, { ask, done, terminal }: Session): void {
     });
 }
 
-function addPeersRelate(peers: Command, { ask, done }: Session): void {
+function addPeersRelate(peers: Command, { ask, done }: CommandContext): void {
   const meanings = {
     same: 'declare that one operator runs two peers, so that they count as one witness',
     independent: 'declare that two peers are independent, so that they never count as one witness',
@@ -180,7 +180,7 @@ function addPeersRelate(peers: Command, { ask, done }: Session): void {
   }
 }
 
-function addPeersAdd(peers: Command, { ask, done }: Session): void {
+function addPeersAdd(peers: Command, { ask, done }: CommandContext): void {
   interface Options extends Signed {
     readonly name: string;
     readonly games: readonly string[];
@@ -202,7 +202,7 @@ function addPeersAdd(peers: Command, { ask, done }: Session): void {
     });
 }
 
-function addPeersRotateKey(peers: Command, { ask, done }: Session): void {
+function addPeersRotateKey(peers: Command, { ask, done }: CommandContext): void {
   const overlap = new Option('--overlap <time>', 'how long the old key still works: 30s, 15m, 1h; at most 24h');
   signed(peers.command('rotate-key <id>'))
     .description('give a peer a new API key, shown once')
@@ -214,7 +214,7 @@ function addPeersRotateKey(peers: Command, { ask, done }: Session): void {
     });
 }
 
-function addPeersSetKey(peers: Command, { ask, done }: Session): void {
+function addPeersSetKey(peers: Command, { ask, done }: CommandContext): void {
   interface Options extends Signed {
     readonly none?: true;
   }
@@ -234,7 +234,7 @@ function addPeersSetKey(peers: Command, { ask, done }: Session): void {
     });
 }
 
-async function allPeers({ ask }: Session): Promise<ListedPeerValue[]> {
+async function allPeers({ ask }: CommandContext): Promise<ListedPeerValue[]> {
   const peers: ListedPeerValue[] = [];
   let from: number | null = 0;
   while (from !== null) {
@@ -245,7 +245,7 @@ async function allPeers({ ask }: Session): Promise<ListedPeerValue[]> {
   return peers;
 }
 
-function addPreTrust(program: Command, { ask, done }: Session): void {
+function addPreTrust(program: Command, { ask, done }: CommandContext): void {
   const pretrust = program
     .command('pretrust')
     .description("manage the group's set of pre-trusted peers, 1 to 3 as a rule")
@@ -269,7 +269,7 @@ function addPreTrust(program: Command, { ask, done }: Session): void {
   }
 }
 
-function addErase(program: Command, { ask, done }: Session): void {
+function addErase(program: Command, { ask, done }: CommandContext): void {
   signed(program.command('erase'))
     .argument('[hash]', 'subject hash, 64 hexadecimal characters', parseHash)
     .option('--pending', 'list the players whose erasure waits for the operator')
@@ -284,7 +284,7 @@ function addErase(program: Command, { ask, done }: Session): void {
     });
 }
 
-function addAudit(program: Command, session: Session): void {
+function addAudit(program: Command, session: CommandContext): void {
   const { ask, done } = session;
   const audit = program
     .command('audit')
@@ -305,7 +305,7 @@ function addAudit(program: Command, session: Session): void {
     .action(async () => done(show.showChain(await verifyChain(auditPages(session)))));
 }
 
-function addVerify(program: Command, session: Session): void {
+function addVerify(program: Command, session: CommandContext): void {
   const { ask, done, dir, verifyFolder } = session;
   const verify = async (progress: Progress): Promise<show.Rendered> => {
     try {

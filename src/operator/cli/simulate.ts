@@ -8,9 +8,9 @@ import { limits } from '../../limits.js';
 import type { Requests } from '../protocol/protocol.js';
 import type { SimulationValue } from '../protocol/value-types.js';
 import { parseCount, parseHalfLife, parseNames, parsePeerSet } from './arguments.js';
+import { type CommandContext, examples, showing } from './command-context.js';
 import { OperatorError } from './node-client.js';
 import type { Rendered } from './renderers.js';
-import { examples, type Session, showing } from './session.js';
 import { facts, table } from './table.js';
 
 const exampleId = '0c4b2d0e-6f0a-4e0b-9c43-5f1a2b3c4d5e';
@@ -23,7 +23,7 @@ interface Options {
   readonly rows: number;
 }
 
-export function addSimulate(program: Command, session: Session): void {
+export function addSimulate(program: Command, session: CommandContext): void {
   program
     .command('simulate')
     .description('show which verdicts would change under different assumptions; changes nothing')

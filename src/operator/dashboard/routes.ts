@@ -9,17 +9,17 @@ import { type ChainReport, verifyChain } from '../protocol/audit-chain.js';
 import { type CommandName, isCommandName, type Values } from '../protocol/protocol.js';
 import type { AuditEntryValue } from '../protocol/value-types.js';
 import { answerWith, type DashboardState } from './context.js';
+import type { DashboardUpdates } from './dashboard-updates.js';
 import type { LivePages } from './live.js';
 import { lookUpPlayer, type Pseudonymise } from './player.js';
 import type { Session } from './sessions/sessions.js';
-import type { Watch } from './watch.js';
 import type { RegisteredValue, SessionValue, WeightHistoryValue } from './wire.js';
 
 export interface RouteDeps {
   readonly group: GroupApi;
   readonly pseudonymise: Pseudonymise;
   readonly answers: Answers;
-  readonly watch: Watch;
+  readonly watch: DashboardUpdates;
   readonly pages: LivePages;
   readonly clock: Clock;
 }

@@ -18,13 +18,13 @@ import { serverBounds } from '../protocol/server-bounds.js';
 import { readAssets } from './assets.js';
 import { Authentication } from './authentication.js';
 import { answerWith, type DashboardMiddleware, type DashboardState, page } from './context.js';
+import { DashboardUpdates } from './dashboard-updates.js';
 import type { Traffic } from './history.js';
 import { LivePages } from './live.js';
 import type { Pseudonymise } from './player.js';
 import { dashboardRoutes } from './routes.js';
 import type { Sessions } from './sessions/sessions.js';
 import { appPage } from './shell.js';
-import { Watch } from './watch.js';
 
 export interface DashboardDeps {
   readonly host: string;
@@ -68,7 +68,7 @@ export async function startDashboard(deps: DashboardDeps): Promise<Dashboard> {
   const { group, sessions, clock, version, log } = deps;
   const pages = new LivePages(sessions);
   const answers = answersOf(group, version);
-  const watch = new Watch({ group, answers, traffic: deps.traffic, pages, clock, log });
+  const watch = new DashboardUpdates({ group, answers, traffic: deps.traffic, pages, clock, log });
   const authentication = new Authentication({
     group,
     sessions,

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { bounds } from '../../client/bounds.js';
 import { isTimeZone } from '../formats/reading/times.js';
+import { type DecodedList, formatNames, listOf } from '../import/list-format.js';
 import { type ImportPlan, type PlanOptions, planOf } from '../import/plan.js';
 import { HALF_LIFE_DAYS } from '../import/plan-constants.js';
 import { countsOf, planLines, planText } from '../import/plan-document.js';
-import { type FoundList, formatNames, listOf } from '../import/read-list.js';
 import { sendEntries } from '../import/send.js';
 import { groupKinds } from '../node/group-kinds.js';
 import { peerClient } from '../node/peer-client.js';
@@ -105,7 +105,7 @@ async function planned(
 }
 
 /** Reads the list. A separate function, so that its bytes can be freed before the plan is made. */
-async function listIn(file: string, format: string): Promise<FoundList> {
+async function listIn(file: string, format: string): Promise<DecodedList> {
   return listOf(await bytesOf(file), format);
 }
 

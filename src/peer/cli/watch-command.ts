@@ -1,6 +1,6 @@
 /** `ptf-peer watch FILE`: follows a native ban list until it is stopped. */
 import type { Command } from 'commander';
-import { formatNames } from '../import/read-list.js';
+import { formatNames } from '../import/list-format.js';
 import { wrongUsage } from '../peer-error.js';
 import { watchList } from '../watch/list-watch.js';
 import { share } from './options.js';

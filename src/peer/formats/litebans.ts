@@ -1,7 +1,7 @@
 /** The table of bans of LiteBans, exported as CSV. */
 
 import type { ListFormat, RowSink } from './list-row.js';
-import { floodgate } from './minecraft.js';
+import { floodgateUuid } from './minecraft.js';
 import { type Cells, columnsOf, readCsv } from './reading/csv-records.js';
 import { millisEnd, millisTime } from './reading/times.js';
 import { isWholeCell } from './reading/whole-cells.js';
@@ -51,7 +51,7 @@ function readRow(cells: Cells, line: number, sink: RowSink): void {
     const remover = cells('removed_by_name') || cells('removed_by_uuid');
     const ranOut = remover.startsWith('#expired') || (remover === '' && end !== 'never');
     sink.row({
-      ids: [{ text: uuid, kind: floodgate.test(uuid) ? 'xbox' : 'minecraft' }],
+      ids: [{ text: uuid, kind: floodgateUuid.test(uuid) ? 'xbox' : 'minecraft' }],
       bannedAt,
       expiresAt: end === 'never' ? null : end.at,
       lifted: !isActive && !ranOut,

@@ -1,4 +1,4 @@
-/** `banned-players.json` of a Minecraft server. */
+/** Reads `banned-players.json` of a Minecraft server. */
 
 import type { ListFormat, RowSink } from './list-row.js';
 import { objectOf, readElements, textOf } from './reading/json-elements.js';
@@ -22,7 +22,7 @@ export const minecraft: ListFormat = {
 };
 
 /** Floodgate derives UUIDs from the numbers of Xbox accounts. */
-export const floodgate = /^0{8}-?0{4}-?0{4}-?/;
+export const floodgateUuid = /^0{8}-?0{4}-?0{4}-?/;
 
 function readEntry(
   entry: NonNullable<ReturnType<typeof objectOf>>,
@@ -43,7 +43,7 @@ function readEntry(
     sink.refuse(line, 'expires is neither a time such as 2026-11-20 13:00:00 +0100 nor forever');
   else
     sink.row({
-      ids: [{ text: uuid, kind: floodgate.test(uuid) ? 'xbox' : 'minecraft' }],
+      ids: [{ text: uuid, kind: floodgateUuid.test(uuid) ? 'xbox' : 'minecraft' }],
       bannedAt,
       expiresAt: end === 'never' ? null : end.at,
       lifted: false,

@@ -15,7 +15,7 @@ export async function groupKinds(url: string, groupSalt: string): Promise<readon
       throw new PeerError('salt_mismatch', `the salt is not that of the group ${JSON.stringify(groupId)}`, 2);
     }
     if (identityMode === 'high-security') {
-      throw wrongUsage('the group knows players by verified identity tokens, which no list of a game contains');
+      throw wrongUsage('the group knows players by verified identity tokens, and a ban list contains no such tokens');
     }
     return playerIdKinds.length > 0 ? playerIdKinds : null;
   } finally {

@@ -7,8 +7,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { connect } from 'node:net';
 import { bounds } from '../../client/bounds.js';
 import { PeerError } from '../peer-error.js';
-import { allowOf, jsonOf, reportOf } from './bodies.js';
 import { LocalError, refusalOf } from './local-error.js';
+import { allowOf, jsonOf, reportOf } from './request-bodies.js';
 import type { Sidecar } from './sidecar.js';
 import { tokenTest } from './token.js';
 

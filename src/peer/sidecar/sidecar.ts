@@ -20,9 +20,9 @@ import { NodeReader, type PeerStatus } from '../node/node-reader.js';
 import { peerClient } from '../node/peer-client.js';
 import { plainWords } from '../node/plain-words.js';
 import { AllowFile } from './allow-file.js';
-import type { AllowBody, ReportBody } from './bodies.js';
 import { LocalError } from './local-error.js';
 import { Problems } from './problems.js';
+import type { AllowBody, ReportBody } from './request-bodies.js';
 
 export interface SidecarOptions {
   readonly config: PeerConfig;

@@ -11,9 +11,9 @@ import { TrustError } from '../../client/trust-error.js';
 import { EventSpool } from '../../client/write/spool/event-spool.js';
 import type { PeerConfig } from '../config/peer-config.js';
 import { type EventOptions, eventOf } from '../import/event-of.js';
+import { type DecodedList, listOf } from '../import/list-format.js';
 import { type ImportPlan, planOf } from '../import/plan.js';
 import { HALF_LIFE_DAYS } from '../import/plan-constants.js';
-import { type FoundList, listOf } from '../import/read-list.js';
 import { KnownKinds } from '../node/known-kinds.js';
 import { NodeReader } from '../node/node-reader.js';
 import { peerClient } from '../node/peer-client.js';
@@ -189,7 +189,7 @@ class ListWatch {
   }
 
   /** Reads the list in its former format; null if it is too short for recognition. */
-  #listIn(bytes: Buffer, isStill: boolean): FoundList | null {
+  #listIn(bytes: Buffer, isStill: boolean): DecodedList | null {
     const { options, state } = this.#parts;
     const name = options.format === 'auto' ? (state.format ?? 'auto') : options.format;
     try {
@@ -204,7 +204,7 @@ class ListWatch {
     }
   }
 
-  #planOf({ format }: FoundList, text: string): ImportPlan {
+  #planOf({ format }: DecodedList, text: string): ImportPlan {
     const { options, kinds } = this.#parts;
     const known = kinds.kinds;
     return planOf(format, text, {

@@ -1,4 +1,7 @@
-/** Distinguishes a full disk from damage, because both cause the same failures. */
+/**
+ * Measures the free disk space and refuses work on a full disk. Without this check, a full disk would look like
+ * damage, because both kill the process in the same way.
+ */
 import { statfsSync } from 'node:fs';
 import { DiskFullError } from '../../group/ports/storage-errors.js';
 import { limits } from '../../limits.js';
@@ -13,11 +16,11 @@ export function freeBytesOf(dir: string): number {
  * Throws `DiskFullError` if a write of LMDB on the disk of `dir` might not find enough space. Such a write would end
  * the process.
  */
-export function demandRoom(dir: string): void {
+export function refuseWithoutCommitSpace(dir: string): void {
   const freeBytes = freeBytesOf(dir);
   if (freeBytes >= limits.commitFreeBytes) return;
   throw new DiskFullError(
-    `the disk under ${dir} is full: ${freeBytes} bytes are free, and a write needs ${limits.commitFreeBytes}; make room`,
+    `the disk under ${dir} is full: ${freeBytes} bytes are free, and a write needs ${limits.commitFreeBytes}; free disk space`,
   );
 }
 
@@ -37,5 +40,5 @@ export function isFull(dir: string): boolean {
  */
 export function refuseIfFull(dir: string): void {
   if (!isFull(dir)) return;
-  throw new DiskFullError(`the disk under ${dir} is full, so its files cannot be used; make room and try again`);
+  throw new DiskFullError(`the disk under ${dir} is full, so its files cannot be used; free disk space and try again`);
 }

@@ -1,6 +1,6 @@
 /**
- * Checks an LMDB data file by plain reads before LMDB maps it. Reading a mapped page beyond the end of the file kills
- * the whole process (SIGBUS), and LMDB opens a file of 0 bytes as an empty store.
+ * Checks an LMDB data file by plain reads before LMDB maps it, and reads its meta pages. Access to a mapped page
+ * beyond the end of the file kills the process (SIGBUS), and LMDB opens a file of 0 bytes as an empty store.
  */
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ const PAGE_BYTES_MAX = 65_536;
  * Number of attempts to read the meta pages, which a running writer may change during a read. Only a fault in every
  * attempt counts as damage.
  */
-const LOOKS = 3;
+const META_READ_ATTEMPTS = 3;
 
 /** A tree of pages, as LMDB's record of a database describes it. */
 export interface PageTree {
@@ -71,7 +71,7 @@ export function checkEnvironmentFile(file: string): void {
   }
   try {
     let damage: string | undefined;
-    for (let look = 0; look < LOOKS; look += 1) {
+    for (let attempt = 0; attempt < META_READ_ATTEMPTS; attempt += 1) {
       damage = damageOf(descriptor);
       if (damage === undefined) return;
     }
@@ -89,7 +89,8 @@ function damageOf(descriptor: number): string | undefined {
   if (second === undefined) return 'the second meta page is not valid';
   if (second.pageBytes !== first.pageBytes) return 'the meta pages have different page sizes';
   const newest = second.txn > first.txn ? second : first;
-  // Each commit writes the older of the two meta pages. A meta page with a lost number would bring back an older state.
+  // Each commit writes the older of the two meta pages. If a meta page had lost its commit number, LMDB would open an
+  // older state.
   const commitsApart = Math.abs(second.txn - first.txn);
   if (commitsApart !== 1 && newest.txn > 0) return 'the meta pages are not those of the last two commits';
   const expectedBytes = (newest.lastPage + 1) * newest.pageBytes;

@@ -5,17 +5,17 @@
  * Returns a function that stops the repetition and resolves once no run is active.
  */
 export function repeatedly(work: () => Promise<void>, everyMs: number): () => Promise<void> {
-  let going: Promise<void> | null = null;
-  const look = () => {
-    going ??= work().finally(() => {
-      going = null;
+  let activeRun: Promise<void> | null = null;
+  const run = () => {
+    activeRun ??= work().finally(() => {
+      activeRun = null;
     });
   };
-  look();
-  const timer = setInterval(look, everyMs);
+  run();
+  const timer = setInterval(run, everyMs);
   timer.unref();
   return async () => {
     clearInterval(timer);
-    await going;
+    await activeRun;
   };
 }

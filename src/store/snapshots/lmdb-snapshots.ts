@@ -11,7 +11,7 @@ import type { SnapshotBlock } from '../../core/snapshot/snapshot.js';
 import type { SnapshotHeader, SnapshotStore } from '../../group/ports/snapshots.js';
 import { DamagedError } from '../../group/ports/storage-errors.js';
 import { syncPath } from '../files/durable-file.js';
-import { demandRoom } from '../files/full-disk.js';
+import { refuseWithoutCommitSpace } from '../files/full-disk.js';
 import { checkEnvironmentFile, dataFileOf, isMissing } from '../files/lmdb-file.js';
 
 type Environment = RootDatabase<Uint8Array, Uint8Array>;
@@ -170,7 +170,7 @@ export class LmdbSnapshotStore implements SnapshotStore {
 
   /** Checks before each write whether to continue. */
   #goOn({ epoch }: SnapshotHeader): void {
-    demandRoom(this.#dir);
+    refuseWithoutCommitSpace(this.#dir);
     if (this.#mustEnd(epoch)) throw new Error('the snapshot was aborted, because its writer must end');
   }
 

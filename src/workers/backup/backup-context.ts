@@ -1,4 +1,4 @@
-/** Shared parts of a backup and a restore: progress, cancellation, and the codes of errors. */
+/** Provides what backups and restores share: progress, cancellation, the check of the written store and error codes. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../../errors.js';
@@ -47,7 +47,7 @@ export async function verifyWritten(
   head: { readonly lastSeq: number; readonly chain: Uint8Array },
   context: CopyContext,
 ): Promise<VerifyReport> {
-  // The heartbeat is of the time of the backup.
+  // The copied heartbeat dates from the time of the backup.
   rmSync(join(store, 'heartbeat'), { force: true });
   await writeExpectedHead(
     store,

@@ -6,7 +6,7 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import type { RepeatFound } from '../../core/commands.js';
-import type { ChainLink } from '../../core/records/event-chain.js';
+import type { PairRecord } from '../../core/records/pair-records.js';
 import type { LogRecord } from '../../core/records/records.js';
 import type { Simulation } from '../../core/scoring/simulation.js';
 import type { VerdictCounts } from '../../core/scoring/verdict-counts.js';
@@ -149,7 +149,7 @@ export class PiscinaPool implements GroupPool {
     return this.#read('records', 'records', seqs);
   }
 
-  chain(query: ChainQuery): Promise<readonly ChainLink[]> {
+  chain(query: ChainQuery): Promise<readonly PairRecord[]> {
     return this.#read('records', 'chain', query);
   }
 

@@ -1,7 +1,7 @@
 /** The reader: a worker that reads the log for listings and single records. Keeps no state. */
 import { workerData } from 'node:worker_threads';
 import type { RepeatFound } from '../../core/commands.js';
-import type { ChainLink } from '../../core/records/event-chain.js';
+import type { PairRecord } from '../../core/records/pair-records.js';
 import type { LogRecord } from '../../core/records/records.js';
 import { listEvents, readChain, readPairEvents, readRecords, readRepeats } from '../../group/listing/listing.js';
 import type {
@@ -35,7 +35,7 @@ export function records(seqs: readonly number[]): readonly { readonly record: Lo
   return readRecords(log, seqs);
 }
 
-export function chain(query: ChainQuery): readonly ChainLink[] {
+export function chain(query: ChainQuery): readonly PairRecord[] {
   return readChain(log, query);
 }
 

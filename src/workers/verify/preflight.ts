@@ -1,4 +1,7 @@
-/** Checks before a start whether the configuration fits the group of a data folder. */
+/**
+ * Lists the reasons why a node would refuse to start on a data folder: an interrupted restore, a wrong salt, other
+ * group settings or a wrong clock. `ptf doctor` uses this list; the node itself runs the checks of `node/startup.ts`.
+ */
 import type { GroupIdentity } from '../../group/api.js';
 import { clockProblem } from '../../group/health/clock-guard.js';
 import { DamagedError } from '../../group/ports/storage-errors.js';
@@ -27,19 +30,19 @@ export async function startProblems(
   salt: string | null,
   { now, acceptedUntil }: StartClock,
 ): Promise<readonly string[]> {
-  const unfit = refusalOfTarget(dir);
-  if (unfit !== undefined) return [unfit];
-  const stored = storedSalt(dir, salt);
-  if (!stored.ok) return [stored.fault];
+  const folderProblem = refusalOfTarget(dir);
+  if (folderProblem !== undefined) return [folderProblem];
+  const saltOutcome = storedSalt(dir, salt);
+  if (!saltOutcome.ok) return [saltOutcome.fault];
   const log = openLogReader(dir, { alone: true });
   try {
     const last = log.last();
     const seenAt = Math.max(last === undefined ? 0 : batchFrom(last).at, readClockSeen(dir));
     const clock = identity.environment === 'dev' ? null : clockProblem(now, seenAt, acceptedUntil);
-    const formation = formationProblems({ identity, salt: Buffer.from(stored.salt) }, formationOf(log));
+    const formation = formationProblems({ identity, salt: Buffer.from(saltOutcome.salt) }, formationOf(log));
     return clock === null ? formation : [...formation, clock];
   } catch (error) {
-    // A start reads the group from a snapshot and skips damage that far back. `ptf verify` reports the damage.
+    // A start reads the group from a snapshot and skips damage before that snapshot. `ptf verify` reports the damage.
     if (error instanceof DamagedError) return [];
     throw error;
   } finally {

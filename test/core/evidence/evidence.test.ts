@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { saturate, strength, unit } from '../../../src/core/evidence/evidence.js';
+import { cappedMass, saturate, strength } from '../../../src/core/evidence/evidence.js';
 
 test('one peer counts at most 1.5 on one player, and 1 with one event of severity 1', () => {
   assert.is(saturate(0), 0);
@@ -10,7 +10,7 @@ test('one peer counts at most 1.5 on one player, and 1 with one event of severit
 });
 
 test('mass beyond one event is still one vote', () => {
-  assert.equal([unit(0), unit(0.25), unit(1), unit(50)], [0, 0.25, 1, 1]);
+  assert.equal([cappedMass(0), cappedMass(0.25), cappedMass(1), cappedMass(50)], [0, 0.25, 1, 1]);
 });
 
 test('of the share of repeated events a two-sided peer has all and one that only reports half', () => {

@@ -126,8 +126,8 @@ test('a rewritten batch keeps its place in the chain and forgets its nonce and c
   assert.ok(rewritten.rewritten);
   assert.ok(rewritten.follows(chainStart, 0));
   assert.ok(second.follows(rewritten.chain, rewritten.lastSeq));
-  assert.ok(first.contentHolds());
-  assert.not.ok(rewritten.contentHolds());
+  assert.ok(first.isContentOriginal());
+  assert.not.ok(rewritten.isContentOriginal());
   assert.is(rewritten.bytes.indexOf(nonce), -1);
   assert.is(rewritten.bytes.indexOf('secret-event-id'), -1);
 });

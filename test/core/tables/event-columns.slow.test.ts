@@ -135,7 +135,7 @@ test('an event of an unknown type enters no column, and is refused when it is re
   const [formed, registered, event] = given.records.map(({ record }) => record);
   const newer = Object.assign({ ...event! }, { event_type: eventTypeNames.length + 1 });
   const batch = batchOf([formed!, registered!, event!, newer], 1, t0);
-  assert.not.ok(batch.holdsEvent(4));
+  assert.not.ok(batch.isEvent(4));
   assert.throws(() => takeIn(fresh(given), batch, new EventColumns()), /newer release/);
   assert.throws(() => takenInSorted(given, [batch], 10), /newer release/);
 });

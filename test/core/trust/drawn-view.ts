@@ -1,5 +1,5 @@
 /** A group that is drawn, as the computation of peer trust sees it, without the tables behind. */
-import { putVote } from '../../../src/core/evidence/evidence.js';
+import { writeVote } from '../../../src/core/evidence/evidence.js';
 import type { EvidenceSubjects } from '../../../src/core/tables/evidence-view.js';
 import { pairOf } from '../../../src/core/tables/pair-number.js';
 import { HOME_BITS } from '../../../src/core/tables/subject-index.js';
@@ -74,7 +74,7 @@ export function drawnView(players: number, peers: number, { skew = 1, says = all
         const factor = worths[at]!;
         let put = to;
         for (let e = from; e < from + count; e++)
-          put = putVote(votes, put, peer[e]!, lowering(e) * factor, raising(e) * factor);
+          put = writeVote(votes, put, peer[e]!, lowering(e) * factor, raising(e) * factor);
         return put;
       },
     },

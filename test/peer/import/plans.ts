@@ -1,9 +1,9 @@
 /** Plans of lists, as a dry run prints them. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { listOf } from '../../../src/peer/import/list-format.js';
 import { type PlanOptions, planOf } from '../../../src/peer/import/plan.js';
 import { type EventDocument, type PlanDocument, planDocument } from '../../../src/peer/import/plan-document.js';
-import { listOf } from '../../../src/peer/import/read-list.js';
 
 /** The day for which EXPECTED.md says what is right. */
 export const now = Date.UTC(2026, 10, 25);

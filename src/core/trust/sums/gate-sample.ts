@@ -90,7 +90,7 @@ export class GateSample {
   /** Marks those votes on the next player, up to `end`, that are not counted for their peers. */
   leaveOut(votes: VoteColumns, end: number, mix: number): void {
     if (mix < this.#least) return;
-    for (let e = votes.end; e < end; e++) if (mix >= this.own[votes.peer[e]!]!) votes.leaveOut(e);
+    for (let e = votes.end; e < end; e++) if (mix >= this.own[votes.peer[e]!]!) votes.excludeVote(e);
   }
 
   /**

@@ -2,7 +2,7 @@
  * The input of the gates and of the reports to operators: sums over all votes of a group, or over a sample of them.
  * Votes are added in parts, so that memory depends on the peers and their pairs, not on the players.
  */
-import { unit } from '../../evidence/evidence.js';
+import { cappedMass } from '../../evidence/evidence.js';
 import type { TrustConstants } from '../../evidence/trust-constants.js';
 import { BLOCK, inBlocks } from '../votes/blocks.js';
 import type { Scratch } from '../votes/scratch.js';
@@ -79,7 +79,7 @@ export class VoteSums {
     const end = offsets[to]!;
     for (let e = offsets[from]!; e < end; e++) {
       const j = peer[e]!;
-      const n1 = unit(mass[e]!) * counted[e]!;
+      const n1 = cappedMass(mass[e]!) * counted[e]!;
       volume[j]! += n1;
       badVolume[j]! += n1 * x[e]!;
       lowered[j]! += counted[e]! & +(x[e]! > MIDDLE);

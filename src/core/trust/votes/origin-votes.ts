@@ -3,7 +3,7 @@
  * the number of the origin. Carriers have no votes of their own, so that carried evidence never counts as agreement
  * between them.
  */
-import { heaviness, type VoteSpace } from '../../evidence/evidence.js';
+import { roundForComparison, type VoteSpace } from '../../evidence/evidence.js';
 import type { Carrier, Origins } from '../../registers/origins.js';
 import type { OriginFacts } from './columns.js';
 
@@ -76,7 +76,7 @@ export class OriginVotes implements OriginFacts {
   #take(origin: number, mass: number, x: number): void {
     let f = 0;
     while (f < this.#found && this.#origin[f] !== origin) f++;
-    if (f < this.#found && heaviness(mass) <= heaviness(this.#mass[f]!)) return;
+    if (f < this.#found && roundForComparison(mass) <= roundForComparison(this.#mass[f]!)) return;
     if (f === this.#found) this.#origin[this.#found++] = origin;
     this.#mass[f] = mass;
     this.#x[f] = x;

@@ -1,5 +1,5 @@
-/** Evidence as votes: one vote per entry with mass whose peer is not excluded. */
-import { putVote, type VoteSpace } from '../../evidence/evidence.js';
+/** Stores evidence as votes in columns: each entry with mass is one vote unless its peer is excluded. */
+import { type VoteSpace, writeVote } from '../../evidence/evidence.js';
 import type { EvidenceColumns, PeerFacts } from './columns.js';
 import type { Scratch } from './scratch.js';
 
@@ -50,13 +50,13 @@ export class VoteColumns implements Votes, VoteSpace {
     this.#allCounted = true;
   }
 
-  /** Marks a vote on the next player as not counted for its peer. */
-  leaveOut(vote: number): void {
+  /** Marks a vote on the player that is being filled as not counted for its peer. */
+  excludeVote(vote: number): void {
     this.counted[vote] = 0;
     this.#allCounted = false;
   }
 
-  /** Index at which the votes on the next player begin. */
+  /** Index at which the votes on the player that is being filled begin. */
   get end(): number {
     return this.offsets[this.players]!;
   }
@@ -82,7 +82,7 @@ export function readVotes(evidence: EvidenceColumns, { excluded }: PeerFacts, sc
     for (let e = offsets[i]!; e < offsets[i + 1]!; e++) {
       if (e > offsets[i]! && peer[e]! <= peer[e - 1]!)
         throw new Error('evidence: the entries of a player are not sorted by peer');
-      end = putVote(votes, end, peer[e]!, lowering[e]!, raising[e]!);
+      end = writeVote(votes, end, peer[e]!, lowering[e]!, raising[e]!);
     }
     votes.close(end, 0);
   }

@@ -5,9 +5,9 @@ import { limits } from '../../../limits.js';
 import type { ClusterValue } from '../../protocol/value-types.js';
 import { countUpTo } from '../arguments.js';
 import { awaitPurged } from '../byte-search.js';
+import { type CommandContext, examples, showing } from '../command-context.js';
 import { OperatorError } from '../node-client.js';
 import type { Rendered } from '../renderers.js';
-import { examples, type Session, showing } from '../session.js';
 import { facts, table } from '../table.js';
 
 interface ScrubOptions {
@@ -16,7 +16,7 @@ interface ScrubOptions {
   readonly maxWals?: number;
 }
 
-export function addCluster(program: Command, session: Session): void {
+export function addCluster(program: Command, session: CommandContext): void {
   const { ask, done, dir, moveData } = session;
   const cluster = program
     .command('cluster')
@@ -105,7 +105,7 @@ export function addCluster(program: Command, session: Session): void {
 }
 
 /** Searches a member's folder; the line that says that nothing was found. */
-async function searched(session: Session, folder: string, marker: string): Promise<string> {
+async function searched(session: CommandContext, folder: string, marker: string): Promise<string> {
   const path = resolve(folder);
   await showing(session, `searching ${path}`, () => awaitPurged(path, marker));
   return `no file in ${path} holds bytes from before the last scrub`;

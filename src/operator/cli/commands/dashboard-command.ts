@@ -5,10 +5,10 @@
 import type { Command } from 'commander';
 import { limits } from '../../../limits.js';
 import { hashPassword, passwordFile, passwordProblem } from '../../dashboard/sessions/password.js';
+import { type CommandContext, examples } from '../command-context.js';
 import { OperatorError } from '../node-client.js';
-import { examples, type Session } from '../session.js';
 
-export function addDashboard(program: Command, session: Session): void {
+export function addDashboard(program: Command, session: CommandContext): void {
   const dashboard = program
     .command('dashboard')
     .description('set up the dashboard')
@@ -31,7 +31,7 @@ export function addDashboard(program: Command, session: Session): void {
     });
 }
 
-async function newPassword({ terminal }: Session): Promise<string> {
+async function newPassword({ terminal }: CommandContext): Promise<string> {
   if (terminal.askSecret === null) {
     const text = await terminal.input(limits.passwordLengthMax * 2 + 2);
     return sound(text.replace(/\r?\n$/, ''));

@@ -5,14 +5,14 @@ import { type DisputeStatus, disputeStatuses } from '../../../core/vocabulary.js
 import { limits } from '../../../limits.js';
 import type { Values } from '../../protocol/protocol.js';
 import type { DisputeValue } from '../../protocol/value-types.js';
+import { type CommandContext, examples, type Signed, signature, signed } from '../command-context.js';
 import type { Rendered } from '../renderers.js';
-import { examples, type Session, type Signed, signature, signed } from '../session.js';
 import { facts, table } from '../table.js';
 
 const exampleId = '3f2b8a51-7c1d-4a8e-9b35-6d0f4e2c1a90';
 const examplePeer = '0c4b2d0e-6f0a-4e0b-9c43-5f1a2b3c4d5e';
 
-export function addDisputes(program: Command, session: Session): void {
+export function addDisputes(program: Command, session: CommandContext): void {
   const disputes = program.command('disputes').description('list and decide the disputes of peers');
   disputes.addHelpText('after', examples('disputes list', `disputes uphold ${exampleId} --by alice`));
   disputes
@@ -39,7 +39,7 @@ export function addDisputes(program: Command, session: Session): void {
   }
 }
 
-function addUphold(disputes: Command, { ask, done }: Session): void {
+function addUphold(disputes: Command, { ask, done }: CommandContext): void {
   interface Options extends Signed {
     readonly peer?: readonly string[];
   }
@@ -62,7 +62,7 @@ function addUphold(disputes: Command, { ask, done }: Session): void {
     });
 }
 
-async function allDisputes({ ask }: Session, status: DisputeStatus | undefined): Promise<DisputeValue[]> {
+async function allDisputes({ ask }: CommandContext, status: DisputeStatus | undefined): Promise<DisputeValue[]> {
   const all: DisputeValue[] = [];
   let from: number | null = 0;
   while (from !== null) {

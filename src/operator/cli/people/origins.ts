@@ -1,11 +1,11 @@
 /** `ptf origins`: the sources that peers may pass on, each of which counts as one witness whichever peer carries it. */
 import type { Command } from 'commander';
 import type { OriginValue } from '../../protocol/value-types.js';
+import { type CommandContext, examples, type Signed, signature, signed } from '../command-context.js';
 import type { Rendered } from '../renderers.js';
-import { examples, type Session, type Signed, signature, signed } from '../session.js';
 import { printable, table } from '../table.js';
 
-export function addOrigins(program: Command, { ask, done }: Session): void {
+export function addOrigins(program: Command, { ask, done }: CommandContext): void {
   const origins = program.command('origins').description('list and declare the sources that peers may pass on');
   origins.addHelpText('after', examples('origins list', 'origins add public-ban-list --by alice'));
   origins

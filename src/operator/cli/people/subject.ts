@@ -2,9 +2,9 @@
 import type { Command } from 'commander';
 import { subjectExportSchema } from '../../protocol/subject-export.js';
 import { parseHash } from '../arguments.js';
-import { examples, type Session, type Signed, signature, signed } from '../session.js';
+import { type CommandContext, examples, type Signed, signature, signed } from '../command-context.js';
 
-export function addSubject(program: Command, { ask, done }: Session): void {
+export function addSubject(program: Command, { ask, done }: CommandContext): void {
   const hash = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
   const subject = program
     .command('subject')

@@ -5,7 +5,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { asOfTime } from '../../../../src/core/evidence/decay.js';
-import { unit } from '../../../../src/core/evidence/evidence.js';
+import { cappedMass } from '../../../../src/core/evidence/evidence.js';
 import { trustConstants } from '../../../../src/core/evidence/trust-constants.js';
 import { pairOf } from '../../../../src/core/tables/pair-number.js';
 import { HOME_BITS } from '../../../../src/core/tables/subject-index.js';
@@ -125,8 +125,8 @@ test('votes are counted on the players of each peer, agreement on those of each 
       const mass = subjects.entries.lowering(e) + subjects.entries.raising(e);
       x.set(j, subjects.entries.lowering(e) / mass);
       if (mix >= own[j]!) continue;
-      volume[j]! += unit(mass);
-      badVolume[j]! += unit(mass) * x.get(j)!;
+      volume[j]! += cappedMass(mass);
+      badVolume[j]! += cappedMass(mass) * x.get(j)!;
       reported[j]! += 1;
       if (voters.length === 1) alone[j]! += 1;
     }

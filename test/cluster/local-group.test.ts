@@ -1,7 +1,7 @@
 /** The changes of a node's role, and changes that follow before an earlier one has ended. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { GroupSite } from '../../src/cluster/group-site.js';
+import { LocalGroup } from '../../src/cluster/local-group.js';
 import type { GroupLoop } from '../../src/group/actor/loop.js';
 import type { Slot } from '../../src/group/ports/shared-log.js';
 import { DivergedError } from '../../src/group/ports/storage-errors.js';
@@ -35,7 +35,7 @@ class World {
     follow: () => void this.calls.push('loop follows'),
     replace: () => void this.calls.push('loop replaced'),
   };
-  readonly site = new GroupSite({
+  readonly site = new LocalGroup({
     log: this.log,
     // The loop has the members that a change of role uses.
     loop: () => this.#loop as unknown as GroupLoop,

@@ -1,13 +1,13 @@
 /**
- * The records of one pair of peer and player, newest first, with the facts that a withdrawal needs: a `ban_lifted`
- * hides what its peer had lowered before, its withdrawal restores the hidden mass, and an event that repeats another
- * counts once that one is withdrawn.
+ * Reads the linked records of one peer and player, newest first, as far as a withdrawal needs them. A `ban_lifted`
+ * hides earlier lowering mass of its peer, and its withdrawal restores that mass. If a repeated event is withdrawn,
+ * its repeat counts instead.
  */
 import { type EventTypeId, revokesLowering } from '../evidence/event-types.js';
 import type { EventAccepted, LogRecord } from './records.js';
 
 /** One record of a chain, reduced to the fields that a withdrawal needs. */
-export interface ChainLink {
+export interface PairRecord {
   readonly seq: number;
   /** The event, whether withdrawn or not, unless its bytes were erased; null for every other record. */
   readonly event: ChainEvent | null;
@@ -39,7 +39,7 @@ export interface Unhidden {
 }
 
 /** Returns the link of record `seq`, or null if the record belongs to no chain. */
-function chainLink(seq: number, record: LogRecord): (ChainLink & { readonly prev: number }) | null {
+function chainLink(seq: number, record: LogRecord): (PairRecord & { readonly prev: number }) | null {
   if (!('prev' in record)) return null;
   const { prev } = record;
   const link = { seq, prev, event: null, lowering: null, unhidden: [], counts: 0 };
@@ -64,14 +64,14 @@ function chainEvent(record: EventAccepted): ChainEvent {
  * to the next record that states sums, from which the hidden mass can be computed. Stops at `expiredSeq`, because older
  * records have left the log, and after `most` records.
  */
-export function chainTo(
+export function pairRecordsTo(
   read: (seq: number) => LogRecord,
   head: number,
   eventSeq: number,
   expiredSeq: number,
   most: number,
-): ChainLink[] {
-  const chain: ChainLink[] = [];
+): PairRecord[] {
+  const chain: PairRecord[] = [];
   let hides = false;
   for (let seq = head; seq > expiredSeq && chain.length < most; ) {
     const link = chainLink(seq, read(seq));

@@ -20,7 +20,7 @@ export interface WatchDeps {
   readonly log: Logger;
 }
 
-export class Watch {
+export class DashboardUpdates {
   readonly #deps: WatchDeps;
   readonly #startedMs = performance.now();
   readonly pace = new PaceHistory();
@@ -37,14 +37,14 @@ export class Watch {
   }
 
   start(): void {
-    const beat = () => {
-      this.beat().catch((error: unknown) =>
+    const update = () => {
+      this.update().catch((error: unknown) =>
         this.#deps.log.error({ err: error }, 'the dashboard could not be refreshed'),
       );
     };
-    this.#timer = setInterval(beat, limits.dashboardBeatMs);
+    this.#timer = setInterval(update, limits.dashboardBeatMs);
     this.#timer.unref();
-    beat();
+    update();
   }
 
   stop(): void {
@@ -52,7 +52,7 @@ export class Watch {
   }
 
   /** Takes a sample and updates every open page. */
-  async beat(): Promise<void> {
+  async update(): Promise<void> {
     if (this.#beating) return;
     this.#beating = true;
     try {

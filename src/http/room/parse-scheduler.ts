@@ -1,7 +1,6 @@
 /**
- * Spreads the parsing of batches over turns of the event loop: a full batch takes milliseconds, and whatever else has
- * arrived should not wait for a dozen of them. About one full batch is parsed in a turn of the loop; holders take
- * turns. New connections go first: the loop accepts only one of them in a turn.
+ * Limits the number of batch events that the node parses in one turn of the event loop, so that other work can run.
+ * Each holder receives a fair share of a turn. While new connections arrive, parsing runs in one period out of four.
  */
 import { FairQueue } from '../../core/fair-queue.js';
 import type { Holder } from '../../group/holder.js';
@@ -12,11 +11,11 @@ interface Waiting {
   readonly go: () => void;
 }
 
-export class ParseTurns {
+export class ParseScheduler {
   readonly #queue = new FairQueue<Holder, Waiting>(limits.fairShareEvents, ({ events }) => events);
   readonly #accepted: () => number;
   readonly #nextTurn: (run: () => void) => void;
-  /** Number of accepted connections at the last turn of the loop in which a batch waited. */
+  /** Number of accepted connections when `#begin` last ran. */
   #acceptedBefore = 0;
   /** When connections began to arrive, in ms of a monotonic clock; null if none arrive. */
   #acceptingSince: number | null = null;
@@ -50,7 +49,7 @@ export class ParseTurns {
     return this.#queue.size + events <= limits.parsingEventsMax;
   }
 
-  /** Number of waiting events that have their turn before `more` further events of a holder. */
+  /** Number of waiting events that are parsed before `more` further events of the holder. */
   eventsBefore(holder: Holder, more: number): number {
     return this.#queue.sizeBefore(holder, more);
   }
@@ -75,10 +74,10 @@ export class ParseTurns {
 
   #begin(): void {
     this.#scheduled = false;
-    // A turn of the loop that takes long is followed by more work, or a slow machine would parse too little.
+    // After a long turn, more events are parsed; otherwise a slow machine would parse too few.
     const byTime = (this.#now() - this.#scheduledAt) * limits.parsedEventsPerMs;
     this.#left = Math.min(limits.parsedEventsMax, Math.max(limits.parsedEventsPerLoop, byTime));
-    if (this.#leavesToOthers()) {
+    if (this.#yieldsToConnections()) {
       this.#schedule();
       return;
     }
@@ -91,8 +90,8 @@ export class ParseTurns {
     for (const { go } of turn) go();
   }
 
-  /** True if connections are being accepted, in three of four periods. */
-  #leavesToOthers(): boolean {
+  /** Returns whether parsing waits in this period because connections arrive; updates the connection count. */
+  #yieldsToConnections(): boolean {
     const accepted = this.#accepted();
     const isAccepting = accepted !== this.#acceptedBefore;
     this.#acceptedBefore = accepted;

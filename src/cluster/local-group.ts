@@ -1,16 +1,16 @@
 /**
- * Changes the group of this node with its role: it applies slots to log and state, leads, and follows again. These
- * steps run one at a time.
+ * Controls this node's copy of the group for the cluster member. It applies slots of the shared log, makes the node
+ * lead, and makes it follow again. These steps run one at a time.
  */
 import type { GroupLoop } from '../group/actor/loop.js';
 import type { Fence, Slot } from '../group/ports/shared-log.js';
 import { DivergedError } from '../group/ports/storage-errors.js';
-import type { MemberSite } from './member-deps.js';
+import type { MemberGroup } from './member-deps.js';
 
 /** The log of this node, as a follower and as the leader. */
 export interface FollowingLog {
   take(slots: readonly Slot[]): Promise<void>;
-  /** Returns whether the slot erases players, whom an earlier snapshot would bring back. */
+  /** Returns whether the slot erases players. A snapshot from before the slot would restore them. */
   forgets(slot: Slot): boolean;
   lead(fence: Fence): void;
   follow(): void;
@@ -19,7 +19,7 @@ export interface FollowingLog {
   readonly storingFrom: number | null;
 }
 
-export interface GroupSiteDeps {
+export interface LocalGroupDeps {
   readonly log: FollowingLog;
   /** Returns the loop of the group, which `reload` replaces. */
   readonly loop: () => GroupLoop;
@@ -35,14 +35,14 @@ export interface GroupSiteDeps {
   readonly replaced: () => void;
 }
 
-export class GroupSite implements MemberSite {
-  readonly #deps: GroupSiteDeps;
+export class LocalGroup implements MemberGroup {
+  readonly #deps: LocalGroupDeps;
   /** Counts the changes of role, so that a step can detect a later change. */
   #turn = 0;
-  /** The last step; the next one starts after it. */
+  /** The last step. The next step starts after the last step ends. */
   #steps: Promise<unknown> = Promise.resolve();
 
-  constructor(deps: GroupSiteDeps) {
+  constructor(deps: LocalGroupDeps) {
     this.#deps = deps;
   }
 
@@ -82,8 +82,8 @@ export class GroupSite implements MemberSite {
   }
 
   take(slots: readonly Slot[]): Promise<void> {
-    return this.#afterOthers(async () => {
-      this.#mustFollow(slots);
+    return this.#runInOrder(async () => {
+      this.#demandContinuation(slots);
       let plain: Slot[] = [];
       for (const slot of slots) {
         if (slot.redactions.length > 0) {
@@ -99,7 +99,7 @@ export class GroupSite implements MemberSite {
   }
 
   /** Throws `DivergedError` before this node's files hold any of the slots. */
-  #mustFollow(slots: readonly Slot[]): void {
+  #demandContinuation(slots: readonly Slot[]): void {
     const { appliedSeq } = this;
     const next = slots.find(({ firstSeq }) => firstSeq > appliedSeq);
     if (next === undefined || this.#deps.loop().actor.precedes(next)) return;
@@ -119,7 +119,7 @@ export class GroupSite implements MemberSite {
   lead(fence: Fence): Promise<void> {
     this.#turn += 1;
     const turn = this.#turn;
-    return this.#afterOthers(async () => {
+    return this.#runInOrder(async () => {
       if (turn !== this.#turn) return;
       const { log, loop, roleChanged, configure } = this.#deps;
       log.lead(fence);
@@ -142,7 +142,7 @@ export class GroupSite implements MemberSite {
     // These calls are synchronous, so that the node decides nothing while an earlier step ends.
     this.#deps.log.follow();
     this.#deps.loop().follow();
-    return this.#afterOthers(async () => {
+    return this.#runInOrder(async () => {
       const { log, loop, roleChanged, reload } = this.#deps;
       roleChanged();
       await log.settled();
@@ -154,7 +154,7 @@ export class GroupSite implements MemberSite {
     });
   }
 
-  #afterOthers<T>(step: () => Promise<T>): Promise<T> {
+  #runInOrder<T>(step: () => Promise<T>): Promise<T> {
     const done = this.#steps.then(step);
     this.#steps = done.catch(() => undefined);
     return done;

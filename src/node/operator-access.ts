@@ -1,4 +1,4 @@
-/** The operator's access to a node: the socket, and the ports of metrics and dashboard if they are enabled. */
+/** Opens the interfaces for the operator: the operator's socket and, if configured, the metrics and dashboard ports. */
 import type { Logger } from 'pino';
 import type { Pseudonyms } from '../core/hashing/pseudonym.js';
 import type { GroupApi } from '../group/api.js';
@@ -11,7 +11,7 @@ import { startOperatorSocket } from '../operator/protocol/socket-server.js';
 import { readPlayerId } from '../player-ids/player-id.js';
 import type { Config } from './config.js';
 import type { Closers } from './shutdown.js';
-import { demandListening, demandSocket } from './startup.js';
+import { listeningOrRefuse, socketOrRefuse } from './startup.js';
 import { version } from './version.js';
 
 export interface Address {
@@ -19,7 +19,7 @@ export interface Address {
   readonly port: number;
 }
 
-export interface Operation {
+export interface OperatorAccessDeps {
   readonly config: Config;
   readonly log: Logger;
   readonly clock: Clock;
@@ -33,7 +33,7 @@ export interface Operation {
   readonly sessions: Sessions;
 }
 
-export async function openOperation({
+export async function openOperatorAccess({
   config,
   log,
   clock,
@@ -44,14 +44,17 @@ export async function openOperation({
   pseudonyms,
   passwordHash,
   sessions,
-}: Operation): Promise<{ readonly metricsAddress: Address | null; readonly dashboardAddress: Address | null }> {
+}: OperatorAccessDeps): Promise<{
+  readonly metricsAddress: Address | null;
+  readonly dashboardAddress: Address | null;
+}> {
   const { metricsHost, metricsPort, dashboardHost, dashboardPort } = config;
-  const socket = await demandSocket(startOperatorSocket({ dir, group, version, log }), dir);
+  const socket = await socketOrRefuse(startOperatorSocket({ dir, group, version, log }), dir);
   closers.add(() => socket.close());
   const metricsServer =
     metricsPort === null
       ? null
-      : await demandListening(startMetricsServer(metrics, metricsHost, metricsPort, log), {
+      : await listeningOrRefuse(startMetricsServer(metrics, metricsHost, metricsPort, log), {
           port: 'METRICS_PORT',
           host: 'METRICS_HOST',
         });
@@ -59,12 +62,12 @@ export async function openOperation({
   const dashboard =
     dashboardPort === null
       ? null
-      : await demandListening(
+      : await listeningOrRefuse(
           startDashboard({
             host: dashboardHost,
             port: dashboardPort,
             group,
-            pseudonymise: (playerId) => pseudonyms.of(spelledAs(group.identity.playerIdKinds, playerId)),
+            pseudonymise: (playerId) => pseudonyms.of(canonicalOrGiven(group.identity.playerIdKinds, playerId)),
             sessions,
             passwordHash,
             traffic: () => metrics.traffic(),
@@ -86,7 +89,7 @@ function addressOf(server: Address | null): Address | null {
 }
 
 /** Returns the canonical form of an entered player id, if the group has one for it. */
-function spelledAs(kinds: readonly string[] | undefined, playerId: string): string {
+function canonicalOrGiven(kinds: readonly string[] | undefined, playerId: string): string {
   const found = kinds === undefined ? null : readPlayerId(playerId, { kinds });
   return found?.ok ? found.id : playerId;
 }

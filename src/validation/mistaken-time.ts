@@ -10,7 +10,7 @@ export interface MistakenTime {
 
 /** Seconds, milliseconds, microseconds and nanoseconds, each in milliseconds. */
 const unitsMs = [1_000, 1, 1e-3, 1e-6];
-/** A number counts as a time if it lies in this century. No number does in two units. */
+/** A number counts as a time if it lies in this century. No number lies in it in more than one unit. */
 const plausibleFrom = Date.UTC(2000, 0);
 const plausibleTo = Date.UTC(2100, 0);
 
@@ -25,7 +25,7 @@ export function mistakenTime(value: unknown): MistakenTime {
     return { found: 'a number in a string', meant: timeOfNumber(Number(value)) };
   }
   if (/^\d{4}-\d\d-\d\d$/.test(value)) return { found: 'a date without a time' };
-  // Longer texts are no notation of a time.
+  // No supported notation is longer.
   const parts = value.length > 64 ? null : dateTime.exec(value.trim());
   if (parts === null) return { found: 'another text' };
   const [, date, minutes, seconds = ':00', fraction, zone] = parts;

@@ -1,7 +1,7 @@
 /** How many batches are parsed in one turn of the event loop, and of whom. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ParseTurns } from '../../../src/http/room/parse-turns.js';
+import { ParseScheduler } from '../../../src/http/room/parse-scheduler.js';
 import { limits } from '../../../src/limits.js';
 
 const full = limits.batchEventsMax;
@@ -12,7 +12,7 @@ function loopOf() {
   let accepted = 0;
   const parsed: string[] = [];
   let nowMs = 0;
-  const turns = new ParseTurns(
+  const turns = new ParseScheduler(
     () => accepted,
     (run) => next.push(run),
     () => nowMs,

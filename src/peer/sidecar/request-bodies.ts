@@ -1,4 +1,4 @@
-/** The request bodies of the sidecar: a report and an entry of the allow list, checked member by member. */
+/** Checks the request bodies of the sidecar: reports and entries of the allow list. */
 import { bounds } from '../../client/bounds.js';
 import type { EventType } from '../../client/write/submission.js';
 import { LocalError, memberFault } from './local-error.js';
@@ -21,7 +21,7 @@ export interface AllowBody {
   readonly note: string;
 }
 
-/** The compiler compares this table with the contract's list. */
+/** The type requires every event type of the contract. */
 const eventTypes: Readonly<Record<EventType, true>> = {
   report_cheating: true,
   report_toxicity: true,
@@ -111,8 +111,15 @@ function gameOf(value: unknown, gameIds: readonly string[]): string {
   throw memberFault('/game_id', violation, `game_id must be one of this peer's games: ${gameIds.join(', ')}`);
 }
 
+/** Returns whether the calendar has the day. `Date.parse` reads February 30 as March 2. */
+function isDay(day: string): boolean {
+  const at = Date.parse(day);
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day);
+}
+
 function timeOf(value: unknown, member: string): number {
-  const at = typeof value === 'string' && rfc3339.test(value) ? Date.parse(value) : Number.NaN;
+  const at =
+    typeof value === 'string' && rfc3339.test(value) && isDay(value.slice(0, 10)) ? Date.parse(value) : Number.NaN;
   if (!Number.isNaN(at)) return at;
   const violation = value === undefined ? 'required' : 'format';
   throw memberFault(`/${member}`, violation, `${member} must be a time in RFC 3339, such as 2026-11-25T12:00:00Z`);

@@ -1,5 +1,6 @@
 /**
- * The context of every command of `ptf`: the terminal, the node behind its socket, and the helpers that commands share.
+ * Declares the context of every `ptf` command: the terminal, the node's socket and the access to data folders. It
+ * also contains helpers that commands share.
  */
 import type { Command } from 'commander';
 import type { VerifyReport } from '../../group/api.js';
@@ -74,7 +75,7 @@ export interface MovedData {
   readonly last_seq: number;
 }
 
-export interface Session
+export interface CommandContext
   extends Pick<
     CommandDeps,
     | 'runtime'
@@ -115,7 +116,7 @@ export function signature(by: string | undefined): Signed {
 
 /** Shows `what` on the terminal while `work` runs. */
 export async function showing<T>(
-  { terminal }: Session,
+  { terminal }: CommandContext,
   what: string,
   work: (progress: Progress) => Promise<T>,
 ): Promise<T> {
@@ -127,7 +128,7 @@ export async function showing<T>(
   }
 }
 
-/** Carries out commands and reports their progress. */
+/** Makes and restores backups and reports progress. */
 export interface BackupCommands {
   backUp(task: BackupTask, stands: OnCopyStatus): Promise<CopyOutcome<BackupManifest>>;
   restore(task: RestoreTask, stands: OnCopyStatus): Promise<CopyOutcome<RestoreReport>>;

@@ -1,4 +1,4 @@
-/** Finds the holder that a request's room is counted for. */
+/** Returns the holder to which the resources of a request are charged: the peer, or the address if no peer acts. */
 import type { PeerView } from '../../group/api.js';
 import type { Holder } from '../../group/holder.js';
 import { addressKeyOf } from './rate-limits.js';

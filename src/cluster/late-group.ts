@@ -1,13 +1,13 @@
 /** Stands for the group while the node has a role but the group is not recovered yet, and forwards to it afterwards. */
 import type { Fence, Slot } from '../group/ports/shared-log.js';
-import type { GroupSite } from './group-site.js';
-import type { MemberSite } from './member-deps.js';
+import type { LocalGroup } from './local-group.js';
+import type { MemberGroup } from './member-deps.js';
 
-export class LateSite implements MemberSite {
-  #site: GroupSite | null = null;
+export class LateGroup implements MemberGroup {
+  #site: LocalGroup | null = null;
   #waiting: { readonly seq: number; readonly done: () => void }[] = [];
 
-  bind(site: GroupSite): void {
+  bind(site: LocalGroup): void {
     this.#site = site;
   }
 
@@ -83,7 +83,7 @@ export class LateSite implements MemberSite {
     return this.appliedSeq >= seq;
   }
 
-  get #bound(): GroupSite {
+  get #bound(): LocalGroup {
     if (this.#site === null) throw new Error('cluster: the group is used before its recovery has ended');
     return this.#site;
   }

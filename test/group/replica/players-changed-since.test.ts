@@ -12,7 +12,7 @@ import { decideErasure } from '../../../src/core/rules/decide-removal.js';
 import { trustOf } from '../../../src/core/scoring/score.js';
 import { endOfMinute } from '../../../src/group/as-of.js';
 import { ChangeTable, type TouchedRows } from '../../../src/group/feed/change-table.js';
-import { touchedSince } from '../../../src/group/replica/resume-elsewhere.js';
+import { playersChangedSince } from '../../../src/group/replica/players-changed-since.js';
 import { dayMs, Given, hourMs, subjectOf, t0 } from '../../support/given.js';
 import { MemoryLog } from '../../support/memory-log.js';
 import { Random } from '../../support/random.js';
@@ -161,7 +161,7 @@ test('a reader that changes nodes has every verdict of the new node, whatever bo
       world.now += random.below(2 * dayMs);
       const next = second ?? world.table();
       if (second !== null) world.publish(second, new Map());
-      const touched = touchedSince(world.log, world.state, place.seq);
+      const touched = playersChangedSince(world.log, world.state, place.seq);
       if (touched === null) throw new Error('nobody was erased');
       world.resume(next, touched, place.asOf, reader);
       world.holds(reader);
@@ -179,7 +179,7 @@ test('a reader that moves gets no row of a player who has not moved', async () =
   await world.event(0, 'p3');
   await world.event(1, 'new');
   const second = world.table();
-  const touched = touchedSince(world.log, world.state, place.seq);
+  const touched = playersChangedSince(world.log, world.state, place.seq);
   assert.is(world.resume(second, touched!, place.asOf, reader), 2);
   world.holds(reader);
 });
@@ -189,7 +189,7 @@ test('new weights may move any player, so that a reader who moves gets every row
   for (let i = 0; i < 9; i++) await world.event(i % 4, `p${i}`);
   const { lastSeq } = world.state;
   await world.weigh(0.4);
-  assert.is(touchedSince(world.log, world.state, lastSeq), 'all');
+  assert.is(playersChangedSince(world.log, world.state, lastSeq), 'all');
 });
 
 test('after an erasure, or with a record that does not exist yet, a reader starts anew', async () => {
@@ -197,11 +197,11 @@ test('after an erasure, or with a record that does not exist yet, a reader start
   await world.event(0, 'p');
   await world.event(0, 'q');
   const { lastSeq } = world.state;
-  assert.is(touchedSince(world.log, world.state, lastSeq + 1), null);
+  assert.is(playersChangedSince(world.log, world.state, lastSeq + 1), null);
   const command = { caller: -2, subject: subjectOf('p'), commitment: 'c', by: 'test' };
   const group = { peersMax: 9, erasureQuotaPerDay: 9, erasureMode: 'peer' } as const;
   await world.apply(decideErasure(world.state, group, command, world.now).records);
-  assert.is(touchedSince(world.log, world.state, lastSeq), null);
+  assert.is(playersChangedSince(world.log, world.state, lastSeq), null);
 });
 
 test.run();

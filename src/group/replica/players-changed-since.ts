@@ -1,6 +1,6 @@
 /**
- * Reads from the log what a reader of the verdict stream lacks that was served by another node of the group: which
- * players the records have changed since. No table of the other node is needed.
+ * Finds the players that changed after a given log record. The verdict stream needs them to resume a reader that
+ * another node served before, because this node does not know which values that node sent.
  */
 import { subjectBytes } from '../../core/hashing/pseudonym.js';
 import type { LogRecord } from '../../core/records/records.js';
@@ -11,10 +11,10 @@ import type { LogReader } from '../ports/log.js';
 import { batchFrom } from '../recovery/recovery.js';
 
 /**
- * Reads the records after `seq` up to the newest one of the state. Null where that does not tell what a reader lacks: a
- * player was erased, whom the log no longer names, or there are too many records.
+ * Reads the records after `seq` up to the newest one of the state. Returns null if the records cannot tell: a player
+ * was erased, so the log no longer names the player, or there are too many records.
  */
-export function touchedSince(log: LogReader, state: GroupState, seq: number): TouchedRows | null {
+export function playersChangedSince(log: LogReader, state: GroupState, seq: number): TouchedRows | null {
   if (seq > state.lastSeq || state.lastSeq - seq > limits.streamResumeRecordsMax) return null;
   const touched = new Set<number>();
   let isAll = false;
@@ -36,7 +36,7 @@ export function touchedSince(log: LogReader, state: GroupState, seq: number): To
   return isAll ? 'all' : touched;
 }
 
-/** The row whose values a record may change; null: none; below 0: there is no such player any more. */
+/** The row whose values a record may change; null if no row changes; below 0 if the player no longer exists. */
 function reachOf(record: LogRecord, state: GroupState): number | 'all' | 'erased' | null {
   const rowOf = (subject: string | null) => (subject === null ? null : state.subjects.find(subjectBytes(subject)));
   switch (record.type) {

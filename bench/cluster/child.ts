@@ -14,9 +14,17 @@ export class Child {
   #paused = false;
   #wasKilled = false;
 
-  constructor(command: string, args: readonly string[], env: Readonly<Record<string, string>>, cwd: string) {
+  /** `detached`: signals of the terminal do not reach the process. */
+  constructor(
+    command: string,
+    args: readonly string[],
+    env: Readonly<Record<string, string>>,
+    cwd: string,
+    detached = false,
+  ) {
     const child = spawn(command, args, {
       cwd,
+      detached,
       env: { PATH: process.env.PATH, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -34,12 +34,21 @@ export interface EtcdOptions {
   readonly count?: number;
   /** `--quota-backend-bytes`. */
   readonly quotaBytes?: number;
+  /** Signals of the terminal do not reach the members. */
+  readonly detached?: boolean;
   /** Additional flags of every member. */
   readonly flags?: readonly string[];
   /** Opens a proxy to the port and returns its URL. The other members connect to the member only through the proxy. */
   readonly proxyTo?: (port: number) => Promise<string>;
   /** Returns the command that runs a member, for example pinned to a core. */
   readonly commandOf?: (command: string, args: readonly string[]) => [command: string, args: readonly string[]];
+}
+
+export interface MemberStart {
+  /** The members of the cluster that the member joins, itself included. Omitted: the member starts with all others. */
+  readonly joins?: readonly number[];
+  /** Additional flags of this start. */
+  readonly more?: readonly string[];
 }
 
 export class EtcdMembers {
@@ -98,22 +107,25 @@ export class EtcdMembers {
     return child;
   }
 
-  /** Starts a member for the first time or again. `state` is `existing` for a member that replaces another one. */
-  startMember(index: number, state: 'new' | 'existing' = 'new'): void {
-    const { flags = [], commandOf } = this.#options;
+  /** Starts a member for the first time or again. */
+  startMember(index: number, { joins, more = [] }: MemberStart = {}): void {
+    const { flags = [], commandOf, detached = false } = this.#options;
+    const initial = joins ?? this.names.map((_, at) => at);
     const client = this.endpoints[index]!;
     const args = [
       ['--name', this.names[index]!, '--data-dir', this.folders[index]!, '--log-level', 'error'],
       ['--listen-client-urls', client, '--advertise-client-urls', client],
       ['--listen-peer-urls', `http://127.0.0.1:${this.#peerPorts[index]}`],
       ['--initial-advertise-peer-urls', this.#peerUrls[index]!],
-      ['--initial-cluster', this.names.map((name, at) => `${name}=${this.#peerUrls[at]}`).join(',')],
-      ['--initial-cluster-state', state, '--initial-cluster-token', this.#folder.path],
+      ['--initial-cluster', initial.map((at) => `${this.names[at]}=${this.#peerUrls[at]}`).join(',')],
+      ['--initial-cluster-state', joins === undefined ? 'new' : 'existing'],
+      ['--initial-cluster-token', this.#folder.path],
       this.quotaBytes === undefined ? [] : ['--quota-backend-bytes', String(this.quotaBytes)],
       flags,
+      more,
     ].flat();
     const [command, all] = commandOf?.('etcd', args) ?? ['etcd', args];
-    this.#children[index] = new Child(command, all, {}, this.#folder.path);
+    this.#children[index] = new Child(command, all, {}, this.#folder.path, detached);
   }
 
   /** Removes a member and its data from the cluster, and adds a new member in its place. */
@@ -127,12 +139,42 @@ export class EtcdMembers {
       ?.split(',')[0];
     if (id === undefined) throw new Error(`no member is named ${this.names[index]}: ${list}`);
     await retried(() => this.ctl(others, ['member', 'remove', id]));
+    await this.#add(
+      index,
+      others,
+      this.names.map((_, at) => at),
+    );
+  }
+
+  /**
+   * Makes a cluster of one member from the data of a member whose others are lost, and adds new members in their place,
+   * by the steps of docs/operating/cluster.md.
+   */
+  async rebuildFrom(survivor: number): Promise<void> {
+    await this.member(survivor).kill('SIGTERM');
+    this.startMember(survivor, { more: ['--force-new-cluster'] });
+    await this.#isHealthy(survivor);
+    await this.member(survivor).kill('SIGTERM');
+    this.startMember(survivor);
+    await this.#isHealthy(survivor);
+    const members = [survivor];
+    for (const index of this.names.keys()) {
+      if (index === survivor) continue;
+      const others = members.map((at) => this.endpoints[at]!);
+      members.push(index);
+      await this.member(index).kill();
+      await this.#add(index, others, members);
+    }
+  }
+
+  /** Adds a member without data to the cluster of `others`. `members` includes the new one. */
+  async #add(index: number, others: readonly string[], members: readonly number[]): Promise<void> {
     rmSync(this.folders[index]!, { recursive: true, force: true });
-    // The remaining members refuse a change until they have agreed on a leader.
+    // The other members refuse a change until they have agreed on a leader.
     const add = ['member', 'add', this.names[index]!, `--peer-urls=${this.#peerUrls[index]}`];
     await retried(() => this.ctl(others, add));
-    this.startMember(index, 'existing');
-    await this.healthy();
+    this.startMember(index, { joins: members });
+    for (const at of members) await this.#isHealthy(at);
   }
 
   /** Returns the index of the member that leads the others; undefined if none leads. */
@@ -199,17 +241,19 @@ export class EtcdMembers {
 
   /** Resolves once every member answers a read that needs the majority. */
   async healthy(): Promise<void> {
+    for (const index of this.names.keys()) await this.#isHealthy(index);
+  }
+
+  async #isHealthy(index: number): Promise<void> {
     const giveUpMs = performance.now() + startedMs;
-    for (const [index, endpoint] of this.endpoints.entries()) {
-      for (;;) {
-        try {
-          await this.ctl([endpoint], ['get', 'any']);
-          break;
-        } catch (error) {
-          if (performance.now() > giveUpMs)
-            throw new Error(`${this.names[index]} is not healthy: ${this.member(index).output}`, { cause: error });
-          await delay(100);
-        }
+    for (;;) {
+      try {
+        await this.ctl([this.endpoints[index]!], ['get', 'any']);
+        return;
+      } catch (error) {
+        if (performance.now() > giveUpMs)
+          throw new Error(`${this.names[index]} is not healthy: ${this.member(index).output}`, { cause: error });
+        await delay(100);
       }
     }
   }

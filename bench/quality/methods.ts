@@ -25,23 +25,12 @@ export type MethodName = keyof typeof methodLabels;
 
 export const methodNames = Object.keys(methodLabels) as MethodName[];
 
-/** Methods that an operator could use instead of this service. The oracle needs the truth. */
-export const classicNames = [
-  'majority',
-  'beta',
-  'dawidSkene',
-  'eigenTrust',
-  'eigenTrustPre',
-] as const satisfies readonly MethodName[];
-
 /** Shares of good players hit at which the share of bad players caught is measured: the points of the plot. */
 export const hitShares = [0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.02, 0.03, 0.05, 0.1] as const;
 
 export interface Measures extends Quality {
   /** Mean distance from the truth over the targets of an attack; NaN without targets. */
   readonly targetError: number;
-  /** Share of the targets on the wrong side of 0.5; exactly 0.5 counts half. NaN without targets. */
-  readonly targetsWrong: number;
   /**
    * Share of bad players caught by the threshold that hits as many good players as the verdict `suspicious` or worse.
    * For `score` it is the share that the verdict itself catches.
@@ -56,7 +45,6 @@ export const measureNames = [
   'accuracy',
   'brier',
   'targetError',
-  'targetsWrong',
   'caughtAsVerdict',
   'caughtAtFewHits',
 ] as const satisfies readonly (keyof Measures)[];
@@ -75,7 +63,6 @@ export function measureAll(set: TrustSet, evidence: EvidenceColumns, readings: R
   const measure = (badness: Float64Array): MethodFigures => ({
     ...quality(badness, truth),
     targetError: meanError(badness, truth, targets),
-    targetsWrong: meanError(badness.map(side), truth, targets),
     caughtAsVerdict: shareCaught(badness, truth, hit),
     caughtAtFewHits: sharesCaught(badness, truth, (good) => [Math.floor(0.001 * good)])[0]!,
     caughtAt: sharesCaught(badness, truth, (good) => hitShares.map((share) => Math.floor(share * good))),
@@ -93,10 +80,6 @@ export function measureAll(set: TrustSet, evidence: EvidenceColumns, readings: R
     eigenTrustPre: measure(eigenTrust(evidence, preTrusted)),
     oracle: measure(oracle(evidence, truth, adversaries)),
   };
-}
-
-function side(p: number): number {
-  return p > 0.5 ? 1 : p < 0.5 ? 0 : 0.5;
 }
 
 /** Returns the mean of every figure over the groups. A NaN of a group is left out. */

@@ -23,8 +23,6 @@ export interface Row {
   readonly family: Family;
   /** The kind of attack; null for real votes, and for a file of an unknown kind. */
   readonly kind: KindName | null;
-  /** The attacked real set of an injected row. */
-  readonly base: string | null;
   /** One judgement for each group. */
   readonly judgements: readonly Judgement[];
   /** The mean over the groups. */
@@ -114,7 +112,6 @@ async function dataJobs(options: RowOptions): Promise<Job[]> {
         name,
         family: !attacked ? 'real' : name.startsWith('sim_reportonly') ? 'report-only' : 'both-sided',
         kind: attacked ? kind : null,
-        base: null,
         groups: [() => set],
       });
       if (!attacked && options.injected) jobs.push(...injectedJobs(set, options));
@@ -132,7 +129,6 @@ function injectedJobs(set: TrustSet, options: RowOptions): Job[] {
       name: `${set.name}+${kind}`,
       family: 'real',
       kind: null,
-      base: set.name,
       groups: seedsOf(options).map((seed) => () => inject(set, kind, seed)),
     }));
 }
@@ -143,7 +139,6 @@ function simulatedJobs(options: RowOptions): Job[] {
     name: kind,
     family: isReportOnly(kind) ? 'report-only' : 'both-sided',
     kind,
-    base: null,
     groups: seedsOf(options).map((seed) => () => simulate(kind, seed, options.size)),
   }));
 }

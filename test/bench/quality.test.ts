@@ -85,7 +85,6 @@ function judgementOf(value: number): Judgement {
     accuracy: value,
     brier: value,
     targetError: value,
-    targetsWrong: value,
     caughtAsVerdict: value,
     caughtAtFewHits: value,
     caughtAt: hitShares.map(() => value),
@@ -109,7 +108,6 @@ function rowsOf(names: readonly KindName[], value: number): Row[] {
     name,
     family: isReportOnly(name) ? 'report-only' : 'both-sided',
     kind: name,
-    base: null,
     judgements: [judgement],
     methods: judgement.methods,
   }));

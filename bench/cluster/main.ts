@@ -1,0 +1,184 @@
+/**
+ * `npm run cluster`: a group on one machine to try it: three members of etcd, three nodes and a proxy. Prints their
+ * addresses. Ctrl-C ends them all and removes their files. A process that is killed starts again after a few seconds.
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { Command } from 'commander';
+import { temporaryFolder } from '../ending.js';
+import { freePorts } from '../free-ports.js';
+import { Balancer } from './balancer.js';
+import { Child } from './child.js';
+import { EtcdMembers, noEtcd } from './etcd-members.js';
+import { type GroupNode, settled } from './node-group.js';
+
+const count = 3;
+const restartMs = 5_000;
+const stopMs = 12_000;
+const outputChars = 2_000;
+const groupId = 'local';
+/** Settings of etcd: few old files, so that a scrub is soon over. */
+const [snapshotCount, maxWals] = ['10000', '2'];
+const main = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
+
+interface Options {
+  readonly port: string;
+  readonly salt: string;
+}
+
+let isEnding = false;
+
+/** Starts a process, and starts it again whenever it ends. */
+class Restarted {
+  readonly name: string;
+  readonly #start: () => Child;
+  #child: Child;
+
+  /** `child`: the process, if it runs already. */
+  constructor(name: string, start: () => Child, child = start()) {
+    this.name = name;
+    this.#start = start;
+    this.#child = child;
+    void this.#watch();
+  }
+
+  get child(): Child {
+    return this.#child;
+  }
+
+  async #watch(): Promise<void> {
+    while (!isEnding) {
+      const exit = await this.#child.ended;
+      if (isEnding) return;
+      console.log(`${this.name} ended (${exit}); it starts again in ${restartMs / 1000} s`);
+      if (typeof exit === 'number' && exit !== 0) console.log(this.#child.output.slice(-outputChars).trimEnd());
+      await delay(restartMs);
+      if (isEnding) return;
+      this.#child = this.#start();
+      console.log(`${this.name} is process ${this.#child.child.pid}`);
+    }
+  }
+}
+
+class LocalNode implements GroupNode {
+  readonly name: string;
+  readonly directUrl: string;
+  readonly dir: string;
+  readonly #env: Readonly<Record<string, string>>;
+  #process: Restarted | null = null;
+
+  constructor(name: string, port: number, dir: string, env: Readonly<Record<string, string>>) {
+    this.name = name;
+    this.directUrl = `http://127.0.0.1:${port}`;
+    this.dir = dir;
+    this.#env = {
+      ...env,
+      NODE_ID: name,
+      ADVERTISE_URL: this.directUrl,
+      DATA_DIR: dir,
+      HOST: '127.0.0.1',
+      PORT: String(port),
+    };
+  }
+
+  get process(): Child | undefined {
+    return this.#process?.child;
+  }
+
+  get lastOutput(): string {
+    return this.process?.output.slice(-outputChars) ?? '';
+  }
+
+  start(): void {
+    mkdirSync(this.dir, { recursive: true });
+    this.#process = new Restarted(this.name, () => new Child(process.execPath, [main], this.#env, this.dir, true));
+  }
+}
+
+/** Returns what the caller can do with the group. */
+function description(proxy: string, nodes: readonly LocalNode[], etcd: EtcdMembers, salt: string): string {
+  return [
+    `The group "${groupId}" runs; its salt is ${JSON.stringify(salt)}.`,
+    `  proxy   ${proxy}`,
+    ...nodes.map(({ name, directUrl, process }) => `  ${name}  ${directUrl}   process ${process!.child.pid}`),
+    ...etcd.endpoints.map((url, i) => `  ${etcd.names[i]}      ${url}   process ${etcd.member(i).child.pid}`),
+    'Try:',
+    `  curl -s ${proxy}/api/v1/health`,
+    `  curl -s ${proxy}/api/v1/peers/register -H 'Content-Type: application/json' -d '{"peer_name": "Arena", "game_ids": ["arena"]}'`,
+    `  TRUST_URL=${nodes.map(({ directUrl }) => directUrl).join(',')} TRUST_GROUP_SALT=${JSON.stringify(salt)} TRUST_PEER_ID=… TRUST_API_KEY=… node examples/match-server.mjs`,
+    `  DATA_DIR=${nodes[0]!.dir} npx ptf cluster status`,
+    `  kill -9 PROCESS      a node or a member; it starts again after ${restartMs / 1000} s`,
+    'Ctrl-C ends all of it and removes its files.',
+  ].join('\n');
+}
+
+/** Ends the nodes, which return their leases to etcd, and then the members. */
+async function end(nodes: readonly LocalNode[], etcd: EtcdMembers): Promise<void> {
+  await Promise.all(
+    nodes.map(async ({ process: child }) => {
+      const late = setTimeout(() => void child?.kill('SIGKILL'), stopMs);
+      await child?.kill('SIGTERM');
+      clearTimeout(late);
+    }),
+  );
+  await etcd.stop();
+}
+
+const { port, salt } = new Command('cluster')
+  .description('Runs a group on this machine: three members of etcd, three nodes and a proxy.')
+  .option('--port <n>', 'port of the proxy; 0 picks a free one', '8080')
+  .option('--salt <text>', 'salt of the group', process.env.GROUP_SALT ?? 'a salt for trials alone')
+  .parse()
+  .opts<Options>();
+
+const missing = noEtcd();
+if (missing !== undefined) {
+  console.error(missing);
+  process.exit(1);
+}
+/** Ends this process. What was started until now is ended with it. */
+let stop = async (code: number): Promise<void> => process.exit(code);
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop(0));
+const folder = temporaryFolder('ptf-local-');
+const flags = ['--snapshot-count', snapshotCount, '--max-wals', maxWals, '--max-snapshots', '2'];
+const etcd = await EtcdMembers.start({ flags, detached: true });
+const env = {
+  CLUSTER: 'etcd',
+  ETCD_ENDPOINTS: etcd.endpoints.join(','),
+  ETCD_SNAPSHOT_COUNT: snapshotCount,
+  ETCD_MAX_WALS: maxWals,
+  CLUSTER_SECRET: randomBytes(32).toString('hex'),
+  GROUP_ID: groupId,
+  GROUP_SALT: salt,
+  LOG_LEVEL: 'warn',
+};
+const ports = await freePorts(count);
+const nodes = ports.map((at, i) => new LocalNode(`node-${i + 1}`, at, join(folder.path, `node-${i + 1}`), env));
+const balancer = new Balancer(nodes.map(({ directUrl }) => directUrl));
+stop = async (code) => {
+  if (isEnding) return;
+  isEnding = true;
+  balancer.close();
+  await end(nodes, etcd);
+  folder.remove();
+  process.exit(code);
+};
+for (const [i, name] of etcd.names.entries()) {
+  const again = (): Child => {
+    etcd.startMember(i);
+    return etcd.member(i);
+  };
+  new Restarted(name, again, etcd.member(i));
+}
+try {
+  for (const node of nodes) node.start();
+  const proxy = `http://127.0.0.1:${await balancer.listen(Number(port))}`;
+  await settled(nodes);
+  if (!isEnding) console.log(description(proxy, nodes, etcd, salt));
+} catch (error) {
+  if (!isEnding) console.error(error instanceof Error ? error.message : String(error));
+  await stop(1);
+}

@@ -1,114 +1,108 @@
-/** The commands that a node sends to the leader: their arguments as JSON, and their execution on the leader. */
-import type { DecideDispute } from '../core/commands.js';
+/**
+ * The changes of the group that a node sends to the leader: their arguments as JSON, and their execution on the leader.
+ * A command is a method of `GroupApi` with its arguments.
+ */
 import { subjectBytes, subjectHex } from '../core/hashing/pseudonym.js';
-import type { PeerRelation } from '../core/relations.js';
 import { bytesOf, keyOf } from '../core/tables/event-columns.js';
-import type { PeerStatus } from '../core/vocabulary.js';
-import { type Outcome, type Refusal, refused } from '../errors.js';
-import type {
-  AcceptedEvent,
-  AllowedPlayer,
-  DisputeView,
-  Erasure,
-  EventSubmission,
-  GroupApi,
-  IssuedKey,
-  OriginView,
-  PeerView,
-  Registration,
-  SubjectExport,
-} from '../group/api.js';
-import type { Holder } from '../group/holder.js';
+import { type Refusal, refused } from '../errors.js';
+import type { EventSubmission, GroupApi, PeerView } from '../group/api.js';
 
-type EncodedEvent = Omit<EventSubmission, 'subject'> & { readonly subject: string | null };
-
-/** `caller` is the id of a peer; null if authentication is off. */
-export interface CommandArgs {
-  readonly submit: {
-    readonly caller: string | null;
-    readonly events: readonly EncodedEvent[];
-    readonly holder: Holder | null;
-  };
-  readonly register: { readonly registration: Registration; readonly by: string; readonly byOperator: boolean };
-  readonly withdraw: { readonly caller: string | null; readonly eventId: string };
-  readonly erase: { readonly caller: string | null; readonly subject: string };
-  readonly setPeerStatus: { readonly peerId: string; readonly status: PeerStatus; readonly by: string };
-  readonly rotateKey: { readonly peerId: string; readonly overlapMs: number; readonly by: string };
-  readonly dispute: {
-    readonly caller: string | null;
-    readonly subject: string;
-    readonly text: string;
-    readonly against?: string;
-  };
-  readonly changeOrigin: { readonly change: 'add' | 'remove'; readonly name: string; readonly by: string };
-  readonly decideDispute: {
-    readonly decision: DecideDispute['decision'];
-    readonly disputeId: string;
-    readonly peerIds: readonly string[];
-    readonly by: string;
-  };
-  readonly exportSubject: { readonly subject: string; readonly by: string };
-  readonly setPublicKey: { readonly peerId: string; readonly publicKey: string | null; readonly by: string };
-  readonly allowPlayer: {
-    readonly subject: string;
-    readonly until: number;
-    readonly note: string;
-    readonly by: string;
-  };
-  readonly disallowPlayer: { readonly subject: string; readonly by: string };
-  readonly preTrust: { readonly change: 'add' | 'remove'; readonly peerId: string; readonly by: string };
-  readonly purgePeers: { readonly idleMs: number; readonly by: string };
-  readonly relatePeers: {
-    readonly relation: PeerRelation['relation'];
-    readonly peerId: string;
-    readonly otherId: string;
-    readonly by: string;
-  };
-  readonly confirmErasure: { readonly subject: string; readonly by: string };
+interface Codec {
+  encode(value: unknown): unknown;
+  decode(value: unknown): unknown;
 }
 
-export interface CommandValues {
-  readonly submit: Outcome<AcceptedEvent>[];
-  readonly register: Outcome<IssuedKey>;
-  readonly withdraw: Outcome<{ readonly withdrawnAt: number }>;
-  readonly erase: Outcome<Erasure>;
-  readonly setPeerStatus: Outcome<PeerView>;
-  readonly rotateKey: Outcome<IssuedKey>;
-  readonly dispute: Outcome<{ readonly id: string; readonly openedAt: number }>;
-  readonly changeOrigin: Outcome<OriginView>;
-  readonly decideDispute: Outcome<DisputeView>;
-  readonly exportSubject: Outcome<SubjectExport>;
-  readonly setPublicKey: Outcome<PeerView>;
-  readonly allowPlayer: Outcome<AllowedPlayer>;
-  readonly disallowPlayer: Outcome<null>;
-  readonly preTrust: Outcome<{ readonly preTrusted: readonly string[] }>;
-  readonly purgePeers: Outcome<readonly string[]>;
-  readonly relatePeers: Outcome<null>;
-  readonly confirmErasure: Outcome<Erasure>;
+const caller: Codec = {
+  encode: (peer) => (peer as PeerView | null)?.peerId ?? null,
+  // `execute` looks the peer up.
+  decode: (peerId) => peerId,
+};
+
+const subject: Codec = {
+  encode: (bytes) => subjectHex(bytes as Uint8Array),
+  decode: (hex) => subjectBytes(hex as string),
+};
+
+const events: Codec = {
+  encode: (given) =>
+    (given as readonly EventSubmission[]).map((event) => ({
+      ...event,
+      subject: event.subject === null ? null : subjectHex(bytesOf(event.subject)),
+    })),
+  decode: (given) =>
+    (given as readonly { readonly subject: string | null }[]).map((event) => ({
+      ...event,
+      subject: event.subject === null ? null : keyOf(subjectBytes(event.subject)),
+    })),
+};
+
+interface Command {
+  /** Codecs of the first arguments. All other arguments are JSON. */
+  readonly codecs?: readonly Codec[];
+  /** The change must be in effect on every node before it is answered, such as a revoked key. */
+  readonly isEverywhere?: true;
 }
 
-export type CommandName = keyof CommandArgs;
+export const commands = {
+  submit: { codecs: [caller, events] },
+  withdraw: { codecs: [caller] },
+  erase: { codecs: [caller, subject] },
+  dispute: { codecs: [caller, subject] },
+  // The export is a record of the audit.
+  exportSubject: { codecs: [subject] },
+  confirmErasure: { codecs: [subject] },
+  allowPlayer: { codecs: [subject], isEverywhere: true },
+  disallowPlayer: { codecs: [subject], isEverywhere: true },
+  register: { isEverywhere: true },
+  setPeerStatus: { isEverywhere: true },
+  rotateKey: { isEverywhere: true },
+  setPublicKey: { isEverywhere: true },
+  preTrust: { isEverywhere: true },
+  purgePeers: { isEverywhere: true },
+  relatePeers: { isEverywhere: true },
+  changeOrigin: { isEverywhere: true },
+  decideDispute: { isEverywhere: true },
+} as const satisfies { readonly [N in keyof GroupApi]?: Command };
 
+export type CommandName = keyof typeof commands;
+export type CommandArgs<N extends CommandName> = Parameters<GroupApi[N]>;
+export type CommandValue<N extends CommandName> = Awaited<ReturnType<GroupApi[N]>>;
+
+/** A command with encoded arguments. */
 export interface CommandCall<N extends CommandName = CommandName> {
   readonly name: N;
-  readonly args: CommandArgs[N];
+  readonly args: readonly unknown[];
 }
 
-export function encodeEvents(events: readonly EventSubmission[]): EncodedEvent[] {
-  return events.map((event) => ({
-    ...event,
-    subject: event.subject === null ? null : subjectHex(bytesOf(event.subject)),
-  }));
+export function encodeCall<N extends CommandName>(name: N, args: CommandArgs<N>): CommandCall<N> {
+  const { codecs = [] }: Command = commands[name];
+  const encoded = args.map((value, i) => codecs[i]?.encode(value) ?? value);
+  // JSON has no undefined, and null is a value.
+  while (encoded.at(-1) === undefined && encoded.length > 0) encoded.pop();
+  return { name, args: encoded };
 }
 
-function decodeEvents(events: readonly EncodedEvent[]): EventSubmission[] {
-  return events.map((event) => ({
-    ...event,
-    subject: event.subject === null ? null : keyOf(subjectBytes(event.subject)),
-  }));
+/** Returns the refusal of a command. Each event of a batch has an outcome of its own. */
+export function refusalOf<N extends CommandName>(name: N, args: readonly unknown[], refusal: Refusal): CommandValue<N> {
+  const value = name === 'submit' ? (args[1] as readonly unknown[]).map(() => refusal) : refusal;
+  return value as CommandValue<N>;
 }
 
-type Handler<N extends CommandName> = (group: GroupApi, args: CommandArgs[N]) => Promise<CommandValues[N]>;
+/** Executes a command on the group of this node, which leads. Returns undefined for an unknown command. */
+export function execute<N extends CommandName>(
+  group: GroupApi,
+  { name, args }: CommandCall<N>,
+): Promise<CommandValue<N>> | undefined {
+  if (!Object.hasOwn(commands, name)) return undefined;
+  const { codecs = [] }: Command = commands[name];
+  const decoded = args.map((value, i) => codecs[i]?.decode(value) ?? value);
+  if (codecs[0] === caller) {
+    const peer = callerOf(group, decoded[0] as string | null);
+    if (isRefusal(peer)) return Promise.resolve(refusalOf(name, args, peer));
+    decoded[0] = peer;
+  }
+  return Reflect.apply(group[name], group, decoded) as Promise<CommandValue<N>>;
+}
 
 /** Returns the caller's peer on the leader, because the state of the sending node may be older. */
 function callerOf(group: GroupApi, peerId: string | null): PeerView | null | Refusal {
@@ -118,47 +112,6 @@ function callerOf(group: GroupApi, peerId: string | null): PeerView | null | Ref
   return peer.status === 'active' ? peer : refused('peer_not_active');
 }
 
-function isRefusal(caller: PeerView | null | Refusal): caller is Refusal {
-  return caller !== null && 'ok' in caller;
-}
-
-const handlers: { readonly [N in CommandName]: Handler<N> } = {
-  async submit(group, { caller: id, events, holder }) {
-    const caller = callerOf(group, id);
-    if (isRefusal(caller)) return events.map(() => caller);
-    return group.submit(caller, decodeEvents(events), holder ?? undefined);
-  },
-  register: (group, { registration, by, byOperator }) => group.register(registration, by, byOperator),
-  async withdraw(group, { caller: id, eventId }) {
-    const caller = callerOf(group, id);
-    return isRefusal(caller) ? caller : group.withdraw(caller, eventId);
-  },
-  async erase(group, { caller: id, subject }) {
-    const caller = callerOf(group, id);
-    return isRefusal(caller) ? caller : group.erase(caller, subjectBytes(subject));
-  },
-  setPeerStatus: (group, { peerId, status, by }) => group.setPeerStatus(peerId, status, by),
-  rotateKey: (group, { peerId, overlapMs, by }) => group.rotateKey(peerId, overlapMs, by),
-  async dispute(group, { caller: id, subject, text, against }) {
-    const caller = callerOf(group, id);
-    return isRefusal(caller) ? caller : group.dispute(caller, subjectBytes(subject), text, against);
-  },
-  changeOrigin: (group, { change, name, by }) => group.changeOrigin(change, name, by),
-  decideDispute: (group, { decision, disputeId, peerIds, by }) => group.decideDispute(decision, disputeId, peerIds, by),
-  exportSubject: (group, { subject, by }) => group.exportSubject(subjectBytes(subject), by),
-  setPublicKey: (group, { peerId, publicKey, by }) => group.setPublicKey(peerId, publicKey, by),
-  allowPlayer: (group, { subject, until, note, by }) => group.allowPlayer(subjectBytes(subject), until, note, by),
-  disallowPlayer: (group, { subject, by }) => group.disallowPlayer(subjectBytes(subject), by),
-  preTrust: (group, { change, peerId, by }) => group.preTrust(change, peerId, by),
-  purgePeers: (group, { idleMs, by }) => group.purgePeers(idleMs, by),
-  relatePeers: (group, { relation, peerId, otherId, by }) => group.relatePeers(relation, peerId, otherId, by),
-  confirmErasure: (group, { subject, by }) => group.confirmErasure(subjectBytes(subject), by),
-};
-
-/** Executes a command on the group of this node, which leads. Returns undefined for an unknown command. */
-export function execute<N extends CommandName>(
-  group: GroupApi,
-  call: CommandCall<N>,
-): Promise<CommandValues[N]> | undefined {
-  return Object.hasOwn(handlers, call.name) ? handlers[call.name](group, call.args) : undefined;
+function isRefusal(peer: PeerView | null | Refusal): peer is Refusal {
+  return peer !== null && 'ok' in peer;
 }

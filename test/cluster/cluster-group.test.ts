@@ -1,7 +1,7 @@
 /** A node of a cluster decides changes itself if it leads, and otherwise asks the leader. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ClusterGroup, type ClusterSite } from '../../src/cluster/cluster-group.js';
+import { type ClusterSite, createClusterGroup } from '../../src/cluster/cluster-group.js';
 import type { CommandName } from '../../src/cluster/commands.js';
 import { LinkError } from '../../src/cluster/link-client.js';
 import type { refused } from '../../src/errors.js';
@@ -31,7 +31,7 @@ function node(ask: () => unknown, isLeaderAtFirst = false) {
     refusal: () => noLeader(),
     appliedElsewhere: async () => void calls.push('applied elsewhere'),
   };
-  return { group: new ClusterGroup(local, site, {} as ClusterOperations), calls, state };
+  return { group: createClusterGroup(local, site, {} as ClusterOperations), calls, state };
 }
 
 test('the leader decides here, and waits for the others where a change must hold everywhere', async () => {

@@ -6,7 +6,7 @@ import { hash, randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { ClusterGroup } from '../../cluster/cluster-group.js';
+import { createClusterGroup } from '../../cluster/cluster-group.js';
 import type { CommandCall, CommandName } from '../../cluster/commands.js';
 import { LeaderDuties } from '../../cluster/duties.js';
 import { LateGroup } from '../../cluster/late-group.js';
@@ -67,7 +67,7 @@ export class ClusterNode {
   #formingFence: Fence | null = null;
   #writer: SharedLogWriter | null = null;
   /** Null while the group is being recovered. */
-  #group: ClusterGroup | null = null;
+  #group: GroupApi | null = null;
   readonly #scrub: LocalScrub;
   #closing: Promise<void> | null = null;
 
@@ -339,7 +339,7 @@ export class ClusterNode {
       refusal: () => (this.member.isUnreachable ? logUnreachable() : noLeader()),
       appliedElsewhere: () => this.#nodeLink.appliedElsewhere(),
     };
-    this.#group = new ClusterGroup(local, site, this.#operations);
+    this.#group = createClusterGroup(local, site, this.#operations);
     return this.#group;
   }
 

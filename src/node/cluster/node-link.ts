@@ -3,7 +3,7 @@
  * parts of this node. It decides nothing itself.
  */
 import { setMaxListeners } from 'node:events';
-import { type CommandCall, type CommandName, type CommandValues, execute } from '../../cluster/commands.js';
+import { type CommandCall, type CommandName, type CommandValue, execute } from '../../cluster/commands.js';
 import type { LateGroup } from '../../cluster/late-group.js';
 import { type LinkClient, LinkError } from '../../cluster/link-client.js';
 import { LinkRefusedError, type LinkRequest } from '../../cluster/link-server.js';
@@ -51,7 +51,7 @@ export class NodeLink {
    * no other node leads, or if this one does; then nothing was done. Rejects with `LinkError` if no leader could be
    * reached, or if the leader got the command and did not answer.
    */
-  async ask<N extends CommandName>(call: CommandCall<N>): Promise<CommandValues[N] | null> {
+  async ask<N extends CommandName>(call: CommandCall<N>): Promise<CommandValue<N> | null> {
     const { member, nodeId, elapsed } = this.#deps;
     const endAt = elapsed() + limits.leaderWaitMs;
     member.forwarded += 1;
@@ -85,12 +85,12 @@ export class NodeLink {
     leader: LeaderView,
     call: CommandCall<N>,
     waitMs: number,
-  ): Promise<CommandValues[N] | null | LinkError> {
+  ): Promise<CommandValue<N> | null | LinkError> {
     const { link, site } = this.#deps;
     const { url } = leader;
     const at = { url, method: 'POST', path: '/command', timeoutMs: limits.forwardMs } as const;
     const request = { ...at, body: { ...call, waitMs }, signal: this.#forwards.signal };
-    let answer: { readonly value: CommandValues[N] | null; readonly seq: number };
+    let answer: { readonly value: CommandValue<N> | null; readonly seq: number };
     try {
       answer = await link.call(request);
     } catch (error) {

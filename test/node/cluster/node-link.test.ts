@@ -8,7 +8,7 @@ import { NodeLink, type NodeLinkDeps } from '../../../src/node/cluster/node-link
 import { rejection } from '../../contracts/log.js';
 import { until } from '../../support/until.js';
 
-const erase = { name: 'erase', args: { caller: null, subject: '' } } as const;
+const erase = { name: 'erase', args: [null, ''] } as const;
 const answer = { ok: true, value: null };
 
 interface TestLeader {

@@ -1,0 +1,79 @@
+/** Commands keep their arguments on the way to the leader. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import {
+  type CommandArgs,
+  type CommandCall,
+  type CommandName,
+  encodeCall,
+  execute,
+} from '../../src/cluster/commands.js';
+import { keyOf } from '../../src/core/tables/event-columns.js';
+import type { GroupApi, PeerView } from '../../src/group/api.js';
+
+const subject = Buffer.alloc(32, 7);
+const key = keyOf(subject);
+const peer = { peerId: 'p', status: 'active' } as PeerView;
+
+/** Sends a command through JSON to a leader that knows the peers, and returns the arguments that its method gets. */
+async function received<N extends CommandName>(name: N, args: CommandArgs<N>, known: PeerView | undefined = peer) {
+  let got: unknown = null;
+  const leader = new Proxy({} as GroupApi, {
+    get: (_, method) =>
+      method === 'peerById'
+        ? (id: string) => (id === known?.peerId ? known : undefined)
+        : async (...values: unknown[]) => {
+            got = values;
+            return { ok: true, value: String(method) };
+          },
+  });
+  const call = JSON.parse(JSON.stringify(encodeCall(name, args))) as CommandCall<N>;
+  return { outcome: (await execute(leader, call)) as unknown, got };
+}
+
+test('the leader gets the arguments that the node was given', async () => {
+  const event = { eventId: 'e', subject: key, severity: 0.5 } as unknown as CommandArgs<'submit'>[1][number];
+  const unhashed = { ...event, subject: null };
+  const calls: { [N in CommandName]?: CommandArgs<N> } = {
+    submit: [peer, [event, unhashed], 'address'],
+    withdraw: [peer, 'e'],
+    erase: [null, subject],
+    dispute: [peer, subject, 'why', 'other'],
+    allowPlayer: [subject, 5, 'note', 'op'],
+    setPublicKey: ['p', null, 'op'],
+    decideDispute: ['uphold', 'd', ['p'], 'op'],
+  };
+  for (const [name, args] of Object.entries(calls) as [CommandName, CommandArgs<CommandName>][]) {
+    const { got, outcome } = await received(name, args);
+    assert.equal(got, args, name);
+    assert.equal(outcome, { ok: true, value: name });
+  }
+});
+
+test('an argument that was left out stays so', async () => {
+  assert.equal((await received('dispute', [peer, subject, 'why', undefined])).got, [peer, subject, 'why']);
+  assert.equal((await received('submit', [null, []])).got, [null, []]);
+});
+
+test("the leader's state decides whether the caller may act, and each event of a batch is refused", async () => {
+  const revoked = { ...peer, status: 'revoked' } as PeerView;
+  const events = [{ subject: null }, { subject: null }] as unknown as CommandArgs<'submit'>[1];
+  const one = await received('withdraw', [peer, 'e'], revoked);
+  assert.is(one.got, null);
+  assert.is((one.outcome as { code: string }).code, 'peer_not_active');
+  const unknown = { ...peer, peerId: 'another' };
+  const all = (await received('submit', [peer, events], unknown)).outcome as { code: string }[];
+  assert.equal(
+    all.map(({ code }) => code),
+    ['invalid_api_key', 'invalid_api_key'],
+  );
+});
+
+test('only commands of the list are executed', () => {
+  const group = { trust: () => assert.unreachable(), peerById: () => assert.unreachable() } as unknown as GroupApi;
+  for (const name of ['trust', 'toString', '__proto__', 'verify'] as unknown as CommandName[]) {
+    assert.is(execute(group, { name, args: [] }), undefined);
+  }
+});
+
+test.run();

@@ -195,21 +195,22 @@ export class EtcdMembers {
     const bytes = (this.quotaBytes ?? 0) * part - (await this.dbBytes());
     const count = Math.max(0, Math.ceil(bytes / ballastBytes));
     const value = 'b'.repeat(ballastBytes);
-    for (let i = 0; i < count; i++) await this.ctl(this.endpoints, ['put', `${prefix}${i}`], value);
+    const put = (i: number) => this.ctl(this.endpoints, ['put', `${prefix}${i}`], value);
+    for (let i = 0; i < count; i++) await retried(() => put(i));
     return count;
   }
 
   /** Removes the keys of `fill` and frees their space. */
   async clear(prefix: string, count: number): Promise<void> {
     if (count === 0) return;
-    await this.ctl(this.endpoints, ['del', '--prefix', prefix]);
+    await retried(() => this.ctl(this.endpoints, ['del', '--prefix', prefix]));
     const { header } = await this.#status(this.endpoints[0]!);
     // The nodes compact too, and may have compacted a later revision.
     await this.ctl(this.endpoints, ['compact', header.revision]).catch((error: Error) => {
       if (!error.message.includes('compacted')) throw error;
     });
-    for (const endpoint of this.endpoints) await this.ctl([endpoint], ['defrag']);
-    await this.ctl(this.endpoints, ['alarm', 'disarm']);
+    for (const endpoint of this.endpoints) await retried(() => this.ctl([endpoint], ['defrag']));
+    await retried(() => this.ctl(this.endpoints, ['alarm', 'disarm']));
   }
 
   /** Returns the size of the first member's database. */

@@ -190,16 +190,24 @@ export class LeaderDuties {
     if (this.#redactedSeq === upTo) this.#redactedSeq = 0;
   }
 
-  /** Defragments one member after the other, the leading one last, because a member does not answer meanwhile. */
-  async defragment(signal?: AbortSignal): Promise<void> {
+  /**
+   * Defragments one member after the other, the leading one last, because a member does not answer meanwhile. Resolves
+   * to the number of members whose files may still contain deleted slots.
+   */
+  async defragment(signal?: AbortSignal): Promise<number> {
     const { members, defragment, onFailure } = this.#deps;
     const statuses = await members();
     const order = statuses.map((status, at) => ({ status, at })).filter(({ status }) => status !== null);
     order.sort((one, other) => Number(one.status!.leads) - Number(other.status!.leads));
+    let missed = statuses.length - order.length;
     for (const { at } of order) {
       if (signal?.aborted === true) throw new Error('the node is shutting down');
-      await defragment(at).catch((error: unknown) => onFailure('defragmenting a member of etcd', error));
+      await defragment(at).catch((error: unknown) => {
+        missed += 1;
+        onFailure('defragmenting a member of etcd', error);
+      });
     }
+    return missed;
   }
 }
 

@@ -31,7 +31,8 @@ export interface OperatorDeps {
   readonly pushWal: (settings: WalSettings, onProgress: OnProgress) => Promise<string>;
   /** The members' settings, unless a scrub names others. */
   readonly walSettings: WalSettings;
-  readonly defragmentAll: () => Promise<void>;
+  /** Resolves to the number of members of etcd that could not be defragmented. */
+  readonly defragmentAll: () => Promise<number>;
   /** ms since 1970. */
   readonly now: () => number;
 }
@@ -102,15 +103,14 @@ export class ClusterOperator implements ClusterOperations {
   }
 
   async #scrub(settings: WalSettings, onProgress: OnProgress): Promise<Outcome<ScrubResult>> {
-    const { log, members, pushWal, defragmentAll, now } = this.#deps;
+    const { log, pushWal, defragmentAll, now } = this.#deps;
     const due = await log.scrubDue();
-    const silent = (await members()).filter((status) => status === null).length;
     const marker = await pushWal(settings, onProgress);
-    await defragmentAll();
-    const complete = silent === 0;
+    const missed = await defragmentAll();
+    const complete = missed === 0;
     const detail = complete
       ? 'every member of etcd purged its write-ahead log and defragmented its database'
-      : `${silent} members of etcd did not answer: their files may still contain erased data`;
+      : `${missed} of etcd's members did not answer or refused the defragmentation (see the leader's log): their files may still contain erased data`;
     await log.putScrubbed({ at: now(), complete, detail, marker });
     if (complete && due !== null) await log.clearScrubDue(due);
     return granted({ complete, detail, marker });

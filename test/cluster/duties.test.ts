@@ -79,4 +79,21 @@ test('a scrub asks the other nodes that serve, and ends as soon as the node does
   assert.instance(await scrubbed, ScrubDeferredError);
 });
 
+test('members that are silent or refuse the defragmentation are counted, and the others are defragmented', async () => {
+  const done: number[] = [];
+  const failures: string[] = [];
+  const member = { leads: false } as unknown as NonNullable<Awaited<ReturnType<DutiesDeps['members']>>[number]>;
+  const { duties } = worldOf([], {
+    members: async () => [member, null, { ...member, leads: true }, member],
+    defragment: async (at) => {
+      if (at === 0) throw new Error('permission denied');
+      done.push(at);
+    },
+    onFailure: (_what, error) => void failures.push(String(error)),
+  });
+  assert.is(await duties.defragment(), 2);
+  assert.equal(done, [3, 2]);
+  assert.equal(failures, ['Error: permission denied']);
+});
+
 test.run();

@@ -2,7 +2,7 @@
 import { type ErrorCode, type ErrorDetails, errors } from '../errors.js';
 import { limits } from '../limits.js';
 import { eventId } from '../validation/identifiers.js';
-import type { Schema } from '../validation/schema.js';
+import { type Schema, shape } from '../validation/schema.js';
 import { dateTime } from './fields.js';
 
 const errorCodes = Object.keys(errors) as ErrorCode[];
@@ -25,18 +25,10 @@ const violationProperties = {
   limit: { type: 'number', description: 'The bound.' },
 } as const;
 
-export const violationSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['field', 'violation', 'error'],
-  properties: { ...violationProperties, error: errorText },
-} as const;
+export const violationSchema = shape({ ...violationProperties, error: errorText }, ['actual', 'limit']);
 
-export const violationsSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['field', 'violation'],
-  properties: {
+export const violationsSchema = shape(
+  {
     ...violationProperties,
     more: {
       type: 'array',
@@ -46,33 +38,23 @@ export const violationsSchema = {
       items: violationSchema,
     },
   },
-} as const;
+  ['actual', 'limit', 'more'],
+);
 
-export const invalidParameterSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['parameter', 'violation'],
-  properties: {
-    parameter: { type: 'string', description: 'The parameter whose id contains forbidden characters.' },
-    violation: { type: 'string', const: 'pattern' },
-  },
-} as const;
+export const invalidParameterSchema = shape({
+  parameter: { type: 'string', description: 'The parameter whose id contains forbidden characters.' },
+  violation: { type: 'string', const: 'pattern' },
+});
 
 export const missingKeySchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['expected_header', 'hint'],
+  ...shape({ expected_header: { type: 'string', const: 'X-Peer-API-Key' }, hint: { type: 'string' } }),
   description: 'Present if the request has an Authorization header, which is ignored.',
-  properties: { expected_header: { type: 'string', const: 'X-Peer-API-Key' }, hint: { type: 'string' } },
-} as const;
+};
 
 export const duplicateSchema = {
   anyOf: [
-    {
-      type: 'object',
-      additionalProperties: false,
-      required: ['event_id', 'originally_received_at'],
-      properties: {
+    shape(
+      {
         event_id: eventId,
         originally_received_at: dateTime,
         reason: {
@@ -81,74 +63,45 @@ export const duplicateSchema = {
           description: 'The event is no longer stored: an erasure of its player deleted it. Its id stays taken.',
         },
       },
-    },
-    {
-      type: 'object',
-      additionalProperties: false,
-      required: ['event_id', 'owner'],
-      properties: {
-        event_id: eventId,
-        owner: { type: 'string', const: 'other', description: "Another peer's event has this id." },
-      },
-    },
+      ['reason'],
+    ),
+    shape({
+      event_id: eventId,
+      owner: { type: 'string', const: 'other', description: "Another peer's event has this id." },
+    }),
   ],
 } as const;
 
-export const duplicateDisputeSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['dispute_id'],
-  properties: { dispute_id: { type: 'string', format: 'uuid', description: 'The dispute that is open.' } },
-} as const;
+export const duplicateDisputeSchema = shape({
+  dispute_id: { type: 'string', format: 'uuid', description: 'The dispute that is open.' },
+});
 
-export const canonicalFormsSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['canonical_forms'],
-  properties: {
-    canonical_forms: {
-      type: 'array',
-      minItems: 1,
-      description: 'The kinds of ids that the group accepts, and the canonical form of each.',
-      items: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['kind', 'form'],
-        properties: { kind: { type: 'string' }, form: { type: 'string', description: 'The reason, for people.' } },
-      },
-    },
+export const canonicalFormsSchema = shape({
+  canonical_forms: {
+    type: 'array',
+    minItems: 1,
+    description: 'The kinds of ids that the group accepts, and the canonical form of each.',
+    items: shape({ kind: { type: 'string' }, form: { type: 'string', description: 'The reason, for people.' } }),
   },
-} as const;
+});
 
-export const erasureQuotaSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['quota', 'per_day'],
-  properties: {
-    quota: { type: 'string', enum: ['peer', 'group'], description: 'Whose quota is used up.' },
-    per_day: { type: 'integer', description: 'Erasures that the quota allows in 24 hours, including waiting ones.' },
-  },
-} as const;
+export const erasureQuotaSchema = shape({
+  quota: { type: 'string', enum: ['peer', 'group'], description: 'Whose quota is used up.' },
+  per_day: { type: 'integer', description: 'Erasures that the quota allows in 24 hours, including waiting ones.' },
+});
 
-export const rateLimitSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['limit'],
-  properties: {
+export const rateLimitSchema = shape(
+  {
     limit: { type: 'string', description: 'Which limit was reached.' },
     per_s: { type: 'number', description: 'Number of requests that the limit allows per second.' },
     per_hour: { type: 'number', description: 'Number of requests that the limit allows per hour.' },
   },
-} as const;
+  ['per_s', 'per_hour'],
+);
 
-export const internalErrorSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['request_id'],
-  properties: {
-    request_id: { type: 'string', description: "Identifies the line in the node's log for the operator." },
-  },
-} as const;
+export const internalErrorSchema = shape({
+  request_id: { type: 'string', description: "Identifies the line in the node's log for the operator." },
+});
 
 export const unavailableSchema = {
   type: 'object',
@@ -183,12 +136,8 @@ const optionalDetails: readonly string[] = ['invalid_parameter', 'missing_api_ke
 export const errorDetailsSchema = { anyOf: Object.values(detailsByCode) } as const;
 
 function errorOf(code: Schema, details?: Schema, isRequired = false): Schema {
-  return {
-    type: 'object',
-    additionalProperties: false,
-    required: ['error', 'code', ...(isRequired ? ['details'] : [])],
-    properties: { error: errorText, code, ...(details === undefined ? {} : { details }) },
-  };
+  const properties: Readonly<Record<string, Schema>> = { error: errorText, code, ...(details && { details }) };
+  return shape(properties, isRequired ? [] : ['details']);
 }
 
 /** One branch for each code that has `details`, so that the code determines their type, and one for all other codes. */
@@ -209,21 +158,21 @@ export interface ErrorBody {
 }
 
 export const problemSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['type', 'title', 'status', 'detail', 'error', 'code'],
+  ...shape(
+    {
+      type: { type: 'string' },
+      title: { type: 'string' },
+      status: { type: 'integer' },
+      detail: { type: 'string' },
+      error: errorText,
+      code: errorCodeSchema,
+      details: errorDetailsSchema,
+    },
+    ['details'],
+  ),
   description:
     'Problem details (RFC 9457) with the members of the plain error as extensions. Sent if `Accept` asks for this type.',
-  properties: {
-    type: { type: 'string' },
-    title: { type: 'string' },
-    status: { type: 'integer' },
-    detail: { type: 'string' },
-    error: errorText,
-    code: errorCodeSchema,
-    details: errorDetailsSchema,
-  },
-} as const;
+};
 
 export interface ProblemBody extends ErrorBody {
   readonly type: string;

@@ -39,14 +39,3 @@ export const eventProperties = {
 
 /** Optional, from `schema_version` 1.1.0 on. */
 export const laterEventProperties = { origin: originName, reference } as const;
-
-export const eventFields = [
-  'schema_version',
-  'event_id',
-  'event_type',
-  'peer_id',
-  'player_id',
-  'game_id',
-  'severity',
-  'timestamp',
-] as const;

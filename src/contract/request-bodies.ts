@@ -4,18 +4,17 @@
  */
 import { limits } from '../limits.js';
 import { contactEmail, disputeText, gameIds, peerName, publicKey } from '../validation/identifiers.js';
-import type { FromSchema } from '../validation/schema.js';
-import { eventFields, eventProperties, laterEventProperties } from './fields.js';
+import { type FromSchema, shape } from '../validation/schema.js';
+import { eventProperties, laterEventProperties } from './fields.js';
 
 const signature = { description: 'Reserved. Any JSON value, which is neither validated nor used nor stored.' } as const;
 
 /** Used from `schema_version` 1.1.0 on. */
-export const eventSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: eventFields,
-  properties: { ...eventProperties, ...laterEventProperties, signature },
-} as const;
+export const eventSchema = shape({ ...eventProperties, ...laterEventProperties, signature }, [
+  'origin',
+  'reference',
+  'signature',
+]);
 export type EventBody = FromSchema<typeof eventSchema>;
 
 /** Used before 1.1.0: later fields are unknown fields. */
@@ -27,12 +26,9 @@ export const firstEventSchema = {
 /**
  * Validates a batch without its items. Items are validated one by one, so that an invalid one does not fail the others.
  */
-export const batchEnvelopeSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['events'],
-  properties: { events: { type: 'array', minItems: 1, maxItems: limits.batchEventsMax, items: {} } },
-} as const;
+export const batchEnvelopeSchema = shape({
+  events: { type: 'array', minItems: 1, maxItems: limits.batchEventsMax, items: {} },
+});
 export type BatchEnvelope = FromSchema<typeof batchEnvelopeSchema>;
 
 export const batchSchema = {
@@ -40,19 +36,14 @@ export const batchSchema = {
   properties: { events: { ...batchEnvelopeSchema.properties.events, items: eventSchema } },
 } as const;
 
-export const registrationSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['peer_name', 'game_ids'],
-  properties: { peer_name: peerName, game_ids: gameIds, contact_email: contactEmail, public_key: publicKey },
-} as const;
+export const registrationSchema = shape(
+  { peer_name: peerName, game_ids: gameIds, contact_email: contactEmail, public_key: publicKey },
+  ['contact_email', 'public_key'],
+);
 export type RegistrationBody = FromSchema<typeof registrationSchema>;
 
-export const disputeSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['text'],
-  properties: {
+export const disputeSchema = shape(
+  {
     text: disputeText,
     peer_id: {
       type: 'string',
@@ -61,5 +52,6 @@ export const disputeSchema = {
       description: 'The peer whose events are disputed, if the caller knows it; the operator decides.',
     },
   },
-} as const;
+  ['peer_id'],
+);
 export type DisputeBody = FromSchema<typeof disputeSchema>;

@@ -3,15 +3,12 @@ import { eventTypeNames } from '../core/evidence/event-types.js';
 import { identityModes, peerStatuses, pendingReasons, verdicts } from '../core/vocabulary.js';
 import { limits } from '../limits.js';
 import { eventId, gameId, playerId } from '../validation/identifiers.js';
-import type { FromSchema } from '../validation/schema.js';
+import { type FromSchema, shape } from '../validation/schema.js';
 import { errorCodeSchema, errorDetailsSchema } from './error-bodies.js';
-import { count, dateTime, eventFields, eventProperties, hashHex, laterEventProperties, nextCursor } from './fields.js';
+import { count, dateTime, eventProperties, hashHex, laterEventProperties, nextCursor } from './fields.js';
 
-export const storedEventSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: [...eventFields, 'received_at', 'status'],
-  properties: {
+export const storedEventSchema = shape(
+  {
     ...eventProperties,
     ...laterEventProperties,
     disputed: {
@@ -28,35 +25,29 @@ export const storedEventSchema = {
     received_at: dateTime,
     status: { type: 'string', const: 'accepted' },
   },
-} as const;
+  ['origin', 'reference', 'disputed'],
+);
 export type StoredEventBody = FromSchema<typeof storedEventSchema>;
 
-export const batchResultSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['accepted', 'duplicates', 'rejected', 'results'],
-  properties: {
-    accepted: count,
-    duplicates: count,
-    rejected: count,
-    results: {
-      type: 'array',
-      description: 'One entry per event, in the order sent.',
-      items: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['event_id', 'status'],
-        properties: {
-          event_id: { type: ['string', 'null'], description: 'As sent; null if it was not a string.' },
-          status: { type: 'integer', description: 'The answer that this event would get if it were sent alone.' },
-          code: errorCodeSchema,
-          error: { type: 'string' },
-          details: errorDetailsSchema,
-        },
+export const batchResultSchema = shape({
+  accepted: count,
+  duplicates: count,
+  rejected: count,
+  results: {
+    type: 'array',
+    description: 'One entry per event, in the order sent.',
+    items: shape(
+      {
+        event_id: { type: ['string', 'null'], description: 'As sent; null if it was not a string.' },
+        status: { type: 'integer', description: 'The answer that this event would get if it were sent alone.' },
+        code: errorCodeSchema,
+        error: { type: 'string' },
+        details: errorDetailsSchema,
       },
-    },
+      ['code', 'error', 'details'],
+    ),
   },
-} as const;
+});
 export type BatchResultBody = FromSchema<typeof batchResultSchema>;
 
 const peerProperties = {
@@ -80,89 +71,61 @@ export type RegisteredPeerBody = FromSchema<typeof registeredPeerSchema>;
 
 const everAccepted = 'Events ever accepted, including events withdrawn or erased since.';
 
-export const peerListSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['group', 'data', 'next_cursor'],
-  properties: {
-    group: {
-      type: 'object',
-      additionalProperties: false,
-      required: [
-        'group_id',
-        'identity_mode',
-        'salt_check',
-        'player_id_kinds',
-        'peer_count',
-        'player_count',
-        'event_count',
-      ],
-      description: 'Counts are cut to two significant digits, so that they do not reveal who reported whom.',
-      properties: {
-        group_id: { type: 'string' },
-        identity_mode: { type: 'string', enum: identityModes },
-        salt_check: {
-          type: ['string', 'null'],
-          pattern: '^[0-9a-f]{8}$',
-          description:
-            'The first 8 hexadecimal digits of SHA-256("ptf-salt-check" + group salt), by which a client detects a wrong salt; null if the operator does not publish it.',
-        },
-        player_id_kinds: {
-          anyOf: [{ type: 'array', items: { type: 'string' } }, { type: 'null' }],
-          description:
-            'The kinds of player ids that the group accepts, each in its canonical form only; null if ids are opaque. A person with several ids is known by the first of these kinds.',
-        },
-        peer_count: count,
-        player_count: count,
-        event_count: { ...count, description: everAccepted },
+export const peerListSchema = shape({
+  group: {
+    ...shape({
+      group_id: { type: 'string' },
+      identity_mode: { type: 'string', enum: identityModes },
+      salt_check: {
+        type: ['string', 'null'],
+        pattern: '^[0-9a-f]{8}$',
+        description:
+          'The first 8 hexadecimal digits of SHA-256("ptf-salt-check" + group salt), by which a client detects a wrong salt; null if the operator does not publish it.',
       },
-    },
-    data: {
-      type: 'array',
-      items: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['peer_id', 'peer_name', 'game_ids', 'status', 'registered_at'],
-        properties: {
-          ...peerProperties,
-          event_count: {
-            ...count,
-            description: `${everAccepted} Cut to two significant digits, without events of the last one to two hours. Present only with an active peer's key.`,
-          },
-          pre_trusted: { type: 'boolean', description: "Present only with an active peer's key." },
-        },
+      player_id_kinds: {
+        anyOf: [{ type: 'array', items: { type: 'string' } }, { type: 'null' }],
+        description:
+          'The kinds of player ids that the group accepts, each in its canonical form only; null if ids are opaque. A person with several ids is known by the first of these kinds.',
       },
-    },
-    next_cursor: nextCursor,
+      peer_count: count,
+      player_count: count,
+      event_count: { ...count, description: everAccepted },
+    }),
+    description: 'Counts are cut to two significant digits, so that they do not reveal who reported whom.',
   },
-} as const;
+  data: {
+    type: 'array',
+    items: shape(
+      {
+        ...peerProperties,
+        event_count: {
+          ...count,
+          description: `${everAccepted} Cut to two significant digits, without events of the last one to two hours. Present only with an active peer's key.`,
+        },
+        pre_trusted: { type: 'boolean', description: "Present only with an active peer's key." },
+      },
+      ['event_count', 'pre_trusted'],
+    ),
+  },
+  next_cursor: nextCursor,
+});
 export type PeerListBody = FromSchema<typeof peerListSchema>;
 
-export const auditPageSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['data', 'next_cursor'],
-  properties: {
-    data: {
-      type: 'array',
-      items: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['seq', 'at', 'action', 'actor', 'target', 'prev_hash', 'hash'],
-        properties: {
-          seq: count,
-          at: dateTime,
-          action: { type: 'string' },
-          actor: { type: 'string' },
-          target: { type: 'string' },
-          prev_hash: { type: 'string' },
-          hash: { type: 'string' },
-        },
-      },
-    },
-    next_cursor: nextCursor,
+export const auditPageSchema = shape({
+  data: {
+    type: 'array',
+    items: shape({
+      seq: count,
+      at: dateTime,
+      action: { type: 'string' },
+      actor: { type: 'string' },
+      target: { type: 'string' },
+      prev_hash: { type: 'string' },
+      hash: { type: 'string' },
+    }),
   },
-} as const;
+  next_cursor: nextCursor,
+});
 export type AuditPageBody = FromSchema<typeof auditPageSchema>;
 
 const verdict = { type: 'string', enum: verdicts } as const;
@@ -189,11 +152,8 @@ const evidence = {
   description: 'Evidence as reported and decayed, before peer weights apply. Absent if fewer than 3 peers contributed.',
 } as const;
 
-export const explanationSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['reasons', 'peers', 'witnesses', 'two_sided', 'pre_trusted', 'half_life_days', 'weights_based_on_seq'],
-  properties: {
+export const explanationSchema = shape(
+  {
     reasons: {
       type: 'array',
       minItems: 1,
@@ -220,13 +180,11 @@ export const explanationSchema = {
     lowering: evidence,
     raising: evidence,
   },
-} as const;
+  ['lowering', 'raising'],
+);
 
-export const trustScoreSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['player_id', 'score', 'confidence', 'verdict', 'event_count', 'updated_at'],
-  properties: {
+export const trustScoreSchema = shape(
+  {
     player_id: playerId,
     score: { type: 'number', minimum: 0, maximum: 100, description: '50 is neutral. At most 2 decimals.' },
     confidence,
@@ -236,172 +194,118 @@ export const trustScoreSchema = {
     updated_at: updatedAt,
     explain: { ...explanationSchema, description: 'Only with `explain=true`.' },
   },
-} as const;
+  ['allowed', 'explain'],
+);
 export type TrustScoreBody = FromSchema<typeof trustScoreSchema>;
 
-export const unknownPlayerSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['player_id', 'code'],
-  properties: { player_id: playerId, code: { type: 'string', const: 'player_not_found' } },
-} as const;
+export const unknownPlayerSchema = shape({ player_id: playerId, code: { type: 'string', const: 'player_not_found' } });
 
-export const matchScoresSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['data'],
-  properties: {
-    data: {
-      type: 'array',
-      description: 'One entry per id, in the order asked; a repeated id is answered twice.',
-      items: { anyOf: [trustScoreSchema, unknownPlayerSchema] },
-    },
+export const matchScoresSchema = shape({
+  data: {
+    type: 'array',
+    description: 'One entry per id, in the order asked; a repeated id is answered twice.',
+    items: { anyOf: [trustScoreSchema, unknownPlayerSchema] },
   },
-} as const;
+});
 export type MatchScoresBody = FromSchema<typeof matchScoresSchema>;
 
-export const verdictSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['player_id', 'verdict', 'confidence', 'updated_at'],
-  properties: { player_id: playerId, verdict, confidence, allowed, updated_at: updatedAt },
-} as const;
+export const verdictSchema = shape({ player_id: playerId, verdict, confidence, allowed, updated_at: updatedAt }, [
+  'allowed',
+]);
 export type VerdictBody = FromSchema<typeof verdictSchema>;
 
-export const playerEventsSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['player_id', 'total', 'summarised', 'summary', 'data', 'next_cursor'],
-  properties: {
-    player_id: playerId,
-    total: count,
-    summarised: {
-      ...count,
-      description: `How many of the newest events the summary covers, at most ${limits.summaryEventsMax}.`,
-    },
-    summary: {
-      type: 'array',
-      description: 'A single row `other` without a week if fewer than 3 peers contributed.',
-      items: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['event_type', 'count'],
-        properties: {
-          event_type: { type: 'string', enum: [...eventTypeNames, 'other'] },
-          week: { type: 'string', description: 'ISO 8601 week of the events.', examples: ['2026-W47'] },
-          count,
-        },
-      },
-    },
-    data: {
-      type: 'array',
-      description: "The caller's own events, newest first; empty without an active peer's key.",
-      items: storedEventSchema,
-    },
-    next_cursor: nextCursor,
+export const playerEventsSchema = shape({
+  player_id: playerId,
+  total: count,
+  summarised: {
+    ...count,
+    description: `How many of the newest events the summary covers, at most ${limits.summaryEventsMax}.`,
   },
-} as const;
+  summary: {
+    type: 'array',
+    description: 'A single row `other` without a week if fewer than 3 peers contributed.',
+    items: shape(
+      {
+        event_type: { type: 'string', enum: [...eventTypeNames, 'other'] },
+        week: { type: 'string', description: 'ISO 8601 week of the events.', examples: ['2026-W47'] },
+        count,
+      },
+      ['week'],
+    ),
+  },
+  data: {
+    type: 'array',
+    description: "The caller's own events, newest first; empty without an active peer's key.",
+    items: storedEventSchema,
+  },
+  next_cursor: nextCursor,
+});
 export type PlayerEventsBody = FromSchema<typeof playerEventsSchema>;
 
-export const openedDisputeSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['dispute_id', 'subject_hash', 'status', 'opened_at'],
-  properties: {
-    dispute_id: { type: 'string', format: 'uuid' },
-    subject_hash: hashHex,
-    status: { type: 'string', const: 'open' },
-    opened_at: dateTime,
-  },
-} as const;
+export const openedDisputeSchema = shape({
+  dispute_id: { type: 'string', format: 'uuid' },
+  subject_hash: hashHex,
+  status: { type: 'string', const: 'open' },
+  opened_at: dateTime,
+});
 export type OpenedDisputeBody = FromSchema<typeof openedDisputeSchema>;
 
-export const erasedEventsSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['total', 'data', 'next_cursor'],
-  properties: {
-    total: { ...count, description: "The caller's events that were deleted by an erasure of their player." },
-    data: {
-      type: 'array',
-      description:
-        'In the order of their erasure. The event id and the player are no longer known; an id that is sent again is answered 409 with `reason`.',
-      items: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['status', 'received_at', 'erased_at'],
-        properties: {
-          status: { type: 'string', const: 'subject_erased' },
-          received_at: {
-            ...dateTime,
-            description: 'The `received_at` of the answer with which the event was accepted.',
-          },
-          erased_at: {
-            ...dateTime,
-            description: 'Cut to the hour, so that it does not reveal who requested the erasure.',
-          },
-        },
+export const erasedEventsSchema = shape({
+  total: { ...count, description: "The caller's events that were deleted by an erasure of their player." },
+  data: {
+    type: 'array',
+    description:
+      'In the order of their erasure. The event id and the player are no longer known; an id that is sent again is answered 409 with `reason`.',
+    items: shape({
+      status: { type: 'string', const: 'subject_erased' },
+      received_at: {
+        ...dateTime,
+        description: 'The `received_at` of the answer with which the event was accepted.',
       },
-    },
-    next_cursor: nextCursor,
+      erased_at: {
+        ...dateTime,
+        description: 'Cut to the hour, so that it does not reveal who requested the erasure.',
+      },
+    }),
   },
-} as const;
+  next_cursor: nextCursor,
+});
 export type ErasedEventsBody = FromSchema<typeof erasedEventsSchema>;
 
-export const erasureSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['subject_hash', 'events_erased', 'erased_at', 'receipt'],
-  properties: {
-    subject_hash: hashHex,
-    events_erased: count,
-    erased_at: dateTime,
-    receipt: { type: 'string', description: 'The audit log keeps SHA-256(receipt + subject_hash).' },
-  },
-} as const;
+export const erasureSchema = shape({
+  subject_hash: hashHex,
+  events_erased: count,
+  erased_at: dateTime,
+  receipt: { type: 'string', description: 'The audit log keeps SHA-256(receipt + subject_hash).' },
+});
 export type ErasureBody = FromSchema<typeof erasureSchema>;
 
-export const pendingErasureSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['subject_hash', 'status', 'receipt', 'reason'],
-  properties: {
-    subject_hash: hashHex,
-    status: { type: 'string', const: 'pending' },
-    receipt: { type: 'string' },
-    reason: {
-      type: 'string',
-      enum: pendingReasons,
-      description:
-        'Why the erasure waits: the operator confirms every erasure, the peer registered less than a day ago, or other peers reported the player, too.',
-    },
+export const pendingErasureSchema = shape({
+  subject_hash: hashHex,
+  status: { type: 'string', const: 'pending' },
+  receipt: { type: 'string' },
+  reason: {
+    type: 'string',
+    enum: pendingReasons,
+    description:
+      'Why the erasure waits: the operator confirms every erasure, the peer registered less than a day ago, or other peers reported the player, too.',
   },
-} as const;
+});
 export type PendingErasureBody = FromSchema<typeof pendingErasureSchema>;
 
-export const withdrawalSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['event_id', 'withdrawn_at'],
-  properties: { event_id: eventId, withdrawn_at: dateTime },
-} as const;
+export const withdrawalSchema = shape({ event_id: eventId, withdrawn_at: dateTime });
 export type WithdrawalBody = FromSchema<typeof withdrawalSchema>;
 
 const address = { type: 'string', description: 'Relative to the address of the request.' } as const;
 
-export const indexSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['service', 'version', 'docs', 'openapi', 'health', 'peers'],
-  properties: {
-    service: { type: 'string', const: 'peer-trust-federation' },
-    version: { type: 'string' },
-    docs: address,
-    openapi: address,
-    health: address,
-    peers: address,
-  },
-} as const;
+export const indexSchema = shape({
+  service: { type: 'string', const: 'peer-trust-federation' },
+  version: { type: 'string' },
+  docs: address,
+  openapi: address,
+  health: address,
+  peers: address,
+});
 export type IndexBody = FromSchema<typeof indexSchema>;
 
 export const openApiSchema = {

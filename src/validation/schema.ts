@@ -27,6 +27,26 @@ export interface Schema {
   readonly examples?: readonly unknown[];
 }
 
+/** The schema of an object with these properties and no others. */
+export interface Shape<Properties, Optional> {
+  readonly type: 'object';
+  readonly additionalProperties: false;
+  readonly required: readonly Exclude<keyof Properties & string, Optional>[];
+  readonly properties: Properties;
+}
+
+/** Returns the schema of an object with these properties and no others, in which only the `optional` may be absent. */
+export function shape<
+  const Properties extends Readonly<Record<string, Schema>>,
+  Optional extends keyof Properties & string = never,
+>(properties: Properties, optional: readonly Optional[] = []): Shape<Properties, Optional> {
+  const optionalNames: ReadonlySet<string> = new Set(optional);
+  const required = Object.keys(properties).filter(
+    (name): name is Exclude<keyof Properties & string, Optional> => !optionalNames.has(name),
+  );
+  return { type: 'object', additionalProperties: false, required, properties };
+}
+
 interface Primitives {
   readonly string: string;
   readonly number: number;

@@ -14,7 +14,7 @@ import {
   peerName,
   publicKey,
 } from '../../validation/identifiers.js';
-import type { Schema } from '../../validation/schema.js';
+import { type Schema, shape } from '../../validation/schema.js';
 import { type Validator, validatorOf } from '../../validation/validator.js';
 import type { SubjectExportValue } from './subject-export.js';
 import type {
@@ -162,11 +162,6 @@ const peerId = {
   maxLength: limits.peerIdLength,
   pattern: operatorPatterns.moreThanBlanks,
 };
-
-function shape(properties: Readonly<Record<string, Schema>>, optional: readonly string[] = []): Schema {
-  const required = Object.keys(properties).filter((name) => !optional.includes(name));
-  return { type: 'object', additionalProperties: false, required, properties };
-}
 
 const schemas: Readonly<Record<CommandName, Schema>> = {
   status: shape({}),

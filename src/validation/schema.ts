@@ -57,11 +57,13 @@ interface Primitives {
 
 type Primitive<Name> = Name extends keyof Primitives ? Primitives[Name] : unknown;
 
-type ObjectOf<Properties, Required> = {
-  readonly [K in keyof Properties as K extends Required ? K : never]: FromSchema<Properties[K]>;
-} & {
-  readonly [K in keyof Properties as K extends Required ? never : K]?: FromSchema<Properties[K]>;
-};
+type ObjectOf<Properties, Required> = [keyof Properties] extends [never]
+  ? Readonly<Record<string, never>>
+  : {
+      readonly [K in keyof Properties as K extends Required ? K : never]: FromSchema<Properties[K]>;
+    } & {
+      readonly [K in keyof Properties as K extends Required ? never : K]?: FromSchema<Properties[K]>;
+    };
 
 /** The type of the values that a schema (declared `as const`) admits; `unknown` if the schema leaves it open. */
 export type FromSchema<S> = S extends { readonly const: infer Value }

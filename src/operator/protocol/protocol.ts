@@ -1,9 +1,9 @@
 /**
- * The protocol between the operator command and the node over the socket: the request of each command, its schema, and
- * its value. Both ends check requests with the same schemas.
+ * The protocol between the operator command and the node over the socket: the schema of each command's request, from
+ * which its type follows, and the type of its value. Both ends check requests with the same schemas.
  */
 import type { PeerRelation } from '../../core/relations.js';
-import { type DisputeStatus, disputeStatuses, type PeerStatus } from '../../core/vocabulary.js';
+import { disputeStatuses, peerStatuses } from '../../core/vocabulary.js';
 import { granted, type Outcome } from '../../errors.js';
 import { limits } from '../../limits.js';
 import {
@@ -14,7 +14,7 @@ import {
   peerName,
   publicKey,
 } from '../../validation/identifiers.js';
-import { type Schema, shape } from '../../validation/schema.js';
+import { type FromSchema, shape } from '../../validation/schema.js';
 import { type Validator, validatorOf } from '../../validation/validator.js';
 import type { SubjectExportValue } from './subject-export.js';
 import type {
@@ -32,76 +32,6 @@ import type {
   StatusValue,
   VerifyValue,
 } from './value-types.js';
-
-/** Name of the operator for the audit log; without it the log says `operator`. */
-interface Signed {
-  readonly by?: string;
-}
-
-export interface Requests {
-  readonly status: Readonly<Record<string, never>>;
-  /** Lists peers numbered from `from` on. */
-  readonly 'peers-list': { readonly from: number; readonly limit: number };
-  readonly 'peers-add': Signed & {
-    readonly peer_name: string;
-    readonly game_ids: readonly string[];
-    readonly contact_email?: string;
-    readonly public_key?: string;
-  };
-  /** Null removes the key. */
-  readonly 'peers-set-key': Signed & { readonly peer_id: string; readonly public_key: string | null };
-  readonly 'peers-status': Signed & { readonly peer_id: string; readonly status: PeerStatus };
-  readonly 'peers-rotate-key': Signed & { readonly peer_id: string; readonly overlap_ms: number };
-  /** Revokes peers that never sent an event. */
-  readonly 'peers-purge': Signed & { readonly idle_ms: number };
-  /** Declares whether two peers are one witness. */
-  readonly 'peers-relate': Signed & {
-    readonly relation: PeerRelation['relation'];
-    readonly peer_id: string;
-    readonly other_id: string;
-  };
-  readonly 'pretrust-list': Readonly<Record<string, never>>;
-  readonly 'pretrust-change': Signed & { readonly change: 'add' | 'remove'; readonly peer_id: string };
-  readonly 'origins-list': Readonly<Record<string, never>>;
-  readonly 'origins-change': Signed & { readonly change: 'add' | 'remove'; readonly name: string };
-  /** Lists disputes, the oldest first, from position `from` on; those with one status if it is given. */
-  readonly 'disputes-list': { readonly from: number; readonly limit: number; readonly status?: DisputeStatus };
-  /** `peer_ids`: to uphold, the peers whose events become void. */
-  readonly 'disputes-decide': Signed & {
-    readonly decision: 'uphold' | 'reject' | 'undo';
-    readonly dispute_id: string;
-    readonly peer_ids?: readonly string[];
-  };
-  readonly 'subject-export': Signed & { readonly subject_hash: string };
-  /** Lists entries from position `from` on. */
-  readonly 'allow-list': { readonly from: number; readonly limit: number };
-  /** `until`: ISO 8601 in UTC. */
-  readonly 'allow-add': Signed & { readonly subject_hash: string; readonly until: string; readonly note: string };
-  readonly 'allow-remove': Signed & { readonly subject_hash: string };
-  readonly 'erase-pending': Readonly<Record<string, never>>;
-  readonly erase: Signed & { readonly subject_hash: string };
-  /** The newest entries; with `before`, the newest ones below that sequence number. */
-  readonly 'audit-tail': { readonly count: number; readonly before?: number };
-  /** Entries with a sequence number above `after`. */
-  readonly 'audit-page': { readonly after: number; readonly limit: number };
-  /** Peer weights published after record `after`. */
-  readonly 'weights-page': { readonly after: number };
-  /** At least one of the three assumptions. */
-  readonly simulate: {
-    readonly pre_trusted?: readonly string[];
-    readonly without?: readonly string[];
-    readonly half_life_days?: number;
-    /** Largest number of players, and of peers, to list. */
-    readonly rows: number;
-  };
-  readonly verify: Readonly<Record<string, never>>;
-  readonly 'cluster-status': Readonly<Record<string, never>>;
-  readonly 'cluster-step-down': Readonly<Record<string, never>>;
-  readonly 'cluster-scrub': { readonly snapshot_count?: number; readonly max_wals?: number };
-  readonly 'cluster-forget': { readonly node_id: string };
-}
-
-export type CommandName = keyof Requests;
 
 export interface Values {
   readonly status: StatusValue;
@@ -151,34 +81,52 @@ export interface Values {
 /** Path prefix to which commands are posted. */
 export const commandPath = '/v1/';
 
-const count = (minimum: number, maximum: number) => ({ type: 'integer', minimum, maximum });
-/** A single line, because people read the audit log on terminals. */
-const by = { type: 'string', minLength: 1, maxLength: limits.peerNameLength, pattern: operatorPatterns.oneLine };
-const note = { type: 'string', minLength: 1, maxLength: limits.allowNoteLength, pattern: operatorPatterns.oneLine };
-const subjectHash = { type: 'string', pattern: operatorPatterns.subjectHash };
+const count = (minimum: number, maximum: number) => ({ type: 'integer', minimum, maximum }) as const;
+/**
+ * Name of the operator for the audit log; without it the log says `operator`. A single line, because people read the
+ * audit log on terminals.
+ */
+const by = {
+  type: 'string',
+  minLength: 1,
+  maxLength: limits.peerNameLength,
+  pattern: operatorPatterns.oneLine,
+} as const;
+const note = {
+  type: 'string',
+  minLength: 1,
+  maxLength: limits.allowNoteLength,
+  pattern: operatorPatterns.oneLine,
+} as const;
+const subjectHash = { type: 'string', pattern: operatorPatterns.subjectHash } as const;
 const peerId = {
   type: 'string',
   minLength: 1,
   maxLength: limits.peerIdLength,
   pattern: operatorPatterns.moreThanBlanks,
-};
+} as const;
 
-const schemas: Readonly<Record<CommandName, Schema>> = {
+const schemas = {
   status: shape({}),
+  /** Lists peers numbered from `from` on. */
   'peers-list': shape({ from: count(0, limits.peersMaxCeiling), limit: count(1, limits.pageMax) }),
   'peers-add': shape(
     { peer_name: peerName, game_ids: gameIds, contact_email: contactEmail, public_key: publicKey, by },
     ['contact_email', 'public_key', 'by'],
   ),
-  'peers-status': shape({ peer_id: peerId, status: { enum: ['active', 'suspended', 'revoked'] }, by }, ['by']),
+  'peers-status': shape({ peer_id: peerId, status: { enum: peerStatuses }, by }, ['by']),
   'peers-rotate-key': shape({ peer_id: peerId, overlap_ms: count(0, limits.keyOverlapMsMax), by }, ['by']),
+  /** Null removes the key. */
   'peers-set-key': shape({ peer_id: peerId, public_key: { ...publicKey, type: ['string', 'null'] }, by }, ['by']),
+  /** Revokes peers that never sent an event. */
   'peers-purge': shape({ idle_ms: count(0, limits.purgeIdleMsMax), by }, ['by']),
+  /** Declares whether two peers are one witness. */
   'peers-relate': shape({ relation: { enum: ['same', 'independent'] }, peer_id: peerId, other_id: peerId, by }, ['by']),
   'pretrust-list': shape({}),
   'pretrust-change': shape({ change: { enum: ['add', 'remove'] }, peer_id: peerId, by }, ['by']),
   'origins-list': shape({}),
   'origins-change': shape({ change: { enum: ['add', 'remove'] }, name: originName, by }, ['by']),
+  /** Lists disputes, the oldest first, from position `from` on; those with one status if it is given. */
   'disputes-list': shape(
     {
       from: count(0, Number.MAX_SAFE_INTEGER),
@@ -187,6 +135,7 @@ const schemas: Readonly<Record<CommandName, Schema>> = {
     },
     ['status'],
   ),
+  /** `peer_ids`: to uphold, the peers whose events become void. */
   'disputes-decide': shape(
     {
       decision: { enum: ['uphold', 'reject', 'undo'] },
@@ -196,15 +145,20 @@ const schemas: Readonly<Record<CommandName, Schema>> = {
     },
     ['peer_ids', 'by'],
   ),
-  'subject-export': shape({ subject_hash: { type: 'string', pattern: operatorPatterns.subjectHash }, by }, ['by']),
+  'subject-export': shape({ subject_hash: subjectHash, by }, ['by']),
+  /** Lists entries from position `from` on. */
   'allow-list': shape({ from: count(0, limits.allowedSubjectsMax), limit: count(1, limits.pageMax) }),
   'allow-add': shape({ subject_hash: subjectHash, until: { type: 'string', format: 'date-time' }, note, by }, ['by']),
   'allow-remove': shape({ subject_hash: subjectHash, by }, ['by']),
   'erase-pending': shape({}),
   erase: shape({ subject_hash: subjectHash, by }, ['by']),
+  /** The newest entries; with `before`, the newest ones below that sequence number. */
   'audit-tail': shape({ count: count(1, limits.pageMax), before: count(1, Number.MAX_SAFE_INTEGER) }, ['before']),
+  /** Entries with a sequence number above `after`. */
   'audit-page': shape({ after: count(0, Number.MAX_SAFE_INTEGER), limit: count(1, limits.pageMax) }),
+  /** Peer weights published after record `after`. */
   'weights-page': shape({ after: count(0, Number.MAX_SAFE_INTEGER) }),
+  /** At least one of the three assumptions, besides `rows`: the largest number of players, and of peers, to list. */
   simulate: {
     ...shape(
       {
@@ -215,7 +169,6 @@ const schemas: Readonly<Record<CommandName, Schema>> = {
       },
       ['pre_trusted', 'without', 'half_life_days'],
     ),
-    // One besides `rows`.
     minProperties: 2,
   },
   verify: shape({}),
@@ -227,6 +180,10 @@ const schemas: Readonly<Record<CommandName, Schema>> = {
   ),
   'cluster-forget': shape({ node_id: { type: 'string', minLength: 1, maxLength: limits.nodeIdLength } }),
 };
+
+export type CommandName = keyof typeof schemas;
+
+export type Requests = { readonly [C in CommandName]: FromSchema<(typeof schemas)[C]> };
 
 export function isCommandName(name: string): name is CommandName {
   return Object.hasOwn(schemas, name);

@@ -190,7 +190,7 @@ export interface VerifyReport {
 /** The disk under the data folder at the last check, in bytes. */
 export interface DiskStatus {
   readonly freeBytes: number;
-  /** The watermark. */
+  /** Free space below which writes are refused. */
   readonly minBytes: number;
   readonly logBytes: number;
   readonly snapshotsBytes: number;

@@ -9,7 +9,7 @@ import type { LogRecord } from '../../src/core/records/records.js';
 import type { StoredBatch } from '../../src/group/ports/log.js';
 import type { ExpectedHead } from '../../src/group/recovery/verification.js';
 import { verifyChain } from '../../src/operator/protocol/audit-chain.js';
-import type { AuditEntryValue } from '../../src/operator/protocol/value-types.js';
+import type { AuditEntryValue } from '../../src/operator/protocol/values.js';
 import { Machine } from '../group/machine.js';
 import { logOf } from '../support/log-of.js';
 import { MemorySnapshotStore } from '../support/memory-snapshots.js';

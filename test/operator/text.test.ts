@@ -6,7 +6,7 @@ import { limits } from '../../src/limits.js';
 import { countUpTo, parseCount, parseHash, parseNames, parseOverlap } from '../../src/operator/cli/arguments.js';
 import { cutLine, facts, printable, table } from '../../src/operator/cli/table.js';
 import { verifyChain } from '../../src/operator/protocol/audit-chain.js';
-import type { AuditEntryValue } from '../../src/operator/protocol/value-types.js';
+import type { AuditEntryValue } from '../../src/operator/protocol/values.js';
 
 test('an overlap is a number and a unit, at most a day', () => {
   assert.is(parseOverlap('0s'), 0);

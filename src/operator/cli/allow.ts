@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { limits } from '../../limits.js';
 import type { Values } from '../protocol/protocol.js';
-import type { AllowedPlayerValue } from '../protocol/value-types.js';
+import type { AllowedPlayerValue } from '../protocol/values.js';
 import { parseHash, parseUntil } from './arguments.js';
 import { type CommandContext, examples, type Signed, signature, signed } from './command-context.js';
 import * as show from './renderers.js';

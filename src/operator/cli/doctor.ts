@@ -6,8 +6,7 @@ import { userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { UnreadError } from '../../group/ports/storage-errors.js';
-import type { StatusValue } from '../protocol/value-types.js';
-import { verifyValue } from '../protocol/values.js';
+import { type StatusValue, verifyValue } from '../protocol/values.js';
 import { type CommandContext, examples } from './command-context.js';
 import {
   type FileFacts,

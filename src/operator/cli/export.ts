@@ -5,7 +5,7 @@
 import type { Command } from 'commander';
 import { limits } from '../../limits.js';
 import type { Values } from '../protocol/protocol.js';
-import type { AuditEntryValue, PublishedWeightsValue } from '../protocol/value-types.js';
+import type { AuditEntryValue, PublishedWeightsValue } from '../protocol/values.js';
 import { type CommandContext, examples, type Progress, showing } from './command-context.js';
 
 interface Page {

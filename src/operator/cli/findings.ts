@@ -2,7 +2,7 @@
  * Turns the facts of an examination into findings. Each judgement is a pure function, and each finding says what to do.
  */
 import type { IdentityMode } from '../../core/vocabulary.js';
-import type { StatusValue, VerifyValue } from '../protocol/value-types.js';
+import type { StatusValue, VerifyValue } from '../protocol/values.js';
 
 export interface Finding {
   readonly check: string;

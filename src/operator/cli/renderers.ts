@@ -14,7 +14,7 @@ import type {
   PreTrustValue,
   StatusValue,
   VerifyValue,
-} from '../protocol/value-types.js';
+} from '../protocol/values.js';
 import { facts, printable, table } from './table.js';
 
 /** The result of a command. */

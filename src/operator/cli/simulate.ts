@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import { verdicts } from '../../core/vocabulary.js';
 import { limits } from '../../limits.js';
 import type { Requests } from '../protocol/protocol.js';
-import type { SimulationValue } from '../protocol/value-types.js';
+import type { SimulationValue } from '../protocol/values.js';
 import { parseCount, parseHalfLife, parseNames, parsePeerSet } from './arguments.js';
 import { type CommandContext, examples, showing } from './command-context.js';
 import { OperatorError } from './node-client.js';

@@ -7,7 +7,7 @@ import { limits } from '../../limits.js';
 import { type Answers, answerCommand } from '../protocol/answers.js';
 import { type ChainReport, verifyChain } from '../protocol/audit-chain.js';
 import { type CommandName, isCommandName, type Values } from '../protocol/protocol.js';
-import type { AuditEntryValue } from '../protocol/value-types.js';
+import type { AuditEntryValue } from '../protocol/values.js';
 import { answerWith, type DashboardState } from './context.js';
 import type { DashboardUpdates } from './dashboard-updates.js';
 import type { LivePages } from './live.js';

@@ -1,5 +1,5 @@
 /** The values that the dashboard's server and its page exchange beyond the operator's commands. Types only. */
-import type { StatusValue } from '../protocol/value-types.js';
+import type { StatusValue } from '../protocol/values.js';
 
 /** Percentiles in ms, interpolated within the buckets of the metrics. */
 export interface PercentilesValue {

@@ -6,7 +6,6 @@ import { granted, type Outcome, refused } from '../../errors.js';
 import type { GroupApi, OnProgress } from '../../group/api.js';
 import { type CommandName, checkRequest, type Requests, type Values } from './protocol.js';
 import { subjectExportValue } from './subject-export.js';
-import type { PreTrustValue } from './value-types.js';
 import {
   allowedPlayerValue,
   auditEntryValue,
@@ -15,6 +14,7 @@ import {
   isoTime,
   listedPeerValue,
   originValue,
+  type PreTrustValue,
   peerValue,
   pendingErasureValue,
   preTrustValue,

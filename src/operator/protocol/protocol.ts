@@ -31,7 +31,7 @@ import type {
   SimulationValue,
   StatusValue,
   VerifyValue,
-} from './value-types.js';
+} from './values.js';
 
 export interface Values {
   readonly status: StatusValue;

@@ -1,4 +1,7 @@
-/** Converts views of the group into the wire values that the operator sees; each function is pure. */
+/**
+ * Converts views of the group into the wire values that the operator sees; each function is pure. Times are ISO 8601 in
+ * UTC. The type of each value follows from its function, as an interface, so that messages of the compiler name it.
+ */
 import { verdicts } from '../../core/vocabulary.js';
 import type {
   AllowedPlayer,
@@ -15,28 +18,13 @@ import type {
 } from '../../group/api.js';
 import type { ClusterStatus } from '../../group/cluster-api.js';
 import { limits } from '../../limits.js';
-import type {
-  AllowedPlayerValue,
-  AuditEntryValue,
-  ClusterValue,
-  DisputeValue,
-  ListedPeerValue,
-  OriginValue,
-  PeerValue,
-  PendingErasureValue,
-  PreTrustValue,
-  PublishedWeightsValue,
-  SimulationValue,
-  StatusValue,
-  VerifyValue,
-} from './value-types.js';
 
 export function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }
 
 /** `version` is this release. */
-export function statusValue(view: GroupStatus, version: string): StatusValue {
+export function statusValue(view: GroupStatus, version: string) {
   const { identity, weights, disk, check, ...status } = view;
   return {
     version,
@@ -73,8 +61,9 @@ export function statusValue(view: GroupStatus, version: string): StatusValue {
     },
   };
 }
+export interface StatusValue extends ReturnType<typeof statusValue> {}
 
-export function peerValue(peer: PeerView): PeerValue {
+export function peerValue(peer: PeerView) {
   return {
     peer_id: peer.peerId,
     peer_name: peer.peerName,
@@ -90,52 +79,57 @@ export function peerValue(peer: PeerView): PeerValue {
     b: peer.b,
   };
 }
+export interface PeerValue extends ReturnType<typeof peerValue> {}
 
-/** `signals` is undefined if the newest computation did not include the peer. */
-export function listedPeerValue(
-  peer: PeerView,
-  signals: PeerSignals | undefined,
-  sharedErasures: number,
-): ListedPeerValue {
-  const shared_erasures = sharedErasures;
-  if (signals === undefined) return { ...peerValue(peer), shared_erasures, signals: null };
-  const { players, sharedPlayers, discountedWith, oneWitnessWith } = signals;
-  const discounted = discountedWith.map((other) => ({
-    peer_id: other.peerId,
-    shared_players: other.sharedPlayers,
-    agreement: other.agreement,
-  }));
-  const oneWitness = oneWitnessWith.map(({ peerId, reason }) => ({ peer_id: peerId, reason }));
-  const value = {
+function signalsValue({ players, sharedPlayers, discountedWith, oneWitnessWith }: PeerSignals) {
+  return {
     players,
     shared_players: sharedPlayers,
-    discounted_with: discounted,
-    one_witness_with: oneWitness,
+    discounted_with: discountedWith.map((other) => ({
+      peer_id: other.peerId,
+      shared_players: other.sharedPlayers,
+      agreement: other.agreement,
+    })),
+    one_witness_with: oneWitnessWith.map(({ peerId, reason }) => ({ peer_id: peerId, reason })),
   };
-  return { ...peerValue(peer), shared_erasures, signals: value };
 }
 
-export function preTrustValue(peers: readonly PeerView[]): PreTrustValue {
+/** `signals` is undefined if the newest computation did not include the peer. */
+export function listedPeerValue(peer: PeerView, signals: PeerSignals | undefined, sharedErasures: number) {
+  return {
+    ...peerValue(peer),
+    shared_erasures: sharedErasures,
+    signals: signals === undefined ? null : signalsValue(signals),
+  };
+}
+export interface ListedPeerValue extends ReturnType<typeof listedPeerValue> {}
+
+export function preTrustValue(peers: readonly PeerView[]) {
   return {
     pre_trusted: peers.map(({ peerId, peerName, status }) => ({ peer_id: peerId, peer_name: peerName, status })),
   };
 }
+export interface PreTrustValue extends ReturnType<typeof preTrustValue> {}
 
-export function allowedPlayerValue({ subject, entryId, until, note }: AllowedPlayer): AllowedPlayerValue {
+export function allowedPlayerValue({ subject, entryId, until, note }: AllowedPlayer) {
   return { subject_hash: subject, entry_id: entryId, until: isoTime(until), note };
 }
+export interface AllowedPlayerValue extends ReturnType<typeof allowedPlayerValue> {}
 
-export function pendingErasureValue({ subject, requestedAt }: PendingErasure): PendingErasureValue {
+export function pendingErasureValue({ subject, requestedAt }: PendingErasure) {
+  // Thirty days after the request: the time by which the operator should decide.
   const due = requestedAt + limits.erasureDueMs;
   return { subject_hash: subject, requested_at: isoTime(requestedAt), due_at: isoTime(due) };
 }
+export interface PendingErasureValue extends ReturnType<typeof pendingErasureValue> {}
 
-export function originValue({ name, declaredAt, isDeclared, carriers, weight, tau, a, b }: OriginView): OriginValue {
-  const status = isDeclared ? 'declared' : 'removed';
+export function originValue({ name, declaredAt, isDeclared, carriers, weight, tau, a, b }: OriginView) {
+  const status: 'declared' | 'removed' = isDeclared ? 'declared' : 'removed';
   return { name, status, declared_at: isoTime(declaredAt), carriers, weight, tau, a, b };
 }
+export interface OriginValue extends ReturnType<typeof originValue> {}
 
-export function disputeValue(view: DisputeView): DisputeValue {
+export function disputeValue(view: DisputeView) {
   const { id, openedAt, peerId, subject, text, against, status, decidedAt, voids, reporters } = view;
   return {
     dispute_id: id,
@@ -150,32 +144,29 @@ export function disputeValue(view: DisputeView): DisputeValue {
     reporters,
   };
 }
+export interface DisputeValue extends ReturnType<typeof disputeValue> {}
 
-export function auditEntryValue(entry: AuditEntry): AuditEntryValue {
+export function auditEntryValue(entry: AuditEntry) {
   const { seq, at, action, actor, target, prevHash, hash } = entry;
   return { seq, at: isoTime(at), action, actor, target, prev_hash: prevHash, hash };
 }
+export interface AuditEntryValue extends ReturnType<typeof auditEntryValue> {}
 
-export function publishedWeightsValue({
-  seq,
-  at,
-  basedOnSeq,
-  computedAt,
-  pi,
-  peers,
-}: PublishedWeights): PublishedWeightsValue {
+export function publishedWeightsValue({ seq, at, basedOnSeq, computedAt, pi, peers }: PublishedWeights) {
   const named = peers.map(({ peerId, ...figures }) => ({ peer_id: peerId, ...figures }));
   const times = { at: isoTime(at), based_on_seq: basedOnSeq, computed_at: isoTime(computedAt) };
   return { seq, ...times, bad_share: pi, peers: named };
 }
+export interface PublishedWeightsValue extends ReturnType<typeof publishedWeightsValue> {}
 
-export function simulationValue(simulation: SimulationView): SimulationValue {
+export function simulationValue(simulation: SimulationView) {
   const { seq, at, players, verdicts: table, changed, peers } = simulation;
   const counts = verdicts.flatMap((was) => verdicts.filter((is) => is !== was).map((is) => table[was][is]));
   return {
     seq,
     at: isoTime(at),
     players,
+    /** Number of players whose verdict changes; `changed` lists some of them. */
     changed_count: counts.reduce((sum, count) => sum + count, 0),
     changed: changed.map(({ subject, events, before, after }) => ({
       subject_hash: subject,
@@ -192,14 +183,17 @@ export function simulationValue(simulation: SimulationView): SimulationValue {
     })),
   };
 }
+export interface SimulationValue extends ReturnType<typeof simulationValue> {}
 
 /** Converts a report to wire names, also one that was made without a node. */
-export function verifyValue(report: VerifyReport): VerifyValue {
+export function verifyValue(report: VerifyReport) {
   const { ok, lastSeq, batches, records, auditEntries, snapshots, faults } = report;
   return { ok, last_seq: lastSeq, batches, records, audit_entries: auditEntries, snapshots, faults };
 }
+export interface VerifyValue extends ReturnType<typeof verifyValue> {}
 
-export function clusterValue(status: ClusterStatus): ClusterValue {
+/** Describes the nodes of a group and the members of etcd, as one node sees them. */
+export function clusterValue(status: ClusterStatus) {
   const { leader, lastTakeover, nodes, members, scrubbed } = status;
   const newest = Math.max(status.appliedSeq, ...nodes.map(({ applied }) => applied));
   return {
@@ -237,3 +231,4 @@ export function clusterValue(status: ClusterStatus): ClusterValue {
     scrubbed: scrubbed && { ...scrubbed, at: isoTime(scrubbed.at) },
   };
 }
+export interface ClusterValue extends ReturnType<typeof clusterValue> {}

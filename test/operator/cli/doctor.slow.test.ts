@@ -30,7 +30,7 @@ import {
   judgeStore,
   judgeVersions,
 } from '../../../src/operator/cli/findings.js';
-import type { StatusValue } from '../../../src/operator/protocol/value-types.js';
+import type { StatusValue } from '../../../src/operator/protocol/values.js';
 import { dataFileOf } from '../../../src/store/files/lmdb-file.js';
 import { logFolderOf } from '../../../src/store/log/lmdb-log.js';
 import { verifyAny } from '../../../src/workers/backup/backup-processes.js';

@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { callNode, OperatorError } from '../../../src/operator/cli/node-client.js';
 import { showSimulation } from '../../../src/operator/cli/simulate.js';
-import type { SimulationValue } from '../../../src/operator/protocol/value-types.js';
+import type { SimulationValue } from '../../../src/operator/protocol/values.js';
 import { startTestNode, type TestNode, weightsSettled } from '../../support/node.js';
 import { type Ran, runHere } from '../run-here.js';
 

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { limits } from '../../../limits.js';
-import type { ClusterValue } from '../../protocol/value-types.js';
+import type { ClusterValue } from '../../protocol/values.js';
 import { countUpTo } from '../arguments.js';
 import { awaitPurged } from '../byte-search.js';
 import { type CommandContext, examples, showing } from '../command-context.js';

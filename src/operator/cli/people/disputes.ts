@@ -4,7 +4,7 @@ import { Option } from 'commander';
 import { type DisputeStatus, disputeStatuses } from '../../../core/vocabulary.js';
 import { limits } from '../../../limits.js';
 import type { Values } from '../../protocol/protocol.js';
-import type { DisputeValue } from '../../protocol/value-types.js';
+import type { DisputeValue } from '../../protocol/values.js';
 import { type CommandContext, examples, type Signed, signature, signed } from '../command-context.js';
 import type { Rendered } from '../renderers.js';
 import { facts, table } from '../table.js';

@@ -1,6 +1,6 @@
 /** `ptf origins`: the sources that peers may pass on, each of which counts as one witness whichever peer carries it. */
 import type { Command } from 'commander';
-import type { OriginValue } from '../../protocol/value-types.js';
+import type { OriginValue } from '../../protocol/values.js';
 import { type CommandContext, examples, type Signed, signature, signed } from '../command-context.js';
 import type { Rendered } from '../renderers.js';
 import { printable, table } from '../table.js';

@@ -1,6 +1,6 @@
 /** The peers of the group as listed last, under their display names; the list is read again when the log has grown. */
 import type { Values } from '../../protocol/protocol.js';
-import type { ListedPeerValue } from '../../protocol/value-types.js';
+import type { ListedPeerValue } from '../../protocol/values.js';
 import { command } from './api.js';
 import { displayName } from './format.js';
 import type { Live } from './live.js';

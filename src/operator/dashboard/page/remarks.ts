@@ -1,5 +1,5 @@
 /** Describes what an operator should check about a peer, and the look of its status. Needs no document. */
-import type { ListedPeerValue } from '../../protocol/value-types.js';
+import type { ListedPeerValue } from '../../protocol/values.js';
 import { plural } from './format.js';
 
 export interface Remark {

@@ -2,7 +2,7 @@
 import { type Test, test as uvuTest } from 'uvu';
 import * as assert from 'uvu/assert';
 import { groupFactsOf, remarksOf, statusLookOf } from '../../../../src/operator/dashboard/page/remarks.js';
-import type { ListedPeerValue } from '../../../../src/operator/protocol/value-types.js';
+import type { ListedPeerValue } from '../../../../src/operator/protocol/values.js';
 
 const test: Test = uvuTest;
 

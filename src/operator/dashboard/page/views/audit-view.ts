@@ -1,6 +1,6 @@
 /** The audit log, newest entries first, and the checks of its chain and of the whole store. */
 import type { ChainReport } from '../../../protocol/audit-chain.js';
-import type { AuditEntryValue, ListedPeerValue } from '../../../protocol/value-types.js';
+import type { AuditEntryValue, ListedPeerValue } from '../../../protocol/values.js';
 import { command, errorText, post } from '../api.js';
 import { button, card, empty, fill, h, table } from '../dom.js';
 import { count, head, plural, words } from '../format.js';

@@ -1,5 +1,5 @@
 /** The nodes of a group that several serve: who leads, how far each node is, and the members of etcd. */
-import type { ClusterValue } from '../../../protocol/value-types.js';
+import type { ClusterValue } from '../../../protocol/values.js';
 import { command, errorText } from '../api.js';
 import { card, empty, facts, fill, h, table } from '../dom.js';
 import { bytes, count, plural } from '../format.js';

@@ -1,5 +1,5 @@
 /** Disputes: the disputes of peers, the peers whose events an upheld one makes void, and the undo of decisions. */
-import type { DisputeValue } from '../../../protocol/value-types.js';
+import type { DisputeValue } from '../../../protocol/values.js';
 import { command, errorText } from '../api.js';
 import { ask } from '../dialog.js';
 import { button, type Child, card, empty, facts, fill, h } from '../dom.js';

@@ -1,5 +1,5 @@
 /** The peers: all of them in one table, with search and sorting. */
-import type { ListedPeerValue } from '../../../protocol/value-types.js';
+import type { ListedPeerValue } from '../../../protocol/values.js';
 import { errorText } from '../api.js';
 import { button, empty, fill, h } from '../dom.js';
 import { compact, count, plural } from '../format.js';

@@ -1,5 +1,5 @@
 /** The pre-trusted peers, with the peers that may be added or removed. */
-import type { ListedPeerValue } from '../../../protocol/value-types.js';
+import type { ListedPeerValue } from '../../../protocol/values.js';
 import { command, errorText } from '../api.js';
 import { ask } from '../dialog.js';
 import { button, card, empty, field, fill, h, table } from '../dom.js';

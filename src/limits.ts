@@ -167,7 +167,6 @@ export const limits = {
 
   // Erasure
   erasureQuotaPerDay: 100,
-  erasureWindowMs: DAY_MS,
   /** Times of erasures that are stored per peer; a larger quota is no quota. */
   erasureTimesMax: 10_000,
   /** Log records that one piece of an erasure rewrites between turns. */

@@ -5,7 +5,6 @@
 import { hash } from 'node:crypto';
 import { pseudonymise } from '../../src/core/hashing/pseudonym.js';
 import { BatchWriter, NONCE_BYTES } from '../../src/core/records/batch.js';
-import { decideEvent } from '../../src/core/rules/decide-event.js';
 import { decideRegistration } from '../../src/core/rules/decide-peer.js';
 import { SNAPSHOT_VERSION, snapshotBlocks } from '../../src/core/snapshot/snapshot.js';
 import { stateDigest } from '../../src/core/snapshot/state-digest.js';
@@ -18,6 +17,7 @@ import { claimFolder } from '../../src/store/ownership/owner.js';
 import { LmdbSnapshotStore } from '../../src/store/snapshots/lmdb-snapshots.js';
 import { eventId, fixedTimestamp, gameId, playerId } from '../load/requests.js';
 import type { OnProgress } from '../progress.js';
+import { decideEvent } from './decide-event.js';
 import { arrivals, countEntries, credentials, lowers, type Population, peerOfEntry } from './population.js';
 
 export interface FillTask extends Population {

@@ -9,7 +9,6 @@ import { TAG_WORDS } from '../../src/core/columns/packed-keys.js';
 import { type AsOf, asOfTime } from '../../src/core/evidence/decay.js';
 import { Pseudonyms, pseudonymise } from '../../src/core/hashing/pseudonym.js';
 import { BatchWriter, chainStart, NONCE_BYTES } from '../../src/core/records/batch.js';
-import { decideEvent } from '../../src/core/rules/decide-event.js';
 import { trustOf } from '../../src/core/scoring/score.js';
 import type { GroupState } from '../../src/core/state.js';
 import { keyColumns, keyOf } from '../../src/core/tables/event-columns.js';
@@ -27,6 +26,7 @@ import { parseUtcDateTime } from '../../src/validation/formats.js';
 import { validatorOf } from '../../src/validation/validator.js';
 import { eventId, eventKind, matchPlayers, mix, playerId, scoreKind } from '../load/requests.js';
 import type { OnProgress } from '../progress.js';
+import { decideEvent } from './decide-event.js';
 import { benchSalt, benchTime, emptyGroup } from './empty-group.js';
 import { credentials, type Population } from './population.js';
 

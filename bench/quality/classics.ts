@@ -5,7 +5,7 @@
  */
 import { logit } from '../../src/core/evidence/evidence.js';
 import { sigmoid } from '../../src/core/evidence/sigmoid.js';
-import type { EvidenceColumns } from '../../src/core/trust/votes/columns.js';
+import type { EvidenceColumns } from './evidence-columns.js';
 
 /** Visits one entry: `x` is the share of a peer's mass on a player that lowers trust. */
 type VoteVisitor = (player: number, peer: number, x: number) => void;

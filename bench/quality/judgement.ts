@@ -2,8 +2,9 @@
  * Judges one group: reads every player, by the computation alone or through a node, and compares the scores with the
  * truth.
  */
-import { peerTrustOf } from '../../src/core/trust/peer-trust.js';
+
 import type { TrustSet } from '../data/trust-set.js';
+import { peerTrustOf } from './evidence-columns.js';
 import { type FiguresByMethod, measureAll } from './methods.js';
 import { type Promises, probesOf, promisesOf } from './promises.js';
 import { evidenceColumns, peerFacts, readOut } from './readout.js';

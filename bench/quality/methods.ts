@@ -1,8 +1,9 @@
 /** The methods that the quality bench compares, and the figures of each on one group. */
-import type { EvidenceColumns } from '../../src/core/trust/votes/columns.js';
+
 import type { TrustSet } from '../data/trust-set.js';
 import { average, meanError, type Quality, quality, shareCaught, sharesCaught } from '../statistics.js';
 import { betaReputation, dawidSkene, eigenTrust, majority, oracle } from './classics.js';
+import type { EvidenceColumns } from './evidence-columns.js';
 import type { Readings } from './readout.js';
 import { countVerdicts } from './verdicts.js';
 

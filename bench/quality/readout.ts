@@ -10,9 +10,10 @@ import { logOddsOf, trustOf } from '../../src/core/scoring/score.js';
 import type { EvidenceView } from '../../src/core/tables/evidence-view.js';
 import { markGroups, suspiciousDistance } from '../../src/core/tables/peer-weights.js';
 import type { PeerTrust } from '../../src/core/trust/peer-trust.js';
-import type { EvidenceColumns, PeerFacts } from '../../src/core/trust/votes/columns.js';
+import type { PeerFacts } from '../../src/core/trust/votes/peer-facts.js';
 import type { Verdict } from '../../src/core/vocabulary.js';
 import type { TrustSet } from '../data/trust-set.js';
+import type { EvidenceColumns } from './evidence-columns.js';
 
 /**
  * Returns the evidence of a set without decay: an observation's mass is its severity. The entries of a player are

@@ -2,7 +2,7 @@
  * Reads a player id in any spelling and returns its canonical form, the text that is hashed, so that all peers of a
  * group know one account under one subject hash. Pure; a refusal never contains an id.
  */
-import { canonicalForm, isOpaque, kindOf, readAs } from './kinds.js';
+import { isOpaque, kindOf, readAs } from './kinds.js';
 import { neverAnId } from './never-ids.js';
 import { type PlayerIdRefusal, playerIdRefusals, type Reading, refused } from './refusals.js';
 import { steamForm, steamNumber } from './steam.js';
@@ -52,11 +52,6 @@ export function readPlayerId(id: string, { kind, kinds, server }: PlayerIdHints 
 export function isCanonicalPlayerId(text: string, kinds: readonly string[]): boolean {
   const result = readPlayerId(text, { kinds });
   return result.ok && result.id === text;
-}
-
-/** Describes the canonical forms of the kinds. */
-export function canonicalForms(kinds: readonly string[]): string {
-  return kinds.map((kind) => `${kind}: ${canonicalForm(kind)}`).join('; ');
 }
 
 function refusal(reason: PlayerIdRefusal): PlayerIdResult {

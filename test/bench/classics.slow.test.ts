@@ -9,10 +9,10 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { loadTrustSet } from '../../bench/data/trust-set.js';
 import { betaReputation, dawidSkene, eigenTrust, majority, oracle } from '../../bench/quality/classics.js';
+import type { EvidenceColumns } from '../../bench/quality/evidence-columns.js';
 import { judge } from '../../bench/quality/judgement.js';
 import type { MethodName } from '../../bench/quality/methods.js';
 import { precisionOf, type VerdictCount } from '../../bench/quality/verdicts.js';
-import type { EvidenceColumns } from '../../src/core/trust/votes/columns.js';
 
 const byComputation = { http: false, damage: false };
 

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { decideEvent } from '../../bench/core/decide-event.js';
 import { asOfTime } from '../../src/core/evidence/decay.js';
-import { decideEvent } from '../../src/core/rules/decide-event.js';
 import {
   decideKeyRotation,
   decidePeerStatus,

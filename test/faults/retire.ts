@@ -6,9 +6,9 @@
 import { cpSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { decideEvent } from '../../bench/core/decide-event.js';
 import { BatchWriter, NONCE_BYTES } from '../../src/core/records/batch.js';
 import type { LogRecord } from '../../src/core/records/records.js';
-import { decideEvent } from '../../src/core/rules/decide-event.js';
 import { decideRegistration } from '../../src/core/rules/decide-peer.js';
 import type { GroupState } from '../../src/core/state.js';
 import { formGroup } from '../../src/group/recovery/formation.js';

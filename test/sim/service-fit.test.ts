@@ -1,9 +1,9 @@
 /** The service's computation of peer weights, against the oracle's: drawn groups in any order of players and peers. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { peerTrustOf } from '../../bench/quality/evidence-columns.js';
 import { trustConstants } from '../../src/core/evidence/trust-constants.js';
 import type { PeerRelation } from '../../src/core/relations.js';
-import { peerTrustOf } from '../../src/core/trust/peer-trust.js';
 import { evidenceOf, factsOf } from '../core/trust/small-groups.js';
 import { Random } from '../support/random.js';
 import { compareFit, type Weighed } from './trust.js';

@@ -1,5 +1,6 @@
 /** Given/when/then for the core: a state built from records, and commands decided on it, without clock and store. */
 import { hash } from 'node:crypto';
+import { decideEvent } from '../../bench/core/decide-event.js';
 import type { SubjectKey } from '../../src/core/columns/packed-keys.js';
 import type { EventSubmission, WithdrawEvent } from '../../src/core/commands.js';
 import { asOfTime } from '../../src/core/evidence/decay.js';
@@ -7,7 +8,6 @@ import { type TrustConstants, trustConstants } from '../../src/core/evidence/tru
 import { auditPart, auditStart } from '../../src/core/records/audit.js';
 import { pairRecordsTo } from '../../src/core/records/pair-records.js';
 import type { EventAccepted, GroupFormed, LogRecord } from '../../src/core/records/records.js';
-import { decideEvent } from '../../src/core/rules/decide-event.js';
 import { decideCarrier, decideOrigin } from '../../src/core/rules/decide-origin.js';
 import { decideRegistration } from '../../src/core/rules/decide-peer.js';
 import { decideRevocation, headOfPair } from '../../src/core/rules/decide-removal.js';

@@ -9,31 +9,11 @@ import type { EventSubmission } from '../commands.js';
 import { evidenceAt, scaleAt } from '../evidence/decay.js';
 import { eventTypeNamed } from '../evidence/event-types.js';
 import { refusalOfRawIds } from '../hashing/pseudonym.js';
-import type { DecidedEvent, EventAccepted } from '../records/records.js';
+import type { DecidedEvent } from '../records/records.js';
 import type { GroupState } from '../state.js';
-import { bytesOf, EventColumns, type EventKeys } from '../tables/event-columns.js';
+import type { EventKeys } from '../tables/event-columns.js';
 import type { Peer } from '../tables/peers.js';
 import { numberFor } from './decide-origin.js';
-
-/** Columns for one event that was not looked up, reused from call to call. */
-const single = new EventColumns(1);
-
-/** See `decideByKeys`. */
-export function decideEvent(
-  state: GroupState,
-  caller: number | null,
-  submission: EventSubmission,
-  now: number,
-  repeats = false,
-): Granted<EventAccepted> | Refusal {
-  const { eventId, subject } = submission;
-  const id_tag = state.idTags.of(eventId);
-  const keys = single.onlyKeys(subject, id_tag);
-  state.subjects.prefetch(single);
-  const decided = decideByKeys(state, caller, submission, now, keys, repeats);
-  // An event without a subject was refused before.
-  return decided.ok ? granted({ ...decided.value, subject: bytesOf(subject!), id_tag }) : decided;
-}
 
 /**
  * Decides one trust event, with the checks in the order of the contract. A null `caller` means that authentication is

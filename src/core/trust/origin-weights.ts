@@ -5,7 +5,7 @@
  */
 import type { TrustConstants } from '../evidence/trust-constants.js';
 import { weightOf } from '../tables/peer-weights.js';
-import type { OriginFacts } from './votes/columns.js';
+import type { OriginFacts } from './votes/peer-facts.js';
 
 /** Columns indexed by number; those of the carriers are not computed yet. */
 export interface WeightColumns {

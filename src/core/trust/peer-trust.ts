@@ -3,7 +3,7 @@
  * input. Its results are recorded and never computed again in a replay.
  */
 
-import { type TrustConstants, trustConstants } from '../evidence/trust-constants.js';
+import type { TrustConstants } from '../evidence/trust-constants.js';
 import type { PeerRelation, WitnessPair } from '../relations.js';
 import { weightOf } from '../tables/peer-weights.js';
 import { joinCopiedLists } from './copied-lists.js';
@@ -12,10 +12,7 @@ import { fitLogOdds } from './log-odds.js';
 import { weighCarriers } from './origin-weights.js';
 import type { Pairs } from './pair-list.js';
 import type { GroupVotes } from './sums/gather.js';
-import { VoteSums } from './sums/vote-sums.js';
-import type { EvidenceColumns, PeerFacts } from './votes/columns.js';
-import { Scratch } from './votes/scratch.js';
-import { readVotes } from './votes/votes.js';
+import type { Scratch } from './votes/scratch.js';
 import { joinClones, Witnesses } from './witnesses.js';
 
 /** Two peers that agree with each other although the group trusts neither fully. */
@@ -105,20 +102,6 @@ export function computePeerTrust(
     witnessPairs: witnesses.pairs,
     pairs: discountedPairs(gate.pairs, tau, isOrigin, constants),
   };
-}
-
-/** Computes peer trust from evidence in columns. */
-export function peerTrustOf(
-  evidence: EvidenceColumns,
-  facts: PeerFacts,
-  constants: TrustConstants = trustConstants,
-  relations: readonly PeerRelation[] = [],
-): PeerTrust {
-  const scratch = new Scratch();
-  const sums = new VoteSums(evidence.peers, constants, scratch);
-  const judged = readVotes(evidence, facts, scratch);
-  sums.add(judged);
-  return computePeerTrust({ sums, judged, part: 1, facts }, constants, scratch, relations);
 }
 
 interface Candidate {

@@ -3,7 +3,7 @@
  * or the new text.
  */
 import { randomUUID } from 'node:crypto';
-import { chmod, type FileHandle, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { bounds } from '../../client/bounds.js';
 import { wrongUsage } from '../peer-error.js';
@@ -51,11 +51,6 @@ export async function replaceSmallFile(path: string, text: string): Promise<void
 export async function isOpenToOthers(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined);
   return found !== undefined && (found.mode & 0o077) !== 0;
-}
-
-/** Removes the rights of all other users. */
-export async function makePrivate(path: string): Promise<void> {
-  await chmod(path, 0o600);
 }
 
 /** Returns the code of a system error, such as `ENOENT`; undefined for any other error. */

@@ -27,15 +27,10 @@ export interface ListRow {
   readonly note?: string;
 }
 
-/** A line that contains no measure against a person, or is damaged. The reason contains no text of the line. */
-export interface RefusedLine {
-  readonly line: number;
-  readonly reason: string;
-}
-
 /** Receives the rows and the refused lines of a list, in the order of the file. */
 export interface RowSink {
   row(row: ListRow): void;
+  /** Refuses a line that is damaged or contains no measure against a person. `reason` contains no text of the line. */
   refuse(line: number, reason: string): void;
 }
 

@@ -15,17 +15,6 @@ export interface EventDocument {
   readonly note?: string;
 }
 
-export interface PlanDocument {
-  readonly format: string;
-  readonly events: readonly EventDocument[];
-  readonly refused: readonly { readonly line: number; readonly reason: string }[];
-}
-
-/** Returns the document that `--dry-run --json` prints. */
-export function planDocument({ format, entries, refused }: ImportPlan): PlanDocument {
-  return { format, events: entries.map(eventDocument), refused };
-}
-
 function eventDocument({ playerId, kind, line, bannedAt, expiresAt, state, note }: PlanEntry): EventDocument {
   return {
     player_id: playerId,
@@ -38,7 +27,7 @@ function eventDocument({ playerId, kind, line, bannedAt, expiresAt, state, note 
   };
 }
 
-/** Yields the document as text in chunks, since that of a long list has many megabytes. */
+/** Yields the document that `--dry-run --json` prints, in chunks, since that of a long list has many megabytes. */
 export function* planText({ format, entries, refused }: ImportPlan): Generator<string> {
   yield `{"format":${JSON.stringify(format)},"events":[`;
   for (const [at, entry] of entries.entries()) yield `${at > 0 ? ',' : ''}\n${JSON.stringify(eventDocument(entry))}`;

@@ -3,9 +3,9 @@
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { EvidenceColumns } from '../../../bench/quality/evidence-columns.js';
+import { peerTrustOf } from '../../../bench/quality/evidence-columns.js';
 import { trustConstants } from '../../../src/core/evidence/trust-constants.js';
-import { peerTrustOf } from '../../../src/core/trust/peer-trust.js';
-import type { EvidenceColumns } from '../../../src/core/trust/votes/columns.js';
 import { Random } from '../../support/random.js';
 import { type Entry, evidenceOf } from './small-groups.js';
 

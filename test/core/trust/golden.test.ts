@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { loadTrustSet } from '../../../bench/data/trust-set.js';
+import { peerTrustOf } from '../../../bench/quality/evidence-columns.js';
 import { evidenceColumns, peerFacts, readOut } from '../../../bench/quality/readout.js';
-import { peerTrustOf } from '../../../src/core/trust/peer-trust.js';
 
 interface Golden {
   readonly pretrusted: readonly string[];

@@ -1,9 +1,9 @@
 /** Rules of the whole computation on small groups. Expected values follow by hand from the scoring page. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { peerTrustOf } from '../../../bench/quality/evidence-columns.js';
 import { readOut } from '../../../bench/quality/readout.js';
 import { trustConstants } from '../../../src/core/evidence/trust-constants.js';
-import { peerTrustOf } from '../../../src/core/trust/peer-trust.js';
 import { bad, type Entry, evidenceOf, factsOf, good, honestGroup, seeded } from './small-groups.js';
 
 function trustOf(

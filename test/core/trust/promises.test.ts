@@ -1,10 +1,10 @@
 /** The promises of scoring, on random groups: peers, players, clones, liars and pre-trusted peers are all drawn. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { peerTrustOf } from '../../../bench/quality/evidence-columns.js';
 import { readOut } from '../../../bench/quality/readout.js';
 import { trustConstants } from '../../../src/core/evidence/trust-constants.js';
 import type { PeerRelation } from '../../../src/core/relations.js';
-import { peerTrustOf } from '../../../src/core/trust/peer-trust.js';
 import { Random } from '../../support/random.js';
 import { type Entry, evidenceOf, factsOf } from './small-groups.js';
 

@@ -1,5 +1,6 @@
 /** Small groups for tests, stated vote by vote or drawn from a seeded generator. */
-import type { EvidenceColumns, PeerFacts } from '../../../src/core/trust/votes/columns.js';
+import type { EvidenceColumns } from '../../../bench/quality/evidence-columns.js';
+import type { PeerFacts } from '../../../src/core/trust/votes/peer-facts.js';
 
 /** One entry: the peer, then its lowering and its raising evidence. */
 export type Entry = readonly [peer: number, lowering: number, raising: number];

@@ -2,9 +2,9 @@
 import { Worker } from 'node:worker_threads';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { peerTrustOf } from '../../../bench/quality/evidence-columns.js';
 import { trustConstants } from '../../../src/core/evidence/trust-constants.js';
 import type { PeerRelation, WitnessPair } from '../../../src/core/relations.js';
-import { peerTrustOf } from '../../../src/core/trust/peer-trust.js';
 import { Witnesses, WitnessLinks } from '../../../src/core/trust/witnesses.js';
 import { bad, type Entry, evidenceOf, factsOf, good, honestGroup, seeded } from './small-groups.js';
 
@@ -166,7 +166,7 @@ test('a silent peer does not reduce the evidence of the peer that it was declare
 });
 
 test('a crowd of peers with one list takes memory for its votes, not for every pair of peers', async () => {
-  const file = new URL('../../../src/core/trust/peer-trust.js', import.meta.url).href;
+  const file = new URL('../../../bench/quality/evidence-columns.js', import.meta.url).href;
   const script = `
     import(${JSON.stringify(file)}).then(({ peerTrustOf }) => {
       const [peers, players] = [1_600, 12];

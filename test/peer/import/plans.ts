@@ -3,7 +3,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { listOf } from '../../../src/peer/import/list-format.js';
 import { type PlanOptions, planOf } from '../../../src/peer/import/plan.js';
-import { type EventDocument, type PlanDocument, planDocument } from '../../../src/peer/import/plan-document.js';
+import { type EventDocument, planText } from '../../../src/peer/import/plan-document.js';
+
+/** The document that a dry run with `--json` prints. */
+export interface PlanDocument {
+  readonly format: string;
+  readonly events: readonly EventDocument[];
+  readonly refused: readonly { readonly line: number; readonly reason: string }[];
+}
 
 /** The day for which EXPECTED.md says what is right. */
 export const now = Date.UTC(2026, 10, 25);
@@ -29,7 +36,7 @@ export function sample(name: string): Buffer {
 export function plan(list: string | Uint8Array, options: Partial<PlanOptions> = {}, format = 'auto'): PlanDocument {
   const found = listOf(typeof list === 'string' ? Buffer.from(list) : list, format);
   const defaults = { now, timeZone: 'UTC', kinds: null, halfLifeDays: 30, sendFaded: false, restate: false };
-  return planDocument(planOf(found.format, found.text, { ...defaults, ...options }));
+  return JSON.parse([...planText(planOf(found.format, found.text, { ...defaults, ...options }))].join(''));
 }
 
 /** The events as `line id state`. */

@@ -5,7 +5,7 @@
  */
 import { roundForComparison, type VoteSpace } from '../../evidence/evidence.js';
 import type { Carrier, Origins } from '../../registers/origins.js';
-import type { OriginFacts } from './columns.js';
+import type { OriginFacts } from './peer-facts.js';
 
 const NONE = -1;
 

@@ -1,6 +1,5 @@
 /** Stores evidence as votes in columns: each entry with mass is one vote unless its peer is excluded. */
-import { type VoteSpace, writeVote } from '../../evidence/evidence.js';
-import type { EvidenceColumns, PeerFacts } from './columns.js';
+import type { VoteSpace } from '../../evidence/evidence.js';
 import type { Scratch } from './scratch.js';
 
 /** Player `i` has the votes from `offsets[i]` up to `offsets[i + 1]`, at least one, sorted by peer. */
@@ -71,20 +70,4 @@ export class VoteColumns implements Votes, VoteSpace {
     this.mix[this.players] = mix;
     this.offsets[++this.players] = end;
   }
-}
-
-/** Reads evidence in columns as votes. Throws if the entries of a player are not sorted by peer. */
-export function readVotes(evidence: EvidenceColumns, { excluded }: PeerFacts, scratch: Scratch): Votes {
-  const { players, offsets, peer, lowering, raising } = evidence;
-  const votes = new VoteColumns(excluded, offsets[players]!, scratch);
-  for (let i = 0; i < players; i++) {
-    let end = votes.end;
-    for (let e = offsets[i]!; e < offsets[i + 1]!; e++) {
-      if (e > offsets[i]! && peer[e]! <= peer[e - 1]!)
-        throw new Error('evidence: the entries of a player are not sorted by peer');
-      end = writeVote(votes, end, peer[e]!, lowering[e]!, raising[e]!);
-    }
-    votes.close(end, 0);
-  }
-  return votes;
 }

@@ -1,11 +1,11 @@
 /** The evidence that counts as a vote. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { readVotes } from '../../../../bench/quality/evidence-columns.js';
 import { trustConstants } from '../../../../src/core/evidence/trust-constants.js';
 import { PairList } from '../../../../src/core/trust/pair-list.js';
 import { VoteSums } from '../../../../src/core/trust/sums/vote-sums.js';
 import { Scratch } from '../../../../src/core/trust/votes/scratch.js';
-import { readVotes } from '../../../../src/core/trust/votes/votes.js';
 import { Witnesses } from '../../../../src/core/trust/witnesses.js';
 import { bad, type Entry, evidenceOf, factsOf, good } from '../small-groups.js';
 

@@ -1,25 +1,6 @@
-/** The input of the peer-trust computation: a column view, built for one pass over many players. */
+/** Facts about peers and origins, which the peer-trust computation takes beside the votes. */
 import type { Carrier } from '../../registers/origins.js';
 import type { Joined } from '../../tables/peers.js';
-
-/**
- * Decayed evidence, one entry per (player, peer); a player's entries are contiguous (CSR) and sorted by peer. Every sum
- * follows the order of players: the same order gives the same bits, another order the same values up to rounding.
- */
-export interface EvidenceColumns {
-  /** Number of peers, `P`. */
-  readonly peers: number;
-  /** Number of players, `N`. */
-  readonly players: number;
-  /** `N + 1` offsets: player `i` has the entries from `offsets[i]` up to `offsets[i + 1]`. */
-  readonly offsets: Uint32Array;
-  /** Per entry: its peer, below `peers`; a peer occurs at most once per player. */
-  readonly peer: Uint32Array | Uint16Array;
-  /** Per entry: the decayed mass that lowers trust, `b >= 0`. */
-  readonly lowering: Float64Array;
-  /** Per entry: the decayed mass that raises trust, `g >= 0`. */
-  readonly raising: Float64Array;
-}
 
 /** Facts about the peers besides their evidence; flags are one byte per peer, 0 for no. */
 export interface PeerFacts {

@@ -613,6 +613,15 @@ export const limits = {
   sessionCookieLength: 4_096,
 } as const;
 
+/** Bounds of a connection to a server of this process. */
+export const serverBounds = {
+  maxHeaderSize: limits.parserHeadBytes,
+  headersTimeout: limits.headersTimeoutMs,
+  requestTimeout: limits.requestTimeoutMs,
+  keepAliveTimeout: limits.keepAliveTimeoutMs,
+  connectionsCheckingInterval: limits.connectionsCheckingIntervalMs,
+} as const;
+
 function relation(holds: boolean, name: string): void {
   if (!holds) throw new Error(`limits: ${name} does not hold`);
 }

@@ -1,7 +1,8 @@
 /** The separate HTTP server from which Prometheus reads the metrics. */
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { Logger } from 'pino';
-import { limits } from '../../limits.js';
+import { serverBounds } from '../../limits.js';
 import { parseTarget } from '../request/head.js';
 import type { Metrics } from './metrics.js';
 
@@ -12,38 +13,25 @@ export async function startMetricsServer(
   port: number,
   log: Logger,
 ): Promise<{ readonly host: string; readonly port: number; close(): Promise<void> }> {
-  const server: Server = createServer(
-    {
-      maxHeaderSize: limits.parserHeadBytes,
-      headersTimeout: limits.headersTimeoutMs,
-      requestTimeout: limits.requestTimeoutMs,
-      keepAliveTimeout: limits.keepAliveTimeoutMs,
-      connectionsCheckingInterval: limits.connectionsCheckingIntervalMs,
-    },
-    (request, response) => {
-      const readable = request.method === 'GET' || request.method === 'HEAD';
-      if (parseTarget(request.url ?? '')?.path !== '/metrics') {
-        response.writeHead(404).end();
-      } else if (!readable) {
-        response.writeHead(405, { Allow: 'GET, HEAD' }).end();
-      } else {
-        metrics.text().then(
-          (text) => response.writeHead(200, { 'Content-Type': metrics.contentType }).end(text),
-          (error: unknown) => {
-            log.error({ err: error }, 'the metrics could not be read');
-            response.writeHead(500).end();
-          },
-        );
-      }
-    },
-  );
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve();
-    });
+  const server: Server = createServer(serverBounds, (request, response) => {
+    const readable = request.method === 'GET' || request.method === 'HEAD';
+    if (parseTarget(request.url ?? '')?.path !== '/metrics') {
+      response.writeHead(404).end();
+    } else if (!readable) {
+      response.writeHead(405, { Allow: 'GET, HEAD' }).end();
+    } else {
+      metrics.text().then(
+        (text) => response.writeHead(200, { 'Content-Type': metrics.contentType }).end(text),
+        (error: unknown) => {
+          log.error({ err: error }, 'the metrics could not be read');
+          response.writeHead(500).end();
+        },
+      );
+    }
   });
+  const up = once(server, 'listening');
+  server.listen(port, host);
+  await up;
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the metrics server has no address');
   return {

@@ -1,9 +1,10 @@
 /** The public port: node:http with the contract's bounds around the Koa application, its failures, and its shutdown. */
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setImmediate as turnOfLoop } from 'node:timers/promises';
-import { limits } from '../../limits.js';
+import { limits, serverBounds } from '../../limits.js';
 import type { FaceDeps } from '../deps.js';
 import { type Application, createApplication } from '../koa/app.js';
 import { createEndpoints } from '../koa/endpoints.js';
@@ -89,13 +90,9 @@ class HttpServerFace implements HttpFace {
 
   async listen(host: string, port: number): Promise<{ host: string; port: number }> {
     const server = this.#server;
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(port, host, () => {
-        server.off('error', reject);
-        resolve();
-      });
-    });
+    const up = once(server, 'listening');
+    server.listen(port, host);
+    await up;
     this.#guard.start();
     const address = server.address();
     if (address === null || typeof address === 'string') throw new Error('the server has no address');
@@ -330,10 +327,7 @@ class HttpServerFace implements HttpFace {
 /** Creates node:http with the contract's bounds. Answers nothing yet. */
 function createBoundedServer(connectionsMax: number): Server {
   const server = createServer({
-    maxHeaderSize: limits.parserHeadBytes,
-    headersTimeout: limits.headersTimeoutMs,
-    requestTimeout: limits.requestTimeoutMs,
-    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    ...serverBounds,
     connectionsCheckingInterval: limits.lateRequestsLookMs,
     // Both are refused in the contract's form instead.
     requireHostHeader: false,

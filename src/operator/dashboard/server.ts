@@ -3,6 +3,7 @@
  * dashboard's own page only), then the routes. It opens nothing but its socket; the group and all other dependencies
  * are passed in.
  */
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { Router } from '@koa/router';
 import Koa from 'koa';
@@ -12,9 +13,9 @@ import type { Logger } from 'pino';
 import { refused } from '../../errors.js';
 import type { GroupApi } from '../../group/api.js';
 import type { Clock } from '../../group/ports/clock.js';
-import { limits } from '../../limits.js';
+import { limits, serverBounds } from '../../limits.js';
 import { answersOf } from '../protocol/answers.js';
-import { serverBounds } from '../protocol/server-bounds.js';
+import { closeServer } from '../protocol/close-server.js';
 import { readAssets } from './assets.js';
 import { Authentication } from './authentication.js';
 import { answerWith, type DashboardMiddleware, type DashboardState, page } from './context.js';
@@ -87,11 +88,7 @@ export async function startDashboard(deps: DashboardDeps): Promise<Dashboard> {
     async close() {
       watch.stop();
       pages.close();
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      // A verification may take minutes; the shutdown of a node does not wait for it.
-      const cut = setTimeout(() => server.closeAllConnections(), limits.connectionsCheckingIntervalMs);
-      await closed;
-      clearTimeout(cut);
+      await closeServer(server);
     },
   };
 }
@@ -140,13 +137,9 @@ function failuresAnswered(log: Logger): DashboardMiddleware {
 
 /** Returns the address in use. */
 async function listening(server: Server, host: string, port: number): Promise<Pick<Dashboard, 'host' | 'port'>> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
+  const up = once(server, 'listening');
+  server.listen(port, host);
+  await up;
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the dashboard has no address');
   return { host: address.address, port: address.port };

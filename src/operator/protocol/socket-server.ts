@@ -2,16 +2,17 @@
  * The operator's access to a running node: HTTP with JSON over a Unix socket in the data folder, which only the node's
  * own user may open. It never listens on a port.
  */
+import { once } from 'node:events';
 import { chmodSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { errors, granted, type Outcome, refused } from '../../errors.js';
 import type { GroupApi, OnProgress } from '../../group/api.js';
 import { UnreadError } from '../../group/ports/storage-errors.js';
-import { limits } from '../../limits.js';
+import { limits, serverBounds } from '../../limits.js';
 import { answerCommand, answersOf } from './answers.js';
+import { closeServer } from './close-server.js';
 import { commandPath, isCommandName } from './protocol.js';
-import { serverBounds } from './server-bounds.js';
 import { claimPath, leavePlace } from './socket-path.js';
 
 export interface OperatorSocketDeps {
@@ -80,15 +81,11 @@ export async function startOperatorSocket({ dir, group, version, log }: Operator
 
   const path = claimPath(dir);
   try {
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(path, () => {
-        server.off('error', reject);
-        resolve();
-      });
-      // `listen` binds a path synchronously; the folder is closed to other users as well.
-      if (server.listening) chmodSync(path, 0o600);
-    });
+    const up = once(server, 'listening');
+    server.listen(path);
+    // `listen` binds a path synchronously; the folder is closed to other users as well.
+    if (server.listening) chmodSync(path, 0o600);
+    await up;
   } catch (error) {
     server.close();
     leavePlace(dir);
@@ -99,11 +96,7 @@ export async function startOperatorSocket({ dir, group, version, log }: Operator
   return {
     path,
     async close() {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      // A verification may take minutes; the shutdown of a node does not wait for it.
-      const cut = setTimeout(() => server.closeAllConnections(), limits.connectionsCheckingIntervalMs);
-      await closed;
-      clearTimeout(cut);
+      await closeServer(server);
       leavePlace(dir);
     },
   };

@@ -63,6 +63,36 @@ interface RowValues {
   readonly verdict: number;
 }
 
+function rowOf(subject: string | null, state: GroupState): number | null {
+  return subject === null ? null : state.subjects.find(subjectBytes(subject));
+}
+
+/** The row whose values a record may change; null if no row changes; below 0 if the player no longer exists. */
+export function reachOf(record: LogRecord, state: GroupState): number | 'all' | 'erased' | null {
+  switch (record.type) {
+    case 'event_accepted':
+      return state.subjects.find(record.subject);
+    case 'event_withdrawn':
+    case 'evidence_taken_back':
+    case 'player_allowed':
+    case 'player_allowance_ended':
+    case 'dispute_opened':
+      return rowOf(record.subject, state);
+    case 'dispute_decided':
+      return rowOf(state.disputes.byId(record.dispute_id)?.subject ?? null, state);
+    case 'weights_published':
+    case 'scoring_changed':
+    case 'pre_trust_set':
+    case 'peer_status_changed':
+    case 'half_life_changed':
+      return 'all';
+    case 'subject_erased':
+      return 'erased';
+    default:
+      return null;
+  }
+}
+
 export class ChangeTable {
   readonly #state: GroupState;
   readonly #steps: ChangeSteps;
@@ -109,32 +139,11 @@ export class ChangeTable {
 
   /** Call after the state has applied the record. */
   after(record: LogRecord): void {
-    switch (record.type) {
-      case 'event_accepted':
-        this.#touch(this.#state.subjects.find(record.subject));
-        break;
-      case 'event_withdrawn':
-      case 'evidence_taken_back':
-      case 'player_allowed':
-      case 'player_allowance_ended':
-        if (record.subject !== null) this.#touch(this.#state.subjects.find(subjectBytes(record.subject)));
-        break;
-      case 'dispute_opened':
-        if (record.subject !== null) this.#dispute(record.subject);
-        break;
-      case 'dispute_decided': {
-        const dispute = this.#state.disputes.byId(record.dispute_id);
-        if (dispute !== undefined) this.#dispute(dispute.subject);
-        break;
-      }
-      case 'weights_published':
-      case 'scoring_changed':
-      case 'pre_trust_set':
-      case 'peer_status_changed':
-      case 'half_life_changed':
-        this.#sweepDue = true;
-        break;
-    }
+    const reach = reachOf(record, this.#state);
+    if (reach === 'all') this.#sweepDue = true;
+    if (typeof reach !== 'number' || reach < 0) return;
+    if (record.type === 'dispute_opened' || record.type === 'dispute_decided') this.#disputed.add(reach);
+    this.#touch(reach);
   }
 
   /** Handles many events at once. */
@@ -173,15 +182,7 @@ export class ChangeTable {
 
   /** Returns the rows published after position `since`, from row `from` on. */
   walk(from: number, since: number): ChangeWalk {
-    const { rowsMax, lookedAtMax } = this.#bounds;
-    const end = Math.min(this.#state.subjects.rows, this.#publishedAt.length, from + lookedAtMax);
-    const rowTexts: string[] = [];
-    let row = from;
-    for (; row < end && rowTexts.length < rowsMax; row++) {
-      if (this.#publishedAt[row]! > since) rowTexts.push(this.#textOf(row));
-    }
-    const isAtEnd = row >= this.#state.subjects.rows || row >= this.#publishedAt.length;
-    return { position: this.#position, count: rowTexts.length, text: rowTexts.join(','), next: isAtEnd ? null : row };
+    return this.#walk(from, (row) => this.#publishedAt[row]! > since);
   }
 
   /**
@@ -189,15 +190,18 @@ export class ChangeTable {
    * `touched` are those that a record has changed since. The steps must be fixed.
    */
   walkElsewhere(from: number, touched: TouchedRows, asOf: AsOf): ChangeWalk {
+    return this.#walk(from, (row) => {
+      if (!this.#isPublished(row) || !this.#state.subjects.has(row)) return false;
+      return touched === 'all' || touched.has(row) || !this.#isNear(row, this.#read(row, asOf));
+    });
+  }
+
+  #walk(from: number, isLacking: (row: number) => boolean): ChangeWalk {
     const { rowsMax, lookedAtMax } = this.#bounds;
     const end = Math.min(this.#state.subjects.rows, this.#publishedAt.length, from + lookedAtMax);
     const rowTexts: string[] = [];
     let row = from;
-    for (; row < end && rowTexts.length < rowsMax; row++) {
-      if (!this.#isPublished(row) || !this.#state.subjects.has(row)) continue;
-      const isLacking = touched === 'all' || touched.has(row) || !this.#isNear(row, this.#read(row, asOf));
-      if (isLacking) rowTexts.push(this.#textOf(row));
-    }
+    for (; row < end && rowTexts.length < rowsMax; row++) if (isLacking(row)) rowTexts.push(this.#textOf(row));
     const isAtEnd = row >= this.#state.subjects.rows || row >= this.#publishedAt.length;
     return { position: this.#position, count: rowTexts.length, text: rowTexts.join(','), next: isAtEnd ? null : row };
   }
@@ -211,13 +215,6 @@ export class ChangeTable {
       if (subjects.entries.count(entry) > 0) peers.add(this.#state.origins.peerOf(subjects.entries.peer(entry)));
     }
     return [...peers];
-  }
-
-  #dispute(subject: string): void {
-    const row = this.#state.subjects.find(subjectBytes(subject));
-    if (row < 0) return;
-    this.#disputed.add(row);
-    this.#touch(row);
   }
 
   /** `row` below 0: there is no such player. */

@@ -2,11 +2,9 @@
  * Finds the players that changed after a given log record. The verdict stream needs them to resume a reader that
  * another node served before, because this node does not know which values that node sent.
  */
-import { subjectBytes } from '../../core/hashing/pseudonym.js';
-import type { LogRecord } from '../../core/records/records.js';
 import type { GroupState } from '../../core/state.js';
 import { limits } from '../../limits.js';
-import type { TouchedRows } from '../feed/change-table.js';
+import { reachOf, type TouchedRows } from '../feed/change-table.js';
 import type { LogReader } from '../ports/log.js';
 import { batchFrom } from '../recovery/recovery.js';
 
@@ -34,31 +32,4 @@ export function playersChangedSince(log: LogReader, state: GroupState, seq: numb
     }
   }
   return isAll ? 'all' : touched;
-}
-
-/** The row whose values a record may change; null if no row changes; below 0 if the player no longer exists. */
-function reachOf(record: LogRecord, state: GroupState): number | 'all' | 'erased' | null {
-  const rowOf = (subject: string | null) => (subject === null ? null : state.subjects.find(subjectBytes(subject)));
-  switch (record.type) {
-    case 'event_accepted':
-      return state.subjects.find(record.subject);
-    case 'event_withdrawn':
-    case 'evidence_taken_back':
-    case 'player_allowed':
-    case 'player_allowance_ended':
-    case 'dispute_opened':
-      return rowOf(record.subject);
-    case 'dispute_decided':
-      return rowOf(state.disputes.byId(record.dispute_id)?.subject ?? null);
-    case 'weights_published':
-    case 'scoring_changed':
-    case 'pre_trust_set':
-    case 'peer_status_changed':
-    case 'half_life_changed':
-      return 'all';
-    case 'subject_erased':
-      return 'erased';
-    default:
-      return null;
-  }
 }

@@ -9,7 +9,6 @@ import { Pseudonyms } from '../core/hashing/pseudonym.js';
 import { GroupActor } from '../group/actor/actor.js';
 import type { Resolve } from '../group/actor/effects.js';
 import { GroupLoop } from '../group/actor/loop.js';
-import { Nonces } from '../group/actor/nonces.js';
 import type { GroupApi, GroupIdentity } from '../group/api.js';
 import type { CurrentLoop } from '../group/calls.js';
 import { VerdictFeed } from '../group/feed/change-feed.js';
@@ -343,7 +342,7 @@ async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
       clock,
       clockGuard,
       timers,
-      nonces: new Nonces(random),
+      random,
       observer: metrics,
       snapshotEvery: config.snapshotEvery,
       weightsIntervalMs: config.weightsIntervalMs,

@@ -4,7 +4,6 @@
  */
 
 import { GroupLoop } from '../../src/group/actor/loop.js';
-import { Nonces } from '../../src/group/actor/nonces.js';
 import { VerdictFeed } from '../../src/group/feed/change-feed.js';
 import { Group } from '../../src/group/group.js';
 import { DiskWatch } from '../../src/group/health/disk-watch.js';
@@ -99,7 +98,7 @@ export class SimNode {
       clockGuard: { clockAhead: false, isAheadNow: () => false },
       clock: world,
       timers: this.process,
-      nonces: new Nonces(world),
+      random: world,
       observer: {
         turnCommitted: (records) => deps.count(records > 0 ? 'commits' : 'empty commits'),
         eventsDecided: nothing,

@@ -3,6 +3,7 @@
  * they are due. A failed commit has an unknown outcome and therefore ends everything: nothing is answered after it, and
  * recovery finds out the outcome.
  */
+import { NONCE_BYTES } from '../../core/records/batch.js';
 import type { GroupState } from '../../core/state.js';
 import type { Refusal } from '../../errors.js';
 import { limits } from '../../limits.js';
@@ -16,6 +17,7 @@ import type { DiskReserve } from '../ports/disk.js';
 import type { LogWriter, StoredBatch } from '../ports/log.js';
 import type { GroupObserver } from '../ports/observer.js';
 import type { GroupPool, RedactionWork } from '../ports/pool.js';
+import type { RandomSource } from '../ports/random.js';
 import type { SnapshotStore } from '../ports/snapshots.js';
 import { ScrubDeferredError } from '../ports/storage-errors.js';
 import { clockAhead, diskLow, logUnreachable, mixedReleases, noLeader, notThere, overloaded } from '../refusals.js';
@@ -27,7 +29,6 @@ import type { GroupActor } from './actor.js';
 import { Admission } from './admission.js';
 import type { Effect, Resolve } from './effects.js';
 import type { Envelope } from './mailbox.js';
-import type { Nonces } from './nonces.js';
 
 export interface LoopDeps {
   readonly actor: GroupActor<Resolve>;
@@ -42,7 +43,8 @@ export interface LoopDeps {
   readonly clock: Clock;
   readonly clockGuard: Pick<ClockGuard, 'clockAhead' | 'isAheadNow'>;
   readonly timers: Timers;
-  readonly nonces: Nonces;
+  /** Makes the nonces of turns. */
+  readonly random: RandomSource;
   readonly observer: GroupObserver;
   /** In log records. */
   readonly snapshotEvery: number;
@@ -351,12 +353,12 @@ export class GroupLoop {
   }
 
   #takeTurn(): readonly Effect<Resolve>[] {
-    const { timers, clock, nonces, isOneOfSeveral } = this.#deps;
+    const { timers, clock, random, isOneOfSeveral } = this.#deps;
     const before = this.actor.mailbox.events;
     const started = timers.elapsed();
     // The clock of the previous leader may have been ahead: no event is received before an earlier one.
     const now = isOneOfSeveral === true ? Math.max(clock.now(), this.state.lastAt) : clock.now();
-    const effects = this.actor.takeTurn(now, nonces.next());
+    const effects = this.actor.takeTurn(now, random.bytes(NONCE_BYTES));
     this.#admission.turnTaken(before - this.actor.mailbox.events, timers.elapsed() - started);
     return effects;
   }
@@ -414,7 +416,6 @@ export class GroupLoop {
     this.#wake();
     // Answers leave after the promises of their requests have settled; effects without a caller come after them.
     this.#deps.timers.soon(() => {
-      this.#deps.nonces.prepare();
       this.#deps.observer.turnCommitted(effect.records, effect.batch.bytes.length, commitMs);
       this.#snapshotWork.makeIfDue();
       this.#weightsWork.plan();

@@ -9,7 +9,6 @@ import type { Outcome } from '../../../src/errors.js';
 import { GroupActor } from '../../../src/group/actor/actor.js';
 import type { Resolve } from '../../../src/group/actor/effects.js';
 import { GroupLoop, type LoopDeps } from '../../../src/group/actor/loop.js';
-import { Nonces } from '../../../src/group/actor/nonces.js';
 import type { Answer, Command } from '../../../src/group/commands.js';
 import { DiskWatch } from '../../../src/group/health/disk-watch.js';
 import type { DiskGauge, DiskUse } from '../../../src/group/ports/disk.js';
@@ -108,7 +107,7 @@ async function grown(
     clock: { now: () => t0 },
     clockGuard: { clockAhead: false, isAheadNow: () => false },
     timers,
-    nonces: new Nonces({ bytes: (length) => Buffer.alloc(length), uuid: () => 'id' }),
+    random: { bytes: (length) => Buffer.alloc(length), uuid: () => 'id' },
     observer: { turnCommitted: () => void observed.push('committed'), eventsDecided: nothing, workDone: nothing },
     snapshotEvery: Number.POSITIVE_INFINITY,
     weightsIntervalMs: 1e9,

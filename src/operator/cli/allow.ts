@@ -1,10 +1,8 @@
 /** `ptf allow`: the players of a group that read as neutral until a date, whatever was reported about them. */
 import type { Command } from 'commander';
 import { limits } from '../../limits.js';
-import type { Values } from '../protocol/protocol.js';
-import type { AllowedPlayerValue } from '../protocol/values.js';
 import { parseHash, parseUntil } from './arguments.js';
-import { type CommandContext, examples, type Signed, signature, signed } from './command-context.js';
+import { type CommandContext, examples, rowsOf, type Signed, signature, signed } from './command-context.js';
 import * as show from './renderers.js';
 
 const exampleHash = '5f'.repeat(32);
@@ -39,7 +37,10 @@ export function addAllow(program: Command, session: CommandContext): void {
     .command('list')
     .description('list the players on the allow list')
     .addHelpText('after', examples('allow list', 'allow list --json'))
-    .action(async () => done(show.showAllowed(await allAllowed(session))));
+    .action(async () => {
+      const page = (from: number) => ask('allow-list', { from, limit: limits.pageMax });
+      done(show.showAllowed(await rowsOf(page)));
+    });
   signed(allow.command('remove'))
     .argument('<hash>', 'subject hash, 64 hexadecimal characters', parseHash)
     .description('remove a player from the allow list before its date')
@@ -47,14 +48,4 @@ export function addAllow(program: Command, session: CommandContext): void {
     .action(async (hash: string, { by }: Signed) => {
       done(show.showAllowanceEnded(await ask('allow-remove', { subject_hash: hash, ...signature(by) })));
     });
-}
-
-async function allAllowed({ ask }: CommandContext): Promise<AllowedPlayerValue[]> {
-  const allowed: AllowedPlayerValue[] = [];
-  for (let from: number | null = 0; from !== null; ) {
-    const page: Values['allow-list'] = await ask('allow-list', { from, limit: limits.pageMax });
-    allowed.push(...page.data);
-    from = page.next_from;
-  }
-  return allowed;
 }

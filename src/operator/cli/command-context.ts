@@ -114,6 +114,19 @@ export function signature(by: string | undefined): Signed {
   return by === undefined ? {} : { by };
 }
 
+/** Returns the rows of all pages; `page` asks for the one from row `from` on. */
+export async function rowsOf<T>(
+  page: (from: number) => Promise<{ readonly data: readonly T[]; readonly next_from: number | null }>,
+): Promise<T[]> {
+  const rows: T[] = [];
+  for (let from: number | null = 0; from !== null; ) {
+    const { data, next_from: next } = await page(from);
+    rows.push(...data);
+    from = next;
+  }
+  return rows;
+}
+
 /** Shows `what` on the terminal while `work` runs. */
 export async function showing<T>(
   { terminal }: CommandContext,

@@ -5,8 +5,8 @@ import type { PeerStatus } from '../../core/vocabulary.js';
 import { limits } from '../../limits.js';
 import { violationTexts } from '../../validation/validator.js';
 import { verifyChain } from '../protocol/audit-chain.js';
-import { checkRequest, type Values } from '../protocol/protocol.js';
-import { type ListedPeerValue, verifyValue } from '../protocol/values.js';
+import { checkRequest } from '../protocol/protocol.js';
+import { verifyValue } from '../protocol/values.js';
 import { addAllow } from './allow.js';
 import { parseCount, parseHash, parseIdle, parseNames, parseOverlap, parsePublicKey } from './arguments.js';
 import { addBackup, addRestore } from './backups.js';
@@ -15,6 +15,7 @@ import {
   type CommandDeps,
   examples,
   type Progress,
+  rowsOf,
   type Signed,
   showing,
   signature,
@@ -113,7 +114,10 @@ function addPeers(program: Command, session: CommandContext): void {
     .command('list')
     .description('list all peers, oldest first')
     .addHelpText('after', examples('peers list', 'peers list --json'))
-    .action(async () => session.done(show.showPeers(await allPeers(session))));
+    .action(async () => {
+      const page = (from: number) => session.ask('peers-list', { from, limit: limits.pageMax });
+      session.done(show.showPeers(await rowsOf(page)));
+    });
   addPeersAdd(peers, session);
   const setStatus = async (peerId: string, status: PeerStatus, { by }: Signed): Promise<void> => {
     session.done(show.showPeer(await session.ask('peers-status', { peer_id: peerId, status, ...signature(by) })));
@@ -231,17 +235,6 @@ function addPeersSetKey(peers: Command, { ask, done }: CommandContext): void {
       const key = text === undefined ? null : parsePublicKey(text);
       done(show.showPublicKey(await ask('peers-set-key', { peer_id: id, public_key: key, ...signature(by) })));
     });
-}
-
-async function allPeers({ ask }: CommandContext): Promise<ListedPeerValue[]> {
-  const peers: ListedPeerValue[] = [];
-  let from: number | null = 0;
-  while (from !== null) {
-    const page: Values['peers-list'] = await ask('peers-list', { from, limit: limits.pageMax });
-    peers.push(...page.data);
-    from = page.next_from;
-  }
-  return peers;
 }
 
 function addPreTrust(program: Command, { ask, done }: CommandContext): void {

@@ -3,9 +3,8 @@ import type { Command } from 'commander';
 import { Option } from 'commander';
 import { type DisputeStatus, disputeStatuses } from '../../../core/vocabulary.js';
 import { limits } from '../../../limits.js';
-import type { Values } from '../../protocol/protocol.js';
 import type { DisputeValue } from '../../protocol/values.js';
-import { type CommandContext, examples, type Signed, signature, signed } from '../command-context.js';
+import { type CommandContext, examples, rowsOf, type Signed, signature, signed } from '../command-context.js';
 import type { Rendered } from '../renderers.js';
 import { facts, table } from '../table.js';
 
@@ -21,7 +20,8 @@ export function addDisputes(program: Command, session: CommandContext): void {
     .addOption(new Option('--status <status>', 'only disputes with one status').choices(disputeStatuses))
     .addHelpText('after', examples('disputes list --status open', 'disputes list --json'))
     .action(async ({ status }: { readonly status?: DisputeStatus }) => {
-      session.done(showDisputes(await allDisputes(session, status)));
+      const asked = { limit: limits.pageMax, ...(status === undefined ? {} : { status }) };
+      session.done(showDisputes(await rowsOf((from) => session.ask('disputes-list', { from, ...asked }))));
     });
   addUphold(disputes, session);
   const meanings = {
@@ -60,18 +60,6 @@ function addUphold(disputes: Command, { ask, done }: CommandContext): void {
       const request = { decision: 'uphold', dispute_id: id, ...named, ...signature(by) } as const;
       done(showDispute(await ask('disputes-decide', request)));
     });
-}
-
-async function allDisputes({ ask }: CommandContext, status: DisputeStatus | undefined): Promise<DisputeValue[]> {
-  const all: DisputeValue[] = [];
-  let from: number | null = 0;
-  while (from !== null) {
-    const asked = status === undefined ? {} : { status };
-    const page: Values['disputes-list'] = await ask('disputes-list', { from, limit: limits.pageMax, ...asked });
-    all.push(...page.data);
-    from = page.next_from;
-  }
-  return all;
 }
 
 function showDisputes(data: readonly DisputeValue[]): Rendered {

@@ -37,9 +37,7 @@ const types = {
     key: ['bytes', 1],
     range_end: ['bytes', 2],
     limit: ['int64', 3],
-    serializable: ['bool', 7],
     keys_only: ['bool', 8],
-    count_only: ['bool', 9],
   }),
   RangeResponse: message({ header, kvs: ['KeyValue', 2, 'repeated'], more: ['bool', 3], count: ['int64', 4] }),
   PutRequest: message({ key: ['bytes', 1], value: ['bytes', 2], lease: ['int64', 3] }),
@@ -101,11 +99,6 @@ const types = {
     cancel_reason: ['string', 6],
     events: ['Event', 11, 'repeated'],
   }),
-  AlarmRequest: message({ action: ['AlarmAction', 1], memberID: ['uint64', 2], alarm: ['AlarmType', 3] }),
-  AlarmAction: { values: { GET: 0, ACTIVATE: 1, DEACTIVATE: 2 } },
-  AlarmType: { values: { NONE: 0, NOSPACE: 1, CORRUPT: 2 } },
-  AlarmMember: message({ memberID: ['uint64', 1], alarm: ['AlarmType', 2] }),
-  AlarmResponse: message({ header, alarms: ['AlarmMember', 2, 'repeated'] }),
   StatusRequest: message({}),
   StatusResponse: message({
     header,
@@ -121,7 +114,6 @@ const types = {
   KV: service({
     Range: ['RangeRequest', 'RangeResponse'],
     Put: ['PutRequest', 'PutResponse'],
-    DeleteRange: ['DeleteRangeRequest', 'DeleteRangeResponse'],
     Txn: ['TxnRequest', 'TxnResponse'],
     Compact: ['CompactionRequest', 'CompactionResponse'],
   }),
@@ -132,7 +124,6 @@ const types = {
     LeaseKeepAlive: ['LeaseKeepAliveRequest', 'LeaseKeepAliveResponse', true],
   }),
   Maintenance: service({
-    Alarm: ['AlarmRequest', 'AlarmResponse'],
     Status: ['StatusRequest', 'StatusResponse'],
     Defragment: ['DefragmentRequest', 'DefragmentResponse'],
   }),
@@ -147,14 +138,12 @@ const definitions = fromJSON(
 export type MethodName =
   | 'KV.Range'
   | 'KV.Put'
-  | 'KV.DeleteRange'
   | 'KV.Txn'
   | 'KV.Compact'
   | 'Watch.Watch'
   | 'Lease.LeaseGrant'
   | 'Lease.LeaseRevoke'
   | 'Lease.LeaseKeepAlive'
-  | 'Maintenance.Alarm'
   | 'Maintenance.Status'
   | 'Maintenance.Defragment'
   | 'Auth.Authenticate';
@@ -191,7 +180,6 @@ export interface RangeRequest {
   readonly range_end?: Buffer;
   readonly limit?: number;
   readonly keys_only?: boolean;
-  readonly serializable?: boolean;
 }
 
 export interface PutRequest {

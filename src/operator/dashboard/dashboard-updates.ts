@@ -80,8 +80,8 @@ export class DashboardUpdates {
       status: status.value,
       events_per_s: eventsPerS,
       reads_per_s: readsPerS,
-      event_ms: eventMs,
-      read_ms: readMs,
+      event_ms_p99: eventMs,
+      read_ms_p99: readMs,
       verdicts: this.#verdicts,
     };
   }

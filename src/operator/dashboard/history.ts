@@ -4,7 +4,7 @@
  */
 import type { PeerView } from '../../group/api.js';
 import { limits } from '../../limits.js';
-import type { HistoryValue, PercentilesValue, WeightHistoryValue } from './wire.js';
+import type { HistoryValue, WeightHistoryValue } from './wire.js';
 
 /** Requests counted by their duration. */
 export interface LatencyCounts {
@@ -35,9 +35,9 @@ export interface Sample {
 export interface Pace {
   readonly eventsPerS: number;
   readonly readsPerS: number;
-  /** Null if there were no requests between the samples. */
-  readonly eventMs: PercentilesValue | null;
-  readonly readMs: PercentilesValue | null;
+  /** The 99th percentile; null if there were no requests between the samples. */
+  readonly eventMs: number | null;
+  readonly readMs: number | null;
 }
 
 const still: Pace = { eventsPerS: 0, readsPerS: 0, eventMs: null, readMs: null };
@@ -88,10 +88,8 @@ export class PaceHistory {
       at: paces.map(({ at }) => at / 1000),
       events_per_s: paces.map(({ eventsPerS }) => eventsPerS),
       reads_per_s: paces.map(({ readsPerS }) => readsPerS),
-      event_ms_p50: paces.map(({ eventMs }) => eventMs?.p50 ?? null),
-      event_ms_p99: paces.map(({ eventMs }) => eventMs?.p99 ?? null),
-      read_ms_p50: paces.map(({ readMs }) => readMs?.p50 ?? null),
-      read_ms_p99: paces.map(({ readMs }) => readMs?.p99 ?? null),
+      event_ms_p99: paces.map(({ eventMs }) => eventMs),
+      read_ms_p99: paces.map(({ readMs }) => readMs),
     };
   }
 }
@@ -103,29 +101,25 @@ export function paceBetween(before: Sample, after: Sample): Pace {
   return {
     eventsPerS: Math.max(0, after.accepted - before.accepted) / seconds,
     readsPerS: Math.max(0, is.reads.total - was.reads.total) / seconds,
-    eventMs: percentiles(was.events, is.events),
-    readMs: percentiles(was.reads, is.reads),
+    eventMs: latencyMs(was.events, is.events),
+    readMs: latencyMs(was.reads, is.reads),
   };
 }
 
-function percentiles(before: LatencyCounts, after: LatencyCounts): PercentilesValue | null {
-  const total = after.total - before.total;
-  if (total <= 0) return null;
-  const upTo = after.upTo.map((count, i) => count - (before.upTo[i] ?? 0));
-  return { p50: quantileMs(after.boundsS, upTo, total, 0.5), p99: quantileMs(after.boundsS, upTo, total, 0.99) };
-}
-
 /**
- * Interpolates as Prometheus does (`histogram_quantile`): linearly within a bucket, and the last bound for values
- * beyond it.
+ * Returns the 99th percentile of the requests between two counts. Interpolates as Prometheus does
+ * (`histogram_quantile`): linearly within a bucket, and the last bound for values beyond it.
  */
-function quantileMs(boundsS: readonly number[], upTo: readonly number[], total: number, quantile: number): number {
-  const rank = quantile * total;
-  const bucket = upTo.findIndex((count) => count >= rank);
+function latencyMs(before: LatencyCounts, { boundsS, upTo, total }: LatencyCounts): number | null {
+  const requests = total - before.total;
+  if (requests <= 0) return null;
+  const counts = upTo.map((count, i) => count - (before.upTo[i] ?? 0));
+  const rank = 0.99 * requests;
+  const bucket = counts.findIndex((count) => count >= rank);
   if (bucket < 0) return (boundsS.at(-1) ?? 0) * 1000;
   const lower = bucket === 0 ? 0 : boundsS[bucket - 1]!;
-  const below = bucket === 0 ? 0 : upTo[bucket - 1]!;
-  const share = (rank - below) / Math.max(1, upTo[bucket]! - below);
+  const below = bucket === 0 ? 0 : counts[bucket - 1]!;
+  const share = (rank - below) / Math.max(1, counts[bucket]! - below);
   return (lower + (boundsS[bucket]! - lower) * share) * 1000;
 }
 

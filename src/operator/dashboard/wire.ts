@@ -1,12 +1,6 @@
 /** The values that the dashboard's server and its page exchange beyond the operator's commands. Types only. */
 import type { StatusValue } from '../protocol/values.js';
 
-/** Percentiles in ms, interpolated within the buckets of the metrics. */
-export interface PercentilesValue {
-  readonly p50: number;
-  readonly p99: number;
-}
-
 export interface VerdictsValue {
   readonly trusted: number;
   readonly neutral: number;
@@ -24,9 +18,9 @@ export interface OverviewValue {
   readonly status: StatusValue;
   readonly events_per_s: number;
   readonly reads_per_s: number;
-  /** Null if there were no requests in the last seconds. */
-  readonly event_ms: PercentilesValue | null;
-  readonly read_ms: PercentilesValue | null;
+  /** Percentile in ms, interpolated within the buckets of the metrics. Null without requests in the last seconds. */
+  readonly event_ms_p99: number | null;
+  readonly read_ms_p99: number | null;
   /** Null before the first count. */
   readonly verdicts: VerdictsValue | null;
 }
@@ -36,9 +30,7 @@ export interface HistoryValue {
   readonly at: readonly number[];
   readonly events_per_s: readonly (number | null)[];
   readonly reads_per_s: readonly (number | null)[];
-  readonly event_ms_p50: readonly (number | null)[];
   readonly event_ms_p99: readonly (number | null)[];
-  readonly read_ms_p50: readonly (number | null)[];
   readonly read_ms_p99: readonly (number | null)[];
 }
 

@@ -9,6 +9,15 @@ import { badge, heading, link, mayRedraw, time, type View, type ViewContext } fr
 
 const rowsMax = 200;
 const looks = { open: 'suspicious', upheld: 'active', rejected: 'neutral' } as const;
+/** The question of a decision, its effect, and the notice afterwards. */
+const texts = {
+  reject: ['Reject this dispute?', 'The events count as before.', 'The dispute is rejected.'],
+  undo: [
+    'Undo this decision?',
+    'The dispute is open again, and void events count again.',
+    'The dispute is open again.',
+  ],
+} as const;
 
 export function disputesView({ live, peers }: ViewContext): View {
   const open = h('div', {}, h('p', { class: 'muted' }, 'Loading…'));
@@ -59,16 +68,15 @@ export function disputesView({ live, peers }: ViewContext): View {
     const list = (ids: readonly string[], none: string): Child =>
       ids.length === 0 ? none : ids.flatMap((peerId, i) => [i > 0 && ', ', peer(peerId)]);
     const what = `the dispute of ${head(subject)}`;
+    const act = (name: string, run: () => void, look = 'button small'): HTMLElement =>
+      button(`${name}…`, run, { class: look, 'aria-label': `${name} ${what}` });
     const actions =
       status === 'open'
         ? [
-            button('Reject…', () => void reject(dispute), { class: 'button small', 'aria-label': `Reject ${what}` }),
-            button('Uphold…', () => void uphold(dispute, names), {
-              class: 'button danger small',
-              'aria-label': `Uphold ${what}`,
-            }),
+            act('Reject', () => void decide(dispute, 'reject')),
+            act('Uphold', () => void uphold(dispute, names), 'button danger small'),
           ]
-        : [button('Undo…', () => void undo(dispute), { class: 'button small', 'aria-label': `Undo ${what}` })];
+        : [act('Undo', () => void decide(dispute, 'undo'))];
     return h(
       'article',
       { class: 'dispute', 'data-dispute': id },
@@ -118,28 +126,17 @@ export function disputesView({ live, peers }: ViewContext): View {
     if (isDone) await done('The dispute is upheld.');
   }
 
-  async function reject(dispute: DisputeValue): Promise<void> {
+  async function decide(dispute: DisputeValue, decision: 'reject' | 'undo'): Promise<void> {
+    const [title, effect, notice] = texts[decision];
     const isDone = await ask({
-      title: 'Reject this dispute?',
-      body: [h('p', {}, 'The events count as before.')],
-      action: 'Reject',
+      title,
+      body: [h('p', {}, effect)],
+      action: decision === 'reject' ? 'Reject' : 'Undo',
       run: async () => {
-        await command('disputes-decide', { decision: 'reject', dispute_id: dispute.dispute_id });
+        await command('disputes-decide', { decision, dispute_id: dispute.dispute_id });
       },
     });
-    if (isDone) await done('The dispute is rejected.');
-  }
-
-  async function undo(dispute: DisputeValue): Promise<void> {
-    const isDone = await ask({
-      title: 'Undo this decision?',
-      body: [h('p', {}, 'The dispute is open again, and void events count again.')],
-      action: 'Undo',
-      run: async () => {
-        await command('disputes-decide', { decision: 'undo', dispute_id: dispute.dispute_id });
-      },
-    });
-    if (isDone) await done('The dispute is open again.');
+    if (isDone) await done(notice);
   }
 
   async function done(text: string): Promise<void> {

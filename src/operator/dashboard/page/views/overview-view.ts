@@ -51,13 +51,7 @@ export function overviewView({ live }: ViewContext): View {
   function show(overview: OverviewValue): void {
     const at = Date.parse(overview.at) / 1000;
     if (at > (paces[0]?.at(-1) ?? 0)) {
-      push(
-        at,
-        overview.events_per_s,
-        overview.reads_per_s,
-        overview.event_ms?.p99 ?? null,
-        overview.read_ms?.p99 ?? null,
-      );
+      push(at, overview.events_per_s, overview.reads_per_s, overview.event_ms_p99, overview.read_ms_p99);
       plot();
     }
     fill(tiles, tilesOf(overview));
@@ -115,7 +109,7 @@ function at(column: readonly (number | null)[], i: number): number | null {
   return column[i] ?? null;
 }
 
-function tilesOf({ events_per_s, reads_per_s, event_ms, read_ms, status }: OverviewValue): HTMLElement[] {
+function tilesOf({ events_per_s, reads_per_s, event_ms_p99, read_ms_p99, status }: OverviewValue): HTMLElement[] {
   const tile = (name: string, value: string, note: string): HTMLElement =>
     h(
       'div',
@@ -124,11 +118,10 @@ function tilesOf({ events_per_s, reads_per_s, event_ms, read_ms, status }: Overv
       h('strong', {}, value),
       h('small', { class: 'muted' }, note),
     );
-  const latencies = (of: OverviewValue['event_ms']): string =>
-    of === null ? 'none recently' : `p99 ${milliseconds(of.p99)}`;
+  const latency = (p99: number | null): string => (p99 === null ? 'none recently' : `p99 ${milliseconds(p99)}`);
   return [
-    tile('Events per second', rate(events_per_s), latencies(event_ms)),
-    tile('Reads per second', rate(reads_per_s), latencies(read_ms)),
+    tile('Events per second', rate(events_per_s), latency(event_ms_p99)),
+    tile('Reads per second', rate(reads_per_s), latency(read_ms_p99)),
     tile('Players', compact(status.counts.players), 'with events'),
     tile('Events', compact(status.counts.events), 'ever accepted'),
     tile('Peers', count(status.counts.peers), `${count(status.pre_trusted.length)} pre-trusted`),

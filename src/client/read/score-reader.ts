@@ -11,6 +11,7 @@ import { isSubjectHash } from '../ids/subject.js';
 import { type PlayerTrust, type TrustSource, type TrustValues, unknownPlayer } from '../player-trust.js';
 import { type Caller, isRecord } from '../transport/caller.js';
 import { linked } from '../transport/listeners.js';
+import { splitUp } from '../transport/split-up.js';
 import { type AgeClock, isTime, type Runtime } from '../transport/time.js';
 import { isRetryable, namingEach, TrustError, type TrustErrorCode } from '../trust-error.js';
 
@@ -100,9 +101,10 @@ export class ScoreReader {
     const keys = playerIds.length === 1 ? playerIds.map(sentId) : namingEach('playerIds', playerIds, sentId);
     const cached = this.#fromCache(keys);
     const missing = [...new Set(keys.filter((_, index) => cached[index] === undefined))];
+    const chunks = splitUp(missing, bounds.scoresPerCall, bounds.idsBytes, (key) => encodeURIComponent(key).length);
     const found = new Map<string, Found>();
     const readMissing = (budgetMs: number) =>
-      Promise.all(chunksOf(missing).map((chunk) => this.#readChunk(chunk, { ...read, budgetMs }, found)));
+      Promise.all(chunks.map((chunk) => this.#readChunk(chunk, { ...read, budgetMs }, found)));
     const verified = missing.length > 0 ? this.#verifySalt({ ...read, budgetMs: leftMs() }) : undefined;
     const isForeign = () => (salt?.mismatch ?? null) !== null;
     const wasForeign = isForeign();
@@ -207,24 +209,6 @@ function isOfCaller(error: TrustError): boolean {
 
 function trustOf(playerId: string, { values, source, asOf, cause }: Found): PlayerTrust {
   return { playerId, ...values, source, asOf, cause };
-}
-
-/** Splits the keys into chunks for one call each, by number and by the length of the encoded keys. */
-function chunksOf(keys: readonly string[]): string[][] {
-  const chunks: string[][] = [];
-  let room = 0;
-  for (const key of keys) {
-    const bytes = encodeURIComponent(key).length + 1;
-    const last = chunks.at(-1);
-    if (last === undefined || last.length === bounds.scoresPerCall || bytes > room) {
-      chunks.push([key]);
-      room = bounds.idsBytes - bytes;
-    } else {
-      last.push(key);
-      room -= bytes;
-    }
-  }
-  return chunks;
 }
 
 /** The values in the answer to a read of scores, in order. */

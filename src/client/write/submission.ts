@@ -3,6 +3,7 @@ import type { EventBody } from '../../contract/request-bodies.js';
 import type { BatchResultBody } from '../../contract/response-bodies.js';
 import { bounds } from '../bounds.js';
 import { type Answer, isRecord, notTheContract, unexpected } from '../transport/caller.js';
+import { splitUp } from '../transport/split-up.js';
 import type { Runtime } from '../transport/time.js';
 import { TrustError, type TrustErrorCode } from '../trust-error.js';
 
@@ -144,20 +145,7 @@ export function countedOutcome(results: readonly EventOutcome[]): SubmitManyOutc
 
 /** Splits events into batches for one call each, by number and bytes, in order. */
 export function batchesOf(events: readonly EventBody[]): EventBody[][] {
-  const batches: EventBody[][] = [];
-  let room = 0;
-  for (const event of events) {
-    const bytes = Buffer.byteLength(JSON.stringify(event)) + 1;
-    const last = batches.at(-1);
-    if (last === undefined || last.length === bounds.eventsPerCall || bytes > room) {
-      batches.push([event]);
-      room = bounds.batchBytes - bytes;
-    } else {
-      last.push(event);
-      room -= bytes;
-    }
-  }
-  return batches;
+  return splitUp(events, bounds.eventsPerCall, bounds.batchBytes, (one) => Buffer.byteLength(JSON.stringify(one)));
 }
 
 /**

@@ -20,6 +20,7 @@ import type { BackupManifest } from '../../group/backup/backup-tasks.js';
 import { DamagedError } from '../../group/ports/storage-errors.js';
 import { replaceFile, syncPath } from '../files/durable-file.js';
 import { isMissing, isThere } from '../files/lmdb-file.js';
+import { readBytes } from '../files/small-file.js';
 
 export const BACKUP_FORMAT = 1;
 
@@ -96,21 +97,12 @@ export function isBackup(dir: string): boolean {
 export function copySmallFiles(from: string, to: string): Readonly<Record<string, string>> {
   const files: Record<string, string> = {};
   for (const name of SMALL_FILES) {
-    const content = contentOf(join(from, name));
+    const content = readBytes(join(from, name));
     if (content === undefined) continue;
     writeFileSync(join(to, name), content, { mode: 0o600 });
     files[name] = hash('sha256', content, 'hex');
   }
   return files;
-}
-
-function contentOf(file: string): Buffer | undefined {
-  try {
-    return readFileSync(file);
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
 }
 
 /** Reads the manifest. Throws `DamagedError` if `dir` has no complete backup that this release can read. */
@@ -131,7 +123,7 @@ export function readManifest(dir: string): BackupManifest {
 /** Lists the small files of the backup `dir` that differ from its manifest. */
 export function problemsOfSmallFiles(dir: string, { files }: BackupManifest): string[] {
   return Object.entries(files ?? {}).flatMap(([name, digest]) => {
-    const content = SMALL_FILES.includes(name) ? contentOf(join(dir, STORE, name)) : undefined;
+    const content = SMALL_FILES.includes(name) ? readBytes(join(dir, STORE, name)) : undefined;
     if (content === undefined) return [`${name} is missing`];
     return hash('sha256', content, 'hex') === digest ? [] : [`${name} differs from its digest in the manifest`];
   });

@@ -4,8 +4,13 @@ import { isMissing } from './lmdb-file.js';
 
 /** Returns a file's text; undefined if the file does not exist. */
 export function readText(path: string): string | undefined {
+  return readBytes(path)?.toString('utf8');
+}
+
+/** Returns a file's content; undefined if the file does not exist. */
+export function readBytes(path: string): Buffer | undefined {
   try {
-    return readFileSync(path, 'utf8');
+    return readFileSync(path);
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;

@@ -2,12 +2,11 @@
  * A lower bound of the log's head, stored outside the log in `head.json`. LMDB opens a file of 0 bytes as an empty
  * store; this bound distinguishes a lost log from a new one.
  */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DamagedError } from '../../group/ports/storage-errors.js';
 import type { ExpectedHead } from '../../group/recovery/verification.js';
 import { replaceFile } from '../files/durable-file.js';
-import { isMissing } from '../files/lmdb-file.js';
+import { readText } from '../files/small-file.js';
 
 /**
  * Returns null if no head was written, and for an empty file, which a power cut can leave if the file was not synced.
@@ -15,13 +14,7 @@ import { isMissing } from '../files/lmdb-file.js';
  */
 export function readExpectedHead(dataDir: string): ExpectedHead | null {
   const file = fileOf(dataDir);
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw error;
-  }
+  const text = readText(file) ?? '';
   if (text === '') return null;
   const head = parse(text);
   if (head === undefined) throw new DamagedError(`${file}: expected the head of a log: {"last_seq", "chain"}`);

@@ -1,7 +1,7 @@
 /**
  * The table of refusals: every stable `code` of the service, its HTTP status and its default text. Domain code uses
  * codes and never statuses; the HTTP layer and the operator command look up the rest here. Source: specification
- * section 7, and the contract's table of codes. Also formats thrown values.
+ * section 7, and the contract's table of codes. Also formats and examines thrown values.
  */
 
 export const errors = {
@@ -129,4 +129,9 @@ export function refused(code: ErrorCode, more: Omit<Refusal, 'ok' | 'code'> = {}
 /** Returns the message of a thrown value or a rejection. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** Returns whether a thrown value is an error with one of the codes, such as `ENOENT`. */
+export function hasCode(error: unknown, ...codes: readonly string[]): error is Error & { readonly code: unknown } {
+  return error instanceof Error && 'code' in error && codes.some((code) => error.code === code);
 }

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { UnknownRecordError } from '../core/records/record-codec.js';
 import type { Environment } from '../core/vocabulary.js';
-import { messageOf, type Outcome } from '../errors.js';
+import { hasCode, messageOf, type Outcome } from '../errors.js';
 import type { Group } from '../group/group.js';
 import type { Clock } from '../group/ports/clock.js';
 import type { LogWriter } from '../group/ports/log.js';
@@ -133,7 +133,7 @@ function refuseInaccessible(dir: string): void {
       accessSync(join(dir, path), constants.R_OK | constants.W_OK);
     } catch (error) {
       // A missing file is reported by the code that reads it.
-      if (error instanceof Error && 'code' in error && error.code === 'EACCES') throw error;
+      if (hasCode(error, 'EACCES')) throw error;
     }
   }
 }

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { encodeRecord } from '../../src/core/records/record-codec.js';
 import { stateDigest } from '../../src/core/snapshot/state-digest.js';
+import { hasCode } from '../../src/errors.js';
 import { batchFrom, lastSeqOf, recover } from '../../src/group/recovery/recovery.js';
 import { openLogReader } from '../../src/store/log/lmdb-log.js';
 import { ByteSearch } from '../support/byte-search.js';
@@ -60,7 +61,7 @@ function bytesOf(path: string): Buffer {
   try {
     return readFileSync(path);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return Buffer.alloc(0);
+    if (hasCode(error, 'ENOENT')) return Buffer.alloc(0);
     throw error;
   }
 }

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { hasCode } from '../../src/errors.js';
 
 export class SmallDisk {
   /** The mount point. */
@@ -36,7 +37,7 @@ export class SmallDisk {
     try {
       writeFileSync(this.#ballast, Buffer.alloc(Math.max(0, this.freeBytes - butBytes)));
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error;
+      if (!hasCode(error, 'ENOSPC')) throw error;
     }
   }
 

@@ -1,6 +1,7 @@
 /** Reads a folder while others write to it. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { hasCode } from '../../src/errors.js';
 
 /** A folder that changes during every read is not one that a test should read. */
 const looksMax = 1_000;
@@ -26,7 +27,7 @@ export function filesOfLiving(dir: string): LivingFile[] {
         .map((entry) => join(entry.parentPath, entry.name))
         .map((path) => ({ name: path.slice(dir.length + 1), bytes: readFileSync(path) }));
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || look === looksMax) throw error;
+      if (!hasCode(error, 'ENOENT') || look === looksMax) throw error;
     }
   }
 }

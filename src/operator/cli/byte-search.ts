@@ -5,6 +5,7 @@
 import { createReadStream, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { hasCode } from '../../errors.js';
 import { limits } from '../../limits.js';
 import { OperatorError } from './node-client.js';
 
@@ -28,7 +29,7 @@ async function holds(path: string, bytes: Buffer): Promise<boolean> {
       before = joined.subarray(Math.max(0, joined.length - bytes.length + 1));
     }
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    if (!hasCode(error, 'ENOENT')) throw error;
   }
   return false;
 }
@@ -49,8 +50,8 @@ export async function awaitPurged(folder: string, marker: string, times: SearchT
   const bytes = Buffer.from(marker, 'hex');
   const endMs = performance.now() + times.walPurgeMs;
   for (;;) {
-    const found = await filesWith(folder, bytes).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EACCES') throw error;
+    const found = await filesWith(folder, bytes).catch((error: unknown) => {
+      if (!hasCode(error, 'EACCES')) throw error;
       throw new OperatorError('access_denied', `this user has no access to ${folder}; run as root`);
     });
     if (found.length === 0) return;

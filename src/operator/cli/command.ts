@@ -3,7 +3,7 @@
  * terminal and the offline verification are passed in. Exit codes: 0 done, 1 refused, 2 wrong usage, 3 no node.
  */
 import { CommanderError } from 'commander';
-import { messageOf } from '../../errors.js';
+import { hasCode, messageOf } from '../../errors.js';
 import { DiskFullError, UnreadError } from '../../group/ports/storage-errors.js';
 import type { CommandDeps } from './command-context.js';
 import { OperatorError } from './node-client.js';
@@ -64,7 +64,7 @@ function failureOf(error: unknown, args: readonly string[]): OperatorError {
     const text = error.code === 'commander.help' ? missing : own;
     return new OperatorError('wrong_usage', `${text.replace(/\.$/, '')}; see --help`, 2);
   }
-  if (error instanceof Error && 'code' in error && error.code === 'EACCES') {
+  if (hasCode(error, 'EACCES')) {
     return new OperatorError('access_denied', `${error.message}; run as the user of the node`);
   }
   return new OperatorError('internal_error', messageOf(error));

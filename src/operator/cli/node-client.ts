@@ -1,5 +1,6 @@
 /** The command's end of the operator's socket: sends one request and reads one answer. */
 import { request as httpRequest } from 'node:http';
+import { hasCode } from '../../errors.js';
 import { limits } from '../../limits.js';
 import { type CommandName, commandPath, type Requests, type Values } from '../protocol/protocol.js';
 import { findPlace } from '../protocol/socket-path.js';
@@ -77,12 +78,8 @@ function placeOf(dir: string): string | undefined {
   try {
     return findPlace(dir);
   } catch (error) {
-    throw isDenied(error) ? denied(dir) : error;
+    throw hasCode(error, 'EACCES', 'EPERM') ? denied(dir) : error;
   }
-}
-
-function isDenied(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'EACCES' || error.code === 'EPERM');
 }
 
 function denied(path: string): OperatorError {
@@ -113,7 +110,7 @@ async function post(dir: string, command: CommandName, body: string, progress?: 
     request.on('timeout', () => request.destroy(new Error('silent')));
     request.on('error', (error: NodeJS.ErrnoException) => {
       if (error.syscall !== 'connect') lost();
-      else reject(isDenied(error) ? denied(socketPath) : new NoNodeError(dir));
+      else reject(hasCode(error, 'EACCES', 'EPERM') ? denied(socketPath) : new NoNodeError(dir));
     });
     request.on('response', (response) => {
       let text = '';

@@ -5,6 +5,7 @@
 import { lstatSync, mkdtempSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
+import { hasCode } from '../../errors.js';
 import { limits } from '../../limits.js';
 
 const socketName = 'operator.sock';
@@ -81,8 +82,7 @@ function unlessMissing<T>(read: () => T): T | undefined {
   try {
     return read();
   } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
-      return undefined;
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return undefined;
     throw error;
   }
 }

@@ -15,11 +15,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { messageOf } from '../../errors.js';
+import { hasCode, messageOf } from '../../errors.js';
 import type { BackupManifest } from '../../group/backup/backup-tasks.js';
 import { DamagedError } from '../../group/ports/storage-errors.js';
 import { replaceFile, syncPath } from '../files/durable-file.js';
-import { isMissing, isThere } from '../files/lmdb-file.js';
+import { isThere } from '../files/lmdb-file.js';
 import { readBytes } from '../files/small-file.js';
 
 export const BACKUP_FORMAT = 1;
@@ -44,7 +44,7 @@ export function namesIn(dir: string): string[] {
   try {
     return readdirSync(dir).filter((name) => name !== FOREIGN);
   } catch (error) {
-    if (isMissing(error)) return [];
+    if (hasCode(error, 'ENOENT')) return [];
     throw error;
   }
 }

@@ -4,6 +4,7 @@
  */
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { hasCode } from '../../errors.js';
 import { DamagedError } from '../../group/ports/storage-errors.js';
 
 // Layout of page headers and of `MDB_meta` in lmdb-js's fork of LMDB, data version 2. Numbers are in the machine's byte
@@ -66,7 +67,7 @@ export function checkEnvironmentFile(file: string): void {
   try {
     descriptor = openSync(file, 'r');
   } catch (error) {
-    if (!isMissing(error)) throw error;
+    if (!hasCode(error, 'ENOENT')) throw error;
     throw new DamagedError(`${file}: the file is missing`);
   }
   try {
@@ -146,12 +147,7 @@ export function isThere(path: string): boolean {
     statSync(path);
     return true;
   } catch (error) {
-    if (isMissing(error) || (error instanceof Error && 'code' in error && error.code === 'ENOTDIR')) return false;
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return false;
     throw error;
   }
-}
-
-/** Returns true for the error of a missing file or folder. */
-export function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }

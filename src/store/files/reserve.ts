@@ -6,6 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { hasCode } from '../../errors.js';
 import { limits } from '../../limits.js';
 import { freeBytesOf, isFull } from './full-disk.js';
 
@@ -57,7 +58,7 @@ export class Reserve {
     try {
       return await act();
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error;
+      if (!hasCode(error, 'ENOSPC')) throw error;
       return this.during(act);
     }
   }

@@ -1,6 +1,6 @@
 /** Reads small text files that others write: a salt, a password's hash, `.env`. */
 import { readFileSync } from 'node:fs';
-import { isMissing } from './lmdb-file.js';
+import { hasCode } from '../../errors.js';
 
 /** Returns a file's text; undefined if the file does not exist. */
 export function readText(path: string): string | undefined {
@@ -12,7 +12,7 @@ export function readBytes(path: string): Buffer | undefined {
   try {
     return readFileSync(path);
   } catch (error) {
-    if (isMissing(error)) return undefined;
+    if (hasCode(error, 'ENOENT')) return undefined;
     throw error;
   }
 }

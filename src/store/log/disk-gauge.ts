@@ -1,9 +1,10 @@
 /** Measures the disk under a data folder by plain file system calls, without opening any store. */
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { hasCode } from '../../errors.js';
 import type { DiskGauge, DiskUse } from '../../group/ports/disk.js';
 import { freeBytesOf } from '../files/full-disk.js';
-import { dataFileOf, isMissing } from '../files/lmdb-file.js';
+import { dataFileOf } from '../files/lmdb-file.js';
 import { logFolderOf } from './lmdb-log.js';
 
 /** Complete, replaced, incomplete and leaving snapshots; all use space. */
@@ -43,7 +44,7 @@ async function bytesOf(folder: string): Promise<number> {
   try {
     return (await stat(dataFileOf(folder))).size;
   } catch (error) {
-    if (isMissing(error)) return 0;
+    if (hasCode(error, 'ENOENT')) return 0;
     throw error;
   }
 }

@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { closeSync, linkSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { hasCode } from '../../errors.js';
 import { replaceFile } from '../files/durable-file.js';
 import { checkEnvironmentFile, dataFileOf, newestMeta, treeOf } from '../files/lmdb-file.js';
 import { readText } from '../files/small-file.js';
@@ -77,7 +78,7 @@ export function putOwner(dir: string, record: OwnerRecord): boolean {
     // If two processes link the same name, one succeeds, and the file is complete from then on.
     linkSync(aside, file);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    if (hasCode(error, 'EEXIST')) return false;
     throw error;
   } finally {
     rmSync(aside, { force: true });

@@ -1,7 +1,7 @@
 /** Identifies processes, and tests whether they still run. */
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { kill, pid as ownPid } from 'node:process';
-import { isMissing } from '../files/lmdb-file.js';
+import { hasCode } from '../../errors.js';
 
 /** Identifies one process even after its number was reused. Fields are null if the system does not provide them. */
 export interface ProcessIdentity {
@@ -58,14 +58,10 @@ export function readText(file: string): string | null {
   try {
     return readFileSync(file, 'utf8').trim();
   } catch (error) {
-    if (isMissing(error) || hasExited(error)) return null;
+    // The process may end between opening and reading its file.
+    if (hasCode(error, 'ENOENT', 'ESRCH')) return null;
     throw error;
   }
-}
-
-/** Returns true for the error of a process that ended between opening and reading its file. */
-function hasExited(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ESRCH';
 }
 
 /** Returns whether the process runs. Signal 0 only tests. A process of another user counts as running. */
@@ -73,6 +69,6 @@ export function runs(pid: number): boolean {
   try {
     return kill(pid, 0);
   } catch (error) {
-    return !hasExited(error);
+    return !hasCode(error, 'ESRCH');
   }
 }

@@ -8,11 +8,12 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { open, type RootDatabase } from 'lmdb';
 import type { SnapshotBlock } from '../../core/snapshot/snapshot.js';
+import { hasCode } from '../../errors.js';
 import type { SnapshotHeader, SnapshotStore } from '../../group/ports/snapshots.js';
 import { DamagedError } from '../../group/ports/storage-errors.js';
 import { syncPath } from '../files/durable-file.js';
 import { refuseWithoutCommitSpace } from '../files/full-disk.js';
-import { checkEnvironmentFile, dataFileOf, isMissing } from '../files/lmdb-file.js';
+import { checkEnvironmentFile, dataFileOf } from '../files/lmdb-file.js';
 
 type Environment = RootDatabase<Uint8Array, Uint8Array>;
 
@@ -113,7 +114,7 @@ export class LmdbSnapshotStore implements SnapshotStore {
         // Rename it off the list first, so that half a snapshot never looks complete.
         await rename(join(this.#dir, relative), going);
       } catch (error) {
-        if (isMissing(error)) continue;
+        if (hasCode(error, 'ENOENT')) continue;
         throw error;
       }
       await syncPath(this.#dir);
@@ -180,7 +181,7 @@ export class LmdbSnapshotStore implements SnapshotStore {
     const aside = join(this.#dir, REPLACED + name);
     await rm(aside, { recursive: true, force: true });
     await rename(place, aside).catch((error: unknown) => {
-      if (!isMissing(error)) throw error;
+      if (!hasCode(error, 'ENOENT')) throw error;
     });
     await rename(building, place);
     await syncPath(this.#dir);

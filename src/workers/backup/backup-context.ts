@@ -1,7 +1,7 @@
 /** Provides what backups and restores share: progress, cancellation, the check of the written store and error codes. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { messageOf } from '../../errors.js';
+import { hasCode, messageOf } from '../../errors.js';
 import type { VerifyReport } from '../../group/api.js';
 import type { CopyCode, CopyRefusal, CopyStatus } from '../../group/backup/backup-tasks.js';
 import { ForeignLogError } from '../../group/backup/restore-store.js';
@@ -74,6 +74,6 @@ function codeOf(error: unknown): CopyCode {
   if (error instanceof NotEmptyError) return 'not_empty';
   if (error instanceof FolderOwnedError) return 'folder_in_use';
   if (error instanceof ForeignLogError) return 'erasures_unknown';
-  if (error instanceof Error && 'code' in error && error.code === 'EACCES') return 'access_denied';
+  if (hasCode(error, 'EACCES')) return 'access_denied';
   return error instanceof DamagedError ? 'store_damaged' : 'copy_failed';
 }

@@ -8,12 +8,16 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
+import { messageOf } from '../../src/errors.js';
 import { temporaryFolder } from '../ending.js';
 import { freePorts } from '../free-ports.js';
 import { Balancer } from './balancer.js';
 import { Child } from './child.js';
 import { EtcdMembers, noEtcd } from './etcd-members.js';
 import { type GroupNode, settled } from './node-group.js';
+
+/** Ctrl-C in a terminal reaches only this process, which ends the others in order. */
+const detached = process.stdin.isTTY === true;
 
 const count = 3;
 const restartMs = 5_000;
@@ -94,7 +98,7 @@ class LocalNode implements GroupNode {
 
   start(): void {
     mkdirSync(this.dir, { recursive: true });
-    this.#process = new Restarted(this.name, () => new Child(process.execPath, [main], this.#env, this.dir, true));
+    this.#process = new Restarted(this.name, () => new Child(process.execPath, [main], this.#env, this.dir, detached));
   }
 }
 
@@ -144,7 +148,10 @@ let stop = async (code: number): Promise<void> => process.exit(code);
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop(0));
 const folder = temporaryFolder('ptf-local-');
 const flags = ['--snapshot-count', snapshotCount, '--max-wals', maxWals, '--max-snapshots', '2'];
-const etcd = await EtcdMembers.start({ flags, detached: true });
+const etcd = await EtcdMembers.start({ flags, detached }).catch((error: unknown) => {
+  console.error(messageOf(error));
+  process.exit(1);
+});
 const env = {
   CLUSTER: 'etcd',
   ETCD_ENDPOINTS: etcd.endpoints.join(','),
@@ -179,6 +186,6 @@ try {
   await settled(nodes);
   if (!isEnding) console.log(description(proxy, nodes, etcd, salt));
 } catch (error) {
-  if (!isEnding) console.error(error instanceof Error ? error.message : String(error));
+  if (!isEnding) console.error(messageOf(error));
   await stop(1);
 }

@@ -98,7 +98,7 @@ async function decide<N extends CommandName>(
   name: N,
   args: CommandArgs<N>,
 ): Promise<CommandValue<N>> {
-  if (site.isLeader()) return inEffect(site, name, Reflect.apply(local[name], local, args) as Promise<CommandValue<N>>);
+  if (site.isLeader()) return inEffect(site, name, decideHere(local, name, args));
   const call = encodeCall(name, args);
   try {
     const value = await site.ask(call);
@@ -111,6 +111,13 @@ async function decide<N extends CommandName>(
     // A command that was sent may have been executed. A repeated event is recognized by its id.
     return refusalOf(name, args, error.isUnsent ? site.refusal() : logUnreachable(true));
   }
+}
+
+/** Decides a change on the group of this node, which leads. */
+function decideHere<N extends CommandName>(local: GroupApi, name: N, args: CommandArgs<N>): Promise<CommandValue<N>> {
+  // The core itself checks the caller of events. `execute` checks the caller of every other command.
+  if (name === 'submit') return Reflect.apply(local.submit, local, args) as Promise<CommandValue<N>>;
+  return execute(local, encodeCall(name, args))!;
 }
 
 /** Waits until a change that was decided here is in effect where its command requires it. */

@@ -76,7 +76,7 @@ export interface CommandCall<N extends CommandName = CommandName> {
 
 export function encodeCall<N extends CommandName>(name: N, args: CommandArgs<N>): CommandCall<N> {
   const { codecs = [] }: Command = commands[name];
-  const encoded = args.map((value, i) => codecs[i]?.encode(value) ?? value);
+  const encoded = args.map((value, i) => (i < codecs.length ? codecs[i]!.encode(value) : value));
   // JSON has no undefined, and null is a value.
   while (encoded.at(-1) === undefined && encoded.length > 0) encoded.pop();
   return { name, args: encoded };
@@ -93,9 +93,9 @@ export function execute<N extends CommandName>(
   group: GroupApi,
   { name, args }: CommandCall<N>,
 ): Promise<CommandValue<N>> | undefined {
-  if (!Object.hasOwn(commands, name)) return undefined;
+  if (!Object.hasOwn(commands, name) || !Array.isArray(args)) return undefined;
   const { codecs = [] }: Command = commands[name];
-  const decoded = args.map((value, i) => codecs[i]?.decode(value) ?? value);
+  const decoded = args.map((value, i) => (i < codecs.length ? codecs[i]!.decode(value) : value));
   if (codecs[0] === caller) {
     const peer = callerOf(group, decoded[0] as string | null);
     if (isRefusal(peer)) return Promise.resolve(refusalOf(name, args, peer));
@@ -104,7 +104,10 @@ export function execute<N extends CommandName>(
   return Reflect.apply(group[name], group, decoded) as Promise<CommandValue<N>>;
 }
 
-/** Returns the caller's peer on the leader, because the state of the sending node may be older. */
+/**
+ * Returns the caller's peer. The peer may have been revoked since its request was admitted, here or on the sending
+ * node.
+ */
 function callerOf(group: GroupApi, peerId: string | null): PeerView | null | Refusal {
   if (peerId === null) return null;
   const peer = group.peerById(peerId);

@@ -192,18 +192,18 @@ export class LeaderDuties {
 
   /**
    * Defragments one member after the other, the leading one last, because a member does not answer meanwhile. Resolves
-   * to the number of members whose files may still contain deleted slots.
+   * to the members, by index, whose files may still contain deleted slots.
    */
-  async defragment(signal?: AbortSignal): Promise<number> {
+  async defragment(signal?: AbortSignal): Promise<number[]> {
     const { members, defragment, onFailure } = this.#deps;
     const statuses = await members();
     const order = statuses.map((status, at) => ({ status, at })).filter(({ status }) => status !== null);
     order.sort((one, other) => Number(one.status!.leads) - Number(other.status!.leads));
-    let missed = statuses.length - order.length;
+    const missed = statuses.flatMap((status, at) => (status === null ? [at] : []));
     for (const { at } of order) {
       if (signal?.aborted === true) throw new Error('the node is shutting down');
       await defragment(at).catch((error: unknown) => {
-        missed += 1;
+        missed.push(at);
         onFailure('defragmenting a member of etcd', error);
       });
     }

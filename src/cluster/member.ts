@@ -1,6 +1,6 @@
 /**
  * The role of this node in its group: it follows the shared log, campaigns if no node leads, and leads as long as it
- * has its lease and its fence. Its site applies the role to the group.
+ * has its lease and its fence. Its `MemberGroup` applies the role to the group.
  */
 
 import { countOf } from '../core/records/batch.js';

@@ -31,8 +31,8 @@ export interface OperatorDeps {
   readonly pushWal: (settings: WalSettings, onProgress: OnProgress) => Promise<string>;
   /** The members' settings, unless a scrub names others. */
   readonly walSettings: WalSettings;
-  /** Resolves to the number of members of etcd that could not be defragmented. */
-  readonly defragmentAll: () => Promise<number>;
+  /** Resolves to the members of etcd, by index, that could not be defragmented. */
+  readonly defragmentAll: () => Promise<readonly number[]>;
   /** ms since 1970. */
   readonly now: () => number;
 }
@@ -103,10 +103,12 @@ export class ClusterOperator implements ClusterOperations {
   }
 
   async #scrub(settings: WalSettings, onProgress: OnProgress): Promise<Outcome<ScrubResult>> {
-    const { log, pushWal, defragmentAll, now } = this.#deps;
+    const { log, members, pushWal, defragmentAll, now } = this.#deps;
     const due = await log.scrubDue();
+    // A member that is down while the write-ahead log is pushed on keeps its old files when it returns.
+    const silent = (await members()).flatMap((status, at) => (status === null ? [at] : []));
     const marker = await pushWal(settings, onProgress);
-    const missed = await defragmentAll();
+    const missed = new Set([...silent, ...(await defragmentAll())]).size;
     const complete = missed === 0;
     const detail = complete
       ? 'every member of etcd purged its write-ahead log and defragmented its database'

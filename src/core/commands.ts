@@ -170,7 +170,7 @@ export interface WithdrawEvent {
   readonly event: EventAccepted;
   /** The state's `redacted` counter when the event was located. */
   readonly asOf: number;
-  /** The chain of the event's pair (see `chainTo`), and the state's newest record at the time of the read. */
+  /** The chain of the event's pair (see `pairRecordsTo`), and the state's newest record at the time of the read. */
   readonly chain: readonly PairRecord[];
   readonly chainAsOf: number;
 }

@@ -5,21 +5,24 @@ import { type ClusterSite, createClusterGroup } from '../../src/cluster/cluster-
 import type { CommandName } from '../../src/cluster/commands.js';
 import { LinkError } from '../../src/cluster/link-client.js';
 import type { refused } from '../../src/errors.js';
-import type { GroupApi } from '../../src/group/api.js';
+import type { GroupApi, PeerView } from '../../src/group/api.js';
 import type { ClusterOperations } from '../../src/group/cluster-api.js';
 import { noLeader } from '../../src/group/refusals.js';
 
 const decided = { ok: true, value: null } as const;
 
 /** A node whose site answers as `ask` states; `calls` lists what was decided here and what was asked elsewhere. */
-function node(ask: () => unknown, isLeaderAtFirst = false) {
+function node(ask: () => unknown, isLeaderAtFirst = false, known?: PeerView) {
   const calls: string[] = [];
   const state = { isLeader: isLeaderAtFirst };
   const local = new Proxy({} as GroupApi, {
-    get: (_, name) => async () => {
-      calls.push(`here ${String(name)}`);
-      return decided;
-    },
+    get: (_, name) =>
+      name === 'peerById'
+        ? () => known
+        : async () => {
+            calls.push(`here ${String(name)}`);
+            return decided;
+          },
   });
   const site: ClusterSite = {
     isLeader: () => state.isLeader,
@@ -39,6 +42,33 @@ test('the leader decides here, and waits for the others where a change must hold
   assert.equal(await group.erase(null, new Uint8Array(32)), decided);
   assert.equal(await group.setPublicKey('p', null, 'op'), decided);
   assert.equal(calls, ['here erase', 'here setPublicKey', 'applied elsewhere']);
+});
+
+test('changes of peers, of the allow list, of origins and of disputes are in effect on every node', async () => {
+  const { group, calls } = node(() => assert.unreachable(), true);
+  const subject = new Uint8Array(32);
+  await group.register({} as Parameters<GroupApi['register']>[0], 'op');
+  await group.setPeerStatus('p', 'revoked', 'op');
+  await group.rotateKey('p', 0, 'op');
+  await group.preTrust('add', 'p', 'op');
+  await group.purgePeers(0, 'op');
+  await group.allowPlayer(subject, 0, '', 'op');
+  await group.disallowPlayer(subject, 'op');
+  await group.changeOrigin('add', 'list', 'op');
+  assert.is(calls.filter((call) => call === 'applied elsewhere').length, 8);
+});
+
+test('a caller that was revoked since its request was admitted is refused by the leader, too', async () => {
+  const admitted = { peerId: 'p', status: 'active' } as PeerView;
+  const { group, calls } = node(() => assert.unreachable(), true, { ...admitted, status: 'revoked' });
+  for (const refused of [
+    await group.withdraw(admitted, 'e'),
+    await group.erase(admitted, new Uint8Array(32)),
+    await group.dispute(admitted, new Uint8Array(32), 'why'),
+  ]) {
+    assert.is((refused as { code: string }).code, 'peer_not_active');
+  }
+  assert.equal(calls, []);
 });
 
 test('a leader that steps down while it decides waits for the others all the same', async () => {

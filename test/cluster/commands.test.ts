@@ -34,14 +34,25 @@ async function received<N extends CommandName>(name: N, args: CommandArgs<N>, kn
 test('the leader gets the arguments that the node was given', async () => {
   const event = { eventId: 'e', subject: key, severity: 0.5 } as unknown as CommandArgs<'submit'>[1][number];
   const unhashed = { ...event, subject: null };
-  const calls: { [N in CommandName]?: CommandArgs<N> } = {
+  const registration = { peerName: 'p', gameIds: ['g'] } as unknown as CommandArgs<'register'>[0];
+  const calls: { [N in CommandName]: CommandArgs<N> } = {
     submit: [peer, [event, unhashed], 'address'],
     withdraw: [peer, 'e'],
     erase: [null, subject],
     dispute: [peer, subject, 'why', 'other'],
+    exportSubject: [subject, 'op'],
+    confirmErasure: [subject, 'op'],
     allowPlayer: [subject, 5, 'note', 'op'],
+    disallowPlayer: [subject, 'op'],
+    register: [registration, 'op', true],
+    setPeerStatus: ['p', 'revoked', 'op'],
+    rotateKey: ['p', 60_000, 'op'],
     setPublicKey: ['p', null, 'op'],
-    decideDispute: ['uphold', 'd', ['p'], 'op'],
+    preTrust: ['add', 'p', 'op'],
+    purgePeers: [1_000, 'op'],
+    relatePeers: ['same_owner' as CommandArgs<'relatePeers'>[0], 'p', 'q', 'op'],
+    changeOrigin: ['add', 'list', 'op'],
+    decideDispute: ['uphold' as CommandArgs<'decideDispute'>[0], 'd', ['p'], 'op'],
   };
   for (const [name, args] of Object.entries(calls) as [CommandName, CommandArgs<CommandName>][]) {
     const { got, outcome } = await received(name, args);
@@ -74,6 +85,8 @@ test('only commands of the list are executed', () => {
   for (const name of ['trust', 'toString', '__proto__', 'verify'] as unknown as CommandName[]) {
     assert.is(execute(group, { name, args: [] }), undefined);
   }
+  const earlier = { caller: null, subject: '' } as unknown as [];
+  assert.is(execute(group, { name: 'erase', args: earlier }), undefined);
 });
 
 test.run();

@@ -74,11 +74,15 @@ export class Load {
     this.#running.push(this.#readByClient());
   }
 
-  /** Resolves once `count` more writes are acknowledged. */
+  /** Resolves once `count` more calls that write are acknowledged. Rejects if that takes too long. */
   async written(count: number): Promise<void> {
     const begin = this.writes.length;
+    const until = performance.now() + settleMs;
     const acknowledged = () => this.writes.slice(begin).filter(({ code }) => code === 'ok').length;
-    while (acknowledged() < count) await delay(writtenPollMs);
+    while (acknowledged() < count) {
+      if (performance.now() > until) throw new Error(`${acknowledged()} of ${count} writes were acknowledged`);
+      await delay(writtenPollMs);
+    }
   }
 
   /** Stops writers and readers. The streams continue. */

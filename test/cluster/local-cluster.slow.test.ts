@@ -1,7 +1,9 @@
 /** `npm run cluster`: the group that it starts, a killed leader, and what is left after Ctrl-C. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -11,9 +13,12 @@ import { until } from '../support/until.js';
 const missing = noEtcd();
 const program = fileURLToPath(new URL('../../bench/cluster/main.js', import.meta.url));
 
-/** Collects the output of the program. */
-function started(): { child: ChildProcess; output: () => string } {
-  const child = spawn(process.execPath, [program, '--port', '0'], { stdio: ['ignore', 'pipe', 'pipe'] });
+/** Collects the output of the program, whose temporary files are in `folder`. */
+function started(folder: string): { child: ChildProcess; output: () => string } {
+  const child = spawn(process.execPath, [program, '--port', '0'], {
+    env: { ...process.env, TMPDIR: folder },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let text = '';
   for (const stream of [child.stdout!, child.stderr!]) {
     stream.setEncoding('utf8').on('data', (chunk: string) => {
@@ -32,14 +37,26 @@ function isRunning(pid: number): boolean {
   }
 }
 
-async function post(url: string, body: object, key?: string): Promise<Response> {
+/** Sends the body until it is stored, because the group may lose its leader on a busy machine. */
+async function stored(url: string, body: object, key?: string): Promise<Record<string, string>> {
   const headers = { 'Content-Type': 'application/json', ...(key === undefined ? {} : { 'X-Peer-API-Key': key }) };
-  return fetch(url, { method: 'POST', headers, body: JSON.stringify(body), signal: AbortSignal.timeout(10_000) });
+  let answer: Record<string, string> = {};
+  await until(async () => {
+    const signal = AbortSignal.timeout(10_000);
+    const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body), signal }).catch(
+      () => null,
+    );
+    if (response === null || ![201, 409].includes(response.status)) return false;
+    answer = (await response.json()) as Record<string, string>;
+    return true;
+  });
+  return answer;
 }
 
 if (missing === undefined) {
   test('the group serves through its proxy, survives kill -9 of its leader, and Ctrl-C leaves nothing', async () => {
-    const { child, output } = started();
+    const folder = mkdtempSync(join(tmpdir(), 'ptf-cluster-test-'));
+    const { child, output } = started(folder);
     try {
       await until(() => output().includes('Ctrl-C ends'));
       const proxy = /proxy {3}(\S+)/.exec(output())![1]!;
@@ -48,9 +65,8 @@ if (missing === undefined) {
         pid: Number(pid),
       }));
       assert.is(processes.length, 6);
-      const registered = await post(`${proxy}/api/v1/peers/register`, { peer_name: 'Arena', game_ids: ['arena'] });
-      assert.is(registered.status, 201);
-      const { peer_id: peerId, api_key: key } = (await registered.json()) as { peer_id: string; api_key: string };
+      const peer = { peer_name: 'Arena', game_ids: ['arena'] };
+      const { peer_id: peerId, api_key: key } = await stored(`${proxy}/api/v1/peers/register`, peer);
       const event = {
         schema_version: '1.0.0',
         event_id: 'first-report',
@@ -61,32 +77,45 @@ if (missing === undefined) {
         severity: 0.8,
         timestamp: new Date().toISOString(),
       };
-      assert.is((await post(`${proxy}/api/v1/events`, event, key)).status, 201);
+      await stored(`${proxy}/api/v1/events`, event, key);
 
-      const roles = await Promise.all(
-        processes.slice(0, 3).map(async ({ url, pid }) => {
-          const { cluster } = (await (await fetch(`${url}/api/v1/health`)).json()) as { cluster: { role: string } };
-          return { pid, role: cluster.role };
-        }),
-      );
-      process.kill(roles.find(({ role }) => role === 'leader')!.pid, 'SIGKILL');
-      const repeated = { ...event, event_id: 'second-report', timestamp: new Date().toISOString() };
+      let leader = 0;
       await until(async () => {
-        const answer = await post(`${proxy}/api/v1/events`, repeated, key).catch(() => null);
-        return answer !== null && [201, 409].includes(answer.status);
+        for (const { url, pid } of processes.slice(0, 3)) {
+          const { cluster } = (await (await fetch(`${url}/api/v1/health`)).json()) as { cluster: { role: string } };
+          if (cluster.role === 'leader') leader = pid;
+        }
+        return leader !== 0;
       });
+      process.kill(leader, 'SIGKILL');
+      await stored(`${proxy}/api/v1/events`, { ...event, event_id: 'second-report', severity: 0.7 }, key);
       await until(() => /node-\d is process \d+/.test(output()));
 
       const ended = once(child, 'close');
       child.kill('SIGINT');
       assert.equal(await ended, [0, null], output());
-      assert.equal(
-        processes.filter(({ pid }) => isRunning(pid)),
-        [],
-      );
-      assert.not(existsSync(/DATA_DIR=(\S+)/.exec(output())![1]!));
+      const pids = Array.from(output().matchAll(/process (\d+)/g), ([, pid]) => Number(pid));
+      assert.is(pids.length, 7);
+      assert.equal(pids.filter(isRunning), []);
+      assert.equal(readdirSync(folder), []);
     } finally {
       child.kill('SIGINT');
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  test('Ctrl-C ends a group that is still starting', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'ptf-cluster-test-'));
+    const { child, output } = started(folder);
+    try {
+      await until(() => readdirSync(folder).some((name) => name.startsWith('ptf-etcd-')));
+      const ended = once(child, 'close');
+      child.kill('SIGINT');
+      assert.equal(await ended, [0, null], output());
+      assert.equal(readdirSync(folder), []);
+    } finally {
+      child.kill('SIGKILL');
+      rmSync(folder, { recursive: true, force: true });
     }
   });
 } else {

@@ -10,17 +10,18 @@ import { History } from './history.js';
 import { Load } from './load.js';
 
 const missing = noEtcd();
-const eventsMin = 100;
+const writesMin = 100;
 
 if (missing === undefined) {
   test('a member with --force-new-cluster and a node restore the group, and every acknowledged event is on all nodes', async () => {
     const group = await Group.start();
     const history = new History();
     const before = new Load(group.nodes, history, 1, 'before');
+    const after = new Load(group.nodes, history, 2, 'after');
     const [left, ...lost] = group.nodes;
     try {
       await before.start();
-      await before.written(eventsMin);
+      await before.written(writesMin);
       await before.stopWriting();
       await quietSeq(group.nodes);
       await before.close();
@@ -36,9 +37,8 @@ if (missing === undefined) {
         node.start();
       }
       await group.heal();
-      const after = new Load(group.nodes, history, 2, 'after');
       await after.start();
-      await after.written(eventsMin);
+      await after.written(writesMin);
       await after.stopWriting();
       await quietSeq(group.nodes);
       await after.close();
@@ -47,6 +47,7 @@ if (missing === undefined) {
       assert.equal(check(history, finals), []);
     } finally {
       await before.close();
+      await after.close();
       await group.close();
     }
   });

@@ -166,7 +166,14 @@ function count(tally: Tally, history: History, load: Load, { watch, nodes }: Gro
     if (code !== 'ok') tally.add(`reads of the client: ${code}`, times);
   for (const [code, times] of countsOf(load.writes))
     if (code !== 'ok') tally.add(`writes of the client: ${code}`, times);
-  for (const name of ['events acknowledged', 'leaders', 'slots', 'reads of single nodes answered']) tally.need(name);
+  for (const name of [
+    'events acknowledged',
+    'leaders',
+    'slots',
+    'reads of single nodes answered',
+    'erased players searched for',
+  ])
+    tally.need(name);
 }
 
 /** Returns the exit of a process and its last log message. */

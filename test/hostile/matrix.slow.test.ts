@@ -1,7 +1,7 @@
 /**
  * The data that each kind of caller can read from every route, and the data that it can destroy, with production's mode
- * of erasure. `http/authorization.test.ts` has the statuses of more callers and of a node without authentication; exact
- * counters have tests of their own.
+ * of erasure. `http/request/authorization.slow.test.ts` has the statuses of more callers and of a node without
+ * authentication; exact counters have tests of their own.
  */
 import { hash } from 'node:crypto';
 import { test } from 'uvu';

@@ -1,4 +1,4 @@
-/** The times at which events may expire. group/retirement.test.ts covers what is removed, and how. */
+/** The times at which events may expire. group/removal/retention.slow.test.ts covers their removal. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { GroupLoop } from '../../src/group/actor/loop.js';

@@ -39,7 +39,7 @@ export interface Unhidden {
 }
 
 /** Returns the link of record `seq`, or null if the record belongs to no chain. */
-function chainLink(seq: number, record: LogRecord): (PairRecord & { readonly prev: number }) | null {
+function pairRecord(seq: number, record: LogRecord): (PairRecord & { readonly prev: number }) | null {
   if (!('prev' in record)) return null;
   const { prev } = record;
   const link = { seq, prev, event: null, lowering: null, unhidden: [], counts: 0 };
@@ -74,7 +74,7 @@ export function pairRecordsTo(
   const chain: PairRecord[] = [];
   let hides = false;
   for (let seq = head; seq > expiredSeq && chain.length < most; ) {
-    const link = chainLink(seq, read(seq));
+    const link = pairRecord(seq, read(seq));
     if (link === null) break;
     const { prev, ...rest } = link;
     chain.push(rest);

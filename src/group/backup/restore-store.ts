@@ -223,7 +223,7 @@ class Restore {
     const event = new RecordReader(this.#deps.backup).read(eventSeq).record;
     if (event.type !== 'event_accepted') return [];
     const state = this.#stateNow();
-    const chain = this.#chainTo(event, eventSeq);
+    const chain = this.#pairRecordsTo(event, eventSeq);
     const decision = decideWithdrawal(
       state,
       { caller: null, eventSeq, event, asOf: state.redacted, chain, chainAsOf: state.lastSeq },
@@ -237,7 +237,7 @@ class Restore {
   /**
    * Returns the chain of an event's pair, as a withdrawal needs it, from the backup and from the records written since.
    */
-  #chainTo({ subject, peer }: EventAccepted, eventSeq: number): PairRecord[] {
+  #pairRecordsTo({ subject, peer }: EventAccepted, eventSeq: number): PairRecord[] {
     const state = this.#stateNow();
     const reader = new RecordReader(this.#deps.backup);
     const read = (seq: number) => this.#written.get(seq) ?? reader.read(seq).record;

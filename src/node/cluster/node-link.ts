@@ -88,7 +88,7 @@ export class NodeLink {
   ): Promise<CommandValue<N> | null | LinkError> {
     const { link, site } = this.#deps;
     const { url } = leader;
-    const at = { url, method: 'POST', path: '/command', timeoutMs: limits.forwardMs } as const;
+    const at = { url, method: 'POST', path: '/commands', timeoutMs: limits.forwardMs } as const;
     const request = { ...at, body: { ...call, waitMs }, signal: this.#forwards.signal };
     let answer: { readonly value: CommandValue<N> | null; readonly seq: number };
     try {
@@ -134,7 +134,7 @@ export class NodeLink {
     const { member, site, donor, operations, scrub } = this.#deps;
     const route = `${method} ${path.split('/').slice(0, 2).join('/')}`;
     switch (route) {
-      case 'POST /command':
+      case 'POST /commands':
         return this.#command(JSON.parse(body.toString('utf8')) as CommandCall & { readonly waitMs?: number });
       case 'GET /applied':
         return { reached: await site.reached(Number(query.get('seq')), limits.appliedWaitMs) };

@@ -1,6 +1,6 @@
 /**
  * Every operation against every kind of caller, each cell from one table. The wire's own rules about keys stand in
- * `access.test.ts`.
+ * `access.slow.test.ts`.
  */
 import { hash } from 'node:crypto';
 import { test } from 'uvu';

@@ -201,7 +201,7 @@ test('commands that the leader before has not answered end once the next one is 
 
 test('a node that is asked while it takes over answers once it leads', async () => {
   const { link, state, deps } = follower();
-  const request = { method: 'POST', path: '/command', body: Buffer.from('{"name":"none","waitMs":9000}') };
+  const request = { method: 'POST', path: '/commands', body: Buffer.from('{"name":"none","waitMs":9000}') };
   const ask = () => link.answer(request as unknown as LinkRequest);
   assert.equal(await ask(), { value: null, seq: 0 });
   deps.member.takenOver = async (ms) => {

@@ -1,4 +1,4 @@
-/** The bodies of refusals, as JSON Schemas with their types: the `details` of each code. */
+/** Declares the bodies of refusals as JSON Schemas, with the `details` that each code has, and their types. */
 import { type ErrorCode, type ErrorDetails, errors } from '../errors.js';
 import { limits } from '../limits.js';
 import { eventId } from '../validation/identifiers.js';

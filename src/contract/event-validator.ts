@@ -1,9 +1,12 @@
-/** Validates events by the fields that their schema version defines. */
+/**
+ * Validates trust events by the fields that their `schema_version` has: before 1.1.0, `origin` and `reference` are
+ * unknown fields.
+ */
 import type { Refusal } from '../errors.js';
 import { type Validator, validatorOf } from '../validation/validator.js';
 import { type EventBody, eventSchema, firstEventSchema } from './request-bodies.js';
 
-/** `root`: the name of the whole value in texts. */
+/** Returns the validator of an event. `root` names the whole value in texts. */
 export function eventValidator(root?: string): Validator<EventBody> {
   const validate = validatorOf(eventSchema, root);
   const validateFirst = validatorOf(firstEventSchema, root);
@@ -14,7 +17,7 @@ export function eventValidator(root?: string): Validator<EventBody> {
   };
 }
 
-/** Names the version that added a field, if the unknown field is the first fault. */
+/** Replaces the text of a refusal whose first fault is a later field by the version that added the field. */
 function explained(refusal: Refusal): Refusal {
   const { details } = refusal;
   const field = details !== undefined && 'field' in details ? details.field : '';
@@ -30,7 +33,7 @@ function isBeforeOrigins(body: unknown): boolean {
   return typeof version === 'string' && isBefore110(version);
 }
 
-/** False also for a text that is no semantic version, which has a fault of its own. */
+/** Returns false also for a text that is no semantic version: the schema reports that fault. */
 function isBefore110(version: string): boolean {
   const parts = /^(\d+)\.(\d+)\.(\d+)(-)?/.exec(version);
   if (parts === null) return false;

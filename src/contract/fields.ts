@@ -1,4 +1,4 @@
-/** The members that several bodies of the contract share, each as one schema. */
+/** Declares the properties that several bodies of the contract share, each as one schema. */
 import { eventTypeNames } from '../core/evidence/event-types.js';
 import { limits } from '../limits.js';
 import { eventId, gameId, originName, playerId, reference } from '../validation/identifiers.js';
@@ -37,5 +37,5 @@ export const eventProperties = {
   timestamp: { ...dateTime, description: 'Time of the event in UTC, at most 24 hours in the future.' },
 } as const;
 
-/** Optional, from `schema_version` 1.1.0 on. */
+/** Optional fields of an event, from `schema_version` 1.1.0 on. */
 export const laterEventProperties = { origin: originName, reference } as const;

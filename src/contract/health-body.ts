@@ -1,4 +1,4 @@
-/** The body of health and readiness, as a JSON Schema with its type beside it. */
+/** Declares the body of the health and readiness routes as a JSON Schema, and its type. */
 import { environments } from '../core/vocabulary.js';
 import { type FromSchema, shape } from '../validation/schema.js';
 import { count } from './fields.js';

@@ -1,4 +1,4 @@
-/** The schemas that have a name of their own in the OpenAPI document. */
+/** Names the schemas that the OpenAPI document defines once and refers to; it inlines all others. */
 import {
   duplicateDisputeSchema,
   duplicateSchema,
@@ -40,7 +40,7 @@ import {
   snapshotDataSchema,
 } from './verdict-stream.js';
 
-/** The schemas that have a name of their own in the OpenAPI document; all others are inlined. */
+/** The named schemas, by their name in the OpenAPI document. */
 export const namedSchemas = {
   Event: eventSchema,
   StoredEvent: storedEventSchema,

@@ -1,6 +1,6 @@
 /**
- * Converts the 3.1 document to OpenAPI 3.0.3, for generators that do not read 3.1 yet. A pure function from document to
- * document: it describes nothing itself.
+ * Converts the OpenAPI 3.1 document to OpenAPI 3.0.3, for generators that do not read 3.1 yet. It is a pure function of
+ * the document and describes no route itself.
  */
 
 type Json = Readonly<Record<string, unknown>>;

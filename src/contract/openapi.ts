@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document, generated from the table of routes and the schemas that validate. */
+/** Generates the OpenAPI 3.1 document from the table of routes and the schemas by which requests are validated. */
 import { type ErrorCode, type ErrorDetails, errors } from '../errors.js';
 import type { Schema } from '../validation/schema.js';
 import { namedSchemas } from './named-schemas.js';
@@ -65,7 +65,7 @@ const cacheHeaders = {
   'Cache-Control': { schema: { type: 'string' } },
 };
 
-/** OpenAPI 3.1 describes no streams: this is the data of each event. */
+/** Describes the data of each event of a stream, since OpenAPI 3.1 cannot describe the stream. */
 function eventsOf({ events }: Success): Json {
   return events === undefined ? {} : { schema: { anyOf: events.map((schema) => referenced(schema)) } };
 }

@@ -1,6 +1,6 @@
 /**
- * The parameters of paths and queries, each with the schema for the OpenAPI document. `http/request/parameters.ts`
- * reads them.
+ * Declares the path and query parameters of the routes, each with its schema for the OpenAPI document.
+ * `http/request/parameters.ts` parses their values.
  */
 import { limits } from '../limits.js';
 import { playerId } from '../validation/identifiers.js';

@@ -1,6 +1,6 @@
 /**
- * The request bodies, as JSON Schemas with their types. The validators, the types of the handlers and the OpenAPI
- * document are all derived from these objects, so that a change here changes all three.
+ * Declares the request bodies as JSON Schemas. The validators, the types of the handlers and the OpenAPI document are
+ * all derived from these objects, so that a change here changes all three.
  */
 import { limits } from '../limits.js';
 import { contactEmail, disputeText, gameIds, peerName, publicKey } from '../validation/identifiers.js';

@@ -1,4 +1,7 @@
-/** The response bodies, as JSON Schemas with their types; see `request-bodies.ts`. */
+/**
+ * Declares the bodies of successful responses as JSON Schemas, from which their types and the OpenAPI document are
+ * derived. `error-bodies.ts` declares the bodies of refusals.
+ */
 import { eventTypeNames } from '../core/evidence/event-types.js';
 import { identityModes, peerStatuses, pendingReasons, verdicts } from '../core/vocabulary.js';
 import { limits } from '../limits.js';

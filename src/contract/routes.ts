@@ -1,6 +1,6 @@
 /**
- * The table of all routes of the public port. The router, the order of checks, the validators, the OpenAPI document and
- * the coverage test are all derived from it; handlers only add behaviour.
+ * Declares all routes of the public port in one table. The router, the order of checks, the validators, the OpenAPI
+ * document and the coverage test are derived from the table; handlers only add behaviour.
  */
 import type { ErrorCode } from '../errors.js';
 import { limits } from '../limits.js';

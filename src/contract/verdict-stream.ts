@@ -1,5 +1,5 @@
 /**
- * The data of the server-sent events of `GET /api/v1/verdicts/stream`, as JSON Schemas with their types
+ * Declares the data of the server-sent events of `GET /api/v1/verdicts/stream`, as JSON Schemas with their types
  * (docs/decisions/0160-verdict-stream-wire.md).
  */
 import { identityModes, verdicts } from '../core/vocabulary.js';
@@ -103,7 +103,7 @@ export const resumeDataSchema = {
 } as const;
 export type ResumeData = FromSchema<typeof resumeDataSchema>;
 
-/** The id that was sent cannot be resumed from; a snapshot follows on the same connection. */
+/** The node cannot resume from the id that the reader sent; a snapshot follows on the same connection. */
 export const resetDataSchema = {
   type: 'object',
   required: ['reason'],

@@ -1,6 +1,6 @@
 /**
- * A set of non-negative integers that takes one bit per number. A JavaScript Set ends at 16 million entries and takes
- * 40 bytes for each.
+ * Stores a set of non-negative integers in one bit per number. A JavaScript Set takes 40 bytes per number and holds at
+ * most 16 million.
  */
 const SEGMENT_BYTES = 1 << 16;
 const SEGMENT_BITS = SEGMENT_BYTES * 8;

@@ -1,4 +1,7 @@
-/** The commands of a group, as values: time, random bytes and everything read from elsewhere arrive as fields. */
+/**
+ * Declares the commands of a group: the values that the rules in `rules/` decide. Random ids and everything read from
+ * elsewhere, such as the log, arrive in their fields.
+ */
 
 import type { SubjectKey } from './columns/packed-keys.js';
 import type { EventTypeId, EventTypeName } from './evidence/event-types.js';
@@ -25,7 +28,7 @@ export interface EventSubmission {
   readonly reference?: string;
 }
 
-/** Submits events, together with the log's answers about those that may repeat earlier ones. */
+/** Submits events, together with the log's answers about the events that may repeat earlier ones. */
 export interface SubmitEvents {
   /** Number of the peer whose key was sent; null if authentication is off. */
   readonly caller: number | null;
@@ -149,7 +152,7 @@ export interface OpenDispute {
 export interface DecideDispute {
   readonly disputeId: string;
   readonly decision: 'uphold' | 'reject' | 'undo';
-  /** To uphold a dispute: the peers whose events become void. An empty list stands for the only peer that it can be. */
+  /** Peers whose events become void if the dispute is upheld. An empty list means the only peer that is possible. */
   readonly peerIds: readonly string[];
   readonly by: string;
 }

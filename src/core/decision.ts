@@ -1,7 +1,4 @@
-/**
- * The result of a rule: records to write and an outcome. Every rule builds its result with one of the two functions of
- * this file.
- */
+/** Declares the result of a rule: records to write and an outcome. Builds refusals and the audit part of a record. */
 import { type ErrorCode, type Outcome, type Refusal, refused } from '../errors.js';
 import { type AuditFact, auditPart } from './records/audit.js';
 import type { AuditPart, LogRecord } from './records/records.js';

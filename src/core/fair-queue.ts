@@ -1,13 +1,13 @@
 /**
- * A queue in which holders take turns (deficit round robin): each brings items up to a quantum of their size, then the
- * next holder has its turn. A holder with a long line delays only itself; the items of one holder stay in order.
+ * Queues items of several holders, who take turns (deficit round robin): each turn takes items of one holder up to a
+ * quantum of their size. A holder with many items delays only itself; the items of one holder stay in order.
  */
 
 interface Line<V> {
   readonly items: V[];
   /** Size of all items. */
   size: number;
-  /** Size of the items that the holder may still bring before the next one has its turn. */
+  /** Size of the items that may still be taken in this turn of the holder. */
   credit: number;
 }
 
@@ -35,7 +35,7 @@ export class FairQueue<K, V> {
     return this.#lines.get(holder)?.size ?? 0;
   }
 
-  /** The holder with the largest size, among those that satisfy `counts`. */
+  /** Returns the holder with the largest size among those that satisfy `counts`. */
   largest(counts: (holder: K) => boolean): K | undefined {
     let most: K | undefined;
     for (const holder of this.#lines.keys()) {
@@ -44,7 +44,7 @@ export class FairQueue<K, V> {
     return most;
   }
 
-  /** Returns the size of the items that have their turn before the last of a new item of `size`, about. */
+  /** Estimates the size of the items that would be taken before the whole of a new item of `size` is taken. */
   sizeBefore(holder: K, size: number): number {
     const own = this.sizeOf(holder);
     let before = own;
@@ -67,7 +67,7 @@ export class FairQueue<K, V> {
   /** Removes and returns items in the order of their turns, up to the first that does not satisfy `fits`. */
   take(fits: (item: V) => boolean): V[] {
     const out: V[] = [];
-    // A holder that is set again comes behind the others and is visited again, with further credit.
+    // A holder that is set again is last in the map, so that this loop visits it again, with further credit.
     for (const [holder, line] of this.#lines) {
       let count = 0;
       let isFull = false;

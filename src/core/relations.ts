@@ -1,5 +1,5 @@
 /**
- * Relations between peers: the operator's declarations about two peers, and the reasons that make two peers one
+ * Declares the relations between two peers: the operator's declarations, and the reasons that make two peers one
  * witness.
  */
 

@@ -1,7 +1,7 @@
 /**
- * The state of a group: the fold of its log. `apply` and `applyEvents` apply records, live and in replay; they never
- * refuse, and they use only + - x / and comparison, so that a replay is equal bit for bit on every platform. Apart from
- * them, only the load of a snapshot changes the state.
+ * Holds the state of a group, which is the fold of its log. `apply` and `applyEvents` apply records, live and in
+ * replay; they never refuse, and they use only + - x / and comparison, so that a replay is equal bit for bit on every
+ * platform. Apart from them, only the load of a snapshot changes the state.
  */
 import { limits } from '../limits.js';
 import { KEY_WORDS } from './columns/packed-keys.js';
@@ -123,8 +123,8 @@ export class GroupState {
   /** Times of the newest disputes, by number of the asking peer (or `NO_KEY`). */
   disputesBy = new Map<number, number[]>();
   /**
-   * The newest record that revoked evidence, changed what a revocation hides, repeated an event, or made a repeated one
-   * count: chains that were read earlier may lack it. Counts since the start of this process.
+   * The newest record that revoked evidence, changed the mass that a revocation hides, repeated an event, or made a
+   * repeated one count: chains that were read earlier may lack it. Counts since the start of this process.
    */
   revokedSeq = 0;
   /** Number of erasures and withdrawals carried out so far: after a change, records must be read again. */
@@ -413,7 +413,10 @@ export class GroupState {
     if (subject !== null) this.#setPair(subjectBytes(subject), record, seq);
   }
 
-  /** Changes only the head of the pair's chain; in a replay without the pair's events, it also sets its sums. */
+  /**
+   * A live record changes only the head of the pair's chain; in a replay without the pair's events, it also sets the
+   * pair's sums.
+   */
   #applyCarriedSums(record: CarriedSums, seq: number): void {
     if (record.subject !== null) this.#setPair(record.subject, record, seq);
   }

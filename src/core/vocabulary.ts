@@ -1,4 +1,4 @@
-/** The vocabulary that the core shares with the layers above it, each word stated once. */
+/** Declares the modes, verdicts, statuses and reasons that the core shares with the layers above it, each list once. */
 
 export const identityModes = ['privacy-first', 'high-security'] as const;
 export type IdentityMode = (typeof identityModes)[number];

@@ -1,6 +1,6 @@
 /**
- * A column of short UTF-8 strings, stored as bytes side by side: strings are appended one by one and dropped all at
- * once. It lets the ids of a match be read without one object per id.
+ * Stores a column of short UTF-8 strings as bytes side by side: strings are appended one by one and dropped all at
+ * once. A request for the players of a match reads their ids this way, without one object per id.
  */
 
 /** Bytes after the last string that a reader may touch, because readers load several bytes at a time. */
@@ -54,7 +54,7 @@ export class ByteStrings {
     this.#close(start, start + (units < 0x80 ? text.length : bytes.write(text, start)));
   }
 
-  /** Appends the parts of `joined` that stand between separators. `joined` is ASCII, and `separator` is one byte. */
+  /** Appends the parts of `joined` between separators. `joined` is ASCII, and `separator` is one byte. */
   pushSplit(joined: string, separator: number): void {
     this.#makeRoom(joined.length);
     const { bytes, view } = this;

@@ -1,6 +1,6 @@
 /**
- * Copies the keys of subjects and the tags of event ids between columns, word by word. The copies are unrolled by hand
- * because V8 unrolls no loop and they take a tenth of a replay.
+ * Copies the keys of subjects and the tags of event ids between columns and bytes, word by word. The loops are unrolled
+ * by hand, since V8 does not unroll loops and these copies take a tenth of the time of a replay.
  */
 
 /** Number of 32-bit words of a subject's hash. */
@@ -16,7 +16,7 @@ export interface SubjectKey {
 /** Number of 16-bit words of an event id's tag. */
 export const TAG_WORDS = 5;
 
-/** `at`, `to`: the first word of the key in its column. */
+/** Copies the key at `at` of `from` to `to` of `words`, both counted in words. */
 export function copyKey(from: Uint32Array, at: number, words: Uint32Array, to: number): void {
   words[to] = from[at]!;
   words[to + 1] = from[at + 1]!;

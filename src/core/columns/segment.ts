@@ -1,7 +1,7 @@
 /**
- * Memory of tables, which grow by segments and never release them. The segments lie in shared memory although no other
- * thread reads them: V8 counts any other buffer as pressure on its heap and starts a collection of about 4 ms for each
- * 64 MB, which frees nothing.
+ * Allocates the memory of tables, which grow by segments and never release them. Segments are shared memory although no
+ * other thread reads them: V8 counts any other buffer as pressure on its heap and starts a garbage collection of about
+ * 4 ms for each 64 MB, which frees nothing.
  */
 export function tableMemory(bytes: number): SharedArrayBuffer {
   return new SharedArrayBuffer(bytes);

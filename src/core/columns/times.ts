@@ -1,6 +1,6 @@
 /**
- * The time at which each record was received, by sequence number: one step per distinct time, in segments that never
- * move. The table answers `originally_received_at` of a duplicate without a read of the log.
+ * Stores the time at which each record was received, by sequence number: one step per distinct time, in segments that
+ * never move. The answer to a duplicate takes its `originally_received_at` from here, without a read of the log.
  */
 const SEGMENT_SIZE = 1 << 15;
 

@@ -1,7 +1,7 @@
 /**
- * Forward decay by half-life (Cormode et al., "Forward Decay", ICDE 2009). A mass is scaled up by the half-lives
- * between the epoch and its time, so that one addition adds an event, and one factor decays every sum to any time
- * (scoring page, "State and reads").
+ * Computes the decay of evidence by half-life as forward decay (Cormode et al., "Forward Decay", ICDE 2009). A new mass
+ * is scaled up once, by the half-lives from the epoch to its time: adding an event is then one addition, and one factor
+ * decays every sum to any time.
  */
 import { DAY_MS, limits } from '../../limits.js';
 
@@ -38,7 +38,7 @@ export function decayFactorAt(at: number, epoch: number, halfLifeDays: number): 
  * before a sum reaches 2^256 of them.
  */
 const SUM_MAX = 2 ** 300;
-/** Upper bound of a decayed sum, far enough below the largest double for everything that reads add up. */
+/** Upper bound of a decayed sum, so far below the largest double that everything a read adds up stays finite. */
 const DECAYED_MAX = 2 ** 900;
 
 /**
@@ -81,8 +81,8 @@ export function asOfTime(state: Scale, at: number): AsOf {
 }
 
 /**
- * Decay factor for the evidence of a subject whose newest evidence has the time `evidenceAt`. A clock that was set back
- * inflates nothing: a read never counts as earlier than the newest evidence.
+ * Decay factor for the evidence of a subject whose newest evidence has the time `evidenceAt`. A read never counts as
+ * earlier than the newest evidence, so that a clock that was set back inflates no evidence.
  */
 export function decayFactorFor(state: Scale, evidenceAt: number, asOf: AsOf): number {
   return evidenceAt > asOf.at ? decayFactorAt(evidenceAt, state.epoch, state.halfLifeDays) : asOf.decayFactor;

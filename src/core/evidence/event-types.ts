@@ -1,7 +1,7 @@
 /**
- * The table of event types: the direction in which each moves trust (-1 lowers it, 1 raises it, 0 revokes what the same
- * peer lowered), and the evidence of one event of severity 1. The log stores `id`, whose meaning never changes; a new
- * type takes the next number. A changed weight affects future events only, because each record carries its mass as
+ * Declares the event types: the direction in which each moves trust (-1 lowers it, 1 raises it, 0 revokes the lowering
+ * of the same peer), and the evidence of one event of severity 1. The log stores `id`, whose meaning never changes; a
+ * new type takes the next number. A changed weight affects future events only, because each record carries its mass as
  * decided.
  */
 
@@ -57,8 +57,8 @@ export function isEvidence(id: number): boolean {
 }
 
 /**
- * True if an event revokes what its peer lowered. Records of earlier releases contain a `ban_lifted` that raises trust:
- * those carry a mass, and one of severity 0 revokes nothing.
+ * True if an event revokes its peer's earlier lowering. In records of earlier releases a `ban_lifted` may raise trust
+ * and then has a mass; one of severity 0 revokes nothing.
  */
 export function revokesLowering({
   event_type,

@@ -1,6 +1,6 @@
 /**
- * Computes with one peer's decayed evidence on one player: bounded mass, votes and log-odds (docs/SCORING.md). The
- * mass is m = b + g, where b lowers and g raises the trust in the player. It is never negative.
+ * Provides the formulas for one peer's decayed evidence on one player: bounded mass, vote and log-odds
+ * (docs/SCORING.md). The mass is m = b + g, where b lowers and g raises the trust in the player. It is never negative.
  */
 import { trustConstants } from './trust-constants.js';
 
@@ -45,7 +45,7 @@ export interface VoteSpace {
 
 /**
  * Writes a peer's evidence on a player as a vote, at `to`. Returns the place of the next vote, which is `to` itself if
- * this one does not count because its peer is excluded or it has no mass.
+ * this vote does not count because its peer is excluded or it has no mass.
  */
 export function writeVote(
   { peer, mass, x, excluded }: VoteSpace,

@@ -1,4 +1,7 @@
-/** Turns a player into a subject (specification section 1). No code behind this file knows a raw player id. */
+/**
+ * Converts a player id to a subject, a salted SHA-256 (specification section 1). Code that works with subjects never
+ * sees a raw player id.
+ */
 import { hash } from 'node:crypto';
 import type { ByteStrings } from '../columns/byte-strings.js';
 import { KEY_BYTES, KEY_WORDS } from '../columns/packed-keys.js';
@@ -41,7 +44,7 @@ function writeDigest(message: string | Uint8Array, bytes: Uint8Array, at: number
 }
 
 /**
- * Fingerprint by which a client notices that its salt differs from the group's: the first 8 hexadecimal digits of
+ * Fingerprint that shows a client whether its salt is the group's: the first 8 hexadecimal digits of
  * SHA-256("ptf-salt-check" + salt). 32 bits of a digest of at least 16 random bytes do not help to find the salt.
  */
 export function saltCheckOf(salt: string): string {

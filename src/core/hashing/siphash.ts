@@ -1,7 +1,7 @@
 /**
- * HalfSipHash-1-3 over 32-bit words: the keyed mix behind every hash table of the state. Keyed by the node's secret, so
- * that a peer that chooses its own subject hashes cannot choose their slots. Source: Aumasson and Bernstein, "SipHash:
- * a fast short-input PRF" (2012), and the HalfSipHash variant of its reference code.
+ * Computes HalfSipHash-1-3 over 32-bit words, the keyed hash behind every hash table of the state. Its key is the
+ * node's secret, so that a peer that chooses its own subject hashes cannot choose their slots. Source: Aumasson and
+ * Bernstein, "SipHash: a fast short-input PRF" (2012), and the HalfSipHash variant of its reference code.
  */
 
 /** Initial value of the third word of state, before the key is mixed in. */

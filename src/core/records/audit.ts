@@ -1,4 +1,4 @@
-/** The hash chain of the audit log: each entry's hash covers the entry and the hash before it. */
+/** Computes the hash chain of the audit log: the hash of an entry covers the entry and the hash before it. */
 import { hash as digest } from 'node:crypto';
 import type { AuditPart } from './records.js';
 

@@ -1,6 +1,6 @@
 /**
- * A batch: the records of one turn as one value of the log, with its checksum and its place in the chain.
- * Little-endian:
+ * Encodes and decodes a batch: the records of one turn as one value of the log, with a checksum and a place in the
+ * chain. Little-endian:
  *
  * | at  | type    | meaning                                                                   |
  * |-----|---------|---------------------------------------------------------------------------|
@@ -156,7 +156,8 @@ export class Batch {
   }
 
   /**
-   * True if the content is as first written. A `batches_rewritten` record vouches for the content of a rewritten batch.
+   * True if the content is as first written. For a rewritten batch, a `batches_rewritten` record states the digest of
+   * the content instead.
    */
   isContentOriginal(): boolean {
     return this.digestNow() === this.bytes.toString('hex', DIGEST_AT, CHAIN_AT);

@@ -1,11 +1,14 @@
-/** Bytes of the frequent records, after the two bytes for type and version. Little-endian. */
+/**
+ * Encodes and decodes the frequent records (events, tombstones, weights, carried sums) as packed little-endian bytes.
+ * `record-codec.ts` handles the two bytes of type and version before them.
+ */
 
 import { encodeKey, encodeTag, ID_TAG_BYTES, KEY_WORDS, readKey, readTag, TAG_WORDS } from '../columns/packed-keys.js';
 import type { EventTypeId } from '../evidence/event-types.js';
 import type { EventColumns, EventKeys } from '../tables/event-columns.js';
 import type { CarriedSums, DecidedEvent, EventAccepted, EventTombstone, WeightsPublished } from './records.js';
 
-/** Head size of an event without a tag, and of one that begins with its tag. */
+/** Head size of an event without a tag, and of one whose head ends with its tag. */
 const UNTAGGED_HEAD = 76;
 const EVENT_HEAD = UNTAGGED_HEAD + ID_TAG_BYTES;
 /** Offset of the number of an event's type. */
@@ -15,8 +18,8 @@ const CARRIED_SUMS_HEAD_BYTES = 12;
 const CARRIED_SUMS_BYTES = 80;
 
 /**
- * An event carries the tag of its id from version 2 on, is a repeat of another in version 3, and has a reference in
- * version 4, which adds a byte of flags that marks a repeat.
+ * Versions of an event: it carries the tag of its id from version 2 on, repeats another in version 3, and has a
+ * reference in version 4, in which a byte of flags marks a repeat.
  */
 const TAGGED = 2;
 const REPEATED = 3;
@@ -87,7 +90,7 @@ export function writeEvent(
   writeLatin1(event.schema_version, bytes, writeLatin1(event.event_id, bytes, at + headOf(isTagged)));
 }
 
-/** The reference comes last, so that all bytes before it read as in any other event. */
+/** Writes the reference last, so that all bytes before it read as in any other event. */
 function writeReferenced(event: DecidedEvent, reference: string, bytes: Buffer, at: number): void {
   const from = writeLatin1(event.schema_version, bytes, writeLatin1(event.event_id, bytes, at + REFERENCED_HEAD));
   const length = bytes.write(reference, from, 'utf8');
@@ -210,7 +213,7 @@ export function decodeWeights(bytes: Buffer, hasWitnesses: boolean): WeightsPubl
   };
 }
 
-/** Without a subject, only the place in the chain is left. */
+/** Encodes carried sums. Without a subject, only their place in the chain is left. */
 export function encodeCarriedSums(sums: CarriedSums): Uint8Array {
   const out = Buffer.allocUnsafe(sums.subject === null ? CARRIED_SUMS_HEAD_BYTES : CARRIED_SUMS_BYTES);
   out.writeUInt16LE(sums.peer, 2);

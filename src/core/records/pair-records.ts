@@ -1,7 +1,7 @@
 /**
- * Reads the linked records of one peer and player, newest first, as far as a withdrawal needs them. A `ban_lifted`
- * hides earlier lowering mass of its peer, and its withdrawal restores that mass. If a repeated event is withdrawn,
- * its repeat counts instead.
+ * Follows the chain of records of one peer and player, newest first, as far back as the withdrawal of an event needs. A
+ * `ban_lifted` hides earlier lowering mass of its peer, and its withdrawal restores that mass. If a repeated event is
+ * withdrawn, its repeat counts instead.
  */
 import { type EventTypeId, revokesLowering } from '../evidence/event-types.js';
 import type { EventAccepted, LogRecord } from './records.js';

@@ -1,4 +1,4 @@
-/** A growing buffer of encoded records, one after the other as in a batch. */
+/** Collects encoded records in a growing buffer, one after the other as in a batch. */
 import { viewOf } from '../columns/byte-strings.js';
 import type { EventKeys } from '../tables/event-columns.js';
 import { eventBytes } from './packed-records.js';

@@ -1,6 +1,6 @@
 /**
- * The records of the append log; every change of the state is a record. `record-codec` reads and writes their bytes.
- * Times are in ms since 1970.
+ * Declares the records of the append-only log; every change of the state is a record. `record-codec.ts` reads and
+ * writes their bytes. Times are in ms since 1970.
  */
 
 import type { IdTag } from '../columns/packed-keys.js';

@@ -1,6 +1,6 @@
 /**
- * The group's allow list: players that read as neutral until a date, whatever was reported about them. It also knows
- * every record that names such a player, so that an erasure can remove those from the log.
+ * Stores the group's allow list: players that read as neutral until a date, whatever was reported about them. Also
+ * stores which records name such a player, so that an erasure can remove those records from the log.
  */
 
 export interface AllowEntry {
@@ -24,7 +24,7 @@ export class AllowList {
   /** Subjects with an entry, by the first three bytes of their hash. The prefix alone rules out most players. */
   readonly #prefixes = new Map<number, string[]>();
 
-  /** Number of subjects that any record names. */
+  /** Number of subjects that records of the allow list name. */
   get size(): number {
     return this.#subjects.size;
   }
@@ -50,7 +50,7 @@ export class AllowList {
     this.#put(subject, entry, seq);
   }
 
-  /** Removes the entry, as record `seq` says. */
+  /** Removes the entry, by record `seq`. */
   remove(subject: string, seq: number): void {
     this.#put(subject, null, seq);
   }

@@ -1,6 +1,6 @@
 /**
- * Disputes about what is held of players, and the pairs of player and peer that upheld disputes exclude from the
- * scores. Disputes are few and bounded, so they are plain objects. Texts are shown to the operator only.
+ * Stores the disputes about events of players, and the pairs of player and peer that upheld disputes exclude from the
+ * scores. Disputes are few and bounded, so they are plain objects. Their texts are shown to the operator only.
  */
 import { limits } from '../../limits.js';
 import { getOrMake } from '../get-or-make.js';
@@ -98,7 +98,7 @@ export class Disputes {
     return this.#bySubject.keys();
   }
 
-  /** True if a peer that holds events about a player (hex) sees them as disputed. */
+  /** True if a peer that holds events about a player (hex) is to see these events as disputed. */
   concern(subject: string, peer: number): boolean {
     return this.of(subject).some(({ status, against, voids }) => {
       if (status === 'open') return against === null || against === peer;

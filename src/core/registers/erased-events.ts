@@ -1,5 +1,5 @@
 /**
- * Events that were removed by an erasure, by the peer that had sent them, so that each peer can list its own. Holds
+ * Stores which events an erasure removed, by the peer that had sent them, so that each peer can list its own. It holds
  * record numbers alone: never an event id, a player or the peer that asked for the erasure.
  */
 import { Bits } from '../bits.js';

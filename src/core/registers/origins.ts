@@ -1,8 +1,8 @@
 /**
- * Declared origins and their carriers. An origin is a source that several peers may pass on, such as a public ban list;
- * a carrier is a peer together with an origin whose events it sends. Origins and carriers take numbers from the same
- * sequence as peers: evidence that a peer sends under an origin has the carrier's number, apart from the peer's own
- * evidence. Both are few, so they are plain objects; their numbers never change.
+ * Stores the declared origins and their carriers. An origin is a source that several peers may pass on, such as a
+ * public ban list; a carrier is a peer together with an origin whose events it sends. Origins and carriers take numbers
+ * from the same sequence as peers: evidence that a peer sends under an origin has the carrier's number, apart from the
+ * peer's own evidence. Both are few, so they are plain objects; their numbers never change.
  */
 
 export interface Origin {

@@ -1,4 +1,4 @@
-/** The rules of the group's allow list. */
+/** Decides additions to the group's allow list and removals from it. */
 import { granted } from '../../errors.js';
 import { limits } from '../../limits.js';
 import type { AllowPlayer, DisallowPlayer } from '../commands.js';
@@ -7,7 +7,7 @@ import { subjectHex } from '../hashing/pseudonym.js';
 import type { LogRecord } from '../records/records.js';
 import type { GroupState } from '../state.js';
 
-/** An entry ends with a minute, because a read evaluates at the end of its minute. */
+/** An entry ends at the end of a minute, because a read evaluates at the end of its minute. */
 const MINUTE_MS = 60_000;
 
 /**

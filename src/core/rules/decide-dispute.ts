@@ -1,7 +1,7 @@
 /**
- * The rules of disputes. A peer disputes what is held about a player without knowing who reported the player; the
- * operator decides whose events are void. Void events stay in the log and in the sums: only scores leave them out, so
- * that an undo restores the scores exactly.
+ * Decides the opening of disputes and their outcome. A peer disputes events about a player without knowing who reported
+ * the player; the operator decides whose events are void. Void events stay in the log and in the sums: only scores
+ * leave them out, so that an undo restores the scores exactly.
  */
 import { granted } from '../../errors.js';
 import { limits } from '../../limits.js';
@@ -15,8 +15,8 @@ import type { DisputeStatus } from '../vocabulary.js';
 import { quotaWaitsMs } from './quota.js';
 
 /**
- * Opens a dispute. Codes: subject_not_found, unknown_peer (the named one), duplicate_dispute (the same peer has an open
- * one about the same player), dispute_quota_exceeded, overloaded.
+ * Opens a dispute. Codes: subject_not_found, unknown_peer (the named peer), duplicate_dispute (the same peer has an
+ * open dispute about the same player), dispute_quota_exceeded, overloaded.
  */
 export function decideDisputeOpened(state: GroupState, command: OpenDispute, now: number): Decision<null> {
   const { caller, text, disputeId, by } = command;
@@ -84,7 +84,7 @@ export function decideDispute(state: GroupState, command: DecideDispute, now: nu
   return { records: [record], outcome: granted(null) };
 }
 
-/** Returns the peers whose events about the player become void: the named ones, or the only one possible. */
+/** Returns the peers whose events about the player become void: the named peers, or the only possible one. */
 function voidsOf(state: GroupState, { subject, against }: Dispute, peerIds: readonly string[]) {
   const reporters = reportersOf(state, subject);
   if (peerIds.length === 0) {

@@ -1,7 +1,7 @@
 /**
- * The rules of a trust event. Like all rules, they turn a state and a command into records and an outcome without
+ * Decides trust events. Like all rules, this one turns a state and a command into records and an outcome without
  * changing the state; time and random bytes arrive as arguments. Every factor that needs a power is computed here and
- * carried by the record.
+ * carried by the record, so that a replay computes no powers.
  */
 import { type Granted, granted, type Refusal, refused } from '../../errors.js';
 import { limits } from '../../limits.js';
@@ -68,14 +68,14 @@ export function decideByKeys(
   return granted(repeats ? { ...noted, repeats } : noted);
 }
 
-/** Parses the digits itself, because `Number` of a substring takes ten times as long. */
+/** Returns the major version. Parses the digits itself, because `Number` of a substring takes ten times as long. */
 function majorOf(version: string): number {
   let major = 0;
   for (let at = 0; version[at] !== '.'; at++) major = major * 10 + version.charCodeAt(at) - 48;
   return major;
 }
 
-/** Returns the peer that sends an event, or the refusal. `caller` as in `decideByKeys`. */
+/** Returns the peer that sends an event, or the refusal. `caller` is that of `decideByKeys`. */
 export function actingPeer(state: GroupState, caller: number | null, peerId: string): Granted<Peer> | Refusal {
   const acting = caller === null ? state.peers.byId(peerId) : state.peers.at(caller);
   if (acting === undefined) return refused('unknown_peer');

@@ -1,6 +1,6 @@
 /**
- * The rule of an export. The audit log says who asked for everything that is held about a player, without naming the
- * player.
+ * Decides the export of everything that is held about a player. The audit log then says who asked for it, without
+ * naming the player.
  */
 import { granted } from '../../errors.js';
 import type { ExportSubject } from '../commands.js';
@@ -8,7 +8,7 @@ import { audited, type Decision, refuse } from '../decision.js';
 import { subjectHex } from '../hashing/pseudonym.js';
 import type { GroupState } from '../state.js';
 
-/** Codes: subject_not_found, if nothing at all is held about the player. */
+/** Decides an export. Codes: subject_not_found, if nothing at all is held about the player. */
 export function decideExport(state: GroupState, command: ExportSubject, now: number): Decision<null> {
   const subject = subjectHex(command.subject);
   const isHeld =

@@ -1,6 +1,6 @@
 /**
- * The rules of origins: the sources that the operator declares, and the number under which a peer's events of an origin
- * are held.
+ * Decides declarations and removals of origins, the sources that peers pass on, and assigns the number under which a
+ * peer's events of an origin are held.
  */
 import { type Granted, granted, type Refusal, refused } from '../../errors.js';
 import { limits } from '../../limits.js';

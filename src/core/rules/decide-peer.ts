@@ -1,4 +1,4 @@
-/** The rules of peers: registration, status, keys and pre-trust. */
+/** Decides changes of peers: registration, status, keys, pre-trust, and the operator's declarations about two peers. */
 import { granted } from '../../errors.js';
 import { limits } from '../../limits.js';
 import type {

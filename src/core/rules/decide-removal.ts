@@ -1,4 +1,7 @@
-/** The rules of withdrawal and erasure: of a peer's own event, and of everything that is held about a subject. */
+/**
+ * Decides withdrawals of a peer's own event and erasures of everything that is held about a subject, and computes the
+ * sums of evidence that remain.
+ */
 import { granted } from '../../errors.js';
 import { limits } from '../../limits.js';
 import type { EraseSubject, GroupBounds, WithdrawEvent } from '../commands.js';
@@ -94,7 +97,7 @@ function sumsWithout(state: GroupState, command: WithdrawEvent, sums: Sums): Sum
   return withRepeated(state, command, { ...sums, lowering });
 }
 
-/** Returns the sums with the oldest event that repeats that of the command; unchanged if there is none. */
+/** Adds the oldest event that repeats the withdrawn event to the sums; returns them unchanged if there is none. */
 function withRepeated(state: GroupState, { event: first, eventSeq, chain }: WithdrawEvent, left: SumsLeft): SumsLeft {
   const next = chain.findLast(
     ({ seq, event }) =>
@@ -223,7 +226,7 @@ export function decideErasure(
   return { records: [...before, record], outcome: granted({ events, pending, reason }) };
 }
 
-/** Builds the record that counts how often a peer asks for the erasure of what others reported. */
+/** Builds the record that counts how often a peer asks for the erasure of a player whom others reported. */
 function sharedErasure(state: GroupState, { caller, by }: EraseSubject, now: number): SharedErasureAsked {
   const count = (state.sharedErasures.get(caller) ?? 0) + 1;
   const audit = audited(state, now, { action: 'shared_erasure_asked', actor: by, target: `${count} so far` });

@@ -1,7 +1,7 @@
 /**
- * Finds out whether an event repeats an earlier one, with the same peer, origin, player, type and timestamp. The filter
- * in the state finds possible repeats, the caller reads the log for them, and the command then carries the results.
- * This file does not read the log.
+ * Finds the events of a submission that repeat an earlier one: same peer, origin, player, type and timestamp. The
+ * filter in the state finds possible repeats, the caller reads the log for them, and the command then carries the
+ * results. This file does not read the log.
  */
 
 import { sameKey } from '../columns/packed-keys.js';
@@ -12,15 +12,15 @@ import type { EventKeys } from '../tables/event-columns.js';
 import { actingPeer } from './decide-event.js';
 import { numberFor } from './decide-origin.js';
 
-/** The log's answers about the events of a command, as far as the command carries them. */
+/** Events of a command that may repeat one in the log, by whether the command carries the log's answer. */
 export interface Repeats {
-  /** Events that need an answer of the log which the command does not carry, or which is out of date. */
+  /** Events for which the command carries no answer of the log, or an outdated one. */
   readonly unknown: readonly RepeatCheck[];
   /** Indexes of the events that repeat one in the log. */
   readonly known: ReadonlySet<number>;
 }
 
-/** `keys` holds the lookup keys of each event of the command. */
+/** Classifies the events of a command; `keys` holds the lookup keys of each. */
 export function repeatsOf(state: GroupState, command: SubmitEvents, keys: readonly EventKeys[]): Repeats {
   const { caller, checked, events } = command;
   const unknown: RepeatCheck[] = [];
@@ -55,8 +55,8 @@ export function repeatsAccepted(
 }
 
 /**
- * Returns the hash by which the filter knows the event; 0 if it is no evidence or its caller may not send it. If the
- * log were read for an event in another peer's name, the time taken would reveal what that peer had sent.
+ * Returns the hash by which the filter knows the event; 0 if the event is no evidence or its caller may not send it. If
+ * the log were read for an event in another peer's name, the time taken would reveal the events of that peer.
  */
 function hashOf(state: GroupState, caller: number | null, event: EventSubmission, { columns, i }: EventKeys): number {
   const peer = actingPeer(state, caller, event.peerId);

@@ -1,4 +1,7 @@
-/** The rules of scale: the decay's epoch and half-life, the version of scoring, and published weights. */
+/**
+ * Decides the changes that affect the evidence of all players at once: the decay's epoch and half-life, the version of
+ * scoring, and the publication of peer weights.
+ */
 import { granted, refused } from '../../errors.js';
 import { DAY_MS, limits } from '../../limits.js';
 import { audited, type Decision } from '../decision.js';

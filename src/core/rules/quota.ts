@@ -1,6 +1,7 @@
 /**
- * Quotas: how often a peer, and the whole group, may ask for something within a sliding day. Requests of new peers do
- * not count towards the group's quota of the other peers: otherwise a few new registrations could use it up every day.
+ * Computes how long a caller must wait before its next erasure or dispute, by its own quota and by that of the group
+ * within a sliding day. Requests of new peers do not count towards the group's quota of the other peers: otherwise a
+ * few new registrations could use it up every day.
  */
 import { limits } from '../../limits.js';
 import type { GroupState } from '../state.js';
@@ -13,9 +14,9 @@ export interface Quota {
 }
 
 /**
- * ms until the caller may ask again, by its own quota and by that of the group; 0 means now. `times` holds the times of
- * earlier requests (ms since 1970) by number of the asking peer. A new caller, or one that is no peer, waits for all
- * requests of the group; any other waits only for the requests of peers that were not new then.
+ * Returns the ms until the caller may ask again, by its own quota and by that of the group; 0 means now. `times` holds
+ * the times of earlier requests (ms since 1970) by number of the asking peer. A new caller, or one that is no peer,
+ * waits for all requests of the group; any other caller waits only for the requests of peers that were not new then.
  */
 export function quotaWaitsMs(
   state: Pick<GroupState, 'peers'>,
@@ -34,7 +35,7 @@ export function quotaWaitsMs(
   return { own, group: waitMs(counted, quota * groupFactor, now) };
 }
 
-/** ms until fewer than `quota` of these ordered times lie within the window. */
+/** Returns the ms until fewer than `quota` of these ordered times lie within the window. */
 function waitMs(times: readonly number[], quota: number, now: number): number {
   // A time in the future was noted before the clock was set back.
   const recent = times.filter((at) => at > now - limits.quotaWindowMs && at <= now);

@@ -1,9 +1,9 @@
-/** The view that reads return of a player: the score, or a neutral one if the player is on the group's allow list. */
+/** Reads a player's score, or a neutral view instead if the player is on the group's allow list. */
 import type { AsOf } from '../evidence/decay.js';
 import type { GroupState } from '../state.js';
 import { type TrustView, trustOf } from './score.js';
 
-/** Score and confidence of a player on the list reveal nothing: 50 is neutral, and 0 means no signal. */
+/** Neutral values: score 50 and confidence 0 reveal nothing about a player on the list. */
 const neutral = { score: 50, confidence: 0, verdict: 'neutral', allowed: true } as const;
 
 /** Returns the view of a subject's row as of a time. */

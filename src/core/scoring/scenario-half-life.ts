@@ -1,7 +1,7 @@
 /**
- * The evidence of a state as if it had always decayed with another half-life: separate sums, computed from the events
- * of the log. The state is only read. The share of a sum that stems from events no longer in the log keeps its present
- * value.
+ * Computes the evidence of a state as if it had always decayed with another half-life, for a simulation. The sums are
+ * separate and computed from the events of the log; the state is only read. The share of a sum that stems from events
+ * no longer in the log keeps its present value.
  */
 import { decayed, decayFactorAt, evidenceAt, scaleAt } from '../evidence/decay.js';
 import { revokesLowering } from '../evidence/event-types.js';
@@ -11,7 +11,7 @@ import type { EventAccepted, LogRecord } from '../records/records.js';
 import type { GroupState } from '../state.js';
 import type { EvidenceSubjects } from '../tables/evidence-view.js';
 
-/** The scale of masses in the records at hand. */
+/** The scale of masses in the records that are applied at present. */
 interface Scale {
   epoch: number;
   halfLifeDays: number;

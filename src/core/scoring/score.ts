@@ -1,7 +1,7 @@
 /**
- * The score read: score, confidence and verdict of one player as of a time, from its evidence and the published peer
- * weights (docs/SCORING.md, "A read"). Takes O(peers that reported the player), unless several of them belong to
- * witness groups, and allocates only the answer.
+ * Computes the score read: score, confidence and verdict of one player as of a time, from its evidence and the
+ * published peer weights (docs/SCORING.md, "What is read"). Takes O(peers that reported the player), unless several of
+ * them belong to witness groups, and allocates only the answer.
  */
 import { type AsOf, decayed, decayFactorFor } from '../evidence/decay.js';
 import { cappedMass, roundForComparison, saturate, strength } from '../evidence/evidence.js';
@@ -120,7 +120,7 @@ class Voices {
   }
 
   /**
-   * Like `oneVoiceEach`, for votes of which some carry an origin: keeps one vote of each witness and one vote of each
+   * Like `oneVoiceEach`, for votes some of which carry an origin: keeps one vote of each witness and one vote of each
    * peer, whether its own or a carried one, the heaviest first. A peer therefore gains no second vote by naming an
    * origin. Returns the amount that origins add to the sum of `w n`, in which every own vote of a peer counts: the
    * excess of a carried vote over the peer's own, if the carried one was kept.
@@ -179,8 +179,8 @@ class Voices {
   }
 
   /**
-   * Returns, per witness, the entry that represents it, initially none. A player that thousands of peers reported costs
-   * no more per peer than any other.
+   * Returns, per witness, the entry that represents it, initially none. The array is reused, so that a player that
+   * thousands of peers reported costs no more per peer than any other.
    */
   #speakersOf(witness: Uint16Array): Int32Array {
     if (this.#speakers.length < witness.length) this.#speakers = new Int32Array(witness.length).fill(NO_PEERS);

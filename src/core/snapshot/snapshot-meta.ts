@@ -1,4 +1,7 @@
-/** The state without its large tables, as one JSON value; snapshots store it and the digest covers it. */
+/**
+ * Converts the state without its large tables to one JSON value and back. Snapshots store the value, and the digest of
+ * the state covers it.
+ */
 
 import type { GroupFormed } from '../records/records.js';
 import type { AllowedSubject } from '../registers/allow-list.js';

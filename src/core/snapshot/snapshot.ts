@@ -1,6 +1,7 @@
 /**
- * A state as blocks and back. Tables are written by content, not by layout: rows in no particular order, each whole, so
- * that the format outlives every change of the tables. Blocks, little-endian, of a quarter of a mebibyte:
+ * Converts a state to the blocks of a snapshot and back. Tables are written by content, not by layout: rows in no
+ * particular order, each whole, so that the format outlives every change of the tables. Blocks, little-endian, of a
+ * quarter of a mebibyte:
  *
  * | key         | content                                                                                              |
  * |-------------|------------------------------------------------------------------------------------------------------|

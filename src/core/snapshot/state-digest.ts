@@ -1,6 +1,6 @@
 /**
- * The digest of a state, which is equal for equal states whatever the layout of their tables. Subjects and event ids
- * contribute sums of 64-bit hashes, so that their order does not matter; everything else contributes JSON.
+ * Computes the digest of a state, which is equal for equal states whatever the layout of their tables. Subjects and
+ * event ids contribute sums of 64-bit hashes, so that their order does not matter; everything else contributes JSON.
  */
 import { hash } from 'node:crypto';
 import { KEY_WORDS, TAG_WORDS } from '../columns/packed-keys.js';

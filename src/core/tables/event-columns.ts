@@ -1,6 +1,6 @@
 /**
- * Events as columns: the fields that a state needs of each event, side by side. Columns spare one object per event of a
- * batch, and lookups of many events wait for memory together. They are filled, applied and filled again.
+ * Stores events as columns: the fields that a state needs of each event, side by side. Columns avoid one object per
+ * event of a batch, and let the memory accesses of many lookups overlap. They are filled, applied and filled again.
  */
 
 import {

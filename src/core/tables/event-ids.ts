@@ -1,7 +1,7 @@
 /**
- * The table of every `event_id` ever accepted, as an 80-bit keyed tag with the event's sequence number and peer; it
- * makes submissions idempotent. Open addressing in shards of packed 16-bit words, each shard in pages of its own. A
- * shard grows by about a fifth, so that the table stays nearly four fifths full.
+ * Stores every `event_id` ever accepted as an 80-bit keyed tag with the event's sequence number and peer, which makes
+ * submissions idempotent. Open addressing in shards of packed 16-bit words, each shard in pages of its own. A shard
+ * grows by about a fifth, so that the table stays nearly four fifths full.
  *
  * | words | bytes | meaning                                    |
  * |-------|-------|--------------------------------------------|
@@ -19,7 +19,7 @@ const SHARD_BITS = 10;
 const SHARDS = 1 << SHARD_BITS;
 
 /**
- * Number of the table's parts, each of which lies in one piece. The function returns the part of the tag at `from` of a
+ * Number of the table's parts, its shards. `idPartOf` returns the part of the tag whose words begin at `from` of a
  * column.
  */
 export const ID_PARTS: number = SHARDS;
@@ -29,8 +29,8 @@ export function idPartOf(tags: Uint16Array, from: number): number {
 
 const LOAD_MAX = 0.85;
 /**
- * Least and largest share of itself by which a shard grows. The shares differ between shards: ids spread so evenly that
- * all shards would otherwise be full within the same turns.
+ * Smallest and largest growth of a shard, as a share of its size. The shares differ between shards: ids spread so
+ * evenly that all shards would otherwise be full within the same turns.
  */
 const GROWTH_MIN = 0.15;
 const GROWTH_MAX = 0.23;

@@ -1,6 +1,6 @@
 /**
- * The part of a state that reads and the peer-trust computation need. `GroupState` is one such view; a simulation
- * builds another, with its own sums or peers.
+ * Declares the part of a state that reads and the peer-trust computation need. `GroupState` is one such view; a
+ * simulation builds another, with its own sums or peers.
  */
 import type { PeerEntries } from './peer-entries.js';
 import type { Subjects } from './subjects.js';

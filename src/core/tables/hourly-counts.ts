@@ -1,7 +1,7 @@
 /**
- * Number of events that each peer had sent an hour ago or earlier; other peers may learn no newer count. Together with
- * the verdict stream, a current count would reveal who reported whom. All counts step at whole hours. A replay rebuilds
- * them and snapshots contain them, so that a restart reveals nothing earlier.
+ * Stores the event counts of peers as other peers may learn them: without the events of the last hour, and changing at
+ * whole hours only. Together with the verdict stream, a current count would reveal who reported whom. A replay rebuilds
+ * the counts and snapshots contain them, so that a restart reveals nothing earlier.
  */
 import { HOUR_MS } from '../../limits.js';
 
@@ -29,7 +29,9 @@ export class HourlyCounts {
     this.#byPeer[peer] = { hour, before, earlier };
   }
 
-  /** Number of the `sent` events that others may learn at `now`: none younger than an hour, all older than two. */
+  /**
+   * Returns how many of the `sent` events others may learn of at `now`: none younger than an hour, all older than two.
+   */
   asOf(peer: number, sent: number, now: number): number {
     const known = this.#byPeer[peer];
     // No entry: the snapshot comes from a release without these counts, and no event has arrived since.

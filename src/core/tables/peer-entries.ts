@@ -1,7 +1,7 @@
 /**
- * The evidence of every (subject, peer) pair. A subject's entries lie next to each other in one block of a segment,
- * sorted by peer, and the fields of an entry lie side by side, so that a read touches one or two cache lines and a
- * binary search finds a pair. A full block moves to one of the next capacity.
+ * Stores the evidence of every (subject, peer) pair. A subject's entries lie next to each other in one block of a
+ * segment, sorted by peer, and the fields of an entry lie side by side, so that a read touches one or two cache lines
+ * and a binary search finds a pair. A full block moves to one of the next capacity.
  *
  * | words | type    | bytes | meaning                                                                              |
  * |-------|---------|-------|--------------------------------------------------------------------------------------|

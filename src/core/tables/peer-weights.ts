@@ -1,6 +1,6 @@
 /**
- * Values of each peer that reads use, by number: columns derived from the published weights, pre-trust and status, so
- * that a read needs no lookup. Derived from the rest of the state, hence in no snapshot and no digest.
+ * Stores the values of each peer that reads use, in columns by peer number, so that a read needs no lookup. The columns
+ * are derived from the published weights, pre-trust and status; snapshots and digests therefore leave them out.
  */
 import { logit } from '../evidence/evidence.js';
 import { trustConstants as k } from '../evidence/trust-constants.js';

@@ -1,6 +1,6 @@
 /**
- * The peers of the group and their keys. Peers are few (thousands), so they are plain objects; their number never
- * changes.
+ * Stores the peers of the group and finds them by number, id or key. Peers are few (thousands), so they are plain
+ * objects; the number of a peer never changes.
  */
 import { limits } from '../../limits.js';
 import type { PeerStatus } from '../vocabulary.js';
@@ -27,12 +27,14 @@ export interface Peer {
 }
 
 /**
- * Number of peers with reports from which the age of a group is known: fewer could be leftovers that nobody uses any
+ * Least number of reporting peers that determine the age of a group: fewer could be leftovers that nobody uses any
  * more.
  */
 const SENIORS_MIN = 3;
 
-/** Hex digits of a digest that identify a peer, 64 bits: no two keys of a group share them. */
+/**
+ * Number of leading hex digits of a key's digest by which a peer is found: 64 bits, which no two keys of a group share.
+ */
 const FOUND_BY = 16;
 
 /** When peers joined the group, in ms since 1970. */
@@ -50,8 +52,8 @@ export class Peers {
   readonly #byNumber: (Peer | undefined)[] = [];
   readonly #byId = new Map<string, Peer>();
   /**
-   * Peers by the first digits of a key's digest. The duration of a lookup may reveal how much of a digest is right, so
-   * that the whole digest is then compared in constant time.
+   * Peers by the first digits of a key's digest. The duration of a lookup may reveal how much of a digest is right;
+   * therefore the whole digest is then compared in constant time.
    */
   readonly #byKey = new Map<string, Peer>();
 
@@ -69,7 +71,7 @@ export class Peers {
   /**
    * Seniority of each peer as of a time, by number, in [0, 1]: 1 from an age of `newPeerMs` on. In a younger group the
    * age of its third oldest reporting peer replaces `newPeerMs`; a group in which fewer than three peers have reported
-   * for an hour has no newcomers. `numbers` is the number of all numbers; those that are not peers' get 0.
+   * for an hour has no newcomers. `numbers` counts all assigned numbers; those of origins and carriers get 0.
    */
   seniority(at: number, newPeerMs: number, numbers: number = this.size): Float64Array {
     const ageOf = ({ registeredAt }: Peer) => Math.max(0, at - registeredAt);
@@ -83,8 +85,8 @@ export class Peers {
   }
 
   /**
-   * Registration times by number, if any peer registered within `newPeerMs` before `at`; null if none did. `numbers` is
-   * the number of all numbers; those that are not peers' get infinity.
+   * Registration times by number, if any peer registered within `newPeerMs` before `at`; null if none did. `numbers`
+   * counts all assigned numbers; those of origins and carriers get infinity.
    */
   joined(at: number, newPeerMs: number, numbers: number = this.size): Joined | null {
     const newSince = at - newPeerMs;

@@ -1,5 +1,5 @@
 /**
- * A set of 32-bit hashes of the content of every event: player, peer, type and timestamp. It answers whether an event
+ * Stores 32-bit hashes of the content of every event (player, peer, type and timestamp), to find out whether an event
  * may repeat an earlier one. An absent hash proves that the event is new; a present one requires a look into the log,
  * since hashes collide and events leave the log. Open addressing in shards, five to seven bytes per event. Nothing is
  * ever removed; therefore hashes are keyed with the salt, which is not stored, so that the remaining hash of an erased

@@ -1,8 +1,8 @@
 /**
- * Pending events, sorted by the part of a table where each belongs. Adding them part by part keeps the touched memory
- * in the processor's caches, while events in their own order would wait for nearly every access. A part keeps its
- * events in order, so that every sum equals the one of event-by-event application, bit for bit. Each event has a row of
- * either kind:
+ * Collects pending events, sorted by the part of a table where each belongs, and adds them part by part. The touched
+ * memory then stays in the processor's caches, while events in their own order would wait for nearly every access. A
+ * part keeps its events in order, so that every sum equals the one of event-by-event application, bit for bit. Each
+ * event has two rows, one of its player and one of its id:
  *
  * | words | of a player | meaning                                   | words | of an id   | meaning                        |
  * |-------|-------------|-------------------------------------------|-------|------------|--------------------------------|

@@ -107,8 +107,9 @@ export class SubjectIndex {
   }
 
   /**
-   * Finds the probable rows of the first `count` hashes, and reserves room for the keys without one, as far as hashes
-   * alone tell keys apart. Each shard then grows once, instead of several times with a read of all its rows each time.
+   * Finds the probable rows of the first `count` hashes, and reserves room for the keys without one, which are told
+   * apart by their hashes alone. Each shard then grows once, instead of several times with a read of all its rows each
+   * time.
    */
   makeRoom(hashes: Int32Array, rows: Int32Array, count: number): void {
     counted.fill(0);

@@ -1,7 +1,7 @@
 /**
- * Finds peers that carry the same list: what one of them lowered by mistake, the other lowered as well
- * (docs/SCORING.md, "Witness groups"). The other peers, which cannot be part of the list, decide what is a mistake. If
- * neither peer is two-sided, a shared list is enough.
+ * Finds peers that carry the same list: the players that one of them lowered by mistake, the other lowered as well
+ * (docs/SCORING.md, "Witness groups"). The other peers, which cannot be part of the list, decide which players are
+ * mistakes. If neither peer is two-sided, a shared list is enough.
  */
 import { cappedMass, logit } from '../evidence/evidence.js';
 import { sigmoid } from '../evidence/sigmoid.js';

@@ -1,5 +1,5 @@
 /**
- * Stage 1 of peer trust: the gate `tau` in [0, 1] of every peer, computed from its agreement with the others
+ * Computes stage 1 of peer trust: the gate `tau` in [0, 1] of every peer, from its agreement with the others
  * (docs/SCORING.md, "The gate"). Each other peer counts by its own gate, so that the gates are a fixed point. The peers
  * of one witness group are not compared with each other and count as one.
  */

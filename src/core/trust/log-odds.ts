@@ -1,8 +1,8 @@
 /**
- * Stage 2 of peer trust: the log-odds of a bad vote (A) and of a good one (B) of each peer, and the group's share of
- * bad players (docs/SCORING.md, "Log-odds"). A two-sided peer is judged by other two-sided peers. A peer that only
- * reports has a cautious constant, which moves with the comparison of its reports with the group's mean, never with the
- * number of others that repeat them. Takes a fixed number of rounds over all votes.
+ * Computes stage 2 of peer trust: the log-odds of a bad vote (A) and of a good one (B) of each peer, and the group's
+ * share of bad players (docs/SCORING.md, "The log-odds"). A two-sided peer is judged by other two-sided peers. A peer
+ * that only reports has a cautious constant, which moves with the comparison of its reports with the group's mean,
+ * never with the number of others that repeat them. Takes a fixed number of rounds over all votes.
  */
 import { logit } from '../evidence/evidence.js';
 import { sigmoid } from '../evidence/sigmoid.js';
@@ -119,7 +119,7 @@ class Judged {
   readonly #weighed: WeighedVotes;
   readonly #look: Look;
   readonly #sums: Float64Array;
-  /** Sums over these players: of how well each is known, and of that times `q`. */
+  /** Sums over these players: of `known`, the evidence of two-sided peers, and of `known` times `q`. */
   #known = 0;
   #knownBad = 0;
 

@@ -1,4 +1,4 @@
-/** The weighted median from which the gate takes its references. */
+/** Computes the weighted median from which the gate takes its references. */
 
 /**
  * Lower weighted median: the least value whose cumulated weight reaches half of the total; equal values keep their

@@ -1,7 +1,7 @@
 /**
- * The pairs of peers from which the gates are computed: the agreement of two peers on the players that both reported,
- * and its weight. Two peers of one witness group are not compared with each other. The list is bounded: a crowd of
- * peers on one player must not fill the memory with pairs.
+ * Collects the pairs of peers from which the gates are computed: the agreement of two peers on the players that both
+ * reported, and its weight. Two peers of one witness group are not compared with each other. The list is bounded: a
+ * crowd of peers on one player must not fill the memory with pairs.
  */
 import type { TrustConstants } from '../evidence/trust-constants.js';
 import { MIDDLE, type PairVisitor } from './sums/pair-sums.js';

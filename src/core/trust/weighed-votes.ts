@@ -1,6 +1,6 @@
 /**
- * The quantities of the votes that are constant over the rounds of the log-odds (docs/SCORING.md, "Log-odds"): the
- * two-sidedness of peers, and the evidence of the other peers about each vote.
+ * Computes the quantities of the votes that are constant over the rounds of the log-odds (docs/SCORING.md, "The
+ * log-odds"): the two-sidedness of peers, and the evidence of the other peers about each vote.
  */
 import { cappedMass, roundForComparison, saturate, strength } from '../evidence/evidence.js';
 import type { TrustConstants } from '../evidence/trust-constants.js';

@@ -1,7 +1,7 @@
 /**
- * Witness groups: peers that count as one (docs/SCORING.md, "Witness groups"). Two peers are joined by a declaration of
- * the operator, as clones (their votes on the same players are equal), or as carriers of one list. The lowest peer of a
- * group names it.
+ * Forms witness groups: peers that count as one (docs/SCORING.md, "Witness groups"). Two peers are joined by a
+ * declaration of the operator, as clones (their votes on the same players are equal), or as carriers of one list. The
+ * lowest peer of a group names it.
  */
 
 import type { TrustConstants } from '../evidence/trust-constants.js';
@@ -116,8 +116,8 @@ export class WitnessLinks {
 }
 
 /**
- * Counts the witness groups of two peers or more, and the peers in them. `witness`: per peer the lowest of its group.
- * `isPeer`: origins and carriers, which have numbers as well, are not counted.
+ * Counts the witness groups of two peers or more, and the peers in them. `witness` holds, per peer, the lowest peer of
+ * its group. `isPeer` excludes origins and carriers, which have numbers as well.
  */
 export function groupsOf(
   witness: Uint16Array | null,

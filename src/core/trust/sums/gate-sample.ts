@@ -49,8 +49,8 @@ export class GateSample {
     let least = WHOLE;
     const below = (seen: number, players: number, isExcluded: boolean) => {
       if (isExcluded) return 0;
-      // If the examined blocks held more players than chance would bring, fewer are sampled: a peer chooses the players
-      // that it reports, and when.
+      // More players in the examined blocks than chance would bring reduce the sample, down to `floor`: a peer chooses
+      // the players that it reports, and when.
       const wanted = Math.max(floor, Math.ceil((players / (seen * BLOCKS)) * WHOLE));
       least = Math.min(least, wanted);
       return Math.min(WHOLE, wanted);
@@ -66,7 +66,7 @@ export class GateSample {
     if (origins !== null) this.#lookAsOrigins(origins);
   }
 
-  /** A player's entries are those of carriers, so that each carrier has the thresholds of its origin. */
+  /** Gives each carrier the thresholds of its origin, since the entries of a player are those of carriers. */
   #lookAsOrigins(origins: OriginVotes): void {
     for (const { index, origin } of origins.carriers) {
       this.own[index] = this.own[origin]!;

@@ -1,6 +1,6 @@
 /**
- * For every two peers, the sums over the players that both reported. Visitors evaluate a pair at once (clones, copied
- * lists, the pairs of the gate), so that sparse sums need not be stored.
+ * Sums, for every two peers, the votes on the players that both reported. Visitors evaluate a pair at once (clones,
+ * copied lists, the pairs of the gate), so that sparse sums need not be stored.
  */
 import type { TrustConstants } from '../../evidence/trust-constants.js';
 import { pairOf } from '../../tables/pair-number.js';

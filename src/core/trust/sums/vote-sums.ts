@@ -1,6 +1,6 @@
 /**
- * The input of the gates and of the reports to operators: sums over all votes of a group, or over a sample of them.
- * Votes are added in parts, so that memory depends on the peers and their pairs, not on the players.
+ * Sums all votes of a group, or a sample of them, per peer and per pair: the input of the gates and of the reports to
+ * operators. Votes are added in parts, so that memory depends on the peers and their pairs, not on the players.
  */
 import { cappedMass } from '../../evidence/evidence.js';
 import type { TrustConstants } from '../../evidence/trust-constants.js';
@@ -88,7 +88,7 @@ export class VoteSums {
     const alone = this.#alone;
     const several = this.#several;
     let found = 0;
-    // Has no branch, for the reason given in `unit`.
+    // Has no branch, for the reason given in `cappedMass`.
     for (let i = from; i < to; i++) {
       const first = offsets[i]!;
       const isShared = +(offsets[i + 1]! - first > 1);

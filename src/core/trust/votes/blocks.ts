@@ -1,6 +1,8 @@
-/** Loops over millions of players or entries. */
+/**
+ * Splits loops over millions of players or entries into blocks, so that V8 compiles them well and the thread can yield.
+ */
 
-/** Small enough that V8 compiles between two calls and not during one. */
+/** Items of a block: so few that V8 compiles between two calls and not during one. */
 export const BLOCK = 512;
 
 /**

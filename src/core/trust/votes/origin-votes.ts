@@ -1,7 +1,6 @@
 /**
- * The votes of origins: the votes of an origin's carriers on one player become one vote, the heaviest of them, under
- * the number of the origin. Carriers have no votes of their own, so that carried evidence never counts as agreement
- * between them.
+ * Merges the votes of an origin's carriers on one player into one vote, the heaviest of them, under the number of the
+ * origin. Carriers have no votes of their own, so that carried evidence never counts as agreement between them.
  */
 import { roundForComparison, type VoteSpace } from '../../evidence/evidence.js';
 import type { Carrier, Origins } from '../../registers/origins.js';

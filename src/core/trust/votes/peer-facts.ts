@@ -1,4 +1,4 @@
-/** Facts about peers and origins, which the peer-trust computation takes beside the votes. */
+/** Declares the facts about peers and origins that the peer-trust computation takes besides the votes. */
 import type { Carrier } from '../../registers/origins.js';
 import type { Joined } from '../../tables/peers.js';
 
@@ -16,7 +16,8 @@ export interface PeerFacts {
 }
 
 /**
- * Facts about origins and carriers, which have numbers among the peers. The votes of origins replace those of carriers.
+ * Facts about origins and carriers, whose numbers are in the same sequence as those of peers. The votes of origins
+ * replace those of carriers.
  */
 export interface OriginFacts {
   /** Numbers of the origins. */

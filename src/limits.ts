@@ -1,6 +1,6 @@
 /**
- * Every bound of the service, with its unit in the name. Constants of a byte layout or of one file's own work stay in
- * that file. The relations that other parts rely on are asserted at the end, when the module loads.
+ * Declares every bound of the service, with its unit in the name. Constants of a byte layout or of one file's own work
+ * stay in that file. The relations that other parts rely on are asserted at the end, when the module loads.
  */
 
 const KiB = 1024;
@@ -18,12 +18,12 @@ export const limits = {
   /** URL, header names and header values of one request together. */
   headBytes: 33 * KiB,
   /**
-   * Bound of the HTTP parser: more than `headBytes`, so that the node can answer, and less than one read of a socket
-   * (64 KiB), which shows the part that was too long.
+   * Bound of the HTTP parser: more than `headBytes`, so that the node can answer a longer head itself, and less than
+   * one read of a socket (64 KiB), so that this read shows the part that was too long.
    */
   parserHeadBytes: 48 * KiB,
   headerCount: 64,
-  /** The fast path leaves a longer head to node:http. */
+  /** Longest head that the fast path parses; it leaves a longer one to node:http. */
   fastPathHeadBytes: 16 * KiB,
   headersTimeoutMs: 5_000,
   requestTimeoutMs: 8_000,
@@ -34,7 +34,7 @@ export const limits = {
    * turn.
    */
   lateRequestsLookMs: 100,
-  /** Late connections that are ended in a millisecond, each in about 100 us; more if thousands wait. */
+  /** Late connections that are ended per millisecond, each in about 100 us; more if thousands wait. */
   connectionsEndedPerMs: 3,
   /** Turns in which most late connections are ended, whatever their number. */
   connectionsEndedTurns: 1_024,
@@ -55,8 +55,8 @@ export const limits = {
   /** Answers to the requests of one read that are combined. Further answers wait until these are sent. */
   answersAheadBytes: 64 * KiB,
   /**
-   * A caller that reads nothing of its answers for this long has gone. The largest answer, a script of the pages, is
-   * one piece of 1.5 MB.
+   * A caller that reads nothing of its answers for this long counts as gone. The largest answer, a script of the pages,
+   * is one piece of 1.5 MB.
    */
   unreadTimeoutMs: 20_000,
   /** Time at a shutdown for connections that the system accepted and the node did not. */
@@ -82,7 +82,7 @@ export const limits = {
   requestIdLength: 128,
   /** Faults of one body that are reported besides the first. */
   furtherFaultsMax: 8,
-  /** Faulty events of a batch with all their faults; for the rest only the first fault is reported. */
+  /** Faulty events of a batch for which all faults are reported; for the other events only the first is. */
   batchFaultsExplained: 16,
 
   // Contract strings, in code points
@@ -99,7 +99,7 @@ export const limits = {
   placesCursorLength: 8_192,
 
   // Pages
-  /** Cached texts of hours, and of days. */
+  /** Entries of each cache of formatted times. */
   timeStringsMax: 1_024,
   pageDefault: 50,
   pageMax: 200,
@@ -119,7 +119,7 @@ export const limits = {
    * operator's peers.
    */
   peersReserve: 16,
-  /** Peers that one turn revokes because they never sent an event. */
+  /** Peers without events that one turn revokes at most. */
   purgedAtOnce: 1_000,
   purgeIdleMsMax: 3_650 * DAY_MS,
   /** A peer's number has 16 bits in the event id table. */
@@ -133,41 +133,41 @@ export const limits = {
   priorBadShareMax: 0.3,
   /** Listed peers of one witness group; a flood of clones has thousands. */
   witnessesListedMax: 100,
-  /** Peers with metrics of their own. */
+  /** Peers for which metrics of their own are published. */
   metricsPeersMax: 1_000,
   keyBytes: 32,
   keyOverlapMsMax: DAY_MS,
 
-  /** The sliding day of quotas. */
+  /** Length of the sliding window of quotas, a day. */
   quotaWindowMs: DAY_MS,
   /** Age up to which a peer's requests do not count towards the group's quota of the older peers. */
   quotaNewPeerMs: DAY_MS,
 
   // Allow list
-  /** Players that records of the allow list name, those whose entry is over among them. */
+  /** Players that records of the allow list name, including players whose entry is over. */
   allowedSubjectsMax: 10_000,
-  /** Records of one of them. */
+  /** Records of the allow list about one player. */
   allowedRecordsMax: 1_000,
-  /** How far ahead an entry may end. */
+  /** Longest time until the end of an entry. */
   allowedMsMax: 3_650 * DAY_MS,
   allowNoteLength: 200,
 
   // Signed requests
-  /** How far a signature's creation may lie from the node's clock. */
+  /** Largest distance between a signature's creation and the node's clock. */
   signatureWindowS: 300,
-  /** Signatures that one request may carry, of which one is looked at; a proxy may add its own. */
+  /** Signatures that one request may carry, because a proxy may add its own; only one is checked. */
   signaturesMax: 4,
   signatureComponentsMax: 16,
   /** Characters of `Signature-Input`, `Signature` and `Content-Digest` each. */
   signatureFieldLength: 2_048,
-  /** Signatures that are remembered so that none is taken twice, in 16 to 32 bytes each. */
+  /** Signatures that are remembered so that none is accepted twice, in 16 to 32 bytes each. */
   replaySignaturesMax: 4_194_304,
-  /** Public keys that are kept ready. */
+  /** Parsed public keys that are cached. */
   signingKeysMax: 4_096,
 
   // Erasure
   erasureQuotaPerDay: 100,
-  /** Times of erasures that are stored per peer; a larger quota is no quota. */
+  /** Times of erasures that are stored per peer; a larger quota has no effect. */
   erasureTimesMax: 10_000,
   /** Log records that one piece of an erasure rewrites between turns. */
   redactionPieceRecords: 4_096,
@@ -183,38 +183,42 @@ export const limits = {
   pendingErasuresMax: 10_000,
   /** Time within which a pending erasure should be decided, as laws require. */
   erasureDueMs: 2_592_000_000,
-  /** Erasures of a group in a sliding day, in quotas of one peer, so that fresh keys do not raise the limit. */
+  /**
+   * Erasures of a group in a sliding day, as a multiple of one peer's quota, so that new keys do not raise the limit.
+   */
   groupErasuresFactor: 10,
-  /** Age from which a peer erases players at once that only this peer reported. */
+  /** Age from which a peer may erase a player at once, if only this peer reported the player. */
   erasureAgeMs: 86_400_000,
   /** Free pages that one commit of a scrub claims, in bytes. */
   scrubPieceBytes: 4 * MiB,
-  /** Free space below which no removal starts: a piece with its pages, and as much again. */
+  /** Free space below which no removal starts: twice the size of a piece with its pages. */
   removalFreeBytes: 16 * MiB,
   scrubReaderLookMs: 5,
-  /** A reader that uses old pages for longer, such as a copying tool, defers the scrub. */
+  /**
+   * The scrub waits at most this long for a reader that uses old pages, such as a copying tool, and is then deferred.
+   */
   scrubReaderWaitMs: 8_000,
 
   // Origins
   originNameLength: 64,
-  /** Declared origins, those removed since among them. */
+  /** Declared origins, including removed ones. */
   originsMax: 256,
-  /** Peers with an origin that they send events of: each takes a number, as a peer does. */
+  /** Carriers of the group: each takes a number, as a peer does. */
   carriersMax: 8_192,
   referenceLength: 128,
 
   // Disputes
   disputeTextLength: 500,
-  /** Disputes that wait for the operator, and rejected ones that are still held. */
+  /** Disputes that wait for the operator, and rejected disputes that are still held. */
   disputesOpenMax: 10_000,
   disputesRejectedMax: 10_000,
-  /** Disputes of one peer in a sliding day, and those of a group in quotas of one peer. */
+  /** Disputes of one peer in a sliding day, and those of a group as a multiple of one peer's quota. */
   disputeQuotaPerDay: 50,
   groupDisputesFactor: 10,
   /** Peers whose events one decision makes void. */
   disputeVoidsMax: 64,
 
-  /** Records of the log that an export of one player reads, at most; of a player with more it says so. */
+  /** Log records that the export of one player reads at most; with more, the export says that it is incomplete. */
   exportRecordsMax: 100_000,
 
   // Actor
@@ -225,16 +229,22 @@ export const limits = {
   retryAfterS: 1,
 
   // Admission of events
-  /** Events that a holder brings before the next holder has its turn. */
+  /** Events that are taken from one holder before the next holder has its turn. */
   fairShareEvents: 128,
-  /** A command of at most `smallEvents` is admitted while no more of its holder wait, as far as there is room. */
+  /**
+   * A command of at most `smallEvents` is admitted, if there is room, while at most `eventsOwnAlways` of its holder
+   * wait.
+   */
   smallEvents: 256,
   eventsOwnAlways: 1_024,
   /** Further events are admitted while at most this many wait for a turn. */
   eventsAheadAlways: 512,
-  /** Work that may wait before an event beyond that. A node that must refuse an event is overloaded. */
+  /**
+   * Beyond that, an event is admitted if the work before it takes at most this long. A node that must refuse an event
+   * is overloaded.
+   */
   burstWorkMs: 2_000,
-  /** The same bound in an overload, or half of a commit if that is longer. */
+  /** The bound of that work during an overload; half of a commit if that is longer. */
   overloadWorkMs: 2,
   /** An overload ends once no event has waited for `overloadRestMs`, or none was refused for `overloadEndsMs`. */
   overloadRestMs: 20,
@@ -251,35 +261,38 @@ export const limits = {
   arrivingLookMs: 1_000,
   arrivingBytesPerLook: 8 * KiB,
   arrivingSlowLooks: 3,
-  /** Events of batches after which no further batch is parsed in the same turn of the event loop. */
+  /** Events of batches that are parsed in one turn of the event loop before further batches wait for the next. */
   parsedEventsPerLoop: 256,
-  /** After a turn of the loop that took long, so many are parsed for each of its ms, up to a bound. */
+  /** Events that are parsed per ms that the last turn of the loop took, and the bound of their number. */
   parsedEventsPerMs: 50,
   parsedEventsMax: 4_096,
-  /** While connections arrive, batches are parsed only in every fourth of these periods. */
+  /** While connections arrive, batches are parsed only in every fourth period of this length. */
   acceptPeriodMs: 25,
-  /** Events of batches that wait to be parsed. Those of one holder are bounded by what is admitted. */
+  /** Events of batches that may wait to be parsed. The admission bounds those of one holder. */
   parsingEventsMax: 32_768,
-  /** Rate at which refused batches of one holder are read, and the part of its debt, in ms, that delays nothing. */
+  /**
+   * Rate at which refused batches of one holder are read, and the part of the holder's debt, in ms, that delays
+   * nothing.
+   */
   refusedBytesPerS: 8 * MiB,
   refusedDebtMs: 125,
-  /** The longest such delay, and the number of batches that are delayed at a time, which holders share. */
+  /** Longest delay of a batch by that debt, and number of batches delayed at a time, which holders share. */
   pacedWaitMsMax: 1_500,
   pacedBatchesMax: 256,
-  /** The share of an event's sender halves with each period. */
+  /** Period after which the share of a caller halves. */
   sharePeriodMs: 1_000,
-  /** Callers with a share of their own; callers beyond the bound share one. */
+  /** Callers with a share of their own; all further callers have one share together. */
   sharesMax: 65_536,
-  /** A caller below this part of the average share, or below so many events, is admitted first. */
+  /** A caller below this part of the average share, or with fewer events than this, is admitted first. */
   shareFirst: 0.5,
   shareFirstEvents: 1_000,
-  /** Turns with fewer events are not used to estimate the time of an event. */
+  /** Turns with fewer events than this are not used to estimate the time of an event. */
   eventsTimed: 64,
   /** Weight of the newest turn in the estimate of turn durations. */
   admissionSmoothing: 0.1,
 
   // Log and state
-  /** Event ids (so events ever accepted) of one node. Writes beyond the bound get 503. */
+  /** Event ids of one node, which are all events ever accepted. Writes beyond the bound get 503. */
   eventIdsMax: 200_000_000,
   subjectsMax: 100_000_000,
   /** Sequence numbers have 48 bits in the tables. */
@@ -291,9 +304,9 @@ export const limits = {
   /** Record times that one check reads, so that it does not block the thread. */
   retentionLookMoments: 100_000,
   halfLifeDaysDefault: 30,
-  /** How far the clock may be ahead of the newest time seen before. */
+  /** Largest step of the clock ahead of the newest time seen before. */
   clockAheadMs: DAY_MS,
-  /** How far the clock may be behind the newest evidence when the half-life changes. */
+  /** Largest lag of the clock behind the newest evidence at which the half-life may change. */
   halfLifeClockBehindMs: HOUR_MS,
   /** The decay epoch moves once newer evidence would be scaled by more than 2^this. */
   epochHalfLivesMax: 256,
@@ -318,7 +331,7 @@ export const limits = {
    * terminated.
    */
   shutdownLoadMs: 5_000,
-  /** Time for the last writes and for everything without a figure of its own. */
+  /** Time for the last writes and for everything that has no bound of its own. */
   shutdownLastMs: 500,
   shutdownMs: 10_000,
   /**
@@ -342,23 +355,23 @@ export const limits = {
   diskLookMs: 1_000,
   /** Writes are accepted again above this multiple of the watermark. */
   diskResumeFactor: 1.25,
-  /** The operator must make room first. */
+  /** Seconds after which a refused caller should retry: the operator must make room first. */
   diskRetryAfterS: 10,
 
   // Check in the background
   checkFirstMs: 10 * 60_000,
-  /** Twice a day, so that every record is read within a day, whenever the node was started. */
+  /** Interval of the check: twice a day, so that every record is read within a day, whenever the node was started. */
   checkEveryMs: DAY_MS / 2,
   /** A check sleeps this many times as long as it works. */
   checkRestFactor: 9,
 
   // Pools
   replicaQueueMax: 64,
-  /** Per class of reads. */
+  /** Reads that wait per class. */
   readersQueueMax: 256,
-  /** A read that has not begun by then is refused: its caller retries sooner than it would have its turn. */
+  /** A read that has not begun by then is refused, so that its caller can retry sooner. */
   readerWaitMs: 2_500,
-  /** Pause before work that the pool could not do is requested again. */
+  /** Pause before the pool is asked again for work that it could not do. */
   workRetryMs: 1_000,
   /** Longest pause between attempts at a redaction that keeps failing. */
   redactionRetryMaxMs: 60_000,
@@ -380,7 +393,7 @@ export const limits = {
   /** Reads of the log, of at most two such walks each, for the possibly repeated events of one submission. */
   repeatReadsMax: 16,
   readerCacheBatches: 32,
-  /** Players that one count of verdicts reads; of more, every n-th. */
+  /** Players that one count of verdicts reads; of a larger group it reads every n-th player. */
   verdictRowsMax: 1_048_576,
   /** Minimum of contributing peers before evidence is split by type or side. */
   summaryPeersMin: 3,
@@ -391,9 +404,9 @@ export const limits = {
   weightsIntervalMsMax: HOUR_MS,
   /** Weights that have been in force this long are published again if newer records exist. */
   weightsRepublishMs: HOUR_MS,
-  /** The next computation starts at the earliest this many times the last one's duration after it. */
+  /** Pause before the next computation, as a multiple of the duration of the last one. */
   weightsRestFactor: 4,
-  /** Weights of peers in one page of their history, and one more vector. */
+  /** Weights of peers on one page of the weights' history; a page may exceed the bound by one computation. */
   weightsPagePeers: 10_000,
   /** A computation that takes longer is considered hung, and its worker is replaced. */
   weightsTimeoutMs: 120_000,
@@ -411,13 +424,13 @@ export const limits = {
   livePagesMax: 32,
   /** Unread bytes of a page; beyond the bound the page is disconnected. */
   livePageBytesMax: 256 * KiB,
-  /** Proxies close connections that are silent for long. */
+  /** Interval of heartbeats, because proxies close connections that are silent for long. */
   liveHeartbeatMs: 15_000,
-  /** One hour of samples. */
+  /** Samples of a plot, for one hour. */
   paceSamplesMax: 1_800,
-  /** Samples of a rate and a percentile. */
+  /** Samples from which a rate and a percentile are computed. */
   paceWindowSamples: 6,
-  /** A day of samples, or the last hours if weights change all the time. */
+  /** Samples of weights, for a day; for fewer hours if weights change all the time. */
   weightSamplesMax: 1_440,
   weightSampleMs: 60_000,
   weightSampleMsMin: 10_000,
@@ -429,7 +442,7 @@ export const limits = {
   operatorNameLength: 64,
   sessionsMax: 64,
   sessionMs: 12 * HOUR_MS,
-  /** Failed sign-ins in `signInWindowS`, from one address and from all together. */
+  /** Failed sign-ins within `signInWindowS`, from one address and from all addresses together. */
   signInFailuresPerAddress: 10,
   signInFailuresTotal: 100,
   signInWindowS: 900,
@@ -437,11 +450,14 @@ export const limits = {
   // Verdict stream
   streamReadersMax: 2_048,
   streamReadersPerPeer: 1_024,
-  /** Smaller changes since the last published value are not published. */
+  /** Smallest change of a score since its last published value that is published. */
   streamScoreStep: 1,
-  /** Records that are read for a reader who comes from another node; beyond them it begins anew. */
+  /** Records that are read for a reader that comes from another node; with more of them the reader begins anew. */
   streamResumeRecordsMax: 50_000,
-  /** Time that such a reader waits until this node has applied what it heard elsewhere, and the interval of checks. */
+  /**
+   * Time that such a reader waits until this node has applied the records that the reader knows, and interval of
+   * checks.
+   */
   streamBehindMs: 5_000,
   streamBehindLookMs: 50,
   streamConfidenceStep: 0.05,
@@ -464,7 +480,7 @@ export const limits = {
   streamPaceMs: 20,
   /** Time in which one turn of the event loop writes to readers. */
   streamSliceMs: 4,
-  /** How long the feed is kept without a reader. */
+  /** Time for which the feed is kept without a reader. */
   streamLingerMs: 30_000,
   streamHeartbeatMs: 5_000,
   /** Interval of the check of readers for ended keys and heartbeats. */
@@ -477,18 +493,18 @@ export const limits = {
 
   // Rate limits
   rateLimitPerSecondMax: 1_000_000,
-  /** Callers with a count of their own within a second; callers beyond the bound share one. */
+  /** Callers that are counted separately within a second; all further callers are counted together. */
   rateLimitCallersMax: 65_536,
 
   // Cluster
   etcdEndpointsMax: 16,
   etcdPrefixLength: 128,
   clusterSecretBytesMin: 32,
-  /** One try of a call to one member of etcd, and a call with its repeats at others. */
+  /** Time limits of one attempt of a call at one member of etcd, and of a call with its attempts at other members. */
   etcdTryMs: 800,
   etcdCallMs: 2_000,
   etcdRetryMs: 50,
-  /** A compaction; and a defragmentation, during which the member answers nobody. */
+  /** Time limits of a compaction, and of a defragmentation, during which the member answers no other call. */
   etcdSlowCallMs: 10_000,
   etcdDefragmentMs: 60_000,
   /** Bytes of one value in etcd, which takes requests of 1.5 MiB by default; a longer batch is cut into parts. */
@@ -497,19 +513,22 @@ export const limits = {
   /** Slots and bytes of one read. */
   slotsRead: 64,
   noLeaderRetryAfterS: 2,
-  /** The longest wait of a change for a leader; the default lease is shorter. */
+  /** Longest time that a change waits for a leader; the default lease is shorter. */
   leaderWaitMs: 4_000,
-  /** Changes that wait for a leader. They open as many connections to it at once. */
+  /** Changes that may wait for a leader. They all connect to it at once. */
   leaderWaitingMax: 256,
-  /** While changes wait: how often a leader is looked for, and how soon one that was not reached is tried again. */
+  /**
+   * While changes wait: interval of the look for a leader, and pause before a leader that was not reached is tried
+   * again.
+   */
   leaderLookMs: 50,
   leaderRetryMs: 500,
-  /** Turns of a cluster: more events, or more bytes, take longer than a second turn. */
+  /** Events and bytes of one turn in a cluster: a larger turn takes longer than two turns. */
   clusterTurnEvents: 400,
   clusterTurnBytes: 128 * KiB,
-  /** The longest wait for an append whose outcome is unknown. */
+  /** Longest time that the node waits for an append whose outcome is unknown. */
   appendPatienceMs: 1_500,
-  /** Connections between nodes: to one node, and from all of them; how long one may rest. */
+  /** Connections between nodes: to one node, from all nodes together, and the time for which one may be idle. */
   linkSocketsMax: 64,
   linkConnectionsMax: 1_024,
   linkIdleMs: 60_000,
@@ -519,45 +538,50 @@ export const limits = {
   /** Margin of a lease for clocks and pauses: the holder stops before others see its end. */
   leaseMarginMs: 500,
   leaseLookMs: 50,
-  /** How often a node asks whether it is up to date, and says how far it is. */
+  /** Interval at which a node asks whether it is up to date, and interval at which it reports how far it is. */
   clusterPollMs: 250,
   clusterReportMs: 1_000,
-  /** A node that gave leadership up leaves it to others for so long. */
+  /** Time for which a node that gave up leadership leaves it to others. */
   stepDownMs: 10_000,
-  /** How often the leader looks whether slots may go, and after how long or how many bytes they do. */
+  /** Interval of the leader's look for slots to delete, and the time or bytes after which it deletes them. */
   trimLookMs: 250,
   trimEveryMs: 2_000,
   trimEveryBytes: 16 * MiB,
-  /** Slots that stay although every living node has them: a node that was away for a moment goes on from there. */
+  /**
+   * Newest slots that stay although every living node has them: a node that was away for a moment resumes from them.
+   */
   slotsRetained: 1_000,
   slotsRetainedPressed: 100,
   slotsKnownMax: 1_000_000,
-  /** Beyond so many bytes in use no node is waited for: half of etcd's default quota is not reached. */
+  /** If more bytes are in use, no node is waited for, so that half of etcd's default quota is not reached. */
   etcdBytesMax: 512 * MiB,
-  /** The time that another node has to overwrite what an erasure replaced. */
+  /** Time for another node to overwrite the records that an erasure replaced. */
   scrubNodeMs: 60_000,
-  /** Time of a stopping node to give back its lead and its lease; after it, calls to etcd are ended. */
+  /** Time for a stopping node to hand over its leadership, and again to end its lease; calls to etcd are then ended. */
   clusterEndMs: 1_000,
-  /** How long an operator's change waits until the other nodes have applied it. */
+  /**
+   * Longest wait until a node has applied a change that it forwarded, or the other nodes have applied an operator's
+   * change.
+   */
   appliedWaitMs: 1_000,
-  /** How long a forwarded command may take, and how long its node waits until it has applied what came of it. */
+  /** Time limit of a forwarded command. */
   forwardMs: 30_000,
-  /** The time that a living node has to answer the commands that it took as the leader before. */
+  /** Time for an earlier leader that still lives to answer the commands that were forwarded to it. */
   forwardGraceMs: 1_500,
-  /** A start waits so long for etcd. */
+  /** Time that a start waits for etcd. */
   etcdStartMs: 30_000,
-  /** The same of a node that has a log of its own. */
+  /** Time that the start of a node with a log of its own waits for etcd. */
   etcdOwnStartMs: 5_000,
-  /** The copy of one node's data for another: what making it, and a piece of it, may take, and how fast it is sent. */
+  /** Time limit for making the copy of one node's data for another node. */
   copyMs: HOUR_MS,
-  /** How often a joining node asks whether the copy is made, and how long it waits for that answer. */
+  /** Interval at which a joining node asks whether the copy is made, and time limit of the answer. */
   copyPollMs: 500,
   copyAnswerMs: 5_000,
-  /** An erasure waits so long for a node that joins, since a removal of its copy would have it begin anew. */
+  /** Longest time that an erasure waits for a joining node, which would begin anew if its copy were removed. */
   joinHoldMs: 10 * 60_000,
-  /** How often a node looks whether replaced bytes wait in its free space, though no leader asked to overwrite them. */
+  /** Interval at which a node looks for replaced bytes in its free space that no leader asked it to overwrite. */
   scrubOwnEveryMs: 60_000,
-  /** A node that asks for a copy within this time gets the same one as the node before it. */
+  /** Age up to which a copy is also given to the next node that asks for one. */
   copyFreshMs: 30_000,
   copyIdleMs: 10 * 60_000,
   copySilentMs: 10_000,
@@ -565,12 +589,12 @@ export const limits = {
   copyBytesPerS: 64 * MiB,
   copyTries: 20,
   joinRetryMs: 2_000,
-  /** How long a caller with an unknown key waits until the node knows that it is up to date. */
+  /** Longest time that a caller with an unknown key waits until the node knows that it is up to date. */
   refreshMs: 2_000,
   nodeIdLength: 63,
   /**
-   * The write-ahead log of etcd by its default settings: entries between two snapshots, files that are kept, and their
-   * size. A file is deleted once a snapshot came after it and more files follow than are kept.
+   * Default settings of etcd's write-ahead log: entries between two snapshots, number of files that are kept, and their
+   * size. A file is deleted once a snapshot follows it and more files follow than are kept.
    */
   walSnapshotEntries: 100_000,
   walSnapshotEntriesMax: 10_000_000,
@@ -578,30 +602,36 @@ export const limits = {
   walFilesMax: 100,
   walFileBytes: 64 * MiB,
   walFillBytesMax: 64 * KiB,
-  /** Bytes after which the database is compacted up to the time before, so that its quota is not reached. */
+  /**
+   * Bytes after which the database is compacted up to the revision of the previous step, so that its quota is not
+   * reached.
+   */
   walCompactBytes: 16 * MiB,
-  /** Random bytes that the byte search looks for after a scrub. */
+  /** Random bytes for which the byte search looks after a scrub. */
   walMarkerBytes: 32,
-  /** etcd deletes old files every 30 s: how long the byte search waits for that, and how often it looks. */
+  /**
+   * Longest time that the byte search waits for etcd, which deletes old files every 30 s, and interval of its checks.
+   */
   walPurgeMs: 90_000,
   walSearchEveryMs: 5_000,
-  /** The hour (UTC) of the nightly scrub, and how often the leader looks whether it is due. */
+  /** Hour (UTC) of the nightly scrub, and interval at which the leader checks whether it is due. */
   scrubHourUtc: 3,
   scrubLookMs: 60_000,
   walFillBytes: 3_600,
   /**
-   * Entries in flight: more or fewer by how long they take, so that leases and turns come through, in ms on average.
+   * Entries that are written at a time: more if an entry takes less than `walFastMs` on average, and fewer if it takes
+   * more than `walSlowMs`, so that leases and turns are not delayed.
    */
   walAtOnceMin: 4,
   walAtOnceFirst: 16,
   walAtOnceMax: 128,
   walFastMs: 25,
   walSlowMs: 100,
-  /** Time for one of these entries, which wait for one another. */
+  /** Time limit of writing one of these entries, which wait for one another. */
   walPutMs: 60_000,
   scrubMs: HOUR_MS,
   leaseSDefault: 3,
-  /** etcd grants no shorter one with its default election timeout. */
+  /** Shortest lease that etcd grants with its default election timeout. */
   leaseSMin: 2,
   leaseSMax: 60,
   stalenessMaxMsDefault: 5_000,

@@ -1,6 +1,6 @@
 /**
- * The table of refusals: every stable `code` of the service, its HTTP status and its default text. Domain code uses
- * codes and never statuses; the HTTP layer and the operator command look up the rest here. Source: specification
+ * Declares the table of refusals: every stable `code` of the service, its HTTP status and its default text. Domain code
+ * uses codes and never statuses; the HTTP layer and the operator command look up the rest here. Source: specification
  * section 7, and the contract's table of codes. Also formats and examines thrown values.
  */
 
@@ -59,7 +59,7 @@ export type ErrorCode = keyof typeof errors;
 
 /** One fault of a body: its place, what was expected and what was found. */
 export interface ViolationDetails {
-  /** JSON pointer of the faulty field; of the missing or unknown field itself if that is the fault. */
+  /** JSON pointer of the faulty field. For a missing or an unknown field it points to that field itself. */
   readonly field: string;
   /** The violated keyword of JSON Schema. */
   readonly violation: string;
@@ -91,7 +91,8 @@ export interface ErrorDetails {
   readonly rate_limited: { readonly limit: string; readonly per_s?: number; readonly per_hour?: number };
   readonly internal_error: { readonly request_id: string };
   /**
-   * The reason. `recorded`: the change is recorded although its effect is not complete. `role`: of a clustered node.
+   * The reason why the node cannot serve the request. `recorded` is true if the change is recorded although its effect
+   * is not complete. `role` is that of a clustered node.
    */
   readonly dependency_unavailable: {
     readonly reason?: string | undefined;
@@ -126,7 +127,7 @@ export function refused(code: ErrorCode, more: Omit<Refusal, 'ok' | 'code'> = {}
   return { ok: false, code, ...more };
 }
 
-/** Returns the message of a thrown value or a rejection. */
+/** Returns the message of a thrown value, or of the value with which a promise rejected. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

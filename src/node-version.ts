@@ -1,6 +1,6 @@
 /**
- * The oldest Node that runs this package. Entries import this file before anything else, so that it must not use
- * anything that an older Node lacks.
+ * States the oldest Node that runs this package, and recognises an older one. Entries import this file before anything
+ * else, so that it must not use anything that an older Node lacks.
  */
 
 /** Equal to `engines` in package.json; a test compares the two. */

@@ -1,4 +1,7 @@
-/** The process of `ptf-peer`: arguments, environment, terminal, signals and exit code. Its commands are in `peer/`. */
+/**
+ * Runs the command `ptf-peer` as a process: arguments, environment, terminal, signals and exit code. Its commands are
+ * in `peer/`.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { clearLine, cursorTo } from 'node:readline';
@@ -62,7 +65,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.once(signal, () => ending.abort());
 }
 for (const stream of [process.stdout, process.stderr]) {
-  // The reader, such as `head`, has closed the stream, or the terminal is gone.
+  // The reader of the output, such as `head`, has closed the stream, or the terminal is gone.
   stream.on('error', () => undefined);
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /**
- * The process of the operator command: arguments, environment, terminal and exit code. Its commands are in `operator/`.
+ * Runs the operator command `ptf` as a process: arguments, environment, terminal and exit code. Its commands are in
+ * `operator/`.
  */
 import { once } from 'node:events';
 import { constants, existsSync } from 'node:fs';
@@ -46,7 +47,7 @@ function defaultDir(): string {
   return text === undefined || text === '' ? fallback : text;
 }
 
-/** Reads the configuration of a node with this environment; for an invalid one, the defaults and the faults. */
+/** Reads the configuration of a node with this environment; if it is invalid, returns the defaults and the faults. */
 function configuration(): ConfigurationFacts {
   const outcome = loadConfig(environment(), readText);
   const found = outcome.ok ? outcome : loadConfig({}, readText);
@@ -157,7 +158,9 @@ async function adopt(dir: string): Promise<'adopted' | 'free'> {
   }
 }
 
-/** Uses the configuration of the node. The client of etcd is loaded only here. */
+/**
+ * Imports or exports the data of a cluster, with the configuration of the node. The client of etcd is loaded only here.
+ */
 async function moveData(direction: 'import' | 'export', dir: string): Promise<MovedData> {
   await refuseForeign(dir);
   const outcome = loadConfig(environment(), readText);
@@ -232,7 +235,7 @@ async function cancellable<T>(work: (signal: AbortSignal) => Promise<T>): Promis
 
 let isLost = false;
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // The reader, such as `head`, has closed the stream.
+  // The reader of the output, such as `head`, has closed the stream.
   if (error.code === 'EPIPE' || isLost) return;
   isLost = true;
   process.exitCode = 1;

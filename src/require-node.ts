@@ -1,6 +1,6 @@
 /**
- * Ends a process whose Node is too old with one sentence and exit code 2. Every entry of the service imports this file
- * first.
+ * Ends the process with one sentence and exit code 2 if its Node is too old. Every entry of the service imports this
+ * file first.
  */
 import { nodeVersionProblem } from './node-version.js';
 

@@ -1,6 +1,6 @@
 /**
- * The entry of a test's node: it equals that of any node, but ends like a crash as soon as the process that started it
- * is gone.
+ * Runs the node that a test has started: like `main.ts`, but the process ends as in a crash as soon as the process that
+ * started it is gone.
  */
 import './main.js';
 

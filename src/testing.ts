@@ -58,7 +58,7 @@ export interface Seed {
 }
 
 const entry = fileURLToPath(new URL('./test-node.js', import.meta.url));
-/** Levels that hide the log line of a start. */
+/** Log levels at which a node does not write the line that reports its start. */
 const quietLevels = ['warn', 'error', 'fatal', 'silent'];
 const startTimeoutMs = 60_000;
 const portTimeoutMs = 10_000;

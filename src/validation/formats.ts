@@ -1,6 +1,6 @@
 /**
- * The string formats of the schemas. Each is a pure test of one string. The schemas check lengths, except if a pattern
- * needs a bound of its own.
+ * Declares the string formats of the schemas, each as a pure test of one string. The schemas check lengths, except if a
+ * pattern needs a bound of its own. Also parses times.
  */
 import { DAY_MS } from '../limits.js';
 
@@ -12,7 +12,7 @@ const semanticVersion =
 const email =
   /^[\w.!#$%&'*+/=?^`{|}~-]+@[A-Za-z\d](?:[A-Za-z\d-]{0,61}[A-Za-z\d])?(?:\.[A-Za-z\d](?:[A-Za-z\d-]{0,61}[A-Za-z\d])?)*$/;
 
-/** The newest valid version. A peer sends the same version with every event. */
+/** The version that was found valid last: a peer sends the same version with every event. */
 let newestVersion = '';
 
 function isSemanticVersion(text: string): boolean {

@@ -1,6 +1,6 @@
 /**
- * The ids, names and other texts that callers and operators choose: their permitted characters, and the texts of
- * violations. The public port and the operator's surface validate with the same schemas.
+ * Declares the schemas of ids, names and other texts that callers and operators choose: their permitted characters, and
+ * the texts of violations. The public port and the operator's surface validate with the same schemas.
  */
 import { limits } from '../limits.js';
 

@@ -1,5 +1,5 @@
 /**
- * The part of JSON Schema (2020-12) that this project uses, and the mapping from a schema to the type of its values, so
+ * Declares the part of JSON Schema (2020-12) that this project uses, and maps a schema to the type of its values, so
  * that no body is described twice.
  */
 

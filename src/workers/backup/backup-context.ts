@@ -1,4 +1,7 @@
-/** Provides what backups and restores share: progress, cancellation, the check of the written store and error codes. */
+/**
+ * Provides the parts that backups and restores share: progress, cancellation, the check of the written store, and error
+ * codes.
+ */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasCode, messageOf } from '../../errors.js';
@@ -17,7 +20,7 @@ export interface CopyContext {
   stands(status: CopyStatus): void;
 }
 
-/** The backup or restore was not done. The code gives the reason. */
+/** Reports that a backup or restore was not done; the code gives the reason. */
 export class CopyError extends Error {
   override readonly name = 'CopyError';
 

@@ -1,7 +1,7 @@
 /**
- * Entry of the process that makes a backup or a restore. The task is in its arguments; its progress and outcome go to
- * its parent. Reads files that may be damaged. If it is ended by a signal or with its parent, no unfinished result
- * stays in place.
+ * Runs one backup or restore as a process, since the files that it reads may be damaged and kill it. The task is in its
+ * arguments; its progress and outcome go to its parent. If a signal or the end of the parent ends it, no unfinished
+ * result stays in place.
  */
 import { randomBytes } from 'node:crypto';
 import type { BackupTask, CopyOutcome, CopyStatus, RestoreTask } from '../../group/backup/backup-tasks.js';

@@ -1,6 +1,6 @@
 /**
- * Starts backups and restores in their own process, because a damaged file may kill the reader, and because the work
- * then costs a running node only disk time. Also verifies any folder, store or backup.
+ * Starts each backup or restore in a process of its own, because a damaged file may kill the process that reads it, and
+ * because the work then costs a running node only disk time. Also verifies any folder, whether a store or a backup.
  */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -25,7 +25,7 @@ const entry = fileURLToPath(new URL('./backup-process.js', import.meta.url));
 
 const cancelled = { ok: false, code: 'cancelled', error: 'cancelled' } as const;
 
-/** Observer of a backup or restore: progress, and cancellation. */
+/** Receives the progress of a backup or restore, and can cancel it. */
 interface CopyWatch {
   readonly stands: OnCopyStatus;
   readonly signal: AbortSignal;

@@ -1,4 +1,4 @@
-/** Makes a backup of a data folder, with or without a running node. Only reads the folder, in short transactions. */
+/** Makes a backup of a data folder, with or without a running node. It only reads the folder, in short transactions. */
 import type { BackupManifest, BackupTask } from '../../group/backup/backup-tasks.js';
 import { type CopiedLog, copyLog, type LogSink } from '../../group/backup/copy-store.js';
 import type { LogReader } from '../../group/ports/log.js';

@@ -1,7 +1,7 @@
 /**
- * The worker pools of a group: one replica, and separate readers, so that a listing never waits for a snapshot. Both
- * are Piscina pools with bounded queues, whose threads start with the first task. A dead worker is replaced, and its
- * task rejects. So does every task that waits for workers that cannot load.
+ * Implements the worker pools of a group: one replica, and separate readers, so that a listing never waits for a
+ * snapshot. Both are Piscina pools with bounded queues, whose threads start with the first task. A dead worker is
+ * replaced, and its task rejects. A task that waits for workers that cannot load rejects as well.
  */
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
@@ -157,7 +157,7 @@ export class PiscinaPool implements GroupPool {
     return this.#read('records', 'repeats', query);
   }
 
-  /** Reads wait for the thread to load before they are queued: that time is no wait for other reads. */
+  /** A read waits for the thread to load before it is queued, because that time is not spent behind other reads. */
   async #read<R>(readClass: ReadClass, name: keyof GroupPool, task: unknown): Promise<R> {
     await this.#readers.loaded();
     return this.#reading.run(readClass, () => run(this.#readers, name, task));
@@ -251,8 +251,8 @@ export function poolOf(entry: URL, folder: WorkerFolder | ReplicaFolder, threads
     maxQueue,
     idleTimeout: Number.POSITIVE_INFINITY,
     concurrentTasksPerWorker: 1,
-    // By default a worker sleeps in Atomics.wait between two tasks and never turns its event loop. Then the timers that
-    // LMDB's binding sets at each renewed read would never run, and would pile up.
+    // By default a worker sleeps in Atomics.wait between two tasks and never turns its event loop. The timers that
+    // LMDB's binding sets at each renewed read would then never run, and would pile up.
     atomics: 'disabled',
   });
   // Errors here belong to no task: a worker died between two tasks and is replaced, or a task answered after it was

@@ -1,6 +1,7 @@
 /**
- * The queue for the thread that reads the log. A listing reads up to a thousand batches, and any caller may request
- * one. So requests without a key wait behind all others, and no request waits for longer than a bound.
+ * Queues reads of the log for the thread that executes them. A listing reads up to a thousand batches, and any caller
+ * may request one. Requests without a key therefore wait behind all others, and no request waits for longer than a
+ * bound.
  */
 import { PoolBusyError } from '../../group/ports/pool.js';
 import { limits } from '../../limits.js';

@@ -1,4 +1,4 @@
-/** The reader: a worker that reads the log for listings and single records. Keeps no state. */
+/** Runs as the reader, a worker that reads the log for listings and single records. It holds no state of the group. */
 import { workerData } from 'node:worker_threads';
 import type { RepeatFound } from '../../core/commands.js';
 import type { PairRecord } from '../../core/records/pair-records.js';

@@ -1,5 +1,5 @@
 /**
- * Entry of the replica's worker: one `Replica` over the folder's files, at the lowest priority, so that the main thread
+ * Runs the replica as a worker: one `Replica` over the folder's files, at the lowest priority, so that the main thread
  * never waits for it.
  */
 import { setPriority } from 'node:os';

@@ -1,6 +1,6 @@
 /**
- * The yield of a long computation on a worker thread. On a single core the thread sleeps after each short piece of
- * work, so that the main thread can answer. The scheduler would give a thread that never sleeps whole ticks of
+ * Provides the yield of a long computation on a worker thread. On a single core the thread sleeps after each short
+ * piece of work, so that the main thread can answer. The scheduler would give a thread that never sleeps whole ticks of
  * milliseconds, even at the lowest priority.
  */
 import { availableParallelism } from 'node:os';

@@ -10,8 +10,8 @@ import { checkPages } from '../../store/log/page-check.js';
 import { LmdbSnapshotStore } from '../../store/snapshots/lmdb-snapshots.js';
 
 /**
- * Runs `verifyFolder` with `start`, and a first write that is aborted. LMDB may end the process at what a start is
- * about to do, so it is tried here first.
+ * Runs `verifyFolder` in mode `start` and then tries a first write, which is aborted: LMDB may end the process at an
+ * operation of a start, so such an operation is tried in this process first.
  */
 export async function verifyForStart(dir: string): Promise<VerifyReport> {
   const report = await verifyFolder(dir, 'start');

@@ -1,6 +1,6 @@
 /**
- * Verifies a store in another process. A truncated or damaged file may kill the reader (SIGBUS, SIGSEGV), which must be
- * a finding and must not end the node.
+ * Verifies a store in another process. A truncated or damaged file may kill the process that reads it (SIGBUS,
+ * SIGSEGV), which must become a finding and must not end the node.
  */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -19,12 +19,12 @@ export type VerifyMessage =
 const entry = fileURLToPath(new URL('./verify-process.js', import.meta.url));
 
 /**
- * Signals that others send to end a process. Damage never causes them. The system also sends SIGKILL to a process that
- * uses too much memory.
+ * Signals by which others end a process; damage never causes them. The system also sends SIGKILL to a process that uses
+ * too much memory.
  */
 const fromOutside: readonly string[] = ['SIGKILL', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
 
-/** Returns the report for a reader that died. */
+/** Returns the report on a store whose reading process died. */
 export function reportOfDeath(dir: string, how: string): VerifyReport {
   const file = dataFileOf(logFolderOf(dir));
   const faults = [
@@ -72,7 +72,7 @@ export function verifyInChild(
   });
 }
 
-/** Throws `UnreadError` if a reader that died by `signal` did not die because of the store. */
+/** Throws `UnreadError` if the reading process died by `signal` for a reason other than the store. */
 function refuseUnread(dir: string, signal: string | null): void {
   if (signal === 'SIGBUS') refuseIfFull(dir);
   if (signal === null || !fromOutside.includes(signal)) return;

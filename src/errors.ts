@@ -57,7 +57,7 @@ export const errors = {
 
 export type ErrorCode = keyof typeof errors;
 
-/** One fault of a body: its place, what was expected and what was found. */
+/** One fault of a body: its place, the expected value and the value found. */
 export interface ViolationDetails {
   /** JSON pointer of the faulty field. For a missing or an unknown field it points to that field itself. */
   readonly field: string;

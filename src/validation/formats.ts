@@ -26,7 +26,7 @@ const minuteMs = 60_000;
 /** Form of `2026-01-02T03:04:05`; `0` stands for a digit. */
 const dateTimeForm = '0000-00-00T00:00:00';
 
-/** Cache of the last text, because a handler parses what the schema has just checked. */
+/** Cache of the last parsed text: a handler parses the text that the schema has just checked. */
 let readText = '';
 let readMs: number | undefined;
 

@@ -17,7 +17,7 @@ const plausibleTo = Date.UTC(2100, 0);
 const dateTime =
   /^(\d{4}-\d\d-\d\d)(?:\s+|[Tt])(\d\d:\d\d)(:\d\d)?(?:[.,](\d{1,9})\d*)?\s*([Zz]|UTC|[+-]\d\d(?::?\d\d)?)?$/;
 
-/** `value` is not a time in the contract's form. */
+/** Describes a value that is not a time in the contract's form. */
 export function mistakenTime(value: unknown): MistakenTime {
   if (typeof value === 'number') return { found: 'a number', meant: timeOfNumber(value) };
   if (typeof value !== 'string') return { found: 'no time' };

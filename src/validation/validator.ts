@@ -44,7 +44,7 @@ function boundLength(
  */
 export type Validator<Body> = (body: unknown, moreMax?: number) => Outcome<Body>;
 
-/** `root` names the whole value in texts. */
+/** Returns the validator of a schema. `root` names the whole value in texts. */
 export function validatorOf<const S extends Schema>(schema: S, root = 'the body'): Validator<FromSchema<S>> {
   const validate: ValidateFunction<FromSchema<S>> = ajv.compile<FromSchema<S>>(schema);
   return (body, moreMax = limits.furtherFaultsMax) =>

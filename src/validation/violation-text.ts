@@ -1,6 +1,6 @@
 /**
- * Describes what a schema expected of a value and what was found. Values that may name a player are never repeated,
- * because a caller's log would store them.
+ * Describes the value that a schema expected and the value that was found. Values that may name a player are never
+ * repeated, because a caller's log would store them.
  */
 import { patternViolations } from './identifiers.js';
 import { mistakenTime } from './mistaken-time.js';
@@ -22,7 +22,7 @@ export interface SchemaViolation {
   readonly actual?: number;
 }
 
-/** `root` names the whole value, such as `the body`. */
+/** Returns the text of a violation. `root` names the whole value, such as `the body`. */
 export function violationText(fault: SchemaViolation, root: string): string {
   const name = nameOf(fault.field, root);
   return `${name} ${complaint(fault, root)}`;
@@ -72,7 +72,7 @@ function nameOf(field: string, root: string): string {
 
 const nameLength = 64;
 
-/** Returns what a value must be, as the end of a sentence. */
+/** Returns the expected form of a value, as the end of a sentence. */
 function expected(schema: Schema): string {
   const { type, format } = schema;
   if (schema.enum !== undefined) return `one of ${schema.enum.join(', ')}`;
@@ -119,7 +119,7 @@ function counted(count: number | undefined, unit: string): string {
   return `${count} ${unit}${count === 1 ? '' : 's'}`;
 }
 
-/** Returns what was found, and what was probably meant if that is clear. */
+/** Returns a description of the value found, and the value that was probably meant if that is clear. */
 function found(schema: Schema, value: unknown): string {
   if (schema.format === 'date-time') {
     const mistaken = mistakenTime(value);

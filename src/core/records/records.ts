@@ -322,7 +322,7 @@ export interface OriginCarried {
   readonly origin: number;
 }
 
-/** A peer disputes what is held about a player. */
+/** A peer disputes the events that are held about a player. */
 export interface DisputeOpened {
   readonly type: 'dispute_opened';
   readonly dispute_id: string;

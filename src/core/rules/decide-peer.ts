@@ -156,7 +156,7 @@ export function decideConfiguredPreTrust(state: GroupState, peerIds: readonly st
 }
 
 /**
- * Records what the operator knows about two peers: they are one witness because one operator runs both, or they are
+ * Records the operator's declaration about two peers: they are one witness because one operator runs both, or they are
  * independent however similar their reports look. Codes: unknown_peer, peer_id_mismatch (a peer and itself).
  */
 export function decideRelation(state: GroupState, command: RelatePeers, now: number): Decision<null> {

@@ -313,7 +313,7 @@ function shiftOf(logOdds: number, suspicious: number): number {
     : 50 - 20 * Math.exp((k.untrustedDistance - beyond) / k.tail);
 }
 
-/** Bounds the shift by the gated mass of events: little mass moves a score little, whoever sent it. */
+/** Bounds the shift by the gated mass of events: little mass moves a score little, whichever peers sent it. */
 function boundedShift(shift: number, mass: number): number {
   const root = Math.sqrt(mass);
   // Square roots are rounded correctly on every platform; a power is not.

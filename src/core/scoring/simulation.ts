@@ -65,8 +65,9 @@ const asItIs: Scenario = { preTrusted: null, without: [], halfLifeDays: null };
 const HELD_PER_ROW = 4;
 
 /**
- * `at` must not precede the newest record. `subjects` holds sums that decayed with the assumed half-life, scaled to
- * `at`, or the state's own sums if the half-life stays.
+ * Compares the verdicts of a group with and without the assumptions. `at` must not precede the newest record.
+ * `subjects` holds sums that decayed with the assumed half-life, scaled to `at`, or the state's own sums if the
+ * half-life stays.
  */
 export function simulate(
   state: GroupState,

@@ -23,7 +23,7 @@ const HOME_MASK = (1 << HOME_BITS) - 1;
 
 /** The functions of the rows that the index calls. */
 export interface KeyedRows {
-  /** True if the row's key is the one whose words begin at `from`. */
+  /** True if the key of the row equals the key whose words begin at `from`. */
   hasKey(row: number, keys: Uint32Array, from: number): boolean;
   /** Returns the lowest `HOME_BITS` of the hash of the row's key. */
   homeOf(row: number): number;

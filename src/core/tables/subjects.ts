@@ -128,7 +128,8 @@ export class Subjects implements KeyedRows {
   }
 
   /**
-   * Fills in the rows of all keys of columns, -1 for an absent key, and prefetches what a read of the rows needs next.
+   * Fills in the rows of all keys of columns, -1 for an absent key, and prefetches the memory that a read of the rows
+   * needs next.
    */
   findAll(columns: KeyColumns): void {
     this.prefetch(columns);

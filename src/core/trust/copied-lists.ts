@@ -30,8 +30,8 @@ interface Candidate {
 }
 
 /**
- * `votes`: those on which `odds` were fitted, which are all votes of the group or those of a sample of its players (the
- * share `part` of them, in (0, 1]).
+ * Joins the peers that carry the same list. `votes` are the votes on which `odds` were fitted: all votes of the group,
+ * or those on a sample of its players, the share `part` of them, in (0, 1].
  */
 export function joinCopiedLists(
   witnesses: Witnesses,

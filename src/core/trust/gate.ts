@@ -17,10 +17,10 @@ export interface Gate {
 }
 
 /**
- * `preTrusted` and `isOrigin`: one byte per peer; `seniority`, in [0, 1]: the factor of each peer for its age. Peers
- * without votes have no effect. Peers vouch for an origin as they do for each other. An origin vouches for no peer, so
- * that carried events add nothing to any peer's agreement. `joined` is null if no peer is new. A new peer that earlier
- * peers contradict has a closed gate and vouches for no peer.
+ * Computes the gate of every peer. `preTrusted` and `isOrigin` hold one byte per peer; `seniority`, in [0, 1], holds
+ * the factor of each peer for its age. Peers without votes have no effect. Peers vouch for an origin as they do for
+ * each other. An origin vouches for no peer, so that carried events add nothing to any peer's agreement. `joined` is
+ * null if no peer is new. A new peer that earlier peers contradict has a closed gate and vouches for no peer.
  */
 export function openGates(
   votes: VoteSums,

@@ -32,8 +32,8 @@ export interface LogOdds extends Odds {
 }
 
 /**
- * `votes`: all votes of the group or a sample; `sums`: those of all votes or of another sample; `tau` in [0, 1] and
- * `preTrusted` (one byte) per peer.
+ * Fits A and B of every peer and the share of bad players. `votes`: all votes of the group or a sample; `sums`: those
+ * of all votes or of another sample; `tau` in [0, 1] and `preTrusted` (one byte) per peer.
  */
 export function fitLogOdds(
   votes: Votes,

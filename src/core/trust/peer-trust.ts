@@ -51,8 +51,8 @@ export interface PeerTrust {
 }
 
 /**
- * `scratch`: memory of the votes, which no returned array shares. `relations`: the operator's declarations about pairs
- * of peers.
+ * Computes the trust of every peer. `scratch`: memory of the votes, which no returned array shares. `relations`: the
+ * operator's declarations about pairs of peers.
  */
 export function computePeerTrust(
   votes: GroupVotes,

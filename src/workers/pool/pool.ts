@@ -65,7 +65,7 @@ export class PiscinaPool implements GroupPool {
   readonly #ending = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   #closed: Promise<void> | null = null;
 
-  /** `entries` names the workers' files. Tests pass others to make them fail. */
+  /** `entries` holds the files of the workers. Tests pass other files, whose workers fail. */
   constructor(
     folder: WorkerFolder,
     entries = ownEntries,

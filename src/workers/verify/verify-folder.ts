@@ -25,8 +25,8 @@ export async function verifyForStart(dir: string): Promise<VerifyReport> {
 }
 
 /**
- * Awaits `onProgress` between two steps. Never rejects for damage; the report contains the damage. Some damage kills
- * the process that reads it, so the caller should be a separate process.
+ * Verifies the store of a folder and awaits `onProgress` between two steps. Never rejects for damage, which the report
+ * contains. Some damage kills the process that reads it, so the caller should be a separate process.
  */
 export async function verifyFolder(
   dir: string,

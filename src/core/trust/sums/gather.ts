@@ -38,8 +38,9 @@ const PART_ENTRIES = 4_096;
 const SAMPLE_SPARE = 1.1;
 
 /**
- * `at` is in ms since 1970; the evidence of a player with newer evidence is decayed to the time of that evidence, as in
- * a read. The columns belong to the scratch memory and are valid until its next `begin`.
+ * Reads the votes of a group as of `at`, in ms since 1970; the evidence of a player with newer evidence is decayed to
+ * the time of that evidence, as in a read. The columns belong to the scratch memory and are valid until its next
+ * `begin`.
  */
 export function gatherVotes(state: GatheredView, at: number, c: TrustConstants, scratch: Scratch): GroupVotes {
   const { subjects, peerWeights } = state;
@@ -103,8 +104,8 @@ export function gatherVotes(state: GatheredView, at: number, c: TrustConstants, 
 }
 
 /**
- * Upper bound of the entries of players with a hash below `below`; if there should be more nevertheless, the last ones
- * are left out.
+ * Upper bound of the entries of players with a hash below `below`. If there are more entries nevertheless, the last
+ * ones are left out.
  */
 function sampledEntries({ subjects, numbers }: GatheredView, below: number): number {
   const expected = subjects.entries.size * (below / WHOLE);

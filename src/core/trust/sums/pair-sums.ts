@@ -36,7 +36,10 @@ export function pairsSplit(peers: number, { densePeersMax }: TrustConstants): bo
   return peers <= densePeersMax;
 }
 
-/** `sample`: null if every pair is compared on all players. */
+/**
+ * Returns the empty sums of all pairs, dense for few peers and sparse for many. `sample` is null if every pair is
+ * compared on all players.
+ */
 export function pairSums(
   peers: number,
   constants: TrustConstants,
@@ -49,8 +52,8 @@ export function pairSums(
 /**
  * Values per pair (j, k), adjacent in memory, with `u = x - .5`: n_jk, then the sums of u_j u_k, u_j, u_k, u_j^2,
  * u_k^2, the hash below which players are examined, and the number of players that both lower. The sums refer to the
- * middle, because the reference votes are known only after all votes. A pair with a cache line of its own halves the
- * time of the pass at 1,000 peers.
+ * middle, because the reference votes are known only after all votes. The values of a pair fill one cache line, which
+ * halves the time of the pass at 1,000 peers.
  */
 const STRIDE = 8;
 

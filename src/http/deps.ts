@@ -1,4 +1,7 @@
-/** The dependencies of the HTTP interface. Opens nothing itself except its sockets. */
+/**
+ * Declares the settings and dependencies that the HTTP interface receives from its creator. The interface opens nothing
+ * itself except its sockets.
+ */
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import type { Pseudonyms } from '../core/hashing/pseudonym.js';
@@ -7,7 +10,7 @@ import type { GroupNode } from '../group/api.js';
 import type { Clock } from '../group/ports/clock.js';
 
 export interface FaceSettings {
-  /** False only for local trials. Then every endpoint works without a key. */
+  /** False only for local trials: every endpoint then works without a key. */
   readonly authEnabled: boolean;
   readonly registrationMode: RegistrationMode;
   readonly requestSigning: RequestSigning;
@@ -15,7 +18,7 @@ export interface FaceSettings {
   readonly publishSaltCheck: boolean;
   /** Verifies `service_session` cookies. Required in `session` mode, otherwise unused. */
   readonly sessionSecret: Uint8Array | null;
-  /** Connections at a time. A further one closes an idle one; if none is idle, it gets 503. */
+  /** Maximum number of connections at a time. A further connection closes an idle one; if none is idle, it gets 503. */
   readonly connectionsMax: number;
   /** Whether connections from loopback belong to a proxy, which may hold all of them. */
   readonly loopbackIsProxy: boolean;
@@ -54,7 +57,10 @@ export interface SessionClaims {
 
 export interface FaceDeps {
   readonly node: GroupNode;
-  /** Returns whether a session is still valid, that is, not ended where it was opened. */
+  /**
+   * Returns whether the session of a verified token is still valid: false only if this node's dashboard issued the
+   * token and the session has ended.
+   */
   readonly sessionHolds: (claims: SessionClaims) => boolean;
   readonly pseudonyms: Pick<Pseudonyms, 'of' | 'ofAll' | 'writeAll' | 'saltCheck'>;
   readonly settings: FaceSettings;
@@ -63,8 +69,8 @@ export interface FaceDeps {
   readonly clock: Clock;
   readonly metrics: RequestObserver;
   /**
-   * Takes over a connection that asks for a tunnel to `authority`; false where it does not want it. Absent: there are
-   * no tunnels.
+   * Takes over a connection that asks for a tunnel to `authority`; returns false if it refuses the tunnel. Absent if
+   * all tunnels are refused.
    */
   readonly tunnel?: (authority: string, socket: Duplex, head: Buffer) => boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * Builds response bodies from views of the group: rounding, cutting and naming, each a pure function. `score-json.ts`
- * writes the bodies of scores. No body is written in two places.
+ * Builds the response bodies of the API, except those of scores, which `score-json.ts` writes. The functions are pure:
+ * they round figures, cut counts to fewer digits and format times. No body is built in two places.
  */
 
 import type {
@@ -19,7 +19,10 @@ import type { OwnEvent, PeerView, SummaryRow, TrustExplanation, TrustView } from
 import { DAY_MS, HOUR_MS, limits } from '../../limits.js';
 import type { FromSchema } from '../../validation/schema.js';
 
-/** Day texts by days since 1970. Most times share a few days, such as those of a turn and of a game's backlog. */
+/**
+ * Caches the text of each day, by days since 1970. Most times fall on a few days, such as those of a turn and of a
+ * game's backlog.
+ */
 const dayStrings = new Map<number, string>();
 const twoDigits = Array.from({ length: 100 }, (_, n) => String(n).padStart(2, '0'));
 const threeDigits = Array.from({ length: 1000 }, (_, n) => String(n).padStart(3, '0'));
@@ -38,7 +41,7 @@ export function timeText(ms: number): string {
 export function dayText(days: number): string {
   const known = dayStrings.get(days);
   if (known !== undefined) return known;
-  // Few days are requested repeatedly, so a full map may start again.
+  // A full cache may simply be cleared, because only a few days are requested repeatedly.
   if (dayStrings.size >= limits.timeStringsMax) dayStrings.clear();
   const text = new Date(days * DAY_MS).toISOString().slice(0, -13);
   dayStrings.set(days, text);
@@ -152,7 +155,7 @@ type BatchEntry = BatchResultBody['results'][number];
 
 /** Returns the outcome of one event of a batch as ASCII-only JSON. `eventId` is as sent; null if it was no string. */
 export function batchEntryText(eventId: string | null, outcome: Outcome<unknown>): string {
-  // The id has passed the schema, whose characters need no escapes.
+  // The schema admits only ids whose characters need no escapes.
   if (outcome.ok) return `{"event_id":"${eventId}","status":201}`;
   const { code, text, details } = outcome;
   const entry: BatchEntry = {
@@ -175,7 +178,10 @@ export function summaryRowBody(row: SummaryRow): PlayerEventsBody['summary'][num
   return { event_type: row.eventType, ...(row.week === undefined ? {} : { week: row.week }), count: row.count };
 }
 
-/** `delayedCount` is the peer's event count as active peers may see it; null for any other caller, who sees less. */
+/**
+ * Returns a peer's entry in the list of peers. `delayedCount` is the event count that active peers may see; null for
+ * any other caller, which sees neither the count nor whether the peer is pre-trusted.
+ */
 export function peerBody(peer: PeerView, delayedCount: number | null): PeerListBody['data'][number] {
   return {
     peer_id: peer.peerId,

@@ -1,6 +1,6 @@
 /**
- * Writes the bodies of score answers as ASCII-only JSON. No other file writes them. Writes bytes into one buffer: a
- * match of 50 players takes 4 us this way, and 18 to 24 us by template or by `JSON.stringify`.
+ * Writes the bodies of score answers as ASCII-only JSON, directly into one buffer of bytes: a match of 50 players takes
+ * 4 us this way, and 18 to 24 us by template or by `JSON.stringify`. No other file writes these bodies.
  */
 
 import type { ByteStrings } from '../../core/columns/byte-strings.js';
@@ -13,8 +13,8 @@ import { asciiJson, dayText, type ExplanationBody, quoted, updatedHour } from '.
 import { ScoreTag } from './score-tag.js';
 
 /**
- * A constant part as two doubles, so that it takes two writes whatever its length. ASCII never encodes a NaN, whose
- * bits a double might not keep.
+ * A constant part of a body, held as two doubles, so that it takes two writes whatever its length. ASCII bytes never
+ * form a NaN, whose bits a double might not keep.
  */
 interface Part {
   readonly first: number;
@@ -47,7 +47,7 @@ const parts = {
 };
 const verdictParts = verdicts.map(part);
 
-/** Cached days; each day since 1970 has one place that it shares with others. */
+/** Caches the texts of days. Each day has a fixed place in the table, which it shares with other days. */
 const cachedDays = Array.from({ length: limits.timeStringsMax }, () => ({ day: -1, text: part('') }));
 
 /** Bytes of a row with the longest id (each character as two units of `\ud83d` form) and the longest other values. */

@@ -1,7 +1,8 @@
 /**
- * The entity tag of an answer with scores. It is computed from the figures of each player, because the URL names the
- * players; a digest of the body took a twentieth of a read and a tenth of a match. A new member of these bodies must
- * enter the tag too; otherwise a caller that cached the old body would never receive the new one.
+ * Computes the entity tag of an answer with scores from the figures of each player; the ids need not enter it, because
+ * the URL names the players. A digest of the whole body took a twentieth of the time of a read and a tenth of that of a
+ * match. A new member of these bodies must enter the tag too; otherwise a caller that cached the old body would never
+ * receive the new one.
  */
 import { CONFIDENCE_UNIT } from '../../core/scoring/score.js';
 import { verdicts } from '../../core/vocabulary.js';
@@ -31,7 +32,8 @@ export class ScoreTag {
    * verdict, the hour of the newest change, since 1970, and whether the player is on the allow list.
    */
   add(score: number, confidence: number, verdict: number, eventCount: number, hour: number, isAllowed = false): void {
-    // 29 bits: 10,001 scores, 10,001 confidences, four verdicts. An allowed player has another hour than any other.
+    // The first figure takes 29 bits: 10,001 scores, 10,001 confidences, four verdicts. An allowed player has an
+    // inverted hour, which no other player has.
     this.#mix((score * FIGURES + confidence) * verdicts.length + verdict, eventCount, isAllowed ? ~hour : hour);
   }
 
@@ -42,7 +44,7 @@ export class ScoreTag {
 
   get text(): string {
     const [a, b] = [this.#a, this.#b];
-    // All 64 bits, six at a time; this takes a third of the time of formatting two numbers.
+    // Formats all 64 bits, six at a time, in a third of the time that two formatted numbers would take.
     return String.fromCharCode(
       digit(a >>> 26),
       digit(a >>> 20),

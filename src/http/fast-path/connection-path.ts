@@ -1,6 +1,6 @@
 /**
- * Answers requests of the fast routes on the connection itself, in front of node:http. The first byte of any other
- * request passes the connection to node:http permanently.
+ * Answers requests of the fast routes directly on the connection, before node:http sees any byte. The first request of
+ * any other kind passes the connection to node:http permanently.
  */
 import { isAscii } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -215,7 +215,7 @@ class FastConnection {
         query: target.query,
         remote: this.#socket,
         readBody: (room, holder, arriving, check) => {
-          // All of it is here.
+          // The whole body has arrived already.
           arriving?.end();
           return then(room.inTurn(holder, arriving), (refusal) => {
             if (refusal !== undefined) return refusal;
@@ -302,7 +302,10 @@ class FastConnection {
   }
 }
 
-/** Uses the available text if every character is one byte, which saves half a microsecond per event. */
+/**
+ * Returns the text of a body. If every character is one byte, the text is cut from that of the read, which saves half a
+ * microsecond per event.
+ */
 function bodyOf(bytes: Buffer, text: string, { end, contentLength }: ParsedHead): string | undefined {
   return isAscii(bytes) ? text.slice(end, end + contentLength) : bodyText(bytes);
 }

@@ -1,6 +1,6 @@
 /**
- * The routes of the fast path: one score, the scores of a match, one event, a batch of events. A body must be plain
- * JSON with a declared, admissible length. Koa answers every other request.
+ * Finds the endpoint of a request on the fast path (one score, the scores of a match, one event, a batch of events) and
+ * parses its body, which must be plain JSON with a declared, admissible length. Koa answers every other request.
  */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';

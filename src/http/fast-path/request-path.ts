@@ -1,6 +1,6 @@
 /**
- * Answers requests of the fast routes that node:http has parsed, on connections that left the connection path. Finds
- * the route and reads the body. Koa gets every other request unchanged.
+ * Answers requests of the fast routes on connections that `connection-path.ts` has passed to node:http: finds the route
+ * of the parsed request and reads the body. Koa gets every other request unchanged.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Outcome, type Refusal, refused } from '../../errors.js';
@@ -99,7 +99,7 @@ function readJson(
       if (arriving?.arrived(chunk.length) !== false) chunks.push(chunk);
     });
     request.once('end', () => {
-      // A body that has arrived and waits for its turn is no slow one.
+      // A body that has arrived and waits for its turn does not count as slow.
       arriving?.end();
       void then(room.inTurn(holder, arriving), (refusal) => settle(parsed(request, takeChunks(), refusal, check)));
     });

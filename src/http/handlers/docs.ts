@@ -1,5 +1,5 @@
 /**
- * Serves the description of the API: as a document, and as a page made of the installed swagger-ui-dist, without
+ * Serves the OpenAPI document of the API, and a page that displays it with the installed swagger-ui-dist, without
  * external resources.
  */
 import { readFile } from 'node:fs/promises';
@@ -71,7 +71,7 @@ export function docsHandlers(version: string): DocsHandlers {
   const description30 = json(openApi30Document(document));
   const pageReply = text('text/html; charset=utf-8', page);
   const startReply = text('text/javascript; charset=utf-8', startScript);
-  /** Files by name. Each is read at its first request, and again if that failed. */
+  /** Contents of the files by name. Each file is read at its first request, and again if reading failed. */
   const assets = new Map<string, Promise<Buffer>>();
 
   async function getDocsAsset({ params }: ApiRequest<undefined>): Promise<ApiReply> {

@@ -1,6 +1,6 @@
 /**
- * Handlers for events: one event, a batch, and a withdrawal. They translate requests and answers; the group decides
- * what an event means.
+ * Handles submissions of one event, submissions of a batch, and withdrawals. The handlers only translate requests and
+ * answers; the group decides about the event.
  */
 
 import { eventValidator } from '../../contract/event-validator.js';
@@ -34,7 +34,7 @@ const playerIds = new ByteStrings();
 
 export function eventHandlers({ node, pseudonyms, metrics }: EventDeps): EventHandlers {
   const refusal = rawIdRefusal(node.identity);
-  /** The group decides that a raw id is refused; what to send instead is said here. */
+  /** Replaces the group's refusal of a raw id with one that says what the peer should send instead. */
   const explained = <T>(outcome: Outcome<T>): Outcome<T> =>
     !outcome.ok && outcome.code === refusal.code ? refusal : outcome;
 
@@ -94,7 +94,8 @@ export function eventHandlers({ node, pseudonyms, metrics }: EventDeps): EventHa
     const refusals = new Map<number, Refusal>();
     const events: EventBody[] = [];
     for (const [place, item] of body.events.entries()) {
-      // The answer to a batch of faulty events only must not be many times as long as the batch.
+      // Only the first faulty events list further faults, so that the answer to a batch of nothing but faulty events is
+      // not many times as long as the batch.
       const checked = checkedItem(item, refusals.size < limits.batchFaultsExplained ? limits.furtherFaultsMax : 0);
       if (checked.ok) {
         ids.push(checked.value.event_id);

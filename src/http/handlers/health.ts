@@ -18,7 +18,7 @@ export function healthHandlers({
     const { ready, writable, reason, lastSeq, weights } = node.health();
     const { cluster } = node;
     if (!ready || !writable) {
-      // The reason for which a node left the cluster says more than that it is behind since then.
+      // The reason why a node left the cluster says more than the staleness that follows from it.
       const details = cluster === null ? { reason } : { reason: cluster.reason ?? reason, role: cluster.role };
       return refusalReply(refused('dependency_unavailable', { details }));
     }

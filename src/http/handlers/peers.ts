@@ -1,4 +1,4 @@
-/** Handlers for registration and the list of peers. */
+/** Handles the registration of a peer and the list of peers. */
 
 import type { RegistrationBody } from '../../contract/request-bodies.js';
 import type { PeerListBody, RegisteredPeerBody } from '../../contract/response-bodies.js';

@@ -1,4 +1,6 @@
-/** Handlers for reads about players: scores, verdicts and events. All except the listing read memory synchronously. */
+/**
+ * Handles reads about players: scores, verdicts and events. All except the listing of events read memory synchronously.
+ */
 
 import type { PlayerEventsBody } from '../../contract/response-bodies.js';
 import { keyColumns } from '../../core/tables/event-columns.js';

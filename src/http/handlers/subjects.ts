@@ -1,4 +1,4 @@
-/** Handlers for the erasure of a subject, the erased events of the caller, disputes, and the audit log. */
+/** Handles the erasure of a subject, the list of the caller's erased events, disputes, and the audit log. */
 import type { DisputeBody } from '../../contract/request-bodies.js';
 import type {
   AuditPageBody,

@@ -1,6 +1,7 @@
 /**
- * The Koa application: finds the route, runs the pipeline and sends the reply. The only contract rules here are 404,
- * 405 and `OPTIONS`, which follow from the table of routes; the fast path would not apply any further rule.
+ * Creates the Koa application, which finds the route of a request, calls its endpoint and sends the reply. The only
+ * contract rules here are 404, 405 and `OPTIONS`, which follow from the table of routes; any other rule would be
+ * missing on the fast path.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Router } from '@koa/router';
@@ -68,7 +69,7 @@ export function createApplication(
     const target = targetOf(ctx.req);
     if ('code' in target) return { target: noTarget, route: undefined, reply: refusalReply(refused(target.code)) };
     const answering: Answering = { target, route: undefined, reply: notFound };
-    // The router reads the path from here. It would otherwise parse an absolute target again, less strictly.
+    // The router reads the path from `url`. It would otherwise parse an absolute target again, less strictly.
     ctx.req.url = target.query === '' ? target.path : `${target.path}?${target.query}`;
     ctx.state.answering = answering;
     try {
@@ -100,7 +101,7 @@ function routerOf(endpoints: Endpoints): Router<State> {
         path: answering.target.path,
         query: answering.target.query,
         remote: ctx.req.socket,
-        // Koa reads and parses in one step, so batches have no turns here.
+        // Koa reads and parses a body in one step, so a batch cannot wait between the two for its turn to be parsed.
         readBody: (room, holder, arriving, check) => room.refusal(holder, arriving) ?? read(ctx, arriving, check),
       });
     });

@@ -1,4 +1,7 @@
-/** Every operation of the contract with its checks and its handler, as Koa and the fast path call them. */
+/**
+ * Creates the endpoint of every operation of the contract: its checks joined with its handler. Koa and the fast path
+ * call the same endpoints.
+ */
 import type { OperationId } from '../../contract/routes.js';
 import { routes } from '../../contract/routes.js';
 import type { FaceDeps } from '../deps.js';

@@ -1,4 +1,7 @@
-/** Gauges that are read at each scrape: the group's status, its peers, and the labels of this build and group. */
+/**
+ * Registers the gauges that are read at each scrape: the group's status, its peers, and the labels of this build and
+ * group.
+ */
 import { Gauge, type Registry } from 'prom-client';
 import { peerStatuses } from '../../core/vocabulary.js';
 import type { GroupApi, GroupStatus, PeerSignals, PeerView } from '../../group/api.js';

@@ -1,4 +1,4 @@
-/** The separate HTTP server from which Prometheus reads the metrics. */
+/** Runs the separate HTTP server from which Prometheus reads the metrics. */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { Logger } from 'pino';

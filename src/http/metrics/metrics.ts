@@ -1,6 +1,7 @@
 /**
- * Counters of the node, and the text that Prometheus reads. Labels are route templates, statuses and codes; never ids,
- * which would be a leak and an unbounded label set. `gauges.ts` has the gauges that are read at a scrape.
+ * Owns the counters and histograms of the node and renders the text that Prometheus reads. Labels are route templates,
+ * statuses and codes; never ids, which would be a leak and an unbounded label set. `gauges.ts` has the gauges that are
+ * read at a scrape.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { routes } from '../../contract/routes.js';
@@ -23,8 +24,8 @@ const readRoutes: ReadonlySet<string> = new Set(
 const eventRoutes: ReadonlySet<string> = new Set([routes.submitEvent, routes.submitEvents].map(({ path }) => path));
 
 /**
- * Gauges of prom-client with counter names, which `promtool check metrics` refuses. Each is the sum of the gauge
- * without `_total`.
+ * Gauges of prom-client that are removed, because they have names of counters, which `promtool check metrics` refuses.
+ * Each is the sum of the gauge without `_total`.
  */
 const misnamedGauges = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`);
 
@@ -41,7 +42,7 @@ export function createMetrics(version: string, group: () => WatchedGroup): Metri
   for (const name of misnamedGauges) registry.removeSingleMetric(name);
 
   const requests = new RequestTally();
-  // Collected between two scrapes, so that an event needs no look-up of labels.
+  // Counts decided events between two scrapes, so that an event needs no look-up of labels.
   const decidedSince = new Map<string, Map<string, number>>();
   const decided = new Counter({
     name: 'ptf_events_decided_total',

@@ -57,8 +57,8 @@ export function isAnswerable({ socket }: IncomingMessage): boolean {
 }
 
 /**
- * Returns whether the caller left, or got its last answer, before the request had arrived. Such a request counts as no
- * answer of its route.
+ * Returns whether the caller left, or got its last answer, before the request had arrived. Such a request is not
+ * counted as an answer of its route.
  */
 export function brokeOff(request: IncomingMessage): boolean {
   return !request.complete && !isAnswerable(request);

@@ -1,6 +1,6 @@
 /**
- * Authentication: peers by their API key, browsers by their session cookie. Keys are looked up by digest. In the clear
- * they exist only in the header fields of an open connection.
+ * Authenticates peers by their API key, and browsers by their session cookie. Keys are looked up by digest; in the
+ * clear they exist only in the header fields of an open connection.
  */
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';

@@ -1,4 +1,4 @@
-/** Page cursors: opaque to callers, a short versioned text inside. */
+/** Encodes and decodes page cursors, which are opaque to callers and contain a short versioned text. */
 import { limits } from '../../limits.js';
 
 /** The listing that a cursor continues. Cursors of different listings are not interchangeable. */
@@ -21,12 +21,15 @@ export function decodeCursor(kind: CursorKind, text: string): number | undefined
   return Number.isSafeInteger(position) && encodeCursor(kind, position) === text ? position : undefined;
 }
 
-/** Of a listing that goes on at several places at once: the caller's chains of a player. */
+/**
+ * Returns the cursor of a listing of own events, which continues at several places: one for each of the caller's chains
+ * of events about the player.
+ */
 export function encodePlaces(places: readonly number[]): string {
   return Buffer.from(`1:events:${places.join('.')}`).toString('base64url');
 }
 
-/** The places, or undefined where the text is no cursor that `encodePlaces` could have made. */
+/** Returns the places; undefined if the text is no cursor made by `encodePlaces`. */
 export function decodePlaces(text: string): number[] | undefined {
   if (text.length > limits.placesCursorLength) return undefined;
   const found = several.exec(Buffer.from(text, 'base64url').toString('latin1'));

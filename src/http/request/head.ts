@@ -1,4 +1,7 @@
-/** The head of a request before its route is known: its size, its target, and percent-decoding. Pure functions. */
+/**
+ * Checks the size of the head of a request, parses its target and decodes percent-encoding, before the route is known.
+ * Pure functions.
+ */
 import type { ErrorCode } from '../../errors.js';
 import { limits } from '../../limits.js';
 

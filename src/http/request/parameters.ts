@@ -51,7 +51,7 @@ export function readCursor(query: string, kind: CursorKind): Outcome<number | nu
   return position === undefined ? invalid('cursor must be a next_cursor of this listing') : granted(position);
 }
 
-/** The positions of a cursor in a listing of own events. Returns null if absent. */
+/** Returns the places of a cursor in a listing of own events; null if absent. */
 export function readPlaces(query: string): Outcome<readonly number[] | null> {
   const raw = single(query, 'cursor');
   if (!raw.ok) return raw;
@@ -124,7 +124,7 @@ export function readPlayerId(id: string): Outcome<string> {
   return refusal === undefined ? granted(id) : invalidId('id', 'a player id', refusal);
 }
 
-/** Returns the event id of a path. An id that no event can have is that of a missing event. */
+/** Returns the event id of a path. An id that no event can have is refused like that of a missing event. */
 export function readEventId(id: string): Outcome<string> {
   if (isEventId(id)) return granted(id);
   const refusal = id.length > limits.eventIdLength ? undefined : characterViolation(id);

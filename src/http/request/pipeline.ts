@@ -56,7 +56,7 @@ export interface Incoming {
 /** Refuses a body with `overloaded`, before it is parsed, if no further events of its holder are admitted. */
 export interface RoomCheck {
   readonly refusal: (holder: Holder, arriving: ArrivingBody | null) => Refusal | undefined;
-  /** For a body that has arrived: waits until it is the turn of a batch to be parsed. */
+  /** Called once the body has arrived: waits until a batch may be parsed. Any other body does not wait. */
   readonly inTurn: (
     holder: Holder,
     arriving: ArrivingBody | null,
@@ -147,7 +147,7 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
     const { cluster } = node;
     if (cluster === null || !this.#isRead) return this.#answerReady(incoming);
     if (cluster.isStale && !this.route.whileNotReady) return positioned(refusalReply(refused('stale')), cluster);
-    // Before it is answered: what it says is not older.
+    // Read before the request is answered, so that the answer is never older than the stated position.
     const { appliedSeq } = cluster;
     return then(this.#answerReady(incoming), (reply) => positioned(reply, cluster, appliedSeq));
   }
@@ -173,7 +173,7 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
     const { authEnabled } = this.#deps.settings;
     const caller = callerOf(this.route.auth, authEnabled, headers, node);
     if (caller.ok || caller.code !== 'invalid_api_key' || node.cluster === null) return caller;
-    // Another node may have given the key out a moment ago.
+    // Another node may have issued the key a moment ago.
     return node.group
       .refresh()
       .then((isFresh) => (isFresh ? callerOf(this.route.auth, authEnabled, headers, node) : refused('stale')));
@@ -228,7 +228,7 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
     const bytes = Number(incoming.headers['content-length'] ?? limits.readBytes);
     const paced = this.#pace.begin(holder, bytes, this.#deps.node.group.overloaded, performance.now());
     if (paced.waitMs === null) return refused('overloaded');
-    // A caller that has gone sees no answer.
+    // A caller that has disconnected receives no answer, so the code of the refusal does not matter.
     const read = () => (remote.destroyed ? refused('malformed_json') : this.#readBatch(incoming, holder, bytes, check));
     const ended = (parsed: Outcome<unknown>) => {
       paced.ended(!parsed.ok && parsed.code === 'overloaded', performance.now());

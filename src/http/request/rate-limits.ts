@@ -70,7 +70,10 @@ export class CallerLimit {
     }
   }
 
-  /** Counts more for a request that was admitted. If this exceeds the quota of the second, the next request waits. */
+  /**
+   * Counts `more` requests of a caller on top of one that was admitted. If this exceeds the quota of the window, the
+   * next request waits.
+   */
   async charge(caller: string, more: number): Promise<void> {
     const key = this.#keyOf(caller);
     const { consumedPoints } = await this.#limiter.penalty(key, more);

@@ -1,6 +1,6 @@
 /**
- * Converts a reply to its wire form: error bodies and their problem form, entity tags, caching and security headers.
- * Pure: the same reply and exchange give the same bytes, through Koa or on the fast path.
+ * Converts a reply to its wire form: error bodies, also as problem details (RFC 9457), entity tags, caching and
+ * security headers. Pure: the same reply and exchange give the same bytes, through Koa or on the fast path.
  */
 import { hash } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';

@@ -1,6 +1,6 @@
 /**
- * The input and output of handlers: plain values without Koa and sockets, so that both Koa and the fast path can call
- * the handlers. `pipeline.ts` has the checks before a handler.
+ * Declares the input and output of handlers: plain values without Koa and sockets, so that both Koa and the fast path
+ * can call the handlers. `pipeline.ts` has the checks before a handler.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
@@ -39,7 +39,7 @@ export interface ApiReply {
   readonly tag?: { readonly text: string } | undefined;
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The body of a refusal again, because it has a second form and its code is counted. */
+  /** The body of a refusal, repeated here because it has a second wire form and its code is counted. */
   readonly error?: ErrorBody;
   /** Writes server-sent events after the head, without a defined end. There is no body then. */
   readonly stream?: (to: Writable) => void;

@@ -1,12 +1,11 @@
 /**
- * Slows down holders that send batches again at once after a refusal, whatever its `Retry-After` said. To read a batch
- * costs time even if it is refused; so in an overload the node reads such batches at a bounded rate. The unread part of
- * a body waits in the caller's own connection.
+ * Slows down holders that send batches again immediately after a refusal, although `Retry-After` asked them to wait.
+ * Reading a batch costs time even if the batch is refused, so during an overload the node reads the batches of such
+ * holders at a bounded rate. The unread part of a body waits in the caller's own connection.
  *
  * Each refused batch adds its bytes to the debt of its holder, up to a bound, and the debt shrinks at a fixed rate. A
- * batch of a holder with a debt waits until the debt has shrunk to a small rest. A holder that owes no more than
- * shrinks within `Retry-After` is not delayed if it waits for so long. The class has no clock: `now` is in ms of a
- * monotonic one.
+ * batch of a holder with a debt waits until only a small debt is left. A holder that waits for `Retry-After` is not
+ * delayed if its debt can shrink within that time. The class has no clock: `now` is in ms of a monotonic clock.
  */
 import type { Holder } from '../../group/holder.js';
 import { limits } from '../../limits.js';
@@ -20,7 +19,7 @@ export interface PacedBatch {
   ended(isRefused: boolean, now: number): void;
 }
 
-/** The debt of a holder is bounded by what delays a batch for the longest time. */
+/** The largest debt of a holder: it delays a batch for the longest permitted time. */
 const debtMsMax = limits.refusedDebtMs + limits.pacedWaitMsMax;
 
 export class BatchPace {
@@ -48,7 +47,7 @@ export class BatchPace {
       waitMs: Math.max(0, excessMs),
       ended: (isRefused, endedAt) => {
         this.#waiting.delete(holder, batch);
-        // The part that is paid already is not given back: it would pay for other batches.
+        // The part of the debt that is paid already is not refunded, because the refund would pay for other batches.
         if (!isRefused) this.#subtract(holder, Math.min(addedMs, paidAt - endedAt), endedAt);
         else if (addedMs === 0) this.#add(holder, bytes, endedAt);
       },
@@ -76,7 +75,10 @@ export class BatchPace {
     if (debtMs > 0 && ms > 0) this.#paidAt.set(holder, now + Math.max(0, debtMs - ms));
   }
 
-  /** Once the places are taken, each holder may have its share of them. */
+  /**
+   * Returns whether one more batch of a holder may wait. Once all places are taken, each holder may have its share of
+   * them.
+   */
   #mayWait(holder: Holder): boolean {
     if (this.#waiting.pieces < limits.pacedBatchesMax) return true;
     const own = this.#waiting.countOf(holder);

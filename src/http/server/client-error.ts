@@ -1,6 +1,7 @@
 /**
- * Answers connection errors that never became a request: bytes that do not parse, heads over the parser's bound,
- * requests that did not arrive in time. Answers are written to the raw socket, in the form of every other error.
+ * Answers failures of a connection that occur before there is a request: bytes that do not parse, heads over the
+ * parser's bound, requests that did not arrive in time. Answers are written to the raw socket, in the form of every
+ * other error.
  */
 
 import type { IncomingHttpHeaders } from 'node:http';

@@ -1,6 +1,6 @@
 /**
  * Closes connections so that their last answer arrives (RFC 9112, section 9.6). The system resets a connection that is
- * closed with unread bytes, or that receives some later, and unsent output is lost.
+ * closed while input is unread, or that receives input after it was closed, and output that was not sent yet is lost.
  */
 import type { Duplex } from 'node:stream';
 import { limits } from '../../limits.js';

@@ -1,7 +1,8 @@
 /**
- * The table of open connections. Bounds the connections of one address. At the bound of all connections it closes an
- * idle one: first one of the address with the most connections if that exceeds its share, else the one that has been
- * idle the longest. So no caller can exclude others by holding connections. Reads no bytes and answers nothing.
+ * Keeps the table of open connections and bounds the connections of one address. At the bound of all connections it
+ * closes an idle one: first one of the address with the most connections if that exceeds its share, else the one that
+ * has been idle the longest, so that no caller can exclude others by holding connections. Reads no bytes and answers
+ * nothing.
  */
 import type { Socket } from 'node:net';
 import { limits } from '../../limits.js';
@@ -102,7 +103,7 @@ export class Connections {
   #evictFrom(queue: ReadonlySet<Connection>): boolean {
     let fallback: Connection | undefined;
     let looks = Math.min(queue.size, limits.evictionLooks);
-    // Iterating a set includes what is added meanwhile. The bound ends the loop.
+    // The iteration of a set also visits connections that are added meanwhile, so the bound ends the loop.
     for (const connection of queue) {
       if (looks-- === 0) break;
       const { socket } = connection;
@@ -124,7 +125,7 @@ export class Connections {
   }
 
   #evict(connection: Connection): true {
-    // Its place is free at once; the event `close` comes later.
+    // The place is free immediately, although the event `close` comes later.
     this.#remove(connection);
     connection.socket.destroy();
     return true;

@@ -1,4 +1,7 @@
-/** The port through which the server uses a fast path. The server knows no implementation; `node.ts` plugs one in. */
+/**
+ * Declares the interface through which the server uses a fast path. The server knows no implementation; `node.ts` plugs
+ * one in.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FaceDeps } from '../deps.js';

@@ -1,4 +1,7 @@
-/** The public port: node:http with the contract's bounds around the Koa application, its failures, and its shutdown. */
+/**
+ * Owns the public port: runs node:http with the bounds of the contract, gives requests to the fast path or to Koa,
+ * answers connections whose bytes are no request, and shuts down without dropping accepted requests.
+ */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -57,7 +60,7 @@ class HttpServerFace implements HttpFace {
   readonly #application: Application;
   /** Every open connection, with its newest request. */
   readonly #sockets = new Map<Duplex, UnderWay | undefined>();
-  /** Connections that are not of this server any more. */
+  /** Connections that became tunnels and no longer belong to this server. */
   readonly #tunnels = new WeakSet<Duplex>();
   readonly #failed = new WeakSet<Duplex>();
   /** Requests whose callers wait for status 100 before they send the body. */
@@ -122,7 +125,7 @@ class HttpServerFace implements HttpFace {
 
   /**
    * Accepts the connections that the system has already accepted, one per turn of the event loop. The system would
-   * reset them.
+   * otherwise reset these connections.
    */
   async #acceptLast(endMs: number): Promise<void> {
     let before: number;
@@ -209,7 +212,7 @@ class HttpServerFace implements HttpFace {
     const { socket } = request;
     // Ignore requests that were read together with a refused one.
     if (this.#failed.has(socket)) return;
-    // Node assigns the socket once the answer before has been sent.
+    // Node assigns the socket to a response once the previous answer has been sent.
     const before = response.socket === null ? this.#sockets.get(socket)?.response : undefined;
     this.#sockets.set(socket, { request, response, before });
     // A list of codings that ends in `chunked` is one coding for the parser, and may be another for a proxy.
@@ -238,8 +241,8 @@ class HttpServerFace implements HttpFace {
     if (!isAnswerable(request)) return;
     const hasBody = hasUnreadBody(request);
     const isExpected = !hasForeignExpectation(request);
-    // Wait for the turn, because Node would write the head of the answer before pending answers. A body of a declared
-    // length above the bound is refused before it is sent.
+    // The status 100 waits for the request's turn, because Node would write it before pending answers. A body of a
+    // declared length above the bound is refused before it is sent.
     if (
       this.#awaited.has(request) &&
       isExpected &&

@@ -22,7 +22,7 @@ const unchecked = granted(null);
 export class RequestVerifier {
   readonly #deps: Pick<FaceDeps, 'node' | 'settings' | 'clock'>;
   readonly #taken = new ReplayMemory();
-  /** Seconds since 1970. The memory lacks signatures that were accepted before. */
+  /** Time of the start in seconds since 1970. The replay memory lacks signatures that were accepted earlier. */
   readonly #startedAt: number;
   readonly #keys = new Map<string, KeyObject>();
 

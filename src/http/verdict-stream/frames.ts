@@ -1,6 +1,6 @@
 /**
- * The frames of the verdict stream as text (docs/decisions/0160-verdict-stream-wire.md). Rows are JSON texts from the
- * pool.
+ * Writes the frames of the verdict stream as text, and reads the position from an event id
+ * (docs/decisions/0160-verdict-stream-wire.md). Rows are JSON texts from the pool.
  */
 
 import type { HelloData, ResetData, ResumeData } from '../../contract/verdict-stream.js';
@@ -8,7 +8,10 @@ import type { FeedPosition } from '../../group/verdict-changes.js';
 import { limits } from '../../limits.js';
 import { timeText } from '../bodies/bodies.js';
 
-/** Record, generation and position; of one of several nodes also the tag of their log and the time, in base 36. */
+/**
+ * The form of an event id: record, generation and position; in a cluster also the tag of the log, and the time in base
+ * 36.
+ */
 const idForm = /^(\d{1,16})-([\da-f]{12})\.(\d{1,10})(?:\.([\da-f]{12})\.([\da-z]{1,9}))?$/;
 
 function frame(event: string, data: string, id?: string): string {
@@ -21,7 +24,10 @@ function idOf({ seq, generation, position, logTag, asOf }: FeedPosition): string
   return `${seq}-${generation}.${position}${elsewhere}`;
 }
 
-/** Returns the position of an id; undefined if no node makes such an id. `asOf` is 0 in the id of a node alone. */
+/**
+ * Returns the position in an event id; undefined if no node makes such an id. `asOf` is 0 if the id comes from a node
+ * without a cluster.
+ */
 export function placeOf(id: string): FeedPosition | undefined {
   const found = idForm.exec(id);
   if (found === null) return undefined;
@@ -60,14 +66,17 @@ export function erasedRow(subject: string, isOwn: boolean): string {
   return `{"subject_hash":"${subject}","gone":true${isOwn ? ',"subject_erased":true' : ''}}`;
 }
 
-/** A row of a player whose events of the reader's peer are disputed. */
+/** Adds to the row of a player that events of the reader's peer about the player are disputed. */
 export function disputedRow(text: string): string {
   return `${text.slice(0, -1)},"disputed":true}`;
 }
 
 const rowOfPlayer = /\{"subject_hash":"([0-9a-f]{64})"[^{}]*\}/g;
 
-/** Rows as JSON, joined by commas, with those marked whose player `isDisputed` (by subject hash). */
+/**
+ * Returns `rows`, JSON texts joined by commas, with a mark on each row for whose subject hash `isDisputed` returns
+ * true.
+ */
 export function markedRows(rows: string, isDisputed: (subject: string) => boolean): string {
   return rows.replace(rowOfPlayer, (row, subject: string) => (isDisputed(subject) ? disputedRow(row) : row));
 }
@@ -80,5 +89,5 @@ export function resumeFrame(reason: ResumeData['reason']): string {
   return frame('resume', JSON.stringify({ reason, after_ms: limits.streamRetryMs } satisfies ResumeData));
 }
 
-/** A sign of life while no heartbeat is possible. */
+/** Shows the reader that the connection is alive while no heartbeat is possible. */
 export const comment = ': still here\n\n';

@@ -1,6 +1,6 @@
 /**
- * One reader of the verdict stream. It first sends the missed changes, at the reader's pace, then each change as it is
- * published. Unread bytes are bounded: beyond the bound the reader is asked to resume, and disconnected.
+ * Serves one reader of the verdict stream: first sends the missed changes, at the pace of the reader, then each change
+ * as it is published. Unread bytes are bounded: beyond the bound the reader is asked to resume, and disconnected.
  */
 import type { Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -86,7 +86,7 @@ export class StreamReader {
   beat(now: number): void {
     if (this.#isEnded || now - this.#wroteAt < limits.streamHeartbeatMs - limits.streamBeatMs) return;
     const { mark } = this.#parts.feed;
-    // A change in flight to all readers may not have reached this one, which would then resume behind it.
+    // A change that is still being sent may not have reached this reader, which would resume after that change.
     const isSent = this.#sentTo !== null && mark !== null && mark.position <= this.#sentTo;
     if (isSent) this.#write(heartbeatFrame(mark));
     else if (!this.#to.writableNeedDrain) this.#write(comment);
@@ -130,7 +130,10 @@ export class StreamReader {
     }
   }
 
-  /** Resolves to what another node of the group has told; undefined where the id is none of another one's. */
+  /**
+   * Resolves to the position in an event id that another node of the cluster made, once this node has reached it;
+   * undefined if no other node made the id, or if this node does not reach the position in time.
+   */
   async #placeElsewhere(id: string, mark: FeedPosition): Promise<ChangesUpTo | undefined> {
     const place = placeOf(id);
     if (place?.logTag === undefined || place.logTag !== mark.logTag) return undefined;
@@ -149,7 +152,10 @@ export class StreamReader {
     return null;
   }
 
-  /** Waits until this node has told what another one had: it may be behind that node for a moment. */
+  /**
+   * Waits until this node has published everything up to `seq`: it may be behind the node that made the id for a
+   * moment. Resolves to false if the wait takes too long.
+   */
   async #reached(seq: number): Promise<boolean> {
     const { feed } = this.#parts;
     const endMs = performance.now() + limits.streamBehindMs;
@@ -160,7 +166,7 @@ export class StreamReader {
 
   /**
    * Sends the changes after `since` (null: everything), so that `mark` is valid once the last frame is read. Resolves
-   * to `forgotten`, with nothing sent, where those changes are not known.
+   * to `forgotten`, with nothing sent, if this node no longer knows those changes.
    */
   async #walk(mark: FeedPosition, since: ResumeFrom | null): Promise<'sent' | 'ended' | 'forgotten'> {
     const { feed } = this.#parts;
@@ -197,7 +203,7 @@ export class StreamReader {
     this.#sentTo = mark.position;
   }
 
-  /** Rows with those marked that the reader's peer is to see as disputed. */
+  /** Returns the rows with a mark on those that the reader's peer must see as disputed. */
   #marked(rows: string): string {
     const { peer, disputedFor } = this.#parts;
     return peer === null ? rows : markedRows(rows, (subject) => disputedFor(subject).includes(peer));

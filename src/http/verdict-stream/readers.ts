@@ -1,4 +1,7 @@
-/** All readers of the verdict stream: their bound, the frames that they share, and their end by the node. */
+/**
+ * Owns all readers of the verdict stream: bounds their number, builds the frames that they share, and ends readers, for
+ * example at a shutdown or when a key is revoked.
+ */
 import type { Writable } from 'node:stream';
 import { getOrMake } from '../../core/get-or-make.js';
 import { type Refusal, refused } from '../../errors.js';
@@ -114,7 +117,7 @@ export class StreamReaders {
     const marked = rows.map((row) => ({ ...row, disputed: this.#deps.node.group.disputedFor(row.subject) }));
     const changeFor = framesByPeer(marked, (texts) => changeFrame(texts.join(','), true, mark));
     const sent = this.#spread.send({ position: mark.position, changeFor, rows: rows.length }, this.#readers.keys());
-    // An erasure waits for this.
+    // The erasure waits until all readers have these frames.
     if (erased.length > 0) this.#spread.flush();
     await sent;
   }
@@ -154,7 +157,7 @@ export class StreamReaders {
   }
 }
 
-/** A change, with the numbers of the peers that see it as disputed. */
+/** A change, with the numbers of the peers that must see the player as disputed. */
 interface MarkedRow extends ChangeRow {
   readonly disputed?: readonly number[];
 }

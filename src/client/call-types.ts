@@ -1,6 +1,6 @@
 /**
- * Options, arguments and results of the client's calls. Only the types of a score, an event and its outcome are defined
- * elsewhere.
+ * Declares the options, arguments and results of the client's calls. The types of scores, of events and of their
+ * outcomes are in other files.
  */
 import type { RegistrationBody } from '../contract/request-bodies.js';
 import type { RegisteredPeerBody } from '../contract/response-bodies.js';

@@ -1,4 +1,4 @@
-/** The options of a client, and their defaults. */
+/** Declares the options of a client, checks them and fills in their defaults. */
 import { bounds } from './bounds.js';
 import { secretText } from './ids/secret-text.js';
 import { checkFallback, type Fallback } from './read/score-reader.js';

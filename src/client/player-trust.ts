@@ -1,4 +1,4 @@
-/** The trust of a player as the client returns it, with its source. */
+/** Declares the trust of a player as the client returns it: the values and their source. */
 import type { TrustScoreBody } from '../contract/response-bodies.js';
 import type { TrustErrorCode } from './trust-error.js';
 

@@ -1,5 +1,6 @@
 /**
- * The client of a game server: reads with a time budget, and events that are stored once, however often they are sent.
+ * Implements `TrustClient`, the client of a game server: reads with a time budget, and submits events that are stored
+ * once, however often they are sent.
  */
 import type { EventBody, RegistrationBody } from '../contract/request-bodies.js';
 import type { TrustScoreBody } from '../contract/response-bodies.js';

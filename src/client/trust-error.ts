@@ -1,4 +1,7 @@
-/** The one error type of the client, distinguished by code: the service's own codes, and those of the client itself. */
+/**
+ * Declares the only error type of the client, distinguished by code: the codes of the service, and those of the client
+ * itself.
+ */
 import type { ErrorBody } from '../contract/error-bodies.js';
 
 /**

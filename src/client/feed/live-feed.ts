@@ -1,5 +1,5 @@
 /**
- * The reader of the verdict stream. It keeps one connection, to one of the nodes, resumes from the last event id, and
+ * Reads the verdict stream: keeps one connection, to one of the nodes, resumes from the last event id after a loss, and
  * keeps a table of players current. docs/decisions/0160-verdict-stream-wire.md defines the wire format.
  */
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
@@ -284,7 +284,7 @@ export class VerdictFeed {
       parser.feed(decoder.decode(chunk, { stream: true }));
       const settled = this.#options.table.settle?.(this.#lastEventId);
       if (settled !== undefined) {
-        // The node is not silent while this loop does not read.
+        // While this loop does not read, a silence does not mean that the node is gone.
         life.stop();
         news.stop();
         await settled;
@@ -307,7 +307,7 @@ export class VerdictFeed {
       return new TrustError('behind', 'the snapshot is older than data read from another node');
     }
     const effect = applyFrame(message, table, timeAt, (subject) => notify(onErased, subject));
-    // The id advances only here, so that the node sends an event again which this client failed to process.
+    // The id advances only here, so that the node repeats an event that this client failed to process.
     const { id } = message;
     if (effect.kind !== 'bad' && id !== undefined && id.length <= bounds.streamIdLength) this.#lastEventId = id;
     const error = this.#follow(effect);

@@ -1,4 +1,7 @@
-/** A promise that is settled from outside. An unobserved rejection does not count as an unhandled rejection. */
+/**
+ * A promise that other code settles by calling `resolve` or `reject`. An unobserved rejection does not count as an
+ * unhandled rejection.
+ */
 export interface PromiseWithResolve {
   readonly promise: Promise<void>;
   resolve(): void;

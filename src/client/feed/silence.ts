@@ -1,4 +1,4 @@
-/** A watchdog for a stream that may fall silent, by the clock of the client's runtime. */
+/** Detects that a stream has been silent for too long, by the clock of the client's runtime. */
 import type { Runtime } from '../transport/time.js';
 
 /** Calls `late` if neither `expectWithin` nor `stop` is called again within the time of the last `expectWithin`. */

@@ -1,4 +1,7 @@
-/** Applies each frame of the verdict stream to the table of players, and tells the reader the effect of the frame. */
+/**
+ * Parses each frame of the verdict stream, applies it to the table of players, and returns the effect of the frame to
+ * the reader of the stream.
+ */
 import type { EventSourceMessage } from 'eventsource-parser';
 import type { ChangedPlayer, StreamEvents } from '../../contract/verdict-stream.js';
 import type { TrustValues } from '../player-trust.js';

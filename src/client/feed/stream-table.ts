@@ -1,4 +1,7 @@
-/** The target of a reader of the verdict stream: the cache of a client, or anything else that follows all verdicts. */
+/**
+ * Declares the interface that the reader of the verdict stream writes to. The cache of a client implements it, and so
+ * does anything else that follows all verdicts.
+ */
 import type { TrustValues } from '../player-trust.js';
 
 export interface StreamTable {

@@ -1,7 +1,7 @@
 /**
- * The players that the client remembers, up to a bound: answers of calls, and values published by the stream. If there
- * is no room, expired answers are dropped first, then published rows that were never read, then the least recently read
- * rows.
+ * Holds the players that the client remembers, up to a bound: answers of calls, and values published by the stream. If
+ * there is no room, expired answers are dropped first, then published rows that were never read, then the least
+ * recently read rows.
  */
 import type { TrustValues } from '../player-trust.js';
 import type { StreamTable } from './stream-table.js';
@@ -24,7 +24,7 @@ export interface Row {
   readonly answer: Held | null;
 }
 
-/** A time that the rows of one frame share; as a field of each row it would take 16 bytes there. */
+/** A time that all rows of one frame share, because a field of its own in each row would take 16 bytes there. */
 interface SharedTime {
   readonly at: number;
 }

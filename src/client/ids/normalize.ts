@@ -1,4 +1,7 @@
-/** Converts player ids to their canonical form for the client. */
+/**
+ * Converts player ids to their canonical form, and reports a refused id as a `TrustError`. `src/player-ids` contains
+ * the rules.
+ */
 import { readPlayerId } from '../../player-ids/player-id.js';
 import { TrustError } from '../trust-error.js';
 import { isSubjectHash } from './subject.js';

@@ -1,4 +1,4 @@
-/** Turns a player into a subject on the game server, so that no raw account id needs to leave it. */
+/** Computes subject hashes on the game server, so that no raw account id needs to leave it. */
 import * as crypto from 'node:crypto';
 import { bounds } from '../bounds.js';
 import { TrustError } from '../trust-error.js';

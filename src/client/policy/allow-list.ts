@@ -1,5 +1,6 @@
 /**
- * Players that a studio lets pass whatever their score, each until a date: a local list that is never sent anywhere.
+ * Keeps the players that a studio lets pass whatever their score, each until a date. The list is local and is never
+ * sent anywhere.
  */
 import { bounds } from '../bounds.js';
 import { type Runtime, systemRuntime } from '../transport/time.js';

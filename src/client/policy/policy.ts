@@ -1,4 +1,4 @@
-/** Turns a player's trust into a studio's action, enforced or in shadow mode. */
+/** Decides a studio's action about a player from the player's trust, enforced or in shadow mode. */
 
 import type { PlayerTrust } from '../player-trust.js';
 import { notify } from '../transport/listeners.js';

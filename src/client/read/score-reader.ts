@@ -35,7 +35,7 @@ export function checkFallback(fallback: Fallback): void {
  */
 const codesOfIds: readonly TrustErrorCode[] = ['invalid_parameter', 'subject_hash_required', 'player_id_not_canonical'];
 
-/** The row of a player without events in a read of scores. */
+/** The row of a player without events in the answer to a read of scores. */
 type UnknownRow = Extract<MatchScoresBody['data'][number], { readonly code: unknown }>;
 
 /** The values known of a player, whatever id the caller used. */

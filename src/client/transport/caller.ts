@@ -1,6 +1,6 @@
 /**
- * One JSON call of the contract, with its key, time limits, circuit breakers, failover to the next node, and retries
- * with full jitter; every failure is a `TrustError`. `Ask.repeat` says whether a call may be sent twice.
+ * Makes JSON calls of the contract, each with its key, time limits, circuit breakers, failover to the next node, and
+ * retries with full jitter; every failure is a `TrustError`. `Ask.repeat` says whether a call may be sent twice.
  */
 import { bounds } from '../bounds.js';
 import { isRetryable, TrustError, type TrustErrorCode } from '../trust-error.js';

@@ -1,4 +1,4 @@
-/** A transport over the platform's own `fetch`, for programs that do not want undici. */
+/** Creates a transport over the platform's own `fetch`, for programs that do not want undici. */
 import { addressOf, isUnsent, messageOf } from './pool-transport.js';
 import { type Transport, TransportError } from './transport.js';
 

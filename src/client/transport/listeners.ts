@@ -1,8 +1,11 @@
-/** Calls listeners: those of the game, and those of abort signals. */
+/**
+ * Calls listeners of the game so that their exceptions disturb nothing, and runs callbacks when an abort signal is
+ * aborted.
+ */
 
 /**
- * Calls a listener of the game after the running code: an exception in it becomes an uncaught exception of its own and
- * disturbs nothing here.
+ * Calls a listener of the game once the running code has ended: an exception in the listener then becomes an uncaught
+ * exception of its own and does not disturb the client.
  */
 export function notify<T>(listener: ((value: T) => void) | undefined, value: T): void {
   if (listener !== undefined) queueMicrotask(() => listener(value));

@@ -1,5 +1,6 @@
 /**
- * The default transport: undici's pool of keep-alive connections, without the layers that `fetch` puts on top of it.
+ * Creates the default transport: undici's pool of keep-alive connections, without the layers that `fetch` puts on top
+ * of it.
  */
 import { Pool } from 'undici';
 import { bounds } from '../bounds.js';

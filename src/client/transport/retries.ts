@@ -36,8 +36,8 @@ export class Retries {
   }
 
   /**
-   * The window grows only with requests that were sent: the circuit breaker has a window of its own, and calls that
-   * wait for it need jitter only so that they do not all come at once.
+   * Returns the jitter of a pause. Its window grows only with requests that were sent: the circuit breaker has a window
+   * of its own, and calls that wait for the breaker need jitter only so that they do not all come at once.
    */
   #jitterMs(isSent: boolean): number {
     if (!isSent) return this.#runtime.random() * bounds.breakerOpenMs;

@@ -1,4 +1,7 @@
-/** The client's source of time and random values, which tests replace; ages and pauses by it. */
+/**
+ * Declares the client's source of time and random values, which tests replace, and derives ages, pauses and jitter from
+ * it.
+ */
 import { randomUUID } from 'node:crypto';
 import { bounds } from '../bounds.js';
 import { onAbort } from './listeners.js';

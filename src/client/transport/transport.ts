@@ -1,6 +1,6 @@
 /**
- * The port through which requests leave the client: it is small, so that a game server can use its own HTTP library,
- * and a test none at all.
+ * Declares the interface through which requests leave the client. It is small, so that a game server can plug in its
+ * own HTTP library, and a test needs none.
  */
 import { onAbort } from './listeners.js';
 

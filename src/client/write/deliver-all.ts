@@ -1,5 +1,5 @@
 /**
- * Delivers one batch until every event of it has a result: events that the node could not accept yet are sent again,
+ * Delivers one batch until each of its events has a result: events that the node could not accept yet are sent again,
  * and a call that takes too long is split into smaller ones.
  */
 import type { EventBody } from '../../contract/request-bodies.js';

@@ -1,4 +1,7 @@
-/** Submissions of a game server and their results; converts between the client's names and the contract's. */
+/**
+ * Declares the events that a game server submits and their outcomes, and converts between the names of the client and
+ * those of the contract.
+ */
 import type { EventBody } from '../../contract/request-bodies.js';
 import type { BatchResultBody } from '../../contract/response-bodies.js';
 import { bounds } from '../bounds.js';

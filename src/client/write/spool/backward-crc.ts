@@ -1,5 +1,6 @@
 /**
- * CRC-32 computed backwards, which finds the number of a record when an unknown number of records before it is missing.
+ * Computes a CRC-32 backwards. A spool uses it to find the number of a record from the record's checksum when an
+ * unknown number of earlier records is missing.
  */
 import * as zlib from 'node:zlib';
 
@@ -8,7 +9,7 @@ const mixed = Uint32Array.from({ length: 256 }, (_, byte) => ~zlib.crc32(Buffer.
 const byteOf = new Uint8Array(256);
 for (const [byte, value] of mixed.entries()) byteOf[value >>> 24] = byte;
 
-/** The checksum before these bytes: `crc32(bytes, crc32Before(bytes, crc))` is `crc`. */
+/** Returns the checksum before these bytes: `crc32(bytes, crc32Before(bytes, crc))` is `crc`. */
 export function crc32Before(bytes: Uint8Array, crc: number): number {
   let register = ~crc;
   for (let at = bytes.byteLength - 1; at >= 0; at--) {

@@ -1,6 +1,6 @@
 /**
- * The claim on a spool's folder: a Unix socket in the folder on which the owner listens, so that the kernel itself
- * shows whether the owner lives. Each process first creates its own socket and then looks at the others
+ * Claims a spool's folder for one process: the owner listens on a Unix socket in the folder, so that the kernel itself
+ * shows whether the owner is alive. Each process first creates its own socket and then looks at the others
  * (docs/decisions/0162-spool-folder-claim.md).
  */
 import { lstat, readdir, rm } from 'node:fs/promises';
@@ -23,7 +23,8 @@ export async function claimFolder(folder: string, runtime: Runtime): Promise<Cla
   for (let attempt = 0; ; attempt++) {
     const claim = await tryOnce(folder, runtime);
     if (claim !== null) return claim;
-    // Two processes that start at the same time may both have withdrawn.
+    // Two processes that start at the same time may each have found the other and withdrawn, so each of them tries
+    // again.
     if (attempt === bounds.spoolClaimTries) {
       throw new TrustError('spool_in_use', `another process uses the spool in ${folder}`);
     }

@@ -231,7 +231,7 @@ export class Delivery {
   }
 
   /**
-   * Removes these events from the queue, whatever the disk says: the mark is advisory, and a file that could not be
+   * Removes these events from the queue even if the disk fails: the mark is advisory, and a file that could not be
    * removed is removed after the next `open`.
    */
   async #passed({ seq, count, bytes }: Stretch): Promise<void> {
@@ -264,7 +264,7 @@ export class Delivery {
     this.#become('idle');
     return new Promise((resolve) => {
       this.#wake = resolve;
-      // An event that came between the check and this line would wake nothing.
+      // An event that was added between the check and this line could not wake the delivery.
       if (this.#pending > 0 || this.#stop.signal.aborted) resolve();
     });
   }
@@ -283,19 +283,22 @@ export class Delivery {
       await this.#pauseUntilFull(leftMs);
       await this.#drop().catch((fault: unknown) => {
         this.#lastError = failed(fault);
-        // If the spool stays above its bound, it must not end every further pause at once.
+        // A spool that stays above its bound must not end every further pause immediately.
         return pause(runtime, endsAt - runtime.elapsedMs(), this.#stop.signal).catch(() => undefined);
       });
     }
   }
 
-  /** Pauses. An excess over the bound, while no batch is being sent, is dropped at once. */
+  /**
+   * Pauses, but ends early once the spool exceeds its bound, so that the excess is dropped immediately; no batch is
+   * being sent meanwhile.
+   */
   async #pauseUntilFull(ms: number): Promise<void> {
     const { controller, release } = linked(this.#stop.signal);
     this.#wake = () => {
       if (this.#pendingBytes > this.#options.dropAbove) controller.abort();
     };
-    // An event that came before this line could not wake the pause.
+    // An event that was added before this line could not wake the pause.
     this.#wake();
     await pause(this.#options.runtime, ms, controller.signal).catch(() => undefined);
     this.#wake = () => undefined;

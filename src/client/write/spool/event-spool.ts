@@ -1,7 +1,7 @@
 /**
- * The offline queue of events: accepted events survive the end of the process and the absence of the node, and are
- * delivered in order, once. The journal manages the files; this class connects it to the node and applies the policy of
- * a full spool.
+ * Queues events on disk: accepted events survive the end of the process and the absence of the node, and are delivered
+ * in order, once. The journal manages the files; this class connects it to the node and applies the policy of a full
+ * spool.
  */
 import { mkdir } from 'node:fs/promises';
 import { resolve as absolute } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * The segment files of a spool as one queue of numbered records: appended in groups that are synced before they count,
- * read in order, dropped from the front one file at a time. The journal knows nothing of events.
+ * Keeps numbered records in the segment files of a spool, as one queue: they are appended in groups that are synced
+ * before they count, read in order, and dropped from the front one file at a time. The journal knows nothing of events.
  */
 import { type FileHandle, open, readdir, readFile, rename, rm, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';

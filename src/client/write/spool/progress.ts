@@ -1,4 +1,4 @@
-/** The progress of a spool's deliveries, as its owner sees it. */
+/** Declares the target of a spool, and the progress of its deliveries as the owner of the spool sees it. */
 import type { EventBody } from '../../../contract/request-bodies.js';
 import type { CallOptions } from '../../call-types.js';
 import type { TrustError, TrustErrorCode } from '../../trust-error.js';

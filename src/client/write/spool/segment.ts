@@ -1,6 +1,7 @@
 /**
- * The bytes of a spool's segment file: a header with the number of its first record, then records, each with its length
- * and a CRC-32 over its number and its bytes. This file finds whole records and changes no file.
+ * Encodes and decodes the bytes of a segment file of a spool: a header with the number of its first record, then
+ * records, each with its length and a CRC-32 over its number and its bytes. It also finds the whole records in a
+ * damaged file. It accesses no file itself.
  */
 import * as zlib from 'node:zlib';
 import { bounds } from '../../bounds.js';
@@ -121,8 +122,9 @@ function damageAt(bytes: Buffer, at: number, seq: number, end: number): Extent |
 }
 
 /**
- * Finds the next whole record, which may begin anywhere, since the damage may be in a length. Every record has some
- * number by its checksum; for a whole record, that number agrees with the room between `seq` and the record.
+ * Finds the next whole record, which may begin anywhere, since the damage may be in a length. The checksum of any bytes
+ * yields some record number; the bytes count as a whole record if that number fits the room between `seq` and the
+ * record.
  */
 function upToNextRecord(bytes: Buffer, at: number, seq: number): Extent | null {
   const recordBytesMin = RECORD_HEAD_BYTES + 1;
@@ -142,7 +144,7 @@ function numberOf(record: Buffer, near: number): number {
   upper.writeUInt32LE(high);
   const ofNumber = crc32Before(record.subarray(RECORD_HEAD_BYTES), record.readUInt32LE(4));
   // The CRC of four bytes from the start value 0 equals the CRC of four zeros with those bytes as the start value.
-  // Undoing four zeros therefore yields the bytes.
+  // Computing backwards over four zeros therefore yields the bytes.
   return high * 2 ** 32 + crc32Before(Buffer.alloc(4), crc32Before(upper, ofNumber));
 }
 

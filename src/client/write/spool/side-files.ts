@@ -1,5 +1,6 @@
 /**
- * The two small files beside a spool's segments: the delivered mark, and the events that the service will never accept.
+ * Reads and writes the two small files beside a spool's segments: the delivered mark, and the events that the service
+ * will never accept.
  */
 import { appendFile, type FileHandle, open, rename, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';

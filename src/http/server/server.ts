@@ -332,7 +332,7 @@ function createBoundedServer(connectionsMax: number): Server {
   const server = createServer({
     ...serverBounds,
     connectionsCheckingInterval: limits.lateRequestsLookMs,
-    // Both are refused in the contract's form instead.
+    // Requests without Host, and bytes that only a lenient parser accepts, are refused in the contract's form.
     requireHostHeader: false,
     insecureHTTPParser: false,
   });

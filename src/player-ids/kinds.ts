@@ -1,4 +1,7 @@
-/** The kinds of player ids: how to read each, its names, and the description of its canonical form. */
+/**
+ * Knows the kinds of player ids: the names of each kind, the function that reads its ids, and the description of its
+ * canonical form.
+ */
 
 import { kindFault } from './never-ids.js';
 import { type Reading, refused } from './refusals.js';
@@ -54,7 +57,7 @@ export function kindOf(name: string): string | null {
   return kindName.test(lower) ? (aliases.get(lower) ?? lower) : null;
 }
 
-/** True if `PLAYER_ID_KINDS` may list the name: it is in use and names a kind of accounts. */
+/** True if `PLAYER_ID_KINDS` may list the name: it is no alias, and it names a kind of accounts. */
 export function isKind(name: string): boolean {
   return kindOf(name) === name && kindFault(name) === undefined;
 }

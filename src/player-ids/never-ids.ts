@@ -1,5 +1,6 @@
 /**
- * Recognises texts in place of an id that name no account: they must never become a subject that many players share.
+ * Recognises texts that stand in the place of an id but name no account, such as placeholders and addresses: they must
+ * never become a subject that many players share.
  */
 import { isIP } from 'node:net';
 import type { PlayerIdRefusal } from './refusals.js';

@@ -24,7 +24,7 @@ export type PlayerIdResult =
   | { readonly ok: false; readonly reason: PlayerIdRefusal; readonly text: string };
 
 const lengthMax = 128;
-/** No longer text has a canonical form, so that nothing longer is searched. */
+/** No text longer than this has a canonical form, so longer texts are not searched. */
 const inputMax = 512;
 const unseen = /[\p{Cc}\p{Cf}\p{Surrogate}]/u;
 const prefixed = /^([a-z][a-z0-9_-]{0,31}):(.*)$/i;
@@ -87,7 +87,7 @@ function readRest(kind: string, rest: string, server: string | undefined): Readi
   return never === undefined ? readAs(kind, rest, server) : refused(never);
 }
 
-/** Finds the kind by the form alone. */
+/** Finds the kind of a text whose kind the caller does not know, by its prefix or its form alone. */
 function detect(text: string, kinds: readonly string[] | undefined, server: string | undefined): Found {
   const never = neverAnId(text);
   if (never !== undefined) return { kind: '', reading: refused(never) };
@@ -100,8 +100,8 @@ function detect(text: string, kinds: readonly string[] | undefined, server: stri
   if (xbox !== null) return { kind: 'xbox', reading: xbox };
   const mayBe = (name: string) => kinds === undefined || kinds.includes(name);
   const isMinecraft = looksLikeMinecraft(text);
-  // Digits that both platforms may have assigned count as an id of the group's platform, else of the one with the rarer
-  // beginning.
+  // Digits that may belong to Minecraft or to Epic Online Services count as an id of the group's platform; if that does
+  // not decide, as one of Epic Online Services, whose beginning is rarer.
   if (looksLikeEos(text) && (mayBe('eos') || !isMinecraft)) return { kind: 'eos', reading: { id: text.toLowerCase() } };
   if (isMinecraft) return readMinecraftForm(text, server);
   if (isHex32(text)) return { kind: '', reading: refused('battleye_guid') };

@@ -1,6 +1,6 @@
 /**
- * The reasons why a text is no player id: a stable code for programs and a sentence for people, which never contains
- * the id.
+ * Declares the reasons why a text is no player id: a stable code for programs, and a sentence for people that never
+ * contains the id.
  */
 
 /** The sentence of each reason. The codes are stable; the sentences may be reworded. */

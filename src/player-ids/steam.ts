@@ -1,4 +1,4 @@
-/** Steam accounts: every spelling of one account becomes its decimal SteamID64. */
+/** Reads ids of Steam accounts: every spelling of one account becomes its decimal SteamID64. */
 import SteamID from 'steamid';
 import { type Reading, refused } from './refusals.js';
 

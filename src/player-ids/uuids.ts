@@ -1,6 +1,6 @@
 /**
- * Accounts written as 32 hexadecimal digits: Minecraft, Epic Online Services, and Xbox accounts of which Floodgate made
- * a UUID.
+ * Reads ids of 32 hexadecimal digits: Minecraft accounts, Epic Online Services accounts, and Xbox accounts that
+ * Floodgate has turned into a UUID.
  */
 import { type Reading, refused } from './refusals.js';
 import { xboxOfHex } from './xbox.js';
@@ -12,7 +12,10 @@ const floodgate = /^0{16}(?=[0-9a-f]{16}$)/;
 const variant = /^.{16}[89ab]/;
 const serverName = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/i;
 
-/** Every ProductUserId in public use starts with this; a BattlEye GUID or another digest does so only by accident. */
+/**
+ * Every ProductUserId in public use starts with these digits; a BattlEye GUID or another digest does so only by
+ * accident.
+ */
 const productUserId = /^0002[0-9a-f]{28}$/i;
 
 function digitsOf(text: string): string | null {
@@ -23,7 +26,7 @@ function withDashes(digits: string): string {
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-/** Returns the number of a Floodgate UUID; null if the text is none. */
+/** Returns the XUID in a Floodgate UUID; null if the text is no such UUID. */
 export function floodgateForm(text: string): Reading {
   const digits = digitsOf(text);
   if (digits === null || !floodgate.test(digits)) return null;
@@ -40,8 +43,8 @@ export function readMinecraft(text: string): Reading {
 }
 
 /**
- * Reads an account of a server in offline mode, `<server>:<uuid>`: such a server derives the UUID from the name, so
- * that it means a player of that server alone.
+ * Reads an account of a server in offline mode, `<server>:<uuid>`. Such a server derives the UUID from the name of the
+ * player, so that the UUID means a player of that server alone.
  */
 export function readMinecraftOffline(text: string, server?: string): Reading {
   const cut = text.indexOf(':');

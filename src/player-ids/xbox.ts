@@ -1,4 +1,4 @@
-/** Xbox accounts: every spelling of one account becomes its decimal XUID. */
+/** Reads ids of Xbox accounts: every spelling of one account becomes its decimal XUID. */
 import { type Reading, refused } from './refusals.js';
 
 /** All XUIDs of persons have these 16 high bits before their number. */

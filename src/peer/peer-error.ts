@@ -1,6 +1,6 @@
 /**
- * The one error type of `ptf-peer`: a stable code, a sentence for people and the exit code of the command. It never
- * contains a key, a salt or a raw player id.
+ * Declares the only error type of `ptf-peer`: a stable code, a sentence for people and the exit code of the command. An
+ * error never contains a key, a salt or a raw player id.
  */
 import { TrustError } from '../client/trust-error.js';
 import { plainWords } from './node/plain-words.js';

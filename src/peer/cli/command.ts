@@ -1,6 +1,6 @@
 /**
- * The command `ptf-peer`: turns a command line into output and an exit code. It does not touch the process: streams,
- * environment and signals are arguments. `ExitCode` explains the codes.
+ * Runs the command `ptf-peer`: turns a command line into output and an exit code (see `ExitCode`). It does not touch
+ * the process: streams, environment and signals are arguments.
  */
 import { CommanderError } from 'commander';
 import { TrustError } from '../../client/trust-error.js';

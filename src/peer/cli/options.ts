@@ -1,4 +1,7 @@
-/** Parsers of options that several commands share. Each throws commander's own error, which names the option. */
+/**
+ * Parses the values of options that several commands share. Each parser throws the error of commander, which names the
+ * option.
+ */
 import { InvalidArgumentError } from 'commander';
 import { isKind } from '../../player-ids/kinds.js';
 

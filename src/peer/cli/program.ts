@@ -1,4 +1,4 @@
-/** The commands, options and help of `ptf-peer`. */
+/** Declares the commands, options and help of `ptf-peer`. */
 import { Command } from 'commander';
 import type { ExitCode } from '../peer-error.js';
 import { addDoctor } from './doctor-command.js';

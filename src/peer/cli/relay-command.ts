@@ -71,7 +71,7 @@ async function addressOf({ webhook, webhookFile }: RelayCommandOptions): Promise
   return text;
 }
 
-/** A secret file that was named must exist; the relay's own is created once. */
+/** Reads the secret of the webhooks. A file that an option names must exist; the relay's own file is created once. */
 async function secretIn(path: string, isNamed: boolean): Promise<string> {
   const text = (await readSmallFile(path))?.trim();
   if (text === undefined && isNamed) throw wrongUsage(`there is no ${path}`);

@@ -1,4 +1,7 @@
-/** The context of every command of `ptf-peer`: the terminal, the environment of the process, and its end. */
+/**
+ * Declares the context that every command of `ptf-peer` receives: the terminal, the environment of the process, the
+ * signal to end, and the exit code.
+ */
 import { loadPeerConfig, type PeerConfig, type Surroundings } from '../config/peer-config.js';
 import type { ExitCode } from '../peer-error.js';
 

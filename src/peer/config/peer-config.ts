@@ -1,6 +1,6 @@
 /**
- * The configuration of a peer: a JSON file of mode 0600 that `ptf-peer register` writes, overridden by environment
- * variables. An error names the member or variable and the expected value, never the value of a secret.
+ * Reads the configuration of a peer: a JSON file of mode 0600 that `ptf-peer register` writes, overridden by
+ * environment variables. An error names the member or variable and the expected value, never the value of a secret.
  */
 import { join, resolve } from 'node:path';
 import { bounds } from '../../client/bounds.js';

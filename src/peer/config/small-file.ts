@@ -1,6 +1,6 @@
 /**
- * Small files of `ptf-peer`: read with a bound, and replaced atomically with mode 0600, so that a kill leaves the old
- * or the new text.
+ * Reads small files of `ptf-peer` with a bound, and replaces them atomically with mode 0600, so that a kill leaves
+ * either the old or the new text.
  */
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';

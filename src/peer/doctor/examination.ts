@@ -1,7 +1,7 @@
 /**
- * The checks of `ptf-peer doctor`: configuration, node, clock, salt, kinds of ids, key and status of the peer, games
- * and spools. They change nothing: the events that test the key and the games have a time in the year 9999, which every
- * node refuses.
+ * Runs the checks of `ptf-peer doctor`: configuration, node, clock, salt, kinds of ids, key and status of the peer,
+ * games and spools. The checks change nothing: the events that test the key and the games have a time in the year 9999,
+ * which every node refuses.
  */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';

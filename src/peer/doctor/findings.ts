@@ -1,4 +1,4 @@
-/** The findings of the doctor: a check, its result, a sentence and, if there is a problem, the remedy. */
+/** Declares the findings of the doctor: a check, its result, a sentence and, if there is a problem, the remedy. */
 
 export interface Finding {
   readonly check: 'configuration' | 'node' | 'clock' | 'salt' | 'ids' | 'peer' | 'games' | 'spool';

@@ -1,4 +1,7 @@
-/** The ids of a server's own players, one per line: the node stores hashes, so that only known ids can be listed. */
+/**
+ * Reads the file that names a server's own players for `ptf-peer export`, one id per line. The node stores only hashes,
+ * so that only players with an id in this file can be exported.
+ */
 
 import { readPlayerId } from '../../player-ids/player-id.js';
 import { eachLine } from '../formats/reading/lines.js';

@@ -1,4 +1,4 @@
-/** The format of BattleMetrics' `/bans`: pages of bans in JSON:API form. */
+/** Reads ban lists of BattleMetrics: pages of its API's `/bans`, in JSON:API form. */
 
 import type { ListFormat, RowId, RowSink } from './list-row.js';
 import { damagedJson } from './minecraft.js';

@@ -1,6 +1,6 @@
 /**
- * Formats of lists without a tool of their own: CSV with a header, and one JSON object per line, with the usual column
- * names.
+ * Reads lists that no particular tool wrote, by the usual names of their columns or members: CSV with a header, and one
+ * JSON object per line.
  */
 
 import type { ListFormat, ReadOptions, RowId, RowSink } from './list-row.js';

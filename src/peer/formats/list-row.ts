@@ -1,5 +1,6 @@
 /**
- * The result of reading a ban list: one row for each measure against one person, and one refusal for each other line.
+ * Declares the interface of a format of ban lists, and the result of reading a list: one row for each measure against
+ * one person, and one refusal for each other line.
  */
 
 /** An id as the list spells it, with its kind if the format or the column states it. */

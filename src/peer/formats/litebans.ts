@@ -1,4 +1,4 @@
-/** The table of bans of LiteBans, exported as CSV. */
+/** Reads the table of bans of LiteBans (Minecraft), exported as CSV. */
 
 import type { ListFormat, RowSink } from './list-row.js';
 import { floodgateUuid } from './minecraft.js';

@@ -1,4 +1,4 @@
-/** All formats of ban lists, and the recognition of a text's format. */
+/** Lists all formats of ban lists, recognises the format of a text, and reads a list in a given format. */
 import { battlemetrics } from './battlemetrics.js';
 import { genericCsv, ndjson } from './generic.js';
 import type { ListFormat, ReadOptions, RowSink, Sample } from './list-row.js';

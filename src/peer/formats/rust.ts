@@ -1,4 +1,4 @@
-/** `bans.cfg` of a Rust server. */
+/** Reads `bans.cfg` of a server of the game Rust. */
 
 import type { ListFormat } from './list-row.js';
 import { eachLine } from './reading/lines.js';

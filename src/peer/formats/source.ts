@@ -1,4 +1,4 @@
-/** `banned_user.cfg` of a Source server, and similar lists of `banid` commands. */
+/** Reads `banned_user.cfg` of a game server on the Source engine, and similar lists of `banid` commands. */
 
 import type { ListFormat } from './list-row.js';
 import { eachLine } from './reading/lines.js';

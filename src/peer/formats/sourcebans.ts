@@ -1,4 +1,4 @@
-/** The table `sb_bans` of SourceBans++: exported as CSV, or in a dump of the database. */
+/** Reads the table `sb_bans` of SourceBans++, exported as CSV or contained in a dump of the database. */
 
 import type { ListFormat, RowSink } from './list-row.js';
 import { columnsOf, readCsv } from './reading/csv-records.js';

@@ -1,4 +1,4 @@
-/** `Bans.cfg` of Squad and of Operation: Harsh Doorstop. */
+/** Reads `Bans.cfg` of a server of Squad or of Operation: Harsh Doorstop. */
 
 import type { ListFormat, RowId } from './list-row.js';
 import { eachLine } from './reading/lines.js';
@@ -52,7 +52,7 @@ export const squad: ListFormat = {
     }),
 };
 
-/** The length shows the kind. A shorter number may be a truncated one, and never counts as an account. */
+/** The length of an id shows its kind. A shorter number may be truncated, and never counts as an account. */
 function idOf(text: string): RowId {
   if (!account.test(text)) return { text };
   return { text, kind: text.length === 32 ? 'eos' : 'steam' };

@@ -1,4 +1,4 @@
-/** `playerlist.json` of TF2 Bot Detector, schema version 3. */
+/** Reads `playerlist.json` of TF2 Bot Detector, schema version 3. */
 
 import type { ListFormat, RowKind } from './list-row.js';
 import { damagedJson } from './minecraft.js';

@@ -1,4 +1,4 @@
-/** `playersDB.json` of txAdmin. */
+/** Reads the bans in `playersDB.json` of txAdmin (FiveM, RedM). */
 
 import type { ListFormat, RowSink } from './list-row.js';
 import { damagedJson } from './minecraft.js';

@@ -1,4 +1,7 @@
-/** Builds the event of an entry, with an event id that depends on the ban and not on its spelling. */
+/**
+ * Builds the event that reports an entry of an import plan. Its event id depends on the ban and not on the spelling of
+ * the list, so that a repeated import changes nothing.
+ */
 import * as crypto from 'node:crypto';
 import type { TrustEvent } from '../../client/write/submission.js';
 import type { RowKind } from '../formats/list-row.js';

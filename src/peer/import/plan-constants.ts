@@ -1,4 +1,4 @@
-/** Constants of the plan of an import. */
+/** Declares constants of the plan of an import. */
 
 export const DAY_MS = 86_400_000;
 

@@ -1,4 +1,4 @@
-/** The plan of an import as one JSON document, which is a stable interface, and as lines for people. */
+/** Formats the plan of an import: as one JSON document, which is a stable interface, and as lines for people. */
 import { isoOf } from './iso.js';
 import type { EntryState, ImportPlan, PlanEntry } from './plan.js';
 

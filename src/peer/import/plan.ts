@@ -1,6 +1,6 @@
 /**
- * The plan of an import: one entry for each player and ban, in the order of the file, and one refusal for each other
- * line. Pure: it sends nothing and makes no requests.
+ * Computes the plan of an import: one entry for each player and ban, in the order of the file, and one refusal for each
+ * other line. Pure: it sends nothing and makes no requests.
  */
 
 import type { ListFormat, ListRow, RowKind } from '../formats/list-row.js';
@@ -32,7 +32,7 @@ export interface PlanEntry {
   /** Remaining share of its weight after decay, 0 to 1. */
   readonly weight: number;
   readonly note: string | undefined;
-  /** Remark of the format about the row. */
+  /** Remark of the format about the reading of the row. */
   readonly said: string | undefined;
   /** Further lines with the same ban. */
   readonly repeats: readonly number[];

@@ -49,7 +49,7 @@ export async function sendEntries(entries: readonly PlanEntry[], options: SendOp
   const spool = await EventSpool.open({
     folder: join(folder, 'spool'),
     to,
-    // The other events wait in the list, so that the spool stays small.
+    // The other events stay in the list of entries, so that the spool stays small.
     bytesMax: bounds.importSpoolBytes,
     whenFull: 'wait',
     onSetAside: ({ event, code, reason }) => setAside.set(event.event_id, `${code}: ${reason}`),
@@ -82,7 +82,7 @@ async function addAll(
   const place = await readPlace(folder);
   let added = place?.list === list ? place.added : 0;
   while (added < entries.length && watch.obstacle === null) {
-    // Wait for room once per step: events that wait within the spool take memory one by one.
+    // Wait for room before each step instead of in the spool, where every waiting event takes memory.
     if (!(await watch.until(watch.roomIn(spool)))) return;
     const step = entries.slice(added, added + bounds.importStepEvents);
     const adding = Promise.all(step.map((entry) => spool.add(eventOf(entry, events), { signal: watch.signal })));
@@ -132,7 +132,7 @@ function linesOf(
   });
 }
 
-/** Notices that the node accepts nothing any more, or that the caller ends the import. */
+/** Observes the spool: notices that the node accepts nothing any more, or that the caller ends the import. */
 class Watch {
   /** Aborted with the obstacle. */
   readonly signal: AbortSignal;

@@ -1,6 +1,6 @@
 /**
- * The kinds of player ids that the group's node states, stored in the state folder, so that ids are converted also
- * while the node is down. The node fixes them: once known they do not change.
+ * Keeps the kinds of player ids that the group's node states, and stores them in the state folder, so that ids can also
+ * be converted while the node is down. The kinds of a group do not change.
  */
 import { join } from 'node:path';
 import { normalizePlayerId } from '../../client/ids/normalize.js';
@@ -11,7 +11,10 @@ import type { PeerConfig } from '../config/peer-config.js';
 import { readSmallFile, replaceSmallFile } from '../config/small-file.js';
 import type { NodeReader } from './node-reader.js';
 
-/** Reasons why a text names nobody in any group. Other refused texts may be ids of the group itself. */
+/**
+ * Reasons why a text names no account in any group. A text that is refused for another reason may be an id of the
+ * group's own.
+ */
 const idsOfNobody: ReadonlySet<PlayerIdRefusal> = new Set(['placeholder', 'address', 'rounded_number']);
 
 export class KnownKinds {
@@ -52,9 +55,9 @@ export class KnownKinds {
   }
 
   /**
-   * Returns the canonical form of an id. In a group with opaque ids it is the form that an import of a list uses, so
-   * that a banned account is recognised when it joins; an id of no known form is returned as it is. Throws
-   * `invalid_argument` for a text that is no id of the group's kinds, or that names nobody.
+   * Returns the canonical form of an id. In a group with opaque ids, the form is the one that an import of a list uses,
+   * so that a banned account is recognised when it joins; an id of no known form is returned as it is. Throws
+   * `invalid_argument` for a text that is no id of the group's kinds, or that names no account.
    */
   canonical(id: string): string {
     if (isSubjectHash(id)) return id;

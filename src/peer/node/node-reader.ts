@@ -1,5 +1,5 @@
 /**
- * Reads public facts about a node, its group and its peers, for which the client has no call; used by the status of the
+ * Reads public facts about a node, its group and its peers that the client has no call for; used by the status of the
  * sidecar, by `ptf-peer register` and by `ptf-peer doctor`.
  */
 import { bounds } from '../../client/bounds.js';
@@ -10,7 +10,10 @@ import { type Runtime, systemRuntime } from '../../client/transport/time.js';
 import { answerOf, type Transport } from '../../client/transport/transport.js';
 import { TrustError } from '../../client/trust-error.js';
 
-/** The group in the answer of `GET /peers`. Members that an older node does not send are null. */
+/**
+ * The group in the answer of `GET /peers`. If an older node does not send a member, the salt check is null and the list
+ * of kinds is empty.
+ */
 export interface GroupFacts {
   readonly groupId: string;
   readonly identityMode: string;

@@ -1,4 +1,4 @@
-/** The client that commands of `ptf-peer` work with. */
+/** Creates the client that the commands of `ptf-peer` use. */
 import type { TrustClientOptions } from '../../client/client-options.js';
 import { TrustClient } from '../../client/trust-client.js';
 import type { PeerConfig } from '../config/peer-config.js';

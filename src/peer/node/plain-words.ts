@@ -1,4 +1,4 @@
-/** Explains an error of the client to the person who runs a game server, with the remedy. */
+/** Translates an error of the client into a sentence, with the remedy, for the person who runs a game server. */
 import { isRetryable, type TrustError } from '../../client/trust-error.js';
 
 const words: Readonly<Record<string, string>> = {

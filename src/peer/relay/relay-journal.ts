@@ -1,7 +1,7 @@
 /**
- * The deliveries of a relay on disk: the verdict of each player that is not neutral, and the event id from which the
- * stream continues. A journal of lines that are synced one by one, rewritten when it has grown. Contains subject hashes
- * only.
+ * Records the deliveries of a relay on disk: the delivered verdict of each player that is not neutral, and the event id
+ * from which the stream continues. The journal consists of lines that are synced one by one, is rewritten when it has
+ * grown, and contains subject hashes only.
  */
 import { type FileHandle, mkdir, open, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';

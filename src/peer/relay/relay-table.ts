@@ -1,6 +1,7 @@
 /**
- * The table that the verdict stream writes to for a relay: it holds verdicts and turns differences from the delivered
- * ones into changes. The stream is read further once they are delivered, so that nothing accumulates here.
+ * Receives the verdict stream for a relay: holds the verdict of each player and turns differences from the delivered
+ * verdicts into changes. The stream is read further only once these changes are delivered, so that nothing accumulates
+ * here.
  */
 import type { StreamTable } from '../../client/feed/stream-table.js';
 import type { TrustValues, Verdict } from '../../client/player-trust.js';
@@ -11,7 +12,7 @@ type Draft = Pick<VerdictChange, 'subject' | 'from' | 'to'>;
 
 export interface RelayTableOptions {
   readonly journal: RelayJournal;
-  /** Treats the first snapshot as known; otherwise each verdict in it that is not neutral is a change. */
+  /** Treats the first snapshot as known. Otherwise each verdict of the snapshot that is not neutral is a change. */
   readonly newOnly: boolean;
   readonly now: () => number;
   /** Resolves once the change is delivered or set aside; rejects if the relay ends. */

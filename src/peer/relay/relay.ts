@@ -23,7 +23,9 @@ export interface RelayOptions {
   readonly url: string;
   readonly secret: string;
   readonly discord: boolean;
-  /** Sends only future changes; otherwise first one for each player whose verdict is not neutral. */
+  /**
+   * Sends only future changes. Otherwise the relay first sends one change for each player whose verdict is not neutral.
+   */
   readonly newOnly: boolean;
   /** Writes one line without a secret; players are named by their hashes. */
   readonly log: (line: string) => void;

@@ -1,4 +1,4 @@
-/** A change of one player's verdict, and the webhook bodies that report it. */
+/** Declares a change of one player's verdict, and builds the webhook bodies that report it. */
 import { hash } from 'node:crypto';
 import type { TrustValues, Verdict } from '../../client/player-trust.js';
 

@@ -1,4 +1,4 @@
-/** The sidecar's allow list on disk: subject hashes, dates and notes; raw player ids never reach the file. */
+/** Stores the sidecar's allow list on disk: subject hashes, dates and notes; raw player ids never reach the file. */
 import { bounds } from '../../client/bounds.js';
 import { isSubjectHash } from '../../client/ids/subject.js';
 import { AllowList, type AllowListEntry } from '../../client/policy/allow-list.js';
@@ -35,7 +35,7 @@ export class AllowFile {
     return isThere;
   }
 
-  /** Writes one after the other, so that the newest list is the last one written. */
+  /** Writes one list at a time, so that the newest list is the last one written. */
   #write(): Promise<void> {
     const written = this.#writing.then(() => replaceSmallFile(this.#path, `${JSON.stringify(this.list.entries())}\n`));
     this.#writing = written.catch(() => undefined);

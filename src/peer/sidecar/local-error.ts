@@ -1,4 +1,7 @@
-/** A refusal of the sidecar: a status and the body `{error, code, details?}`, in the form of the node's own. */
+/**
+ * Declares a refusal of the sidecar: a status and the body `{error, code, details?}`, in the same form as refusals of
+ * the node.
+ */
 import { TrustError } from '../../client/trust-error.js';
 
 export class LocalError extends Error {

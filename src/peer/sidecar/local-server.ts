@@ -1,6 +1,7 @@
 /**
- * The local HTTP server of a sidecar: token, routes, bodies and refusals. It knows the paths of the API and nothing
- * about trust; each route calls `Sidecar`. Paths may contain player ids, so that no path reaches a log or an error.
+ * Runs the local HTTP server of a sidecar: token, routes, bodies and refusals. It knows the paths of the API and
+ * nothing about trust; each route calls `Sidecar`. Paths may contain player ids, so that no path reaches a log or an
+ * error.
  */
 import { chmod, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';

@@ -1,6 +1,6 @@
 /**
- * The present problems of a sidecar in plain words, with one log line when a problem begins and one when it ends. No
- * text contains a key, a salt, a token or a player id.
+ * Keeps the present problems of a sidecar in plain words, and logs one line when a problem begins and one when it ends.
+ * No text contains a key, a salt, a token or a player id.
  */
 
 /** The part of the sidecar that has the problem. */

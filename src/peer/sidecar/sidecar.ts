@@ -1,7 +1,7 @@
 /**
- * The sidecar of a game server: reads are answered from the stream's cache, reports are on disk before they are
- * answered, and an allow list and a policy decide the action. Raw player ids are hashed at once; no code behind this
- * file sees one.
+ * Implements the sidecar of a game server: answers reads from the cache of the stream, writes reports to disk before it
+ * answers them, and decides the action by an allow list and a policy. Raw player ids are hashed immediately; the
+ * client, the spool and the allow list only receive hashes.
  */
 import * as crypto from 'node:crypto';
 import { join } from 'node:path';
@@ -155,7 +155,8 @@ export class Sidecar {
 
   /** Resolves with the event's id once the report is on disk. */
   async report({ playerId, eventType, gameId, severity, eventId, at }: ReportBody): Promise<string> {
-    // Waits for the kinds, because a spelling that the group does not use would name another player for good.
+    // Wait for the kinds, because an id in a spelling that the group does not use would permanently name another
+    // player.
     if (this.#kinds.kinds === null) await this.#learning;
     if (this.#kinds.kinds === null && !isSubjectHash(playerId)) {
       const text = 'the node was never reached, so that the spelling of player ids is not known yet; try again';
@@ -295,7 +296,10 @@ export class Sidecar {
     }
   }
 
-  /** The game's name of a report may contain an account id, so that only a digest of it is sent. */
+  /**
+   * Returns the event id of a report. It contains only a digest of the name that the game gave, because the name may
+   * contain an account id.
+   */
   #eventIdOf(name: string): string {
     const { peerId, groupSalt } = this.#options.config;
     return `report-${crypto.hash('sha256', JSON.stringify([peerId, name, groupSalt]), 'hex').slice(0, 40)}`;

@@ -1,4 +1,6 @@
-/** The local token of a sidecar: given, or generated once and stored in a file of mode 0600. */
+/**
+ * Provides the local token of a sidecar: a given one, or one that is generated once and stored in a file of mode 0600.
+ */
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { bounds } from '../../client/bounds.js';
 import { isOpenToOthers, readSmallFile, replaceSmallFile } from '../config/small-file.js';

@@ -1,6 +1,6 @@
 /**
- * The changing file of a ban list: it is read only while it is unchanged, and with the facts whether its end is
- * complete and whether an earlier file of the same name was rotated away.
+ * Reads the file of a ban list while other programs change it: it returns only a text during whose reading the file did
+ * not change, how long the file has been unchanged, and whether the previous file was rotated away.
  */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';

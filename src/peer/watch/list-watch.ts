@@ -88,7 +88,8 @@ export async function watchList(options: WatchOptions): Promise<void> {
 }
 
 /**
- * A wrong spelling would name another player for good: nothing is reported before the node has stated its kinds once.
+ * Waits until the node has stated its kinds of ids once. Nothing is reported before, because an id in a wrong spelling
+ * would permanently name another player.
  */
 async function learnKinds(
   kinds: KnownKinds,
@@ -223,7 +224,7 @@ class ListWatch {
     return { peerId: config.peerId, groupSalt: config.groupSalt, list, gameId, severity, origin };
   }
 
-  /** Each report is in the spool on disk before the state contains it. */
+  /** Reports new bans. Each report is in the spool on disk before the stored state contains it. */
   async #report(begun: readonly ListedBan[], events: EventOptions, isBaseline: boolean): Promise<void> {
     const { state, spool, options } = this.#parts;
     const adding: Promise<string>[] = [];
@@ -309,7 +310,7 @@ class Withdrawals {
     if (withdrawn > 0) log(`withdrew ${withdrawn} bans that were lifted`);
   }
 
-  /** An event that the node does not hold was withdrawn before, or never accepted. */
+  /** Withdraws one event. If the node does not hold the event, it was withdrawn before, or never accepted. */
   async #withdraw(eventId: string, signal: AbortSignal): Promise<void> {
     try {
       await this.#client.withdraw(eventId, { signal });

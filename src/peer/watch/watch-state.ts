@@ -1,6 +1,6 @@
 /**
- * The state of a watch on disk: the reported bans and the pending withdrawals. Contains event ids, which are keyed
- * digests, and dates; no player id and no line of a list.
+ * Stores the state of a watch on disk: the reported bans and the pending withdrawals. The state contains event ids,
+ * which are keyed digests, and dates; no player id and no line of a list.
  */
 import { bounds } from '../../client/bounds.js';
 import { readSmallFile, replaceSmallFile } from '../config/small-file.js';
@@ -11,7 +11,7 @@ export interface StandingBan {
   readonly eventId: string;
   /** ms since 1970; null if the ban is permanent or the list does not state it. */
   readonly expiresAt: number | null;
-  /** The ban left the list by a rotation, so that its absence means nothing. */
+  /** True if the ban left the list by a rotation, so that its absence means nothing. */
   readonly rotated: boolean;
 }
 

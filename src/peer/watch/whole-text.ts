@@ -1,4 +1,6 @@
-/** Finds the part of a list that is certainly complete: no half line and no half document is ever read. */
+/**
+ * Finds the part of a list that is certainly complete, so that neither half a line nor half a document is ever read.
+ */
 
 /** Formats whose file is one JSON document. */
 const documents: readonly string[] = ['minecraft', 'txadmin', 'tf2bd', 'battlemetrics'];

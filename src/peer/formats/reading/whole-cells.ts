@@ -1,4 +1,4 @@
-/** Decides whether the last value of a file without a final line break is complete. */
+/** Decides whether the last value of a file is complete although no line break follows it. */
 
 /** Values whose length or end shows that nothing is missing. */
 const whole = [

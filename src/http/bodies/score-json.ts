@@ -116,8 +116,8 @@ function write(at: number, { first, second, length }: Part): number {
 }
 
 /**
- * Copies an id between quotes; it needs no escapes. The bytes behind the id are UTF-8 too, and no eight bytes of UTF-8
- * are a NaN.
+ * Copies an id, which needs no escapes, between quotes. It copies eight bytes at a time as a double, beyond the end of
+ * the id if necessary: the bytes after the id are UTF-8 too, and no eight bytes of UTF-8 are a NaN.
  */
 function copyId(at: number, texts: ByteStrings, i: number): number {
   const from = texts.start(i);
@@ -176,7 +176,7 @@ function writeTenThousandths(at: number, n: number): number {
   return withoutZeros(writeTwoDigits(writeTwoDigits(at + 2, hundredths), n - hundredths * 100));
 }
 
-/** Returns the end of digits behind a point (not all 0) without trailing zeros. */
+/** Returns the end of the digits after a decimal point, without trailing zeros. Not all of the digits may be 0. */
 function withoutZeros(end: number): number {
   let last = end;
   while (bytes[last - 1] === 0x30) last--;

@@ -1,6 +1,6 @@
 /**
- * Answers requests of the fast routes directly on the connection, before node:http sees any byte. The first request of
- * any other kind passes the connection to node:http permanently.
+ * Answers requests of the fast routes directly on the connection, before node:http sees any byte. The first request
+ * that is of another kind, or that does not arrive whole in one read, passes the connection to node:http permanently.
  */
 import { isAscii } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';

@@ -41,7 +41,7 @@ export const connectionBounds = {
   bodySlowLooks: limits.arrivingSlowLooks,
   /** Bytes of all bodies together. */
   bodiesBytes: limits.arrivingBytes,
-  /** Bodies that are admitted at a time during an overload. A body stops counting after `bodyCountsMs`. */
+  /** Number of bodies that are admitted at a time during an overload. A body stops counting after `bodyCountsMs`. */
   bodiesInOverload: limits.batchesArriving,
   bodyCountsMs: limits.arrivingMs,
 } as const;
@@ -240,7 +240,8 @@ export class ConnectionGuard implements BodyAdmission {
     const { headersMs, requestMs } = this.#bounds;
     const now = this.#server.arrivedOn(socket);
     if (now.request === then.request && now.complete === then.complete) {
-      // The rest may have arrived and be unread. The time in which the node did not read does not count.
+      // The rest of the request may have arrived without being read. The time in which the node did not read does not
+      // count.
       const isExcused = socket.isPaused() || this.#time.now() - watched.resumedAt < headersMs;
       if (isExcused) this.#time.after(headersMs, () => this.#endSoon(watched, then));
       else this.#server.end(socket, 'request_timeout');
@@ -266,7 +267,7 @@ export class ConnectionGuard implements BodyAdmission {
     return true;
   }
 
-  /** Uncounts a request that is handled now. */
+  /** Stops counting a request as waiting, because it is handled now. */
   dequeue({ socket, headers }: Request): void {
     const watched = this.#watched.get(socket);
     // The requests of a closed connection no longer count.
@@ -279,7 +280,7 @@ export class ConnectionGuard implements BodyAdmission {
   }
 
   #pauseIfFull({ socket, places }: Watched): void {
-    // Bytes behind the last answer are dropped.
+    // After the last answer was sent, further bytes are dropped instead.
     if (!socket.writable || places < this.#bounds.placesPerConnection) return;
     // A paused socket emits nothing when it is paused again, although node:http may have started its reads. The event
     // `pause` stops them.

@@ -230,7 +230,7 @@ class HttpServerFace implements HttpFace {
       socket.destroy();
       return;
     }
-    // RFC 9112, section 9.3.2: a request behind a write in a pipeline must see the write done.
+    // RFC 9112, section 9.3.2: a request that follows a write in a pipeline must see the write done.
     before.once('finish', () => {
       this.#guard.dequeue(request);
       if (before.shouldKeepAlive) this.#handle(request, response);
@@ -264,7 +264,7 @@ class HttpServerFace implements HttpFace {
   }
 
   #answerUnlessFailed(request: IncomingMessage, response: ServerResponse): void {
-    // A fault behind a complete request does not belong to it.
+    // A fault in the bytes after a complete request does not belong to that request.
     if (request.complete || !this.#failed.has(request.socket)) this.#answer(request, response);
   }
 
@@ -279,20 +279,20 @@ class HttpServerFace implements HttpFace {
     // The sending half has ended, so the rest of the connection is ignored.
     if (socket.writableEnded) return;
     const last = this.#sockets.get(socket);
-    // Bytes behind a request that asked to close are ignored. The pending answer ends the connection.
+    // Bytes after a request that asked to close are ignored. The pending answer ends the connection.
     if (this.#failed.has(socket) || failure.code === 'HPE_CLOSED_CONNECTION') return;
     this.#failed.add(socket);
     if (code === undefined) {
       socket.destroy();
       return;
     }
-    // An answer that ends the connection is the last one, whatever follows its request.
+    // An answer that ends the connection is the last one, even if more bytes follow its request.
     if (last?.request.complete && !last.response.shouldKeepAlive) return;
     if (last === undefined || last.response.writableFinished) {
       answerRaw(this.#deps, socket, code);
     } else if (last.request.complete || last.response.writableEnded) {
-      // The fault lies behind an accepted request, which is answered first. This listener must precede Node's own,
-      // which closes the connection of a caller that has ended its half.
+      // The fault lies in the bytes after an accepted request, which is answered first. This listener must precede the
+      // one of Node, which closes the connection of a caller that has ended its half.
       last.response.prependOnceListener('finish', () => {
         if (last.response.shouldKeepAlive) answerRaw(this.#deps, socket, code);
       });
@@ -317,7 +317,7 @@ class HttpServerFace implements HttpFace {
     if (last === undefined || last.response.writableFinished) {
       closeGently(socket);
     } else if (last.request.complete || isWaiting(last)) {
-      // Its answer, or the one before it, closes the connection.
+      // The pending answer closes the connection.
     } else if (last.response.headersSent) {
       closeGently(socket);
     } else if (arrivingOver && !this.#failed.has(socket)) {

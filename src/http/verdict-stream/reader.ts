@@ -77,7 +77,7 @@ export class StreamReader {
     if (this.#sentTo === null) this.#write(erasedFor(this.#parts.peer));
   }
 
-  /** Starts catching up, once every change was published once. */
+  /** Wakes a reader that waits for the first publication before it catches up. */
   begin(): void {
     this.#wake();
   }

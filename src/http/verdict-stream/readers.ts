@@ -107,7 +107,7 @@ export class StreamReaders {
   async #publish(rows: readonly ChangeRow[], mark: FeedPosition | null): Promise<void> {
     const erased = rows.filter(({ text }) => text === null);
     if (erased.length > 0) {
-      // Send at once, because the next frame to such a reader may be newer.
+      // Send immediately, because the next frame to a reader that is catching up may be newer.
       const asOf = mark?.asOf ?? this.#deps.clock.now();
       const erasedFor = framesByPeer(erased, (texts) => erasedFrame(texts, asOf));
       for (const reader of this.#readers.keys()) reader.erasedMeanwhile(erasedFor);

@@ -231,8 +231,8 @@ export class VerdictFeed {
       if (!/^text\/event-stream\b/i.test(response.header('content-type') ?? '')) {
         return refusal('the answer is not an event stream');
       }
-      // Called after the connection, because a failed connection shows at once that no node answers; the table is still
-      // empty.
+      // The salt is verified after the connection was made, because a failed connection shows immediately that no node
+      // answers, and before anything is read, so that the table is still empty.
       await this.#options.salt?.verify(controller.signal);
       this.#connections++;
       this.#heartbeatMs = bounds.streamOpenMs;

@@ -111,7 +111,7 @@ export class ScoreReader {
     if (!wasForeign) await readMissing(leftMs());
     await verified;
     if (isForeign()) return playerIds.map((id) => trustOf(id, foreignHash));
-    // The salt was verified again meanwhile and is the group's, so that nothing was read yet.
+    // A new check has shown that the salt is the group's after all; nothing was read before.
     if (wasForeign) await readMissing(leftMs());
     return keys.map((key, index) => trustOf(playerIds[index]!, cached[index] ?? found.get(key)!));
   }

@@ -1,6 +1,6 @@
 /**
- * The circuit breaker: after several failures in a row no request is sent to the node for a while, then one request at
- * a time tests whether the node is back. It owns no timer: each caller passes the time through its runtime.
+ * Implements a circuit breaker: after several failures in a row no request is sent to the node for a while, then one
+ * request at a time tests whether the node is back. It owns no timer: each caller passes the time through its runtime.
  */
 import { bounds } from '../bounds.js';
 import type { Runtime } from './time.js';

@@ -61,7 +61,7 @@ export function poolTransport(url: string, options: PoolTransportOptions = {}): 
   };
 }
 
-/** The origin of an address, and the path to put before those of the contract. */
+/** Returns the origin of an address, and the path that precedes the paths of the contract. */
 export function addressOf(url: string): { readonly origin: string; readonly prefix: string } {
   const { origin, pathname, username, password, search, hash } = new URL(url);
   if (username + password + search + hash !== '') {

@@ -53,7 +53,8 @@ async function tryOnce(folder: string, runtime: Runtime): Promise<Claim | null> 
       }
       await rm(join(folder, other), { force: true });
     }
-    // A process that looked before this one listened may have removed its socket as that of a dead process.
+    // A process that looked for sockets before this one listened may have removed this socket as that of a dead
+    // process.
     await lstat(path);
     return { release };
   } catch (error) {

@@ -169,7 +169,7 @@ export class Journal {
 
   /** Returns whole records from `from` on, which begins at `start`. */
   async #readAt(segment: Segment, from: number, start: number, countMax: number, bytesMax: number): Promise<Entry[]> {
-    // Read together with the bytes, because an append may end meanwhile.
+    // Taken before the bytes are read, so that the records of an append that ends meanwhile do not count.
     const end = segment.firstSeq + segment.count;
     const handle = await open(segment.path, 'r');
     try {
@@ -226,7 +226,7 @@ export class Journal {
     await this.close().catch(() => undefined);
     await truncate(segment.path, segment.bytes).catch(() => undefined);
     if (segment.count === 0) this.#segments.splice(this.#segments.indexOf(segment), 1);
-    // Marks the file as full, so that the next append opens another one.
+    // The file then counts as full, so that the next append opens another one.
     else segment.bytes = Math.max(segment.bytes, bounds.spoolSegmentBytes);
   }
 }

@@ -27,7 +27,10 @@ function eventDocument({ playerId, kind, line, bannedAt, expiresAt, state, note 
   };
 }
 
-/** Yields the document that `--dry-run --json` prints, in chunks, since that of a long list has many megabytes. */
+/**
+ * Yields the document that `--dry-run --json` prints, in chunks, because the document of a long list has many
+ * megabytes.
+ */
 export function* planText({ format, entries, refused }: ImportPlan): Generator<string> {
   yield `{"format":${JSON.stringify(format)},"events":[`;
   for (const [at, entry] of entries.entries()) yield `${at > 0 ? ',' : ''}\n${JSON.stringify(eventDocument(entry))}`;

@@ -202,7 +202,7 @@ function listening(server: Server, where: { host: string; port: number } | { pat
   });
 }
 
-/** Removes a socket that a killed sidecar left behind; one that answers stays, and `listen` then fails. */
+/** Removes the socket of a killed sidecar. A socket on which a process still answers stays, and `listen` then fails. */
 async function removeStaleSocket(path: string): Promise<void> {
   const isStale = await new Promise<boolean>((resolve) => {
     const socket = connect(path);

@@ -89,9 +89,9 @@ interface Before extends Signature {
 }
 
 /**
- * Detects a rotation. If the file was moved away, a file beside it is the old one itself. If it was copied and
- * truncated, it does not continue its former content, and a file beside it, whose name begins with the same name, has
- * that content.
+ * Detects a rotation. If the list was moved away, another file in the folder has its inode. If the list was copied and
+ * truncated, its text no longer continues the former text, and another file in the folder, whose name begins with the
+ * name of the list, contains the former text.
  */
 async function isRotated(path: string, before: Before, now: Signature, content: Buffer): Promise<boolean> {
   const wasMoved = before.inode !== now.inode;

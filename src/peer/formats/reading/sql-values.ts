@@ -131,7 +131,8 @@ function definedColumns(tokens: Tokens): string[] {
 }
 
 /**
- * Reads all rows of the tables that `isTable` selects. `columns` are those of a table that the dump does not define.
+ * Reads all rows of the tables that `isTable` selects. `columns` names the columns of a table that the dump does not
+ * define.
  */
 export function readInserts(
   text: string,

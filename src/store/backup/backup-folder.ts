@@ -1,6 +1,6 @@
 /**
- * A backup on disk: the store of a data folder in `store/`, and the manifest `backup.json`, which is written last. A
- * folder without the manifest is not a backup.
+ * Reads and writes the folder of a backup: the store of a data folder in `store/`, and the manifest `backup.json`,
+ * which is written last. A folder without the manifest is not a backup.
  */
 import { hash } from 'node:crypto';
 import {

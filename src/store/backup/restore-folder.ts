@@ -1,7 +1,8 @@
 /**
  * Moves a restored store into its data folder. The store is built in `.restoring`, with a plan that is written once the
  * store is complete. Then the previous contents are moved aside and the new store takes their place, name by name. An
- * interrupted restore is restarted without a plan and continued with one. No node starts while `.restoring` exists.
+ * interrupted restore starts over if it has no plan, and continues if it has one. No node starts while `.restoring`
+ * exists.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

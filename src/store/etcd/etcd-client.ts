@@ -1,6 +1,6 @@
 /**
- * Calls etcd. It chooses the endpoint: a call that fails or hangs at one member is repeated at the next one until its
- * time is over, so every call that is made here must be safe to repeat. Nothing here knows what the keys mean.
+ * Calls the API of etcd. A call that fails or hangs at one member is repeated at the next member until its time is
+ * over, so every call must be safe to repeat. The client does not know what the keys mean.
  */
 import {
   type ChannelCredentials,
@@ -37,7 +37,7 @@ export interface EtcdSettings {
   readonly password: string | null;
 }
 
-/** Failures that another member, or a later attempt, may not have. */
+/** Status codes of failures that may not occur at another member, or in a later attempt. */
 const passing: ReadonlySet<status> = new Set([
   status.UNAVAILABLE,
   status.DEADLINE_EXCEEDED,
@@ -57,11 +57,11 @@ export class EtcdClient {
   /** The endpoint that answered last. */
   #current: number;
   #token: Metadata | null = null;
-  /** Calls and watches under way. */
+  /** Calls and watches in progress. */
   readonly #calls = new Set<Cancellable>();
   #closed = false;
 
-  /** `first`: any number; clients with different ones begin with different members. */
+  /** `first`: any number. Clients with different numbers begin with different members. */
   constructor(settings: EtcdSettings, first = 0) {
     this.#settings = settings;
     const secured = credentialsOf(settings);
@@ -89,10 +89,10 @@ export class EtcdClient {
     return this.#call('KV.Compact', { revision, physical: true }, limits.etcdSlowCallMs, limits.etcdSlowCallMs);
   }
 
-  /** Grants the lease `id`, which nobody else uses. */
+  /** Grants a lease under `id`, which no other caller may use. */
   async grantLease(id: string, ttlS: number): Promise<void> {
     await this.#call('Lease.LeaseGrant', { ID: id, TTL: ttlS }, limits.etcdCallMs).catch((error: unknown) => {
-      // A first try whose answer was lost granted it.
+      // An earlier attempt, whose answer was lost, has granted the lease.
       if (codeOf(error) !== status.FAILED_PRECONDITION) throw error;
     });
   }
@@ -103,7 +103,7 @@ export class EtcdClient {
     });
   }
 
-  /** Seconds that the lease holds from now on; 0: it is over. */
+  /** Renews a lease. Resolves to the seconds for which it is valid from now on; 0 if it has ended. */
   async keepAlive(id: string, timeoutMs: number): Promise<number> {
     const answer = await this.#repeated(timeoutMs, limits.etcdTryMs, (client, metadata, deadline) => {
       const { path, requestSerialize, responseDeserialize } = methodOf('Lease.LeaseKeepAlive');
@@ -123,8 +123,8 @@ export class EtcdClient {
   }
 
   /**
-   * Calls `heard` with each answer of a watch of a range of keys from `revision` on, and `ended` once, when it ends by
-   * itself. The result ends it.
+   * Watches a range of keys from `revision` on. Calls `heard` with each answer, and `ended` once if the watch ends by
+   * itself. The returned function ends the watch.
    */
   watch(
     { key, rangeEnd, revision }: { readonly key: Buffer; readonly rangeEnd: Buffer; readonly revision: string },
@@ -165,7 +165,7 @@ export class EtcdClient {
     };
   }
 
-  /** State of one member. */
+  /** Returns the status of one member. */
   status(endpoint: number): Promise<StatusResponse> {
     return this.#callAt(endpoint, 'Maintenance.Status', {}, limits.etcdCallMs);
   }
@@ -174,7 +174,7 @@ export class EtcdClient {
     await this.#callAt(endpoint, 'Maintenance.Defragment', {}, limits.etcdDefragmentMs);
   }
 
-  /** The next calls go to another member: this one hangs, as far as can be told. */
+  /** Sends the next calls to another member, because the present one seems to hang. */
   rotate(): void {
     this.#avoid(this.#current);
   }
@@ -183,14 +183,14 @@ export class EtcdClient {
     return this.#closed;
   }
 
-  /** Ends every call under way, which then rejects with `SharedLogUnavailableError`, and refuses further ones. */
+  /** Cancels every call in progress, which then rejects with `SharedLogUnavailableError`, and refuses further calls. */
   close(): void {
     this.#closed = true;
     for (const call of [...this.#calls]) call.cancel();
     for (const client of this.#clients) client.close();
   }
 
-  /** Has `close` cancel this call until it is over. */
+  /** Registers a call, so that `close` cancels it while it is in progress. */
   #hold(call: ClientUnaryCall | ClientDuplexStream<object, object>): void {
     this.#calls.add(call);
     call.once('status', () => this.#calls.delete(call));
@@ -216,7 +216,9 @@ export class EtcdClient {
     }
   }
 
-  /** Rejects with `SharedLogUnavailableError` where no member answered in time. */
+  /**
+   * Repeats a call at one member after another. Rejects with `SharedLogUnavailableError` if no member answers in time.
+   */
   async #repeated<R>(
     timeoutMs: number,
     tryMs: number,
@@ -240,7 +242,7 @@ export class EtcdClient {
         if (!isPassing(error)) throw error;
         this.#avoid(at);
         if (performance.now() >= endMs) throw unavailable(error);
-        // All of them refuse at once where none runs.
+        // If no member runs, all members refuse at once.
         if (tries % this.#clients.length === 0) await pause(limits.etcdRetryMs);
         if (performance.now() >= endMs) throw unavailable(error);
       }
@@ -321,17 +323,17 @@ export function codeOf(error: unknown): status | undefined {
     : undefined;
 }
 
-/** Thrown if etcd has no room left. */
+/** Returns whether etcd failed because it has no room left. */
 export function isQuota(error: unknown): boolean {
   return codeOf(error) === status.RESOURCE_EXHAUSTED;
 }
 
-/** Thrown by a compaction up to a revision that another one has passed. */
+/** Returns whether a compaction failed because another one has already passed its revision. */
 export function isCompacted(error: unknown): boolean {
   return codeOf(error) === status.OUT_OF_RANGE;
 }
 
-/** Resolves to null if the lease of the write has ended, which its node learns at the next renewal. */
+/** Resolves to null if the lease of the write has ended. The node notices that at its next renewal. */
 export async function withLease<T>(write: Promise<T>): Promise<T | null> {
   try {
     return await write;

@@ -1,4 +1,4 @@
-/** The keys of a group in etcd, under its prefix. */
+/** Builds and parses the keys of a group in etcd, all of which begin with the group's prefix. */
 
 const SEQ_DIGITS = 12;
 const PART_DIGITS = 3;
@@ -15,7 +15,7 @@ export class EtcdKeys {
   /** Random bytes that a scrub writes, by which it recognizes old write-ahead logs of etcd. */
   readonly marker: Buffer;
   readonly resigned: Buffer;
-  /** Rewritten by a scrub, only to push etcd's write-ahead logs forward. */
+  /** Overwritten repeatedly by a scrub, only to make etcd begin new files of its write-ahead logs. */
   readonly filler: Buffer;
   readonly nodes: Buffer;
   readonly nodesEnd: Buffer;

@@ -1,6 +1,6 @@
 /**
- * The shared log in etcd: slots, who leads, and what nodes say of themselves. Every call states what must hold in the
- * transaction that writes, so that a repeat after a lost answer finds out what became of the first.
+ * Implements the shared log in etcd: the slots, the leader's key, and the status of the nodes. Each transaction that
+ * writes states its preconditions, so that a repeat after a lost answer can tell whether the first attempt succeeded.
  */
 import { randomBytes } from 'node:crypto';
 import type { OnProgress } from '../../group/api.js';
@@ -29,7 +29,7 @@ export interface EtcdLogDeps {
   readonly cipher: SlotCipher;
 }
 
-/** The predecessor of a slot: the first sequence number of the batch before it; 0: none, it is at the trimmed edge. */
+/** The first sequence number of the batch before a slot; 0 if the log was trimmed up to the slot, or begins with it. */
 export type Previous = number;
 
 export class EtcdLog implements SharedLog {
@@ -79,7 +79,7 @@ export class EtcdLog implements SharedLog {
   watch(revision: string, heard: (slots: readonly Slot[]) => void, ended: (error: unknown) => void): () => void {
     const { keys } = this;
     const range = { key: keys.slot(0), rangeEnd: keys.logEnd, revision };
-    // One after the other, since a slot may have parts to fetch.
+    // Answers are handled one after the other, because a slot may have parts to fetch.
     let line: Promise<void> = Promise.resolve();
     const stop = this.client.watch(
       range,
@@ -118,10 +118,10 @@ export class EtcdLog implements SharedLog {
   }
 
   /**
-   * Appends a slot under a fence, and resolves once a majority has it on disk. Rejects with `OwnerLostError` where
-   * another node leads, or wrote there: then it is not in the log and never will be. An answer that does not come is
-   * asked for again until it is known, or until `signal` ends that, which rejects with `SharedLogUnavailableError`:
-   * then the outcome is unknown.
+   * Appends a slot under a fence. Resolves once a majority of the members has the slot on disk. Rejects with
+   * `OwnerLostError` if another node leads, or has written a slot there; then the slot is not in the log and never will
+   * be. A call without an answer is repeated until the outcome is known, or until `signal` aborts; then it rejects with
+   * `SharedLogUnavailableError`, and the outcome is unknown.
    */
   async append(fence: Fence, slot: Slot, previous: Previous, signal?: AbortSignal): Promise<void> {
     const { keys } = this;
@@ -132,7 +132,7 @@ export class EtcdLog implements SharedLog {
       const put = { request_put: { key: partKey, value: this.#cipher.seal(partKey, part) } };
       await this.#untilKnown(() => this.#fenced(fence, [], [put]), signal);
     }
-    // Sealed once: a repeat puts the same bytes, and so knows its own again.
+    // Encrypted once, so that a repeat writes the same bytes and recognizes them as its own.
     const value = this.#cipher.seal(key, plain);
     const isAbsent: Compare = { key, result: 'EQUAL', target: 'CREATE', create_revision: '0' };
     const edge: Compare = {
@@ -144,7 +144,7 @@ export class EtcdLog implements SharedLog {
     const before: Compare = { key: keys.slot(previous), result: 'GREATER', target: 'CREATE', create_revision: '0' };
     const put: RequestOp = { request_put: { key, value } };
     const look: RequestOp[] = [key, keys.leader, keys.trimmed].map((one) => ({ request_range: { key: one } }));
-    // The log may have been trimmed up to this slot, or begun here.
+    // If the previous slot is missing, the log may have been trimmed up to this slot, or begun here.
     for (const follows of previous > 0 ? [before, edge] : [edge]) {
       const compare = [holds(keys, fence), isAbsent, follows];
       const answer = await this.#untilKnown(
@@ -167,7 +167,7 @@ export class EtcdLog implements SharedLog {
       try {
         return await call();
       } catch (error) {
-        // A full etcd may have room again once it was trimmed.
+        // A full etcd may have room again after a trim.
         if (!(error instanceof SharedLogUnavailableError) && !isQuota(error)) throw error;
         if (signal?.aborted === true || this.client.isClosed) {
           throw error instanceof SharedLogUnavailableError
@@ -181,7 +181,7 @@ export class EtcdLog implements SharedLog {
     }
   }
 
-  /** Writes under a fence. Rejects with `OwnerLostError` where it holds no more. */
+  /** Writes under a fence. Rejects with `OwnerLostError` if the fence is no longer valid. */
   async #fenced(fence: Fence, compare: readonly Compare[], success: readonly RequestOp[]): Promise<void> {
     const { succeeded } = await this.client.txn({ compare: [holds(this.keys, fence), ...compare], success });
     if (!succeeded) throw new OwnerLostError('another node leads now');
@@ -216,7 +216,7 @@ export class EtcdLog implements SharedLog {
     if (answer === null) return null;
     const { header, succeeded, responses } = answer;
     if (succeeded) return { revision: header.revision };
-    // An answer that was lost: the first try made it.
+    // An earlier attempt, whose answer was lost, has written the key.
     const found = responses[0]?.response_range?.kvs[0];
     const isOwn = found?.lease === lease && found.value.equals(value);
     return isOwn ? { revision: found!.create_revision } : null;
@@ -238,13 +238,16 @@ export class EtcdLog implements SharedLog {
     return kvs[0] === undefined ? null : JSON.parse(kvs[0].value.toString());
   }
 
-  /** The name of the log, or null where none was begun. */
+  /** Returns the id of the log; null if no log was begun. */
   async clusterId(): Promise<string | null> {
     const { kvs } = await this.client.range({ key: this.keys.cluster });
     return kvs[0]?.value.toString() ?? null;
   }
 
-  /** Begins a log after record `trimmed`, under the leader's fence, where none was begun. */
+  /**
+   * Begins a log after record `trimmed`, under the leader's fence. Rejects with `OwnerLostError` if the fence is no
+   * longer valid, or if a log was begun already.
+   */
   async begin(fence: Fence, clusterId: string, trimmed: number): Promise<void> {
     const { keys } = this;
     const isAbsent: Compare = { key: keys.cluster, result: 'EQUAL', target: 'CREATE', create_revision: '0' };
@@ -301,16 +304,16 @@ export class EtcdLog implements SharedLog {
   }
 
   /**
-   * Writes so much that every member makes a snapshot and begins more files of its write-ahead log than it keeps.
-   * Compacts again and again, so that the database does not grow by what is written. Resolves to random bytes as hex
-   * that were written before: since members delete the oldest files first, a file without them holds nothing that is
-   * older. `onProgress` hears of entries.
+   * Writes entries until every member has made a snapshot and begun more files of its write-ahead log than it keeps.
+   * Compacts repeatedly, so that the entries do not fill the database. Resolves to the marker as hex, random bytes that
+   * were written before the entries: members delete their oldest files first, so once no file contains the marker, no
+   * file contains anything older. Reports the number of written entries to `onProgress`.
    */
   async pushWal({ snapshotEntries, files }: WalSettings, onProgress: OnProgress): Promise<string> {
     const { keys, client } = this;
     const marker = randomBytes(limits.walMarkerBytes);
     await client.put({ key: keys.marker, value: marker });
-    // Few long entries where snapshots are frequent, since the files then need more bytes than entries.
+    // If members make snapshots often, the entries are few and long: the files then need more bytes than entries.
     const bytes = Math.ceil((files * limits.walFileBytes) / snapshotEntries);
     const value = randomBytes(Math.min(limits.walFillBytesMax, Math.max(limits.walFillBytes, bytes)));
     const fileEntries = Math.ceil(limits.walFileBytes / value.length);
@@ -333,7 +336,7 @@ export class EtcdLog implements SharedLog {
       const entryMs = ((performance.now() - startedAt) * atOnce) / count;
       if (entryMs > limits.walSlowMs) atOnce = Math.max(limits.walAtOnceMin, atOnce / 2);
       else if (entryMs < limits.walFastMs) atOnce = Math.min(limits.walAtOnceMax, atOnce * 2);
-      // One step behind, so that no watch loses what it has not yet read.
+      // Compacts one step behind, so that no watch loses changes that it has not read yet.
       const { header } = await client.range({ key: keys.filler, keys_only: true });
       if (before !== null) await this.#compact(before);
       before = header.revision;
@@ -346,10 +349,10 @@ export class EtcdLog implements SharedLog {
     return marker.toString('hex');
   }
 
-  /** Has the database forget what keys were before a revision. */
+  /** Makes the database forget the values that keys had before a revision. */
   async #compact(revision: string): Promise<void> {
     await this.client.compact(revision).catch((error: unknown) => {
-      // The leader trims meanwhile, and compacts further than this.
+      // The leader may have trimmed meanwhile, and compacted further than this.
       if (!isCompacted(error)) throw error;
     });
   }

@@ -1,6 +1,6 @@
 /**
- * The messages of etcd's API that are used, with the numbers of etcd's `rpc.proto` and `kv.proto` (version 3.4 and
- * later). Numbers of 64 bits are decimal text: a lease id exceeds 2^53.
+ * Declares the messages and methods of etcd's API that this project uses, with the field numbers of etcd's `rpc.proto`
+ * and `kv.proto` (version 3.4 and later). Numbers of 64 bits are decimal text, because a lease id exceeds 2^53.
  */
 import { fromJSON, type MethodDefinition, type ServiceDefinition } from '@grpc/proto-loader';
 
@@ -148,7 +148,7 @@ export type MethodName =
   | 'Maintenance.Defragment'
   | 'Auth.Authenticate';
 
-/** Path and codec of a method. */
+/** Returns the path and the codec of a method. */
 export function methodOf(name: MethodName): MethodDefinition<object, object> {
   const [service, method] = name.split('.') as [string, string];
   const definition = definitions[`etcdserverpb.${service}`] as ServiceDefinition;

@@ -1,11 +1,12 @@
 /**
- * A slot as its value in etcd: encrypted with AES-256-GCM under a key that is derived from the group's salt, so that
- * etcd's files never hold a readable hash. The key in etcd is authenticated with it: a value that was moved is refused.
+ * Encodes a slot as its value in etcd, encrypted with AES-256-GCM under a key that is derived from the group's salt, so
+ * that etcd's files never contain a readable hash. The slot's key in etcd is authenticated too: a value that was moved
+ * to another key is refused.
  *
- * Value: u8 version, 12 bytes nonce, ciphertext, 16 bytes tag. Plain text: u8 kind (1: whole, 2: cut into parts), then
- * for a whole one u32 length and the batch, u32 number of redactions, and each: u8 kind, f64 first sequence number, u32
- * count, and so many u32 (distances from the first) or bytes. A slot that is cut holds u32 number of its parts, whose
- * plain texts together are that of a whole one. Little-endian.
+ * Value: u8 version, 12 bytes nonce, ciphertext, 16 bytes tag. Plain text: u8 kind (1: whole, 2: cut into parts). A
+ * whole slot continues with u32 length and the batch, u32 number of redactions, and for each redaction u8 kind, f64
+ * first sequence number, u32 count, and as many u32 (distances from the first) or bytes. A cut slot continues with u32
+ * number of its parts, whose plain texts together are that of a whole slot. Little-endian.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import type { Redaction, Slot } from '../../group/ports/shared-log.js';
@@ -36,7 +37,7 @@ export class SlotCipher {
     return Buffer.concat([Buffer.of(VERSION), nonce, sealed, cipher.final(), cipher.getAuthTag()]);
   }
 
-  /** Throws `DamagedError` where the value is not what was written under `key` by a node with the same salt. */
+  /** Decrypts a value. Throws `DamagedError` if it was not written under `key` by a node with the same salt. */
   open(key: Buffer, value: Buffer): Buffer {
     if (value.length < HEAD_BYTES + TAG_BYTES) throw new DamagedError(`etcd: ${key.toString()} is cut`);
     if (value[0] !== VERSION) {
@@ -56,7 +57,9 @@ export class SlotCipher {
   }
 }
 
-/** The plain text of a slot, or its pieces where it is too long for one value; the first then is the slot's own. */
+/**
+ * Returns the plain text of a slot. If it is too long for one value, `slot` only contains the number of its `parts`.
+ */
 export function encodeSlot({ bytes, redactions }: Slot): { readonly slot: Buffer; readonly parts: readonly Buffer[] } {
   const head = Buffer.allocUnsafe(5);
   head[0] = WHOLE;
@@ -71,12 +74,12 @@ export function encodeSlot({ bytes, redactions }: Slot): { readonly slot: Buffer
   return { slot: Buffer.concat([Buffer.of(CUT), u32(parts.length)]), parts };
 }
 
-/** The number of parts that a slot is cut into; 0 for a whole one. */
+/** Returns the number of parts that a slot is cut into; 0 for a whole slot. */
 export function partsOf(plain: Buffer): number {
   return plain[0] === CUT ? plain.readUInt32LE(1) : 0;
 }
 
-/** Throws `DamagedError` where the plain text of a slot, or of its parts together, makes no sense. */
+/** Decodes the plain text of a whole slot, or of its parts together. Throws `DamagedError` if it is malformed. */
 export function decodeSlot(firstSeq: number, plain: Buffer): Slot {
   try {
     if (plain[0] !== WHOLE) throw new RangeError('unknown kind');

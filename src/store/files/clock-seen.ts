@@ -1,6 +1,6 @@
 /**
- * The last time at which a node ran with a clock that it trusted, in a small file of the data folder. An idle group
- * writes no record that would show the time.
+ * Stores the last time at which a node ran with a clock that it trusted, in a small file of the data folder, because an
+ * idle group writes no record that would show the time.
  */
 import { join } from 'node:path';
 import { replaceFile } from './durable-file.js';

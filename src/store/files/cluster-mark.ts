@@ -1,16 +1,16 @@
 /**
- * The mark in a data folder that names the shared log to which the folder belongs. A node without a cluster reads it
- * too, so this file must not load the client of etcd.
+ * Reads and writes the mark in a data folder that names the shared log to which the folder belongs. A node without a
+ * cluster reads the mark too, so this file must not load the client of etcd.
  */
 import { join } from 'node:path';
 import { replaceFile } from './durable-file.js';
 import { readText } from './small-file.js';
 
-/** Which shared log a data folder belongs to. */
+/** Names the shared log to which a data folder belongs. */
 export interface ClusterMark {
   readonly cluster_id: string;
   readonly node_id: string;
-  /** Present if the folder's log is not the group's, so that a copy of another node's must replace it. */
+  /** Present if the folder's log is not the group's: the next start must replace it with a copy from another node. */
   readonly diverged?: true;
 }
 

@@ -1,5 +1,5 @@
 /**
- * A file that reserves disk space for the few commits that a node must make on a full disk: the claim of its folder at
+ * Reserves disk space, in a file, for the few commits that a node must make on a full disk: the claim of its folder at
  * a start, an operator's change of a peer, and the release of the folder. LMDB does not survive every commit without
  * space, so the space must be reserved in advance.
  */

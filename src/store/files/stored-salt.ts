@@ -1,4 +1,4 @@
-/** The salt of a data folder with a group: the configured salt, or in development the generated one. */
+/** Returns the salt of a data folder with a group: the configured salt, or in development the generated one. */
 import { join } from 'node:path';
 import { limits } from '../../limits.js';
 import { readIfThere } from './small-file.js';

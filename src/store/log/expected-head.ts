@@ -1,6 +1,6 @@
 /**
- * A lower bound of the log's head, stored outside the log in `head.json`. LMDB opens a file of 0 bytes as an empty
- * store; this bound distinguishes a lost log from a new one.
+ * Reads and writes a lower bound of the log's head, stored outside the log in `head.json`. LMDB opens a file of 0 bytes
+ * as an empty store; this bound distinguishes a lost log from a new one.
  */
 import { join } from 'node:path';
 import { DamagedError } from '../../group/ports/storage-errors.js';

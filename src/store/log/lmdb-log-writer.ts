@@ -1,6 +1,6 @@
 /**
- * The single writer of the log in LMDB. Each commit succeeds only while this owner's record is the newest. `owner.ts`
- * claims the ownership; `scrub.ts` overwrites what an erasure leaves behind.
+ * Writes the append log in LMDB, as its single writer. Each commit succeeds only while this owner's record is the
+ * newest. `owner.ts` claims the ownership; `scrub.ts` overwrites what an erasure leaves behind.
  */
 import { IF_EXISTS } from 'lmdb';
 import type { LogWriter, StoredBatch } from '../../group/ports/log.js';

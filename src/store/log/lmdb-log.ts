@@ -1,4 +1,4 @@
-/** The append log in LMDB, for readers of every thread. Its single writer is `lmdb-log-writer.ts`. */
+/** Reads the append log in LMDB, in any thread. Its single writer is `lmdb-log-writer.ts`. */
 import { join } from 'node:path';
 import { ABORT } from 'lmdb';
 import type { LogReader, StoredBatch } from '../../group/ports/log.js';

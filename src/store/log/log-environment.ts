@@ -1,5 +1,6 @@
 /**
- * The LMDB environment of a log: its options, its named databases and the format of its values. Nothing else opens it.
+ * Opens the LMDB environment of a log, and defines its options, its named databases and the format of its values. No
+ * other file opens it.
  */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';

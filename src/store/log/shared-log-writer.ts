@@ -1,7 +1,7 @@
 /**
- * The log of one node of a cluster: LMDB holds all of it, and the log that the nodes share holds what is newest. A
- * leader's turn is committed to the shared log first, which acknowledges it. The local commit follows while the next
- * turn is committed to the shared log. A follower takes slots over. So LMDB never holds a batch that the group does not
+ * Writes the log of one node of a cluster: LMDB holds the whole log, and the shared log holds its newest part. As
+ * leader, the node commits a turn to the shared log first; the local commit runs while the next turn is committed
+ * there. As follower, the node takes slots from the shared log, so LMDB never holds a batch that the group does not
  * have.
  */
 import { IdTags } from '../../core/tables/id-tags.js';
@@ -17,16 +17,19 @@ export interface SlotAppender {
   append(fence: Fence, slot: Slot, previous: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** Called with the batches that the leader wrote. */
+/** Calls from the writer to the rest of the node, made while the node leads. */
 export interface SharedLogHooks {
   readonly appended: (firstSeq: number) => void;
-  /** A record was replaced. */
+  /** Called when a record was replaced. */
   readonly redacted: (seq: number) => void;
-  /** Rejects with `ScrubDeferredError` where no scrub may begin now. */
+  /** Rejects with `ScrubDeferredError` if no scrub may begin now. */
   readonly mayScrub: () => Promise<void>;
-  /** LMDB could not store a batch that the shared log has acknowledged: the state is ahead of this node's files. */
+  /**
+   * Called if LMDB could not store a batch that the shared log has acknowledged: the state is then ahead of this node's
+   * files.
+   */
   readonly storeFailed: (error: unknown) => void;
-  /** Carries a scrub to the other nodes, after this node's own. */
+  /** Extends a scrub to the other nodes, after this node's own files. */
   readonly scrubElsewhere: (signal?: AbortSignal) => Promise<void>;
 }
 
@@ -46,7 +49,7 @@ export class SharedLogWriter implements LogWriter {
   /** Ends the wait for an outcome that stays unknown. */
   #ending = new AbortController();
   #appending: Promise<void> = Promise.resolve();
-  /** The newest local commit of a turn. Once it rejects, no append is taken. */
+  /** The newest local commit of a turn. Once it rejects, no further append is accepted. */
   #storing: Promise<void> = Promise.resolve();
   #storingFrom: number | null = null;
   #storeError: unknown = null;
@@ -70,13 +73,13 @@ export class SharedLogWriter implements LogWriter {
     return this.#fence;
   }
 
-  /** Appends are taken from here on, under this fence. */
+  /** Accepts appends from now on, under this fence. */
   lead(fence: Fence): void {
     this.#fence = fence;
     this.#ending = new AbortController();
   }
 
-  /** No append is taken any more. One whose outcome is unknown is given up. */
+  /** Accepts no further append, and gives up an append whose outcome is unknown. */
   follow(): void {
     this.#fence = null;
     this.#ending.abort();
@@ -107,7 +110,9 @@ export class SharedLogWriter implements LogWriter {
     return this.#storing;
   }
 
-  /** Resolves once no append and no local commit is under way. The node continues with what LMDB holds then. */
+  /**
+   * Resolves once no append and no local commit is in progress. The node then continues with the log that LMDB holds.
+   */
   async settled(): Promise<void> {
     await this.#appending.catch(() => undefined);
     await this.#storing.catch(() => undefined);
@@ -116,7 +121,9 @@ export class SharedLogWriter implements LogWriter {
     this.#storeError = null;
   }
 
-  /** Rewrites alone are of this node only: no turn makes any without a batch. */
+  /**
+   * Without a batch, the rewrites apply to this node only; a turn that rewrites batches always has a batch of its own.
+   */
   append(batch: StoredBatch | null, rewrites: readonly StoredBatch[]): Promise<void> {
     const appended = this.#append(batch, rewrites);
     this.#appending = appended;
@@ -127,7 +134,7 @@ export class SharedLogWriter implements LogWriter {
     const fence = this.#fence;
     if (fence === null) throw new OwnerLostError('this node does not lead');
     if (this.#storeError !== null) throw this.#storeError;
-    // Redactions are made from stored batches.
+    // Redactions are computed from stored batches.
     if (batch === null || rewrites.length > 0) await this.#storing;
     if (batch === null) return this.local.append(batch, rewrites);
     const previous = this.#storingFrom ?? Math.max(0, this.local.newestFirstSeq);
@@ -161,7 +168,7 @@ export class SharedLogWriter implements LogWriter {
     }
   }
 
-  /** Takes over slots that follow the newest batch, in their order, and resolves once they are on this node's disk. */
+  /** Stores slots that follow the newest batch, in their order. Resolves once they are on this node's disk. */
   async take(slots: readonly Slot[]): Promise<void> {
     let plain: StoredBatch[] = [];
     for (const { firstSeq, bytes, redactions } of slots) {
@@ -177,7 +184,7 @@ export class SharedLogWriter implements LogWriter {
     if (plain.length > 0) await this.local.appendAll(plain);
   }
 
-  /** Whether a slot makes the log forget whom it was to erase: a snapshot from before would bring the player back. */
+  /** Returns whether the log forgets an erased player with this slot: an older snapshot would bring the player back. */
   forgets({ redactions }: Slot): boolean {
     return redactions.some((redaction) => {
       if (redaction.type === 'bytes') return true;
@@ -212,7 +219,10 @@ export class SharedLogWriter implements LogWriter {
     return this.#tags.of(eventId);
   };
 
-  /** The part of a batch from which another node makes the same new batch; the bytes where the part is not enough. */
+  /**
+   * Returns a redaction from which another node makes the same new batch: the replaced records, or else the whole
+   * batch.
+   */
   #redactionOf(rewrite: StoredBatch): Redaction {
     const { firstSeq } = rewrite;
     const bytes = { type: 'bytes', ...rewrite } as const;

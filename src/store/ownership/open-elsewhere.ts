@@ -1,6 +1,6 @@
 /**
- * Opens the log of a data folder in another process. LMDB then sees the newest commit again if another process had
- * hidden it.
+ * Opens the log of a data folder in another process. LMDB in this process then sees the newest commit again, if another
+ * process had hidden it.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,7 +1,7 @@
 /**
- * The record of a data folder's owner, a plain file `owner-<epoch>.json`. Every process reads it before it opens LMDB,
- * whose table of readers cannot distinguish processes of two PID namespaces. The record with the highest epoch is
- * valid.
+ * Reads and writes the record of a data folder's owner, a plain file `owner-<epoch>.json`. Every process reads the
+ * record before it opens LMDB, whose table of readers cannot distinguish processes of two PID namespaces. The record
+ * with the highest epoch is valid.
  */
 import { randomUUID } from 'node:crypto';
 import { closeSync, linkSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:fs';

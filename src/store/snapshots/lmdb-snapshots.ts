@@ -1,6 +1,6 @@
 /**
- * Snapshots, each in its own LMDB environment `snapshot-<seq>`: built under a temporary name, synced, renamed. LMDB
- * pages have no checksum, so every value has one over its index, its key and its bytes.
+ * Stores snapshots, each in an LMDB environment `snapshot-<seq>` of its own, which is built under a temporary name,
+ * synced and renamed. LMDB pages have no checksum, so every value has a checksum over its index, its key and its bytes.
  */
 import { closeSync, existsSync, fdatasyncSync, openSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';

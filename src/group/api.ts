@@ -1,7 +1,7 @@
 /**
- * The interface of a group for the layers above it (HTTP, operator command): commands, which are durable once they
- * resolve, and views, which are synchronous reads of memory. No layer above sees state, records, store or pools. Times
- * are in ms since 1970.
+ * Declares the interface of a group for the layers above it (HTTP, operator command): commands, which are durable once
+ * they resolve, and views, which are synchronous reads of memory. No layer above sees state, records, store or pools.
+ * Times are in ms since 1970.
  */
 import type { DecideDispute, EventSubmission, Registration } from '../core/commands.js';
 import type { EventTypeName } from '../core/evidence/event-types.js';

@@ -1,4 +1,4 @@
-/** The calls of a group: sends commands to the actor and work to the pool, each with its answer or its refusal. */
+/** Sends commands to the actor of a group and work to its pool, and returns the answer or the refusal of each. */
 import { granted, type Outcome, type Refusal, refused } from '../errors.js';
 import type { Resolve } from './actor/effects.js';
 import type { GroupLoop } from './actor/loop.js';

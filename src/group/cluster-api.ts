@@ -1,4 +1,7 @@
-/** A node within its cluster, as its callers and its operator see it. Times in ms since 1970. */
+/**
+ * Declares what the callers and the operator of a node see of its cluster, and the operator's commands on the cluster.
+ * Times are in ms since 1970.
+ */
 import type { Outcome } from '../errors.js';
 import type { Scrubbed, WalSettings } from './ports/shared-log.js';
 

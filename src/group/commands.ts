@@ -1,4 +1,4 @@
-/** The commands of a group's actor, and the answers to each. */
+/** Declares the commands of a group's actor, the answer to each, and the format of records that a command needs. */
 import type {
   AllowPlayer,
   ChangeOrigin,
@@ -33,8 +33,8 @@ export interface Located {
 }
 
 /**
- * No event of a submission was decided, because some may repeat others. Send it again with the log's answers about
- * these.
+ * No event of a submission was decided, because some events may repeat others. The caller reads the log about these
+ * `checks` and sends the submission again with the answers.
  */
 export interface RepeatsUnknown {
   readonly type: 'repeats_unknown';
@@ -107,12 +107,13 @@ export interface Answers {
 export type Answer = Answers[keyof Answers];
 
 /**
- * Formats of the records that commands write: a release that adds a type of record, or a member to one, raises the
- * number of the cluster's format and names it here for the commands that write it. All are of the first one today.
+ * The format of the records that a command writes, if it is not format 1. A release that adds a type of record, or a
+ * member to a type, raises the format of the cluster and enters the new number here for the commands that write such
+ * records. No command needs a newer format today.
  */
 const commandFormats: Partial<Record<Command['type'], number>> = {};
 
-/** The format that every node of a group has to read before the command may be carried out. */
+/** Returns the format of records that every node of a group must read before the command may be carried out. */
 export function formatOfCommand(type: Command['type']): number {
   return commandFormats[type] ?? 1;
 }

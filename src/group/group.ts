@@ -1,6 +1,6 @@
 /**
- * The group as the layers above see it: a thin shell that connects the actor to the log, the pool, the clock and the
- * random source. It contains no rules; it only waits for results.
+ * Implements `GroupApi`: passes commands to the actor and long reads to the pool, and answers views from the state in
+ * memory. It contains no rules.
  */
 import { hash } from 'node:crypto';
 import type { DecideDispute, EventSubmission, Registration } from '../core/commands.js';

@@ -1,8 +1,10 @@
-/** The refusals with which a group admits nothing, or not this command. */
+/**
+ * Creates the refusals for commands that a group cannot accept at present, such as in an overload or without a leader.
+ */
 import { type Refusal, refused } from '../errors.js';
 import { limits } from '../limits.js';
 
-/** Nothing is admitted: not yet, or no longer. */
+/** For a group that admits nothing: it is not open yet, or no longer. */
 export function notThere(): Refusal {
   return refused('dependency_unavailable');
 }
@@ -11,7 +13,7 @@ export function overloaded(): Refusal {
   return refused('overloaded');
 }
 
-/** The clock is ahead of the elapsed time: `clock-guard.ts`. */
+/** For a node whose wall clock is ahead, see `clock-guard.ts`. */
 export function clockAhead(): Refusal {
   const text = 'the clock of this node jumped ahead: reads are answered, writes are refused';
   const details = { reason: 'clock_ahead' };
@@ -24,14 +26,14 @@ export function diskLow(): Refusal {
   return refused('dependency_unavailable', { text, details, retryAfterS: limits.diskRetryAfterS });
 }
 
-/** For a node of a cluster: only the leader decides, and there is none, or it cannot be reached. */
+/** For a node of a cluster that has no leader, or cannot reach the leader. Only the leader decides. */
 export function noLeader(): Refusal {
   return refused('no_leader', { retryAfterS: limits.noLeaderRetryAfterS });
 }
 
 /**
- * The leader cannot reach the shared log. `isUnknown`: the command may be recorded nevertheless; a repetition finds out
- * by `event_id`.
+ * For a leader that cannot reach the shared log. `isUnknown`: the command may be recorded nevertheless; a repeated
+ * event is recognized by its `event_id`.
  */
 export function logUnreachable(isUnknown = false): Refusal {
   const text = isUnknown
@@ -41,7 +43,7 @@ export function logUnreachable(isUnknown = false): Refusal {
   return refused('dependency_unavailable', { text, details, retryAfterS: limits.noLeaderRetryAfterS });
 }
 
-/** A node of an older release could not read what the command writes. */
+/** For a command that writes records which a node of an older release could not read. */
 export function mixedReleases(): Refusal {
   const text = 'a node of the group runs an older release; this command is accepted once all nodes are upgraded';
   return refused('dependency_unavailable', { text, details: { reason: 'mixed_releases' } });

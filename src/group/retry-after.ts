@@ -1,9 +1,10 @@
-/** Computes `Retry-After` of a refusal for each server. */
+/** Computes the `Retry-After` header of a refusal, alike for every HTTP server of the node. */
 import { errors, type Refusal } from '../errors.js';
 import { limits } from '../limits.js';
 
 /**
- * Seconds, if the status of the refusal (429, 503) has the header; the default of `limits` if the refusal names none.
+ * Returns the seconds, or the default of `limits` if the refusal names none; undefined if the status of the refusal
+ * (other than 429 and 503) does not have the header.
  */
 export function retryAfterOf({ code, retryAfterS }: Refusal): number | undefined {
   const { status } = errors[code];

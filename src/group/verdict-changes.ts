@@ -1,4 +1,4 @@
-/** The change feed as its readers see it: rows, positions, and the calls of a listener. */
+/** Declares the change feed as its readers see it: rows, positions, and the listener. */
 
 /** One published player: its row of a frame as JSON (`toldPlayerSchema` of the contract), or null if it was erased. */
 export interface ChangeRow {
@@ -10,7 +10,7 @@ export interface ChangeRow {
    * changed, those of the peers that receive the row.
    */
   readonly peers?: readonly number[];
-  /** The row is sent to these peers only. */
+  /** Set if the row is sent to `peers` only. */
   readonly quiet?: true;
 }
 

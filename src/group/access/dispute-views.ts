@@ -1,4 +1,7 @@
-/** Disputes as the operator sees them, with peers by their ids. */
+/**
+ * Converts a dispute to the view that the operator sees: peer numbers become ids, and the peers that reported the
+ * player are added.
+ */
 
 import type { Dispute } from '../../core/registers/disputes.js';
 import { reportersOf } from '../../core/rules/decide-dispute.js';

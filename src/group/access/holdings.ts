@@ -1,4 +1,7 @@
-/** Everything that the state holds of one player, as of one record: chains in the log, sums, score and disputes. */
+/**
+ * Collects what the state holds about one player, as of one record: the heads of its chains in the log, decayed sums,
+ * score, disputes and allow-list entry. The events themselves are only in the log.
+ */
 import { asOfTime, decayed, decayFactorFor } from '../../core/evidence/decay.js';
 import { subjectHex } from '../../core/hashing/pseudonym.js';
 import type { AllowEntry } from '../../core/registers/allow-list.js';

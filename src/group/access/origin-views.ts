@@ -1,4 +1,4 @@
-/** Origins as the operator sees them. */
+/** Converts an origin to the view that the operator sees, with the peers that carry it and its published weight. */
 
 import type { Origin } from '../../core/registers/origins.js';
 import type { GroupState } from '../../core/state.js';

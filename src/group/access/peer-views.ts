@@ -1,4 +1,7 @@
-/** Peers as the layers above see them, and what the newest computation of weights found about them. */
+/**
+ * Converts peers to the views that the layers above see, and looks up what the newest computation of weights found
+ * about them.
+ */
 import type { WitnessPair } from '../../core/relations.js';
 import type { GroupState } from '../../core/state.js';
 import type { Peer } from '../../core/tables/peers.js';

@@ -1,7 +1,7 @@
 /**
- * The actor of one group, which is the only owner of the group's state. It has no promises, no clock and no I/O: method
- * calls tell it what happened, and it returns effects, which a thin shell carries out. One turn is in flight at a time;
- * its answers leave once it is durable.
+ * Implements the actor of one group, the only owner of the group's state. It has no promises, no clock and no I/O:
+ * `loop.ts` calls its methods to report what happened, and carries out the effects that they return. One turn is in
+ * flight at a time, and its answers are returned once the turn is durable.
  */
 
 import type { GroupBounds } from '../../core/commands.js';
@@ -34,7 +34,7 @@ export class GroupActor<T> {
   readonly #redactor: Redactor;
   /** Answers that wait until bytes are out of the log. */
   #removals: Removal<T>[] = [];
-  /** True once these answers no longer wait. */
+  /** True once answers no longer wait for removals. */
   #givenUp = false;
   /** True if the turn in flight records an erasure as complete, which is not durable yet. */
   #endsErasure = false;
@@ -88,7 +88,7 @@ export class GroupActor<T> {
     return this.#inFlight === null && this.state.lastSeq === this.#durableSeq && !this.#redactor.busy;
   }
 
-  /** True if the batch follows what is applied. */
+  /** True if the batch directly follows the applied records. */
   precedes(stored: StoredBatch): boolean {
     return batchFrom(stored).follows(this.#chain, this.state.lastSeq);
   }
@@ -110,7 +110,7 @@ export class GroupActor<T> {
 
   /**
    * Makes room for a command of a holder with few events by refusing commands of a holder with more; returns the
-   * answers to those.
+   * answers to the refused commands.
    */
   makeRoomFor(envelope: Envelope<Command, T>): Effect<T>[] {
     return this.#mailbox.pushOutFor(envelope).map(({ token, events }) => {

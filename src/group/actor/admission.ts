@@ -1,8 +1,8 @@
 /**
- * Decides whether further events are admitted, by the work that waits before them. A calm node admits a burst. Once its
- * queue has filled up, the node is overloaded: from then on little may wait, so that admitted events are answered soon
- * and all others are refused at once; a holder below its share is still admitted. The node is calm again after it was
- * idle for a short time, or after it had to refuse nothing for a while.
+ * Decides whether further events are admitted, by the time that the events before them will take. Once its queue has
+ * filled up, the node is overloaded: few events may wait, so that admitted ones are answered soon, and all others are
+ * refused at once, except those of a holder below its share. The overload ends after a short idle time, or after a
+ * while without refusals.
  */
 import { limits } from '../../limits.js';
 import type { Holder } from '../holder.js';
@@ -36,8 +36,8 @@ export class Admission {
   }
 
   /**
-   * True if `more` events of a holder are admitted, before which `before` events have their turn; `own` of those are of
-   * the same holder and not admitted yet. A refusal starts an overload, or prolongs it.
+   * True if `more` events of a holder are admitted. `before`: number of events that have their turn earlier; `own`:
+   * those of them that are of the same holder and not admitted yet. A refusal starts an overload, or prolongs it.
    */
   admits(before: number, more: number, holder: Holder, own = 0): boolean {
     if (before <= limits.eventsAheadAlways || this.hasRoom(holder, own + more)) return true;

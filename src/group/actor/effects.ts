@@ -1,4 +1,7 @@
-/** The effects that the actor requests from its loop. */
+/**
+ * Declares the effects that the actor returns and `loop.ts` carries out: commits, answers, counts of decided events,
+ * and the steps of a redaction.
+ */
 import type { Answer } from '../commands.js';
 import type { StoredBatch } from '../ports/log.js';
 import type { RedactorStep } from '../removal/redactor.js';

@@ -1,7 +1,7 @@
 /**
- * Carries out the actor's effects: one commit in flight, answers when they may leave, work for the pool, snapshots when
- * they are due. A failed commit has an unknown outcome and therefore ends everything: nothing is answered after it, and
- * recovery finds out the outcome.
+ * Runs the actor: takes turns, commits one batch at a time, sends answers once they are permitted, passes work to the
+ * pool, and starts snapshots when they are due. A failed commit has an unknown outcome and ends the loop: it answers
+ * nothing afterwards, and recovery finds out the outcome.
  */
 import { NONCE_BYTES } from '../../core/records/batch.js';
 import type { GroupState } from '../../core/state.js';
@@ -176,13 +176,13 @@ export class GroupLoop {
     return this.#stalled;
   }
 
-  /** From now on this node decides. */
+  /** Makes this node decide from now on. */
   lead(): void {
     this.#leading = true;
     this.writableChanged();
   }
 
-  /** From now on another node decides: every caller that waits for a decision is told so. */
+  /** Stops this node from deciding, because another node does: every command that waits for a decision is refused. */
   follow(): void {
     this.#leading = false;
     this.#setRemovals();

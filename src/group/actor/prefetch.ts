@@ -1,6 +1,6 @@
 /**
- * Prefetches the memory that the decisions of a turn's events read, for many events at a time: overlapping reads take
- * little longer than one, while event by event each would wait for its own.
+ * Prefetches the memory that the decisions about a turn's events will read. It looks up many events together, because
+ * overlapping reads of memory take little longer than a single one.
  */
 import type { EventSubmission } from '../../core/commands.js';
 import type { GroupState } from '../../core/state.js';

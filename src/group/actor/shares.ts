@@ -1,7 +1,7 @@
 /**
- * Number of events of each holder that were recently admitted. A holder below its share is admitted while others are
- * refused, so that a holder that floods the node does not lock others out. The class has no clock: `endPeriod` is
- * called as time passes.
+ * Counts the recently admitted events of each holder. A holder below its share is admitted while others are refused, so
+ * that a holder that floods the node does not lock others out. The class has no clock: the caller ends each period by
+ * `endPeriod`.
  */
 import { limits } from '../../limits.js';
 import type { Holder } from '../holder.js';
@@ -14,8 +14,8 @@ export class Shares {
   #total = 0;
 
   /**
-   * True if `more` events of a holder take precedence: with them it stays below a part of the mean, or below two
-   * batches.
+   * True if `more` events of a holder take precedence: with these events the holder stays below a part of the mean, or
+   * below two batches.
    */
   hasRoom(holder: Holder, more: number): boolean {
     const recent = this.#recent.get(this.#counted(holder)) ?? 0;

@@ -1,4 +1,7 @@
-/** One turn of the actor: decides commands in order, applies their records at once and collects them in one batch. */
+/**
+ * Decides the commands of one turn in order, applies their records to the state at once, and collects the records in
+ * one batch.
+ */
 
 import type { EraseSubject, GroupBounds, SubmitEvents, WithdrawEvent } from '../../core/commands.js';
 import type { Decision } from '../../core/decision.js';

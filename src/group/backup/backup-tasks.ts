@@ -1,4 +1,4 @@
-/** The tasks and results of backup and restore, independent of the process that runs them. */
+/** Declares the tasks and results of backup and restore, independent of the process that runs them. */
 
 export interface BackupTask {
   readonly dataDir: string;

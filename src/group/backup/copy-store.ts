@@ -1,6 +1,7 @@
 /**
- * Copies a log while its owner writes, and ends with the log as of one record. Batches that an erasure rewrites
- * meanwhile are read again, so that the backup has no half of an erasure and no byte that had left the log by then.
+ * Copies a log while its owner continues to write; the copy is the log as of one record. Batches that an erasure
+ * rewrites meanwhile are read again, so that the copy contains neither half of an erasure nor a byte that had already
+ * left the log.
  */
 import { type Batch, chainStart } from '../../core/records/batch.js';
 import type { LogRecord } from '../../core/records/records.js';

@@ -1,7 +1,7 @@
 /**
- * Restores a log from a backup without what left the log that it replaces. Records that are tombstones there are
- * written as tombstones. Erasures and withdrawals after the backup are applied again, in their order and at their
- * times.
+ * Restores a log from a backup, and removes what was already removed from the log that it replaces: records that are
+ * tombstones there are written as tombstones, and erasures and withdrawals after the backup are applied again, in their
+ * order and at their times.
  */
 
 import { Bits } from '../../core/bits.js';

@@ -1,7 +1,7 @@
 /**
- * Source of the verdict stream. While there are readers, it repeatedly asks the replica for the changes of the durable
- * log. In a group of several peers it asks only at whole intervals, so that the time of a change does not reveal whose
- * event caused it. Only the newest changes stay in memory, for readers that resume; the rest is walked in the pool, one
+ * Supplies the verdict stream. While the stream has readers, asks the replica repeatedly for the changes in the durable
+ * log; in a group of several peers only at whole intervals, so that the time of a change does not reveal whose event
+ * caused it. Only the newest changes stay in memory, for readers that resume; older ones are read in the pool, one
  * piece at a time.
  */
 
@@ -31,7 +31,10 @@ export class VerdictFeed implements VerdictChanges {
   readonly #deps: FeedDeps;
   readonly #ring = new ChangeRing(limits.streamRingRows);
   readonly #listeners = new Set<FeedListener>();
-  /** Walks in progress that others may share, and the last of their queue, because the pool gets one at a time. */
+  /**
+   * Walks in progress, whose results several readers may share, and the last walk of the queue: the pool gets one at a
+   * time.
+   */
   readonly #walks = new Map<string, Promise<ChangeWalk | 'forgotten' | null>>();
   #line: Promise<unknown> = Promise.resolve();
   /** Null while there are no readers. */
@@ -39,10 +42,10 @@ export class VerdictFeed implements VerdictChanges {
   #isBegun = false;
   #mark: FeedPosition | null = null;
   #erasedAt = 0;
-  /** Upper bound of what the interval `#interval` publishes. */
+  /** Record and time up to which the interval `#interval` publishes. */
   #reach = { upTo: -1, asOf: 0 };
   #interval = -1;
-  /** State as of which the newest piece was requested, and whether more is left. */
+  /** Record and time for which the newest piece was requested, and whether more is left. */
   #askedSeq = -1;
   #askedAt = -1;
   #more = true;

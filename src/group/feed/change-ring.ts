@@ -1,6 +1,6 @@
 /**
- * The newest published changes, only the last of each player, so that a reader with a short disconnection resumes from
- * memory. Bounded in rows. An erased player is removed at once.
+ * Stores the newest published changes in memory, only the last one of each player, so that a reader can resume after a
+ * short disconnection. The number of rows is bounded, and an erased player is removed at once.
  */
 import type { ChangeRow } from '../verdict-changes.js';
 

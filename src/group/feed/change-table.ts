@@ -1,6 +1,6 @@
 /**
- * The last published values of each player and the changes since: columns by the row of a state, updated record by
- * record. Publishes values and not events, so a player that changed twice is published once.
+ * Stores the last published values of each player and finds the changes since: columns by the row of a state, updated
+ * record by record. Values are published instead of events, so a player that changed twice is published once.
  */
 
 import { KEY_WORDS } from '../../core/columns/packed-keys.js';
@@ -26,7 +26,7 @@ export interface ChangeSteps {
   readonly fixed?: true;
 }
 
-/** Rows of the state that a record after some other one may have changed; `all`: any. */
+/** The rows of the state that records after a certain one may have changed; `all` if any row may have changed. */
 export type TouchedRows = ReadonlySet<number> | 'all';
 
 /** Bounds of one call: rows published, rows read, and changed rows that are tracked one by one. */
@@ -67,7 +67,10 @@ function rowOf(subject: string | null, state: GroupState): number | null {
   return subject === null ? null : state.subjects.find(subjectBytes(subject));
 }
 
-/** The row whose values a record may change; null if no row changes; below 0 if the player no longer exists. */
+/**
+ * Returns the row whose values a record may change, below 0 if the state no longer has the player. `all`: any row may
+ * change; `erased`: the record erases a player; null: no row changes.
+ */
 export function reachOf(record: LogRecord, state: GroupState): number | 'all' | 'erased' | null {
   switch (record.type) {
     case 'event_accepted':
@@ -186,8 +189,8 @@ export class ChangeTable {
   }
 
   /**
-   * Returns the rows, from row `from` on, that a reader lacks who was told the values of `asOf` by another node:
-   * `touched` are those that a record has changed since. The steps must be fixed.
+   * Returns the rows, from row `from` on, that are missing for a reader that received the values of `asOf` from another
+   * node. `touched`: the rows that a record has changed since then. The steps must be fixed.
    */
   walkElsewhere(from: number, touched: TouchedRows, asOf: AsOf): ChangeWalk {
     return this.#walk(from, (row) => {
@@ -225,8 +228,8 @@ export class ChangeTable {
   }
 
   /**
-   * Reads changed rows in the order of their change. A pending sweep gets its share of the piece, however many they
-   * are.
+   * Reads changed rows in the order of their change. A pending sweep gets half of the piece, however many changed rows
+   * there are.
    */
   #lookAtTouched(asOf: AsOf, upToAt: number, position: number, rows: ChangeRow[]): void {
     const isSweeping = this.#sweep !== null || this.#sweepDue;
@@ -243,7 +246,7 @@ export class ChangeTable {
     this.#lap = null;
   }
 
-  /** Marks everything known then as published, unless erased players wait. */
+  /** Marks everything up to the given record and time as published, unless erased players wait. */
   #reached({ seq, asOf: upToAt }: ChangesUpTo): void {
     if (this.#erased.length > 0 || seq < (this.#upTo?.seq ?? 0)) return;
     this.#upTo = { seq, asOf: upToAt };

@@ -1,7 +1,7 @@
 /**
  * Decides whether the wall clock is so far ahead that nothing may be written with its time: a single event with such a
- * time would devalue all later evidence until that time has come. The guard holds the rule; the clock and the earlier
- * times are arguments.
+ * time would devalue all later evidence until that time has come. It contains only the rule; the clock and earlier
+ * times are passed in.
  */
 import { limits } from '../../limits.js';
 import type { Clock, Timers } from '../ports/clock.js';
@@ -22,7 +22,7 @@ export interface ClockGuardDeps {
 /** The clock guard of a running node. */
 export class ClockGuard {
   readonly #deps: ClockGuardDeps;
-  /** The wall clock and the elapsed time at the last check that found both in step. */
+  /** The wall clock and the elapsed time at the last check that did not find the wall clock ahead. */
   #rightAt: number;
   #rightElapsed: number;
   /** The newest time of a right clock: a clock that was set back may return to it. */

@@ -1,6 +1,6 @@
 /**
- * The watermark of free disk space: below it the group refuses writes and continues with reads until there is room
- * again. It holds the rule and the last result; a port reads the space.
+ * Watches the free disk space: below the watermark the group refuses writes, and continues to answer reads, until there
+ * is room again. The class owns the rule and the last result; a port measures the space.
  */
 import { limits } from '../../limits.js';
 import type { Timers } from '../ports/clock.js';

@@ -1,4 +1,7 @@
-/** The heads of the chains of a subject's records, from which listings and withdrawals start. */
+/**
+ * Declares the heads of a player's chains. A chain links the records of one pair of peer and player in the log;
+ * listings and withdrawals follow it from its head, the newest record.
+ */
 
 /** The head of the chain of one pair. */
 export interface ChainHead {

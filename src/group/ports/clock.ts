@@ -1,4 +1,4 @@
-/** Time as a port, so that a simulation can control it. */
+/** Declares the clock and the timers as ports, so that a simulation can control time. */
 
 /** The wall clock, so that a simulation can control it. */
 export interface Clock {

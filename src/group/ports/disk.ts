@@ -1,4 +1,7 @@
-/** The disk under the data folder, as a group needs it. */
+/**
+ * Declares the disk under the data folder as a port: its free space, the space that the store takes, and the reserve
+ * for commits on a full disk.
+ */
 
 /** Free space of the disk under the data folder, and the space that the store takes. All in bytes. */
 export interface DiskUse {

@@ -1,4 +1,7 @@
-/** The append log, as a group needs it. Bytes are opaque here: `core/records` defines their format. */
+/**
+ * Declares the append log as a port: its reader and its single writer. The bytes of batches are opaque here;
+ * `core/records` defines their format.
+ */
 
 /** One batch of records as stored: the key is the sequence number of its first record. */
 export interface StoredBatch {
@@ -31,15 +34,14 @@ export interface LogWriter extends LogReader {
   readonly epoch: number;
   /**
    * Writes one new batch (null: none) and replaces earlier ones, all in one transaction, and resolves once no power cut
-   * can undo the batch. A group on several nodes has the batch then, and `stored` waits for the file of this node.
-   * Rejects with `OwnerLostError` if another owner took over: nothing was written, unless that owner found
-   * the batch in transit and applied it. With any other error the outcome is unknown: the caller must stop and leave it
-   * to recovery.
+   * can undo the batch. In a cluster, the shared log has the batch then, and `stored` waits for the file of this node.
+   * Rejects with `OwnerLostError` if another owner took over: nothing was written, unless that owner found the batch in
+   * transit and applied it. With any other error the outcome is unknown: the caller must stop and leave it to recovery.
    */
   append(batch: StoredBatch | null, rewrites: readonly StoredBatch[]): Promise<void>;
   /**
    * Resolves once the files of this node hold every batch that was appended. In a cluster other machines make a batch
-   * durable, and the own file follows by at most one batch. Rejects if the file could not be written.
+   * durable, and this node's file follows by at most one batch. Rejects if the file could not be written.
    */
   stored(): Promise<void>;
   /**

@@ -1,4 +1,4 @@
-/** The metrics of a group, as a port. */
+/** Declares the port to which a group reports measurements, such as for metrics. */
 
 /** Receives the measurements of a group. Called on the hot path: implementations only count. */
 export interface GroupObserver {

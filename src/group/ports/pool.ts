@@ -1,4 +1,7 @@
-/** Work of a group off the main thread: the pool, and the messages in both directions. */
+/**
+ * Declares the pool as a port: the work that a group passes to other threads, and the requests and results of that
+ * work.
+ */
 
 import type { RepeatCheck, RepeatFound } from '../../core/commands.js';
 import type { PairRecord } from '../../core/records/pair-records.js';

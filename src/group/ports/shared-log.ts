@@ -1,9 +1,9 @@
 /**
- * The log that the nodes of a cluster share, as a group needs it: ordered slots, which only the leader appends, and the
- * leader itself. Bytes of batches are opaque here.
+ * Declares the log that the nodes of a cluster share, as a port: ordered slots, which only the leader appends, the
+ * leader itself, and the status of the nodes. The bytes of batches are opaque here.
  */
 
-/** The records of a batch that a turn replaced; their new content follows from each record. */
+/** The records of a stored batch that a turn replaced. The new content of each record follows from its old content. */
 export type Redaction =
   | { readonly type: 'records'; readonly firstSeq: number; readonly seqs: readonly number[] }
   /** The new batch itself, if it does not follow from the old one. */
@@ -17,7 +17,7 @@ export interface Slot {
   readonly redactions: readonly Redaction[];
 }
 
-/** The right to append, which lasts as long as the leader's key is the one that was written then. */
+/** The right to append. It lasts as long as the leader's key still has this create revision. */
 export interface Fence {
   /** Grows from leader to leader. */
   readonly revision: string;
@@ -30,13 +30,13 @@ export interface Scrubbed {
   readonly complete: boolean;
   readonly detail: string;
   /**
-   * Hex of random bytes that were written before the scrub pushed the write-ahead logs on: a file that still holds them
-   * may also hold what was erased before. Null where an older release made the scrub.
+   * Hex of random bytes that the scrub wrote before it made etcd begin new write-ahead logs: a file that still contains
+   * them may also contain data that was erased earlier. Null if an older release made the scrub.
    */
   readonly marker: string | null;
 }
 
-/** Settings of etcd's members, as far as a scrub has to know them. */
+/** The settings of etcd's members that a scrub needs. */
 export interface WalSettings {
   /** `--snapshot-count`. */
   readonly snapshotEntries: number;
@@ -44,7 +44,7 @@ export interface WalSettings {
   readonly files: number;
 }
 
-/** Why a leader gave its lead up. */
+/** States that a leader gave up its leadership, and why. */
 export interface Resignation {
   readonly fence: Fence;
   readonly cause: string;
@@ -55,7 +55,7 @@ export interface LeaderView {
   readonly url: string;
   /** ms since 1970, by the leader's clock. */
   readonly since: number;
-  /** Why the leader before leads no more. */
+  /** The reason why the previous leader no longer leads. */
   readonly cause: string;
   readonly fence: Fence;
 }
@@ -63,7 +63,7 @@ export interface LeaderView {
 /** The content of the shared log as of one time, which is not before the call. */
 export interface SharedView {
   readonly leader: LeaderView | null;
-  /** Slots from the requested one on, in order; empty if it does not exist yet. */
+  /** Slots from the requested one on, in order; empty if the requested slot does not exist yet. */
   readonly slots: readonly Slot[];
   /** Slots up to this record were deleted. */
   readonly trimmed: number;
@@ -103,11 +103,11 @@ export interface SharedLog {
   /** Resolves with the leader and the slots from record `firstSeq` on, as of one time after the call began. */
   view(firstSeq: number, limit?: number, timeoutMs?: number): Promise<SharedView>;
   /**
-   * Calls `heard` with the slots that are written from `revision` on, in order, and `ended` once if the watch ends by
-   * itself. The returned function ends it.
+   * Watches the log: calls `heard` with the slots that are written from `revision` on, in order, and `ended` once if
+   * the watch ends by itself. The returned function ends the watch.
    */
   watch(revision: string, heard: (slots: readonly Slot[]) => void, ended: (error: unknown) => void): () => void;
-  /** Sends further calls to another member, because this one seems to hang. */
+  /** Sends further calls to another member of etcd, because the present one seems to hang. */
   rotate(): void;
   grantLease(id: string, ttlS: number): Promise<void>;
   /** Resolves with the remaining seconds of the lease; 0 once it is over. */
@@ -119,17 +119,17 @@ export interface SharedLog {
   resign(resignation: Resignation): Promise<void>;
   /** Resolves with the last leadership that was given up; null if none was. */
   resigned(): Promise<Resignation | null>;
-  /** Records of this format may be appended from here on. Rejects with `OwnerLostError` under an old fence. */
+  /** Permits records of this format from now on. Rejects with `OwnerLostError` under an old fence. */
   raiseFormat(fence: Fence, format: number): Promise<void>;
   putNode(node: NodeView, lease: string): Promise<void>;
   nodes(): Promise<NodeView[]>;
   /** Result of the last scrub of etcd's files; null if there was none. */
   scrubbed(): Promise<Scrubbed | null>;
   putScrubbed(ended: Scrubbed): Promise<void>;
-  /** The newest erased record that a scrub has not covered yet; null: none. */
+  /** The newest erased record that no scrub has covered yet; null if there is none. */
   scrubDue(): Promise<number | null>;
   putScrubDue(seq: number): Promise<void>;
-  /** Nothing up to `seq` waits for a scrub any more. */
+  /** Notes that a scrub has covered record `seq`. Changes nothing if another record is due meanwhile. */
   clearScrubDue(seq: number): Promise<void>;
   /** Returns the first sequence numbers of at most `limit` slots from `from` on. */
   slotSeqs(from: number, limit: number): Promise<number[]>;

@@ -1,4 +1,4 @@
-/** The store of snapshots, as a group needs it. Blocks are opaque here: `core/snapshot` defines their format. */
+/** Declares the store of snapshots as a port. Blocks are opaque here; `core/snapshot` defines their format. */
 import type { SnapshotBlock } from '../../core/snapshot/snapshot.js';
 
 export interface SnapshotHeader {

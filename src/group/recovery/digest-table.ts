@@ -1,6 +1,6 @@
 /**
- * Digests by numbers that mostly come in order, in 24 bytes each. A map would take five times as much, and is limited
- * to 16,777,216 entries. Sorted rows in runs of one size:
+ * Maps sequence numbers, which mostly come in order, to digests, in 24 bytes each. A `Map` would take five times as
+ * much memory, and is limited to 16,777,216 entries. The rows are sorted, in runs of one size:
  *
  * | at | type | meaning                        |
  * |----|------|--------------------------------|
@@ -9,7 +9,7 @@
  */
 const DIGEST_AT = 8;
 const ROW_BYTES = 24;
-/** A balance: an insertion in the middle moves few bytes, and there are few runs to search. */
+/** A compromise: an insertion in the middle moves few bytes, and there are few runs to search. */
 const RUN_ROWS = 512;
 
 /** Half a digest: a collision is as hard to find as a key of 128 bits. */

@@ -17,14 +17,14 @@ import type { LogReader, StoredBatch } from '../ports/log.js';
 import type { SnapshotHeader, SnapshotStore } from '../ports/snapshots.js';
 import { DamagedError } from '../ports/storage-errors.js';
 
-/** A state that follows a log. */
+/** A state that follows a log batch by batch. Not to be confused with a follower of a cluster. */
 export class Follower {
   readonly state: GroupState;
   chain: Uint8Array;
   /** Table of published changes, while the verdict stream has readers. */
   changes: ChangeTable | null = null;
   readonly #events = new EventColumns();
-  /** The record at which it began, and whether the state then had carried sums. */
+  /** The last record of the state with which this follower began, and whether that state had carried sums. */
   readonly #begunAt: number;
   readonly #carryingBefore: boolean;
   /** Records since then that carry a pair's sums, counted from `#begunAt`. */
@@ -68,7 +68,10 @@ export class Follower {
     }
   }
 
-  /** Applies the next batch. Throws `DamagedError` where it does not follow, and leaves the state as it is. */
+  /**
+   * Applies the next batch. Throws `DamagedError`, and leaves the state unchanged, if the batch does not follow the
+   * log.
+   */
   follow(batch: Batch): void {
     if (!batch.follows(this.chain, this.state.lastSeq)) {
       throw new DamagedError(`the log breaks off after record ${this.state.lastSeq}: the next batch does not follow`);

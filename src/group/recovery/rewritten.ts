@@ -1,7 +1,7 @@
 /**
- * Tracks the rewritten batches of a log that is walked from its beginning, and the records that account for them. Such
- * a record follows the batches that it names (under retention, days later), so each entry takes few bytes and is
- * removed as soon as its record is read.
+ * Checks the rewritten batches of a log, which is read from its beginning, against the records that state their new
+ * content. Such a record comes after the batches that it names (under retention, days later), so each entry takes few
+ * bytes and is removed as soon as the record is read.
  */
 import type { Batch } from '../../core/records/batch.js';
 import type { BatchesRewritten } from '../../core/records/records.js';

@@ -1,4 +1,7 @@
-/** Simulations as the operator requests them, with peers by their ids, and the changes of their weights. */
+/**
+ * Converts the operator's request for a simulation to a scenario, and the result to the view that the operator sees:
+ * peer ids become numbers, and numbers become ids. `core/scoring/simulation.ts` computes the result.
+ */
 
 import { trustConstants as k } from '../../core/evidence/trust-constants.js';
 import type { Scenario, Simulation } from '../../core/scoring/simulation.js';

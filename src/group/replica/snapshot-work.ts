@@ -1,4 +1,4 @@
-/** Has snapshots written in the pool as the log grows, and replaces those that an erasure removed. */
+/** Decides when the pool writes snapshots as the log grows, and replaces the snapshots that an erasure removed. */
 import { limits } from '../../limits.js';
 import type { Timers } from '../ports/clock.js';
 import type { LogWriter } from '../ports/log.js';
@@ -25,7 +25,7 @@ export interface SnapshotSite {
   readonly durableSeq: () => number;
   /**
    * True while an erasure that removed the snapshots is not complete: a snapshot written now would still name the
-   * player after it.
+   * player after the erasure.
    */
   readonly erasing: () => boolean;
   /** True if no snapshot but the last one may begin. */

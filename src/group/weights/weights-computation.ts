@@ -1,4 +1,4 @@
-/** Has peer weights computed in the pool according to the schedule, and published as a command like any other. */
+/** Has the pool compute peer weights when the schedule requires it, and publishes them by a command to the actor. */
 import { limits } from '../../limits.js';
 import type { Answers, Command } from '../commands.js';
 import type { Clock, Timers } from '../ports/clock.js';

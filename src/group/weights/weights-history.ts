@@ -1,4 +1,4 @@
-/** Reads the published peer weights back out of the log, in bounded pieces. */
+/** Reads earlier published peer weights from the log, in bounded pieces. */
 import type { GroupState } from '../../core/state.js';
 import { weightOf } from '../../core/tables/peer-weights.js';
 import { limits } from '../../limits.js';

@@ -1,6 +1,6 @@
 /**
- * Decides when peer weights are computed, and remembers the last computation. Pure: times come in, and the time of the
- * next start comes out; the loop owns the timer and the pool.
+ * Decides when peer weights are computed, and remembers the last computation. Pure: it gets times as arguments and
+ * returns the time of the next start; `weights-computation.ts` owns the timer and uses the pool.
  */
 import { limits } from '../../limits.js';
 import type { WeightsComputed, WeightsSignals } from '../ports/pool.js';

@@ -1,6 +1,6 @@
 /**
- * The group API of a node of a cluster. Reads use the memory of this node. The leader decides changes, here or on
- * another node.
+ * Implements the group API of a node of a cluster. Reads use the memory of this node; the leader, which is this node or
+ * another one, decides changes.
  */
 
 import type { Outcome, Refusal } from '../errors.js';
@@ -120,7 +120,7 @@ function decideHere<N extends CommandName>(local: GroupApi, name: N, args: Comma
   return execute(local, encodeCall(name, args))!;
 }
 
-/** Waits until a change that was decided here is in effect where its command requires it. */
+/** Waits until a change that was decided here is in effect on every node, if its command requires that. */
 async function inEffect<V>(site: ClusterSite, name: CommandName, decided: Promise<V>): Promise<V> {
   const value = await decided;
   if ('isEverywhere' in commands[name] && (value as Outcome<unknown>).ok) await site.appliedElsewhere();

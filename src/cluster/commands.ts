@@ -1,6 +1,6 @@
 /**
- * The changes of the group that a node sends to the leader: their arguments as JSON, and their execution on the leader.
- * A command is a method of `GroupApi` with its arguments.
+ * Encodes the changes of the group that a node sends to the leader, and executes them on the leader. A command here is
+ * a method of `GroupApi` with its arguments; `group/commands.ts` declares the commands of the actor.
  */
 import { subjectBytes, subjectHex } from '../core/hashing/pseudonym.js';
 import { bytesOf, keyOf } from '../core/tables/event-columns.js';
@@ -39,7 +39,7 @@ const events: Codec = {
 interface Command {
   /** Codecs of the first arguments. All other arguments are JSON. */
   readonly codecs?: readonly Codec[];
-  /** The change must be in effect on every node before it is answered, such as a revoked key. */
+  /** The change must be in effect on every node before it is answered, as for a revoked key. */
   readonly isEverywhere?: true;
 }
 
@@ -48,7 +48,7 @@ export const commands = {
   withdraw: { codecs: [caller] },
   erase: { codecs: [caller, subject] },
   dispute: { codecs: [caller, subject] },
-  // The export is a record of the audit.
+  // An export writes a record to the audit log, so that it is a change.
   exportSubject: { codecs: [subject] },
   confirmErasure: { codecs: [subject] },
   allowPlayer: { codecs: [subject], isEverywhere: true },

@@ -1,6 +1,6 @@
 /**
- * Duties of the leader besides deciding: it deletes slots that every live node has on its disk, and removes the bytes
- * of erased players from the other nodes and from etcd. Each duty may be repeated, also by the next leader.
+ * Carries out the leader's duties besides deciding: it deletes slots that every live node has on its disk, and removes
+ * the bytes of erased players from the other nodes and from etcd. Each duty may be repeated, also by the next leader.
  */
 
 import { messageOf } from '../errors.js';

@@ -1,4 +1,7 @@
-/** Stands for the group while the node has a role but the group is not recovered yet, and forwards to it afterwards. */
+/**
+ * Stands in for the group until it is recovered, because a node of a cluster has a role before that; forwards every
+ * call to the recovered group afterwards.
+ */
 import type { Fence, Slot } from '../group/ports/shared-log.js';
 import type { LocalGroup } from './local-group.js';
 import type { MemberGroup } from './member-deps.js';
@@ -56,7 +59,10 @@ export class LateGroup implements MemberGroup {
     return this.#site === null ? Promise.resolve() : this.#site.follow();
   }
 
-  /** Nothing is ahead of the files before recovery, which waits until they hold the first record. */
+  /**
+   * Does nothing before the recovery, which waits until the files hold the first record: no state is ahead of them
+   * until then.
+   */
   storeFailed(error: unknown): void {
     this.#site?.storeFailed(error);
   }

@@ -132,7 +132,7 @@ export class LocalGroup implements MemberGroup {
     });
   }
 
-  /** The state is ahead of this node's files: the loop ends, and the next `follow` reads the files anew. */
+  /** Handles a state that is ahead of this node's files: ends the loop. The next `follow` reads the files anew. */
   storeFailed(error: unknown): void {
     this.#deps.loop().fail(error);
   }

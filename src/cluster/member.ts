@@ -1,6 +1,6 @@
 /**
- * The role of this node in its group: it follows the shared log, campaigns if no node leads, and leads as long as it
- * has its lease and its fence. Its `MemberGroup` applies the role to the group.
+ * Decides the role of this node in its group: it follows the shared log, campaigns if no node leads, and leads as long
+ * as it has its lease and its fence. A `MemberGroup` applies the role to the group.
  */
 
 import { countOf } from '../core/records/batch.js';
@@ -166,7 +166,7 @@ export class ClusterMember implements ClusterHealth {
     return this.#leader !== null && (this.#leader.nodeId !== this.#deps.nodeId || this.isLeader);
   }
 
-  /** True if this node can learn of another leader now. */
+  /** True if this node can find out now whether another node leads. */
   get canLearn(): boolean {
     return !this.#isOut && !this.#isUnreachable;
   }

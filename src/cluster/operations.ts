@@ -1,5 +1,6 @@
 /**
- * The operator's commands on the whole cluster. Commands that only the leader can execute are forwarded to the leader.
+ * Carries out the operator's commands on the whole cluster, and forwards those that only the leader can execute to the
+ * leader.
  */
 import { granted, type Outcome, refused } from '../errors.js';
 import type { OnProgress } from '../group/api.js';

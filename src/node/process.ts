@@ -1,6 +1,7 @@
 /**
- * The process: environment in, signals, exit code out. It joins nothing itself; `node.ts` does. Exit codes: 0 stopped
- * as asked, 1 refused or failed, 2 faults in the configuration; a second signal ends it by that signal.
+ * Runs the process of a node: reads the environment, starts the node, handles signals and sets the exit code. `node.ts`
+ * connects the parts. Exit codes: 0 stopped as requested, 1 refused or failed, 2 faults in the configuration; a second
+ * signal ends the process by that signal.
  */
 
 import { limits } from '../limits.js';
@@ -11,12 +12,15 @@ import { type RunningNode, startNode } from './node.js';
 import { RejoinError, StartEndedError, StartRefusedError } from './startup.js';
 import type { Remark } from './variables.js';
 
-/** `npm start` hands a terminal's Ctrl-C on, which the terminal sent to the node already: the second is an echo. */
+/**
+ * `npm start` forwards a terminal's Ctrl-C, which the terminal has already sent to the node: the second signal is an
+ * echo.
+ */
 const underNpm = process.env.npm_lifecycle_event === 'start';
 
 /**
- * Ends the process by `signal` at once, where an exit would wait for the threads. The first process of a container is
- * spared by signals of its own, but not by an abort.
+ * Ends the process by `signal` at once, because an exit would wait for the threads. A signal that the first process of
+ * a container sends to itself may have no effect, but an abort ends it.
  */
 function endAtOnce(signal: NodeJS.Signals): void {
   process.removeAllListeners(signal);
@@ -46,8 +50,9 @@ function run(config: Config, warnings: readonly Remark[]): void {
   const begin = () => startNode(config, { log, onFatal: fail, ending: ending.signal });
 
   /**
-   * An exit waits for the threads: for seconds where one of the lowest priority gets no core, and for ever where one
-   * cannot be ended. So they are ended first, and whoever does not end in time is not waited for.
+   * Ends the threads, then exits with a failure. An exit waits for the threads: for seconds if a thread of the lowest
+   * priority gets no core, and for ever if a thread cannot be ended. The process is therefore killed if they do not end
+   * in time.
    */
   const exitFailed = (running: Promise<RunningNode>): void => {
     setTimeout(endAtOnce, limits.failedExitMs, 'SIGKILL');
@@ -55,8 +60,8 @@ function run(config: Config, warnings: readonly Remark[]): void {
   };
 
   /**
-   * The node closes and starts again in this process; its start fetches what it lacks. If it does not close in time,
-   * the process ends, so that whoever supervises it starts it again.
+   * Closes the node and starts it again in this process; the new start fetches the data that the folder lacks. If the
+   * node does not close in time, the process ends, so that its supervisor starts it again.
    */
   const startAgain = (why: string): void => {
     log.warn({ why }, 'starting again');
@@ -101,7 +106,7 @@ function run(config: Config, warnings: readonly Remark[]): void {
       exitFailed(starting);
     }, limits.shutdownMs);
     ending.abort();
-    // A start that is under way ends first: its recovery holds the data folder.
+    // A start in progress ends first, because its recovery holds the data folder.
     starting
       .then((node) => node.close())
       .catch((error: unknown) => {

@@ -20,8 +20,8 @@ export const timers: Timers = {
   later: (act, ms) => {
     // Node rounds timers to whole ms from the present one: by `elapsed`, a timer would act up to 2 ms too soon.
     const timer = setTimeout(act, Math.ceil(ms) + 1).unref();
-    // Referenced before it is cleared: for an unreferenced timer, Node keeps the empty list of its duration until that
-    // time.
+    // The timer is referenced before it is cleared: for an unreferenced timer, Node keeps the empty list of its
+    // duration until that time.
     return () => clearTimeout(timer.ref());
   },
 };

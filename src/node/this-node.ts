@@ -1,6 +1,6 @@
 /**
- * This process as a node of its group. While the group is being recovered, the node answers for the health of the
- * group; from then on it holds the group.
+ * Implements `GroupNode` for this process. While the group is being recovered, it answers for the health of the group;
+ * afterwards it provides the recovered group.
  */
 import type { GroupApi, GroupHealth, GroupIdentity, GroupNode } from '../group/api.js';
 import type { ClusterHealth } from '../group/cluster-api.js';

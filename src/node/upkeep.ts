@@ -112,7 +112,9 @@ export function retention(
   return async () => clearInterval(timer);
 }
 
-/** Stores the position that the log must reach outside the log; the returned function stops that. */
+/**
+ * Regularly stores, outside the log, the position that the log must at least reach. The returned function stops that.
+ */
 export function rememberHeads(
   current: () => Pick<GroupLoop, 'actor' | 'log'>,
   dir: string,
@@ -133,7 +135,7 @@ export function rememberHeads(
 
 export async function writeHead(loop: Pick<GroupLoop, 'actor' | 'log'>, dir: string, sync: boolean): Promise<void> {
   const { lastSeq, chain } = loop.actor.durableHead;
-  // The log in this folder must reach the head that the folder names.
+  // The head is written only after the files hold it, because the log in this folder must reach it.
   await loop.log.stored();
   await writeExpectedHead(dir, { lastSeq, chain: Buffer.from(chain).toString('hex') }, { sync });
 }

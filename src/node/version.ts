@@ -1,4 +1,4 @@
-/** The version of this package, from the nearest package.json above the built files. */
+/** Reads the version of this package from the nearest package.json above the built files. */
 import { existsSync, readFileSync } from 'node:fs';
 
 function packageFile(): URL {

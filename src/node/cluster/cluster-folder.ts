@@ -1,4 +1,4 @@
-/** The prerequisites of a node of a cluster: its settings and the log in etcd. */
+/** Provides the settings of a node of a cluster from its configuration, and opens the shared log in etcd with them. */
 import { readFileSync } from 'node:fs';
 import type { MemberStatus } from '../../cluster/duties.js';
 import { messageOf } from '../../errors.js';

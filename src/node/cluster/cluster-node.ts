@@ -253,7 +253,10 @@ export class ClusterNode {
     }
   }
 
-  /** Has the next start replace the folder's data. Without the mark the next start only finds the same again. */
+  /**
+   * Marks the folder so that the next start replaces its data. Without the mark, the next start would only find the
+   * same divergence.
+   */
   #markDiverged(): Promise<void> {
     const mark = { cluster_id: this.#clusterId!, node_id: this.#settings.nodeId, diverged: true } as const;
     return writeMark(this.#dir, mark).catch((error: unknown) =>

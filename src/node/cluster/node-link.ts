@@ -1,6 +1,6 @@
 /**
- * The requests between the nodes of a group: it sends them over the link, and answers those of other nodes with the
- * parts of this node. It decides nothing itself.
+ * Sends requests to the other nodes of the group over the link, and passes their requests to the parts of this node. It
+ * decides nothing itself.
  */
 import { setMaxListeners } from 'node:events';
 import { type CommandCall, type CommandName, type CommandValue, execute } from '../../cluster/commands.js';
@@ -71,7 +71,7 @@ export class NodeLink {
   async #mayAskAgain(leader: LeaderView | null, answer: LinkError | null, leftMs: number): Promise<boolean> {
     const { member, link } = this.#deps;
     if (leftMs <= 0 || !member.canLearn || link.isClosed || this.#waiting >= limits.leaderWaitingMax) return false;
-    // A node that has just resigned answers null. One that could not be reached may be well all the same.
+    // A node that has just resigned answers null. A node that could not be reached may be in order nevertheless.
     const retryMs = answer === null ? limits.leaderLookMs : limits.leaderRetryMs;
     const waitMs = leader === null ? leftMs : Math.min(retryMs, leftMs);
     this.#waiting += 1;
@@ -104,7 +104,10 @@ export class NodeLink {
     return answer.value;
   }
 
-  /** Ends the commands that the leader before has not answered: at once if its node is gone or hangs, else soon. */
+  /**
+   * Ends the commands that the previous leader has not answered: at once if its node has disappeared or hangs,
+   * otherwise after a short time.
+   */
   leaderChanged(leader: LeaderView | null, isEarlierAlive: boolean): void {
     if (leader === null) return;
     const earlier = this.#forwards;
@@ -112,7 +115,10 @@ export class NodeLink {
     setTimeout(() => earlier.abort(), isEarlierAlive ? limits.forwardGraceMs : 0).unref();
   }
 
-  /** The cause, such as a wrong ADVERTISE_URL, is for the operator; callers only learn that there is no leader. */
+  /**
+   * Reports once that a leader does not answer. The cause, such as a wrong ADVERTISE_URL, is for the operator; callers
+   * only see that there is no leader.
+   */
   #reportSilent(url: string, error: unknown): void {
     if (this.#silentLeader !== url) this.#deps.onFailure('a command to the leader', error);
     this.#silentLeader = url;
@@ -176,7 +182,7 @@ export class NodeLink {
   }
 }
 
-/** Many calls may listen to the signal. */
+/** Returns a controller whose signal accepts any number of listeners, because many calls use it. */
 function newAbort(): AbortController {
   const controller = new AbortController();
   setMaxListeners(0, controller.signal);

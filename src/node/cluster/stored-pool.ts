@@ -1,4 +1,4 @@
-/** The pool of a node of a cluster, whose files follow the log that the nodes share. */
+/** Wraps the pool of a node of a cluster, whose files may be one batch behind the shared log. */
 import type { LogWriter } from '../../group/ports/log.js';
 import type { GroupPool } from '../../group/ports/pool.js';
 

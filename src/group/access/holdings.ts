@@ -1,6 +1,6 @@
 /**
- * Collects what the state holds about one player, as of one record: the heads of its chains in the log, decayed sums,
- * score, disputes and allow-list entry. The events themselves are only in the log.
+ * Collects what the state holds about one player, as of one record: the heads of the player's chains in the log,
+ * decayed sums, score, disputes and allow-list entry. The events themselves are only in the log.
  */
 import { asOfTime, decayed, decayFactorFor } from '../../core/evidence/decay.js';
 import { subjectHex } from '../../core/hashing/pseudonym.js';

@@ -1,4 +1,7 @@
-/** `ptf allow`: the players of a group that read as neutral until a date, whatever was reported about them. */
+/**
+ * Defines `ptf allow`, which lists and changes the allow list: players of the group that read as neutral until a date,
+ * whatever was reported about them.
+ */
 import type { Command } from 'commander';
 import { limits } from '../../limits.js';
 import { parseHash, parseUntil } from './arguments.js';

@@ -1,4 +1,7 @@
-/** Parsers for the command line's argument formats. Each throws commander's error, which says what is expected. */
+/**
+ * Parses the arguments of the command line. Each parser throws commander's error, whose message names the expected
+ * format.
+ */
 import { InvalidArgumentError } from 'commander';
 import { DAY_MS, HOUR_MS, limits } from '../../limits.js';
 import { parseUtcDateTime } from '../../validation/formats.js';

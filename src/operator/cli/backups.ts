@@ -1,4 +1,4 @@
-/** `ptf backup` and `ptf restore`: their options and their output. */
+/** Defines `ptf backup` and `ptf restore`: their options and their output. */
 import { resolve, sep } from 'node:path';
 import type { Command } from 'commander';
 import type { BackupManifest, CopyOutcome, OnCopyStatus, RestoreReport } from '../../group/backup/backup-tasks.js';

@@ -1,6 +1,6 @@
 /**
- * Looks for a run of bytes in the files of a member of etcd. After a scrub the bytes are those of its marker: a file
- * that lacks them holds nothing that was erased before the scrub.
+ * Searches the files of a member of etcd for a byte sequence. After a scrub the sequence is its marker: once no file
+ * contains the marker, no file contains anything that was erased before the scrub.
  */
 import { createReadStream, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,10 @@ import { hasCode } from '../../errors.js';
 import { limits } from '../../limits.js';
 import { OperatorError } from './node-client.js';
 
-/** Returns the paths of all files below a folder that hold the bytes. A file that goes meanwhile holds none. */
+/**
+ * Returns the paths of all files below a folder that contain the bytes. A file that disappears meanwhile counts as one
+ * without them.
+ */
 export async function filesWith(folder: string, bytes: Buffer): Promise<string[]> {
   const found: string[] = [];
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
@@ -20,7 +23,7 @@ export async function filesWith(folder: string, bytes: Buffer): Promise<string[]
 }
 
 async function holds(path: string, bytes: Buffer): Promise<boolean> {
-  // The end of what was read before, since the bytes may lie across two pieces.
+  // The end of the bytes read so far, because a match may lie across two pieces.
   let before = Buffer.alloc(0);
   try {
     for await (const piece of createReadStream(path) as AsyncIterable<Buffer>) {
@@ -40,8 +43,9 @@ export interface SearchTimes {
 }
 
 /**
- * Resolves once no file of the member at `folder` holds the marker. Waits while the member deletes its old files.
- * Rejects with `OperatorError`: `marker_found`, `access_denied`, or `no_store` where no member of etcd is there.
+ * Resolves once no file of the member at `folder` contains the marker. Waits while the member deletes its old files.
+ * Rejects with `OperatorError`: `marker_found`, `access_denied`, or `no_store` if the folder is not the data folder of
+ * a member.
  */
 export async function awaitPurged(folder: string, marker: string, times: SearchTimes = limits): Promise<void> {
   if (!existsSync(join(folder, 'member', 'wal'))) {

@@ -1,6 +1,7 @@
 /**
- * `ptf completion`: a completion script for a shell, generated from the command tree. The script is self-contained: it
- * starts no process when a user presses the tabulator key, and compares the input without evaluating it (decision 150).
+ * Defines `ptf completion`, which generates a completion script for a shell from the command tree. The script is
+ * self-contained: it starts no process when a user presses the tabulator key, and compares the input without evaluating
+ * it (decision 150).
  */
 import { Argument, type Command } from 'commander';
 import { type CommandContext, examples } from './command-context.js';

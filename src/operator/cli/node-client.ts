@@ -1,4 +1,4 @@
-/** The command's end of the operator's socket: sends one request and reads one answer. */
+/** Calls a running node over the operator's socket: sends one request and reads one answer. */
 import { request as httpRequest } from 'node:http';
 import { hasCode } from '../../errors.js';
 import { limits } from '../../limits.js';

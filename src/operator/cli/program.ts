@@ -1,4 +1,6 @@
-/** The command's arguments and help, and the request that each command sends to the node. */
+/**
+ * Builds the command line of `ptf`: the arguments and help of each command, and the request that it sends to the node.
+ */
 import { statSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import type { PeerStatus } from '../../core/vocabulary.js';

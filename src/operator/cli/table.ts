@@ -1,6 +1,6 @@
 /**
- * Text for terminals: aligned columns that fit the terminal's width, without control characters. An infinite width fits
- * everything.
+ * Formats text for terminals: aligned columns that fit the terminal's width, without control characters. An infinite
+ * width fits everything.
  */
 
 export type Cell = string | number;

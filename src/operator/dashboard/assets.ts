@@ -1,6 +1,6 @@
 /**
- * The files of the page: its own modules, style and icon, and uPlot as installed. They are read once and served from
- * memory; no other file is served.
+ * Reads the files of the dashboard's page once and holds them in memory: its own modules, style and icon, and uPlot as
+ * installed. No other file is served.
  */
 import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';

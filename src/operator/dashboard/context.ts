@@ -1,4 +1,7 @@
-/** A call of the dashboard: the data that it carries after authentication, and the forms of its answers. */
+/**
+ * Declares the data that a request to the dashboard carries after authentication, and sends answers in their different
+ * forms.
+ */
 import type Koa from 'koa';
 import { errors, type Outcome } from '../../errors.js';
 import { retryAfterOf } from '../../group/retry-after.js';

@@ -1,6 +1,6 @@
 /**
- * The data of the dashboard's plots: rates, latencies and peer weights of the last hours, in ring buffers of a fixed
- * size.
+ * Collects the data of the dashboard's plots: rates, latencies and peer weights of the last hours, in ring buffers of a
+ * fixed size.
  */
 import type { PeerView } from '../../group/api.js';
 import { limits } from '../../limits.js';

@@ -1,4 +1,4 @@
-/** The routes of the dashboard that require a session. Each answers with a value or a refusal. */
+/** Defines the routes of the dashboard that require a session. Each answers with a value or a refusal. */
 import { Router } from '@koa/router';
 import { granted, type Outcome, refused } from '../../errors.js';
 import type { GroupApi } from '../../group/api.js';

@@ -1,7 +1,7 @@
 /**
- * The dashboard's server, on an address of its own: helmet's headers, authentication (a session, and changes from the
- * dashboard's own page only), then the routes. It opens nothing but its socket; the group and all other dependencies
- * are passed in.
+ * Starts the dashboard's server on an address of its own, with helmet's headers, authentication (a session, and changes
+ * from the dashboard's own page only), and the routes. It opens nothing but its socket; the group and all other
+ * dependencies are passed in.
  */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';

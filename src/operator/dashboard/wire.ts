@@ -1,4 +1,4 @@
-/** The values that the dashboard's server and its page exchange beyond the operator's commands. Types only. */
+/** Declares the values that the dashboard's server and its page exchange beyond the operator's commands. Types only. */
 import type { StatusValue } from '../protocol/values.js';
 
 export interface VerdictsValue {

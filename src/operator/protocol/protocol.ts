@@ -1,6 +1,6 @@
 /**
- * The protocol between the operator command and the node over the socket: the schema of each command's request, from
- * which its type follows, and the type of its value. Both ends check requests with the same schemas.
+ * Declares the protocol between the operator command and the node over the socket: the schema of each command's
+ * request, from which its type follows, and the type of its value. Both ends check requests with the same schemas.
  */
 import type { PeerRelation } from '../../core/relations.js';
 import { disputeStatuses, peerStatuses } from '../../core/vocabulary.js';

@@ -1,6 +1,7 @@
 /**
- * The path of the operator's socket of a data folder: `operator.sock` in it, or, if that path is too long for a socket,
- * in a private folder of the system's temporary folder, which `operator.path` names.
+ * Chooses and finds the path of the operator's socket of a data folder: `operator.sock` in the folder, or, if that path
+ * is too long for a socket, a path in a private folder of the system's temporary folder, which the file `operator.path`
+ * names.
  */
 import { lstatSync, mkdtempSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

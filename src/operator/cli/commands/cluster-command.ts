@@ -1,4 +1,4 @@
-/** `ptf cluster`: the nodes of a group that several nodes serve. */
+/** Defines `ptf cluster`, `ptf import-data` and `ptf export-data`, for groups that several nodes serve. */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { limits } from '../../../limits.js';
@@ -104,7 +104,7 @@ export function addCluster(program: Command, session: CommandContext): void {
     });
 }
 
-/** Searches a member's folder; the line that says that nothing was found. */
+/** Searches a member's folder. Returns the line which states that nothing was found. */
 async function searched(session: CommandContext, folder: string, marker: string): Promise<string> {
   const path = resolve(folder);
   await showing(session, `searching ${path}`, () => awaitPurged(path, marker));

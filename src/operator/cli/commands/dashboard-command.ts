@@ -1,6 +1,6 @@
 /**
- * `ptf dashboard set-password`: hashes the password and stores the hash in the data folder, which it creates if
- * missing, whether or not a node runs.
+ * Defines `ptf dashboard set-password`, which hashes the password and stores the hash in the data folder, whether or
+ * not a node runs. It creates the folder if missing.
  */
 import type { Command } from 'commander';
 import { limits } from '../../../limits.js';

@@ -1,4 +1,7 @@
-/** `ptf origins`: the sources that peers may pass on, each of which counts as one witness whichever peer carries it. */
+/**
+ * Defines `ptf origins`, which lists, declares and removes the sources that peers may pass on. Each origin counts as
+ * one witness, whichever peer carries it.
+ */
 import type { Command } from 'commander';
 import type { OriginValue } from '../../protocol/values.js';
 import { type CommandContext, examples, type Signed, signature, signed } from '../command-context.js';

@@ -1,4 +1,4 @@
-/** `ptf subject export`: everything that the node holds about one player, as one JSON document. */
+/** Defines `ptf subject export`, which prints everything that the node holds about one player, as one JSON document. */
 import type { Command } from 'commander';
 import { subjectExportSchema } from '../../protocol/subject-export.js';
 import { parseHash } from '../arguments.js';

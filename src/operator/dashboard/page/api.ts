@@ -1,6 +1,6 @@
 /**
- * Calls to the server of the page. A refusal is an error that carries its code; a lost session leads to the sign-in
- * form.
+ * Calls the dashboard's server from the page. A refusal becomes an error that carries its code; a lost session leads to
+ * the sign-in form.
  */
 import type { CommandName, Requests, Values } from '../../protocol/protocol.js';
 import type { RefusalValue } from '../wire.js';

@@ -1,4 +1,4 @@
-/** A chart of lines over time, drawn by uPlot in the colours of the theme, with the newest values as text. */
+/** Draws a chart of lines over time with uPlot, in the colours of the theme, with the newest values as text. */
 import { fill, h } from './dom.js';
 
 export interface Line {

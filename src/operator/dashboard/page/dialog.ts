@@ -1,4 +1,4 @@
-/** Dialogs: one asks before a change, and one shows a secret once. The browser keeps the focus within them. */
+/** Opens dialogs: one asks before a change, and one shows a secret once. The browser keeps the focus within them. */
 import { errorText } from './api.js';
 import { button, type Child, fill, h } from './dom.js';
 

@@ -1,4 +1,4 @@
-/** The newest overview that the server sent, and the state of the connection. */
+/** Receives the overviews that the server sends, holds the newest one, and tracks the state of the connection. */
 
 import type { OverviewValue } from '../wire.js';
 import { get, Refused, toSignIn } from './api.js';

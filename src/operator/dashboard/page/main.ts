@@ -1,4 +1,4 @@
-/** The page: its frame, the present view, and the navigation between views. */
+/** Starts the page: builds its frame, shows the present view, and handles the navigation between views. */
 import type { SessionValue } from '../wire.js';
 import { errorText, get } from './api.js';
 import { button, fill, h } from './dom.js';

@@ -1,4 +1,4 @@
-/** Short messages at the edge of the page, which screen readers announce and which disappear by themselves. */
+/** Shows short messages at the edge of the page, which screen readers announce and which disappear by themselves. */
 import { h } from './dom.js';
 
 const visibleMs = 6_000;

@@ -1,4 +1,4 @@
-/** The peers of the group as listed last, under their display names; the list is read again when the log has grown. */
+/** Caches the list of the group's peers, under their display names, and reads it again when the log has grown. */
 import type { Values } from '../../protocol/protocol.js';
 import type { ListedPeerValue } from '../../protocol/values.js';
 import { command } from './api.js';

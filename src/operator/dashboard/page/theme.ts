@@ -1,4 +1,7 @@
-/** The theme: light, dark, or that of the system. It is set before the first paint and stored in this browser. */
+/**
+ * Sets the theme of the page: light, dark, or that of the system. It is set before the first paint and stored in this
+ * browser.
+ */
 
 const key = 'ptf-theme';
 const themes = ['auto', 'light', 'dark'] as const;

@@ -1,4 +1,4 @@
-/** The interface of a view, its context, and small elements that several views share. */
+/** Declares the interface of a view and its context, and creates small elements that several views share. */
 import { h } from './dom.js';
 import { ago, asOf } from './format.js';
 import type { Live } from './live.js';

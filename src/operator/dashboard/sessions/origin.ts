@@ -1,4 +1,7 @@
-/** The origin of a request: whether the dashboard's own page sent it, its address, and whether it came over TLS. */
+/**
+ * Determines where a request comes from: whether the dashboard's own page sent it, its address, and whether it came
+ * over TLS. Not about the origins of evidence.
+ */
 import type { IncomingMessage } from 'node:http';
 
 /**

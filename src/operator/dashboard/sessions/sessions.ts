@@ -1,6 +1,6 @@
 /**
- * The sessions of the dashboard: a signed token in a cookie, and an entry here that makes the token valid. Without its
- * entry a token is worthless, so that a sign-out, a new password and the end of the process end a session.
+ * Manages the sessions of the dashboard: a signed token in a cookie, and an entry here that makes the token valid.
+ * Without its entry a token is worthless, so that a sign-out, a new password and the end of the process end a session.
  */
 import { randomBytes } from 'node:crypto';
 import { errors as joseErrors, jwtVerify, SignJWT } from 'jose';

@@ -1,6 +1,6 @@
 /**
- * Signing in: turns a name and a password into a session or a refusal. Attempts are counted before they are checked, by
- * address and all together, and checked one after the other, since each takes a core and 64 MiB for a short time.
+ * Turns a name and a password into a session or a refusal. Attempts are counted before they are checked, by address and
+ * in total, and are checked one after the other, because each check takes a core and 64 MiB for a short time.
  */
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
 import { limits } from '../../../limits.js';

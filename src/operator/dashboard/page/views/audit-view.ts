@@ -1,4 +1,4 @@
-/** The audit log, newest entries first, and the checks of its chain and of the whole store. */
+/** Shows the audit log, newest entries first, and checks its chain and the whole store. */
 import type { ChainReport } from '../../../protocol/audit-chain.js';
 import type { AuditEntryValue, ListedPeerValue } from '../../../protocol/values.js';
 import { command, errorText, post } from '../api.js';

@@ -1,4 +1,6 @@
-/** The nodes of a group that several serve: who leads, how far each node is, and the members of etcd. */
+/**
+ * Shows the nodes of a group that several nodes serve: the leader, the progress of each node, and the members of etcd.
+ */
 import type { ClusterValue } from '../../../protocol/values.js';
 import { command, errorText } from '../api.js';
 import { card, empty, facts, fill, h, table } from '../dom.js';

@@ -1,4 +1,7 @@
-/** Disputes: the disputes of peers, the peers whose events an upheld one makes void, and the undo of decisions. */
+/**
+ * Shows the disputes of peers, decides them, and undoes decisions. To uphold a dispute, the operator chooses the peers
+ * whose events become void.
+ */
 import type { DisputeValue } from '../../../protocol/values.js';
 import { command, errorText } from '../api.js';
 import { ask } from '../dialog.js';

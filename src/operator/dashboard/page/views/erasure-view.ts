@@ -1,4 +1,4 @@
-/** Erasure: requests of peers that wait for a confirmation, and erasure by hash. */
+/** Shows the erasure requests of peers that wait for a confirmation, and erases a player by hash. */
 import type { Values } from '../../../protocol/protocol.js';
 import { command, errorText } from '../api.js';
 import { button, card, empty, field, fill, h, table } from '../dom.js';

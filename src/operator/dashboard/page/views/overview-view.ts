@@ -1,4 +1,4 @@
-/** The overview: rates, latencies, verdicts, and the state of the node's parts. */
+/** Shows the overview: rates, latencies, verdicts, and the state of the node's parts. */
 import type { HistoryValue, OverviewValue } from '../../wire.js';
 import { get } from '../api.js';
 import { lineChart } from '../chart.js';

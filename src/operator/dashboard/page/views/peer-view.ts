@@ -1,4 +1,4 @@
-/** One peer: its data, its present and past weight, its discounts, and the actions of the operator. */
+/** Shows one peer: its data, its present and past weight, its discounts, and the actions of the operator. */
 import type { ListedPeerValue } from '../../../protocol/values.js';
 import type { WeightHistoryValue } from '../../wire.js';
 import { command, errorText, get } from '../api.js';

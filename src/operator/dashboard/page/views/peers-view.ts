@@ -1,4 +1,4 @@
-/** The peers: all of them in one table, with search and sorting. */
+/** Shows all peers in one table, with search and sorting. */
 import type { ListedPeerValue } from '../../../protocol/values.js';
 import { errorText } from '../api.js';
 import { button, empty, fill, h } from '../dom.js';

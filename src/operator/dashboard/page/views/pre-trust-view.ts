@@ -1,4 +1,4 @@
-/** The pre-trusted peers, with the peers that may be added or removed. */
+/** Shows the pre-trusted peers, and the peers that may be added or removed. */
 import type { ListedPeerValue } from '../../../protocol/values.js';
 import { command, errorText } from '../api.js';
 import { ask } from '../dialog.js';

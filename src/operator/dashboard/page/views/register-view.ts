@@ -1,4 +1,4 @@
-/** The hosted form: registers a peer and shows its key once. */
+/** Shows the hosted form, which registers a peer and shows its key once. */
 import type { RegisteredValue } from '../../wire.js';
 import { errorText, post } from '../api.js';
 import { showKey } from '../dialog.js';

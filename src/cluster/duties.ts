@@ -99,7 +99,7 @@ export class LeaderDuties {
     await this.#busy;
   }
 
-  /** Permits records of a newer format once every live node reads them, so that an upgrade can be reverted before. */
+  /** Permits records of a newer format once every live node reads them. Until then an upgrade can be reverted. */
   async #raiseFormat(fence: Fence, nodes: readonly NodeView[]): Promise<void> {
     const { log, member, format, note } = this.#deps;
     const readByAll = Math.min(format, ...nodes.map((node) => node.format));

@@ -98,7 +98,7 @@ export class LocalGroup implements MemberGroup {
     });
   }
 
-  /** Throws `DivergedError` before this node's files hold any of the slots. */
+  /** Throws `DivergedError` if the slots do not continue the log of this node, before any of them is stored. */
   #demandContinuation(slots: readonly Slot[]): void {
     const { appliedSeq } = this;
     const next = slots.find(({ firstSeq }) => firstSeq > appliedSeq);
@@ -126,7 +126,7 @@ export class LocalGroup implements MemberGroup {
       roleChanged();
       loop().lead();
       await configure().catch((error: unknown) => {
-        // A command that was refused because this node no longer leads says nothing about the configuration.
+        // A command that was refused because this node no longer leads does not mean that the configuration is wrong.
         if (turn === this.#turn) throw error;
       });
     });

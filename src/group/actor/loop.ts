@@ -250,7 +250,7 @@ export class GroupLoop {
   admits(events: number, holder: Holder, { before, own }: NotOffered): boolean {
     const { mailbox } = this.actor;
     if (before > 0) this.#admission.isArriving();
-    // These have their turn in the first rounds, however much of others waits.
+    // A few events have their turn in the first rounds, however many events of other holders wait.
     const isSmall = events <= limits.smallEvents;
     if (isSmall && own + mailbox.eventsOf(holder) + events <= limits.eventsOwnAlways) return true;
     // With few waiting events the answer does not depend on their order.
@@ -414,7 +414,7 @@ export class GroupLoop {
     this.#admission.committed(commitMs);
     this.#carryOut(this.actor.committed());
     this.#wake();
-    // Answers leave after the promises of their requests have settled; effects without a caller come after them.
+    // Answers are sent once the promises of their requests have settled; effects without a caller come after them.
     this.#deps.timers.soon(() => {
       this.#deps.observer.turnCommitted(effect.records, effect.batch.bytes.length, commitMs);
       this.#snapshotWork.makeIfDue();
@@ -451,7 +451,10 @@ export class GroupLoop {
     }
   }
 
-  /** The replica is loaded first: without snapshots it would have to read the whole log. */
+  /**
+   * Removes all snapshots for an erasure. The replica is loaded first, because without snapshots it would have to read
+   * the whole log.
+   */
   async #dropSnapshots(): Promise<void> {
     try {
       await this.pool.follow(this.actor.durableSeq);

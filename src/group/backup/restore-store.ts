@@ -93,8 +93,8 @@ class Restore {
   #lastAt = 0;
   #chain: Uint8Array = chainStart;
   /**
-   * Records of the old log whose chain begins in the backup, counted from its end: their player was not erased in
-   * between.
+   * Records of the old log, counted from the end of the backup, whose chain begins in the backup: their player was not
+   * erased in between.
    */
   readonly #erasedSeqs = new Bits();
   /** Records that this restore wrote into the chains of pairs, by number. */
@@ -168,8 +168,8 @@ class Restore {
   }
 
   /**
-   * Returns the records that follow here from a record of the old log that is newer than the backup. They are applied
-   * at once.
+   * Returns the records that the restored log needs because of a record of the old log that is newer than the backup.
+   * They are applied at once.
    */
   #again(record: LogRecord, seq: number, at: number): LogRecord[] {
     const goesOn =
@@ -202,7 +202,10 @@ class Restore {
     }
   }
 
-  /** Returns the same record after the audit entries of this log. A peer that this log does not know has no quota. */
+  /**
+   * Returns the same record with an audit entry that continues this log. The operator takes the place of a peer that
+   * this log does not know, which has no quota here.
+   */
   #reissued<R extends SubjectErased | ErasureRequested>(record: R, at: number): R {
     const state = this.#stateNow();
     const peer = state.peers.has(record.peer) ? record.peer : OPERATOR;
@@ -265,7 +268,7 @@ class Restore {
   #stateNow(): GroupState {
     if (this.#state === null) {
       this.#state = this.#deps.stateOfBackup();
-      // Skip the records that changed nothing in it.
+      // Skip the records that changed nothing in the state.
       this.#state.passOver(this.#lastSeq);
     }
     return this.#state;

@@ -69,9 +69,9 @@ export function readChain(log: LogReader, { head, eventSeq, expired }: ChainQuer
 }
 
 /**
- * Looks for the checks back through their chains, reading each chain once and at most `recordsMax` records of it. Once
- * all chains together took that many, the remaining checks are missing in the answer, and the caller asks for them
- * again. The answer contains those of one chain at least.
+ * Searches the log for the events that the checks may repeat: walks each chain back once, and reads at most
+ * `recordsMax` records of it. Once all chains together took that many, the remaining checks are missing in the answer,
+ * and the caller asks for them again. The answer contains the checks of at least one chain.
  */
 export function readRepeats(
   log: LogReader,
@@ -105,12 +105,15 @@ export function readRepeats(
   });
 }
 
-/** The fields that events of one pair share if one repeats the other. */
+/** Returns the fields that two events of one pair have in common if one repeats the other. */
 function saidBy({ eventType, timestamp }: Pick<RepeatCheck, 'eventType' | 'timestamp'>): string {
   return `${eventType} ${timestamp}`;
 }
 
-/** Returns null if `from` is no event of this caller about this player; one that may have expired ends the listing. */
+/**
+ * Returns a page of a listing; null if `from` is no event of this caller about this player. An event that may have
+ * expired ends the listing.
+ */
 export function listEvents(log: LogReader, query: ListingQuery): Listing | null {
   const reader = new RecordReader(log);
   const own = query.caller === null ? { events: [], next: null } : ownEvents(reader, query, query.caller);
@@ -167,8 +170,8 @@ export function readPairEvents(log: LogReader, { head, expired }: PairEventsQuer
 }
 
 /**
- * Omits the subject, which is a view of a whole batch that would be copied to the other thread, and the tag, which no
- * caller sees.
+ * Returns an event as a listing holds it, without the subject, which is a view of a whole batch that would be copied to
+ * the other thread, and without the tag, which no caller sees.
  */
 function listed(seq: number, receivedAt: number, { subject, id_tag, ...event }: EventAccepted): ListedEvent {
   return { seq, receivedAt, event };
@@ -207,7 +210,10 @@ function newestEvents(reader: RecordReader, query: ListingQuery): ListedEvent[] 
   return found;
 }
 
-/** Counts by type and week; a single row `other` if so few peers contributed that a row would reveal who reported. */
+/**
+ * Counts events by type and week. Returns a single row `other` if so few peers contributed that a row would reveal who
+ * reported.
+ */
 function summaryOf(events: readonly ListedEvent[], peers: number): SummaryRow[] {
   if (events.length === 0) return [];
   if (peers < limits.summaryPeersMin) return [{ eventType: 'other', count: events.length }];
@@ -228,7 +234,7 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** The ISO 8601 week of a time, `2026-W47`: the year is that of the week's Thursday. */
+/** Returns the ISO 8601 week of a time, such as `2026-W47`; the year is that of the week's Thursday. */
 export function isoWeek(at: number): string {
   const day = Math.floor(at / DAY_MS);
   // Day 0 was a Thursday, so (day + 3) counts whole days since a Monday.
@@ -240,7 +246,7 @@ export function isoWeek(at: number): string {
   return `${sign}${String(Math.abs(year)).padStart(4, '0')}-W${String(week).padStart(2, '0')}`;
 }
 
-/** An event as its own peer sees it. */
+/** Returns an event as its own peer sees it. */
 export function ownEvent(
   { seq, receivedAt, event }: ListedEvent,
   peer: PeerView,

@@ -1,5 +1,6 @@
 /**
- * `ptf doctor`: examines everything that a node needs, whether it runs or not, and says what to do. Changes nothing.
+ * Defines `ptf doctor`, which examines everything that a node needs, whether or not it runs, and says what to do. It
+ * changes nothing.
  */
 import { access, constants, lstat, readdir, stat, statfs } from 'node:fs/promises';
 import { userInfo } from 'node:os';

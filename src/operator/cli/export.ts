@@ -1,6 +1,6 @@
 /**
- * `ptf export`: writes the audit log or the history of peer weights to standard output, one JSON object per line. It
- * holds one page at a time and waits for the reader.
+ * Defines `ptf export`, which writes the audit log or the history of peer weights to standard output, one JSON object
+ * per line. It holds one page at a time and waits for the reader of the output.
  */
 import type { Command } from 'commander';
 import { limits } from '../../limits.js';

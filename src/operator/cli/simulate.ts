@@ -1,6 +1,6 @@
 /**
- * `ptf simulate`: computes and prints the verdicts under different assumptions. The node computes them and writes
- * nothing.
+ * Defines `ptf simulate`, which prints the verdicts that would change under different assumptions. The node computes
+ * them and writes nothing.
  */
 import type { Command } from 'commander';
 import { verdicts } from '../../core/vocabulary.js';

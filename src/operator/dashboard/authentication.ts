@@ -1,6 +1,6 @@
 /**
- * Authentication of the dashboard: checks that changes come from the dashboard's own page and that a caller has a
- * session, begins and ends sessions, and serves the public files.
+ * Authenticates requests to the dashboard: checks that changes come from the dashboard's own page and that a caller has
+ * a session, begins and ends sessions, and serves the public files.
  */
 import type { Logger } from 'pino';
 import { refused } from '../../errors.js';

@@ -59,8 +59,8 @@ export class LivePages {
 
   close(): void {
     clearInterval(this.#timer);
-    // Sends no end of the session: a page reconnects by itself once the node is back, and learns then whether its
-    // session still exists.
+    // No event announces the end of the session: a page reconnects by itself once the node is back, and then finds out
+    // whether its session still exists.
     for (const { response } of this.#pages) response.end();
   }
 

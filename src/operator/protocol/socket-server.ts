@@ -1,6 +1,6 @@
 /**
- * The operator's access to a running node: HTTP with JSON over a Unix socket in the data folder, which only the node's
- * own user may open. It never listens on a port.
+ * Serves the operator's access to a running node: HTTP with JSON over a Unix socket in the data folder, which only the
+ * node's own user may open. It never listens on a port.
  */
 import { once } from 'node:events';
 import { chmodSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * The document of `ptf subject export`: its JSON Schema, which `docs/operating/subject-export.schema.json` publishes,
- * and its creation from the group's data.
+ * Defines the document of `ptf subject export`: its JSON Schema, which `docs/operating/subject-export.schema.json`
+ * publishes, and its creation from the group's data.
  */
 import { eventTypeNames } from '../../core/evidence/event-types.js';
 import { disputeStatuses, verdicts } from '../../core/vocabulary.js';

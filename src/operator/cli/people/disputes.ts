@@ -1,4 +1,4 @@
-/** `ptf disputes`: lists the disputes of peers and records the operator's decisions. */
+/** Defines `ptf disputes`, which lists the disputes of peers and records the operator's decisions. */
 import type { Command } from 'commander';
 import { Option } from 'commander';
 import { type DisputeStatus, disputeStatuses } from '../../../core/vocabulary.js';

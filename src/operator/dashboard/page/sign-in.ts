@@ -1,4 +1,4 @@
-/** The sign-in form works without a script; this script only skips it for an operator who is signed in already. */
+/** Skips the sign-in form for an operator who is signed in already. The form works without this script. */
 
 // If a link from another site led here, the cookie was not sent, but this call comes from our own page and sends it.
 const answer = await fetch('./', { redirect: 'manual' }).catch(() => undefined);

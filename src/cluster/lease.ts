@@ -1,6 +1,6 @@
 /**
- * Renews the lease of this node in etcd, by which other nodes see that the node is alive. The keys of the node expire
- * with the lease. By its own monotonic clock, the node treats the lease as expired a margin before etcd does.
+ * Renews the lease of this node in etcd, which shows the other nodes that this node is alive. The keys of the node
+ * expire with the lease. By its own monotonic clock, the node treats the lease as expired a margin before etcd does.
  */
 import { randomBytes } from 'node:crypto';
 import type { SharedLog } from '../group/ports/shared-log.js';

@@ -1,6 +1,6 @@
 /**
- * The security of the link between nodes of a group: TLS with a pre-shared key that is derived from the cluster's
- * secret. The handshake fails if either end lacks the secret.
+ * Secures the link between the nodes of a group by TLS with a pre-shared key that is derived from the cluster's secret.
+ * The handshake fails if either end lacks the secret.
  */
 import { hkdfSync } from 'node:crypto';
 

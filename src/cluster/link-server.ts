@@ -1,6 +1,6 @@
 /**
- * The server of the link between nodes: HTTP/1.1 in TLS in a tunnel through the public port. It reads paths and bodies;
- * its handler interprets them.
+ * Serves the link between nodes: HTTP/1.1 in TLS in a tunnel through the public port. It reads paths and bodies; its
+ * handler interprets them.
  */
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';

@@ -1,4 +1,4 @@
-/** The dependencies of a node's cluster member on the rest of the node. */
+/** Declares what the cluster member of a node needs from the rest of the node. */
 import type { Fence, LeaderView, SharedLog, Slot } from '../group/ports/shared-log.js';
 
 /** The node's copy of the group, as the member reads and controls it. */

@@ -1,6 +1,6 @@
 /**
- * The node's log: JSON lines with the time in ISO 8601. No secret is ever passed to it; the masking here is a safeguard
- * against mistakes. It does not use pino's `redact`, because wildcards cost 67 us a line.
+ * Creates the node's log: JSON lines with the time in ISO 8601. No secret is ever passed to it; the masking here is a
+ * safeguard against mistakes. It does not use pino's `redact`, because wildcards cost 67 us a line.
  */
 import { type DestinationStream, destination, type Logger, pino, stdTimeFunctions } from 'pino';
 import type { LogLevel } from './variables.js';

@@ -1,6 +1,6 @@
 /**
- * The regular tasks of a running node besides its requests: disk space, the background check, and the head file outside
- * the log.
+ * Starts the regular tasks of a running node besides its requests: the checks of disk, clock and store, retention, and
+ * the head file outside the log.
  */
 import type { Logger } from 'pino';
 import type { GroupLoop } from '../group/actor/loop.js';

@@ -1,6 +1,6 @@
 /**
- * The table of environment variables: name, meaning, fallback and parser of each. `config.ts` builds a Config from it,
- * and a test compares the README's table and `.env.example` with it.
+ * Declares the table of environment variables: name, meaning, fallback and parser of each. `config.ts` builds a Config
+ * from it, and a test compares the README's table and `.env.example` with it.
  */
 import { trustConstants } from '../core/evidence/trust-constants.js';
 import {

@@ -1,7 +1,7 @@
 /**
- * The actor's queue, bounded in events and bytes. Holders take turns in it, see `FairQueue`. A command is admitted as a
- * whole or not at all. If the queue is full, commands of the holder with the most events may be pushed out by a holder
- * with fewer.
+ * Queues the commands before the actor, bounded in events and bytes. Holders take turns in the queue, see `FairQueue`.
+ * A command is admitted as a whole or not at all. If the queue is full, a holder may push out commands of the holder
+ * with the most events, as long as it has fewer.
  */
 import { FairQueue } from '../../core/fair-queue.js';
 import { limits } from '../../limits.js';

@@ -1,6 +1,7 @@
 /**
- * The background check: repeatedly verifies the whole log and all snapshots against their checksums and chain, so that
- * damage to unread data is found while a backup still exists. Changes nothing, and keeps the last finding.
+ * Runs the background check, which repeatedly verifies the whole log and all snapshots against their checksums and
+ * chain, so that damage to unread data is found while a backup still exists. It changes nothing, and remembers the last
+ * finding.
  */
 import { limits } from '../../limits.js';
 import type { CheckStatus, VerifyReport } from '../api.js';

@@ -1,6 +1,7 @@
 /**
- * The replica: a second state that follows the log with the same `apply`. Each task first catches up to the record that
- * it names, then does its work. The replica does not depend on where it runs (a worker thread, a simulation).
+ * Implements the replica, a second state that follows the log with the same `apply`, for weights, snapshots and the
+ * change feed. Each task first catches up to the record that it names, then does its work. The replica does not depend
+ * on its place, such as a worker thread or a simulation.
  */
 
 import { asOfTime } from '../../core/evidence/decay.js';

@@ -1,6 +1,6 @@
 /**
- * A node of a cluster: connects the shared log, the link to the other nodes and this node's role with its group. It is
- * loaded with `CLUSTER=etcd` only, because it loads the client of etcd.
+ * Implements a node of a cluster: connects the shared log, the link to the other nodes and this node's role with its
+ * group. It is loaded with `CLUSTER=etcd` only, because it loads the client of etcd.
  */
 import { hash, randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';

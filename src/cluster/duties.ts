@@ -70,7 +70,8 @@ export class LeaderDuties {
   /** Forgets the slots, because this node starts or stops leading. */
   roleChanged(): void {
     this.#slots = null;
-    this.#redactedSeq = 0;
+    // The leader before may have replaced records and not deleted their slots yet.
+    this.#redactedSeq = this.#deps.durableSeq();
   }
 
   appended(firstSeq: number): void {

@@ -126,10 +126,12 @@ export function rememberHeads(
     const { durableSeq } = loop.actor;
     if (durableSeq === remembered) return;
     // If a write fails, the previous value stays valid as a lower bound.
-    await writeHead(loop, dir, false).catch((error: unknown) =>
-      log.warn({ err: error }, 'head.json cannot be written'),
+    await writeHead(loop, dir, false).then(
+      () => {
+        remembered = durableSeq;
+      },
+      (error: unknown) => log.warn({ err: error }, 'head.json cannot be written'),
     );
-    remembered = durableSeq;
   }, limits.heartbeatMs);
 }
 

@@ -12,7 +12,7 @@ import { until } from '../support/until.js';
 const base = { url: 'http://x', applied: 1, durable: 1, snapshot: 0, version: '1', started: 0, reason: null };
 const nodeOf = (nodeId: string, format: number, role = 'follower'): NodeView => ({ ...base, nodeId, format, role });
 
-function worldOf(nodes: NodeView[], more: Partial<DutiesDeps> = {}) {
+function worldOf(nodes: NodeView[], more: Partial<DutiesDeps> = {}, scrubsDue: number[] = []) {
   const raised: number[] = [];
   const asked: string[] = [];
   let trims = 0;
@@ -23,7 +23,7 @@ function worldOf(nodes: NodeView[], more: Partial<DutiesDeps> = {}) {
       return [];
     },
     raiseFormat: async (_fence, format) => void raised.push(format),
-    putScrubDue: async () => undefined,
+    putScrubDue: async (seq) => void scrubsDue.push(seq),
   };
   const member = { isLeader: true, fence: { revision: '1' }, etcdBytes: 0, writeFormat: 1, trimmedTo: () => undefined };
   const duties = new LeaderDuties({
@@ -77,6 +77,16 @@ test('a scrub asks the other nodes that serve, and ends as soon as the node does
   const scrubbed = hanging.scrubElsewhere().catch((error: unknown) => error);
   await hanging.stop();
   assert.instance(await scrubbed, ScrubDeferredError);
+});
+
+test('after a takeover a scrub deletes the slots of all records that the leader before may have replaced', async () => {
+  const due: number[] = [];
+  const world = worldOf([], { durableSeq: () => 7 }, due);
+  await world.duties.scrubElsewhere();
+  assert.equal(due, []);
+  world.duties.roleChanged();
+  await world.duties.scrubElsewhere();
+  assert.equal(due, [7]);
 });
 
 test('members that are silent or refuse the defragmentation are reported, and the others are defragmented', async () => {

@@ -61,6 +61,12 @@ test('in an incomplete list, or after a rotation, no ban counts as missing', () 
   assert.equal(changesOf([], known, still).lifted, ['a']);
 });
 
+test('a ban that is listed again after a rotation counts as missing once it leaves the list', () => {
+  const { returned, lifted } = changesOf(listed({ b: 'send' }), standing('a', ['b', { rotated: true }]), still);
+  assert.equal([returned, lifted], [['b'], ['a']]);
+  assert.equal(changesOf([], standing(['b', { rotated: false }]), still).lifted, ['b']);
+});
+
 test('more than five bans and more than half of all are not withdrawn together, unless that is allowed', () => {
   const names = Array.from({ length: 12 }, (_, n) => `ban-${n}`);
   const left = (count: number) => listed(Object.fromEntries(names.slice(0, count).map((name) => [name, 'send'])));

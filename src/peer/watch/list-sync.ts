@@ -21,6 +21,8 @@ export interface ListChanges {
   readonly lifted: readonly string[];
   /** Bans missing since the list was rotated: from now on their absence means nothing. */
   readonly rotated: readonly string[];
+  /** Bans that were missing since a rotation and are listed again: from now on their absence counts. */
+  readonly returned: readonly string[];
   /** Number of missing bans, if they are too many at once to be believed; none of them is withdrawn. */
   readonly doubted: number;
   /** True if bans are missing that would count as lifted after a longer time without a change. */
@@ -48,10 +50,12 @@ export function changesOf(
   const lifted: string[] = [];
   const missing: string[] = [];
   const rotated: string[] = [];
+  const returned: string[] = [];
   for (const [ban, { expiresAt, rotated: wasRotated }] of standing) {
     const state = byBan.get(ban)?.state;
-    if (state === 'send' || state === 'faded') continue;
-    if (state === 'lifted') lifted.push(ban);
+    if (state === 'send' || state === 'faded') {
+      if (wasRotated) returned.push(ban);
+    } else if (state === 'lifted') lifted.push(ban);
     else if (state === 'expired' || (expiresAt !== null && expiresAt <= now)) ended.push(ban);
     else if (isWhole && isRotated && !wasRotated) rotated.push(ban);
     else if (isWhole && !wasRotated) missing.push(ban);
@@ -65,6 +69,7 @@ export function changesOf(
     ended,
     lifted,
     rotated,
+    returned,
     doubted: isDoubted ? missing.length : 0,
     isUndecided: missing.length > 0 && !isDecided,
   };

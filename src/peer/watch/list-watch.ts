@@ -176,9 +176,10 @@ class ListWatch {
     await this.#report(changes.begun, events, isBaseline);
     for (const ban of changes.ended) state.standing.delete(ban);
     for (const ban of changes.rotated) state.standing.set(ban, { ...state.standing.get(ban)!, rotated: true });
+    for (const ban of changes.returned) state.standing.set(ban, { ...state.standing.get(ban)!, rotated: false });
     for (const ban of changes.lifted) state.lift(ban);
-    const { begun, ended, lifted, rotated } = changes;
-    const isChanged = this.#isFirst || begun.length + ended.length + lifted.length + rotated.length > 0;
+    const { begun, ended, lifted, rotated, returned } = changes;
+    const isChanged = this.#isFirst || [begun, ended, lifted, rotated, returned].some(({ length }) => length > 0);
     if (isChanged) await state.save();
     if (isWhole) this.#file.accept();
     if (begun.length > 0) {

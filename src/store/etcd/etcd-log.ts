@@ -352,7 +352,7 @@ export class EtcdLog implements SharedLog {
   /** Makes the database forget the values that keys had before a revision. */
   async #compact(revision: string): Promise<void> {
     await this.client.compact(revision).catch((error: unknown) => {
-      // The leader may have trimmed meanwhile, and compacted further than this.
+      // An attempt whose answer was lost, a trim or a scrub may have compacted up to this revision or further.
       if (!isCompacted(error)) throw error;
     });
   }
@@ -379,7 +379,7 @@ export class EtcdLog implements SharedLog {
     ];
     const { header, succeeded } = await this.client.txn({ compare: [holds(keys, fence)], success: deleted });
     if (!succeeded) throw new OwnerLostError('another node leads now');
-    await this.client.compact(header.revision);
+    await this.#compact(header.revision);
   }
 }
 

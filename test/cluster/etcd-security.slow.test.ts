@@ -39,6 +39,7 @@ if (missing === undefined) {
   const folder = temporaryFolder('ptf-etcd-tls-');
   const at = (name: string) => join(folder.path, name);
   let endpoint = '';
+  let peerPort = 0;
   let member: Child;
 
   const ctl = (...args: string[]) => {
@@ -60,12 +61,9 @@ if (missing === undefined) {
     };
   };
 
-  test.before(async () => {
-    makeCertificates(folder.path);
-    const [clientPort, peerPort] = await freePorts(2);
-    endpoint = `https://127.0.0.1:${clientPort}`;
+  const startMember = (): Child => {
     const peer = `http://127.0.0.1:${peerPort}`;
-    member = new Child(
+    return new Child(
       'etcd',
       [
         ['--name', 'm', '--data-dir', at('m'), '--log-level', 'error'],
@@ -73,18 +71,19 @@ if (missing === undefined) {
         ['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer, '--initial-cluster', `m=${peer}`],
         ['--cert-file', at('member.pem'), '--key-file', at('member.key')],
         ['--client-cert-auth', '--trusted-ca-file', at('ca.pem')],
-        [
-          '--snapshot-count',
-          fewFiles.ETCD_SNAPSHOT_COUNT,
-          '--max-wals',
-          fewFiles.ETCD_MAX_WALS,
-          '--max-snapshots',
-          '1',
-        ],
+        ['--snapshot-count', fewFiles.ETCD_SNAPSHOT_COUNT, '--max-wals', fewFiles.ETCD_MAX_WALS],
+        ['--max-snapshots', '1'],
       ].flat(),
       {},
       folder.path,
     );
+  };
+  test.before(async () => {
+    makeCertificates(folder.path);
+    const [clientPort, freePeerPort] = await freePorts(2);
+    endpoint = `https://127.0.0.1:${clientPort}`;
+    peerPort = freePeerPort!;
+    member = startMember();
     await until(() => {
       try {
         ctl('get', 'any');
@@ -123,6 +122,24 @@ if (missing === undefined) {
     assert.match(out, endpoint);
     assert.is(await node.kill('SIGTERM'), 0);
     assert.not.match(node.output(), password);
+  });
+
+  test('a node goes on with another token after its member was restarted', async () => {
+    const node = await startProcess(variables('n1'));
+    const register = async (name: string) => {
+      const answer = await fetch(`${node.url}/api/v1/peers/register`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ peer_name: name, game_ids: ['arena'] }),
+      });
+      return answer.status;
+    };
+    await until(async () => (await register('before')) === 201);
+    await member.kill('SIGTERM');
+    member = startMember();
+    await until(async () => (await register('after')) === 201);
+    assert.is(await node.kill('SIGTERM'), 0);
+    assert.not.match(node.output(), 'leaves the cluster');
   });
 
   test('a scrub with a user that may not defragment is reported as incomplete', async () => {

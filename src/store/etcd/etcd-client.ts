@@ -152,6 +152,7 @@ export class EtcdClient {
         else if (!isOver) heard(response);
       });
       stream.on('error', (error) => {
+        this.#forgetsToken(error);
         this.#avoid(at);
         end(error);
       });
@@ -212,6 +213,8 @@ export class EtcdClient {
       const metadata = await this.#metadata(client);
       return await this.#unary<R>(client, name, request, metadata, Date.now() + timeoutMs);
     } catch (error) {
+      // The caller repeats the call.
+      if (this.#forgetsToken(error)) throw unavailable(error);
       throw isPassing(error) ? unavailable(error) : error;
     }
   }
@@ -225,6 +228,7 @@ export class EtcdClient {
     call: (client: Client, metadata: Metadata, deadline: number) => Promise<R>,
   ): Promise<R> {
     const endMs = performance.now() + timeoutMs;
+    let isTokenRenewed = false;
     for (let tries = 1; ; tries += 1) {
       const at = this.#current;
       const client = this.#clients[at]!;
@@ -235,8 +239,9 @@ export class EtcdClient {
         return await call(client, metadata, Date.now() + leftMs);
       } catch (error) {
         if (this.#closed) throw unavailable(error);
-        if (codeOf(error) === status.UNAUTHENTICATED && this.#settings.username !== null && tries === 1) {
-          this.#token = null;
+        // A member that was restarted knows no earlier token.
+        if (this.#forgetsToken(error) && !isTokenRenewed) {
+          isTokenRenewed = true;
           continue;
         }
         if (!isPassing(error)) throw error;
@@ -247,6 +252,13 @@ export class EtcdClient {
         if (performance.now() >= endMs) throw unavailable(error);
       }
     }
+  }
+
+  /** Makes the next call ask for another token if etcd refused the present one. Returns whether it did. */
+  #forgetsToken(error: unknown): boolean {
+    if (codeOf(error) !== status.UNAUTHENTICATED || this.#settings.username === null) return false;
+    this.#token = null;
+    return true;
   }
 
   #unary<R>(client: Client, name: MethodName, request: object, metadata: Metadata, deadline: number): Promise<R> {

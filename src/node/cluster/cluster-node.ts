@@ -20,12 +20,13 @@ import { messageOf } from '../../errors.js';
 import type { GroupApi } from '../../group/api.js';
 import type { Clock } from '../../group/ports/clock.js';
 import { type Fence, type NodeView, SharedLogUnavailableError } from '../../group/ports/shared-log.js';
-import { OwnerLostError } from '../../group/ports/storage-errors.js';
+import { DiskFullError, OwnerLostError } from '../../group/ports/storage-errors.js';
 import { lastSeqOf } from '../../group/recovery/recovery.js';
 import { logUnreachable, noLeader } from '../../group/refusals.js';
 import { limits } from '../../limits.js';
 import type { EtcdLog } from '../../store/etcd/etcd-log.js';
 import { readMark, writeMark } from '../../store/files/cluster-mark.js';
+import { freeBytesOf } from '../../store/files/full-disk.js';
 import type { LmdbLogWriter } from '../../store/log/lmdb-log-writer.js';
 import { SharedLogWriter } from '../../store/log/shared-log-writer.js';
 import { within } from '../../workers/within.js';
@@ -70,6 +71,9 @@ export class ClusterNode {
   #group: GroupApi | null = null;
   readonly #scrub: LocalScrub;
   #closing: Promise<void> | null = null;
+  /** Looks for room on the disk after a commit failed. */
+  #look: NodeJS.Timeout | null = null;
+  readonly #freeBytesMin: number;
 
   /** Makes no call before `prepare`. */
   constructor(config: Config, dir: string, ports: ClusterNodePorts) {
@@ -77,6 +81,7 @@ export class ClusterNode {
     const log = openEtcdLog(config);
     this.#settings = settings;
     this.#dir = dir;
+    this.#freeBytesMin = Math.max(config.diskFreeMinMb * 1_000_000, limits.commitFreeBytes);
     this.#ports = ports;
     this.#log = log;
     const { log: logger, onFatal, clock } = ports;
@@ -377,6 +382,21 @@ export class ClusterNode {
     }
     this.#ports.log.error({ err: error }, 'the node leaves the cluster');
     void this.member.retire(messageOf(error));
+    if (error instanceof DiskFullError) this.#startAgainWithRoom();
+  }
+
+  /** Starts the node again once its disk has room, because only a start can tell the outcome of a failed commit. */
+  #startAgainWithRoom(): void {
+    this.#look ??= setInterval(() => {
+      if (freeBytesOf(this.#dir) < this.#freeBytesMin) return;
+      this.#stopLooking();
+      this.#ports.onFatal(new RejoinError('the disk has room again, so the node starts again'));
+    }, limits.clusterReportMs);
+  }
+
+  #stopLooking(): void {
+    if (this.#look !== null) clearInterval(this.#look);
+    this.#look = null;
   }
 
   tunnel(authority: string, socket: Duplex, head: Buffer): boolean {
@@ -404,6 +424,7 @@ export class ClusterNode {
   }
 
   async #close(): Promise<void> {
+    this.#stopLooking();
     this.#nightly.stop();
     this.#link.close();
     await this.#server.close();

@@ -26,7 +26,7 @@ if (missing === undefined) {
       await load.start();
       for (let round = 0; round < rounds; round++) {
         const place = round % group.nodes.length;
-        group.disks[place]!.fill(0);
+        await group.disks[place]!.fillBeside();
         await delay(fullMs);
         const { body } = await group.nodes[place]!.ask('GET', '/health');
         reasons.push(JSON.stringify(body));

@@ -148,7 +148,7 @@ export const faults: readonly ClusterFault[] = [
     async run(group, random) {
       const place = random.below(group.nodes.length);
       const disk = group.disks[place]!;
-      disk.fill(0);
+      await disk.fillBeside();
       await delay(outageMs);
       disk.clear();
     },

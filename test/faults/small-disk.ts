@@ -1,6 +1,7 @@
 /** A small file system of its own, to be filled up: a tmpfs, where this process may mount one. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hasCode } from '../../src/errors.js';
@@ -39,6 +40,14 @@ export class SmallDisk {
     } catch (error) {
       if (!hasCode(error, 'ENOSPC')) throw error;
     }
+  }
+
+  /** Fills all free space without blocking this process, which may run clients and proxies. */
+  async fillBeside(): Promise<void> {
+    rmSync(this.#ballast, { force: true });
+    await writeFile(this.#ballast, Buffer.alloc(this.freeBytes)).catch((error: unknown) => {
+      if (!hasCode(error, 'ENOSPC')) throw error;
+    });
   }
 
   /** Gives back what `fill` took. */

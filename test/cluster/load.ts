@@ -74,11 +74,13 @@ export class Load {
     this.#running.push(this.#readByClient());
   }
 
-  /** Resolves once `count` more calls that write are acknowledged. Rejects if that takes too long. */
+  /** Resolves once `count` writes that started after the call are acknowledged. Rejects if that takes too long. */
   async written(count: number): Promise<void> {
+    const since = performance.now();
     const begin = this.writes.length;
-    const until = performance.now() + settleMs;
-    const acknowledged = () => this.writes.slice(begin).filter(({ code }) => code === 'ok').length;
+    const isLater = ({ startedAt, code }: Call) => startedAt > since && code === 'ok';
+    const until = since + settleMs;
+    const acknowledged = () => this.writes.slice(begin).filter(isLater).length;
     while (acknowledged() < count) {
       if (performance.now() > until) throw new Error(`${acknowledged()} of ${count} writes were acknowledged`);
       await delay(writtenPollMs);

@@ -3,7 +3,6 @@
  * all clients against the logs of the nodes, and searches the files of nodes and members for erased players.
  */
 import { execFile } from 'node:child_process';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { groupId, leaderOf, quietSeq, salt } from '../../bench/cluster/node-group.js';
 import type { Findings, Rounds } from '../faults/fault.js';
@@ -18,7 +17,6 @@ import { type Call, Load } from './load.js';
 
 const ptf = fileURLToPath(new URL('../../../bin/ptf.mjs', import.meta.url));
 const scrubMs = 120_000;
-const writtenMs = 60_000;
 const quotaBytes = 256 * 1024 * 1024;
 const env = {
   ERASURE_QUOTA_PER_DAY: '1000000',
@@ -52,7 +50,7 @@ export async function runCluster(rounds: Rounds, { next, smallDisks = false }: C
       try {
         await fault.run(group, random);
         await group.heal();
-        await written(load);
+        await load.written(1);
       } catch (error) {
         tally.break(`round ${round}, ${fault.name}: ${error instanceof Error ? error.message : String(error)}`);
         break;
@@ -102,15 +100,6 @@ function phase(name: string): void {
 /** Writes a line for a log; a terminal has a progress line instead. */
 function progress(line: string): void {
   if (process.env.HARNESS_VERBOSE) process.stderr.write(`${line}\n`);
-}
-
-/** Resolves once a write that started after the call is acknowledged. */
-async function written(load: Load): Promise<void> {
-  const since = performance.now();
-  while (!load.writes.some(({ startedAt, code }) => startedAt > since && code === 'ok')) {
-    if (performance.now() > since + writtenMs) throw new Error(`no write was acknowledged within ${writtenMs} ms`);
-    await delay(20);
-  }
 }
 
 /** Removes the bytes of erased players from the files of the members, with the command that an operator uses. */

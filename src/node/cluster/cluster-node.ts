@@ -388,10 +388,19 @@ export class ClusterNode {
   /** Starts the node again once its disk has room, because only a start can tell the outcome of a failed commit. */
   #startAgainWithRoom(): void {
     this.#look ??= setInterval(() => {
-      if (freeBytesOf(this.#dir) < this.#freeBytesMin) return;
+      if (!this.#hasRoom) return;
       this.#stopLooking();
       this.#ports.onFatal(new RejoinError('the disk has room again, so the node starts again'));
-    }, limits.clusterReportMs);
+    }, limits.clusterReportMs).unref();
+  }
+
+  /** False if the free space cannot be determined: a later look may determine it. */
+  get #hasRoom(): boolean {
+    try {
+      return freeBytesOf(this.#dir) >= this.#freeBytesMin;
+    } catch {
+      return false;
+    }
   }
 
   #stopLooking(): void {

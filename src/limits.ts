@@ -553,8 +553,22 @@ export const limits = {
   slotsRetained: 1_000,
   slotsRetainedPressed: 100,
   slotsKnownMax: 1_000_000,
-  /** If more bytes are in use, no node is waited for, so that half of etcd's default quota is not reached. */
-  etcdBytesMax: 512 * MiB,
+  /** Default of etcd itself. */
+  etcdQuotaBytes: 2_048 * MiB,
+  etcdQuotaBytesMin: 16 * MiB,
+  etcdQuotaBytesMax: 8_192 * MiB,
+  /** If a larger part of the quota is in use, no node is waited for. */
+  etcdPressedPart: 0.5,
+  /** If the files take a larger part of the quota although less is in use, the members are defragmented. */
+  etcdFragmentedPart: 0.6,
+  etcdDefragmentEveryMs: 60_000,
+  /**
+   * If the files take a larger part of the quota, writes are refused. At the quota itself etcd refuses leases too, until
+   * an operator frees space.
+   */
+  etcdFullPart: 0.8,
+  /** The nodes' reports accumulate in etcd until it compacts, also while no slot is deleted. */
+  etcdCompactEveryMs: 60_000,
   /** Time for another node to overwrite the records that an erasure replaced. */
   scrubNodeMs: 60_000,
   /** Time for a stopping node to hand over its leadership, and again to end its lease; calls to etcd are then ended. */

@@ -20,6 +20,7 @@ export function noEtcd(): string | undefined {
 const startedMs = 60_000;
 /** The size of one key that fills the database. */
 const ballastBytes = 1_000_000;
+const putsAtOnce = 4;
 const outputBytes = 16 * 1024 * 1024;
 const retriesMax = 50;
 
@@ -196,7 +197,14 @@ export class EtcdMembers {
     const count = Math.max(0, Math.ceil(bytes / ballastBytes));
     const value = 'b'.repeat(ballastBytes);
     const put = (i: number) => this.ctl(this.endpoints, ['put', `${prefix}${i}`], value);
-    for (let i = 0; i < count; i++) await retried(() => put(i));
+    let next = 0;
+    const putNext = async () => {
+      while (next < count) {
+        const i = next++;
+        await retried(() => put(i));
+      }
+    };
+    await Promise.all(Array.from({ length: putsAtOnce }, putNext));
     return count;
   }
 

@@ -20,7 +20,8 @@ import {
 import { LinkError } from './link-client.js';
 
 export interface ClusterSite {
-  isLeader(): boolean;
+  /** True if this node leads and is not about to hand over. */
+  decides(): boolean;
   /** Sends the command to the leader. Resolves to null if no leader is known; then nothing was done. */
   ask<N extends CommandName>(call: CommandCall<N>): Promise<CommandValue<N> | null>;
   refresh(): Promise<boolean>;
@@ -98,13 +99,13 @@ async function decide<N extends CommandName>(
   name: N,
   args: CommandArgs<N>,
 ): Promise<CommandValue<N>> {
-  if (site.isLeader()) return inEffect(site, name, decideHere(local, name, args));
+  if (site.decides()) return inEffect(site, name, decideHere(local, name, args));
   const call = encodeCall(name, args);
   try {
     const value = await site.ask(call);
     if (value !== null) return value;
     // This node may have become the leader while the command waited.
-    if (site.isLeader()) return await inEffect(site, name, execute(local, call)!);
+    if (site.decides()) return await inEffect(site, name, execute(local, call)!);
     return refusalOf(name, args, site.refusal());
   } catch (error) {
     if (!(error instanceof LinkError)) throw error;

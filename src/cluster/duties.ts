@@ -32,10 +32,20 @@ export interface DutiesDeps {
   /** Returns the status of each member of etcd; null for a member that does not answer. */
   readonly members: () => Promise<readonly (MemberStatus | null)[]>;
   readonly defragment: (member: number) => Promise<void>;
+  /** The size at which the members of etcd refuse to write. */
+  readonly quotaBytes: number;
+  /** Called after the log became nearly full, or has room again. */
+  readonly fullChanged: () => void;
   /** ms since 1970. */
   readonly now: () => number;
   readonly onFailure: (what: string, error: unknown) => void;
   readonly note: (level: 'info' | 'warn' | 'error', fields: object, text: string) => void;
+}
+
+/** Bytes of the largest database of a member: of its file, and those that hold values. */
+interface DatabaseSize {
+  readonly bytes: number;
+  readonly inUse: number;
 }
 
 export class LeaderDuties {
@@ -44,6 +54,8 @@ export class LeaderDuties {
   #slots: number[] | null = null;
   #trimmedBytes = 0;
   #trimmedAt = Number.NEGATIVE_INFINITY;
+  #compactedAt = Number.NEGATIVE_INFINITY;
+  #defragmentedAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | null = null;
   #busy: Promise<void> | null = null;
   /** Aborts running calls. */
@@ -70,6 +82,9 @@ export class LeaderDuties {
   /** Forgets the slots, because this node starts or stops leading. */
   roleChanged(): void {
     this.#slots = null;
+    // The next leader looks itself.
+    this.#setFull(false);
+    this.#deps.member.isScrubIncomplete = false;
     // The leader before may have replaced records and not deleted their slots yet.
     this.#redactedSeq = this.#deps.durableSeq();
   }
@@ -92,12 +107,57 @@ export class LeaderDuties {
     if (!isDue) return;
     this.#trimmedAt = now;
     this.#trimmedBytes = appendedBytes();
-    this.#busy = this.#trim(0)
+    this.#busy = this.#trimAndShrink()
       .catch((error: unknown) => onFailure('trimming the shared log', error))
       .finally(() => {
         this.#busy = null;
       });
     await this.#busy;
+  }
+
+  async #trimAndShrink(): Promise<void> {
+    const size = await this.#size();
+    await this.#trim(0, size.inUse > this.#deps.quotaBytes * limits.etcdPressedPart);
+    await this.#shrink(size);
+  }
+
+  /** Returns the size of the largest database, and refuses writes while it is close to the quota. */
+  async #size(): Promise<DatabaseSize> {
+    const { members, member, quotaBytes } = this.#deps;
+    const statuses = (await members()).filter((status) => status !== null);
+    const bytes = Math.max(0, ...statuses.map(({ dbBytes }) => dbBytes));
+    if (statuses.length > 0) {
+      member.etcdBytes = bytes;
+      this.#setFull(bytes > quotaBytes * limits.etcdFullPart);
+    }
+    return { bytes, inUse: Math.max(0, ...statuses.map(({ dbBytesInUse }) => dbBytesInUse)) };
+  }
+
+  #setFull(isFull: boolean): void {
+    const { member, fullChanged, note, quotaBytes } = this.#deps;
+    if (member.logIsFull === isFull) return;
+    member.logIsFull = isFull;
+    const fields = { bytes: member.etcdBytes, quota_bytes: quotaBytes };
+    if (isFull) note('error', fields, 'etcd is nearly full: writes are answered 503, reads continue');
+    else note('warn', fields, 'etcd has room again, or this node no longer leads');
+    fullChanged();
+  }
+
+  /**
+   * Frees space in the members' files: etcd compares their size with its quota, and space that became free within a
+   * file counts.
+   */
+  async #shrink({ bytes, inUse }: DatabaseSize): Promise<void> {
+    const { log, quotaBytes } = this.#deps;
+    const now = performance.now();
+    if (now - this.#compactedAt >= limits.etcdCompactEveryMs) {
+      this.#compactedAt = now;
+      await log.compact();
+    }
+    const isFragmented = bytes > quotaBytes * limits.etcdFragmentedPart && inUse < quotaBytes * limits.etcdPressedPart;
+    if (!isFragmented || now - this.#defragmentedAt < limits.etcdDefragmentEveryMs) return;
+    this.#defragmentedAt = now;
+    await this.defragment(this.#ending.signal);
   }
 
   /** Permits records of a newer format once every live node reads them. Until then an upgrade can be reverted. */
@@ -112,20 +172,15 @@ export class LeaderDuties {
 
   /**
    * Deletes the slots that all live nodes have, except the newest ones. Deletes the slots with records up to `upTo` in
-   * any case.
+   * any case. `isPressed`: etcd is filling up, so that no node is waited for.
    */
-  async #trim(upTo: number): Promise<void> {
-    const { log, member, members, note } = this.#deps;
+  async #trim(upTo: number, isPressed: boolean): Promise<void> {
+    const { log, member, note } = this.#deps;
     const { fence } = member;
     if (fence === null) return;
     this.#slots ??= await log.slotSeqs(0, limits.slotsKnownMax);
-    const statuses = await members();
-    member.etcdBytes = Math.max(0, ...statuses.map((status) => status?.dbBytes ?? 0));
-    const inUse = Math.max(0, ...statuses.map((status) => status?.dbBytesInUse ?? 0));
     const nodes = await log.nodes();
     await this.#raiseFormat(fence, nodes);
-    const isPressed = inUse > limits.etcdBytesMax;
-    if (isPressed) note('error', { bytes: inUse }, 'etcd is filling up, so nodes that are far behind must join again');
     const slowest = Math.min(...nodes.map(({ durable }) => durable), this.#deps.durableSeq());
     const slots = this.#slots;
     const reached = firstAbove(slots, isPressed ? this.#deps.durableSeq() : slowest) - 1;
@@ -134,6 +189,7 @@ export class LeaderDuties {
     const boundary = Math.min(slots.length - 1, Math.max(reached - keep, firstAbove(slots, upTo)));
     if (boundary <= 0) return;
     const first = slots[boundary]!;
+    if (isPressed) note('warn', {}, 'etcd is filling up, so nodes that are far behind must join again');
     await log.trim(fence, first, first - 1);
     slots.splice(0, boundary);
     member.trimmedTo(first - 1);
@@ -184,7 +240,7 @@ export class LeaderDuties {
       });
     }
     if (upTo === 0 || member.fence === null) return;
-    await this.#trim(upTo);
+    await this.#trim(upTo, false);
     await this.defragment(signal);
     // The write-ahead logs of etcd still contain the slots, until the nightly scrub purges these logs.
     await log.putScrubDue(upTo);

@@ -34,6 +34,10 @@ export class LateGroup implements MemberGroup {
     return this.#site?.unfitToLead ?? null;
   }
 
+  writableChanged(): void {
+    this.#site?.writableChanged();
+  }
+
   get weights() {
     return this.#site?.weights ?? { basedOnSeq: 0, computedAt: null };
   }

@@ -68,6 +68,11 @@ export class LocalGroup implements MemberGroup {
     return this.#deps.unfitToLead();
   }
 
+  /** Resumes work that waited for room in the shared log. */
+  writableChanged(): void {
+    this.#deps.loop().writableChanged();
+  }
+
   get weights() {
     const { basedOnSeq, computedAt } = this.#deps.loop().weights;
     return { basedOnSeq, computedAt };

@@ -47,6 +47,9 @@ export class ClusterMember implements ClusterHealth {
   takeovers = 0;
   forwarded = 0;
   etcdBytes = 0;
+  /** True while this node leads and the database of etcd is nearly as large as its quota. */
+  logIsFull = false;
+  isScrubIncomplete = false;
 
   constructor(deps: MemberDeps) {
     this.#deps = deps;
@@ -75,6 +78,12 @@ export class ClusterMember implements ClusterHealth {
 
   get isLeader(): boolean {
     return this.#role === 'leader' && this.lease.leftMs > 0;
+  }
+
+  /** True if this node leads and is not about to hand over to another node. */
+  get decides(): boolean {
+    const { unfit, unfitToLead } = this.#deps.site;
+    return this.isLeader && unfit === null && unfitToLead === null;
   }
 
   get fence(): Fence | null {
@@ -155,15 +164,15 @@ export class ClusterMember implements ClusterHealth {
     return this.#waitUntil(() => this.#isServed && this.#leader!.fence.revision !== fence?.revision, ms);
   }
 
-  /** Resolves to true once this node leads; to false if it does not take over, or after `ms`. */
+  /** Resolves to true once this node decides; to false if it does not take over, or after `ms`. */
   async takenOver(ms: number): Promise<boolean> {
-    await this.#waitUntil(() => this.isLeader || this.#fence === null, ms);
-    return this.isLeader;
+    await this.#waitUntil(() => this.decides || this.#fence === null, ms);
+    return this.decides;
   }
 
-  /** True if a leader is known. A node that takes over, or whose lease has ended, does not serve yet or any more. */
+  /** True if a leader is known. A node that takes over or hands over does not serve yet or any more. */
   get #isServed(): boolean {
-    return this.#leader !== null && (this.#leader.nodeId !== this.#deps.nodeId || this.isLeader);
+    return this.#leader !== null && (this.#leader.nodeId !== this.#deps.nodeId || this.decides);
   }
 
   /** True if this node can find out now whether another node leads. */

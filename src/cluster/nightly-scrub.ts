@@ -2,13 +2,14 @@
  * Makes the leader scrub etcd's files in the night after an erasure. It decides when a scrub is due; the operations of
  * the cluster run the scrub.
  */
+import type { Outcome } from '../errors.js';
 import type { SharedLog } from '../group/ports/shared-log.js';
 import { DAY_MS, limits } from '../limits.js';
 
 export interface NightlyScrubDeps {
   readonly log: Pick<SharedLog, 'scrubDue'>;
   readonly isLeader: () => boolean;
-  readonly scrub: () => Promise<unknown>;
+  readonly scrub: () => Promise<Outcome<{ readonly complete: boolean; readonly detail: string }>>;
   /** ms since 1970. */
   readonly now: () => number;
   readonly onFailure: (what: string, error: unknown) => void;
@@ -41,7 +42,10 @@ export class NightlyScrub {
     if (night === this.#night || !isLeader()) return;
     this.#night = night;
     try {
-      if ((await log.scrubDue()) !== null) await scrub();
+      if ((await log.scrubDue()) === null) return;
+      const outcome = await scrub();
+      if (!outcome.ok) throw new Error(outcome.text);
+      if (!outcome.value.complete) throw new Error(outcome.value.detail);
     } catch (error) {
       onFailure('the nightly scrub of etcd', error);
     }

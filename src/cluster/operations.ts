@@ -51,7 +51,7 @@ export class ClusterOperator implements ClusterOperations {
   async status(): Promise<Outcome<ClusterStatus>> {
     const { member, log, nodeId, endpoints } = this.#deps;
     const { role, hasLeader, appliedSeq, stalenessMs, isStale, reason, leader } = member;
-    const { leaseMs, floorSeq, takeovers, forwarded, etcdBytes, lastTakeover } = member;
+    const { leaseMs, floorSeq, takeovers, forwarded, etcdBytes, isScrubIncomplete, lastTakeover } = member;
     const [nodes, members, scrubbed] = await Promise.all([
       log.nodes().catch(() => []),
       this.#deps.members(),
@@ -59,7 +59,7 @@ export class ClusterOperator implements ClusterOperations {
     ]);
     return granted({
       ...{ role, hasLeader, appliedSeq, stalenessMs, isStale, reason },
-      ...{ leaseMs, floorSeq, takeovers, forwarded, etcdBytes, lastTakeover },
+      ...{ leaseMs, floorSeq, takeovers, forwarded, etcdBytes, isScrubIncomplete, lastTakeover },
       nodeId,
       clusterId: this.#deps.clusterId(),
       leader: leader && { nodeId: leader.nodeId, since: leader.since, fence: leader.fence.revision },
@@ -88,11 +88,9 @@ export class ClusterOperator implements ClusterOperations {
 
   scrub(settings: Partial<WalSettings> = {}, onProgress: OnProgress = () => undefined): Promise<Outcome<ScrubResult>> {
     if (!this.#deps.member.isLeader) return this.#askLeader('/cluster-scrub', limits.scrubMs, settings);
-    this.#scrubbing ??= refusedIfSilent(this.#scrub({ ...this.#deps.walSettings, ...settings }, onProgress)).finally(
-      () => {
-        this.#scrubbing = null;
-      },
-    );
+    this.#scrubbing ??= this.#scrubHere({ ...this.#deps.walSettings, ...settings }, onProgress).finally(() => {
+      this.#scrubbing = null;
+    });
     return this.#scrubbing;
   }
 
@@ -101,6 +99,18 @@ export class ClusterOperator implements ClusterOperations {
     const nodes = await this.#deps.log.nodes();
     if (!nodes.some((node) => node.nodeId === nodeId)) return granted(null);
     return refused('invalid_parameter', { text: `node ${nodeId} is running: stop it first` });
+  }
+
+  async #scrubHere(settings: WalSettings, onProgress: OnProgress): Promise<Outcome<ScrubResult>> {
+    const { member } = this.#deps;
+    let isComplete = false;
+    try {
+      const outcome = await refusedIfSilent(this.#scrub(settings, onProgress));
+      isComplete = outcome.ok && outcome.value.complete;
+      return outcome;
+    } finally {
+      member.isScrubIncomplete = !isComplete && member.isLeader;
+    }
   }
 
   async #scrub(settings: WalSettings, onProgress: OnProgress): Promise<Outcome<ScrubResult>> {

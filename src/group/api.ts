@@ -38,7 +38,15 @@ export interface GroupHealth {
   /** False also while ready, if the disk is nearly full: reads are then answered and writes refused. */
   readonly writable: boolean;
   /** The reason for not being ready or writable; undefined if the node is both. */
-  readonly reason?: 'recovering' | 'draining' | 'log_failed' | 'disk_low' | 'clock_ahead' | 'stale' | 'log_unreachable';
+  readonly reason?:
+    | 'recovering'
+    | 'draining'
+    | 'log_failed'
+    | 'disk_low'
+    | 'clock_ahead'
+    | 'stale'
+    | 'log_unreachable'
+    | 'log_full';
   /** The newest durable record. */
   readonly lastSeq: number;
   readonly weights: WeightsStatus;

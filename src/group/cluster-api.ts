@@ -30,6 +30,8 @@ export interface ClusterHealth {
   readonly forwarded: number;
   /** Size of the largest database of an etcd member, as this node saw it while it was leader; 0 if it did not look. */
   readonly etcdBytes: number;
+  /** True if the last scrub of etcd's files that this node led failed or was incomplete. */
+  readonly isScrubIncomplete: boolean;
 }
 
 /** A node of the group as its leader, or another node, sees it. Times in ms since 1970. */

@@ -20,6 +20,7 @@ export function healthOf(loop: GroupLoop, isOpen: boolean, cluster: ClusterHealt
   if (cluster?.isStale === true) return { ...notReady, reason: 'stale', ...reached };
   if (loop.clockGuard.clockAhead) return { ready: true, writable: false, reason: 'clock_ahead', ...reached };
   if (loop.disk.low) return { ready: true, writable: false, reason: 'disk_low', ...reached };
+  if (loop.logIsFull) return { ready: true, writable: false, reason: 'log_full', ...reached };
   if (loop.stalled) return { ready: true, writable: false, reason: 'log_unreachable', ...reached };
   return { ready: true, writable: true, ...reached };
 }

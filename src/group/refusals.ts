@@ -20,9 +20,18 @@ export function clockAhead(): Refusal {
   return refused('dependency_unavailable', { text, details, retryAfterS: limits.diskRetryAfterS });
 }
 
-export function diskLow(): Refusal {
+/** `isOneOfSeveral`: another node leads as soon as this one has left. */
+export function diskLow(isOneOfSeveral = false): Refusal {
   const text = 'the disk of this node is nearly full: reads are answered, writes are refused';
   const details = { reason: 'disk_low' };
+  const retryAfterS = isOneOfSeveral ? limits.noLeaderRetryAfterS : limits.diskRetryAfterS;
+  return refused('dependency_unavailable', { text, details, retryAfterS });
+}
+
+/** For a leader whose shared log would soon exceed the quota of its database. */
+export function logFull(): Refusal {
+  const text = "the replicated log is nearly full, by etcd's quota: reads are answered, writes are refused";
+  const details = { reason: 'log_full' };
   return refused('dependency_unavailable', { text, details, retryAfterS: limits.diskRetryAfterS });
 }
 

@@ -356,6 +356,7 @@ async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
             leading: false,
             commitPatienceMs: limits.appendPatienceMs,
             formatMax: () => cluster.member.writeFormat,
+            logIsFull: () => cluster.member.logIsFull,
           }),
     });
   const intervalMs = () =>

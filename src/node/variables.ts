@@ -500,6 +500,13 @@ export const variables = {
     fallback: limits.walFiles,
     parse: wholeNumber(1, limits.walFilesMax),
   }),
+  etcdQuotaBytes: variable<number>({
+    name: 'ETCD_QUOTA_BACKEND_BYTES',
+    meaning:
+      "`--quota-backend-bytes` of etcd's members; writes are refused before their database is as large, because it stops at that size",
+    fallback: limits.etcdQuotaBytes,
+    parse: wholeNumber(limits.etcdQuotaBytesMin, limits.etcdQuotaBytesMax),
+  }),
   nodeId: variable<string | null>({
     name: 'NODE_ID',
     meaning: 'Unique name of this node in its group, bound to `DATA_DIR`; required with `CLUSTER=etcd`',

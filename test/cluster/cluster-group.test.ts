@@ -25,7 +25,7 @@ function node(ask: () => unknown, isLeaderAtFirst = false, known?: PeerView) {
           },
   });
   const site: ClusterSite = {
-    isLeader: () => state.isLeader,
+    decides: () => state.isLeader,
     ask: async ({ name }: { name: CommandName }) => {
       calls.push(`asked ${name}`);
       return (await ask()) as never;

@@ -1,4 +1,4 @@
-/** The duties of the leader: deferred erasures, and the format of records. */
+/** The duties of the leader: deferred erasures, the format of records, and the size of etcd's database. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type DutiesDeps, LeaderDuties } from '../../src/cluster/duties.js';
@@ -16,6 +16,7 @@ function worldOf(nodes: NodeView[], more: Partial<DutiesDeps> = {}, scrubsDue: n
   const raised: number[] = [];
   const asked: string[] = [];
   let trims = 0;
+  let compactions = 0;
   const log: Partial<SharedLog> = {
     nodes: async () => nodes,
     slotSeqs: async () => {
@@ -23,9 +24,15 @@ function worldOf(nodes: NodeView[], more: Partial<DutiesDeps> = {}, scrubsDue: n
       return [];
     },
     raiseFormat: async (_fence, format) => void raised.push(format),
+    compact: async () => {
+      compactions += 1;
+    },
     putScrubDue: async (seq) => void scrubsDue.push(seq),
   };
-  const member = { isLeader: true, fence: { revision: '1' }, etcdBytes: 0, writeFormat: 1, trimmedTo: () => undefined };
+  const member = {
+    ...{ isLeader: true, fence: { revision: '1' }, etcdBytes: 0, logIsFull: false, writeFormat: 1 },
+    trimmedTo: () => undefined,
+  };
   const duties = new LeaderDuties({
     // These objects have the members that the duties use in these tests.
     log: log as SharedLog,
@@ -37,12 +44,14 @@ function worldOf(nodes: NodeView[], more: Partial<DutiesDeps> = {}, scrubsDue: n
     durableSeq: () => 1,
     members: async () => [],
     defragment: async () => undefined,
+    quotaBytes: 100_000_000,
+    fullChanged: () => undefined,
     now: () => 1_000,
     onFailure: (_what, error) => assert.unreachable(String(error)),
     note: () => undefined,
     ...more,
   });
-  return { duties, raised, asked, member, nodes, trims: () => trims };
+  return { duties, raised, asked, member, nodes, trims: () => trims, compactions: () => compactions };
 }
 
 test('records of a newer format are written once every live node reads them', async () => {
@@ -104,6 +113,61 @@ test('members that are silent or refuse the defragmentation are reported, and th
   assert.equal(await duties.defragment(), [1, 0]);
   assert.equal(done, [3, 2]);
   assert.equal(failures, ['Error: permission denied']);
+});
+
+/** The status of a member whose file, and the values in it, have so many megabytes. */
+const sizeOf = (file: number, inUse: number) => ({
+  ...{ endpoint: 'http://m', leads: true, version: '3.4.0', dbBytes: file * 1e6, dbBytesInUse: inUse * 1e6 },
+});
+
+test('writes are refused while the database is close to its quota, and by the leader only', async () => {
+  let file = 81;
+  let changes = 0;
+  let appended = 0;
+  const world = worldOf([nodeOf('n0', 2)], {
+    members: async () => [null, sizeOf(file, 70)],
+    // Makes the next look due at once.
+    appendedBytes: () => (appended += limits.trimEveryBytes),
+    fullChanged: () => {
+      changes += 1;
+    },
+  });
+  world.duties.start();
+  await until(() => world.member.logIsFull);
+  file = 79;
+  await until(() => !world.member.logIsFull);
+  file = 81;
+  await until(() => world.member.logIsFull);
+  await world.duties.stop();
+  world.duties.roleChanged();
+  assert.equal([world.member.logIsFull, changes], [false, 4]);
+});
+
+test('etcd is compacted although no slot is deleted, since the reports of the nodes accumulate', async () => {
+  const world = worldOf([nodeOf('n0', 2)]);
+  world.duties.start();
+  await until(() => world.compactions() > 0);
+  await world.duties.stop();
+});
+
+test('members are defragmented if their files are large although little is in use', async () => {
+  const defragmented: number[] = [];
+  const full = worldOf([nodeOf('n0', 2)], {
+    members: async () => [sizeOf(70, 55)],
+    defragment: async (at) => void defragmented.push(at),
+  });
+  full.duties.start();
+  await until(() => full.compactions() > 0);
+  await full.duties.stop();
+  assert.equal(defragmented, []);
+  const sparse = worldOf([nodeOf('n0', 2)], {
+    members: async () => [sizeOf(70, 5), sizeOf(10, 5)],
+    defragment: async (at) => void defragmented.push(at),
+  });
+  sparse.duties.start();
+  await until(() => defragmented.length > 1);
+  await sparse.duties.stop();
+  assert.equal(defragmented, [0, 1]);
 });
 
 test.run();

@@ -131,11 +131,16 @@ export const faults: readonly ClusterFault[] = [
   {
     name: 'quota',
     row: "etcd's quota reached",
-    writePauseMsMax: 20_000,
+    writePauseMsMax: 40_000,
     isPossible: ({ etcd }) => etcd.quotaBytes !== undefined,
-    async run({ etcd }) {
-      const filled = await etcd.fill('/ballast/', 0.7);
+    async run(group) {
+      const { etcd } = group;
+      // Above the part at which the leader refuses writes, below the one at which etcd does.
+      const filled = await etcd.fill('/ballast/', 0.9);
       await delay(pauseMs);
+      const { body } = await (await group.awaitLeader()).ask('GET', '/health');
+      const { reason } = (body.details ?? {}) as { readonly reason?: string };
+      if (reason !== 'log_full') throw new Error(`the health of the leader is not log_full: ${JSON.stringify(body)}`);
       await etcd.clear('/ballast/', filled);
       await etcd.healthy();
     },

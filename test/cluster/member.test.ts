@@ -20,11 +20,10 @@ function memberOver(
     putNode: async () => undefined,
     ...more.log,
   };
-  const site: Partial<MemberGroup> = {
-    ...{ appliedSeq: 0, durableSeq: 0, snapshotSeq: 0, unfit: null, unfitToLead: null },
-    weights: { basedOnSeq: 0, computedAt: null },
-    ...more.site,
-  };
+  const defaults = { appliedSeq: 0, durableSeq: 0, snapshotSeq: 0, unfit: null, unfitToLead: null };
+  const weights = { basedOnSeq: 0, computedAt: null };
+  // The object of the test itself, which the test may change.
+  const site: Partial<MemberGroup> = Object.assign(more.site ?? {}, { ...defaults, weights, ...more.site });
   return new ClusterMember({
     ...{ log: log as SharedLog, site: site as MemberGroup, nodeId: 'n1', url: 'http://127.0.0.1:1', version: '0' },
     ...{ format: 1, leaseS: 3, stalenessMaxMs: 5_000, allowStaleReads: false },
@@ -129,6 +128,39 @@ test('nobody is served by a node that still finds itself the leader, but does no
     const since = performance.now();
     assert.not(await member.takenOver(60_000), 'it takes over nothing');
     assert.ok(performance.now() - since < 30_000, 'and does not wait for it');
+  } finally {
+    await member.end();
+  }
+});
+
+test('a leader that must leave decides nothing from that moment, and callers wait for the next leader', async () => {
+  const own = { ...leaderOf('1'), nodeId: 'n1' };
+  let leader: LeaderView | null = null;
+  const site = { unfit: null as string | null, lead: async () => undefined, follow: async () => undefined };
+  const member = memberOver(() => ({ leader, slots: [] }), {
+    site,
+    log: {
+      campaign: async () => {
+        leader = own;
+        return own.fence;
+      },
+      resign: async () => {
+        leader = leaderOf('2');
+      },
+      revokeLease: async () => undefined,
+    },
+  });
+  member.lease.start();
+  member.start(null);
+  try {
+    assert.ok(await member.nextLeader(null, 60_000));
+    assert.ok(member.decides);
+    site.unfit = 'disk_low';
+    assert.equal([member.isLeader, member.decides], [true, false]);
+    assert.not(await member.takenOver(1));
+    const since = performance.now();
+    assert.not(await member.nextLeader(null, 60_000), 'a node that has left finds no leader itself');
+    assert.equal([member.role, performance.now() - since < 30_000], ['left', true]);
   } finally {
     await member.end();
   }

@@ -2,6 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { NightlyScrub } from '../../src/cluster/nightly-scrub.js';
+import { granted } from '../../src/errors.js';
 import { DAY_MS, limits } from '../../src/limits.js';
 
 const noon = Date.UTC(2026, 0, 1, 12);
@@ -12,6 +13,7 @@ class World {
   isLeader = true;
   due: number | null = 7;
   fails = false;
+  isComplete = true;
   scrubs = 0;
   readonly failures: string[] = [];
   readonly nightly = new NightlyScrub({
@@ -20,9 +22,10 @@ class World {
     scrub: async () => {
       this.scrubs += 1;
       if (this.fails) throw new Error('etcd');
+      return granted({ complete: this.isComplete, detail: 'a member is down' });
     },
     now: () => this.now,
-    onFailure: (what) => this.failures.push(what),
+    onFailure: (what, error) => this.failures.push(`${what}: ${(error as Error).message}`),
   });
 
   async at(now: number): Promise<number> {
@@ -53,11 +56,18 @@ test('no scrub runs in a night without an erasure, or on a follower', async () =
   assert.is(await world.at(night + DAY_MS + 1), 1);
 });
 
+test('a scrub that did not reach every member is reported', async () => {
+  const world = new World();
+  world.isComplete = false;
+  await world.at(night);
+  assert.equal(world.failures, ['the nightly scrub of etcd: a member is down']);
+});
+
 test('a failed scrub is reported and retried in the next night', async () => {
   const world = new World();
   world.fails = true;
   assert.is(await world.at(night), 1);
-  assert.equal(world.failures, ['the nightly scrub of etcd']);
+  assert.equal(world.failures, ['the nightly scrub of etcd: etcd']);
   assert.is(await world.at(night + 60_000), 1);
   assert.is(await world.at(night + DAY_MS), 2);
 });

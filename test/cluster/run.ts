@@ -17,12 +17,14 @@ import { type Call, Load } from './load.js';
 
 const ptf = fileURLToPath(new URL('../../../bin/ptf.mjs', import.meta.url));
 const scrubMs = 120_000;
-const quotaBytes = 256 * 1024 * 1024;
+/** Small, because filling etcd takes long. */
+const quotaBytes = 96 * 1024 * 1024;
 const env = {
   ERASURE_QUOTA_PER_DAY: '1000000',
   WEIGHTS_INTERVAL_MS: '1000',
   SNAPSHOT_EVERY: '5000',
   DISK_FREE_MIN_MB: '16',
+  ETCD_QUOTA_BACKEND_BYTES: String(quotaBytes),
 };
 
 export interface ClusterRun {

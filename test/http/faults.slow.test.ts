@@ -158,6 +158,7 @@ const follower: ClusterHealth = {
   takeovers: 0,
   forwarded: 0,
   etcdBytes: 0,
+  isScrubIncomplete: false,
 };
 
 test('a node that may be behind its group refuses every read but those about itself', async () => {

@@ -20,7 +20,16 @@ import type { GroupPool, RedactionWork } from '../ports/pool.js';
 import type { RandomSource } from '../ports/random.js';
 import type { SnapshotStore } from '../ports/snapshots.js';
 import { ScrubDeferredError } from '../ports/storage-errors.js';
-import { clockAhead, diskLow, logUnreachable, mixedReleases, noLeader, notThere, overloaded } from '../refusals.js';
+import {
+  clockAhead,
+  diskLow,
+  logFull,
+  logUnreachable,
+  mixedReleases,
+  noLeader,
+  notThere,
+  overloaded,
+} from '../refusals.js';
 import type { AgeBound } from '../removal/redactor.js';
 import { SnapshotWork } from '../replica/snapshot-work.js';
 import { type PublishWeights, WeightsWork } from '../weights/weights-computation.js';
@@ -64,6 +73,8 @@ export interface LoopDeps {
    * limit.
    */
   readonly commitPatienceMs?: number;
+  /** Returns whether the log that several nodes share has hardly any room left. */
+  readonly logIsFull?: () => boolean;
   /** Called if the log could not be written: the node must end. */
   readonly onFatal: (error: unknown) => void;
   /** Called if an operation failed that will be repeated. */
@@ -138,7 +149,7 @@ export class GroupLoop {
       durableSeq: () => this.actor.durableSeq,
       evidenceSeq: () => Math.min(this.state.evidenceSeq, this.actor.durableSeq),
       ending: () => this.#draining || this.#failed,
-      readOnly: () => !this.#leading || this.disk.low || this.clockGuard.clockAhead,
+      readOnly: () => !this.#leading || !this.#hasRoom || this.clockGuard.clockAhead,
       publish: (command, bytes) => this.#publishWeights(command, bytes),
     });
   }
@@ -213,6 +224,19 @@ export class GroupLoop {
     await this.pool.follow(this.actor.durableSeq);
   }
 
+  /** True if the shared log is nearly full: nothing that may be refused is written. */
+  get logIsFull(): boolean {
+    return this.#deps.logIsFull?.() ?? false;
+  }
+
+  get #hasRoom(): boolean {
+    return !this.disk.low && !this.logIsFull;
+  }
+
+  #noRoom(): Refusal {
+    return this.logIsFull ? logFull() : diskLow(this.#deps.isOneOfSeveral);
+  }
+
   /** Resumes waiting work after the disk or the clock changed what is permitted. */
   writableChanged(): void {
     this.#setRemovals();
@@ -223,7 +247,7 @@ export class GroupLoop {
 
   #setRemovals(): void {
     const { clockAhead } = this.clockGuard;
-    this.actor.mayExpire = this.#leading && !this.disk.low && !clockAhead;
+    this.actor.mayExpire = this.#leading && this.#hasRoom && !clockAhead;
     this.actor.mayRemove = this.#leading && this.disk.fitsRemoval && !clockAhead;
   }
 
@@ -267,7 +291,7 @@ export class GroupLoop {
     const { formatMax, formatOf = formatOfCommand } = this.#deps;
     if (formatMax !== undefined && formatOf(envelope.command.type) > formatMax()) return mixedReleases();
     if (this.clockGuard.clockAhead && refusedIfClockAhead(envelope.command)) return clockAhead();
-    if (this.disk.low && needsRoom.has(envelope.command.type)) return diskLow();
+    if (!this.#hasRoom && needsRoom.has(envelope.command.type)) return this.#noRoom();
     const { holder, events } = envelope;
     if (holder !== null && !this.admits(events, holder, nothingNotOffered)) return overloaded();
     if (this.#offer(envelope)) return undefined;
@@ -345,7 +369,7 @@ export class GroupLoop {
       this.#turnScheduled = false;
       if (!this.actor.hasTurn || this.#isEnded) return;
       if (this.clockGuard.isAheadNow()) this.#carryOut(this.actor.refuseWaiting(refusedIfClockAhead, clockAhead()));
-      if (this.disk.isFullNow()) this.#carryOut(this.actor.refuseWaiting(refusedIfFull, diskLow()));
+      if (this.disk.isFullNow()) this.#carryOut(this.actor.refuseWaiting(refusedIfFull, this.#noRoom()));
       if (!this.actor.hasTurn) return;
       this.#carryOut(this.#takeTurn());
       this.#wake();

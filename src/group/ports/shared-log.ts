@@ -135,4 +135,6 @@ export interface SharedLog {
   slotSeqs(from: number, limit: number): Promise<number[]>;
   /** Deletes the slots before the one at `firstSeq`, which stays. Rejects with `OwnerLostError` under an old fence. */
   trim(fence: Fence, firstSeq: number, floor: number): Promise<void>;
+  /** Makes etcd forget values that have been replaced or deleted. A trim includes this. */
+  compact(): Promise<void>;
 }

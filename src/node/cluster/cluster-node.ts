@@ -124,6 +124,8 @@ export class ClusterNode {
       appendedBytes: () => this.#writer?.appendedBytes ?? 0,
       durableSeq: () => this.#site.durableSeq,
       members: () => membersOf(log),
+      quotaBytes: config.etcdQuotaBytes,
+      fullChanged: () => this.#site.writableChanged(),
       defragment: (at) => log.client.defragment(at),
       now: () => clock.now(),
       onFailure,
@@ -341,7 +343,7 @@ export class ClusterNode {
   /** Returns the group API of this node, which forwards changes to the leader. */
   groupOver(local: GroupApi): GroupApi {
     const site = {
-      isLeader: () => this.member.isLeader,
+      decides: () => this.member.decides,
       ask: <N extends CommandName>(call: CommandCall<N>) => this.#nodeLink.ask(call),
       refresh: () => this.member.refresh(),
       refusal: () => (this.member.isUnreachable ? logUnreachable() : noLeader()),

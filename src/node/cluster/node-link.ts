@@ -59,7 +59,7 @@ export class NodeLink {
       const leader = member.leader?.nodeId === nodeId ? null : member.leader;
       const value = leader === null ? null : await this.#forward(leader, call, endAt - elapsed());
       if (value !== null && !(value instanceof LinkError)) return value;
-      if (member.isLeader) return null;
+      if (member.decides) return null;
       if (!(await this.#mayAskAgain(leader, value, endAt - elapsed()))) {
         if (value !== null) throw value;
         return null;
@@ -172,7 +172,7 @@ export class NodeLink {
   async #command({ waitMs = 0, ...call }: CommandCall & { readonly waitMs?: number }): Promise<object> {
     const { member, site } = this.#deps;
     const group = this.#deps.group();
-    if (group === null || !(member.isLeader || (await member.takenOver(Math.min(waitMs, limits.leaderWaitMs))))) {
+    if (group === null || !(member.decides || (await member.takenOver(Math.min(waitMs, limits.leaderWaitMs))))) {
       return { value: null, seq: 0 };
     }
     const decided = execute(group, call);

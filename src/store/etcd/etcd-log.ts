@@ -349,6 +349,11 @@ export class EtcdLog implements SharedLog {
     return marker.toString('hex');
   }
 
+  async compact(): Promise<void> {
+    const { header } = await this.client.range({ key: this.keys.leader, keys_only: true });
+    await this.#compact(header.revision);
+  }
+
   /** Makes the database forget the values that keys had before a revision. */
   async #compact(revision: string): Promise<void> {
     await this.client.compact(revision).catch((error: unknown) => {

@@ -231,6 +231,20 @@ test('waiting commands are refused if the disk filled up since their admission, 
   assert.ok(((await submit('late')) as Outcome<unknown>[])[0]!.ok, 'writes are taken again by themselves');
 });
 
+test('writes are refused while the shared log is nearly full', async () => {
+  let isFull = false;
+  const { loop, submit, ask } = await grown(undefined, { logIsFull: () => isFull });
+  isFull = true;
+  loop.writableChanged();
+  const command = { type: 'erase', caller: -2, subject: subjectOf('victim'), commitment: 'c', by: 't' } as const;
+  const refusal = loop.admit({ command, token: () => assert.unreachable(), events: 1, bytes: 100, holder: null });
+  assert.equal(refusedAs(refusal), ['dependency_unavailable', { reason: 'log_full' }]);
+  assert.equal(await ask({ type: 'locate', eventId: 'refused' }), { seq: 0, asOf: 0 }, 'a read is answered');
+  isFull = false;
+  loop.writableChanged();
+  assert.ok(((await submit('refused')) as Outcome<unknown>[])[0]!.ok);
+});
+
 test('a change by the operator is written on a full disk, in the space of the reserve', async () => {
   const { loop, ask, gauge, released } = await grown();
   gauge.bytes = 0;

@@ -20,7 +20,7 @@ export function noEtcd(): string | undefined {
 const startedMs = 60_000;
 /** The size of one key that fills the database. */
 const ballastBytes = 1_000_000;
-const putsAtOnce = 4;
+const putsAtOnce = 2;
 const outputBytes = 16 * 1024 * 1024;
 const retriesMax = 50;
 
@@ -193,18 +193,15 @@ export class EtcdMembers {
 
   /** Fills the database up to a part of its quota with keys that no node reads. Returns the number of these keys. */
   async fill(prefix: string, part: number): Promise<number> {
-    const bytes = (this.quotaBytes ?? 0) * part - (await this.dbBytes());
-    const count = Math.max(0, Math.ceil(bytes / ballastBytes));
     const value = 'b'.repeat(ballastBytes);
-    const put = (i: number) => this.ctl(this.endpoints, ['put', `${prefix}${i}`], value);
-    let next = 0;
-    const putNext = async () => {
-      while (next < count) {
-        const i = next++;
-        await retried(() => put(i));
-      }
-    };
-    await Promise.all(Array.from({ length: putsAtOnce }, putNext));
+    const put = (i: number) => retried(() => this.ctl(this.endpoints, ['put', `${prefix}${i}`], value));
+    const wanted = (this.quotaBytes ?? 0) * part;
+    let count = 0;
+    // The files grow by more than the values, and not evenly.
+    while ((await this.dbBytes()) < wanted) {
+      await Promise.all(Array.from({ length: putsAtOnce }, (_, i) => put(count + i)));
+      count += putsAtOnce;
+    }
     return count;
   }
 
@@ -221,9 +218,10 @@ export class EtcdMembers {
     await retried(() => this.ctl(this.endpoints, ['alarm', 'disarm']));
   }
 
-  /** Returns the size of the first member's database. */
+  /** Returns the size of the largest database of a member. */
   async dbBytes(): Promise<number> {
-    return Number((await this.#status(this.endpoints[0]!)).dbSize);
+    const statuses = await Promise.all(this.endpoints.map((endpoint) => retried(() => this.#status(endpoint))));
+    return Math.max(...statuses.map(({ dbSize }) => Number(dbSize)));
   }
 
   /** Runs etcdctl and resolves to its output. Rejects with the text of its failure. */
@@ -274,11 +272,10 @@ export class EtcdMembers {
   }
 }
 
-async function retried(work: () => Promise<unknown>): Promise<void> {
+async function retried<T>(work: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries++) {
     try {
-      await work();
-      return;
+      return await work();
     } catch (error) {
       if (tries === retriesMax) throw error;
       await delay(200);

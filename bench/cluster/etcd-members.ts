@@ -29,6 +29,7 @@ interface MemberStatus {
   readonly header: { readonly member_id: string; readonly revision: string };
   readonly leader: string;
   readonly dbSize: string;
+  readonly dbSizeInUse: string;
 }
 
 export interface EtcdOptions {
@@ -191,18 +192,23 @@ export class EtcdMembers {
     return undefined;
   }
 
-  /** Fills the database up to a part of its quota with keys that no node reads. Returns the number of these keys. */
+  /**
+   * Fills the database with keys that no node reads, up to a part of its quota, and keeps the files below the quota
+   * itself. Returns the number of these keys.
+   */
   async fill(prefix: string, part: number): Promise<number> {
     const value = 'b'.repeat(ballastBytes);
     const put = (i: number) => retried(() => this.ctl(this.endpoints, ['put', `${prefix}${i}`], value));
     const wanted = (this.quotaBytes ?? 0) * part;
     let count = 0;
-    // The files grow by more than the values, and not evenly.
-    while ((await this.dbBytes()) < wanted) {
+    for (;;) {
+      const { bytes, inUse } = await this.#size();
+      if (inUse >= wanted) return count;
+      // The files grow by more than the values.
+      if (bytes > wanted) await this.#defragment();
       await Promise.all(Array.from({ length: putsAtOnce }, (_, i) => put(count + i)));
       count += putsAtOnce;
     }
-    return count;
   }
 
   /** Removes the keys of `fill` and frees their space. */
@@ -214,14 +220,26 @@ export class EtcdMembers {
     await this.ctl(this.endpoints, ['compact', header.revision]).catch((error: Error) => {
       if (!error.message.includes('compacted')) throw error;
     });
-    for (const endpoint of this.endpoints) await retried(() => this.ctl([endpoint], ['defrag']));
+    await this.#defragment();
     await retried(() => this.ctl(this.endpoints, ['alarm', 'disarm']));
   }
 
   /** Returns the size of the largest database of a member. */
   async dbBytes(): Promise<number> {
+    return (await this.#size()).bytes;
+  }
+
+  /** Returns the size of the largest file, and of the values in it. */
+  async #size(): Promise<{ readonly bytes: number; readonly inUse: number }> {
     const statuses = await Promise.all(this.endpoints.map((endpoint) => retried(() => this.#status(endpoint))));
-    return Math.max(...statuses.map(({ dbSize }) => Number(dbSize)));
+    return {
+      bytes: Math.max(...statuses.map(({ dbSize }) => Number(dbSize))),
+      inUse: Math.max(...statuses.map(({ dbSizeInUse }) => Number(dbSizeInUse))),
+    };
+  }
+
+  async #defragment(): Promise<void> {
+    for (const endpoint of this.endpoints) await retried(() => this.ctl([endpoint], ['defrag']));
   }
 
   /** Runs etcdctl and resolves to its output. Rejects with the text of its failure. */

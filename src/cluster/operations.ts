@@ -11,7 +11,7 @@ import {
   SharedLogUnavailableError,
   type WalSettings,
 } from '../group/ports/shared-log.js';
-import { noLeader } from '../group/refusals.js';
+import { logFull, noLeader } from '../group/refusals.js';
 import { limits } from '../limits.js';
 import type { MemberStatus } from './duties.js';
 import { type LinkClient, LinkError } from './link-client.js';
@@ -32,6 +32,8 @@ export interface OperatorDeps {
   readonly pushWal: (settings: WalSettings, onProgress: OnProgress) => Promise<string>;
   /** The members' settings, unless a scrub names others. */
   readonly walSettings: WalSettings;
+  /** The size at which the members of etcd refuse to write. */
+  readonly quotaBytes: number;
   /** Resolves to the members of etcd, by index, that could not be defragmented. */
   readonly defragmentAll: () => Promise<readonly number[]>;
   /** ms since 1970. */
@@ -114,7 +116,9 @@ export class ClusterOperator implements ClusterOperations {
   }
 
   async #scrub(settings: WalSettings, onProgress: OnProgress): Promise<Outcome<ScrubResult>> {
-    const { log, members, pushWal, defragmentAll, now } = this.#deps;
+    const { log, members, pushWal, defragmentAll, now, member, quotaBytes } = this.#deps;
+    // The entries fill the database until they are compacted.
+    if (member.etcdBytes > quotaBytes * limits.etcdFragmentedPart) return logFull();
     const due = await log.scrubDue();
     // A member that is down while the write-ahead log is pushed on keeps its old files when it returns.
     const silent = (await members()).flatMap((status, at) => (status === null ? [at] : []));

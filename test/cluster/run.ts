@@ -5,6 +5,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { groupId, leaderOf, quietSeq, salt } from '../../bench/cluster/node-group.js';
+import { messageOf } from '../../src/errors.js';
 import type { Findings, Rounds } from '../faults/fault.js';
 import { Tally } from '../faults/fault.js';
 import { Random } from '../support/random.js';
@@ -54,7 +55,9 @@ export async function runCluster(rounds: Rounds, { next, smallDisks = false }: C
         await group.heal();
         await load.written(1);
       } catch (error) {
-        tally.break(`round ${round}, ${fault.name}: ${error instanceof Error ? error.message : String(error)}`);
+        const what = `round ${round}, ${fault.name}: ${messageOf(error)}`;
+        progress(what);
+        tally.break(what);
         break;
       }
       tally.add(`${fault.name}: rounds`);

@@ -292,8 +292,7 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
 
 /** Adds the newest applied record and the staleness of a clustered node to a reply. */
 function positioned(reply: ApiReply, cluster: ClusterHealth, appliedSeq = cluster.appliedSeq): ApiReply {
-  const position = { 'X-Applied-Seq': String(appliedSeq), 'X-Staleness-Ms': String(Math.ceil(cluster.stalenessMs)) };
-  return { ...reply, headers: { ...reply.headers, ...position } };
+  return { ...reply, position: { appliedSeq, stalenessMs: Math.ceil(cluster.stalenessMs) } };
 }
 
 /** Returns the number of events in a batch's body; 0 for any other body. */

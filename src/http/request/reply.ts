@@ -8,7 +8,7 @@ import type { ErrorBody, ProblemBody } from '../../contract/error-bodies.js';
 import type { Route } from '../../contract/routes.js';
 import { errors, type Refusal, refused } from '../../errors.js';
 import { retryAfterOf } from '../../group/retry-after.js';
-import type { ApiReply } from './request.js';
+import type { ApiReply, Position } from './request.js';
 
 /** The parts of a request that shape the form of its answer. */
 export interface Exchange {
@@ -37,6 +37,7 @@ export interface WireReply {
   readonly shared: SharedHead;
   /** Fields of this answer alone, which override shared ones. */
   readonly more: Readonly<Record<string, string>> | undefined;
+  readonly position: Position | undefined;
   readonly requestId: string;
   readonly tag: string | undefined;
   /** Bytes of the payload; undefined if no length is sent. */
@@ -110,21 +111,23 @@ export function wireReply(route: Route | undefined, reply: ApiReply, exchange: E
   const { requestId, keySent } = exchange;
   const vary = route?.auth === 'optional' ? 'Accept, X-Peer-API-Key' : 'Accept';
   const noStore = keySent ? 'private, no-store' : 'no-store';
-  const { status, headers: more } = reply;
+  const { status, headers: more, position } = reply;
   if (status === 204 || reply.stream !== undefined) {
     const type = status === 204 ? '' : streamType;
-    return { status, shared: sharedHead(status, type, noStore, vary), more, requestId, tag: undefined, ...noBody };
+    const shared = sharedHead(status, type, noStore, vary);
+    return { status, shared, more, position, requestId, tag: undefined, ...noBody };
   }
   const payload = payloadOf(reply, exchange);
   const isPublic = status === 200 && route?.cache === 'public' && !keySent;
   const tag = isPublic ? `"${reply.tag?.text ?? digestOf(payload)}"` : undefined;
   const caching = isPublic ? publicCache : noStore;
   if (tag !== undefined && matchesTag(exchange.ifNoneMatch, tag)) {
-    return { status: 304, shared: sharedHead(304, '', caching, vary), more, requestId, tag, ...noBody };
+    return { status: 304, shared: sharedHead(304, '', caching, vary), more, position, requestId, tag, ...noBody };
   }
   const type = reply.contentType ?? (reply.error !== undefined && exchange.problem ? problemType : jsonType);
   const length = reply.json?.length ?? Buffer.byteLength(payload);
-  return { status, shared: sharedHead(status, type, caching, vary), more, requestId, tag, length, payload };
+  const shared = sharedHead(status, type, caching, vary);
+  return { status, shared, more, position, requestId, tag, length, payload };
 }
 
 /** Shared heads by their four parts. No caller chooses a part, so there are few. */
@@ -167,9 +170,14 @@ function fieldsOf({ type, caching, vary }: Omit<SharedHead, 'status' | 'text'>):
 }
 
 /** Returns the fields of a reply as node:http expects them. */
-export function replyHeaders({ shared, more, requestId, tag, length }: WireReply): Record<string, string | number> {
+export function replyHeaders(reply: WireReply): Record<string, string | number> {
+  const { shared, more, position, requestId, tag, length } = reply;
   const headers = fieldsOf(shared);
   headers['X-Request-Id'] = requestId;
+  if (position !== undefined) {
+    headers['X-Applied-Seq'] = position.appliedSeq;
+    headers['X-Staleness-Ms'] = position.stalenessMs;
+  }
   if (more !== undefined) Object.assign(headers, more);
   if (tag !== undefined) headers.ETag = tag;
   if (length !== undefined) headers['Content-Length'] = length;
@@ -181,15 +189,20 @@ export function replyHeaders({ shared, more, requestId, tag, length }: WireReply
  * line to add if the reply has none.
  */
 export function replyText(
-  { shared, more, requestId, tag, length, payload }: WireReply,
+  { shared, more, position, requestId, tag, length, payload }: WireReply,
   date: string,
   connection: string,
 ): string {
   const head = more === undefined ? shared.text : textWith(shared, more);
+  const positionLines = position === undefined ? '' : positionText(position);
   const tagLine = tag === undefined ? '' : `ETag: ${tag}\r\n`;
   const lengthLine = length === undefined ? '' : `Content-Length: ${length}\r\n`;
   const connectionLine = more?.Connection === undefined ? connection : '';
-  return `${head}X-Request-Id: ${requestId}\r\n${tagLine}${lengthLine}Date: ${date}\r\n${connectionLine}\r\n${payload}`;
+  return `${head}X-Request-Id: ${requestId}\r\n${positionLines}${tagLine}${lengthLine}Date: ${date}\r\n${connectionLine}\r\n${payload}`;
+}
+
+function positionText({ appliedSeq, stalenessMs }: Position): string {
+  return `X-Applied-Seq: ${appliedSeq}\r\nX-Staleness-Ms: ${stalenessMs}\r\n`;
 }
 
 function textWith(shared: SharedHead, more: Readonly<Record<string, string>>): string {

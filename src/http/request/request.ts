@@ -29,6 +29,13 @@ export interface ApiRequest<Body> {
   readonly remote: Remote;
 }
 
+/** How recent the state was from which a node of a cluster answered a read. */
+export interface Position {
+  readonly appliedSeq: number;
+  /** Whole ms. */
+  readonly stalenessMs: number;
+}
+
 export interface ApiReply {
   readonly status: number;
   /** A value to be sent as JSON; bytes if `contentType` is set. */
@@ -39,6 +46,8 @@ export interface ApiReply {
   readonly tag?: { readonly text: string } | undefined;
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Undefined on a node without a cluster, and for a change. */
+  readonly position?: Position;
   /** The body of a refusal, repeated here because it has a second wire form and its code is counted. */
   readonly error?: ErrorBody;
   /** Writes server-sent events after the head, without a defined end. There is no body then. */

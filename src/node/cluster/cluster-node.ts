@@ -142,6 +142,7 @@ export class ClusterNode {
       members: () => membersOf(log),
       pushWal: (wal, onProgress) => log.pushWal(wal, onProgress),
       walSettings: { snapshotEntries: config.etcdSnapshotCount, files: config.etcdMaxWals },
+      quotaBytes: config.etcdQuotaBytes,
       defragmentAll: () => this.#duties.defragment(),
       now: () => clock.now(),
     });

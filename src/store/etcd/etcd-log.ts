@@ -329,7 +329,7 @@ export class EtcdLog implements SharedLog {
       const fill = async (): Promise<void> => {
         while (left > 0) {
           left -= 1;
-          await client.put({ key: keys.filler, value }, limits.walPutMs, limits.walPutMs / 2);
+          await this.#putFiller(value);
         }
       };
       await Promise.all(Array.from({ length: atOnce }, fill));
@@ -347,6 +347,13 @@ export class EtcdLog implements SharedLog {
     });
     await this.#compact(header.revision);
     return marker.toString('hex');
+  }
+
+  async #putFiller(value: Buffer): Promise<void> {
+    const put = this.client.put({ key: this.keys.filler, value }, limits.walPutMs, limits.walPutMs / 2);
+    await put.catch((error: unknown) => {
+      throw isQuota(error) ? new SharedLogUnavailableError('etcd has no room left', { cause: error }) : error;
+    });
   }
 
   async compact(): Promise<void> {

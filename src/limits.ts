@@ -563,10 +563,11 @@ export const limits = {
   etcdFragmentedPart: 0.6,
   etcdDefragmentEveryMs: 60_000,
   /**
-   * If the files take a larger part of the quota, writes are refused. At the quota itself etcd refuses leases too, until
-   * an operator frees space.
+   * If the files take a larger part of the quota, writes are refused, until they take less than the second part. At the
+   * quota itself etcd refuses leases too, until an operator frees space.
    */
   etcdFullPart: 0.8,
+  etcdRoomPart: 0.7,
   /** The nodes' reports accumulate in etcd until it compacts, also while no slot is deleted. */
   etcdCompactEveryMs: 60_000,
   /** Time for another node to overwrite the records that an erasure replaced. */

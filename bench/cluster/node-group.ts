@@ -72,7 +72,13 @@ export async function leaderOf<N extends GroupNode>(nodes: readonly N[]): Promis
 
 function roleIn(text: string): string | undefined {
   if (!text.startsWith('{')) return undefined;
-  return (JSON.parse(text) as { readonly cluster?: { readonly role: string } }).cluster?.role;
+  interface Health {
+    readonly cluster?: { readonly role: string };
+    /** Of a node that refuses reads or writes. */
+    readonly details?: { readonly role?: string };
+  }
+  const { cluster, details } = JSON.parse(text) as Health;
+  return cluster?.role ?? details?.role;
 }
 
 export async function awaitLeader<N extends GroupNode>(nodes: readonly N[]): Promise<N> {

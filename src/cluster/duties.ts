@@ -128,7 +128,7 @@ export class LeaderDuties {
     const bytes = Math.max(0, ...statuses.map(({ dbBytes }) => dbBytes));
     if (statuses.length > 0) {
       member.etcdBytes = bytes;
-      this.#setFull(bytes > quotaBytes * limits.etcdFullPart);
+      this.#setFull(bytes > quotaBytes * (member.logIsFull ? limits.etcdRoomPart : limits.etcdFullPart));
     }
     return { bytes, inUse: Math.max(0, ...statuses.map(({ dbBytesInUse }) => dbBytesInUse)) };
   }

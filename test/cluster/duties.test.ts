@@ -124,8 +124,12 @@ test('writes are refused while the database is close to its quota, and by the le
   let file = 81;
   let changes = 0;
   let appended = 0;
+  let looks = 0;
   const world = worldOf([nodeOf('n0', 2)], {
-    members: async () => [null, sizeOf(file, 70)],
+    members: async () => {
+      looks += 1;
+      return [null, sizeOf(file, 70)];
+    },
     // Makes the next look due at once.
     appendedBytes: () => (appended += limits.trimEveryBytes),
     fullChanged: () => {
@@ -134,7 +138,10 @@ test('writes are refused while the database is close to its quota, and by the le
   });
   world.duties.start();
   await until(() => world.member.logIsFull);
-  file = 79;
+  file = 71;
+  await until(() => looks > 5);
+  assert.ok(world.member.logIsFull, 'a little room opens and closes nothing');
+  file = 69;
   await until(() => !world.member.logIsFull);
   file = 81;
   await until(() => world.member.logIsFull);

@@ -19,7 +19,7 @@ import { type Call, Load } from './load.js';
 const ptf = fileURLToPath(new URL('../../../bin/ptf.mjs', import.meta.url));
 const scrubMs = 120_000;
 /** Small, because filling etcd takes long. */
-const quotaBytes = 96 * 1024 * 1024;
+const quotaBytes = 64 * 1024 * 1024;
 const env = {
   ERASURE_QUOTA_PER_DAY: '1000000',
   WEIGHTS_INTERVAL_MS: '1000',

@@ -116,6 +116,11 @@ test('statuses bring the headers that HTTP asks for', () => {
   assert.is(refusalReply(refused('payload_too_large')).headers?.Connection, 'close');
 });
 
+test('a read of a clustered node names its position', () => {
+  const { headers } = sent(score, { ...ok({}), position: { appliedSeq: 7, stalenessMs: 12 } }, plain);
+  assert.equal([headers['X-Applied-Seq'], headers['X-Staleness-Ms']], [7, 12]);
+});
+
 test('a length is counted in bytes', () => {
   assert.is(sent(score, ok('\u{1F600}'), plain).headers['Content-Length'], 6);
 });
@@ -129,6 +134,7 @@ test('the text of a reply has the same content as its fields', () => {
     refusalReply(refused('overloaded')),
     refusalReply(refused('payload_too_large')),
     refusalReply(refused('player_not_found')),
+    { ...ok({ a: 1 }), position: { appliedSeq: 7, stalenessMs: 12 } },
   ];
   for (const exchange of exchanges) {
     for (const route of [score, routes.submitEvent, routes.listPlayerEvents, undefined]) {

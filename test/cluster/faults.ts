@@ -136,7 +136,7 @@ export const faults: readonly ClusterFault[] = [
     async run(group) {
       const { etcd } = group;
       // Above the part at which the leader refuses writes, below the one at which etcd does.
-      const filled = await etcd.fill('/ballast/', 0.85);
+      const filled = await etcd.fill('/ballast/', 0.81);
       await delay(pauseMs);
       const { body } = await (await group.awaitLeader()).ask('GET', '/health');
       const { reason } = (body.details ?? {}) as { readonly reason?: string };

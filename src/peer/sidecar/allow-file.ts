@@ -22,24 +22,35 @@ export class AllowFile {
   }
 
   /** Lets a player pass until a future date; resolves once that is on disk. */
-  async add(subject: string, until: number, note: string): Promise<void> {
-    this.list.add(subject, until, note);
-    await this.#write();
+  add(subject: string, until: number, note: string): Promise<void> {
+    return this.#inOrder(() => this.#change((list) => list.add(subject, until, note)));
   }
 
   /** Resolves with true if the player was on the list, once the new list is on disk. */
-  async remove(subject: string): Promise<boolean> {
-    const isThere = this.list.has(subject);
-    this.list.remove(subject);
-    if (isThere) await this.#write();
-    return isThere;
+  remove(subject: string): Promise<boolean> {
+    return this.#inOrder(async () => {
+      const isThere = this.list.has(subject);
+      if (isThere) await this.#change((list) => list.remove(subject));
+      return isThere;
+    });
   }
 
-  /** Writes one list at a time, so that the newest list is the last one written. */
-  #write(): Promise<void> {
-    const written = this.#writing.then(() => replaceSmallFile(this.#path, `${JSON.stringify(this.list.entries())}\n`));
-    this.#writing = written.catch(() => undefined);
-    return written;
+  /** Makes one change at a time, so that the newest list is the last one written. */
+  #inOrder<T>(change: () => Promise<T>): Promise<T> {
+    const changed = this.#writing.then(change);
+    this.#writing = changed.then(
+      () => undefined,
+      () => undefined,
+    );
+    return changed;
+  }
+
+  /** Changes the list in memory once the change is on disk. */
+  async #change(edit: (list: AllowList) => void): Promise<void> {
+    const next = new AllowList(this.list.entries());
+    edit(next);
+    await replaceSmallFile(this.#path, `${JSON.stringify(next.entries())}\n`);
+    edit(this.list);
   }
 }
 

@@ -116,15 +116,21 @@ export class LeaderDuties {
   }
 
   async #trimAndShrink(): Promise<void> {
-    const size = await this.#size();
+    const size = await this.#lookAtMembers();
     await this.#trim(0, size.inUse > this.#deps.quotaBytes * limits.etcdPressedPart);
     await this.#shrink(size);
   }
 
-  /** Returns the size of the largest database, and refuses writes while it is close to the quota. */
-  async #size(): Promise<DatabaseSize> {
-    const { members, member, quotaBytes } = this.#deps;
-    const statuses = (await members()).filter((status) => status !== null);
+  /**
+   * Returns the size of the largest database, and refuses writes while it is close to the quota. Directs this node to
+   * the member that leads etcd.
+   */
+  async #lookAtMembers(): Promise<DatabaseSize> {
+    const { log, members, member, quotaBytes } = this.#deps;
+    const all = await members();
+    const leading = all.findIndex((status) => status?.leads === true);
+    if (leading !== -1) log.prefer(leading);
+    const statuses = all.filter((status) => status !== null);
     const bytes = Math.max(0, ...statuses.map(({ dbBytes }) => dbBytes));
     if (statuses.length > 0) {
       member.etcdBytes = bytes;

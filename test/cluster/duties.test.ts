@@ -17,6 +17,7 @@ function worldOf(nodes: NodeView[], more: Partial<DutiesDeps> = {}, scrubsDue: n
   const asked: string[] = [];
   let trims = 0;
   let compactions = 0;
+  const preferred: number[] = [];
   const log: Partial<SharedLog> = {
     nodes: async () => nodes,
     slotSeqs: async () => {
@@ -24,6 +25,7 @@ function worldOf(nodes: NodeView[], more: Partial<DutiesDeps> = {}, scrubsDue: n
       return [];
     },
     raiseFormat: async (_fence, format) => void raised.push(format),
+    prefer: (at) => void preferred.push(at),
     compact: async () => {
       compactions += 1;
     },
@@ -51,7 +53,7 @@ function worldOf(nodes: NodeView[], more: Partial<DutiesDeps> = {}, scrubsDue: n
     note: () => undefined,
     ...more,
   });
-  return { duties, raised, asked, member, nodes, trims: () => trims, compactions: () => compactions };
+  return { duties, raised, asked, preferred, member, nodes, trims: () => trims, compactions: () => compactions };
 }
 
 test('records of a newer format are written once every live node reads them', async () => {
@@ -148,6 +150,7 @@ test('writes are refused while the database is close to its quota, and by the le
   await world.duties.stop();
   world.duties.roleChanged();
   assert.equal([world.member.logIsFull, changes], [false, 4]);
+  assert.is(world.preferred[0], 1, 'the node writes to the member that leads etcd');
 });
 
 test('etcd is compacted although no slot is deleted, since the reports of the nodes accumulate', async () => {

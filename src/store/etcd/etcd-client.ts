@@ -180,6 +180,11 @@ export class EtcdClient {
     this.#avoid(this.#current);
   }
 
+  /** Sends the next calls to this member, until one of them fails. */
+  prefer(endpoint: number): void {
+    this.#current = endpoint;
+  }
+
   get isClosed(): boolean {
     return this.#closed;
   }

@@ -191,6 +191,10 @@ export class EtcdLog implements SharedLog {
     this.client.rotate();
   }
 
+  prefer(member: number): void {
+    this.client.prefer(member);
+  }
+
   async grantLease(id: string, ttlS: number): Promise<void> {
     await this.client.grantLease(id, ttlS);
   }

@@ -16,6 +16,7 @@ import { client } from './scenarios/client.js';
 import { cluster } from './scenarios/cluster.js';
 import { importing } from './scenarios/import.js';
 import { ingest } from './scenarios/ingest.js';
+import { join } from './scenarios/join.js';
 import { match } from './scenarios/match.js';
 import { memory } from './scenarios/memory.js';
 import { mixed } from './scenarios/mixed.js';
@@ -53,6 +54,7 @@ const scenarios: readonly Scenario[] = [
   signing,
   small,
   cluster,
+  join,
   soak,
   steps,
   quality,

@@ -18,9 +18,12 @@ export function noEtcd(): string | undefined {
 }
 
 const startedMs = 60_000;
-/** The size of one key that fills the database. */
-const ballastBytes = 1_000_000;
-const putsAtOnce = 2;
+/**
+ * The size of one value that fills the database, and how many one transaction writes. The database rewrites the newest
+ * values with every commit, so that larger ones make its file grow beyond what it holds.
+ */
+const ballastBytes = 100_000;
+const ballastAtOnce = 10;
 const outputBytes = 16 * 1024 * 1024;
 const retriesMax = 50;
 
@@ -198,7 +201,7 @@ export class EtcdMembers {
    */
   async fill(prefix: string, part: number): Promise<number> {
     const value = 'b'.repeat(ballastBytes);
-    const put = (i: number) => retried(() => this.ctl(this.endpoints, ['put', `${prefix}${i}`], value));
+    const put = (i: number) => `put ${prefix}${i} ${value}\n`;
     const wanted = (this.quotaBytes ?? 0) * part;
     let count = 0;
     for (;;) {
@@ -206,8 +209,10 @@ export class EtcdMembers {
       if (inUse >= wanted) return count;
       // The files grow by more than the values.
       if (bytes > wanted) await this.#defragment();
-      await Promise.all(Array.from({ length: putsAtOnce }, (_, i) => put(count + i)));
-      count += putsAtOnce;
+      const puts = Array.from({ length: ballastAtOnce }, (_, i) => put(count + i)).join('');
+      // No conditions, and nothing to do otherwise.
+      await retried(() => this.ctl(this.endpoints, ['txn'], `\n${puts}\n\n`));
+      count += ballastAtOnce;
     }
   }
 

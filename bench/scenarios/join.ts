@@ -1,0 +1,105 @@
+/**
+ * Measures how long a node without data takes to join a large group, beside its restart, and how much slower the reads
+ * of the node that sends its copy are meanwhile.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { EtcdMembers, noEtcd } from '../cluster/etcd-members.js';
+import { nodeVariables } from '../cluster/node-group.js';
+import { onServerCore } from '../cores.js';
+import { freePorts } from '../free-ports.js';
+import { hashedIds } from '../load/requests.js';
+import { filledNode } from '../node-target.js';
+import { OwnNode } from '../own-node.js';
+import { measured } from '../run.js';
+
+const snapshotAfter = 0.95;
+const joinsMax = 3;
+const readPauseMs = 5;
+/** A prime, so that the reads spread over all players. */
+const stride = 7_919;
+/** Part of the time of the run for the reads before each join. */
+const calmPart = 0.1;
+
+export const join = measured({
+  name: 'join',
+  summary: 'a node without data joins a group, beside a restart, and readers of the other node meanwhile',
+  players: 1_000_000,
+  seconds: 60,
+  async measure(run) {
+    const to = run.report;
+    const missing = noEtcd();
+    if (missing !== undefined) {
+      to.fault(missing);
+      return;
+    }
+    const etcd = run.use(await EtcdMembers.start({ commandOf: onServerCore }));
+    const { node: filled, salt } = await filledNode({ ...run.options, snapshotAfter });
+    run.use(filled);
+    const [donorPort, joinerPort] = (await freePorts(2)) as [number, number];
+    const clustered = (nodeId: string, port: number, more = {}) => {
+      const identity = { nodeId, url: `http://127.0.0.1:${port}`, endpoints: etcd.endpoints };
+      const group = { GROUP_ID: 'local', GROUP_SALT: salt, HALF_LIFE_DAYS: '3650', LOG_LEVEL: 'info' };
+      return new OwnNode({ ...nodeVariables(identity), ...group, ...more }, undefined, port);
+    };
+    const donor = run.use(clustered('donor', donorPort, { DATA_DIR: filled.dataDir }));
+    await donor.operate('import-data', '--data-dir', filled.dataDir);
+    await donor.start();
+    const idOf = hashedIds(salt);
+    const joins: number[] = [];
+    const restarts: number[] = [];
+    const slower: number[] = [];
+    const giveUpMs = performance.now() + run.options.seconds * 1000;
+    do {
+      const joiner = clustered('joiner', joinerPort);
+      const calm = new Reads(donor.url, idOf, run.options.players);
+      await delay(run.options.seconds * 1000 * calmPart);
+      const calmMs = await calm.p99();
+      const busy = new Reads(donor.url, idOf, run.options.players);
+      joins.push(await secondsOf(() => joiner.start()));
+      slower.push((await busy.p99()) / calmMs);
+      await joiner.kill();
+      restarts.push(await secondsOf(() => joiner.start()));
+      await joiner.stop();
+    } while (joins.length < joinsMax && performance.now() < giveUpMs);
+    const joinS = to.figure('join until healthy', 's', 'less', joins);
+    const restartS = to.figure('restart until healthy', 's', 'less', restarts);
+    to.goal('join of a node against its restart', joinS / restartS, 'at most', 2, 'x');
+    const ratio = to.figure("p99 of the donor's reads during a join, against before", 'x', 'less', slower);
+    to.goal("p99 of the other node's reads during a join", ratio, 'at most', 1.5, 'x');
+  },
+});
+
+async function secondsOf(work: () => Promise<void>): Promise<number> {
+  const startedMs = performance.now();
+  await work();
+  return (performance.now() - startedMs) / 1000;
+}
+
+/** Reads players of a node, one after the other, until `p99`. */
+class Reads {
+  readonly #latenciesMs: number[] = [];
+  readonly #running: Promise<void>;
+  #isOver = false;
+
+  constructor(url: string, idOf: (n: number) => string, players: number) {
+    this.#running = this.#read(url, idOf, players);
+  }
+
+  async p99(): Promise<number> {
+    this.#isOver = true;
+    await this.#running;
+    const sorted = this.#latenciesMs.sort((one, other) => one - other);
+    return sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN;
+  }
+
+  async #read(url: string, idOf: (n: number) => string, players: number): Promise<void> {
+    for (let n = 0; !this.#isOver; n = (n + stride) % players) {
+      const startedMs = performance.now();
+      const response = await fetch(`${url}/api/v1/trust-scores?ids=${idOf(n)}`);
+      await response.arrayBuffer();
+      if (response.status !== 200) throw new Error(`a read was answered ${response.status}`);
+      this.#latenciesMs.push(performance.now() - startedMs);
+      await delay(readPauseMs);
+    }
+  }
+}

@@ -7,6 +7,7 @@ import { execFile, spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { EtcdClient } from '../../src/store/etcd/etcd-client.js';
 import { temporaryFolder } from '../ending.js';
 import { freePorts } from '../free-ports.js';
 import { Child } from './child.js';
@@ -24,6 +25,7 @@ const startedMs = 60_000;
  */
 const ballastBytes = 100_000;
 const ballastAtOnce = 10;
+const fillMs = 60_000;
 const outputBytes = 16 * 1024 * 1024;
 const retriesMax = 50;
 
@@ -31,8 +33,6 @@ const retriesMax = 50;
 interface MemberStatus {
   readonly header: { readonly member_id: string; readonly revision: string };
   readonly leader: string;
-  readonly dbSize: string;
-  readonly dbSizeInUse: string;
 }
 
 export interface EtcdOptions {
@@ -200,19 +200,20 @@ export class EtcdMembers {
    * itself. Returns the number of these keys.
    */
   async fill(prefix: string, part: number): Promise<number> {
-    const value = 'b'.repeat(ballastBytes);
-    const put = (i: number) => `put ${prefix}${i} ${value}\n`;
     const wanted = (this.quotaBytes ?? 0) * part;
-    let count = 0;
-    for (;;) {
-      const { bytes, inUse } = await this.#size();
-      if (inUse >= wanted) return count;
-      // The files grow by more than the values.
-      if (bytes > wanted) await this.#defragment();
-      const puts = Array.from({ length: ballastAtOnce }, (_, i) => put(count + i)).join('');
-      // No conditions, and nothing to do otherwise.
-      await retried(() => this.ctl(this.endpoints, ['txn'], `\n${puts}\n\n`));
-      count += ballastAtOnce;
+    const value = Buffer.alloc(ballastBytes, 'b');
+    const client = this.#client();
+    try {
+      for (let count = 0; ; count += ballastAtOnce) {
+        const { bytes, inUse } = await this.#size(client);
+        if (inUse >= wanted) return count;
+        // The files grow by more than the values.
+        if (bytes > wanted) await this.#defragment(client);
+        const keys = Array.from({ length: ballastAtOnce }, (_, i) => Buffer.from(`${prefix}${count + i}`));
+        await client.txn({ compare: [], success: keys.map((key) => ({ request_put: { key, value } })) }, fillMs);
+      }
+    } finally {
+      client.close();
     }
   }
 
@@ -225,40 +226,45 @@ export class EtcdMembers {
     await this.ctl(this.endpoints, ['compact', header.revision]).catch((error: Error) => {
       if (!error.message.includes('compacted')) throw error;
     });
-    await this.#defragment();
+    const client = this.#client();
+    await this.#defragment(client).finally(() => client.close());
     await retried(() => this.ctl(this.endpoints, ['alarm', 'disarm']));
   }
 
   /** Returns the size of the largest database of a member. */
   async dbBytes(): Promise<number> {
-    return (await this.#size()).bytes;
+    const client = this.#client();
+    return (await this.#size(client).finally(() => client.close())).bytes;
+  }
+
+  #client(): EtcdClient {
+    const { endpoints } = this;
+    return new EtcdClient({ endpoints, ca: null, cert: null, key: null, username: null, password: null });
   }
 
   /** Returns the size of the largest file, and of the values in it. */
-  async #size(): Promise<{ readonly bytes: number; readonly inUse: number }> {
-    const statuses = await Promise.all(this.endpoints.map((endpoint) => retried(() => this.#status(endpoint))));
+  async #size(client: EtcdClient): Promise<{ readonly bytes: number; readonly inUse: number }> {
+    const statuses = await Promise.all(this.endpoints.map((_, at) => retried(() => client.status(at))));
     return {
       bytes: Math.max(...statuses.map(({ dbSize }) => Number(dbSize))),
       inUse: Math.max(...statuses.map(({ dbSizeInUse }) => Number(dbSizeInUse))),
     };
   }
 
-  async #defragment(): Promise<void> {
-    for (const endpoint of this.endpoints) await retried(() => this.ctl([endpoint], ['defrag']));
+  async #defragment(client: EtcdClient): Promise<void> {
+    for (const at of this.endpoints.keys()) await retried(() => client.defragment(at));
   }
 
   /** Runs etcdctl and resolves to its output. Rejects with the text of its failure. */
-  ctl(endpoints: readonly string[], args: readonly string[], input = ''): Promise<string> {
+  ctl(endpoints: readonly string[], args: readonly string[]): Promise<string> {
     const options = { env: { PATH: process.env.PATH, ETCDCTL_API: '3' }, maxBuffer: outputBytes };
     const all = ['--endpoints', endpoints.join(','), '--command-timeout=5s', ...args];
     return new Promise((resolve, reject) => {
       // A synchronous call would block the proxies of the members, which run in this process.
-      const child = execFile('etcdctl', all, options, (error, stdout, stderr) => {
+      execFile('etcdctl', all, options, (error, stdout, stderr) => {
         if (error === null) resolve(stdout);
         else reject(new Error(stderr || stdout || error.message));
       });
-      child.stdin!.on('error', () => undefined);
-      child.stdin!.end(input);
     });
   }
 

@@ -132,7 +132,8 @@ export class LeaderDuties {
     if (leading !== -1) log.prefer(leading);
     const statuses = all.filter((status) => status !== null);
     const bytes = Math.max(0, ...statuses.map(({ dbBytes }) => dbBytes));
-    if (statuses.length > 0) {
+    // This node may have lost the lead meanwhile, and only the leader looks again.
+    if (statuses.length > 0 && member.isLeader) {
       member.etcdBytes = bytes;
       this.#setFull(bytes > quotaBytes * (member.logIsFull ? limits.etcdRoomPart : limits.etcdFullPart));
     }

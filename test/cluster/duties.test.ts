@@ -153,6 +153,23 @@ test('writes are refused while the database is close to its quota, and by the le
   assert.is(world.preferred[0], 1, 'the node writes to the member that leads etcd');
 });
 
+test('a node that lost the lead while it looked at the members refuses nothing', async () => {
+  let answer: (() => void) | null = null;
+  const world = worldOf([nodeOf('n0', 2)], {
+    members: () =>
+      new Promise((resolve) => {
+        answer = () => resolve([sizeOf(90, 90)]);
+      }),
+  });
+  world.duties.start();
+  await until(() => answer !== null);
+  world.member.isLeader = false;
+  world.duties.roleChanged();
+  answer!();
+  await world.duties.stop();
+  assert.not(world.member.logIsFull);
+});
+
 test('etcd is compacted although no slot is deleted, since the reports of the nodes accumulate', async () => {
   const world = worldOf([nodeOf('n0', 2)]);
   world.duties.start();

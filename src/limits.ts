@@ -555,7 +555,7 @@ export const limits = {
   slotsKnownMax: 1_000_000,
   /** Default of etcd itself. */
   etcdQuotaBytes: 2_048 * MiB,
-  etcdQuotaBytesMin: 16 * MiB,
+  etcdQuotaBytesMin: 64 * MiB,
   etcdQuotaBytesMax: 8_192 * MiB,
   /** If a larger part of the quota is in use, no node is waited for. */
   etcdPressedPart: 0.5,
@@ -621,7 +621,7 @@ export const limits = {
    * Bytes after which the database is compacted up to the revision of the previous step, so that its quota is not
    * reached.
    */
-  walCompactBytes: 16 * MiB,
+  walCompactBytes: 8 * MiB,
   /** Random bytes for which the byte search looks after a scrub. */
   walMarkerBytes: 32,
   /**
@@ -685,6 +685,10 @@ relation(limits.pipelinedPerConnection % 2 === 0, 'pipelinedPerConnection is eve
 relation(limits.headersTimeoutMs <= limits.requestTimeoutMs, 'headers time out before the request');
 relation(limits.pageDefault <= limits.pageMax, 'pageDefault <= pageMax');
 relation(limits.commitFreeBytes >= 2 * limits.turnBytes, 'a turn fits in the free space that a commit requires');
+relation(
+  limits.etcdQuotaBytesMin * (1 - limits.etcdFragmentedPart) > 3 * limits.walCompactBytes,
+  'the entries of a scrub fit beside a database that a scrub accepts',
+);
 relation(limits.diskFreeMinMbDefault * 1e6 > 2 * limits.mailboxBytes, 'accepted commands fit below the watermark');
 relation(
   limits.shutdownAnswersMs + limits.shutdownPoolMs + limits.shutdownLastMs <= limits.shutdownSnapshotMs,

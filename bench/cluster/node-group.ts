@@ -74,7 +74,7 @@ function roleIn(text: string): string | undefined {
   if (!text.startsWith('{')) return undefined;
   interface Health {
     readonly cluster?: { readonly role: string };
-    /** Of a node that refuses reads or writes. */
+    /** Only in the answer of a node that refuses reads or writes. */
     readonly details?: { readonly role?: string };
   }
   const { cluster, details } = JSON.parse(text) as Health;

@@ -41,7 +41,8 @@ export const cluster = measured({
     const members = (await freePorts(nodes)).map((port, i) => {
       const url = `http://127.0.0.1:${port}`;
       const variables = nodeVariables({ nodeId: `n${i}`, url, endpoints: etcd.endpoints });
-      return serverOf(run, `node ${i + 1} of three`, variables, port);
+      const quota = { ETCD_QUOTA_BACKEND_BYTES: String(etcdQuotaBytes) };
+      return serverOf(run, `node ${i + 1} of three`, { ...variables, ...quota }, port);
     });
     const leader = await startGroup(members);
     const follower = members.find((member) => member !== leader)!;

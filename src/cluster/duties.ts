@@ -58,6 +58,8 @@ export class LeaderDuties {
   #defragmentedAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | null = null;
   #busy: Promise<void> | null = null;
+  /** The newest defragmentation. The next one starts after it, because a member does not answer meanwhile. */
+  #defragmenting: Promise<unknown> = Promise.resolve();
   /** Aborts running calls. */
   readonly #ending = new AbortController();
   /** The newest record that was redacted since the last scrub of etcd; 0 if there is none. */
@@ -77,14 +79,17 @@ export class LeaderDuties {
     this.#ending.abort();
     if (this.#timer !== null) clearInterval(this.#timer);
     await this.#busy;
+    await this.#defragmenting;
   }
 
   /** Forgets the slots, because this node starts or stops leading. */
   roleChanged(): void {
+    const { member, log } = this.#deps;
     this.#slots = null;
-    // The next leader looks itself.
-    this.#setFull(false);
-    this.#deps.member.isScrubIncomplete = false;
+    // Only the leader looks at these.
+    member.logIsFull = false;
+    member.isScrubIncomplete = false;
+    log.prefer(null);
     // The leader before may have replaced records and not deleted their slots yet.
     this.#redactedSeq = this.#deps.durableSeq();
   }
@@ -146,7 +151,7 @@ export class LeaderDuties {
     member.logIsFull = isFull;
     const fields = { bytes: member.etcdBytes, quota_bytes: quotaBytes };
     if (isFull) note('error', fields, 'etcd is nearly full: writes are answered 503, reads continue');
-    else note('warn', fields, 'etcd has room again, or this node no longer leads');
+    else note('warn', fields, 'etcd has room again: writes are accepted');
     fullChanged();
   }
 
@@ -155,16 +160,22 @@ export class LeaderDuties {
    * file counts.
    */
   async #shrink({ bytes, inUse }: DatabaseSize): Promise<void> {
-    const { log, quotaBytes } = this.#deps;
+    const { log, quotaBytes, member, onFailure } = this.#deps;
+    if (!member.isLeader) return;
     const now = performance.now();
     if (now - this.#compactedAt >= limits.etcdCompactEveryMs) {
       this.#compactedAt = now;
       await log.compact();
+      const scrubbed = await log.scrubbed();
+      member.isScrubIncomplete = member.isLeader && scrubbed?.complete === false;
     }
-    const isFragmented = bytes > quotaBytes * limits.etcdFragmentedPart && inUse < quotaBytes * limits.etcdPressedPart;
+    // Writes that are refused must become possible again although other keys take most of the room.
+    const part = member.logIsFull ? limits.etcdRoomPart : limits.etcdPressedPart;
+    const isFragmented = bytes > quotaBytes * limits.etcdFragmentedPart && inUse < quotaBytes * part;
     if (!isFragmented || now - this.#defragmentedAt < limits.etcdDefragmentEveryMs) return;
     this.#defragmentedAt = now;
-    await this.defragment(this.#ending.signal);
+    // Trimming goes on meanwhile.
+    this.defragment(this.#ending.signal).catch((error: unknown) => onFailure('defragmenting etcd', error));
   }
 
   /** Permits records of a newer format once every live node reads them. Until then an upgrade can be reverted. */
@@ -196,7 +207,8 @@ export class LeaderDuties {
     const boundary = Math.min(slots.length - 1, Math.max(reached - keep, firstAbove(slots, upTo)));
     if (boundary <= 0) return;
     const first = slots[boundary]!;
-    if (isPressed) note('warn', {}, 'etcd is filling up, so nodes that are far behind must join again');
+    if (slowest < first - 1)
+      note('warn', { trimmed_seq: first - 1 }, 'etcd is filling up, so a node that is far behind must join again');
     await log.trim(fence, first, first - 1);
     slots.splice(0, boundary);
     member.trimmedTo(first - 1);
@@ -258,7 +270,13 @@ export class LeaderDuties {
    * Defragments one member after the other, the leading one last, because a member does not answer meanwhile. Resolves
    * to the members, by index, whose files may still contain deleted slots.
    */
-  async defragment(signal?: AbortSignal): Promise<number[]> {
+  defragment(signal?: AbortSignal): Promise<number[]> {
+    const done = this.#defragmenting.then(() => this.#defragmentAll(signal));
+    this.#defragmenting = done.catch(() => undefined);
+    return done;
+  }
+
+  async #defragmentAll(signal: AbortSignal | undefined): Promise<number[]> {
     const { members, defragment, onFailure } = this.#deps;
     const statuses = await members();
     const order = statuses.map((status, at) => ({ status, at })).filter(({ status }) => status !== null);

@@ -30,6 +30,7 @@ export interface MemberDeps {
   readonly version: string;
   readonly format: number;
   readonly leaseS: number;
+  readonly etcdQuotaBytes: number;
   readonly stalenessMaxMs: number;
   readonly allowStaleReads: boolean;
   /** ms, by a monotonic clock. */

@@ -50,9 +50,11 @@ export class ClusterMember implements ClusterHealth {
   /** True while this node leads and the database of etcd is nearly as large as its quota. */
   logIsFull = false;
   isScrubIncomplete = false;
+  readonly etcdQuotaBytes: number;
 
   constructor(deps: MemberDeps) {
     this.#deps = deps;
+    this.etcdQuotaBytes = deps.etcdQuotaBytes;
     this.#started = deps.now();
     this.lease = new Lease({
       log: deps.log,
@@ -322,6 +324,8 @@ export class ClusterMember implements ClusterHealth {
         const { unfitToLead } = site;
         if (unfitToLead !== null && this.#role === 'leader') await this.demote(unfitToLead);
         if (this.#role !== 'leader' && this.#role !== 'left') await this.#step();
+        // The reason to hand over may have passed before this node did.
+        if (this.decides) this.#release();
       } catch (error) {
         if (!(error instanceof SharedLogUnavailableError)) {
           if (!this.#ended) onFailed(error);

@@ -44,7 +44,7 @@ export class NightlyScrub {
     try {
       if ((await log.scrubDue()) === null) return;
       const outcome = await scrub();
-      if (!outcome.ok) throw new Error(outcome.text);
+      if (!outcome.ok) throw new Error(outcome.text ?? outcome.code);
       if (!outcome.value.complete) throw new Error(outcome.value.detail);
     } catch (error) {
       onFailure('the nightly scrub of etcd', error);

@@ -2,7 +2,7 @@
  * Carries out the operator's commands on the whole cluster, and forwards those that only the leader can execute to the
  * leader.
  */
-import { granted, type Outcome, refused } from '../errors.js';
+import { granted, messageOf, type Outcome, refused } from '../errors.js';
 import type { OnProgress } from '../group/api.js';
 import type { ClusterOperations, ClusterStatus } from '../group/cluster-api.js';
 import {
@@ -11,7 +11,7 @@ import {
   SharedLogUnavailableError,
   type WalSettings,
 } from '../group/ports/shared-log.js';
-import { logFull, noLeader } from '../group/refusals.js';
+import { noLeader } from '../group/refusals.js';
 import { limits } from '../limits.js';
 import type { MemberStatus } from './duties.js';
 import { type LinkClient, LinkError } from './link-client.js';
@@ -42,6 +42,8 @@ export interface OperatorDeps {
 
 type ScrubResult = Omit<Scrubbed, 'at'>;
 
+const tooFull = `the database of etcd takes more than ${limits.etcdFragmentedPart * 100} % of its quota, and a scrub might fill it`;
+
 export class ClusterOperator implements ClusterOperations {
   readonly #deps: OperatorDeps;
   #scrubbing: Promise<Outcome<ScrubResult>> | null = null;
@@ -53,7 +55,8 @@ export class ClusterOperator implements ClusterOperations {
   async status(): Promise<Outcome<ClusterStatus>> {
     const { member, log, nodeId, endpoints } = this.#deps;
     const { role, hasLeader, appliedSeq, stalenessMs, isStale, reason, leader } = member;
-    const { leaseMs, floorSeq, takeovers, forwarded, etcdBytes, isScrubIncomplete, lastTakeover } = member;
+    const { leaseMs, floorSeq, takeovers, forwarded, etcdBytes, etcdQuotaBytes, isScrubIncomplete } = member;
+    const { lastTakeover } = member;
     const [nodes, members, scrubbed] = await Promise.all([
       log.nodes().catch(() => []),
       this.#deps.members(),
@@ -61,7 +64,7 @@ export class ClusterOperator implements ClusterOperations {
     ]);
     return granted({
       ...{ role, hasLeader, appliedSeq, stalenessMs, isStale, reason },
-      ...{ leaseMs, floorSeq, takeovers, forwarded, etcdBytes, isScrubIncomplete, lastTakeover },
+      ...{ leaseMs, floorSeq, takeovers, forwarded, etcdBytes, etcdQuotaBytes, isScrubIncomplete, lastTakeover },
       nodeId,
       clusterId: this.#deps.clusterId(),
       leader: leader && { nodeId: leader.nodeId, since: leader.since, fence: leader.fence.revision },
@@ -90,9 +93,11 @@ export class ClusterOperator implements ClusterOperations {
 
   scrub(settings: Partial<WalSettings> = {}, onProgress: OnProgress = () => undefined): Promise<Outcome<ScrubResult>> {
     if (!this.#deps.member.isLeader) return this.#askLeader('/cluster-scrub', limits.scrubMs, settings);
-    this.#scrubbing ??= this.#scrubHere({ ...this.#deps.walSettings, ...settings }, onProgress).finally(() => {
-      this.#scrubbing = null;
-    });
+    this.#scrubbing ??= refusedIfSilent(this.#scrub({ ...this.#deps.walSettings, ...settings }, onProgress)).finally(
+      () => {
+        this.#scrubbing = null;
+      },
+    );
     return this.#scrubbing;
   }
 
@@ -103,26 +108,23 @@ export class ClusterOperator implements ClusterOperations {
     return refused('invalid_parameter', { text: `node ${nodeId} is running: stop it first` });
   }
 
-  async #scrubHere(settings: WalSettings, onProgress: OnProgress): Promise<Outcome<ScrubResult>> {
-    const { member } = this.#deps;
-    let isComplete = false;
-    try {
-      const outcome = await refusedIfSilent(this.#scrub(settings, onProgress));
-      isComplete = outcome.ok && outcome.value.complete;
-      return outcome;
-    } finally {
-      member.isScrubIncomplete = !isComplete && member.isLeader;
-    }
-  }
-
   async #scrub(settings: WalSettings, onProgress: OnProgress): Promise<Outcome<ScrubResult>> {
-    const { log, members, pushWal, defragmentAll, now, member, quotaBytes } = this.#deps;
-    // The entries fill the database until they are compacted.
-    if (member.etcdBytes > quotaBytes * limits.etcdFragmentedPart) return logFull();
+    const { log, members, pushWal, defragmentAll, now, quotaBytes } = this.#deps;
     const due = await log.scrubDue();
     // A member that is down while the write-ahead log is pushed on keeps its old files when it returns.
-    const silent = (await members()).flatMap((status, at) => (status === null ? [at] : []));
-    const marker = await pushWal(settings, onProgress);
+    const statuses = await members();
+    const silent = statuses.flatMap((status, at) => (status === null ? [at] : []));
+    const endedEarly = (why: string) =>
+      log.putScrubbed({ at: now(), complete: false, detail: `the scrub ended early: ${why}`, marker: null });
+    // The entries fill the database until they are compacted.
+    if (statuses.some((status) => (status?.dbBytes ?? 0) > quotaBytes * limits.etcdFragmentedPart)) {
+      await endedEarly(tooFull);
+      return refused('dependency_unavailable', { text: tooFull });
+    }
+    const marker = await pushWal(settings, onProgress).catch(async (error: unknown) => {
+      await endedEarly(messageOf(error)).catch(() => undefined);
+      throw error;
+    });
     const missed = new Set([...silent, ...(await defragmentAll())]).size;
     const complete = missed === 0;
     const detail = complete

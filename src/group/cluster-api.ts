@@ -30,7 +30,9 @@ export interface ClusterHealth {
   readonly forwarded: number;
   /** Size of the largest database of an etcd member, as this node saw it while it was leader; 0 if it did not look. */
   readonly etcdBytes: number;
-  /** True if the last scrub of etcd's files that this node led failed or was incomplete. */
+  /** The size at which the members of etcd refuse to write, by the configuration of this node. */
+  readonly etcdQuotaBytes: number;
+  /** True if the last scrub of etcd's files failed or was incomplete, as known to the leader. */
   readonly isScrubIncomplete: boolean;
 }
 

@@ -14,18 +14,20 @@ export function overloaded(): Refusal {
 }
 
 /** For a node whose wall clock is ahead, see `clock-guard.ts`. */
-export function clockAhead(): Refusal {
+export function clockAhead(isOneOfSeveral = false): Refusal {
   const text = 'the clock of this node jumped ahead: reads are answered, writes are refused';
-  const details = { reason: 'clock_ahead' };
-  return refused('dependency_unavailable', { text, details, retryAfterS: limits.diskRetryAfterS });
+  return unfit('clock_ahead', text, isOneOfSeveral);
 }
 
-/** `isOneOfSeveral`: another node leads as soon as this one has left. */
 export function diskLow(isOneOfSeveral = false): Refusal {
   const text = 'the disk of this node is nearly full: reads are answered, writes are refused';
-  const details = { reason: 'disk_low' };
+  return unfit('disk_low', text, isOneOfSeveral);
+}
+
+/** `isOneOfSeveral`: another node leads soon, because this one no longer may. */
+function unfit(reason: string, text: string, isOneOfSeveral: boolean): Refusal {
   const retryAfterS = isOneOfSeveral ? limits.noLeaderRetryAfterS : limits.diskRetryAfterS;
-  return refused('dependency_unavailable', { text, details, retryAfterS });
+  return refused('dependency_unavailable', { text, details: { reason }, retryAfterS });
 }
 
 /** For a leader whose shared log would soon exceed the quota of its database. */

@@ -17,22 +17,27 @@ function worldOf(nodes: NodeView[], more: Partial<DutiesDeps> = {}, scrubsDue: n
   const asked: string[] = [];
   let trims = 0;
   let compactions = 0;
-  const preferred: number[] = [];
+  const preferred: (number | null)[] = [];
+  const trimmed: number[] = [];
+  const slots: number[] = [];
   const log: Partial<SharedLog> = {
     nodes: async () => nodes,
     slotSeqs: async () => {
       trims += 1;
-      return [];
+      return [...slots];
     },
     raiseFormat: async (_fence, format) => void raised.push(format),
     prefer: (at) => void preferred.push(at),
     compact: async () => {
       compactions += 1;
     },
+    scrubbed: async () => null,
+    trim: async (_fence, firstSeq) => void trimmed.push(firstSeq),
     putScrubDue: async (seq) => void scrubsDue.push(seq),
   };
   const member = {
     ...{ isLeader: true, fence: { revision: '1' }, etcdBytes: 0, logIsFull: false, writeFormat: 1 },
+    isScrubIncomplete: false,
     trimmedTo: () => undefined,
   };
   const duties = new LeaderDuties({
@@ -53,7 +58,8 @@ function worldOf(nodes: NodeView[], more: Partial<DutiesDeps> = {}, scrubsDue: n
     note: () => undefined,
     ...more,
   });
-  return { duties, raised, asked, preferred, member, nodes, trims: () => trims, compactions: () => compactions };
+  const counts = { trims: () => trims, compactions: () => compactions };
+  return { duties, log, raised, asked, preferred, slots, trimmed, member, nodes, ...counts };
 }
 
 test('records of a newer format are written once every live node reads them', async () => {
@@ -149,8 +155,9 @@ test('writes are refused while the database is close to its quota, and by the le
   await until(() => world.member.logIsFull);
   await world.duties.stop();
   world.duties.roleChanged();
-  assert.equal([world.member.logIsFull, changes], [false, 4]);
+  assert.equal([world.member.logIsFull, changes], [false, 3]);
   assert.is(world.preferred[0], 1, 'the node writes to the member that leads etcd');
+  assert.is(world.preferred.at(-1), null, 'and to its own one when it no longer leads');
 });
 
 test('a node that lost the lead while it looked at the members refuses nothing', async () => {
@@ -175,6 +182,81 @@ test('etcd is compacted although no slot is deleted, since the reports of the no
   world.duties.start();
   await until(() => world.compactions() > 0);
   await world.duties.stop();
+});
+
+test('members are defragmented while writes are refused although much is in use, so that this ends', async () => {
+  const defragmented: number[] = [];
+  const world = worldOf([nodeOf('n0', 2)], {
+    members: async () => [sizeOf(85, 60)],
+    defragment: async (at) => void defragmented.push(at),
+  });
+  world.duties.start();
+  await until(() => defragmented.length > 0);
+  assert.ok(world.member.logIsFull);
+  await world.duties.stop();
+});
+
+test('defragmentations run one after the other, and trimming goes on meanwhile', async () => {
+  let appended = 0;
+  let running = 0;
+  let most = 0;
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const world = worldOf([nodeOf('n0', 2)], {
+    members: async () => [sizeOf(70, 5)],
+    appendedBytes: () => (appended += limits.trimEveryBytes),
+    defragment: async () => {
+      running += 1;
+      most = Math.max(most, running);
+      await held;
+      running -= 1;
+    },
+  });
+  world.duties.start();
+  await until(() => running === 1);
+  const { etcdBytes } = world.member;
+  assert.is(etcdBytes, 70e6);
+  world.member.etcdBytes = 0;
+  const asked = world.duties.defragment();
+  await until(() => world.member.etcdBytes > 0);
+  release();
+  assert.equal(await asked, []);
+  await world.duties.stop();
+  assert.is(most, 1);
+});
+
+test('slots wait for a slow node unless etcd is filling up', async () => {
+  const noted: string[] = [];
+  const trimmedWith = async (inUse: number): Promise<number[]> => {
+    const slow = { ...nodeOf('n1', 1), durable: 5_000 };
+    const world = worldOf([{ ...nodeOf('n0', 1), durable: 20_000 }, slow], {
+      durableSeq: () => 20_000,
+      members: async () => [sizeOf(55, inUse)],
+      note: (_level, _fields, text) => noted.push(text),
+    });
+    for (let seq = 1; seq < 20_000; seq += 10) world.slots.push(seq);
+    world.duties.start();
+    await until(() => world.compactions() > 0);
+    await world.duties.stop();
+    return world.trimmed;
+  };
+  const slotOf = (seq: number, back: number) => seq - 9 - (back - 1) * 10;
+  assert.equal(await trimmedWith(40), []);
+  assert.equal(noted, []);
+  assert.equal(await trimmedWith(51), [slotOf(20_000, limits.slotsRetainedPressed + 1)]);
+  assert.equal(noted, ['etcd is filling up, so a node that is far behind must join again']);
+});
+
+test('an incomplete scrub is reported by the leader, also by the next one', async () => {
+  const world = worldOf([nodeOf('n0', 2)]);
+  world.log.scrubbed = async () => ({ at: 1, complete: false, detail: 'a member was down', marker: null });
+  world.duties.start();
+  await until(() => world.member.isScrubIncomplete);
+  await world.duties.stop();
+  world.duties.roleChanged();
+  assert.not(world.member.isScrubIncomplete);
 });
 
 test('members are defragmented if their files are large although little is in use', async () => {

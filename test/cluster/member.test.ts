@@ -26,7 +26,7 @@ function memberOver(
   const site: Partial<MemberGroup> = Object.assign(more.site ?? {}, { ...defaults, weights, ...more.site });
   return new ClusterMember({
     ...{ log: log as SharedLog, site: site as MemberGroup, nodeId: 'n1', url: 'http://127.0.0.1:1', version: '0' },
-    ...{ format: 1, leaseS: 3, stalenessMaxMs: 5_000, allowStaleReads: false },
+    ...{ format: 1, leaseS: 3, etcdQuotaBytes: 1e9, stalenessMaxMs: 5_000, allowStaleReads: false },
     elapsed: () => performance.now(),
     now: () => 0,
     note: () => undefined,
@@ -133,34 +133,65 @@ test('nobody is served by a node that still finds itself the leader, but does no
   }
 });
 
-test('a leader that must leave decides nothing from that moment, and callers wait for the next leader', async () => {
+/** A member that leads, and the next leader once it has resigned. The test may change `site`. */
+async function leading() {
   const own = { ...leaderOf('1'), nodeId: 'n1' };
   let leader: LeaderView | null = null;
-  const site = { unfit: null as string | null, lead: async () => undefined, follow: async () => undefined };
-  const member = memberOver(() => ({ leader, slots: [] }), {
-    site,
-    log: {
-      campaign: async () => {
-        leader = own;
-        return own.fence;
-      },
-      resign: async () => {
-        leader = leaderOf('2');
-      },
-      revokeLease: async () => undefined,
+  const site = {
+    ...{ unfit: null as string | null, unfitToLead: null as string | null },
+    lead: async () => undefined,
+    follow: async () => undefined,
+  };
+  const log: Partial<SharedLog> = {
+    campaign: async () => {
+      leader = own;
+      return own.fence;
     },
-  });
+    resign: async () => {
+      leader = leaderOf('2');
+    },
+    revokeLease: async () => undefined,
+  };
+  const member = memberOver(() => ({ leader, slots: [] }), { site, log });
   member.lease.start();
   member.start(null);
+  assert.ok(await member.nextLeader(null, 60_000));
+  assert.ok(member.decides);
+  return { member, site };
+}
+
+test('a leader that may lead no longer decides nothing, and callers wait for the next leader', async () => {
+  const { member, site } = await leading();
   try {
+    site.unfitToLead = 'the clock jumped';
+    assert.equal([member.isLeader, member.decides], [true, false]);
     assert.ok(await member.nextLeader(null, 60_000));
-    assert.ok(member.decides);
+    assert.equal([member.leader?.nodeId, member.role], ['n2', 'follower']);
+  } finally {
+    await member.end();
+  }
+});
+
+test('a leader that must leave decides nothing, and nobody waits for a node that has left', async () => {
+  const { member, site } = await leading();
+  try {
     site.unfit = 'disk_low';
     assert.equal([member.isLeader, member.decides], [true, false]);
-    assert.not(await member.takenOver(1));
     const since = performance.now();
-    assert.not(await member.nextLeader(null, 60_000), 'a node that has left finds no leader itself');
+    assert.not(await member.nextLeader(null, 60_000));
     assert.equal([member.role, performance.now() - since < 30_000], ['left', true]);
+  } finally {
+    await member.end();
+  }
+});
+
+test('callers are served again if the reason to hand over has passed before the node did', async () => {
+  const { member, site } = await leading();
+  try {
+    site.unfitToLead = 'the clock jumped';
+    const served = member.takenOver(60_000);
+    site.unfitToLead = null;
+    assert.ok(await served);
   } finally {
     await member.end();
   }

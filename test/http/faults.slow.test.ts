@@ -158,6 +158,7 @@ const follower: ClusterHealth = {
   takeovers: 0,
   forwarded: 0,
   etcdBytes: 0,
+  etcdQuotaBytes: 2e9,
   isScrubIncomplete: false,
 };
 

@@ -255,7 +255,7 @@ test('a value outside of its bounds is an error of its variable', () => {
     ['ETCD_PREFIX', ['ptf/', '/ptf', '/a b/']],
     ['ETCD_SNAPSHOT_COUNT', ['0', '1e4']],
     ['ETCD_MAX_WALS', ['0', '101']],
-    ['ETCD_QUOTA_BACKEND_BYTES', ['0', '16777215', '2 GiB']],
+    ['ETCD_QUOTA_BACKEND_BYTES', ['0', '67108863', '2 GiB']],
     ['NODE_ID', ['a b', '-a', 'n'.repeat(64)]],
     ['ADVERTISE_URL', ['10.0.0.1', 'ftp://a', 'http://a/b']],
     ['CLUSTER_SECRET', ['x'.repeat(31)]],

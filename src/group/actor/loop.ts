@@ -237,6 +237,10 @@ export class GroupLoop {
     return this.logIsFull ? logFull() : diskLow(this.#deps.isOneOfSeveral);
   }
 
+  #clockAhead(): Refusal {
+    return clockAhead(this.#deps.isOneOfSeveral);
+  }
+
   /** Resumes waiting work after the disk or the clock changed what is permitted. */
   writableChanged(): void {
     this.#setRemovals();
@@ -290,7 +294,7 @@ export class GroupLoop {
     if (this.#stalled && !isRead(envelope.command)) return logUnreachable();
     const { formatMax, formatOf = formatOfCommand } = this.#deps;
     if (formatMax !== undefined && formatOf(envelope.command.type) > formatMax()) return mixedReleases();
-    if (this.clockGuard.clockAhead && refusedIfClockAhead(envelope.command)) return clockAhead();
+    if (this.clockGuard.clockAhead && refusedIfClockAhead(envelope.command)) return this.#clockAhead();
     if (!this.#hasRoom && needsRoom.has(envelope.command.type)) return this.#noRoom();
     const { holder, events } = envelope;
     if (holder !== null && !this.admits(events, holder, nothingNotOffered)) return overloaded();
@@ -368,7 +372,8 @@ export class GroupLoop {
     this.#deps.timers.soon(() => {
       this.#turnScheduled = false;
       if (!this.actor.hasTurn || this.#isEnded) return;
-      if (this.clockGuard.isAheadNow()) this.#carryOut(this.actor.refuseWaiting(refusedIfClockAhead, clockAhead()));
+      if (this.clockGuard.isAheadNow())
+        this.#carryOut(this.actor.refuseWaiting(refusedIfClockAhead, this.#clockAhead()));
       if (this.disk.isFullNow()) this.#carryOut(this.actor.refuseWaiting(refusedIfFull, this.#noRoom()));
       if (!this.actor.hasTurn) return;
       this.#carryOut(this.#takeTurn());

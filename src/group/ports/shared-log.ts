@@ -109,8 +109,11 @@ export interface SharedLog {
   watch(revision: string, heard: (slots: readonly Slot[]) => void, ended: (error: unknown) => void): () => void;
   /** Sends further calls to another member of etcd, because the present one seems to hang. */
   rotate(): void;
-  /** Sends further calls to the member that leads etcd, because every other one passes a write on to it. */
-  prefer(member: number): void;
+  /**
+   * Sends further calls to the member that leads etcd, because every other one passes a write on to it. Null: to any
+   * member, which differs between nodes.
+   */
+  prefer(member: number | null): void;
   grantLease(id: string, ttlS: number): Promise<void>;
   /** Resolves with the remaining seconds of the lease; 0 once it is over. */
   keepAlive(id: string, timeoutMs: number): Promise<number>;

@@ -129,6 +129,10 @@ const clusterFigures: Readonly<Record<string, Figure<[ClusterHealth]>>> = {
     help: 'Size of the largest database of an etcd member, as seen by the leader; 0 if this node never led.',
     read: ({ etcdBytes }) => etcdBytes,
   },
+  ptf_cluster_etcd_quota_bytes: {
+    help: 'Size at which the members of etcd refuse to write, as this node is configured.',
+    read: ({ etcdQuotaBytes }) => etcdQuotaBytes,
+  },
   ptf_cluster_scrub_incomplete: {
     help: "Whether the last scrub of etcd's files failed or was incomplete (1), as known to the leader; 0 elsewhere.",
     read: ({ isScrubIncomplete }) => (isScrubIncomplete ? 1 : 0),

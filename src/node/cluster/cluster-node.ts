@@ -96,6 +96,7 @@ export class ClusterNode {
       version,
       format: RECORD_FORMAT,
       leaseS: config.leaseS,
+      etcdQuotaBytes: config.etcdQuotaBytes,
       stalenessMaxMs: config.stalenessMaxMs,
       allowStaleReads: config.allowStaleReads,
       elapsed: () => performance.now(),

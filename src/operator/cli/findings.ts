@@ -261,6 +261,13 @@ export function judgeSilence(what: string): Finding {
   );
 }
 
+/** Returns the heading, in the operator's documents, of what to do about a node that refuses writes. */
+function sectionOf(reason: string | null): string {
+  if (reason === 'clock_ahead') return 'When the clock is wrong';
+  if (reason === 'log_full') return 'Alert PtfClusterDatabaseLarge';
+  return reason === 'log_unreachable' ? 'Loss of two machines' : 'When the disk fills up';
+}
+
 export function judgeRunning(status: StatusValue): Finding[] {
   const check = 'node';
   const { last_seq, weights, snapshots, pending_erasures, mailbox } = status;
@@ -274,8 +281,7 @@ export function judgeRunning(status: StatusValue): Finding[] {
       ),
     );
   } else if (!status.writable) {
-    const section = status.reason === 'clock_ahead' ? 'When the clock is wrong' : 'When the disk fills up';
-    findings.push(fail(check, `runs, but accepts no writes: ${status.reason}`, `see "${section}"`));
+    findings.push(fail(check, `runs, but accepts no writes: ${status.reason}`, `see "${sectionOf(status.reason)}"`));
   }
   if (status.counts.events > 0 && weights.computed_at === null) {
     findings.push(

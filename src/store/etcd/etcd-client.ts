@@ -54,6 +54,7 @@ interface Cancellable {
 export class EtcdClient {
   readonly #settings: EtcdSettings;
   readonly #clients: readonly Client[];
+  readonly #first: number;
   /** The endpoint that answered last. */
   #current: number;
   #token: Metadata | null = null;
@@ -66,7 +67,8 @@ export class EtcdClient {
     this.#settings = settings;
     const secured = credentialsOf(settings);
     this.#clients = settings.endpoints.map((url) => new Client(new URL(url).host, secured, channelOptions));
-    this.#current = first % this.#clients.length;
+    this.#first = first % this.#clients.length;
+    this.#current = this.#first;
   }
 
   get endpoints(): readonly string[] {
@@ -180,9 +182,9 @@ export class EtcdClient {
     this.#avoid(this.#current);
   }
 
-  /** Sends the next calls to this member, until one of them fails. */
-  prefer(endpoint: number): void {
-    this.#current = endpoint;
+  /** Sends the next calls to this member, or to the first one for null, until one of them fails. */
+  prefer(endpoint: number | null): void {
+    this.#current = endpoint ?? this.#first;
   }
 
   get isClosed(): boolean {

@@ -191,7 +191,7 @@ export class EtcdLog implements SharedLog {
     this.client.rotate();
   }
 
-  prefer(member: number): void {
+  prefer(member: number | null): void {
     this.client.prefer(member);
   }
 

@@ -43,7 +43,7 @@ function follower() {
       get leader() {
         return state.leader;
       },
-      get isLeader() {
+      get decides() {
         return state.isLeader;
       },
       get canLearn() {
@@ -131,7 +131,7 @@ test('a command ends at this node if it leads next, or has come to lead meanwhil
   state.leader = null;
   state.next = [leaderOf(2, 'two')];
   assert.is(await link.ask(erase), null);
-  assert.equal(called, []);
+  assert.equal([called, state.nowMs], [[], 10]);
   state.leader = leaderOf(1);
   state.answers = [refusal('ECONNREFUSED')];
   assert.is(await link.ask(erase), null);

@@ -209,11 +209,10 @@ function groupOf({ status }: OverviewValue): HTMLElement {
 
 type Status = OverviewValue['status'];
 
-function diskOf({ disk, writable, ready }: Status): Child {
+function diskOf({ disk, reason }: Status): Child {
   if (disk === null) return 'cannot be read';
   const text = `${bytes(disk.free)} free, the store takes ${bytes(disk.log + disk.snapshots)}`;
-  const isLow = ready && !writable;
-  return isLow ? [h('span', { class: 'badge suspicious' }, 'reads only'), ` ${text}`] : text;
+  return reason === 'disk_low' ? [h('span', { class: 'badge suspicious' }, 'reads only'), ` ${text}`] : text;
 }
 
 function checksOf({ check }: Status): Child {

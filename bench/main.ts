@@ -14,6 +14,7 @@ import type { Scenario } from './scenario.js';
 import { batch } from './scenarios/batch.js';
 import { client } from './scenarios/client.js';
 import { cluster } from './scenarios/cluster.js';
+import { database } from './scenarios/database.js';
 import { importing } from './scenarios/import.js';
 import { ingest } from './scenarios/ingest.js';
 import { join } from './scenarios/join.js';
@@ -54,6 +55,7 @@ const scenarios: readonly Scenario[] = [
   signing,
   small,
   cluster,
+  database,
   join,
   soak,
   steps,

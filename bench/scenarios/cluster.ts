@@ -29,25 +29,12 @@ export const cluster = measured({
   players: 10_000,
   async measure(run) {
     const to = run.report;
-    const missing = noEtcd();
-    if (missing !== undefined) {
-      to.fault(missing);
-      return;
-    }
-    const etcd = await EtcdMembers.start({ quotaBytes: etcdQuotaBytes, flags: etcdFlags, commandOf: onServerCore });
-    run.use(etcd);
+    const group = await groupOfThree(run);
+    if (group === null) return;
+    const { leader, follower, site: shared } = group;
     const alone = serverOf(run, 'one node', {}, 0);
     await alone.start();
-    const members = (await freePorts(nodes)).map((port, i) => {
-      const url = `http://127.0.0.1:${port}`;
-      const variables = nodeVariables({ nodeId: `n${i}`, url, endpoints: etcd.endpoints });
-      const quota = { ETCD_QUOTA_BACKEND_BYTES: String(etcdQuotaBytes) };
-      return serverOf(run, `node ${i + 1} of three`, { ...variables, ...quota }, port);
-    });
-    const leader = await startGroup(members);
-    const follower = members.find((member) => member !== leader)!;
     const site = await siteOf(alone, run);
-    const shared = await siteOf(leader, run);
     const connections = run.options.connections ?? 256;
     const write = async (count: number) => {
       const what = `events at ${count} connection${count === 1 ? '' : 's'}`;
@@ -108,6 +95,33 @@ export const cluster = measured({
 
 interface Server extends GroupNode {
   readonly target: Target;
+}
+
+export interface GroupOfThree {
+  readonly etcd: EtcdMembers;
+  readonly leader: Server;
+  readonly follower: Server;
+  readonly site: Site;
+}
+
+/** Starts a group of three nodes on three members of etcd. Without etcd, reports that as a fault and returns null. */
+export async function groupOfThree(run: Run): Promise<GroupOfThree | null> {
+  const missing = noEtcd();
+  if (missing !== undefined) {
+    run.report.fault(missing);
+    return null;
+  }
+  const etcd = await EtcdMembers.start({ quotaBytes: etcdQuotaBytes, flags: etcdFlags, commandOf: onServerCore });
+  run.use(etcd);
+  const members = (await freePorts(nodes)).map((port, i) => {
+    const url = `http://127.0.0.1:${port}`;
+    const variables = nodeVariables({ nodeId: `n${i}`, url, endpoints: etcd.endpoints });
+    const quota = { ETCD_QUOTA_BACKEND_BYTES: String(etcdQuotaBytes) };
+    return serverOf(run, `node ${i + 1} of three`, { ...variables, ...quota }, port);
+  });
+  const leader = await startGroup(members);
+  const follower = members.find((member) => member !== leader)!;
+  return { etcd, leader, follower, site: await siteOf(leader, run) };
 }
 
 /** Returns a node that is not started yet. `port`: 0 for a free one. */

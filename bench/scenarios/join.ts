@@ -50,7 +50,7 @@ export const join = measured({
     const slower: number[] = [];
     const giveUpMs = performance.now() + run.options.seconds * 1000;
     do {
-      const joiner = clustered('joiner', joinerPort);
+      const joiner = run.use(clustered('joiner', joinerPort));
       const calm = new Reads(donor.url, idOf, run.options.players);
       await delay(run.options.seconds * 1000 * calmPart);
       const calmMs = await calm.p99();
@@ -83,6 +83,8 @@ class Reads {
 
   constructor(url: string, idOf: (n: number) => string, players: number) {
     this.#running = this.#read(url, idOf, players);
+    // `p99` reports the error.
+    this.#running.catch(() => undefined);
   }
 
   async p99(): Promise<number> {

@@ -292,7 +292,10 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
 
 /** Adds the newest applied record and the staleness of a clustered node to a reply. */
 function positioned(reply: ApiReply, cluster: ClusterHealth, appliedSeq = cluster.appliedSeq): ApiReply {
-  return { ...reply, position: { appliedSeq, stalenessMs: Math.ceil(cluster.stalenessMs) } };
+  const { status, body, json, tag, contentType, headers, error, stream } = reply;
+  const position = { appliedSeq, stalenessMs: Math.ceil(cluster.stalenessMs) };
+  // A copy by spread took a tenth of the time of a read, because its objects have slow properties.
+  return { status, body, json, tag, contentType, headers, position, error, stream };
 }
 
 /** Returns the number of events in a batch's body; 0 for any other body. */

@@ -41,17 +41,17 @@ export interface ApiReply {
   /** A value to be sent as JSON; bytes if `contentType` is set. */
   readonly body: unknown;
   /** The body as ASCII-only JSON, instead of `body`, if a template is faster than `JSON.stringify`. */
-  readonly json?: string;
+  readonly json?: string | undefined;
   /** The entity tag, if it is not computed from the body. Its text has characters of base64url, without quotes. */
   readonly tag?: { readonly text: string } | undefined;
-  readonly contentType?: string;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly contentType?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Undefined on a node without a cluster, and for a change. */
   readonly position?: Position;
   /** The body of a refusal, repeated here because it has a second wire form and its code is counted. */
-  readonly error?: ErrorBody;
+  readonly error?: ErrorBody | undefined;
   /** Writes server-sent events after the head, without a defined end. There is no body then. */
-  readonly stream?: (to: Writable) => void;
+  readonly stream?: ((to: Writable) => void) | undefined;
 }
 
 /** A batch whose head has arrived. */

@@ -35,7 +35,7 @@ export interface LocalGroupDeps {
   readonly replaced: () => void;
 }
 
-export class LocalGroup implements MemberGroup {
+export class LocalGroup implements Omit<MemberGroup, 'isAwaited'> {
   readonly #deps: LocalGroupDeps;
   /** Counts the changes of role, so that a step can detect a later change. */
   #turn = 0;

@@ -1,4 +1,4 @@
-/** Wraps the pool of a node of a cluster, whose files may be one batch behind the shared log. */
+/** Wraps the pool of a node of a cluster, whose files follow the shared log some ms later. */
 import type { LogWriter } from '../../group/ports/log.js';
 import type { GroupPool } from '../../group/ports/pool.js';
 

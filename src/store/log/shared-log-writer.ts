@@ -1,8 +1,7 @@
 /**
  * Writes the log of one node of a cluster: LMDB holds the whole log, and the shared log holds its newest part. As
- * leader, the node commits a turn to the shared log first; the local commit runs while the next turn is committed
- * there. As follower, the node takes slots from the shared log, so LMDB never holds a batch that the group does not
- * have.
+ * leader, the node commits a turn to the shared log first; a later local commit stores it, together with others. As
+ * follower, the node takes slots from the shared log, so LMDB never holds a batch that the group does not have.
  */
 import { IdTags } from '../../core/tables/id-tags.js';
 import type { LogWriter, StoredBatch } from '../../group/ports/log.js';
@@ -10,6 +9,7 @@ import type { Fence, Redaction, Slot } from '../../group/ports/shared-log.js';
 import { DamagedError, OwnerLostError } from '../../group/ports/storage-errors.js';
 import { batchFrom, formationOf } from '../../group/recovery/recovery.js';
 import { replacementOf } from '../../group/removal/redaction.js';
+import { DelayedStore } from './delayed-store.js';
 import type { LmdbLogWriter } from './lmdb-log-writer.js';
 
 /** The shared log as the leader writes to it. */
@@ -49,10 +49,9 @@ export class SharedLogWriter implements LogWriter {
   /** Ends the wait for an outcome that stays unknown. */
   #ending = new AbortController();
   #appending: Promise<void> = Promise.resolve();
-  /** The newest local commit of a turn. Once it rejects, no further append is accepted. */
-  #storing: Promise<void> = Promise.resolve();
-  #storingFrom: number | null = null;
-  #storeError: unknown = null;
+  readonly #store: DelayedStore;
+  /** First record of the newest batch that the shared log has; null before the first append of this leadership. */
+  #newest: number | null = null;
   #tags: IdTags | null = null;
   readonly #hooks: SharedLogHooks;
   appendedBytes = 0;
@@ -62,6 +61,7 @@ export class SharedLogWriter implements LogWriter {
     this.local = local;
     this.#shared = shared;
     this.#salt = salt;
+    this.#store = new DelayedStore(local, hooks.storeFailed);
   }
 
   /** Epoch of this node's folder: it fences other processes on the same folder, not other nodes. */
@@ -101,13 +101,13 @@ export class SharedLogWriter implements LogWriter {
     return this.local.borrow(firstSeq, limit, maxBytes, take);
   }
 
-  /** First record of the batch that LMDB does not hold yet; null if there is none. */
+  /** First record of the batches that LMDB does not hold yet; null if there is none. */
   get storingFrom(): number | null {
-    return this.#storingFrom;
+    return this.#store.from;
   }
 
   stored(): Promise<void> {
-    return this.#storing;
+    return this.#store.stored();
   }
 
   /**
@@ -115,10 +115,9 @@ export class SharedLogWriter implements LogWriter {
    */
   async settled(): Promise<void> {
     await this.#appending.catch(() => undefined);
-    await this.#storing.catch(() => undefined);
-    this.#storing = Promise.resolve();
-    this.#storingFrom = null;
-    this.#storeError = null;
+    await this.stored().catch(() => undefined);
+    this.#store.reset();
+    this.#newest = null;
   }
 
   /**
@@ -133,11 +132,11 @@ export class SharedLogWriter implements LogWriter {
   async #append(batch: StoredBatch | null, rewrites: readonly StoredBatch[]): Promise<void> {
     const fence = this.#fence;
     if (fence === null) throw new OwnerLostError('this node does not lead');
-    if (this.#storeError !== null) throw this.#storeError;
+    if (this.#store.error !== null) throw this.#store.error;
     // Redactions are computed from stored batches.
-    if (batch === null || rewrites.length > 0) await this.#storing;
+    if (batch === null || rewrites.length > 0) await this.stored();
     if (batch === null) return this.local.append(batch, rewrites);
-    const previous = this.#storingFrom ?? Math.max(0, this.local.newestFirstSeq);
+    const previous = this.#newest ?? Math.max(0, this.local.newestFirstSeq);
     if (batch.firstSeq <= previous) {
       throw new Error(`a batch at ${batch.firstSeq} cannot follow the one at ${previous}`);
     }
@@ -149,23 +148,9 @@ export class SharedLogWriter implements LogWriter {
       if (redaction.type === 'records') for (const seq of redaction.seqs) this.#hooks.redacted(seq);
       else this.#hooks.redacted(redaction.firstSeq);
     }
-    await this.#storing;
-    this.#storing = this.#store(batch, rewrites);
-    // `storeFailed` reports the error.
-    this.#storing.catch(() => undefined);
-    if (rewrites.length > 0) await this.#storing;
-  }
-
-  async #store(batch: StoredBatch, rewrites: readonly StoredBatch[]): Promise<void> {
-    this.#storingFrom = batch.firstSeq;
-    try {
-      await this.local.append(batch, rewrites);
-      this.#storingFrom = null;
-    } catch (error) {
-      this.#storeError = error;
-      this.#hooks.storeFailed(error);
-      throw error;
-    }
+    this.#newest = batch.firstSeq;
+    if (rewrites.length > 0) await this.#store.replace(batch, rewrites);
+    else await this.#store.add(batch);
   }
 
   /** Stores slots that follow the newest batch, in their order. Resolves once they are on this node's disk. */

@@ -58,6 +58,7 @@ function follower() {
         return true;
       },
       takenOver: async (_ms: number) => false,
+      hurry: () => undefined,
       forwarded: 0,
     },
     link: {

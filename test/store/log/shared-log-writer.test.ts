@@ -1,10 +1,13 @@
 /** The log of a cluster's node: which commits a turn waits for, and what a failed local commit does to later turns. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { StoredBatch } from '../../../src/group/ports/log.js';
 import type { Fence, Slot } from '../../../src/group/ports/shared-log.js';
+import { limits } from '../../../src/limits.js';
 import type { LmdbLogWriter } from '../../../src/store/log/lmdb-log-writer.js';
 import { SharedLogWriter } from '../../../src/store/log/shared-log-writer.js';
 import { batchOf } from '../../contracts/log.js';
+import { until } from '../../support/until.js';
 
 const fence = { revision: '7' } as unknown as Fence;
 
@@ -33,10 +36,15 @@ function harness() {
     get newestFirstSeq() {
       return firsts.at(-1) ?? -1;
     },
-    append: async (batch: { readonly firstSeq: number }) => {
-      await commit(`local ${batch.firstSeq}`);
+    append: async (batch: StoredBatch, rewrites: readonly StoredBatch[]) => {
+      await commit(`local ${batch.firstSeq} with ${rewrites.length} others`);
       firsts.push(batch.firstSeq);
     },
+    appendAll: async (batches: readonly StoredBatch[]) => {
+      await commit(`local ${batches.map(({ firstSeq }) => firstSeq).join(' ')}`);
+      firsts.push(batches.at(-1)!.firstSeq);
+    },
+    at: () => batchOf(1),
     close: async () => void firsts.push(-1),
   };
   const shared = {
@@ -57,9 +65,9 @@ function harness() {
     return found!.end(error);
   };
   /** Appends a batch; `done` turns true once it is acknowledged. */
-  const append = async (firstSeq: number) => {
+  const append = async (firstSeq: number, rewrites: readonly StoredBatch[] = []) => {
     const state = { done: false, error: null as Error | null };
-    writer.append(batchOf(firstSeq), []).then(
+    writer.append(batchOf(firstSeq), rewrites).then(
       () => {
         state.done = true;
       },
@@ -76,46 +84,86 @@ function harness() {
     append,
     end,
     inFlight: () => commits.map((one) => one.what),
+    /** Resolves once a local commit is in flight. */
+    storing: () => until(() => commits.some(({ what }) => what.startsWith('local'))),
     isClosed: () => firsts.includes(-1),
   };
 }
 
-test('a turn is acknowledged once the shared log has it, and stored by the local commit after that', async () => {
+test('a turn is acknowledged once the shared log has it, and stored by a local commit after that', async () => {
   const { writer, append, end, inFlight } = harness();
   const one = await append(1);
   assert.equal(inFlight(), ['shared 1 after 0']);
   await end('shared 1 after 0');
-  assert.equal([one.done, inFlight(), writer.storingFrom], [true, ['local 1'], 1]);
+  assert.equal([one.done, inFlight(), writer.storingFrom], [true, [], 1]);
   let isStored = false;
   void writer.stored().then(() => {
     isStored = true;
   });
   await new Promise((next) => setImmediate(next));
-  assert.is(isStored, false);
+  assert.equal([isStored, inFlight()], [false, ['local 1']], 'whoever needs the file does not wait for other turns');
   await end('local 1');
   assert.equal([isStored, writer.storingFrom], [true, null]);
 });
 
-test('the shared log takes the next turn during the local commit, which is at most one turn behind', async () => {
+test('a local commit stores all turns that were acknowledged since the last one', async () => {
+  const { writer, append, end, inFlight, storing } = harness();
+  await append(1);
+  await end('shared 1 after 0');
+  await append(5);
+  await end('shared 5 after 1');
+  await storing();
+  const three = await append(9);
+  assert.equal(inFlight(), ['local 1 5', 'shared 9 after 5']);
+  await end('shared 9 after 5');
+  assert.equal([three.done, inFlight(), writer.storingFrom], [true, ['local 1 5'], 1]);
+  await end('local 1 5');
+  assert.is(writer.storingFrom, 9);
+  await storing();
+  assert.equal(inFlight(), ['local 9']);
+});
+
+test('turns wait for the local commit if too many bytes are not stored', async () => {
+  const { writer, append, end, inFlight } = harness();
+  const large = { firstSeq: 1, bytes: new Uint8Array(limits.storeWaitingBytes) };
+  let isDone = false;
+  void writer.append(large, []).then(() => {
+    isDone = true;
+  });
+  await new Promise((next) => setImmediate(next));
+  await end('shared 1 after 0');
+  assert.equal([isDone, inFlight()], [false, ['local 1']]);
+  await end('local 1');
+  assert.ok(isDone);
+  await append(5);
+  assert.equal(inFlight(), ['shared 5 after 1']);
+});
+
+test('a turn that replaces batches is stored at once, after all turns before it', async () => {
   const { append, end, inFlight } = harness();
   await append(1);
   await end('shared 1 after 0');
-  const two = await append(5);
-  assert.equal(inFlight(), ['local 1', 'shared 5 after 1']);
-  await end('shared 5 after 1');
-  assert.equal([two.done, inFlight()], [false, ['local 1']]);
+  const two = await append(5, [batchOf(1)]);
+  assert.equal(inFlight(), ['local 1'], 'the replacements are computed from stored batches');
   await end('local 1');
-  assert.equal([two.done, inFlight()], [true, ['local 5']]);
+  await end('shared 5 after 1');
+  assert.equal([two.done, inFlight()], [false, ['local 5 with 1 others']]);
+  await end('local 5 with 1 others');
+  assert.ok(two.done);
 });
 
 test('a failed local commit is reported at once, and no turn reaches the shared log until the node follows', async () => {
-  const { writer, failures, append, end, inFlight } = harness();
+  const { writer, failures, append, end, inFlight, storing } = harness();
   await append(1);
   await end('shared 1 after 0');
+  await storing();
+  const during = await append(5);
   await end('local 1', new Error('no space left'));
   assert.equal([failures, writer.storingFrom], [['no space left'], 1]);
   assert.match((await writer.stored().catch((error: Error) => error))?.toString() ?? '', /no space left/);
-  const two = await append(5);
+  await end('shared 5 after 1');
+  assert.is(during.error?.message, 'no space left', 'its outcome is left to recovery');
+  const two = await append(9);
   assert.equal([two.error?.message, inFlight()], ['no space left', []]);
   writer.follow();
   await writer.settled();

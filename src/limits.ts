@@ -597,10 +597,10 @@ export const limits = {
   /** Interval at which a node looks for replaced bytes in its free space that no leader asked it to overwrite. */
   scrubOwnEveryMs: 60_000,
   /**
-   * Time for which a leader collects acknowledged batches, and a follower slots, for one commit of its own log. A leader
-   * waits for the commit if the batches have more bytes.
+   * Time for which a node collects the batches that the shared log has, for one commit of its own log. The node waits for
+   * the commit if the batches have more bytes.
    */
-  storeDelayMs: 10,
+  storeDelayMs: 50,
   storeWaitingBytes: 4 * MiB,
   /** Age up to which a copy is also given to the next node that asks for one. */
   copyFreshMs: 30_000,

@@ -26,10 +26,6 @@ export class LateGroup implements MemberGroup {
     return this.#site?.snapshotSeq ?? 0;
   }
 
-  get isAwaited(): boolean {
-    return this.#waiting.length > 0;
-  }
-
   get unfit(): string | null {
     return this.#site?.unfit ?? null;
   }

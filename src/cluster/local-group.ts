@@ -10,12 +10,14 @@ import type { MemberGroup } from './member-deps.js';
 /** The log of this node, as a follower and as the leader. */
 export interface FollowingLog {
   take(slots: readonly Slot[]): Promise<void>;
+  /** Resolves once the files of this node hold every slot that it took. */
+  stored(): Promise<void>;
   /** Returns whether the slot erases players. A snapshot from before the slot would restore them. */
   forgets(slot: Slot): boolean;
   lead(fence: Fence): void;
   follow(): void;
   settled(): Promise<void>;
-  /** First record of the batch that this node's files do not hold yet; null if there is none. */
+  /** First record of the batches that this node's files do not hold yet; null if there is none. */
   readonly storingFrom: number | null;
 }
 
@@ -35,7 +37,7 @@ export interface LocalGroupDeps {
   readonly replaced: () => void;
 }
 
-export class LocalGroup implements Omit<MemberGroup, 'isAwaited'> {
+export class LocalGroup implements MemberGroup {
   readonly #deps: LocalGroupDeps;
   /** Counts the changes of role, so that a step can detect a later change. */
   #turn = 0;
@@ -94,6 +96,7 @@ export class LocalGroup implements Omit<MemberGroup, 'isAwaited'> {
         if (slot.redactions.length > 0) {
           await this.#takeNow(plain);
           plain = [];
+          await this.#deps.log.stored();
           if (this.#deps.log.forgets(slot)) await this.forgetErased();
           this.#deps.replaced();
         }

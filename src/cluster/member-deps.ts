@@ -6,8 +6,6 @@ export interface MemberGroup {
   readonly appliedSeq: number;
   readonly durableSeq: number;
   readonly snapshotSeq: number;
-  /** True if a caller waits for a record that this node has not applied. */
-  readonly isAwaited: boolean;
   /** Why this node must leave the cluster; null if it may stay. */
   readonly unfit: string | null;
   /** Why this node must not lead, though it may follow; null if it may lead. */

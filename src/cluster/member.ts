@@ -25,8 +25,6 @@ export class ClusterMember implements ClusterHealth {
   #lastLeader: LeaderView | null = null;
   #trimmed = 0;
   #incoming: Slot[] = [];
-  /** The time, by `elapsed`, at which slots of the watch were last applied. */
-  #takenAt = Number.NEGATIVE_INFINITY;
   #stopWatch: (() => void) | null = null;
   #wake: () => void = () => undefined;
   /** A caller waits for the next poll. */
@@ -477,10 +475,8 @@ export class ClusterMember implements ClusterHealth {
     // The next leader is looked for more often while callers wait for it.
     const until = () => since + (this.#waits.size > 0 ? limits.leaderLookMs : limits.clusterPollMs);
     while (!this.#ended && !this.#isAsked && elapsed() < until()) {
-      const dueAt = this.#nextTakeAt;
-      if (elapsed() >= dueAt) {
+      if (this.#incoming.length > 0 && this.#role === 'follower' && this.#demoting === null) {
         const slots = this.#incoming.splice(0);
-        this.#takenAt = elapsed();
         try {
           await this.#take(slots);
         } catch (error) {
@@ -490,28 +486,13 @@ export class ClusterMember implements ClusterHealth {
         continue;
       }
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, Math.max(1, Math.min(until(), dueAt) - elapsed()));
+        const timer = setTimeout(resolve, Math.max(1, until() - elapsed()));
         this.#wake = () => {
           clearTimeout(timer);
           resolve();
         };
       });
     }
-  }
-
-  /**
-   * The time, by `elapsed`, at which the slots of the watch are applied. Slots wait for others for a moment, because
-   * they are stored in one commit.
-   */
-  get #nextTakeAt(): number {
-    if (this.#incoming.length === 0 || this.#role !== 'follower' || this.#demoting !== null)
-      return Number.POSITIVE_INFINITY;
-    return this.#deps.site.isAwaited ? 0 : this.#takenAt + limits.storeDelayMs;
-  }
-
-  /** Applies the slots of the watch at once, because a caller waits for them. */
-  hurry(): void {
-    this.#wake();
   }
 
   /** Applies the slots that follow the applied records without a gap. Skips applied slots. */

@@ -17,6 +17,7 @@ class World {
   settled: Promise<void> = Promise.resolve();
   readonly log = {
     storingFrom: null as number | null,
+    stored: async () => void this.calls.push('log stored'),
     take: async (slots: readonly Slot[]) => void this.calls.push(`log takes ${slots.map(({ firstSeq }) => firstSeq)}`),
     forgets: () => false,
     lead: () => void this.calls.push('log leads'),

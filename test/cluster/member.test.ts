@@ -20,7 +20,7 @@ function memberOver(
     putNode: async () => undefined,
     ...more.log,
   };
-  const defaults = { appliedSeq: 0, durableSeq: 0, snapshotSeq: 0, unfit: null, unfitToLead: null, isAwaited: false };
+  const defaults = { appliedSeq: 0, durableSeq: 0, snapshotSeq: 0, unfit: null, unfitToLead: null };
   const weights = { basedOnSeq: 0, computedAt: null };
   // The object of the test itself, which the test may change.
   const site: Partial<MemberGroup> = Object.assign(more.site ?? {}, { ...defaults, weights, ...more.site });

@@ -325,6 +325,7 @@ export class ClusterNode {
     const view = await this.#log.view(1);
     if (view.slots[0]?.firstSeq === 1) {
       await writer.take(view.slots);
+      await writer.stored();
       return;
     }
     if (view.trimmed > 0) throw new RejoinError('the shared log was trimmed during the start');

@@ -86,7 +86,7 @@ export class NodeLink {
     call: CommandCall<N>,
     waitMs: number,
   ): Promise<CommandValue<N> | null | LinkError> {
-    const { link } = this.#deps;
+    const { link, site } = this.#deps;
     const { url } = leader;
     const at = { url, method: 'POST', path: '/commands', timeoutMs: limits.forwardMs } as const;
     const request = { ...at, body: { ...call, waitMs }, signal: this.#forwards.signal };
@@ -100,7 +100,7 @@ export class NodeLink {
     }
     this.#silentLeader = null;
     // The caller's next read on this node must include the change.
-    if (answer.value !== null) await this.#reached(answer.seq, limits.appliedWaitMs);
+    if (answer.value !== null) await site.reached(answer.seq, limits.appliedWaitMs);
     return answer.value;
   }
 
@@ -137,19 +137,19 @@ export class NodeLink {
 
   /** Answers another node. Resolves to undefined if the answer is already sent. */
   async answer({ method, path, query, body, response }: LinkRequest): Promise<object | undefined> {
-    const { member, donor, operations, scrub } = this.#deps;
+    const { member, site, donor, operations, scrub } = this.#deps;
     const route = `${method} ${path.split('/').slice(0, 2).join('/')}`;
     switch (route) {
       case 'POST /commands':
         return this.#command(JSON.parse(body.toString('utf8')) as CommandCall & { readonly waitMs?: number });
       case 'GET /applied':
-        return { reached: await this.#reached(Number(query.get('seq')), limits.appliedWaitMs) };
+        return { reached: await site.reached(Number(query.get('seq')), limits.appliedWaitMs) };
       case 'GET /node':
         return member.view();
       case 'POST /scrub': {
         if (member.role === 'joining') throw new Error('the node is joining and has not read the erasures yet');
         const { seq } = JSON.parse(body.toString('utf8')) as { readonly seq: number };
-        if (!(await this.#reached(seq, limits.scrubNodeMs / 2)))
+        if (!(await site.reached(seq, limits.scrubNodeMs / 2)))
           throw new Error(`the node has not applied record ${seq} in time`);
         await scrub();
         return {};
@@ -166,13 +166,6 @@ export class NodeLink {
       default:
         throw new LinkRefusedError(`unknown request ${route}`);
     }
-  }
-
-  /** Resolves to true once this node has applied record `seq`, and to false after `ms`. */
-  #reached(seq: number, ms: number): Promise<boolean> {
-    const reached = this.#deps.site.reached(seq, ms);
-    this.#deps.member.hurry();
-    return reached;
   }
 
   /** `waitMs`: how long the sender waits for this node to lead. */

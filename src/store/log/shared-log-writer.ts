@@ -1,7 +1,7 @@
 /**
  * Writes the log of one node of a cluster: LMDB holds the whole log, and the shared log holds its newest part. As
- * leader, the node commits a turn to the shared log first; a later local commit stores it, together with others. As
- * follower, the node takes slots from the shared log, so LMDB never holds a batch that the group does not have.
+ * leader, the node commits a turn to the shared log first, and as follower it takes slots from there, so LMDB never holds
+ * a batch that the group does not have. A later local commit stores several of them.
  */
 import { IdTags } from '../../core/tables/id-tags.js';
 import type { LogWriter, StoredBatch } from '../../group/ports/log.js';
@@ -50,7 +50,7 @@ export class SharedLogWriter implements LogWriter {
   #ending = new AbortController();
   #appending: Promise<void> = Promise.resolve();
   readonly #store: DelayedStore;
-  /** First record of the newest batch that the shared log has; null before the first append of this leadership. */
+  /** First record of the newest batch that the shared log has; null if this node's own log has it. */
   #newest: number | null = null;
   #tags: IdTags | null = null;
   readonly #hooks: SharedLogHooks;
@@ -153,23 +153,24 @@ export class SharedLogWriter implements LogWriter {
     else await this.#store.add(batch);
   }
 
-  /** Stores slots that follow the newest batch, in their order. Resolves once they are on this node's disk. */
+  /** Takes slots that follow the newest batch, in their order. `stored` waits until this node's disk has them. */
   async take(slots: readonly Slot[]): Promise<void> {
-    let plain: StoredBatch[] = [];
     for (const { firstSeq, bytes, redactions } of slots) {
+      this.#newest = firstSeq;
       if (redactions.length === 0) {
-        plain.push({ firstSeq, bytes });
-        continue;
+        await this.#store.add({ firstSeq, bytes });
+      } else {
+        await this.stored();
+        const rewrites = redactions.map((redaction) => this.#rewriteOf(redaction));
+        await this.#store.replace({ firstSeq, bytes }, rewrites);
       }
-      if (plain.length > 0) await this.local.appendAll(plain);
-      plain = [];
-      const rewrites = redactions.map((redaction) => this.#rewriteOf(redaction));
-      await this.local.append({ firstSeq, bytes }, rewrites);
     }
-    if (plain.length > 0) await this.local.appendAll(plain);
   }
 
-  /** Returns whether the log forgets an erased player with this slot: an older snapshot would bring the player back. */
+  /**
+   * Returns whether the log forgets an erased player with this slot: an older snapshot would bring the player back. All
+   * earlier batches must be stored.
+   */
   forgets({ redactions }: Slot): boolean {
     return redactions.some((redaction) => {
       if (redaction.type === 'bytes') return true;

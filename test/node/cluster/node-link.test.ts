@@ -58,7 +58,6 @@ function follower() {
         return true;
       },
       takenOver: async (_ms: number) => false,
-      hurry: () => undefined,
       forwarded: 0,
     },
     link: {

@@ -152,6 +152,37 @@ test('a turn that replaces batches is stored at once, after all turns before it'
   assert.ok(two.done);
 });
 
+test('slots of the shared log are taken at once and stored together, and the next leader appends after them', async () => {
+  const { writer, append, end, inFlight } = harness();
+  const plain = { bytes: batchOf(1).bytes, redactions: [] };
+  await writer.take([
+    { firstSeq: 1, ...plain },
+    { firstSeq: 3, ...plain },
+  ]);
+  assert.equal([inFlight(), writer.storingFrom], [[], 1]);
+  await append(5);
+  assert.equal(inFlight(), ['shared 5 after 3']);
+  void writer.stored();
+  await end('local 1 3');
+  assert.is(writer.storingFrom, null);
+});
+
+test('a slot that replaces batches is stored before it counts as taken', async () => {
+  const { writer, end, inFlight } = harness();
+  const { bytes } = batchOf(1);
+  await writer.take([{ firstSeq: 1, bytes, redactions: [] }]);
+  let isTaken = false;
+  void writer.take([{ firstSeq: 3, bytes, redactions: [{ type: 'bytes', firstSeq: 1, bytes }] }]).then(() => {
+    isTaken = true;
+  });
+  await new Promise((next) => setImmediate(next));
+  assert.equal(inFlight(), ['local 1']);
+  await end('local 1');
+  assert.equal([isTaken, inFlight()], [false, ['local 3 with 1 others']]);
+  await end('local 3 with 1 others');
+  assert.ok(isTaken);
+});
+
 test('a failed local commit is reported at once, and no turn reaches the shared log until the node follows', async () => {
   const { writer, failures, append, end, inFlight, storing } = harness();
   await append(1);

@@ -601,7 +601,7 @@ export const limits = {
    * the commit if the batches have more bytes.
    */
   storeDelayMs: 50,
-  storeWaitingBytes: 4 * MiB,
+  storeWaitingBytes: 1 * MiB,
   /** Age up to which a copy is also given to the next node that asks for one. */
   copyFreshMs: 30_000,
   copyIdleMs: 10 * 60_000,
@@ -691,6 +691,10 @@ relation(limits.pipelinedPerConnection % 2 === 0, 'pipelinedPerConnection is eve
 relation(limits.headersTimeoutMs <= limits.requestTimeoutMs, 'headers time out before the request');
 relation(limits.pageDefault <= limits.pageMax, 'pageDefault <= pageMax');
 relation(limits.commitFreeBytes >= 2 * limits.turnBytes, 'a turn fits in the free space that a commit requires');
+relation(
+  limits.commitFreeBytes >= 2 * (2 * limits.storeWaitingBytes + limits.clusterTurnBytes),
+  'the batches that a node of a cluster has not stored fit there, too',
+);
 relation(
   limits.etcdQuotaBytesMin * (1 - limits.etcdFragmentedPart) > 3 * limits.walCompactBytes,
   'the entries of a scrub fit beside a database that a scrub accepts',

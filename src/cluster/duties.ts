@@ -89,7 +89,8 @@ export class LeaderDuties {
     // Only the leader looks at these.
     member.logIsFull = false;
     member.isScrubIncomplete = false;
-    log.prefer(null);
+    member.etcdBytes = 0;
+    if (member.fence === null) log.prefer(null);
     // The leader before may have replaced records and not deleted their slots yet.
     this.#redactedSeq = this.#deps.durableSeq();
   }
@@ -134,13 +135,16 @@ export class LeaderDuties {
     const { log, members, member, quotaBytes } = this.#deps;
     const all = await members();
     const leading = all.findIndex((status) => status?.leads === true);
-    if (leading !== -1) log.prefer(leading);
+    if (leading !== -1 && member.isLeader) log.prefer(leading);
     const statuses = all.filter((status) => status !== null);
     const bytes = Math.max(0, ...statuses.map(({ dbBytes }) => dbBytes));
     // This node may have lost the lead meanwhile, and only the leader looks again.
     if (statuses.length > 0 && member.isLeader) {
       member.etcdBytes = bytes;
-      this.#setFull(bytes > quotaBytes * (member.logIsFull ? limits.etcdRoomPart : limits.etcdFullPart));
+      // A silent member may have the largest database.
+      const mayClear = statuses.length === all.length;
+      const part = member.logIsFull ? limits.etcdRoomPart : limits.etcdFullPart;
+      this.#setFull(bytes > quotaBytes * part || (member.logIsFull && !mayClear));
     }
     return { bytes, inUse: Math.max(0, ...statuses.map(({ dbBytesInUse }) => dbBytesInUse)) };
   }
@@ -276,14 +280,21 @@ export class LeaderDuties {
     return done;
   }
 
+  /** Resolves once no member is silent because of a defragmentation. */
+  async whenDefragmented(): Promise<void> {
+    await this.#defragmenting;
+  }
+
   async #defragmentAll(signal: AbortSignal | undefined): Promise<number[]> {
-    const { members, defragment, onFailure } = this.#deps;
+    const { members, defragment, onFailure, member } = this.#deps;
     const statuses = await members();
     const order = statuses.map((status, at) => ({ status, at })).filter(({ status }) => status !== null);
     order.sort((one, other) => Number(one.status!.leads) - Number(other.status!.leads));
     const missed = statuses.flatMap((status, at) => (status === null ? [at] : []));
     for (const { at } of order) {
       if (signal?.aborted === true) throw new Error('the node is shutting down');
+      // The next leader may be defragmenting another member.
+      if (!member.isLeader) throw new Error('another node leads now');
       await defragment(at).catch((error: unknown) => {
         missed.push(at);
         onFailure('defragmenting a member of etcd', error);

@@ -140,7 +140,7 @@ export class LocalGroup implements MemberGroup {
     });
   }
 
-  /** Handles a state that is ahead of this node's files: ends the loop. The next `follow` reads the files anew. */
+  /** Handles a state that is ahead of this node's files: ends the loop. The next `follow` replaces it. */
   storeFailed(error: unknown): void {
     this.#deps.loop().fail(error);
   }

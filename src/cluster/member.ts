@@ -276,6 +276,10 @@ export class ClusterMember implements ClusterHealth {
     if (this.#ended || this.#isRetired) return;
     this.#isRetired = true;
     await this.#leave(reason);
+    // Also on a node that did not lead: a failed commit has ended the group's loop, and the files are read anew.
+    await this.#deps.site.follow().catch((error: unknown) => {
+      this.#deps.note('error', { fault: messageOf(error) }, 'the state could not be read again');
+    });
   }
 
   /** Makes this node follow instead of lead. */

@@ -32,6 +32,8 @@ export interface OperatorDeps {
   readonly pushWal: (settings: WalSettings, onProgress: OnProgress) => Promise<string>;
   /** The members' settings, unless a scrub names others. */
   readonly walSettings: WalSettings;
+  /** Resolves once no member is silent because of a defragmentation. */
+  readonly whenDefragmented: () => Promise<void>;
   /** The size at which the members of etcd refuse to write. */
   readonly quotaBytes: number;
   /** Resolves to the members of etcd, by index, that could not be defragmented. */
@@ -111,11 +113,15 @@ export class ClusterOperator implements ClusterOperations {
   async #scrub(settings: WalSettings, onProgress: OnProgress): Promise<Outcome<ScrubResult>> {
     const { log, members, pushWal, defragmentAll, now, quotaBytes } = this.#deps;
     const due = await log.scrubDue();
+    await this.#deps.whenDefragmented();
     // A member that is down while the write-ahead log is pushed on keeps its old files when it returns.
     const statuses = await members();
     const silent = statuses.flatMap((status, at) => (status === null ? [at] : []));
-    const endedEarly = (why: string) =>
-      log.putScrubbed({ at: now(), complete: false, detail: `the scrub ended early: ${why}`, marker: null });
+    // The marker of the scrub before still proves which files are older than that.
+    const endedEarly = async (why: string) => {
+      const marker = (await log.scrubbed())?.marker ?? null;
+      await log.putScrubbed({ at: now(), complete: false, detail: `the scrub ended early: ${why}`, marker });
+    };
     // The entries fill the database until they are compacted.
     if (statuses.some((status) => (status?.dbBytes ?? 0) > quotaBytes * limits.etcdFragmentedPart)) {
       await endedEarly(tooFull);

@@ -28,7 +28,7 @@ export interface ClusterHealth {
   readonly takeovers: number;
   /** Number of commands that this node forwarded to the leader. */
   readonly forwarded: number;
-  /** Size of the largest database of an etcd member, as this node saw it while it was leader; 0 if it did not look. */
+  /** Size of the largest database of an etcd member, as the leader saw it; 0 on other nodes. */
   readonly etcdBytes: number;
   /** The size at which the members of etcd refuse to write, by the configuration of this node. */
   readonly etcdQuotaBytes: number;

@@ -36,7 +36,13 @@ function worldOf(nodes: NodeView[], more: Partial<DutiesDeps> = {}, scrubsDue: n
     putScrubDue: async (seq) => void scrubsDue.push(seq),
   };
   const member = {
-    ...{ isLeader: true, fence: { revision: '1' }, etcdBytes: 0, logIsFull: false, writeFormat: 1 },
+    ...{
+      isLeader: true,
+      fence: { revision: '1' } as { revision: string } | null,
+      etcdBytes: 0,
+      logIsFull: false,
+      writeFormat: 1,
+    },
     isScrubIncomplete: false,
     trimmedTo: () => undefined,
   };
@@ -136,7 +142,7 @@ test('writes are refused while the database is close to its quota, and by the le
   const world = worldOf([nodeOf('n0', 2)], {
     members: async () => {
       looks += 1;
-      return [null, sizeOf(file, 70)];
+      return [sizeOf(1, 1), sizeOf(file, 70)];
     },
     // Makes the next look due at once.
     appendedBytes: () => (appended += limits.trimEveryBytes),
@@ -154,9 +160,10 @@ test('writes are refused while the database is close to its quota, and by the le
   file = 81;
   await until(() => world.member.logIsFull);
   await world.duties.stop();
+  world.member.fence = null;
   world.duties.roleChanged();
   assert.equal([world.member.logIsFull, changes], [false, 3]);
-  assert.is(world.preferred[0], 1, 'the node writes to the member that leads etcd');
+  assert.is(world.preferred[0], 0, 'the node writes to the member that leads etcd');
   assert.is(world.preferred.at(-1), null, 'and to its own one when it no longer leads');
 });
 
@@ -175,6 +182,28 @@ test('a node that lost the lead while it looked at the members refuses nothing',
   answer!();
   await world.duties.stop();
   assert.not(world.member.logIsFull);
+});
+
+test('writes stay refused while a member is silent, because it may have the largest database', async () => {
+  let appended = 0;
+  let looks = 0;
+  let answers: Awaited<ReturnType<DutiesDeps['members']>> = [sizeOf(81, 70), sizeOf(60, 55)];
+  const world = worldOf([nodeOf('n0', 2)], {
+    members: async () => {
+      looks += 1;
+      return answers;
+    },
+    appendedBytes: () => (appended += limits.trimEveryBytes),
+  });
+  world.duties.start();
+  await until(() => world.member.logIsFull);
+  answers = [null, sizeOf(60, 55)];
+  looks = 0;
+  await until(() => looks > 1);
+  assert.ok(world.member.logIsFull);
+  answers = [sizeOf(60, 55), sizeOf(60, 55)];
+  await until(() => !world.member.logIsFull);
+  await world.duties.stop();
 });
 
 test('etcd is compacted although no slot is deleted, since the reports of the nodes accumulate', async () => {

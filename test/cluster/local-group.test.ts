@@ -19,7 +19,10 @@ class World {
     storingFrom: null as number | null,
     stored: async () => void this.calls.push('log stored'),
     take: async (slots: readonly Slot[]) => void this.calls.push(`log takes ${slots.map(({ firstSeq }) => firstSeq)}`),
-    forgets: () => false,
+    forgets: () => {
+      this.calls.push('log looked up');
+      return false;
+    },
     lead: () => void this.calls.push('log leads'),
     follow: () => void this.calls.push('log follows'),
     settled: () => this.settled,
@@ -77,7 +80,7 @@ test('a node reports as durable only what its own files hold', () => {
   assert.equal([site.appliedSeq, site.durableSeq], [9, 9]);
   log.storingFrom = 5;
   assert.equal([site.appliedSeq, site.durableSeq], [9, 4]);
-  // The local commit of the turn begins before the turn is applied.
+  // The turn waits for its local commit before it is applied.
   log.storingFrom = 10;
   assert.is(site.durableSeq, 9);
 });
@@ -96,6 +99,15 @@ test('a slot that does not follow the state of this node is not written to its f
   assert.instance(error, DivergedError);
   assert.match(String(error), 'the slot at record 10 does not follow record 9');
   assert.is(world.calls.length, 2);
+});
+
+test('the files hold every slot before one that erases, because the erasure is looked up there', async () => {
+  const world = new World();
+  const slot = (firstSeq: number) => ({ firstSeq, bytes: new Uint8Array(), redactions: [] });
+  const erasing = { ...slot(11), redactions: [{ type: 'records', firstSeq: 10, seqs: [10] } as const] };
+  await world.site.take([slot(10), erasing]);
+  const [taken, , stored, looked] = world.calls;
+  assert.equal([taken, stored, looked], ['log takes 10', 'log stored', 'log looked up']);
 });
 
 test('a configuration refused because the node no longer leads is no failure', async () => {

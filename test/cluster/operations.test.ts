@@ -15,6 +15,7 @@ function operatorOver(more: Partial<OperatorDeps>) {
   const cleared: number[] = [];
   const log: Partial<SharedLog> = {
     scrubDue: async () => 7,
+    scrubbed: async () => ({ at: 1, complete: true, detail: '', marker: 'earlier' }),
     putScrubbed: async (ended) => void written.push(ended),
     clearScrubDue: async (seq) => void cleared.push(seq),
   };
@@ -23,6 +24,7 @@ function operatorOver(more: Partial<OperatorDeps>) {
     members: async () => [member(1e6), member(1e6)],
     pushWal: async () => 'marker',
     walSettings: { snapshotEntries: 1, files: 1 },
+    whenDefragmented: async () => undefined,
     defragmentAll: async () => [],
     now: () => 5,
     ...more,
@@ -51,7 +53,19 @@ test('a scrub that might fill the database is refused before it writes, and reco
   });
   const outcome = await operator.scrub();
   assert.match(outcome.ok ? '' : String(outcome.text), /more than 60 % of its quota/);
-  assert.is(written[0]!.complete, false);
+  assert.equal([written[0]!.complete, written[0]!.marker], [false, 'earlier'], 'the earlier proof stays');
+});
+
+test('a scrub does not count a member as silent that is being defragmented', async () => {
+  let isSilent = true;
+  const { operator } = operatorOver({
+    whenDefragmented: async () => {
+      isSilent = false;
+    },
+    members: async () => [member(1e6), isSilent ? null : member(1e6)],
+  });
+  const outcome = await operator.scrub();
+  assert.ok(outcome.ok && outcome.value.complete);
 });
 
 test('a scrub that fails is recorded as incomplete', async () => {

@@ -82,9 +82,17 @@ async function batchAt({ dir }: ClusterNode, seq = Number.MAX_SAFE_INTEGER): Pro
   return batch;
 }
 
-/** Returns the logs of all nodes, once each has applied the same records. */
+/** Resolves to the newest record once the files of all given nodes hold it, which follow by some ms. */
+async function sameFiles(some: readonly ClusterNode[] = nodes): Promise<number> {
+  const seq = await sameSeq(some);
+  const holds = async (node: ClusterNode) => (await batchAt(node)).lastSeq >= seq;
+  await until(async () => (await Promise.all(some.map(holds))).every((isThere) => isThere));
+  return seq;
+}
+
+/** Returns the logs of all nodes, once each holds the same records. */
 async function settledLogs(): Promise<NodeLog[]> {
-  await sameSeq(nodes);
+  await sameFiles();
   return Promise.all(nodes.map(logOf));
 }
 
@@ -189,7 +197,7 @@ if (missing !== undefined) {
     await store(other, 'joined');
     joining.start();
     await joining.ready();
-    await sameSeq(nodes);
+    await sameFiles();
     assert.equal(await logOf(joining), await logOf(other));
   });
 
@@ -212,19 +220,19 @@ if (missing !== undefined) {
     away.child.resume();
     await Promise.all(waiting);
     await away.ready();
-    await sameSeq(nodes);
+    await sameFiles();
     assert.match(away.child.output, /starting again/);
     assert.equal(await logOf(away), await logOf(leader));
   });
 
   test('a node whose log forked on the boundary of a slot joins again', async () => {
     const [leader, forked] = await roles();
-    await sameSeq(nodes);
+    await sameFiles();
     await forked.child.kill();
     const last = await batchAt(forked);
     const seq = last.lastSeq;
-    // The leader's own files follow by at most one batch.
-    for (let n = 0; n < 3; n++) await store(leader, 'forked');
+    await store(leader, 'forked');
+    await sameFiles([leader]);
     // The same records as in the group's next batch, at another time.
     const next = await batchAt(leader, seq + 1);
     const fork = new BatchWriter();
@@ -235,7 +243,7 @@ if (missing !== undefined) {
     await files.close();
     forked.start();
     await forked.ready();
-    await sameSeq(nodes);
+    await sameFiles();
     assert.match(forked.child.output, /differs from the shared log/);
     assert.equal(await logOf(forked), await logOf(leader));
   });
@@ -286,7 +294,7 @@ if (missing !== undefined) {
     const marks = new Map([['the hash', hash]]);
     const nodeFolders = nodes.map(({ dir }) => dir);
     for (const node of nodes) await store(node, player);
-    await sameSeq(nodes);
+    await sameFiles();
     assert.ok(filesWith(nodeFolders, marks).length >= 3);
     const [, follower] = await roles();
     const erased = await follower.ask('DELETE', `/subjects/${hash.toString('hex')}`, undefined, key);

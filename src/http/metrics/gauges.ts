@@ -126,7 +126,7 @@ const clusterFigures: Readonly<Record<string, Figure<[ClusterHealth]>>> = {
     read: ({ forwarded }) => forwarded,
   },
   ptf_cluster_etcd_db_bytes: {
-    help: 'Size of the largest database of an etcd member, as seen by the leader; 0 if this node never led.',
+    help: 'Size of the largest database of an etcd member, as seen by the leader; 0 elsewhere.',
     read: ({ etcdBytes }) => etcdBytes,
   },
   ptf_cluster_etcd_quota_bytes: {

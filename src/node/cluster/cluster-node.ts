@@ -71,6 +71,8 @@ export class ClusterNode {
   #group: GroupApi | null = null;
   readonly #scrub: LocalScrub;
   #closing: Promise<void> | null = null;
+  /** True once this node has left for good. */
+  #hasLeft = false;
   /** Looks for room on the disk after a commit failed. */
   #look: NodeJS.Timeout | null = null;
   readonly #freeBytesMin: number;
@@ -144,6 +146,7 @@ export class ClusterNode {
       pushWal: (wal, onProgress) => log.pushWal(wal, onProgress),
       walSettings: { snapshotEntries: config.etcdSnapshotCount, files: config.etcdMaxWals },
       quotaBytes: config.etcdQuotaBytes,
+      whenDefragmented: () => this.#duties.whenDefragmented(),
       defragmentAll: () => this.#duties.defragment(),
       now: () => clock.now(),
     });
@@ -290,7 +293,7 @@ export class ClusterNode {
       appended: (firstSeq) => this.#duties.appended(firstSeq),
       redacted: (seq) => this.#duties.redacted(seq),
       mayScrub: () => this.#duties.mayScrub(),
-      storeFailed: (error) => this.#site.storeFailed(error),
+      storeFailed: (error) => this.#storeFailed(error),
       scrubElsewhere: (signal) => {
         this.#donor.forget();
         return this.#duties.scrubElsewhere(signal);
@@ -385,6 +388,22 @@ export class ClusterNode {
       void this.member.demote(messageOf(error));
       return;
     }
+    this.#leave(error);
+  }
+
+  /**
+   * Handles a commit of this node's own log that failed: no later one may begin. The loop reports only its first
+   * failure, which may have been another one. Before the recovery, the start of the node reports the failure.
+   */
+  #storeFailed(error: unknown): void {
+    if (this.#group === null) return;
+    this.#site.storeFailed(error);
+    this.#leave(error);
+  }
+
+  #leave(error: unknown): void {
+    if (this.#hasLeft) return;
+    this.#hasLeft = true;
     this.#ports.log.error({ err: error }, 'the node leaves the cluster');
     void this.member.retire(messageOf(error));
     if (error instanceof DiskFullError) this.#startAgainWithRoom();

@@ -54,9 +54,10 @@ export class DelayedStore {
     await this.stored();
   }
 
-  /** Resolves once every batch is stored. Rejects if a commit failed. */
+  /** Resolves once every batch that was added before the call is stored. Rejects if a commit failed. */
   async stored(): Promise<void> {
-    while (this.from !== null && this.#error === null) {
+    const upTo = this.#waiting.at(-1)?.firstSeq ?? this.#committing ?? 0;
+    while ((this.from ?? Number.POSITIVE_INFINITY) <= upTo && this.#error === null) {
       this.#begin();
       await this.#running;
     }

@@ -17,7 +17,7 @@ export interface SlotAppender {
   append(fence: Fence, slot: Slot, previous: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** Calls from the writer to the rest of the node, made while the node leads. */
+/** Calls from the writer to the rest of the node. All but `storeFailed` are made while the node leads. */
 export interface SharedLogHooks {
   readonly appended: (firstSeq: number) => void;
   /** Called when a record was replaced. */

@@ -123,6 +123,33 @@ test('a local commit stores all turns that were acknowledged since the last one'
   assert.equal(inFlight(), ['local 9']);
 });
 
+test('whoever needs the file waits for the turns before, and not for those that arrive meanwhile', async () => {
+  const { writer, append, end } = harness();
+  await append(1);
+  await end('shared 1 after 0');
+  let isStored = false;
+  const stored = writer.stored().then(() => {
+    isStored = true;
+  });
+  await append(5);
+  await end('shared 5 after 1');
+  await end('local 1');
+  await stored;
+  assert.equal([isStored, writer.storingFrom], [true, 5]);
+});
+
+test('a local commit that fails while the node begins to follow is reported', async () => {
+  const { writer, failures, append, end } = harness();
+  await append(1);
+  await end('shared 1 after 0');
+  writer.follow();
+  const settled = writer.settled();
+  await new Promise((next) => setImmediate(next));
+  await end('local 1', new Error('input/output error'));
+  await settled;
+  assert.equal(failures, ['input/output error']);
+});
+
 test('turns wait for the local commit if too many bytes are not stored', async () => {
   const { writer, append, end, inFlight } = harness();
   const large = { firstSeq: 1, bytes: new Uint8Array(limits.storeWaitingBytes) };

@@ -231,7 +231,8 @@ if (missing !== undefined) {
     await forked.child.kill();
     const last = await batchAt(forked);
     const seq = last.lastSeq;
-    await store(leader, 'forked');
+    // More than one, because a fork shows at the slot after it.
+    for (let n = 0; n < 3; n++) await store(leader, 'forked');
     await sameFiles([leader]);
     // The same records as in the group's next batch, at another time.
     const next = await batchAt(leader, seq + 1);

@@ -597,8 +597,8 @@ export const limits = {
   /** Interval at which a node looks for replaced bytes in its free space that no leader asked it to overwrite. */
   scrubOwnEveryMs: 60_000,
   /**
-   * Time for which a node collects the batches that the shared log has, for one commit of its own log. The node waits for
-   * the commit if the batches have more bytes.
+   * Time for which a node collects the batches that the shared log has, for one commit of its own log. The node waits
+   * for the commit if the batches have more bytes.
    */
   storeDelayMs: 50,
   storeWaitingBytes: 1 * MiB,

@@ -185,7 +185,7 @@ test('a leader that must leave decides nothing, and nobody waits for a node that
   }
 });
 
-test('callers are served again if the reason to hand over has passed before the node did', async () => {
+test('callers are served again if the leader may stay after all', async () => {
   const { member, site } = await leading();
   try {
     site.unfitToLead = 'the clock jumped';

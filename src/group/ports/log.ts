@@ -40,8 +40,8 @@ export interface LogWriter extends LogReader {
    */
   append(batch: StoredBatch | null, rewrites: readonly StoredBatch[]): Promise<void>;
   /**
-   * Resolves once the files of this node hold every batch that was appended before the call. In a cluster other machines make a batch
-   * durable, and this node's file follows by some ms. Rejects if the file could not be written.
+   * Resolves once the files of this node hold every batch that was appended before the call. In a cluster other
+   * machines make a batch durable, and this node's file follows by some ms. Rejects if the file could not be written.
    */
   stored(): Promise<void>;
   /**

@@ -25,6 +25,7 @@ import { lastSeqOf } from '../../group/recovery/recovery.js';
 import { logUnreachable, noLeader } from '../../group/refusals.js';
 import { limits } from '../../limits.js';
 import type { EtcdLog } from '../../store/etcd/etcd-log.js';
+import { pushWal } from '../../store/etcd/push-wal.js';
 import { readMark, writeMark } from '../../store/files/cluster-mark.js';
 import { freeBytesOf } from '../../store/files/full-disk.js';
 import type { LmdbLogWriter } from '../../store/log/lmdb-log-writer.js';
@@ -143,7 +144,7 @@ export class ClusterNode {
       clusterId: () => this.#clusterId ?? '',
       endpoints: settings.endpoints,
       members: () => membersOf(log),
-      pushWal: (wal, onProgress) => log.pushWal(wal, onProgress),
+      pushWal: (wal, onProgress) => pushWal(log, wal, onProgress),
       walSettings: { snapshotEntries: config.etcdSnapshotCount, files: config.etcdMaxWals },
       quotaBytes: config.etcdQuotaBytes,
       whenDefragmented: () => this.#duties.whenDefragmented(),

@@ -87,8 +87,13 @@ export class EtcdClient {
     return this.#call('KV.Txn', request, timeoutMs);
   }
 
-  compact(revision: string): Promise<object> {
-    return this.#call('KV.Compact', { revision, physical: true }, limits.etcdSlowCallMs, limits.etcdSlowCallMs);
+  /** Makes the database forget the values that keys had before a revision. */
+  async compact(revision: string): Promise<void> {
+    const request = { revision, physical: true };
+    await this.#call('KV.Compact', request, limits.etcdSlowCallMs, limits.etcdSlowCallMs).catch((error: unknown) => {
+      // An attempt whose answer was lost, a trim or a scrub may have compacted up to this revision or further.
+      if (!isCompacted(error)) throw error;
+    });
   }
 
   /** Grants a lease under `id`, which no other caller may use. */
@@ -348,7 +353,7 @@ export function isQuota(error: unknown): boolean {
 }
 
 /** Returns whether a compaction failed because another one has already passed its revision. */
-export function isCompacted(error: unknown): boolean {
+function isCompacted(error: unknown): boolean {
   return codeOf(error) === status.OUT_OF_RANGE;
 }
 

@@ -2,8 +2,6 @@
  * Implements the shared log in etcd: the slots, the leader's key, and the status of the nodes. Each transaction that
  * writes states its preconditions, so that a repeat after a lost answer can tell whether the first attempt succeeded.
  */
-import { randomBytes } from 'node:crypto';
-import type { OnProgress } from '../../group/api.js';
 import type {
   Fence,
   LeaderView,
@@ -13,12 +11,11 @@ import type {
   SharedLog,
   SharedView,
   Slot,
-  WalSettings,
 } from '../../group/ports/shared-log.js';
 import { SharedLogUnavailableError } from '../../group/ports/shared-log.js';
 import { DamagedError, OwnerLostError } from '../../group/ports/storage-errors.js';
 import { limits } from '../../limits.js';
-import { type EtcdClient, isCompacted, isQuota, withLease } from './etcd-client.js';
+import { type EtcdClient, isQuota, withLease } from './etcd-client.js';
 import type { EtcdKeys } from './etcd-keys.js';
 import type { Compare, KeyValue, RangeResponse, RequestOp, WatchResponse } from './etcd-messages.js';
 import { decodeSlot, encodeSlot, partsOf, type SlotCipher } from './slot-codec.js';
@@ -307,70 +304,9 @@ export class EtcdLog implements SharedLog {
     });
   }
 
-  /**
-   * Writes entries until every member has made a snapshot and begun more files of its write-ahead log than it keeps.
-   * Compacts repeatedly, so that the entries do not fill the database. Resolves to the marker as hex, random bytes that
-   * were written before the entries: members delete their oldest files first, so once no file contains the marker, no
-   * file contains anything older. Reports the number of written entries to `onProgress`.
-   */
-  async pushWal({ snapshotEntries, files }: WalSettings, onProgress: OnProgress): Promise<string> {
-    const { keys, client } = this;
-    const marker = randomBytes(limits.walMarkerBytes);
-    await client.put({ key: keys.marker, value: marker });
-    // If members make snapshots often, the entries are few and long: the files then need more bytes than entries.
-    const bytes = Math.ceil((files * limits.walFileBytes) / snapshotEntries);
-    const value = randomBytes(Math.min(limits.walFillBytesMax, Math.max(limits.walFillBytes, bytes)));
-    const fileEntries = Math.ceil(limits.walFileBytes / value.length);
-    const step = Math.ceil(limits.walCompactBytes / value.length);
-    const entries = Math.max(snapshotEntries + 2 * fileEntries, (files + 2) * fileEntries);
-    let before: string | null = null;
-    let atOnce: number = limits.walAtOnceFirst;
-    for (let done = 0; done < entries; done += step) {
-      onProgress(done, entries);
-      const count = Math.min(step, entries - done);
-      let left = count;
-      const startedAt = performance.now();
-      const fill = async (): Promise<void> => {
-        while (left > 0) {
-          left -= 1;
-          await this.#putFiller(value);
-        }
-      };
-      await Promise.all(Array.from({ length: atOnce }, fill));
-      const entryMs = ((performance.now() - startedAt) * atOnce) / count;
-      if (entryMs > limits.walSlowMs) atOnce = Math.max(limits.walAtOnceMin, atOnce / 2);
-      else if (entryMs < limits.walFastMs) atOnce = Math.min(limits.walAtOnceMax, atOnce * 2);
-      // Compacts one step behind, so that no watch loses changes that it has not read yet.
-      const { header } = await client.range({ key: keys.filler, keys_only: true });
-      if (before !== null) await this.#compact(before);
-      before = header.revision;
-    }
-    const { header } = await client.txn({
-      compare: [],
-      success: [keys.filler, keys.marker].map((key) => ({ request_delete_range: { key } })),
-    });
-    await this.#compact(header.revision);
-    return marker.toString('hex');
-  }
-
-  async #putFiller(value: Buffer): Promise<void> {
-    const put = this.client.put({ key: this.keys.filler, value }, limits.walPutMs, limits.walPutMs / 2);
-    await put.catch((error: unknown) => {
-      throw isQuota(error) ? new SharedLogUnavailableError('etcd has no room left', { cause: error }) : error;
-    });
-  }
-
   async compact(): Promise<void> {
     const { header } = await this.client.range({ key: this.keys.leader, keys_only: true });
-    await this.#compact(header.revision);
-  }
-
-  /** Makes the database forget the values that keys had before a revision. */
-  async #compact(revision: string): Promise<void> {
-    await this.client.compact(revision).catch((error: unknown) => {
-      // An attempt whose answer was lost, a trim or a scrub may have compacted up to this revision or further.
-      if (!isCompacted(error)) throw error;
-    });
+    await this.client.compact(header.revision);
   }
 
   async slotSeqs(from: number, limit: number): Promise<number[]> {
@@ -395,7 +331,7 @@ export class EtcdLog implements SharedLog {
     ];
     const { header, succeeded } = await this.client.txn({ compare: [holds(keys, fence)], success: deleted });
     if (!succeeded) throw new OwnerLostError('another node leads now');
-    await this.#compact(header.revision);
+    await this.client.compact(header.revision);
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * Writes the log of one node of a cluster: LMDB holds the whole log, and the shared log holds its newest part. As
- * leader, the node commits a turn to the shared log first, and as follower it takes slots from there, so LMDB never holds
- * a batch that the group does not have. A later local commit stores several of them.
+ * leader, the node commits a turn to the shared log first, and as follower it takes slots from there, so LMDB never
+ * holds a batch that the group does not have. A later local commit stores several of them.
  */
 import { IdTags } from '../../core/tables/id-tags.js';
 import type { LogWriter, StoredBatch } from '../../group/ports/log.js';

@@ -9,7 +9,7 @@ import { EtcdMembers, noEtcd } from '../cluster/etcd-members.js';
 import { appliedSeq, type GroupNode, nodeVariables, salt, startGroup } from '../cluster/node-group.js';
 import { onServerCore } from '../cores.js';
 import { freePorts } from '../free-ports.js';
-import { at } from '../load/latency.js';
+import { at, Latencies } from '../load/latency.js';
 import { eventKind, gameId, only, type Site, scoreKind } from '../load/requests.js';
 import { OwnNode } from '../own-node.js';
 import { measured, type Run } from '../run.js';
@@ -20,6 +20,8 @@ import type { Measured, Series } from '../windows.js';
 const nodes = 3;
 const settings = { GROUP_SALT: salt, HALF_LIFE_DAYS: '3650', LOG_LEVEL: 'info' };
 const etcdQuotaBytes = 512 * 1024 * 1024;
+/** Tells a node the quota of the members. */
+export const etcdQuota = { ETCD_QUOTA_BACKEND_BYTES: String(etcdQuotaBytes) };
 const etcdFlags = ['--max-wals', '2', '--max-snapshots', '2'];
 const lagPollMs = 10;
 
@@ -104,20 +106,25 @@ export interface GroupOfThree {
   readonly site: Site;
 }
 
-/** Starts a group of three nodes on three members of etcd. Without etcd, reports that as a fault and returns null. */
-export async function groupOfThree(run: Run): Promise<GroupOfThree | null> {
+/** Starts three members of etcd. Without etcd, reports that as a fault and returns null. */
+export async function startEtcd(run: Run): Promise<EtcdMembers | null> {
   const missing = noEtcd();
   if (missing !== undefined) {
     run.report.fault(missing);
     return null;
   }
-  const etcd = await EtcdMembers.start({ quotaBytes: etcdQuotaBytes, flags: etcdFlags, commandOf: onServerCore });
-  run.use(etcd);
+  const options = { quotaBytes: etcdQuotaBytes, flags: etcdFlags, commandOf: onServerCore };
+  return run.use(await EtcdMembers.start(options));
+}
+
+/** Starts a group of three nodes on three members of etcd; returns null without etcd. */
+export async function groupOfThree(run: Run): Promise<GroupOfThree | null> {
+  const etcd = await startEtcd(run);
+  if (etcd === null) return null;
   const members = (await freePorts(nodes)).map((port, i) => {
     const url = `http://127.0.0.1:${port}`;
     const variables = nodeVariables({ nodeId: `n${i}`, url, endpoints: etcd.endpoints });
-    const quota = { ETCD_QUOTA_BACKEND_BYTES: String(etcdQuotaBytes) };
-    return serverOf(run, `node ${i + 1} of three`, { ...variables, ...quota }, port);
+    return serverOf(run, `node ${i + 1} of three`, { ...variables, ...etcdQuota }, port);
   });
   const leader = await startGroup(members);
   const follower = members.find((member) => member !== leader)!;
@@ -166,7 +173,7 @@ async function siteOf({ directUrl }: Server, { options }: Run): Promise<Site> {
 
 /** Samples of how long after the leader a follower has applied a record, until `end`. */
 class Lag {
-  readonly #samples: number[] = [];
+  readonly #samples = new Latencies();
   readonly #running: Promise<void>;
   #isOver = false;
 
@@ -178,8 +185,7 @@ class Lag {
   async end(): Promise<number> {
     this.#isOver = true;
     await this.#running;
-    const sorted = this.#samples.sort((one, two) => one - two);
-    return sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN;
+    return at(this.#samples.summary(), 99) / 1000;
   }
 
   async #sample(leader: Server, follower: Server): Promise<void> {
@@ -187,7 +193,7 @@ class Lag {
       const wanted = await appliedSeq(leader);
       const startedMs = performance.now();
       while ((await appliedSeq(follower)) < wanted) await delay(lagPollMs);
-      this.#samples.push(performance.now() - startedMs);
+      this.#samples.record(performance.now() - startedMs);
       await delay(lagPollMs);
     }
   }

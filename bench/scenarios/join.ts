@@ -3,14 +3,14 @@
  * of the node that sends its copy are meanwhile.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { EtcdMembers, noEtcd } from '../cluster/etcd-members.js';
 import { nodeVariables } from '../cluster/node-group.js';
-import { onServerCore } from '../cores.js';
 import { freePorts } from '../free-ports.js';
+import { at, Latencies } from '../load/latency.js';
 import { hashedIds } from '../load/requests.js';
 import { filledNode } from '../node-target.js';
 import { OwnNode } from '../own-node.js';
 import { measured } from '../run.js';
+import { etcdQuota, startEtcd } from './cluster.js';
 
 const snapshotAfter = 0.95;
 const joinsMax = 3;
@@ -27,19 +27,15 @@ export const join = measured({
   seconds: 60,
   async measure(run) {
     const to = run.report;
-    const missing = noEtcd();
-    if (missing !== undefined) {
-      to.fault(missing);
-      return;
-    }
-    const etcd = run.use(await EtcdMembers.start({ commandOf: onServerCore }));
+    const etcd = await startEtcd(run);
+    if (etcd === null) return;
     const { node: filled, salt } = await filledNode({ ...run.options, snapshotAfter });
     run.use(filled);
     const [donorPort, joinerPort] = (await freePorts(2)) as [number, number];
     const clustered = (nodeId: string, port: number, more = {}) => {
       const identity = { nodeId, url: `http://127.0.0.1:${port}`, endpoints: etcd.endpoints };
       const group = { GROUP_ID: 'local', GROUP_SALT: salt, HALF_LIFE_DAYS: '3650', LOG_LEVEL: 'info' };
-      return new OwnNode({ ...nodeVariables(identity), ...group, ...more }, undefined, port);
+      return new OwnNode({ ...nodeVariables(identity), ...etcdQuota, ...group, ...more }, undefined, port);
     };
     const donor = run.use(clustered('donor', donorPort, { DATA_DIR: filled.dataDir }));
     await donor.operate('import-data', '--data-dir', filled.dataDir);
@@ -53,10 +49,10 @@ export const join = measured({
       const joiner = run.use(clustered('joiner', joinerPort));
       const calm = new Reads(donor.url, idOf, run.options.players);
       await delay(run.options.seconds * 1000 * calmPart);
-      const calmMs = await calm.p99();
+      const calmUs = await calm.p99();
       const busy = new Reads(donor.url, idOf, run.options.players);
       joins.push(await secondsOf(() => joiner.start()));
-      slower.push((await busy.p99()) / calmMs);
+      slower.push((await busy.p99()) / calmUs);
       await joiner.kill();
       restarts.push(await secondsOf(() => joiner.start()));
       await joiner.stop();
@@ -77,7 +73,7 @@ async function secondsOf(work: () => Promise<void>): Promise<number> {
 
 /** Reads players of a node, one after the other, until `p99`. */
 class Reads {
-  readonly #latenciesMs: number[] = [];
+  readonly #latencies = new Latencies();
   readonly #running: Promise<void>;
   #isOver = false;
 
@@ -87,11 +83,11 @@ class Reads {
     this.#running.catch(() => undefined);
   }
 
+  /** Resolves to the 99th percentile, us. */
   async p99(): Promise<number> {
     this.#isOver = true;
     await this.#running;
-    const sorted = this.#latenciesMs.sort((one, other) => one - other);
-    return sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN;
+    return at(this.#latencies.summary(), 99);
   }
 
   async #read(url: string, idOf: (n: number) => string, players: number): Promise<void> {
@@ -100,7 +96,7 @@ class Reads {
       const response = await fetch(`${url}/api/v1/trust-scores?ids=${idOf(n)}`);
       await response.arrayBuffer();
       if (response.status !== 200) throw new Error(`a read was answered ${response.status}`);
-      this.#latenciesMs.push(performance.now() - startedMs);
+      this.#latencies.record(performance.now() - startedMs);
       await delay(readPauseMs);
     }
   }

@@ -32,8 +32,6 @@ export interface DutiesDeps {
   /** Returns the status of each member of etcd; null for a member that does not answer. */
   readonly members: () => Promise<readonly (MemberStatus | null)[]>;
   readonly defragment: (member: number) => Promise<void>;
-  /** The size at which the members of etcd refuse to write. */
-  readonly quotaBytes: number;
   /** Called after the log became nearly full, or has room again. */
   readonly fullChanged: () => void;
   /** ms since 1970. */
@@ -123,7 +121,7 @@ export class LeaderDuties {
 
   async #trimAndShrink(): Promise<void> {
     const size = await this.#lookAtMembers();
-    await this.#trim(0, size.inUse > this.#deps.quotaBytes * limits.etcdPressedPart);
+    await this.#trim(0, size.inUse > this.#deps.member.etcdQuotaBytes * limits.etcdPressedPart);
     await this.#shrink(size);
   }
 
@@ -132,7 +130,8 @@ export class LeaderDuties {
    * the member that leads etcd.
    */
   async #lookAtMembers(): Promise<DatabaseSize> {
-    const { log, members, member, quotaBytes } = this.#deps;
+    const { log, members, member } = this.#deps;
+    const { etcdQuotaBytes: quotaBytes } = member;
     const all = await members();
     const leading = all.findIndex((status) => status?.leads === true);
     if (leading !== -1 && member.isLeader) log.prefer(leading);
@@ -150,10 +149,10 @@ export class LeaderDuties {
   }
 
   #setFull(isFull: boolean): void {
-    const { member, fullChanged, note, quotaBytes } = this.#deps;
+    const { member, fullChanged, note } = this.#deps;
     if (member.logIsFull === isFull) return;
     member.logIsFull = isFull;
-    const fields = { bytes: member.etcdBytes, quota_bytes: quotaBytes };
+    const fields = { bytes: member.etcdBytes, quota_bytes: member.etcdQuotaBytes };
     if (isFull) note('error', fields, 'etcd is nearly full: writes are answered 503, reads continue');
     else note('warn', fields, 'etcd has room again: writes are accepted');
     fullChanged();
@@ -164,7 +163,8 @@ export class LeaderDuties {
    * file counts.
    */
   async #shrink({ bytes, inUse }: DatabaseSize): Promise<void> {
-    const { log, quotaBytes, member, onFailure } = this.#deps;
+    const { log, member, onFailure } = this.#deps;
+    const { etcdQuotaBytes: quotaBytes } = member;
     if (!member.isLeader) return;
     const now = performance.now();
     if (now - this.#compactedAt >= limits.etcdCompactEveryMs) {

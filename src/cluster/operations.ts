@@ -34,8 +34,6 @@ export interface OperatorDeps {
   readonly walSettings: WalSettings;
   /** Resolves once no member is silent because of a defragmentation. */
   readonly whenDefragmented: () => Promise<void>;
-  /** The size at which the members of etcd refuse to write. */
-  readonly quotaBytes: number;
   /** Resolves to the members of etcd, by index, that could not be defragmented. */
   readonly defragmentAll: () => Promise<readonly number[]>;
   /** ms since 1970. */
@@ -111,7 +109,7 @@ export class ClusterOperator implements ClusterOperations {
   }
 
   async #scrub(settings: WalSettings, onProgress: OnProgress): Promise<Outcome<ScrubResult>> {
-    const { log, members, pushWal, defragmentAll, now, quotaBytes } = this.#deps;
+    const { log, members, pushWal, defragmentAll, now, member } = this.#deps;
     const due = await log.scrubDue();
     await this.#deps.whenDefragmented();
     // A member that is down while the write-ahead log is pushed on keeps its old files when it returns.
@@ -123,7 +121,7 @@ export class ClusterOperator implements ClusterOperations {
       await log.putScrubbed({ at: now(), complete: false, detail: `the scrub ended early: ${why}`, marker });
     };
     // The entries fill the database until they are compacted.
-    if (statuses.some((status) => (status?.dbBytes ?? 0) > quotaBytes * limits.etcdFragmentedPart)) {
+    if (statuses.some((status) => (status?.dbBytes ?? 0) > member.etcdQuotaBytes * limits.etcdFragmentedPart)) {
       await endedEarly(tooFull);
       return refused('dependency_unavailable', { text: tooFull });
     }

@@ -30,11 +30,11 @@ function unfit(reason: string, text: string, isOneOfSeveral: boolean): Refusal {
   return refused('dependency_unavailable', { text, details: { reason }, retryAfterS });
 }
 
-/** For a leader whose shared log would soon exceed the quota of its database. */
+/** For a leader whose shared log would soon exceed the quota of its database, at which it looks every 2 s. */
 export function logFull(): Refusal {
   const text = "the replicated log is nearly full, by etcd's quota: reads are answered, writes are refused";
   const details = { reason: 'log_full' };
-  return refused('dependency_unavailable', { text, details, retryAfterS: limits.diskRetryAfterS });
+  return refused('dependency_unavailable', { text, details, retryAfterS: limits.noLeaderRetryAfterS });
 }
 
 /** For a node of a cluster that has no leader, or cannot reach the leader. Only the leader decides. */

@@ -503,7 +503,7 @@ export const variables = {
   etcdQuotaBytes: variable<number>({
     name: 'ETCD_QUOTA_BACKEND_BYTES',
     meaning:
-      "`--quota-backend-bytes` of etcd's members; writes are refused before their database is as large, because it stops at that size",
+      "`--quota-backend-bytes` of etcd's members; writes are refused before their database is as large, because etcd then stops",
     fallback: limits.etcdQuotaBytes,
     parse: wholeNumber(limits.etcdQuotaBytesMin, limits.etcdQuotaBytesMax),
   }),

@@ -131,12 +131,12 @@ export const faults: readonly ClusterFault[] = [
   {
     name: 'quota',
     row: "etcd's quota reached",
-    writePauseMsMax: 40_000,
+    writePauseMsMax: 20_000,
     isPossible: ({ etcd }) => etcd.quotaBytes !== undefined,
     async run(group) {
       const { etcd } = group;
       // Above the part at which the leader refuses writes, below the one at which etcd does.
-      const filled = await etcd.fill('/ballast/', 0.81);
+      const filled = await etcd.fill('/ballast/', 0.85);
       await delay(pauseMs);
       const { body } = await (await group.awaitLeader()).ask('GET', '/health');
       const { reason } = (body.details ?? {}) as { readonly reason?: string };

@@ -4,10 +4,11 @@ import * as assert from 'uvu/assert';
 import { ClusterOperator, type OperatorDeps } from '../../src/cluster/operations.js';
 import type { Scrubbed, SharedLog } from '../../src/group/ports/shared-log.js';
 
-const quotaBytes = 100e6;
 const member = (dbBytes: number) => ({
   ...{ endpoint: 'http://m', leads: false, version: '3.4.0', dbBytes, dbBytesInUse: 0 },
 });
+
+const leader = { isLeader: true, etcdQuotaBytes: 100e6 };
 
 /** An operator on the leader, and what its scrubs wrote to etcd. */
 function operatorOver(more: Partial<OperatorDeps>) {
@@ -20,7 +21,7 @@ function operatorOver(more: Partial<OperatorDeps>) {
     clearScrubDue: async (seq) => void cleared.push(seq),
   };
   const deps: Partial<OperatorDeps> = {
-    ...{ log: log as SharedLog, member: { isLeader: true } as OperatorDeps['member'], quotaBytes },
+    ...{ log: log as SharedLog, member: leader as OperatorDeps['member'] },
     members: async () => [member(1e6), member(1e6)],
     pushWal: async () => 'marker',
     walSettings: { snapshotEntries: 1, files: 1 },

@@ -295,8 +295,8 @@ function positioned(reply: ApiReply, cluster: ClusterHealth, appliedSeq = cluste
   const { status, body, json, tag, contentType, headers, error, stream } = reply;
   const position = { appliedSeq, stalenessMs: Math.ceil(cluster.stalenessMs) };
   // A copy by spread took a tenth of the time of a read, because its objects have slow properties.
-  const positionedReply = { status, body, json, tag, contentType, headers, position, error, stream };
-  return positionedReply satisfies Record<keyof ApiReply, unknown>;
+  const all = { status, body, json, tag, contentType, headers, position, error, stream };
+  return all satisfies Record<keyof ApiReply, unknown>;
 }
 
 /** Returns the number of events in a batch's body; 0 for any other body. */

@@ -8,7 +8,7 @@ import { wrongUsage } from '../peer-error.js';
 export class AllowFile {
   readonly list: AllowList;
   readonly #path: string;
-  #writing: Promise<void> = Promise.resolve();
+  #writing: Promise<unknown> = Promise.resolve();
 
   private constructor(path: string, entries: readonly AllowListEntry[]) {
     this.#path = path;
@@ -38,10 +38,7 @@ export class AllowFile {
   /** Makes one change at a time, so that the newest list is the last one written. */
   #inOrder<T>(change: () => Promise<T>): Promise<T> {
     const changed = this.#writing.then(change);
-    this.#writing = changed.then(
-      () => undefined,
-      () => undefined,
-    );
+    this.#writing = changed.catch(() => undefined);
     return changed;
   }
 

@@ -149,6 +149,8 @@ test('a running node is asked for its state', () => {
   one(judgeRunning(running), 'ok', /accepts commands/);
   one(judgeRunning({ ...running, ready: false, reason: 'recovering' }), 'fail', /recovering/);
   one(judgeRunning({ ...running, writable: false, reason: 'disk_low' }), 'fail', /no writes: disk_low/);
+  const full = judgeRunning({ ...running, writable: false, reason: 'log_full' });
+  assert.match(JSON.stringify(full), 'Alert PtfClusterDatabaseLarge');
   one(judgeRunning({ ...running, weights: { based_on_seq: 0, computed_at: null } }), 'warn', /never computed/);
   one(judgeRunning({ ...running, pending_erasures: 1 }), 'warn', /1 player is waiting for its erasure/);
   one(judgeRunning({ ...running, pending_erasures: 3 }), 'warn', /3 players are waiting for their erasure/);

@@ -587,12 +587,11 @@ export const limits = {
   etcdStartMs: 30_000,
   /** Time that the start of a node with a log of its own waits for etcd. */
   etcdOwnStartMs: 5_000,
-  /** Time limit for making the copy of one node's data for another node. */
-  copyMs: HOUR_MS,
-  /** Interval at which a joining node asks whether the copy is made, and time limit of the answer. */
-  copyPollMs: 500,
-  copyAnswerMs: 5_000,
-  /** Longest time that an erasure waits for a joining node, which would begin anew if its copy were removed. */
+  /** Size and rate of the pieces in which a node sends its data to one that joins, and time limit of each. */
+  copyPieceBytes: 2 * MiB,
+  copyBytesPerS: 64 * MiB,
+  copyAnswerMs: 10_000,
+  /** Longest time that an erasure waits for a joining node, which needs the slots that the erasure deletes. */
   joinHoldMs: 10 * 60_000,
   /** Interval at which a node looks for replaced bytes in its free space that no leader asked it to overwrite. */
   scrubOwnEveryMs: 60_000,
@@ -602,13 +601,6 @@ export const limits = {
    */
   storeDelayMs: 50,
   storeWaitingBytes: 1 * MiB,
-  /** Age up to which a copy is also given to the next node that asks for one. */
-  copyFreshMs: 30_000,
-  copyIdleMs: 10 * 60_000,
-  copySilentMs: 10_000,
-  copyPieceBytes: 256 * KiB,
-  copyBytesPerS: 64 * MiB,
-  copyTries: 20,
   joinRetryMs: 2_000,
   /** Longest time that a caller with an unknown key waits until the node knows that it is up to date. */
   refreshMs: 2_000,

@@ -219,8 +219,7 @@ export class LeaderDuties {
   }
 
   /**
-   * Rejects with `ScrubDeferredError` while a node joins, because a scrub removes the copy that the node may be
-   * fetching and deletes slots that the node needs next.
+   * Rejects with `ScrubDeferredError` while a node joins, because a scrub deletes slots that the node needs next.
    */
   async mayScrub(): Promise<void> {
     const { log, now } = this.#deps;

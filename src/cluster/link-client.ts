@@ -28,7 +28,7 @@ export interface LinkCall {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly body?: object;
-  /** The limit for a whole call, or for each wait for bytes of a stream. */
+  /** The limit for the whole call. */
   readonly timeoutMs: number;
   /** Aborts the call. */
   readonly signal?: AbortSignal;
@@ -61,6 +61,11 @@ export class LinkClient {
 
   /** Resolves to the JSON body of the answer. Rejects with `LinkError`, at the latest after `timeoutMs`. */
   async call<T>(call: LinkCall): Promise<T> {
+    return JSON.parse((await this.bytes(call)).toString('utf8')) as T;
+  }
+
+  /** Resolves to the body of the answer. Rejects as `call` does. */
+  async bytes(call: LinkCall): Promise<Buffer> {
     const { response, endWatch } = await this.#open(call);
     const chunks: Buffer[] = [];
     try {
@@ -70,32 +75,9 @@ export class LinkClient {
     } finally {
       endWatch();
     }
-    const text = Buffer.concat(chunks).toString('utf8');
-    if (response.statusCode !== 200) throw new LinkError(`${call.path}: ${response.statusCode} ${text}`, false);
-    return JSON.parse(text) as T;
-  }
-
-  /** Yields the body of the answer in pieces. Rejects if the next piece takes longer than `timeoutMs`. */
-  async *stream(call: LinkCall): AsyncGenerator<Buffer> {
-    const { response, endWatch } = await this.#open(call);
-    endWatch();
-    const { signal, url } = call;
-    const end = () => response.destroy(new Error('the call was aborted'));
-    signal?.addEventListener('abort', end);
-    const running = { url, isQueued: () => false, end };
-    this.#running.add(running);
-    try {
-      if (response.statusCode !== 200) throw new LinkError(`${call.path}: ${response.statusCode}`, false);
-      if (signal?.aborted === true) end();
-      response.setTimeout(call.timeoutMs, () =>
-        response.destroy(new Error(`no more bytes within ${call.timeoutMs} ms`)),
-      );
-      for await (const chunk of response as AsyncIterable<Buffer>) yield chunk;
-    } finally {
-      signal?.removeEventListener('abort', end);
-      this.#running.delete(running);
-      response.destroy();
-    }
+    const body = Buffer.concat(chunks);
+    if (response.statusCode === 200) return body;
+    throw new LinkError(`${call.path}: ${response.statusCode} ${body.toString('utf8')}`, false);
   }
 
   get isClosed(): boolean {

@@ -14,11 +14,10 @@ export interface LinkRequest {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly body: Buffer;
-  readonly response: ServerResponse;
 }
 
-/** Resolves to a body that is sent as JSON, or to undefined if the handler has sent the answer. */
-export type LinkHandler = (request: LinkRequest) => Promise<object | undefined>;
+/** Resolves to the body of the answer: bytes, which are sent as they are, or a value, which is sent as JSON. */
+export type LinkHandler = (request: LinkRequest) => Promise<object>;
 
 /** The path is unknown, or the parameters are invalid. */
 export class LinkRefusedError extends Error {
@@ -77,9 +76,11 @@ export class LinkServer {
 async function answer(request: IncomingMessage, response: ServerResponse, handle: LinkHandler): Promise<void> {
   const url = new URL(request.url ?? '/', 'http://link');
   const body = await bodyOf(request);
-  const parsed = { method: request.method ?? '', path: url.pathname, query: url.searchParams, body, response };
-  const answered = await handle(parsed);
-  if (answered !== undefined) send(response, 200, answered);
+  send(
+    response,
+    200,
+    await handle({ method: request.method ?? '', path: url.pathname, query: url.searchParams, body }),
+  );
 }
 
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {
@@ -95,7 +96,9 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
 }
 
 function send(response: ServerResponse, status: number, body: object): void {
-  const text = JSON.stringify(body);
-  response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) });
-  response.end(text);
+  const isBytes = body instanceof Uint8Array;
+  const bytes = isBytes ? body : Buffer.from(JSON.stringify(body));
+  const type = isBytes ? 'application/octet-stream' : 'application/json';
+  response.writeHead(status, { 'Content-Type': type, 'Content-Length': bytes.length });
+  response.end(bytes);
 }

@@ -142,6 +142,10 @@ export class SimPool implements GroupPool {
     return this.#run('reader', 'repeats', () => readRepeats(this.#log, query));
   }
 
+  logPiece(): Promise<Uint8Array> {
+    throw new Error('a simulated node has no other node to send its log to');
+  }
+
   verify(): Promise<VerifyReport> {
     return this.#run('reader', 'verify', () => verifyStore(this.#log, this.#snapshots, null, 'full'));
   }

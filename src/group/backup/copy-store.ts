@@ -1,7 +1,7 @@
 /**
- * Copies a log while its owner continues to write; the copy is the log as of one record. Batches that an erasure
- * rewrites meanwhile are read again, so that the copy contains neither half of an erasure nor a byte that had already
- * left the log.
+ * Copies a log, of this machine or of another node, while its owner continues to write; the copy is the log as of one
+ * record. Batches that an erasure rewrites meanwhile are read again, so that the copy contains neither half of an
+ * erasure nor a byte that had already left the log.
  */
 import { type Batch, chainStart } from '../../core/records/batch.js';
 import type { LogRecord } from '../../core/records/records.js';
@@ -10,6 +10,14 @@ import type { LogReader, StoredBatch } from '../ports/log.js';
 import { DamagedError } from '../ports/storage-errors.js';
 import { batchFrom, lastSeqOf } from '../recovery/recovery.js';
 import { RewrittenBatches } from '../recovery/rewritten.js';
+
+/** The log that is copied. Each call sees the log as it is then. */
+export interface LogSource {
+  /** Returns the number of the newest record. */
+  lastSeq(): number | Promise<number>;
+  /** Returns batches as `LogReader.from` does. */
+  from(firstSeq: number, limit: number, maxBytes: number): StoredBatch[] | Promise<StoredBatch[]>;
+}
 
 /** Destination of a copy. Each call is one transaction. */
 export interface LogSink {
@@ -34,11 +42,16 @@ export type CopyProgress = (done: number, total: number) => void;
 /** How often the copy continues to the current end of the log. The second stretch is short. */
 const STRETCHES = 2;
 
-/** Copies the log. Throws `DamagedError` if the log is not intact, and whatever `progress` throws. */
-export async function copyLog(source: LogReader, sink: LogSink, progress: CopyProgress): Promise<CopiedLog> {
+/** Copies a log of this machine. Throws what `copyFrom` throws. */
+export function copyLog(log: LogReader, sink: LogSink, progress: CopyProgress): Promise<CopiedLog> {
+  return copyFrom({ lastSeq: () => lastSeqOf(log), from: (...range) => log.from(...range) }, sink, progress);
+}
+
+/** Copies the log. Throws `DamagedError` if the log is not intact, and whatever `source` and `progress` throw. */
+export async function copyFrom(source: LogSource, sink: LogSink, progress: CopyProgress): Promise<CopiedLog> {
   const copy = new Copy(source, sink);
   for (let stretch = 0; stretch < STRETCHES; stretch++) {
-    const end = lastSeqOf(source);
+    const end = await source.lastSeq();
     while (copy.lastSeq < end || !copy.isWhole) {
       await copy.step();
       progress(copy.lastSeq, Math.max(end, copy.lastSeq));
@@ -51,11 +64,11 @@ class Copy {
   lastSeq = 0;
   erasedSeq = 0;
   chain: Uint8Array = chainStart;
-  readonly #source: LogReader;
+  readonly #source: LogSource;
   readonly #sink: LogSink;
   readonly #rewritten = new RewrittenBatches();
 
-  constructor(source: LogReader, sink: LogSink) {
+  constructor(source: LogSource, sink: LogSink) {
     this.#source = source;
     this.#sink = sink;
   }
@@ -67,7 +80,7 @@ class Copy {
 
   /** Copies the next batches, and again the batches that they state as rewritten. */
   async step(): Promise<void> {
-    const stored = this.#source.from(this.lastSeq + 1, limits.catchUpBatches, limits.catchUpBytes);
+    const stored = await this.#source.from(this.lastSeq + 1, limits.catchUpBatches, limits.catchUpBytes);
     if (stored.length === 0) {
       this.#rewritten.mustBeAccountedFor();
       throw new DamagedError(`the log ends at record ${this.lastSeq}, before its newest batch`);
@@ -81,8 +94,10 @@ class Copy {
     const at = `log batch at record ${this.lastSeq + 1}`;
     if (!batch.follows(this.chain, this.lastSeq)) throw new DamagedError(`${at}: does not follow the batch before it`);
     this.#rewritten.add(batch);
-    let seq = batch.firstSeq;
-    for (const record of batch) this.#note(record, seq++);
+    for (let seq = batch.firstSeq; seq <= batch.lastSeq; seq++) {
+      // The digest of the batch covers its events.
+      if (!batch.isEvent(seq)) this.#note(batch.record(seq), seq);
+    }
     this.lastSeq = batch.lastSeq;
     this.chain = batch.chain;
   }
@@ -95,7 +110,9 @@ class Copy {
   async #readAgain(): Promise<void> {
     let changed: StoredBatch[] = [];
     let bytes = 0;
-    for (const stored of this.#rewritten.again(this.#source)) {
+    for (const firstSeq of this.#rewritten.batchesToReadAgain()) {
+      const [found] = await this.#source.from(firstSeq, 1, 1);
+      const stored = this.#rewritten.readAgain(firstSeq, found);
       changed.push(stored);
       bytes += stored.bytes.length;
       if (bytes < limits.catchUpBytes) continue;

@@ -163,6 +163,12 @@ export interface WalkWork {
   readonly since: ResumeFrom;
 }
 
+/** Asks for up to `limit` batches of the log, from record `firstSeq` on. */
+export interface LogPieceQuery {
+  readonly firstSeq: number;
+  readonly limit: number;
+}
+
 /** The result of a computation in the pool. */
 export interface WeightsComputed {
   readonly basedOnSeq: number;
@@ -242,6 +248,8 @@ export interface GroupPool {
   chain(query: ChainQuery): Promise<readonly PairRecord[]>;
   /** Returns the events of a submission that repeat earlier ones. */
   repeats(query: RepeatQuery): Promise<readonly RepeatFound[]>;
+  /** Returns a piece of the log, as `group/backup/log-piece` encodes it; an empty one at the end of the log. */
+  logPiece(query: LogPieceQuery): Promise<Uint8Array>;
   /** Verifies the whole store, in a process of its own. */
   verify(onProgress?: OnProgress): Promise<VerifyReport>;
   /** Verifies the store throttled and without a state in memory. Rejects when `signal` aborts. */

@@ -38,18 +38,25 @@ export class RewrittenBatches {
   }
 
   /**
-   * Reads batches again that were rewritten behind the walk, according to records read since. Must not run during a
-   * `borrow`.
+   * Yields the first records of batches that were rewritten behind the walk, according to records read since. The
+   * caller reads each of them anew and calls `readAgain`.
    */
-  *again(log: LogReader): Generator<StoredBatch> {
-    for (const [firstSeq, digest] of this.#stated) {
-      const stored = log.at(firstSeq);
-      if (stored?.firstSeq !== firstSeq) throw new DamagedError(`log: the batch at record ${firstSeq} is missing`);
-      const found = batchFrom(stored).digestNow();
-      if (found !== digest) this.#expected.set(firstSeq, found);
-      yield stored;
-    }
-    this.#stated.clear();
+  *batchesToReadAgain(): Generator<number> {
+    for (const firstSeq of this.#stated.keys()) yield firstSeq;
+  }
+
+  /** Notes the present content of a batch to read again, and returns it. Throws `DamagedError` if it is missing. */
+  readAgain(firstSeq: number, stored: StoredBatch | undefined): StoredBatch {
+    if (stored?.firstSeq !== firstSeq) throw new DamagedError(`log: the batch at record ${firstSeq} is missing`);
+    const found = batchFrom(stored).digestNow();
+    if (found !== this.#stated.get(firstSeq)) this.#expected.set(firstSeq, found);
+    this.#stated.delete(firstSeq);
+    return stored;
+  }
+
+  /** Reads these batches again from a log of this machine. Must not run during a `borrow`. */
+  readAllAgain(log: LogReader): void {
+    for (const firstSeq of this.batchesToReadAgain()) this.readAgain(firstSeq, log.at(firstSeq));
   }
 
   /** Whether every batch matches the records read so far. */

@@ -185,7 +185,7 @@ class Walk {
       const { catchUpBatches, catchUpBytes } = limits;
       const take = (stored: StoredBatch) => this.#batch(batchFrom(stored), expected);
       if (log.borrow(this.lastSeq + 1, catchUpBatches, catchUpBytes, take) === 0) return;
-      for (const _ of this.#rewritten.again(log));
+      this.#rewritten.readAllAgain(log);
       // The log of a running node grows meanwhile.
       yield [this.lastSeq, Math.max(end, this.lastSeq)];
     }

@@ -19,6 +19,7 @@ import { ClusterOperator } from '../../cluster/operations.js';
 import { messageOf } from '../../errors.js';
 import type { GroupApi } from '../../group/api.js';
 import type { Clock } from '../../group/ports/clock.js';
+import type { GroupPool } from '../../group/ports/pool.js';
 import { type Fence, type NodeView, SharedLogUnavailableError } from '../../group/ports/shared-log.js';
 import { DiskFullError, OwnerLostError } from '../../group/ports/storage-errors.js';
 import { lastSeqOf } from '../../group/recovery/recovery.js';
@@ -34,8 +35,9 @@ import { within } from '../../workers/within.js';
 import type { Config } from '../config.js';
 import { RejoinError, StartEndedError, StartRefusedError } from '../startup.js';
 import { version } from '../version.js';
-import { CopyDonor, fetchCopy, isJoining } from './cluster-copy.js';
 import { type ClusterSettings, membersOf, openEtcdLog, settingsOf } from './cluster-folder.js';
+import { CopyDonor } from './copy-donor.js';
+import { fetchCopy, isJoining } from './copy-fetch.js';
 import { LocalScrub } from './local-scrub.js';
 import { NodeLink } from './node-link.js';
 
@@ -60,7 +62,6 @@ export class ClusterNode {
   readonly #link: LinkClient;
   readonly #server: LinkServer;
   readonly #duties: LeaderDuties;
-  readonly #donor: CopyDonor;
   readonly #operations: ClusterOperator;
   readonly #nightly: NightlyScrub;
   readonly #nodeLink: NodeLink;
@@ -70,6 +71,8 @@ export class ClusterNode {
   #writer: SharedLogWriter | null = null;
   /** Null while the group is being recovered. */
   #group: GroupApi | null = null;
+  /** Null until this node follows. */
+  #pool: GroupPool | null = null;
   readonly #scrub: LocalScrub;
   #closing: Promise<void> | null = null;
   /** True once this node has left for good. */
@@ -134,7 +137,6 @@ export class ClusterNode {
       onFailure,
       note,
     });
-    this.#donor = new CopyDonor(dir, version);
     this.#operations = new ClusterOperator({
       log,
       member: this.member,
@@ -150,7 +152,6 @@ export class ClusterNode {
       now: () => clock.now(),
     });
     const overwrite = async (signal: AbortSignal): Promise<void> => {
-      this.#donor.forget();
       await this.#site.forgetErased();
       await this.#writer?.local.scrub(signal);
     };
@@ -160,7 +161,7 @@ export class ClusterNode {
       link: this.#link,
       member: this.member,
       site: this.#site,
-      donor: this.#donor,
+      donor: new CopyDonor({ dir, durableSeq: () => this.#site.durableSeq, pool: () => this.#pool }),
       operations: this.#operations,
       group: () => this.#group,
       others: () => this.#others(),
@@ -293,10 +294,7 @@ export class ClusterNode {
       redacted: (seq) => this.#duties.redacted(seq),
       mayScrub: () => this.#duties.mayScrub(),
       storeFailed: (error) => this.#storeFailed(error),
-      scrubElsewhere: (signal) => {
-        this.#donor.forget();
-        return this.#duties.scrubElsewhere(signal);
-      },
+      scrubElsewhere: (signal) => this.#duties.scrubElsewhere(signal),
     });
     return this.#writer;
   }
@@ -364,7 +362,8 @@ export class ClusterNode {
   }
 
   /** Makes the recovered group follow the shared log. */
-  start(site: Omit<LocalGroupDeps, 'log' | 'roleChanged' | 'replaced'>): void {
+  start(site: Omit<LocalGroupDeps, 'log' | 'roleChanged' | 'replaced'>, pool: GroupPool): void {
+    this.#pool = pool;
     const writer = this.#writer!;
     const groupSite = new LocalGroup({
       ...site,
@@ -465,6 +464,5 @@ export class ClusterNode {
     // Closing the client aborts the calls to etcd that are still running.
     this.#log.client.close();
     await ended;
-    this.#donor.forget();
   }
 }

@@ -12,7 +12,7 @@ import type { ClusterOperator } from '../../cluster/operations.js';
 import type { GroupApi } from '../../group/api.js';
 import type { LeaderView, NodeView, WalSettings } from '../../group/ports/shared-log.js';
 import { limits } from '../../limits.js';
-import type { CopyDonor } from './cluster-copy.js';
+import type { CopyDonor } from './copy-donor.js';
 
 export interface NodeLinkDeps {
   readonly nodeId: string;
@@ -135,15 +135,16 @@ export class NodeLink {
     await Promise.allSettled(nodes.map(({ url }) => link.call({ url, method: 'GET', path, timeoutMs })));
   }
 
-  /** Answers another node. Resolves to undefined if the answer is already sent. */
-  async answer({ method, path, query, body, response }: LinkRequest): Promise<object | undefined> {
+  /** Answers another node. */
+  async answer({ method, path, query, body }: LinkRequest): Promise<object> {
     const { member, site, donor, operations, scrub } = this.#deps;
-    const route = `${method} ${path.split('/').slice(0, 2).join('/')}`;
+    const number = (name: string) => Number(query.get(name));
+    const route = `${method} ${path}`;
     switch (route) {
       case 'POST /commands':
         return this.#command(JSON.parse(body.toString('utf8')) as CommandCall & { readonly waitMs?: number });
       case 'GET /applied':
-        return { reached: await site.reached(Number(query.get('seq')), limits.appliedWaitMs) };
+        return { reached: await site.reached(number('seq'), limits.appliedWaitMs) };
       case 'GET /node':
         return member.view();
       case 'POST /scrub': {
@@ -158,11 +159,12 @@ export class NodeLink {
         return { outcome: await operations.stepDown() };
       case 'POST /cluster-scrub':
         return { outcome: await operations.scrub(JSON.parse(body.toString('utf8')) as Partial<WalSettings>) };
-      case 'POST /copy':
-        return donor.ask();
       case 'GET /copy':
-        await donor.send(path, Number(query.get('from') ?? 0), response);
-        return undefined;
+        return donor.offer();
+      case 'GET /copy-log':
+        return donor.logPiece(number('from'), number('batches'));
+      case 'GET /copy-snapshot':
+        return donor.snapshotPiece(number('seq'), number('from'));
       default:
         throw new LinkRefusedError(`unknown request ${route}`);
     }

@@ -26,6 +26,7 @@ export function storedPool(pool: GroupPool, log: Pick<LogWriter, 'stored'>): Gro
     records: stored(pool.records),
     chain: stored(pool.chain),
     repeats: stored(pool.repeats),
+    logPiece: stored(pool.logPiece),
     verify: (onProgress) => pool.verify(onProgress),
     check: (onProgress, signal) => pool.check(onProgress, signal),
   };

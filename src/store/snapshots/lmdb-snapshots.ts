@@ -42,6 +42,11 @@ const HEADER_INDEX = 0;
  */
 const UNSYNCED_BYTES_MAX = 1_048_576;
 
+/** Returns the file of a complete snapshot in the data folder `dir`. It never changes. */
+export function snapshotFileOf(dir: string, seq: number): string {
+  return dataFileOf(join(dir, nameOf(seq)));
+}
+
 export class LmdbSnapshotStore implements SnapshotStore {
   readonly #dir: string;
   readonly #mustEnd: (epoch: number) => boolean;

@@ -17,6 +17,7 @@ import type {
   FeedWork,
   Listing,
   ListingQuery,
+  LogPieceQuery,
   PairEvents,
   PairEventsQuery,
   RedactionPiece,
@@ -155,6 +156,10 @@ export class PiscinaPool implements GroupPool {
 
   repeats(query: RepeatQuery): Promise<readonly RepeatFound[]> {
     return this.#read('records', 'repeats', query);
+  }
+
+  logPiece(query: LogPieceQuery): Promise<Uint8Array> {
+    return this.#read('public', 'logPiece', query);
   }
 
   /** A read waits for the thread to load before it is queued, because that time is not spent behind other reads. */

@@ -7,7 +7,8 @@ import { PoolBusyError } from '../../group/ports/pool.js';
 import { limits } from '../../limits.js';
 
 /**
- * Classes in the order of their turns: single records (a withdrawal, the audit), listings with a key, public listings.
+ * Classes in the order of their turns: single records (a withdrawal, the audit), listings with a key, public listings
+ * and the log for a joining node.
  */
 export type ReadClass = 'records' | 'own' | 'public';
 

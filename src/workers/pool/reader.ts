@@ -3,17 +3,20 @@ import { workerData } from 'node:worker_threads';
 import type { RepeatFound } from '../../core/commands.js';
 import type { PairRecord } from '../../core/records/pair-records.js';
 import type { LogRecord } from '../../core/records/records.js';
+import { pieceOf } from '../../group/backup/log-piece.js';
 import { listEvents, readChain, readPairEvents, readRecords, readRepeats } from '../../group/listing/listing.js';
 import type {
   ChainQuery,
   Listing,
   ListingQuery,
+  LogPieceQuery,
   PairEvents,
   PairEventsQuery,
   RepeatQuery,
   WeightsPiece,
 } from '../../group/ports/pool.js';
 import { readWeights } from '../../group/weights/weights-history.js';
+import { limits } from '../../limits.js';
 import { openLogReader } from '../../store/log/lmdb-log.js';
 import type { WorkerFolder } from './pool.js';
 
@@ -41,6 +44,10 @@ export function chain(query: ChainQuery): readonly PairRecord[] {
 
 export function repeats(query: RepeatQuery): readonly RepeatFound[] {
   return readRepeats(log, query);
+}
+
+export function logPiece({ firstSeq, limit }: LogPieceQuery): Uint8Array {
+  return pieceOf(log, firstSeq, limit, limits.copyPieceBytes);
 }
 
 /** The first task. Resolves once this file is loaded and its environment open. */

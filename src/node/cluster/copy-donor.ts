@@ -1,0 +1,76 @@
+/**
+ * Sends the log and a snapshot of this node to a node that joins, in pieces and at a bounded rate. Nothing is prepared
+ * or kept for it: a piece of the log is what the log holds when it is asked for.
+ */
+import { statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { LinkRefusedError } from '../../cluster/link-server.js';
+import { hasCode } from '../../errors.js';
+import type { GroupPool } from '../../group/ports/pool.js';
+import { limits } from '../../limits.js';
+import { LmdbSnapshotStore, snapshotFileOf } from '../../store/snapshots/lmdb-snapshots.js';
+
+/** The answer of a node that can send its data. */
+export interface CopyOffer {
+  /** The newest record of its files. */
+  readonly last_seq: number;
+  /** Its snapshots, newest first. */
+  readonly snapshots: readonly { readonly seq: number; readonly bytes: number }[];
+}
+
+export interface DonorDeps {
+  /** The data folder. */
+  readonly dir: string;
+  readonly durableSeq: () => number;
+  /** Null until the group is recovered. */
+  readonly pool: () => Pick<GroupPool, 'logPiece'> | null;
+}
+
+export class CopyDonor {
+  readonly #deps: DonorDeps;
+  readonly #snapshots: LmdbSnapshotStore;
+  /** The time at which the pieces so far have kept to the rate, by `performance.now()`. */
+  #paidUntil = 0;
+
+  constructor(deps: DonorDeps) {
+    this.#deps = deps;
+    this.#snapshots = new LmdbSnapshotStore(deps.dir);
+  }
+
+  offer(): CopyOffer {
+    const snapshots = this.#snapshots.list().flatMap((seq) => {
+      const stat = statSync(snapshotFileOf(this.#deps.dir, seq), { throwIfNoEntry: false });
+      return stat === undefined ? [] : [{ seq, bytes: stat.size }];
+    });
+    return { last_seq: this.#deps.durableSeq(), snapshots };
+  }
+
+  /** Resolves to up to `limit` batches from record `firstSeq` on, as `log-piece` encodes them. */
+  async logPiece(firstSeq: number, limit: number): Promise<Uint8Array> {
+    const pool = this.#deps.pool();
+    if (pool === null) throw new LinkRefusedError('the node is starting');
+    return this.#paced(await pool.logPiece({ firstSeq, limit }));
+  }
+
+  /** Resolves to the bytes of a snapshot's file from byte `from` on. */
+  async snapshotPiece(seq: number, from: number): Promise<Uint8Array> {
+    const file = await open(snapshotFileOf(this.#deps.dir, seq)).catch((error: unknown) => {
+      throw hasCode(error, 'ENOENT') ? new LinkRefusedError(`there is no snapshot ${seq} any more`) : error;
+    });
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(limits.copyPieceBytes), { position: from });
+      return await this.#paced(buffer.subarray(0, bytesRead));
+    } finally {
+      await file.close();
+    }
+  }
+
+  async #paced(piece: Uint8Array): Promise<Uint8Array> {
+    const now = performance.now();
+    const waitMs = this.#paidUntil - now;
+    this.#paidUntil = Math.max(now, this.#paidUntil) + (piece.length / limits.copyBytesPerS) * 1000;
+    if (waitMs > 1) await delay(waitMs);
+    return piece;
+  }
+}

@@ -53,7 +53,7 @@ const settings = { GROUP_SALT: salt, HALF_LIFE_DAYS: '3650', LOG_LEVEL: 'info' }
 /** Returns a stopped node with a folder full of events. */
 export async function filledNode(options: FilledOptions): Promise<FilledNode> {
   const { players, peers, seed, snapshotAfter, everyPair = false } = options;
-  const node = new OwnNode({ ...settings, ...options.environment }, options.memoryGroup);
+  const node = new OwnNode({ ...settings, ...options.environment }, { memoryGroup: options.memoryGroup });
   await node.form();
   const task = { players, peers, seed, everyPair, snapshotAfter, dir: node.dataDir, salt };
   const { events } = await runTask('fill', task, `filling a folder, ${players} players`);

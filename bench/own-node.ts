@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { atEnd, temporaryFolder } from './ending.js';
-import { ServerProcess } from './server-process.js';
+import { type ServerCommand, ServerProcess } from './server-process.js';
 import type { LoopSample } from './target.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -17,20 +17,23 @@ export async function buildNode(): Promise<void> {
   await run('scripts/build.mjs', ['--if-stale'], {});
 }
 
+/** Settings of a node that are rarely set. */
+export interface OwnNodeOptions extends Pick<ServerCommand, 'memoryGroup' | 'isElsewhere'> {
+  /** 0, the default, for a free one. */
+  readonly port?: number;
+}
+
 export class OwnNode {
   readonly #folder = temporaryFolder('ptf-bench-');
   readonly #environment: Readonly<Record<string, string>>;
-  readonly #memoryGroup: string | undefined;
+  readonly #options: OwnNodeOptions;
   #process: ServerProcess | undefined;
   #port: number;
 
-  /**
-   * `environment` overrides the node's settings for a bench. `port`: 0 for a free one. Nothing runs before
-   * `start`.
-   */
-  constructor(environment: Readonly<Record<string, string>> = {}, memoryGroup?: string, port = 0) {
-    this.#port = port;
-    this.#memoryGroup = memoryGroup;
+  /** `environment` overrides the node's settings for a bench. Nothing runs before `start`. */
+  constructor(environment: Readonly<Record<string, string>> = {}, options: OwnNodeOptions = {}) {
+    this.#port = options.port ?? 0;
+    this.#options = options;
     this.#environment = {
       HOST: '127.0.0.1',
       DATA_DIR: join(this.#folder.path, 'data'),
@@ -72,7 +75,8 @@ export class OwnNode {
       // An empty folder, so that no .env is read.
       cwd: this.#folder.path,
       env: { ...this.#environment, PORT: String(this.#port) },
-      memoryGroup: this.#memoryGroup,
+      memoryGroup: this.#options.memoryGroup,
+      isElsewhere: this.#options.isElsewhere,
     });
     this.#port = await this.#process.start();
     await healthy(this.url);

@@ -32,6 +32,8 @@ export interface ServerCommand {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The file through which the server joins a control group that bounds its memory (`memory-group.ts`). */
   readonly memoryGroup?: string | undefined;
+  /** Set for a server that would run on another machine: it only gets processor time that the others leave. */
+  readonly isElsewhere?: boolean | undefined;
 }
 
 /** Reports at once, because later requests would only fail with a refused connection. */
@@ -63,9 +65,11 @@ export class ServerProcess {
 
   /** Starts the process. Resolves to the port once the server logs that it listens. */
   async start(): Promise<number> {
-    const { script, args = [], cwd, env, memoryGroup } = this.#command;
+    const { script, args = [], cwd, env, memoryGroup, isElsewhere = false } = this.#command;
     const options = [...oneCoreOptions(), ...profiling, '--import', probe];
-    const node = onServerCore(process.execPath, [...options, script, ...args]);
+    const server = [process.execPath, ...options, script, ...args];
+    const [first, ...rest] = isElsewhere ? ['nice', '-n', '19', ...server] : server;
+    const node = onServerCore(first!, rest);
     const [command, all] = memoryGroup === undefined ? node : inGroup(memoryGroup, ...node);
     const child = spawn(command, all, {
       cwd,

@@ -532,6 +532,8 @@ export const limits = {
   linkSocketsMax: 64,
   linkConnectionsMax: 1_024,
   linkIdleMs: 60_000,
+  /** Time without progress after which an answer that is being sent is given up. */
+  linkSilentMs: 10_000,
   linkConnectMs: 1_500,
   linkHeadBytes: 4 * KiB,
   linkBodyBytes: 4 * MiB,
@@ -588,8 +590,8 @@ export const limits = {
   /** Time that the start of a node with a log of its own waits for etcd. */
   etcdOwnStartMs: 5_000,
   /** Size and rate of the pieces in which a node sends its data to one that joins, and time limit of each. */
-  copyPieceBytes: 2 * MiB,
-  copyBytesPerS: 64 * MiB,
+  copyPieceBytes: 512 * KiB,
+  copyBytesPerS: 96 * MiB,
   copyAnswerMs: 10_000,
   /** Longest time that an erasure waits for a joining node, which needs the slots that the erasure deletes. */
   joinHoldMs: 10 * 60_000,

@@ -133,7 +133,7 @@ export async function groupOfThree(run: Run): Promise<GroupOfThree | null> {
 
 /** Returns a node that is not started yet. `port`: 0 for a free one. */
 function serverOf(run: Run, name: string, environment: Readonly<Record<string, string>>, port: number): Server {
-  const node = new OwnNode({ ...settings, ...environment }, undefined, port);
+  const node = new OwnNode({ ...settings, ...environment }, { port });
   const target: Target = {
     name,
     host: '127.0.0.1',

@@ -1,13 +1,14 @@
 /**
  * Measures how long a node without data takes to join a large group, beside its restart, and how much slower the reads
- * of the node that sends its copy are meanwhile.
+ * of the node that sends its data are meanwhile. The joining node runs with the lowest priority, because in a group it
+ * has a machine of its own.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { nodeVariables } from '../cluster/node-group.js';
 import { freePorts } from '../free-ports.js';
 import { at, Latencies } from '../load/latency.js';
 import { hashedIds } from '../load/requests.js';
-import { filledNode } from '../node-target.js';
+import { filledNode, settled } from '../node-target.js';
 import { OwnNode } from '../own-node.js';
 import { measured } from '../run.js';
 import { etcdQuota, startEtcd } from './cluster.js';
@@ -32,21 +33,24 @@ export const join = measured({
     const { node: filled, salt } = await filledNode({ ...run.options, snapshotAfter });
     run.use(filled);
     const [donorPort, joinerPort] = (await freePorts(2)) as [number, number];
-    const clustered = (nodeId: string, port: number, more = {}) => {
+    const clustered = (nodeId: string, port: number, isElsewhere: boolean, more = {}) => {
       const identity = { nodeId, url: `http://127.0.0.1:${port}`, endpoints: etcd.endpoints };
       const group = { GROUP_ID: 'local', GROUP_SALT: salt, HALF_LIFE_DAYS: '3650', LOG_LEVEL: 'info' };
-      return new OwnNode({ ...nodeVariables(identity), ...etcdQuota, ...group, ...more }, undefined, port);
+      const variables = { ...nodeVariables(identity), ...etcdQuota, ...group, ...more };
+      return new OwnNode(variables, { port, isElsewhere });
     };
-    const donor = run.use(clustered('donor', donorPort, { DATA_DIR: filled.dataDir }));
+    const donor = run.use(clustered('donor', donorPort, false, { DATA_DIR: filled.dataDir }));
     await donor.operate('import-data', '--data-dir', filled.dataDir);
     await donor.start();
+    // It computes the peer weights first.
+    await settled(donor);
     const idOf = hashedIds(salt);
     const joins: number[] = [];
     const restarts: number[] = [];
     const slower: number[] = [];
     const giveUpMs = performance.now() + run.options.seconds * 1000;
     do {
-      const joiner = run.use(clustered('joiner', joinerPort));
+      const joiner = run.use(clustered('joiner', joinerPort, true));
       const calm = new Reads(donor.url, idOf, run.options.players);
       await delay(run.options.seconds * 1000 * calmPart);
       const calmUs = await calm.p99();

@@ -14,6 +14,8 @@ export interface LinkRequest {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly body: Buffer;
+  /** Resolves once the answer is sent, or the connection is lost. */
+  readonly sent: Promise<void>;
 }
 
 /** Resolves to the body of the answer: bytes, which are sent as they are, or a value, which is sent as JSON. */
@@ -74,13 +76,10 @@ export class LinkServer {
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse, handle: LinkHandler): Promise<void> {
-  const url = new URL(request.url ?? '/', 'http://link');
+  const { pathname: path, searchParams: query } = new URL(request.url ?? '/', 'http://link');
+  const sent = new Promise<void>((resolve) => response.once('close', resolve));
   const body = await bodyOf(request);
-  send(
-    response,
-    200,
-    await handle({ method: request.method ?? '', path: url.pathname, query: url.searchParams, body }),
-  );
+  send(response, 200, await handle({ method: request.method ?? '', path, query, body, sent }));
 }
 
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {
@@ -100,5 +99,7 @@ function send(response: ServerResponse, status: number, body: object): void {
   const bytes = isBytes ? body : Buffer.from(JSON.stringify(body));
   const type = isBytes ? 'application/octet-stream' : 'application/json';
   response.writeHead(status, { 'Content-Type': type, 'Content-Length': bytes.length });
+  // The other node may have disappeared without closing the connection.
+  response.setTimeout(limits.linkSilentMs, () => response.destroy());
   response.end(bytes);
 }

@@ -142,7 +142,7 @@ export class SimPool implements GroupPool {
     return this.#run('reader', 'repeats', () => readRepeats(this.#log, query));
   }
 
-  logPiece(): Promise<Uint8Array> {
+  logPiece(): Promise<never> {
     throw new Error('a simulated node has no other node to send its log to');
   }
 

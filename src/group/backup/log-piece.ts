@@ -8,18 +8,32 @@ import { DamagedError } from '../ports/storage-errors.js';
 const LENGTH_AT = 8;
 const HEAD_BYTES = 12;
 
-/** Returns the piece with the batches that `LogReader.from` returns. */
-export function pieceOf(log: LogReader, firstSeq: number, limit: number, maxBytes: number): Buffer {
-  const batches = log.from(firstSeq, limit, maxBytes);
-  const piece = Buffer.alloc(batches.reduce((sum, { bytes }) => sum + HEAD_BYTES + bytes.length, 0));
-  let at = 0;
-  for (const batch of batches) {
-    piece.writeDoubleLE(batch.firstSeq, at);
-    piece.writeUInt32LE(batch.bytes.length, at + LENGTH_AT);
-    piece.set(batch.bytes, at + HEAD_BYTES);
-    at += HEAD_BYTES + batch.bytes.length;
-  }
-  return piece;
+/**
+ * Writes a piece into `memory`: up to `limit` batches from record `firstSeq` on, as many as fit. Returns its length, or
+ * the piece itself if its first batch does not fit.
+ */
+export function writePiece(log: LogReader, firstSeq: number, limit: number, memory: Buffer): number | Buffer {
+  let length = 0;
+  let isFull = false;
+  let large: Buffer | null = null;
+  log.borrow(firstSeq, limit, memory.length, (batch) => {
+    const bytes = HEAD_BYTES + batch.bytes.length;
+    isFull ||= length + bytes > memory.length;
+    if (!isFull) {
+      encode(batch, memory, length);
+      length += bytes;
+    } else if (length === 0 && large === null) {
+      large = Buffer.alloc(bytes);
+      encode(batch, large, 0);
+    }
+  });
+  return large ?? length;
+}
+
+function encode({ firstSeq, bytes }: StoredBatch, to: Buffer, at: number): void {
+  to.writeDoubleLE(firstSeq, at);
+  to.writeUInt32LE(bytes.length, at + LENGTH_AT);
+  to.set(bytes, at + HEAD_BYTES);
 }
 
 /** Returns the batches of a piece, as views of it. Throws `DamagedError` if the piece is incomplete. */

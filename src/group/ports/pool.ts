@@ -248,7 +248,10 @@ export interface GroupPool {
   chain(query: ChainQuery): Promise<readonly PairRecord[]>;
   /** Returns the events of a submission that repeat earlier ones. */
   repeats(query: RepeatQuery): Promise<readonly RepeatFound[]>;
-  /** Returns a piece of the log, as `group/backup/log-piece` encodes it; an empty one at the end of the log. */
+  /**
+   * Returns a piece of the log, as `group/backup/log-piece` encodes it; it is empty at the end of the log. The bytes
+   * are a borrowed view, valid until the next call.
+   */
   logPiece(query: LogPieceQuery): Promise<Uint8Array>;
   /** Verifies the whole store, in a process of its own. */
   verify(onProgress?: OnProgress): Promise<VerifyReport>;

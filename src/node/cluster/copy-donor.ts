@@ -30,6 +30,10 @@ export interface DonorDeps {
 export class CopyDonor {
   readonly #deps: DonorDeps;
   readonly #snapshots: LmdbSnapshotStore;
+  /** Memory of a piece. New memory for each would make the garbage collector pause the answers to callers. */
+  readonly #memory = Buffer.alloc(limits.copyPieceBytes);
+  /** Settled once the memory is free for the next piece. */
+  #free: Promise<unknown> = Promise.resolve();
   /** The time at which the pieces so far have kept to the rate, by `performance.now()`. */
   #paidUntil = 0;
 
@@ -46,31 +50,49 @@ export class CopyDonor {
     return { last_seq: this.#deps.durableSeq(), snapshots };
   }
 
-  /** Resolves to up to `limit` batches from record `firstSeq` on, as `log-piece` encodes them. */
-  async logPiece(firstSeq: number, limit: number): Promise<Uint8Array> {
-    const pool = this.#deps.pool();
-    if (pool === null) throw new LinkRefusedError('the node is starting');
-    return this.#paced(await pool.logPiece({ firstSeq, limit }));
-  }
-
-  /** Resolves to the bytes of a snapshot's file from byte `from` on. */
-  async snapshotPiece(seq: number, from: number): Promise<Uint8Array> {
-    const file = await open(snapshotFileOf(this.#deps.dir, seq)).catch((error: unknown) => {
-      throw hasCode(error, 'ENOENT') ? new LinkRefusedError(`there is no snapshot ${seq} any more`) : error;
+  /**
+   * Resolves to up to `limit` batches from record `firstSeq` on, as `log-piece` encodes them: a borrowed view, valid
+   * until `sent` settles.
+   */
+  logPiece(firstSeq: number, limit: number, sent: Promise<void>): Promise<Uint8Array> {
+    return this.#piece(sent, async () => {
+      const pool = this.#deps.pool();
+      if (pool === null) throw new LinkRefusedError('the node is starting');
+      const piece = await pool.logPiece({ firstSeq, limit });
+      if (piece.length > this.#memory.length) return piece;
+      // A socket must not read memory that another thread writes.
+      this.#memory.set(piece);
+      return this.#memory.subarray(0, piece.length);
     });
-    try {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(limits.copyPieceBytes), { position: from });
-      return await this.#paced(buffer.subarray(0, bytesRead));
-    } finally {
-      await file.close();
-    }
   }
 
-  async #paced(piece: Uint8Array): Promise<Uint8Array> {
+  /** Resolves to bytes of a snapshot's file from byte `from` on: a borrowed view, valid until `sent` settles. */
+  snapshotPiece(seq: number, from: number, sent: Promise<void>): Promise<Uint8Array> {
+    return this.#piece(sent, async () => {
+      const file = await open(snapshotFileOf(this.#deps.dir, seq)).catch((error: unknown) => {
+        throw hasCode(error, 'ENOENT') ? new LinkRefusedError(`there is no snapshot ${seq} any more`) : error;
+      });
+      try {
+        const { bytesRead } = await file.read(this.#memory, { position: from });
+        return this.#memory.subarray(0, bytesRead);
+      } finally {
+        await file.close();
+      }
+    });
+  }
+
+  /** Makes one piece at a time, at the bounded rate. */
+  async #piece(sent: Promise<void>, make: () => Promise<Uint8Array>): Promise<Uint8Array> {
+    const made = this.#free.then(make);
+    this.#free = made.then(
+      () => sent,
+      () => undefined,
+    );
+    const { length } = await made;
     const now = performance.now();
     const waitMs = this.#paidUntil - now;
-    this.#paidUntil = Math.max(now, this.#paidUntil) + (piece.length / limits.copyBytesPerS) * 1000;
+    this.#paidUntil = Math.max(now, this.#paidUntil) + (length / limits.copyBytesPerS) * 1000;
     if (waitMs > 1) await delay(waitMs);
-    return piece;
+    return made;
   }
 }

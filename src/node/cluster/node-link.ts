@@ -136,7 +136,7 @@ export class NodeLink {
   }
 
   /** Answers another node. */
-  async answer({ method, path, query, body }: LinkRequest): Promise<object> {
+  async answer({ method, path, query, body, sent }: LinkRequest): Promise<object> {
     const { member, site, donor, operations, scrub } = this.#deps;
     const number = (name: string) => Number(query.get(name));
     const route = `${method} ${path}`;
@@ -162,9 +162,9 @@ export class NodeLink {
       case 'GET /copy':
         return donor.offer();
       case 'GET /copy-log':
-        return donor.logPiece(number('from'), number('batches'));
+        return donor.logPiece(number('from'), number('batches'), sent);
       case 'GET /copy-snapshot':
-        return donor.snapshotPiece(number('seq'), number('from'));
+        return donor.snapshotPiece(number('seq'), number('from'), sent);
       default:
         throw new LinkRefusedError(`unknown request ${route}`);
     }

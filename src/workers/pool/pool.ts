@@ -52,6 +52,12 @@ export interface ReplicaFolder extends WorkerFolder {
   readonly ending: Int32Array;
 }
 
+/** Additional data of a reader's worker. */
+export interface ReaderFolder extends WorkerFolder {
+  /** Shared memory for a piece of the log. A copy for each piece would make the garbage collector pause this thread. */
+  readonly piece: SharedArrayBuffer;
+}
+
 const ownEntries = {
   replica: new URL('./replica-worker.js', import.meta.url),
   reader: new URL('./reader.js', import.meta.url),
@@ -64,6 +70,7 @@ export class PiscinaPool implements GroupPool {
   readonly #reading: ReadQueue;
   readonly #weightsTimeoutMs: number;
   readonly #ending = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  readonly #piece = Buffer.from(new SharedArrayBuffer(limits.copyPieceBytes));
   #closed: Promise<void> | null = null;
 
   /** `entries` holds the files of the workers. Tests pass other files, whose workers fail. */
@@ -78,7 +85,10 @@ export class PiscinaPool implements GroupPool {
     this.#weightsTimeoutMs = weightsTimeoutMs;
     const replicaFolder = { ...folder, ending: this.#ending };
     this.#replica = new LazyPool(() => poolOf(entries.replica, replicaFolder, 1, limits.replicaQueueMax));
-    this.#readers = new LazyPool(() => poolOf(entries.reader, folder, limits.readerThreads, limits.readersQueueMax));
+    const readerFolder = { ...folder, piece: this.#piece.buffer };
+    this.#readers = new LazyPool(() =>
+      poolOf(entries.reader, readerFolder, limits.readerThreads, limits.readersQueueMax),
+    );
   }
 
   snapshot(upTo: number, epoch: number): Promise<SnapshotMade | null> {
@@ -158,8 +168,9 @@ export class PiscinaPool implements GroupPool {
     return this.#read('records', 'repeats', query);
   }
 
-  logPiece(query: LogPieceQuery): Promise<Uint8Array> {
-    return this.#read('public', 'logPiece', query);
+  async logPiece(query: LogPieceQuery): Promise<Uint8Array> {
+    const piece = await this.#read<number | Uint8Array>('public', 'logPiece', query);
+    return typeof piece === 'number' ? this.#piece.subarray(0, piece) : piece;
   }
 
   /** A read waits for the thread to load before it is queued, because that time is not spent behind other reads. */
@@ -247,7 +258,7 @@ class LazyPool {
 }
 
 /** Creates a Piscina pool of `threads` workers that load `entry`. */
-export function poolOf(entry: URL, folder: WorkerFolder | ReplicaFolder, threads: number, maxQueue: number): Piscina {
+export function poolOf(entry: URL, folder: WorkerFolder, threads: number, maxQueue: number): Piscina {
   const pool = new Piscina({
     filename: entry.href,
     workerData: folder,

@@ -3,7 +3,7 @@ import { workerData } from 'node:worker_threads';
 import type { RepeatFound } from '../../core/commands.js';
 import type { PairRecord } from '../../core/records/pair-records.js';
 import type { LogRecord } from '../../core/records/records.js';
-import { pieceOf } from '../../group/backup/log-piece.js';
+import { writePiece } from '../../group/backup/log-piece.js';
 import { listEvents, readChain, readPairEvents, readRecords, readRepeats } from '../../group/listing/listing.js';
 import type {
   ChainQuery,
@@ -16,11 +16,12 @@ import type {
   WeightsPiece,
 } from '../../group/ports/pool.js';
 import { readWeights } from '../../group/weights/weights-history.js';
-import { limits } from '../../limits.js';
 import { openLogReader } from '../../store/log/lmdb-log.js';
-import type { WorkerFolder } from './pool.js';
+import type { ReaderFolder } from './pool.js';
 
-const log = openLogReader((workerData as WorkerFolder).dir);
+const { dir, piece } = workerData as ReaderFolder;
+const log = openLogReader(dir);
+const pieceMemory = Buffer.from(piece);
 
 export function list(query: ListingQuery): Listing | null {
   return listEvents(log, query);
@@ -46,8 +47,9 @@ export function repeats(query: RepeatQuery): readonly RepeatFound[] {
   return readRepeats(log, query);
 }
 
-export function logPiece({ firstSeq, limit }: LogPieceQuery): Uint8Array {
-  return pieceOf(log, firstSeq, limit, limits.copyPieceBytes);
+/** Returns the length of the piece in the shared memory, or the piece itself if it does not fit there. */
+export function logPiece({ firstSeq, limit }: LogPieceQuery): number | Uint8Array {
+  return writePiece(log, firstSeq, limit, pieceMemory);
 }
 
 /** The first task. Resolves once this file is loaded and its environment open. */

@@ -8,7 +8,7 @@ import { LinkError } from '../../../src/cluster/link-client.js';
 import { LinkRefusedError } from '../../../src/cluster/link-server.js';
 import { SNAPSHOT_VERSION, snapshotBlocks } from '../../../src/core/snapshot/snapshot.js';
 import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
-import { pieceOf } from '../../../src/group/backup/log-piece.js';
+import { writePiece } from '../../../src/group/backup/log-piece.js';
 import type { NodeView } from '../../../src/group/ports/shared-log.js';
 import { batchFrom, lastSeqOf, recover } from '../../../src/group/recovery/recovery.js';
 import { limits } from '../../../src/limits.js';
@@ -59,11 +59,15 @@ class Node {
   readonly #donor: CopyDonor;
 
   constructor({ machine }: Life) {
+    const memory = Buffer.alloc(limits.copyPieceBytes);
     this.#donor = new CopyDonor({
       dir: this.dir,
       durableSeq: () => machine.actor.durableSeq,
       pool: () => ({
-        logPiece: async ({ firstSeq, limit }) => pieceOf(inPieces(machine.log, 4), firstSeq, limit, 1e9),
+        logPiece: async ({ firstSeq, limit }) => {
+          const length = writePiece(inPieces(machine.log, 4), firstSeq, limit, memory);
+          return memory.subarray(0, length as number);
+        },
       }),
     });
   }
@@ -75,8 +79,22 @@ class Node {
     const { pathname, searchParams } = new URL(path, 'http://node');
     const number = (name: string) => Number(searchParams.get(name));
     if (pathname === '/copy') return Buffer.from(JSON.stringify(this.#donor.offer()));
-    if (pathname === '/copy-log') return Buffer.from(await this.#donor.logPiece(number('from'), number('batches')));
-    return Buffer.from(await this.#donor.snapshotPiece(number('seq'), number('from')));
+    let end = () => {};
+    const sent = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const piece =
+      pathname === '/copy-log'
+        ? this.#donor.logPiece(number('from'), number('batches'), sent)
+        : this.#donor.snapshotPiece(number('seq'), number('from'), sent);
+    try {
+      const borrowed = await piece;
+      // A socket reads the bytes later.
+      await new Promise((turn) => setImmediate(turn));
+      return Buffer.from(borrowed);
+    } finally {
+      end();
+    }
   }
 }
 
@@ -198,7 +216,8 @@ test('a damaged piece, or one of another history, begins the copy anew from anot
   const [one, two] = [new Node(life), new Node(life)];
   one.before = async (path) => {
     if (!path.startsWith('/copy-log?from=5')) return;
-    const piece = pieceOf(life.machine.log, 5, 4, 1e9);
+    const memory = Buffer.alloc(1e6);
+    const piece = memory.subarray(0, writePiece(life.machine.log, 5, 4, memory) as number);
     piece[piece.length - 1]! ^= 1;
     return piece;
   };
@@ -243,7 +262,8 @@ test('an aborted copy leaves the folder marked as incomplete', async () => {
 test('a node that starts, or has removed a snapshot, refuses to send it', async () => {
   const donor = new CopyDonor({ dir: folder(), durableSeq: () => 0, pool: () => null });
   assert.equal(donor.offer(), { last_seq: 0, snapshots: [] });
-  for (const asked of [donor.logPiece(1, 10), donor.snapshotPiece(7, 0)]) {
+  const sent = Promise.resolve();
+  for (const asked of [donor.logPiece(1, 10, sent), donor.snapshotPiece(7, 0, sent)]) {
     assert.instance(await asked.catch((reason: unknown) => reason), LinkRefusedError);
   }
 });

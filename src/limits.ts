@@ -533,7 +533,9 @@ export const limits = {
   linkConnectionsMax: 1_024,
   linkIdleMs: 60_000,
   /** Time without progress after which an answer that is being sent is given up. */
-  linkSilentMs: 10_000,
+  linkSilentMs: 5_000,
+  /** Bound on the body of an answer, which is large only for a list that an operator asked for. */
+  linkAnswerBytes: 64 * MiB,
   linkConnectMs: 1_500,
   linkHeadBytes: 4 * KiB,
   linkBodyBytes: 4 * MiB,
@@ -593,6 +595,8 @@ export const limits = {
   copyPieceBytes: 512 * KiB,
   copyBytesPerS: 96 * MiB,
   copyAnswerMs: 10_000,
+  /** Tries to fetch a snapshot, which is optional. */
+  copySnapshotTries: 3,
   /** Longest time that an erasure waits for a joining node, which needs the slots that the erasure deletes. */
   joinHoldMs: 10 * 60_000,
   /** Interval at which a node looks for replaced bytes in its free space that no leader asked it to overwrite. */
@@ -673,6 +677,7 @@ function relation(holds: boolean, name: string): void {
 
 relation(limits.headBytes < limits.parserHeadBytes, 'headBytes < parserHeadBytes');
 relation(limits.leaseSDefault * 1_000 < limits.leaderWaitMs, 'a change waits for longer than the default lease');
+relation(limits.linkSilentMs < limits.copyAnswerMs, 'a joining node that hangs makes the call of another one time out');
 relation(limits.appliedWaitMs < limits.forwardGraceMs, 'an earlier leader may wait for the other nodes and answer');
 relation(limits.batchEventsMax <= limits.turnEvents, 'a batch fits in one turn');
 relation(limits.turnEvents <= limits.mailboxEvents, 'a turn fits in the mailbox');

@@ -10,6 +10,11 @@ export class LateGroup implements MemberGroup {
   #site: LocalGroup | null = null;
   #waiting: { readonly seq: number; readonly done: () => void }[] = [];
 
+  /** The recovered group; null before. */
+  get site(): LocalGroup | null {
+    return this.#site;
+  }
+
   bind(site: LocalGroup): void {
     this.#site = site;
   }

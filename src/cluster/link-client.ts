@@ -68,8 +68,13 @@ export class LinkClient {
   async bytes(call: LinkCall): Promise<Buffer> {
     const { response, endWatch } = await this.#open(call);
     const chunks: Buffer[] = [];
+    let length = 0;
     try {
-      for await (const chunk of response as AsyncIterable<Buffer>) chunks.push(chunk);
+      for await (const chunk of response as AsyncIterable<Buffer>) {
+        length += chunk.length;
+        if (length > limits.linkAnswerBytes) throw new Error(`more than ${limits.linkAnswerBytes} bytes`);
+        chunks.push(chunk);
+      }
     } catch (error) {
       throw new LinkError(`${call.url}: ${messageOf(error)}`, false, { cause: error });
     } finally {

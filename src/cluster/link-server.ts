@@ -21,7 +21,7 @@ export interface LinkRequest {
 /** Resolves to the body of the answer: bytes, which are sent as they are, or a value, which is sent as JSON. */
 export type LinkHandler = (request: LinkRequest) => Promise<object>;
 
-/** The path is unknown, or the parameters are invalid. */
+/** The path is unknown, the parameters are invalid, or the node has not what they name. The answer is 404. */
 export class LinkRefusedError extends Error {
   override readonly name = 'LinkRefusedError';
 }

@@ -3,6 +3,7 @@
  * lead, and makes it follow again. These steps run one at a time.
  */
 import type { GroupLoop } from '../group/actor/loop.js';
+import type { GroupPool } from '../group/ports/pool.js';
 import type { Fence, Slot } from '../group/ports/shared-log.js';
 import { DivergedError } from '../group/ports/storage-errors.js';
 import type { MemberGroup } from './member-deps.js';
@@ -56,6 +57,10 @@ export class LocalGroup implements MemberGroup {
   get durableSeq(): number {
     const { storingFrom } = this.#deps.log;
     return storingFrom === null ? this.appliedSeq : Math.min(this.appliedSeq, storingFrom - 1);
+  }
+
+  get pool(): GroupPool {
+    return this.#deps.loop().pool;
   }
 
   get snapshotSeq(): number {

@@ -208,7 +208,7 @@ async function openNode(start: Start, parts: Parts): Promise<RunningNode> {
   closers.add(async () => current.loop.endSoon(limits.shutdownAnswersMs));
   check.start();
   if (cluster !== null) {
-    cluster.start(clusterSite, pool);
+    cluster.start(clusterSite);
     // Closed first: another node takes over while this one still answers.
     closers.add(() => cluster.beginClose());
   }

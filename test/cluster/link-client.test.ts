@@ -4,7 +4,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { LinkClient, LinkError } from '../../src/cluster/link-client.js';
-import { LinkServer } from '../../src/cluster/link-server.js';
+import { type LinkHandler, LinkServer } from '../../src/cluster/link-server.js';
 import { limits } from '../../src/limits.js';
 import { until } from '../support/until.js';
 
@@ -27,7 +27,7 @@ async function serverThat(does: (socket: Socket) => void): Promise<string> {
 }
 
 /** A node that answers with `handle`. It reads only the authority from the head of the tunnel. */
-function nodeWith(handle: () => Promise<object>): (socket: Socket) => void {
+function nodeWith(handle: LinkHandler): (socket: Socket) => void {
   const link = new LinkServer(secret, 'g', handle, () => undefined);
   return (socket) => {
     socket.once('data', (chunk: Buffer) => {
@@ -145,6 +145,24 @@ test('a call resolves to the answer of a node with the same secret', async () =>
   const link = new LinkClient(secret, 'g');
   const url = await nodeThat(async () => ({ role: 'follower' }));
   assert.equal(await link.call(call(url)), { role: 'follower' });
+  link.close();
+});
+
+test('a handler learns that its answer is sent, or that its caller is gone', async () => {
+  const link = new LinkClient(secret, 'g');
+  const sent: Promise<void>[] = [];
+  let answers = true;
+  const url = await serverThat(
+    nodeWith(({ sent: one }) => {
+      sent.push(one);
+      return answers ? Promise.resolve({}) : new Promise(() => undefined);
+    }),
+  );
+  await link.call(call(url));
+  await sent[0];
+  answers = false;
+  await failureOf(link.call(call(url, 50)));
+  await sent[1];
   link.close();
 });
 

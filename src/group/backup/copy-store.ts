@@ -15,8 +15,10 @@ import { RewrittenBatches } from '../recovery/rewritten.js';
 export interface LogSource {
   /** Returns the number of the newest record. */
   lastSeq(): number | Promise<number>;
-  /** Returns batches as `LogReader.from` does. */
-  from(firstSeq: number, limit: number, maxBytes: number): StoredBatch[] | Promise<StoredBatch[]>;
+  /** Returns the next batches from record `firstSeq` on, of a size that one step can copy; none at the end. */
+  from(firstSeq: number): StoredBatch[] | Promise<StoredBatch[]>;
+  /** Returns the batch that starts at record `firstSeq` as it is now; undefined if there is none. */
+  at(firstSeq: number): StoredBatch | undefined | Promise<StoredBatch | undefined>;
 }
 
 /** Destination of a copy. Each call is one transaction. */
@@ -42,9 +44,18 @@ export type CopyProgress = (done: number, total: number) => void;
 /** How often the copy continues to the current end of the log. The second stretch is short. */
 const STRETCHES = 2;
 
+/** Returns the log of this machine as the source of a copy. */
+export function sourceOf(log: LogReader): LogSource {
+  return {
+    lastSeq: () => lastSeqOf(log),
+    from: (firstSeq) => log.from(firstSeq, limits.catchUpBatches, limits.catchUpBytes),
+    at: (firstSeq) => log.at(firstSeq),
+  };
+}
+
 /** Copies a log of this machine. Throws what `copyFrom` throws. */
 export function copyLog(log: LogReader, sink: LogSink, progress: CopyProgress): Promise<CopiedLog> {
-  return copyFrom({ lastSeq: () => lastSeqOf(log), from: (...range) => log.from(...range) }, sink, progress);
+  return copyFrom(sourceOf(log), sink, progress);
 }
 
 /** Copies the log. Throws `DamagedError` if the log is not intact, and whatever `source` and `progress` throw. */
@@ -80,7 +91,7 @@ class Copy {
 
   /** Copies the next batches, and again the batches that they state as rewritten. */
   async step(): Promise<void> {
-    const stored = await this.#source.from(this.lastSeq + 1, limits.catchUpBatches, limits.catchUpBytes);
+    const stored = await this.#source.from(this.lastSeq + 1);
     if (stored.length === 0) {
       this.#rewritten.mustBeAccountedFor();
       throw new DamagedError(`the log ends at record ${this.lastSeq}, before its newest batch`);
@@ -111,8 +122,7 @@ class Copy {
     let changed: StoredBatch[] = [];
     let bytes = 0;
     for (const firstSeq of this.#rewritten.batchesToReadAgain()) {
-      const [found] = await this.#source.from(firstSeq, 1, 1);
-      const stored = this.#rewritten.readAgain(firstSeq, found);
+      const stored = this.#rewritten.readAgain(firstSeq, await this.#source.at(firstSeq));
       changed.push(stored);
       bytes += stored.bytes.length;
       if (bytes < limits.catchUpBytes) continue;

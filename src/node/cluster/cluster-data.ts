@@ -12,6 +12,7 @@ import { refuseLiving } from '../../store/ownership/owner.js';
 import { verifyInChild } from '../../workers/verify/verify-runner.js';
 import type { Config } from '../config.js';
 import { openEtcdLog } from './cluster-folder.js';
+import { isIncomplete, removeUnfinished } from './copy-fetch.js';
 
 /** The folder was not moved, for the reason in the message. */
 export class MoveRefusedError extends Error {
@@ -67,6 +68,8 @@ export async function importData(config: Config, dir: string): Promise<Moved> {
 
 /** Turns the folder of a node of a cluster into one of a node without a cluster. The cluster is not changed. */
 export async function exportData(config: Config, dir: string): Promise<Moved> {
+  if (isIncomplete(dir))
+    throw new MoveRefusedError(`the data in ${dir} is being replaced: start its node first, or export another one`);
   const { lastSeq } = await verifiedFolder(dir);
   const mark = readMark(dir);
   if (mark === null) throw new MoveRefusedError(`${dir} belongs to no cluster`);
@@ -88,6 +91,7 @@ export async function exportData(config: Config, dir: string): Promise<Moved> {
   } finally {
     log.client.close();
   }
+  removeUnfinished(dir);
   rmSync(markFile(dir));
   return { cluster_id: mark.cluster_id, last_seq: lastSeq };
 }

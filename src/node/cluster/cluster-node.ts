@@ -19,7 +19,6 @@ import { ClusterOperator } from '../../cluster/operations.js';
 import { messageOf } from '../../errors.js';
 import type { GroupApi } from '../../group/api.js';
 import type { Clock } from '../../group/ports/clock.js';
-import type { GroupPool } from '../../group/ports/pool.js';
 import { type Fence, type NodeView, SharedLogUnavailableError } from '../../group/ports/shared-log.js';
 import { DiskFullError, OwnerLostError } from '../../group/ports/storage-errors.js';
 import { lastSeqOf } from '../../group/recovery/recovery.js';
@@ -37,7 +36,7 @@ import { RejoinError, StartEndedError, StartRefusedError } from '../startup.js';
 import { version } from '../version.js';
 import { type ClusterSettings, membersOf, openEtcdLog, settingsOf } from './cluster-folder.js';
 import { CopyDonor } from './copy-donor.js';
-import { fetchCopy, isJoining } from './copy-fetch.js';
+import { fetchCopy, isIncomplete, removeUnfinished } from './copy-fetch.js';
 import { LocalScrub } from './local-scrub.js';
 import { NodeLink } from './node-link.js';
 
@@ -71,8 +70,6 @@ export class ClusterNode {
   #writer: SharedLogWriter | null = null;
   /** Null while the group is being recovered. */
   #group: GroupApi | null = null;
-  /** Null until this node follows. */
-  #pool: GroupPool | null = null;
   readonly #scrub: LocalScrub;
   #closing: Promise<void> | null = null;
   /** True once this node has left for good. */
@@ -161,7 +158,7 @@ export class ClusterNode {
       link: this.#link,
       member: this.member,
       site: this.#site,
-      donor: new CopyDonor({ dir, durableSeq: () => this.#site.durableSeq, pool: () => this.#pool }),
+      donor: new CopyDonor({ dir, site: () => this.#site.site }),
       operations: this.#operations,
       group: () => this.#group,
       others: () => this.#others(),
@@ -184,9 +181,10 @@ export class ClusterNode {
    */
   async prepare(lastSeq: number | null): Promise<void> {
     const { log } = this.#ports;
+    removeUnfinished(this.#dir);
     const mark = readMark(this.#dir);
-    const isIncomplete = isJoining(this.#dir) || mark?.diverged === true;
-    const hasOwn = mark !== null && lastSeq !== null && lastSeq > 0 && !isIncomplete;
+    const mustFetch = isIncomplete(this.#dir) || mark?.diverged === true;
+    const hasOwn = mark !== null && lastSeq !== null && lastSeq > 0 && !mustFetch;
     const clusterId = await this.#clusterIdWithin(hasOwn ? limits.etcdOwnStartMs : limits.etcdStartMs, !hasOwn);
     if (clusterId === undefined) {
       // The node serves its state until that is stale, and continues once etcd answers.
@@ -195,8 +193,7 @@ export class ClusterNode {
       return;
     }
     this.#clusterId = clusterId;
-    const isEmpty = lastSeq === 0 && mark === null;
-    if (!isEmpty && mark === null) {
+    if (mark === null && lastSeq !== 0 && !mustFetch) {
       throw new StartRefusedError(
         `DATA_DIR: ${this.#dir} contains the data of a node without a cluster; import it with ptf import-data, or set an empty folder`,
       );
@@ -215,7 +212,7 @@ export class ClusterNode {
       );
     }
     const follows = lastSeq !== null && trimmed <= lastSeq && (slots[0]?.firstSeq ?? 0) <= lastSeq + 1;
-    if (follows && !isIncomplete) return;
+    if (follows && !mustFetch) return;
     if (this.#clusterId === null) throw new StartRefusedError(`the store in ${this.#dir} is damaged`);
     log.warn({ last_seq: lastSeq, trimmed_seq: trimmed }, 'this node joins and fetches a copy from another node');
     // The other nodes must see that this node joins, so that they retain the slots that it needs.
@@ -225,13 +222,11 @@ export class ClusterNode {
     }
     await this.member.report();
     const signal = this.#ports.ending ?? new AbortController().signal;
-    await fetchCopy({ dir: this.#dir, link: this.#link, nodes: () => this.#others(), log, signal }).catch(
-      (error: unknown) => {
-        this.#endIfAsked();
-        throw error;
-      },
-    );
-    await writeMark(this.#dir, { cluster_id: this.#clusterId, node_id: this.#settings.nodeId });
+    const copy = { dir: this.#dir, mark: { cluster_id: this.#clusterId, node_id: this.#settings.nodeId }, trimmed };
+    await fetchCopy({ ...copy, link: this.#link, nodes: () => this.#others(), log, signal }).catch((error: unknown) => {
+      this.#endIfAsked();
+      throw error;
+    });
   }
 
   /** Resolves to the id of the shared log; null if none exists; undefined if etcd is silent and not `isRequired`. */
@@ -362,8 +357,7 @@ export class ClusterNode {
   }
 
   /** Makes the recovered group follow the shared log. */
-  start(site: Omit<LocalGroupDeps, 'log' | 'roleChanged' | 'replaced'>, pool: GroupPool): void {
-    this.#pool = pool;
+  start(site: Omit<LocalGroupDeps, 'log' | 'roleChanged' | 'replaced'>): void {
     const writer = this.#writer!;
     const groupSite = new LocalGroup({
       ...site,

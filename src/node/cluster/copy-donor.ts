@@ -7,7 +7,7 @@ import { open } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LinkRefusedError } from '../../cluster/link-server.js';
 import { hasCode } from '../../errors.js';
-import type { GroupPool } from '../../group/ports/pool.js';
+import { type GroupPool, PoolBusyError } from '../../group/ports/pool.js';
 import { limits } from '../../limits.js';
 import { LmdbSnapshotStore, snapshotFileOf } from '../../store/snapshots/lmdb-snapshots.js';
 
@@ -19,12 +19,17 @@ export interface CopyOffer {
   readonly snapshots: readonly { readonly seq: number; readonly bytes: number }[];
 }
 
+/** The recovered group of a node. */
+export interface DonorGroup {
+  readonly durableSeq: number;
+  readonly pool: Pick<GroupPool, 'logPiece'>;
+}
+
 export interface DonorDeps {
   /** The data folder. */
   readonly dir: string;
-  readonly durableSeq: () => number;
   /** Null until the group is recovered. */
-  readonly pool: () => Pick<GroupPool, 'logPiece'> | null;
+  readonly site: () => DonorGroup | null;
 }
 
 export class CopyDonor {
@@ -43,11 +48,12 @@ export class CopyDonor {
   }
 
   offer(): CopyOffer {
+    const { durableSeq } = this.#site;
     const snapshots = this.#snapshots.list().flatMap((seq) => {
       const stat = statSync(snapshotFileOf(this.#deps.dir, seq), { throwIfNoEntry: false });
       return stat === undefined ? [] : [{ seq, bytes: stat.size }];
     });
-    return { last_seq: this.#deps.durableSeq(), snapshots };
+    return { last_seq: durableSeq, snapshots };
   }
 
   /**
@@ -56,9 +62,9 @@ export class CopyDonor {
    */
   logPiece(firstSeq: number, limit: number, sent: Promise<void>): Promise<Uint8Array> {
     return this.#piece(sent, async () => {
-      const pool = this.#deps.pool();
-      if (pool === null) throw new LinkRefusedError('the node is starting');
-      const piece = await pool.logPiece({ firstSeq, limit });
+      const piece = await this.#site.pool.logPiece({ firstSeq, limit }).catch((error: unknown) => {
+        throw error instanceof PoolBusyError ? new LinkRefusedError(error.message) : error;
+      });
       if (piece.length > this.#memory.length) return piece;
       // A socket must not read memory that another thread writes.
       this.#memory.set(piece);
@@ -79,6 +85,12 @@ export class CopyDonor {
         await file.close();
       }
     });
+  }
+
+  get #site(): DonorGroup {
+    const site = this.#deps.site();
+    if (site === null) throw new LinkRefusedError('the node is starting');
+    return site;
   }
 
   /** Makes one piece at a time, at the bounded rate. */

@@ -11,20 +11,27 @@ import type { Logger } from 'pino';
 import { type LinkClient, LinkError } from '../../cluster/link-client.js';
 import { countOf } from '../../core/records/batch.js';
 import { messageOf } from '../../errors.js';
-import { type CopiedLog, copyFrom, type LogSource } from '../../group/backup/copy-store.js';
+import type { CopiedLog, LogSource } from '../../group/backup/copy-store.js';
 import { batchesIn } from '../../group/backup/log-piece.js';
 import type { StoredBatch } from '../../group/ports/log.js';
 import { type NodeView, SharedLogUnavailableError } from '../../group/ports/shared-log.js';
 import { limits } from '../../limits.js';
 import { closeAndSync } from '../../store/backup/backup-folder.js';
-import { syncPath } from '../../store/files/durable-file.js';
-import { writeExpectedHead } from '../../store/log/expected-head.js';
-import { claimFolder, epochOf, passEpochOn } from '../../store/ownership/owner.js';
-import { snapshotFileOf } from '../../store/snapshots/lmdb-snapshots.js';
+import { type ClusterMark, writeMark } from '../../store/files/cluster-mark.js';
+import { replaceFile, syncPath } from '../../store/files/durable-file.js';
+import { refuseWithoutCommitSpace } from '../../store/files/full-disk.js';
+import { epochOf, passEpochOn } from '../../store/ownership/owner.js';
+import { LmdbSnapshotStore, snapshotFileOf } from '../../store/snapshots/lmdb-snapshots.js';
+import { copyIntoFolder, writeCopiedHead } from '../../workers/backup/copy-folder.js';
+import { verifyInChild } from '../../workers/verify/verify-runner.js';
 import type { CopyOffer } from './copy-donor.js';
 
 export interface FetchDeps {
   readonly dir: string;
+  /** Names the shared log of the copy. */
+  readonly mark: ClusterMark;
+  /** The newest record that etcd no longer has, and the copy must therefore have. */
+  readonly trimmed: number;
   readonly link: Pick<LinkClient, 'bytes'>;
   /** Returns the other live nodes. */
   readonly nodes: () => Promise<readonly NodeView[]>;
@@ -33,98 +40,113 @@ export interface FetchDeps {
   readonly signal: AbortSignal;
 }
 
-function stagingOf(dir: string): string {
-  return join(dir, '.joining');
+/** The copy while it is fetched. */
+const BUILDING = '.tmp-joining';
+/** A file that exists while the copy replaces the old data. */
+const PLACING = '.joining';
+
+/** True if the replacement of the data was interrupted, so that the folder has parts of both. */
+export function isIncomplete(dir: string): boolean {
+  return existsSync(join(dir, PLACING));
 }
 
-/** True if a copy of another node's data was begun, so that the folder's own may be incomplete. */
-export function isJoining(dir: string): boolean {
-  return existsSync(stagingOf(dir));
+/** Removes what an interrupted fetch left: no erasure would reach it. */
+export function removeUnfinished(dir: string): void {
+  rmSync(join(dir, BUILDING), { recursive: true, force: true });
 }
 
 /** Fetches a copy and replaces the data in the folder with it. Repeats this until it succeeds. */
 export async function fetchCopy(deps: FetchDeps): Promise<void> {
   const { dir, log, signal } = deps;
+  const building = join(dir, BUILDING);
   const donors = new Donors(deps);
   for (;;) {
     try {
       const startedAt = performance.now();
-      const { lastSeq } = await fetchInto(stagingOf(dir), donors, deps);
+      removeUnfinished(dir);
+      mkdirSync(building, { mode: 0o700 });
+      const { lastSeq } = await fetchInto(building, donors, deps);
       await place(dir);
       log.info({ last_seq: lastSeq, ms: Math.round(performance.now() - startedAt) }, 'this node fetched a copy');
       return;
     } catch (error) {
+      removeUnfinished(dir);
       signal.throwIfAborted();
       await donors.failed(error);
     }
   }
 }
 
-async function fetchInto(staging: string, donors: Donors, { dir, log, signal }: FetchDeps): Promise<CopiedLog> {
-  rmSync(staging, { recursive: true, force: true });
-  mkdirSync(staging, { mode: 0o700 });
+async function fetchInto(building: string, donors: Donors, { dir, mark, signal }: FetchDeps): Promise<CopiedLog> {
   // The next owner of the folder must have a later epoch than the one that the copy's log has.
-  await passEpochOn(staging, epochOf(dir));
-  const copied = await fetchLog(staging, donors, signal);
-  await writeExpectedHead(staging, { ...copied, chain: Buffer.from(copied.chain).toString('hex') });
-  await fetchSnapshot(staging, donors, copied).catch((error: unknown) => {
+  await passEpochOn(building, epochOf(dir));
+  const source = new RemoteLog(donors, signal);
+  const goOn = () => {
     signal.throwIfAborted();
-    log.warn({ fault: messageOf(error) }, 'no snapshot could be fetched, so the start will read the whole log');
-  });
-  await closeAndSync(staging);
+    refuseWithoutCommitSpace(building);
+  };
+  goOn();
+  const copied = await copyIntoFolder(building, source, goOn).finally(() => source.close());
+  await writeCopiedHead(building, copied);
+  await fetchSnapshot(building, donors, { copied, goOn, signal });
+  await writeMark(building, mark);
+  await closeAndSync(building);
   return copied;
 }
 
-async function fetchLog(staging: string, donors: Donors, signal: AbortSignal): Promise<CopiedLog> {
-  const writer = await claimFolder(staging);
-  const source = new RemoteLog(donors, signal);
-  let isRewritten = false;
-  const sink = {
-    add: (batches: readonly StoredBatch[]) => writer.appendAll(batches),
-    replace(batches: readonly StoredBatch[]) {
-      isRewritten = true;
-      return writer.append(null, batches);
-    },
-  };
-  try {
-    const copied = await copyFrom(source, sink, () => signal.throwIfAborted());
-    // The replaced bytes must not stay in the free space of the copy.
-    if (isRewritten) await writer.scrub(signal);
-    return copied;
-  } finally {
-    source.close();
-    await writer.close();
-    rmSync(join(staging, 'heartbeat'), { force: true });
+interface SnapshotFetch {
+  /** The log that the snapshot must fit. */
+  readonly copied: CopiedLog;
+  /** Throws if the fetch must end. */
+  readonly goOn: () => void;
+  readonly signal: AbortSignal;
+}
+
+/** Fetches a snapshot. It is optional: without it the start reads the whole log. */
+async function fetchSnapshot(building: string, donors: Donors, fetch: SnapshotFetch): Promise<void> {
+  for (let tries = 0; tries < limits.copySnapshotTries; tries++) {
+    const donor = donors.current();
+    try {
+      if (!(await fetchSnapshotFrom(await donor, building, donors, fetch))) return;
+      // In a process of its own, because a damaged file may end the process that reads it.
+      const { snapshots, faults } = await verifyInChild(building, 'start', undefined, fetch.signal);
+      if (faults.length === 0 && snapshots.some(({ ok }) => ok)) return;
+      throw new Error(`the snapshot is damaged: ${snapshots[0]?.fault ?? faults.join('; ')}`);
+    } catch (error) {
+      for (const seq of new LmdbSnapshotStore(building).list())
+        rmSync(dirname(snapshotFileOf(building, seq)), { recursive: true, force: true });
+      fetch.goOn();
+      await donors.failed(error, donor);
+    }
   }
 }
 
-/**
- * Fetches the file of the newest snapshot that fits the log. A snapshot is optional, and it is checked when it is
- * loaded.
- */
-async function fetchSnapshot(staging: string, donors: Donors, { lastSeq, erasedSeq }: CopiedLog): Promise<void> {
-  const url = await donors.current();
+/** Fetches the newest snapshot of a node that fits the log. Resolves to false if there is none. */
+async function fetchSnapshotFrom(
+  url: string,
+  building: string,
+  donors: Donors,
+  { copied: { lastSeq, erasedSeq }, goOn }: SnapshotFetch,
+): Promise<boolean> {
   const { snapshots } = await donors.offerOf(url);
   const snapshot = snapshots.find(({ seq }) => seq <= lastSeq && seq >= erasedSeq);
-  if (snapshot === undefined) return;
-  const path = snapshotFileOf(staging, snapshot.seq);
+  if (snapshot === undefined) return false;
+  const { seq, bytes } = snapshot;
+  const path = snapshotFileOf(building, seq);
   mkdirSync(dirname(path), { mode: 0o700 });
+  const file = await open(path, 'wx', 0o600);
   try {
-    const file = await open(path, 'wx', 0o600);
-    try {
-      for (let at = 0; at < snapshot.bytes; ) {
-        const piece = await donors.bytesOf(url, `/copy-snapshot?seq=${snapshot.seq}&from=${at}`);
-        if (piece.length === 0) throw new Error(`snapshot ${snapshot.seq} ends after ${at} bytes`);
-        await file.write(piece);
-        at += piece.length;
-      }
-    } finally {
-      await file.close();
+    for (let at = 0; at < bytes; ) {
+      goOn();
+      const piece = await donors.bytesOf(url, `/copy-snapshot?seq=${seq}&from=${at}`);
+      if (piece.length === 0) throw new Error(`snapshot ${seq} ends after ${at} bytes`);
+      await file.writeFile(piece);
+      at += piece.length;
     }
-  } catch (error) {
-    rmSync(dirname(path), { recursive: true, force: true });
-    throw error;
+  } finally {
+    await file.close();
   }
+  return true;
 }
 
 /** The log of the other nodes. Fetches the next piece while the caller handles the last one. */
@@ -140,23 +162,28 @@ class RemoteLog implements LogSource {
   }
 
   async lastSeq(): Promise<number> {
-    return (await this.#donors.ask((url) => this.#donors.offerOf(url), this.#signal)).last_seq;
+    const { last_seq } = await this.#donors.ask((url) => this.#donors.offerOf(url), this.#signal);
+    this.#donors.mustReach(last_seq);
+    return last_seq;
   }
 
-  async from(firstSeq: number, limit: number): Promise<StoredBatch[]> {
-    if (limit === 1) return this.#fetch(firstSeq, limit);
+  async from(firstSeq: number): Promise<StoredBatch[]> {
     const ahead = this.#ahead?.firstSeq === firstSeq ? await this.#ahead.piece : [];
     // An empty piece was fetched at the end of the log, which may have grown since.
-    const batches = ahead.length > 0 ? ahead : await this.#fetch(firstSeq, limit);
+    const batches = ahead.length > 0 ? ahead : await this.#fetch(firstSeq, limits.catchUpBatches);
     const last = batches.at(-1);
     if (last !== undefined) {
       const next = last.firstSeq + countOf(last.bytes);
-      const piece = this.#fetch(next, limit);
+      const piece = this.#fetch(next, limits.catchUpBatches);
       // The next call reports the error.
       piece.catch(() => undefined);
       this.#ahead = { firstSeq: next, piece };
     }
     return batches;
+  }
+
+  async at(firstSeq: number): Promise<StoredBatch | undefined> {
+    return (await this.#fetch(firstSeq, 1))[0];
   }
 
   /** Aborts the calls that are still running. */
@@ -173,35 +200,53 @@ class RemoteLog implements LogSource {
 /** Asks the node that answered last, and another one after a failure. */
 class Donors {
   readonly #deps: FetchDeps;
-  #url: string | null = null;
-  /** Number of failures, which selects the next node. */
+  /** The address of the node to ask; null before the choice. */
+  #chosen: Promise<string> | null = null;
+  /** Number of nodes that failed, which selects the next one. */
   #failures = 0;
+  /** The newest record that a node must have. */
+  #seqMin: number;
 
   constructor(deps: FetchDeps) {
     this.#deps = deps;
+    this.#seqMin = deps.trimmed;
+  }
+
+  /** Asks only nodes that have record `seq` from now on, because a part of the copy may depend on it. */
+  mustReach(seq: number): void {
+    this.#seqMin = Math.max(this.#seqMin, seq);
   }
 
   /** Resolves to the address of the node to ask. */
-  async current(): Promise<string> {
-    if (this.#url !== null) return this.#url;
+  current(): Promise<string> {
+    if (this.#chosen !== null) return this.#chosen;
+    const chosen = this.#choose();
+    this.#chosen = chosen;
+    chosen.catch(() => this.#turnFrom(chosen));
+    return chosen;
+  }
+
+  async #choose(): Promise<string> {
     const nodes = (await this.#deps.nodes()).filter(({ role }) => role === 'leader' || role === 'follower');
     // Followers come first, because the leader has more work.
     nodes.sort((a, b) => Number(a.role === 'leader') - Number(b.role === 'leader'));
     const node = nodes[this.#failures % Math.max(1, nodes.length)];
     if (node === undefined) throw new LinkError('no other node can send a copy', true);
-    this.#url = node.url;
-    return node.url;
+    const { last_seq } = await this.offerOf(node.url);
+    if (last_seq >= this.#seqMin) return node.url;
+    throw new LinkError(`${node.url}: its log ends at record ${last_seq}, before record ${this.#seqMin}`, false);
   }
 
   /** Asks one node after the other until one answers, or `signal` aborts. */
   async ask<T>(call: (url: string) => Promise<T>, signal: AbortSignal): Promise<T> {
     for (;;) {
+      const donor = this.current();
       try {
-        return await call(await this.current());
+        return await call(await donor);
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof LinkError || error instanceof SharedLogUnavailableError)) throw error;
-        await this.failed(error, signal);
+        await this.failed(error, donor, signal);
       }
     }
   }
@@ -214,24 +259,33 @@ class Donors {
     return this.#deps.link.bytes({ url, method: 'GET', path, timeoutMs: limits.copyAnswerMs, signal });
   }
 
-  /** Reports a failure, and turns to another node after a pause. */
-  async failed(error: unknown, signal = this.#deps.signal): Promise<void> {
-    this.#deps.log.warn({ from: this.#url, fault: messageOf(error) }, 'no copy could be fetched yet');
-    this.#url = null;
-    this.#failures += 1;
+  /** Reports that a node failed, the present one by default, and turns to another one. Resolves after a pause. */
+  async failed(error: unknown, donor = this.#chosen, signal = this.#deps.signal): Promise<void> {
+    const from = await donor?.catch(() => undefined);
+    this.#turnFrom(donor);
+    this.#deps.log.warn({ from, fault: messageOf(error) }, 'a node could not send its data');
     await delay(limits.joinRetryMs, undefined, { signal });
+  }
+
+  /** Does nothing if the next node is chosen already. */
+  #turnFrom(donor: Promise<string> | null): void {
+    if (donor === null || this.#chosen !== donor) return;
+    this.#chosen = null;
+    this.#failures += 1;
   }
 }
 
-/** Replaces log and snapshots with the fetched ones. The folder is incomplete while it contains `.joining`. */
+/** Replaces log and snapshots with the fetched ones. */
 async function place(dir: string): Promise<void> {
-  const staging = stagingOf(dir);
+  const building = join(dir, BUILDING);
+  await replaceFile(join(dir, PLACING), '', { sync: true });
   for (const name of readdirSync(dir)) {
     const isOld = /^(?:log|head\.json|scrub-due|(?:\.[a-z-]+-)?snapshot-\d+)$/.test(name);
     if (isOld) rmSync(join(dir, name), { recursive: true, force: true });
   }
-  for (const name of readdirSync(staging)) renameSync(join(staging, name), join(dir, name));
+  for (const name of readdirSync(building)) renameSync(join(building, name), join(dir, name));
   await syncPath(dir);
-  rmSync(staging, { recursive: true, force: true });
+  rmSync(building, { recursive: true, force: true });
+  rmSync(join(dir, PLACING));
   await syncPath(dir);
 }

@@ -2,17 +2,15 @@
  * Provides the parts that backups and restores share: progress, cancellation, the check of the written store, and error
  * codes.
  */
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { hasCode, messageOf } from '../../errors.js';
 import type { VerifyReport } from '../../group/api.js';
 import type { CopyCode, CopyRefusal, CopyStatus } from '../../group/backup/backup-tasks.js';
 import { ForeignLogError } from '../../group/backup/restore-store.js';
 import { DamagedError } from '../../group/ports/storage-errors.js';
 import { NotEmptyError } from '../../store/backup/backup-folder.js';
-import { writeExpectedHead } from '../../store/log/expected-head.js';
 import { FolderOwnedError } from '../../store/ownership/owner.js';
 import { verifyInChild } from '../verify/verify-runner.js';
+import { writeCopiedHead } from './copy-folder.js';
 
 export interface CopyContext {
   nonce(bytes: number): Uint8Array;
@@ -50,13 +48,7 @@ export async function verifyWritten(
   head: { readonly lastSeq: number; readonly chain: Uint8Array },
   context: CopyContext,
 ): Promise<VerifyReport> {
-  // The copied heartbeat dates from the time of the backup.
-  rmSync(join(store, 'heartbeat'), { force: true });
-  await writeExpectedHead(
-    store,
-    { lastSeq: head.lastSeq, chain: Buffer.from(head.chain).toString('hex') },
-    { sync: true },
-  );
+  await writeCopiedHead(store, head);
   const report = await verifyInChild(store, 'full', (done, total) =>
     context.stands({ phase: 'verifying', done, total }),
   );

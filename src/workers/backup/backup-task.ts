@@ -1,16 +1,16 @@
 /** Makes a backup of a data folder, with or without a running node. It only reads the folder, in short transactions. */
 import type { BackupManifest, BackupTask } from '../../group/backup/backup-tasks.js';
-import { type CopiedLog, copyLog, type LogSink } from '../../group/backup/copy-store.js';
-import type { LogReader } from '../../group/ports/log.js';
+import { type CopiedLog, sourceOf } from '../../group/backup/copy-store.js';
 import type { SnapshotStore } from '../../group/ports/snapshots.js';
 import { DamagedError } from '../../group/ports/storage-errors.js';
 import { formationOf } from '../../group/recovery/recovery.js';
 import { BACKUP_FORMAT, copySmallFiles, NewBackup } from '../../store/backup/backup-folder.js';
 import { dataFileOf, isThere } from '../../store/files/lmdb-file.js';
 import { type LmdbLogReader, logFolderOf, openLogReader } from '../../store/log/lmdb-log.js';
-import { claimFolder, epochOf, passEpochOn } from '../../store/ownership/owner.js';
+import { epochOf, passEpochOn } from '../../store/ownership/owner.js';
 import { LmdbSnapshotStore } from '../../store/snapshots/lmdb-snapshots.js';
 import { backingUp, type CopyContext, CopyError, refuseIfCancelled, verifyWritten } from './backup-context.js';
+import { copyIntoFolder } from './copy-folder.js';
 
 export async function backUp({ dataDir, dir, version }: BackupTask, context: CopyContext): Promise<BackupManifest> {
   if (!isThere(dataFileOf(logFolderOf(dataDir)))) throw new CopyError('no_store', `${dataDir} has no store`);
@@ -20,7 +20,7 @@ export async function backUp({ dataDir, dir, version }: BackupTask, context: Cop
     source = openLogReader(dataDir);
     const { group_id, environment } = formationOf(source);
     await passEpochOn(backup.store, epochOf(dataDir));
-    const copied = await copyTo(backup.store, source, context);
+    const copied = await copyIntoFolder(backup.store, sourceOf(source), backingUp(context));
     const files = copySmallFiles(dataDir, backup.store);
     await copySnapshot(new LmdbSnapshotStore(dataDir), new LmdbSnapshotStore(backup.store), copied);
     refuseIfCancelled(context);
@@ -46,26 +46,6 @@ export async function backUp({ dataDir, dir, version }: BackupTask, context: Cop
     throw error;
   } finally {
     await source?.close();
-  }
-}
-
-async function copyTo(store: string, source: LogReader, context: CopyContext): Promise<CopiedLog> {
-  const writer = await claimFolder(store);
-  try {
-    let isRewritten = false;
-    const sink: LogSink = {
-      add: (batches) => writer.appendAll(batches),
-      replace(batches) {
-        isRewritten = true;
-        return writer.append(null, batches);
-      },
-    };
-    const copied = await copyLog(source, sink, backingUp(context));
-    // An erasure during the backup removed bytes from the log. They must not stay in the free space of the backup.
-    if (isRewritten) await writer.scrub();
-    return copied;
-  } finally {
-    await writer.close();
   }
 }
 

@@ -169,7 +169,7 @@ export class PiscinaPool implements GroupPool {
   }
 
   async logPiece(query: LogPieceQuery): Promise<Uint8Array> {
-    const piece = await this.#read<number | Uint8Array>('public', 'logPiece', query);
+    const piece = await this.#read<number | Uint8Array>('own', 'logPiece', query);
     return typeof piece === 'number' ? this.#piece.subarray(0, piece) : piece;
   }
 

@@ -7,8 +7,8 @@ import { PoolBusyError } from '../../group/ports/pool.js';
 import { limits } from '../../limits.js';
 
 /**
- * Classes in the order of their turns: single records (a withdrawal, the audit), listings with a key, public listings
- * and the log for a joining node.
+ * Classes in the order of their turns: single records (a withdrawal, the audit), listings with a key and the log for a
+ * joining node, public listings.
  */
 export type ReadClass = 'records' | 'own' | 'public';
 

@@ -1,4 +1,6 @@
 /** The moves of a data folder that are refused before etcd is called. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { exportData, importData, MoveRefusedError } from '../../../src/node/cluster/cluster-data.js';
@@ -28,6 +30,8 @@ test('a folder of another history is neither exported unawares nor imported, and
     assert.match(String(refused), /another history .* export the folder of another node/);
     assert.match(String(await rejection(importData(config, dir))), 'already belongs to a cluster');
     assert.equal(readMark(dir), diverged);
+    writeFileSync(join(dir, '.joining'), '');
+    assert.match(String(await rejection(exportData(config, dir))), 'is being replaced: start its node first');
   } finally {
     removeFolder(dir);
   }

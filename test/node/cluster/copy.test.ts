@@ -1,5 +1,5 @@
 /** A node without data fetches log and snapshot from the others, which go on meanwhile, fail, or send damage. */
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { test } from 'uvu';
@@ -9,15 +9,18 @@ import { LinkRefusedError } from '../../../src/cluster/link-server.js';
 import { SNAPSHOT_VERSION, snapshotBlocks } from '../../../src/core/snapshot/snapshot.js';
 import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
 import { writePiece } from '../../../src/group/backup/log-piece.js';
+import { type LogPieceQuery, PoolBusyError } from '../../../src/group/ports/pool.js';
 import type { NodeView } from '../../../src/group/ports/shared-log.js';
 import { batchFrom, lastSeqOf, recover } from '../../../src/group/recovery/recovery.js';
 import { limits } from '../../../src/limits.js';
 import { CopyDonor } from '../../../src/node/cluster/copy-donor.js';
-import { fetchCopy, isJoining } from '../../../src/node/cluster/copy-fetch.js';
+import { fetchCopy, isIncomplete } from '../../../src/node/cluster/copy-fetch.js';
+import { readMark } from '../../../src/store/files/cluster-mark.js';
 import { readExpectedHead } from '../../../src/store/log/expected-head.js';
 import { openLogReader } from '../../../src/store/log/lmdb-log.js';
 import { claimFolder, ownFolder } from '../../../src/store/ownership/owner.js';
-import { LmdbSnapshotStore } from '../../../src/store/snapshots/lmdb-snapshots.js';
+import { LmdbSnapshotStore, snapshotFileOf } from '../../../src/store/snapshots/lmdb-snapshots.js';
+import { rejection } from '../../contracts/log.js';
 import { inPieces, Life } from '../../group/life.js';
 import { salt, subjectOf } from '../../support/given.js';
 import { temporaryFolder } from '../../support/process.js';
@@ -56,19 +59,21 @@ class Node {
   readonly dir = folder();
   readonly asked: string[] = [];
   before: (path: string) => unknown = () => undefined;
+  /** Number of records that its files do not have yet. */
+  lag = 0;
   readonly #donor: CopyDonor;
 
   constructor({ machine }: Life) {
     const memory = Buffer.alloc(limits.copyPieceBytes);
+    const pool = {
+      logPiece: async ({ firstSeq, limit }: LogPieceQuery) => {
+        const length = writePiece(inPieces(machine.log, 4), firstSeq, limit, memory);
+        return memory.subarray(0, length as number);
+      },
+    };
     this.#donor = new CopyDonor({
       dir: this.dir,
-      durableSeq: () => machine.actor.durableSeq,
-      pool: () => ({
-        logPiece: async ({ firstSeq, limit }) => {
-          const length = writePiece(inPieces(machine.log, 4), firstSeq, limit, memory);
-          return memory.subarray(0, length as number);
-        },
-      }),
+      site: () => ({ pool, durableSeq: machine.actor.durableSeq - this.lag }),
     });
   }
 
@@ -119,12 +124,15 @@ function fetchInto(dir: string, nodes: readonly Node[], warnings: string[] = [],
   };
   const views = nodes.map((_, i) => ({ url: String(i), role: i === 0 ? 'leader' : 'follower' }) as NodeView);
   const log = pino({}, { write: (line: string) => void warnings.push(line) });
-  return fetchCopy({ dir, link, nodes: async () => views, log, signal: ending.signal });
+  const mark = { cluster_id: 'the group', node_id: 'joining' };
+  return fetchCopy({ dir, mark, trimmed: 5, link, nodes: async () => views, log, signal: ending.signal });
 }
 
 /** Asserts that the folder holds an intact copy, and returns the digest of its state. */
 async function digestOf(dir: string): Promise<string> {
-  assert.not.ok(isJoining(dir));
+  assert.not.ok(isIncomplete(dir));
+  assert.not.ok(readdirSync(dir).includes('.tmp-joining'));
+  assert.is(readMark(dir)?.node_id, 'joining');
   const log = openLogReader(dir);
   try {
     const snapshots = new LmdbSnapshotStore(dir);
@@ -179,7 +187,7 @@ test('what is written and erased during a copy is in it, and the erased bytes ar
   assert.ok(bytes.includes(subjectOf('player 0')));
 });
 
-test('what is written after the last piece was sent is in the copy, up to the time at which it is asked for', async () => {
+test('what is written after the last piece was sent is in the copy', async () => {
   const life = await lifeOf(8);
   const node = new Node(life);
   let offers = 0;
@@ -228,22 +236,99 @@ test('a damaged piece, or one of another history, begins the copy anew from anot
   assert.is(await digestOf(dir), stateDigest(life.machine.actor.state));
 });
 
-test('a copy is complete without a snapshot that its node removes meanwhile', async () => {
+test('two calls that fail at once count as one failure of their node', async () => {
+  const life = await lifeOf(40);
+  const [leader, one, two] = [new Node(life), new Node(life), new Node(life)];
+  let isErased = false;
+  let fail = (_error: Error) => {};
+  const failing = new Promise((_resolve, reject) => {
+    fail = reject;
+  });
+  failing.catch(() => undefined);
+  one.before = async (path) => {
+    const from = Number(new URL(path, 'http://node').searchParams.get('from'));
+    if (!isErased && from > 10) {
+      isErased = true;
+      await life.act({ type: 'erase', player: 'player 1' });
+    }
+    // A batch is read again while the piece ahead, at the end of the log, is on its way.
+    if (path.endsWith('batches=1')) fail(new Error('the node is gone'));
+    if (path.endsWith('batches=1') || from > life.machine.actor.durableSeq) await failing;
+  };
+  const dir = folder();
+  const warnings: string[] = [];
+  await fetchInto(dir, [leader, one, two], warnings);
+  assert.is(warnings.filter((line) => line.includes('the node is gone')).length, 2);
+  assert.not.ok(leader.asked.some((path) => path.startsWith('/copy-log')));
+  assert.is(await digestOf(dir), stateDigest(life.machine.actor.state));
+});
+
+test('a node that lacks records, or is starting, is not asked for its log', async () => {
+  const life = await lifeOf(40);
+  const [leader, starting, late] = [new Node(life), new Node(life), new Node(life)];
+  starting.before = () => {
+    throw new LinkRefusedError('the node is starting');
+  };
+  late.lag = life.machine.actor.durableSeq - 4;
+  const dir = folder();
+  const warnings: string[] = [];
+  await fetchInto(dir, [leader, starting, late], warnings);
+  assert.match(warnings.join(''), 'its log ends at record 4, before record 5');
+  assert.not.ok(late.asked.some((path) => path.startsWith('/copy-log')));
+  assert.is(await digestOf(dir), stateDigest(life.machine.actor.state));
+});
+
+test('a node that has less than the copy already has does not continue it', async () => {
+  const life = await lifeOf(40);
+  const [leader, one, late] = [new Node(life), new Node(life), new Node(life)];
+  let pieces = 0;
+  one.before = (path) => {
+    if (path.startsWith('/copy-log') && ++pieces > 3) throw new Error('the node is gone');
+  };
+  late.lag = 5;
+  const dir = folder();
+  const warnings: string[] = [];
+  await fetchInto(dir, [leader, one, late], warnings);
+  assert.not.ok(late.asked.some((path) => path.startsWith('/copy-log')));
+  assert.ok(leader.asked.some((path) => path.startsWith('/copy-log')));
+  assert.is(await digestOf(dir), stateDigest(life.machine.actor.state));
+});
+
+test('a snapshot is fetched from the next node if its node removes it meanwhile', async () => {
   const life = await lifeOf(20);
-  const node = new Node(life);
-  await snapshotOf(life, node.dir);
-  node.before = (path) => {
+  const [leader, one, two] = [new Node(life), new Node(life), new Node(life)];
+  for (const node of [one, two]) await snapshotOf(life, node.dir);
+  one.before = (path) => {
     if (path.startsWith('/copy-snapshot')) throw new LinkRefusedError('there is no such snapshot any more');
   };
-  const warnings: string[] = [];
   const dir = folder();
-  await fetchInto(dir, [node], warnings);
-  assert.match(warnings[0]!, 'the start will read the whole log');
+  await fetchInto(dir, [leader, one, two]);
+  assert.ok(two.asked.some((path) => path.startsWith('/copy-snapshot')));
+  assert.equal(new LmdbSnapshotStore(dir).list(), new LmdbSnapshotStore(two.dir).list());
+  assert.is(await digestOf(dir), stateDigest(life.machine.actor.state));
+});
+
+test('a damaged snapshot is not taken, and the copy is complete without one', async () => {
+  const life = await lifeOf(20);
+  const nodes = [new Node(life), new Node(life)];
+  for (const { dir } of nodes) {
+    await snapshotOf(life, dir);
+    const file = snapshotFileOf(dir, life.machine.actor.durableSeq);
+    const bytes = readFileSync(file);
+    // LMDB may hold earlier versions of the page, too.
+    for (let at = bytes.indexOf('"lastSeq"'); at !== -1; at = bytes.indexOf('"lastSeq"', at)) bytes[at + 1]! ^= 1;
+    writeFileSync(file, bytes);
+  }
+  const dir = folder();
+  const lines: string[] = [];
+  await fetchInto(dir, nodes, lines);
+  assert.match(lines[0]!, 'the snapshot is damaged');
+  assert.is(lines.length, limits.copySnapshotTries + 1);
   assert.equal(new LmdbSnapshotStore(dir).list(), []);
   assert.is(await digestOf(dir), stateDigest(life.machine.actor.state));
 });
 
-test('an aborted copy leaves the folder marked as incomplete', async () => {
+test('an aborted copy leaves the folder as it was', async () => {
   const life = await lifeOf(20);
   const node = new Node(life);
   const ending = new AbortController();
@@ -253,19 +338,68 @@ test('an aborted copy leaves the folder marked as incomplete', async () => {
     throw new Error('the call was aborted');
   };
   const dir = folder();
+  await (await claimFolder(dir)).close();
+  const before = readdirSync(dir).sort();
   const error = await fetchInto(dir, [node], [], ending).catch((reason: unknown) => reason);
   assert.is((error as Error).name, 'AbortError');
-  assert.ok(isJoining(dir));
-  assert.not.ok(readdirSync(dir).includes('log'));
+  assert.equal(readdirSync(dir).sort(), before);
+  assert.not.ok(isIncomplete(dir));
 });
 
-test('a node that starts, or has removed a snapshot, refuses to send it', async () => {
-  const donor = new CopyDonor({ dir: folder(), durableSeq: () => 0, pool: () => null });
-  assert.equal(donor.offer(), { last_seq: 0, snapshots: [] });
-  const sent = Promise.resolve();
-  for (const asked of [donor.logPiece(1, 10, sent), donor.snapshotPiece(7, 0, sent)]) {
-    assert.instance(await asked.catch((reason: unknown) => reason), LinkRefusedError);
+test('a copy replaces what an interrupted replacement left', async () => {
+  const life = await lifeOf(20);
+  const dir = folder();
+  for (const name of ['log', 'snapshot-0000000000000007', '.old-snapshot-0000000000000003', '.tmp-joining']) {
+    mkdirSync(join(dir, name));
+    writeFileSync(join(dir, name, 'data.mdb'), 'a part');
   }
+  writeFileSync(join(dir, '.joining'), '');
+  assert.ok(isIncomplete(dir));
+  await fetchInto(dir, [new Node(life)]);
+  assert.equal(new LmdbSnapshotStore(dir).list(), []);
+  assert.is(await digestOf(dir), stateDigest(life.machine.actor.state));
 });
+
+test('a node that starts refuses to send anything', async () => {
+  const donor = new CopyDonor({ dir: folder(), site: () => null });
+  assert.throws(() => donor.offer(), isRefusal);
+  assert.ok(isRefusal(await rejection(donor.logPiece(1, 10, Promise.resolve()))));
+});
+
+test('a node whose reader is busy, or that has removed a snapshot, refuses the piece', async () => {
+  const busy = async () => {
+    throw new PoolBusyError('too many reads of the log are waiting');
+  };
+  const donor = new CopyDonor({ dir: folder(), site: () => ({ durableSeq: 9, pool: { logPiece: busy } }) });
+  assert.equal(donor.offer(), { last_seq: 9, snapshots: [] });
+  assert.ok(isRefusal(await rejection(donor.logPiece(1, 10, Promise.resolve()))));
+  assert.ok(isRefusal(await rejection(donor.snapshotPiece(7, 0, Promise.resolve()))));
+});
+
+test('the next piece waits until the one before is sent, and pieces keep to the rate', async () => {
+  const made: number[] = [];
+  const logPiece = async ({ firstSeq }: LogPieceQuery) => {
+    made.push(firstSeq);
+    return new Uint8Array(limits.copyPieceBytes);
+  };
+  const donor = new CopyDonor({ dir: folder(), site: () => ({ durableSeq: 9, pool: { logPiece } }) });
+  let sent = () => {};
+  const waiting = new Promise<void>((resolve) => {
+    sent = resolve;
+  });
+  const startedAt = performance.now();
+  await donor.logPiece(1, 10, waiting);
+  const next = donor.logPiece(2, 10, Promise.resolve());
+  await new Promise((turn) => setTimeout(turn, 5));
+  assert.equal(made, [1]);
+  sent();
+  await next;
+  await donor.logPiece(3, 10, Promise.resolve());
+  assert.equal(made, [1, 2, 3]);
+  const pieceMs = (limits.copyPieceBytes / limits.copyBytesPerS) * 1000;
+  assert.ok(performance.now() - startedAt > 1.5 * pieceMs);
+});
+
+const isRefusal = (error: unknown) => error instanceof LinkRefusedError;
 
 test.run();

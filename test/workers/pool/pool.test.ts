@@ -1,9 +1,12 @@
-/** The pool of reads while its thread starts. */
+/** The pool of reads while its thread starts, and the pieces of the log that it reads. */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { batchesIn } from '../../../src/group/backup/log-piece.js';
+import { limits } from '../../../src/limits.js';
+import { claimFolder } from '../../../src/store/ownership/owner.js';
 import { PiscinaPool } from '../../../src/workers/pool/pool.js';
 import { ReadQueue } from '../../../src/workers/pool/read-queue.js';
 import { temporaryFolder } from '../../support/process.js';
@@ -28,6 +31,30 @@ test('the time in which the thread loads refuses no read that waits behind the f
     assert.equal(await Promise.all(reads), [[1], [2], [3]]);
   } finally {
     await pool.close();
+    rmSync(dir, { recursive: true, force: true });
+  }
+});
+
+test('a piece of the log comes in memory that the threads share, or alone if it is larger', async () => {
+  const dir = temporaryFolder();
+  const writer = await claimFolder(dir);
+  const batch = (firstSeq: number, length: number) => ({ firstSeq, bytes: new Uint8Array(length).fill(firstSeq) });
+  const large = batch(3, limits.copyPieceBytes);
+  await writer.appendAll([batch(1, 10), batch(2, 20), large]);
+  const pool = new PiscinaPool({ dir, salt: new Uint8Array(16) });
+  const batchesFrom = async (firstSeq: number) => {
+    const piece = await pool.logPiece({ firstSeq, limit: 10 });
+    const isShared = piece.buffer instanceof SharedArrayBuffer;
+    const batches = batchesIn(Buffer.from(piece)).map((one) => ({ ...one, bytes: new Uint8Array(one.bytes) }));
+    return { isShared, batches };
+  };
+  try {
+    assert.equal(await batchesFrom(1), { isShared: true, batches: [batch(1, 10), batch(2, 20)] });
+    assert.equal(await batchesFrom(3), { isShared: false, batches: [large] });
+    assert.equal(await batchesFrom(4), { isShared: true, batches: [] });
+  } finally {
+    await pool.close();
+    await writer.close();
     rmSync(dir, { recursive: true, force: true });
   }
 });

@@ -1,0 +1,44 @@
+/** Copies a log into a new data folder. */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  type CopiedLog,
+  type CopyProgress,
+  copyFrom,
+  type LogSink,
+  type LogSource,
+} from '../../group/backup/copy-store.js';
+import { writeExpectedHead } from '../../store/log/expected-head.js';
+import { claimFolder } from '../../store/ownership/owner.js';
+
+/**
+ * Copies a log into the folder `dir`, which this process owns meanwhile. An erased byte does not stay in the free space
+ * of the copy. Rejects with what `copyFrom` throws.
+ */
+export async function copyIntoFolder(dir: string, source: LogSource, progress: CopyProgress): Promise<CopiedLog> {
+  const writer = await claimFolder(dir);
+  try {
+    let isRewritten = false;
+    const sink: LogSink = {
+      add: (batches) => writer.appendAll(batches),
+      replace(batches) {
+        isRewritten = true;
+        return writer.append(null, batches);
+      },
+    };
+    const copied = await copyFrom(source, sink, progress);
+    if (isRewritten) await writer.scrub();
+    return copied;
+  } finally {
+    await writer.close();
+  }
+}
+
+/** Writes the head that the log of the copy must reach. Removes the heartbeat of the process that made the copy. */
+export async function writeCopiedHead(
+  dir: string,
+  { lastSeq, chain }: Pick<CopiedLog, 'lastSeq' | 'chain'>,
+): Promise<void> {
+  rmSync(join(dir, 'heartbeat'), { force: true });
+  await writeExpectedHead(dir, { lastSeq, chain: Buffer.from(chain).toString('hex') }, { sync: true });
+}

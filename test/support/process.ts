@@ -1,7 +1,7 @@
 /** A node in its own process, for tests that kill it, expect a refused start, or hold a lock. Runs `dist/main.js`. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,8 +20,18 @@ export interface NodeProcess {
   kill(signal: NodeJS.Signals): Promise<number | string | null>;
 }
 
+const folders: string[] = [];
+
+/** Returns a new folder, which is removed when the test process ends. */
 export function temporaryFolder(): string {
-  return mkdtempSync(join(tmpdir(), 'ptf-process-'));
+  if (folders.length === 0) {
+    process.once('exit', () => {
+      for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+    });
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'ptf-process-'));
+  folders.push(folder);
+  return folder;
 }
 
 /** The node refused to start. Contains its exit code and output. */

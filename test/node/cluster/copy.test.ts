@@ -1,5 +1,5 @@
 /** A node without data fetches log and snapshot from the others, which go on meanwhile, fail, or send damage. */
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { test } from 'uvu';
@@ -27,7 +27,6 @@ import { temporaryFolder } from '../../support/process.js';
 import { verifyStore } from '../../support/verify-store.js';
 
 const { joinRetryMs } = limits;
-const folders: string[] = [];
 
 test.before(() => {
   (limits as { joinRetryMs: number }).joinRetryMs = 1;
@@ -35,13 +34,7 @@ test.before(() => {
 
 test.after(() => {
   (limits as { joinRetryMs: number }).joinRetryMs = joinRetryMs;
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
-
-function folder(): string {
-  folders.push(temporaryFolder());
-  return folders.at(-1)!;
-}
 
 async function lifeOf(events: number): Promise<Life> {
   const life = await Life.begin();
@@ -56,7 +49,7 @@ async function report(life: Life, from: number, to: number): Promise<void> {
 
 /** A node that sends its log in pieces of four batches. `before` may change what it answers to a path. */
 class Node {
-  readonly dir = folder();
+  readonly dir = temporaryFolder();
   readonly asked: string[] = [];
   before: (path: string) => unknown = () => undefined;
   /** Number of records that its files do not have yet. */
@@ -150,7 +143,7 @@ test('a copy has the log and the newest snapshot of a follower, and replaces wha
   const follower = new Node(life);
   await snapshotOf(life, follower.dir);
   await report(life, 10, 30);
-  const dir = folder();
+  const dir = temporaryFolder();
   await (await claimFolder(dir)).close();
   writeFileSync(join(dir, 'dashboard-password'), 'its own');
   await fetchInto(dir, [leader, follower]);
@@ -177,7 +170,7 @@ test('what is written and erased during a copy is in it, and the erased bytes ar
       await report(life, 42, 45);
     });
   };
-  const dir = folder();
+  const dir = temporaryFolder();
   await fetchInto(dir, [node]);
   assert.is(await digestOf(dir), stateDigest(life.machine.actor.state));
   // The snapshot is older than the erasure.
@@ -194,7 +187,7 @@ test('what is written after the last piece was sent is in the copy', async () =>
   node.before = async (path) => {
     if (path === '/copy' && ++offers === 2) await report(life, 8, 20);
   };
-  const dir = folder();
+  const dir = temporaryFolder();
   const lines: string[] = [];
   await fetchInto(dir, [node], lines);
   assert.is(lines.length, 1);
@@ -209,7 +202,7 @@ test('another node sends the next piece if one fails, and no piece is fetched tw
   one.before = (path) => {
     if (path.startsWith('/copy-log') && ++pieces > 3) throw new Error('the node is gone');
   };
-  const dir = folder();
+  const dir = temporaryFolder();
   const warnings: string[] = [];
   await fetchInto(dir, [two, one], warnings);
   assert.is(await digestOf(dir), stateDigest(life.machine.actor.state));
@@ -230,7 +223,7 @@ test('a damaged piece, or one of another history, begins the copy anew from anot
     return piece;
   };
   const warnings: string[] = [];
-  const dir = folder();
+  const dir = temporaryFolder();
   await fetchInto(dir, [two, one], warnings);
   assert.match(warnings[0]!, 'checksum differs');
   assert.is(await digestOf(dir), stateDigest(life.machine.actor.state));
@@ -255,7 +248,7 @@ test('two calls that fail at once count as one failure of their node', async () 
     if (path.endsWith('batches=1')) fail(new Error('the node is gone'));
     if (path.endsWith('batches=1') || from > life.machine.actor.durableSeq) await failing;
   };
-  const dir = folder();
+  const dir = temporaryFolder();
   const warnings: string[] = [];
   await fetchInto(dir, [leader, one, two], warnings);
   assert.is(warnings.filter((line) => line.includes('the node is gone')).length, 2);
@@ -270,7 +263,7 @@ test('a node that lacks records, or is starting, is not asked for its log', asyn
     throw new LinkRefusedError('the node is starting');
   };
   late.lag = life.machine.actor.durableSeq - 4;
-  const dir = folder();
+  const dir = temporaryFolder();
   const warnings: string[] = [];
   await fetchInto(dir, [leader, starting, late], warnings);
   assert.match(warnings.join(''), 'its log ends at record 4, before record 5');
@@ -286,7 +279,7 @@ test('a node that has less than the copy already has does not continue it', asyn
     if (path.startsWith('/copy-log') && ++pieces > 3) throw new Error('the node is gone');
   };
   late.lag = 5;
-  const dir = folder();
+  const dir = temporaryFolder();
   const warnings: string[] = [];
   await fetchInto(dir, [leader, one, late], warnings);
   assert.not.ok(late.asked.some((path) => path.startsWith('/copy-log')));
@@ -301,7 +294,7 @@ test('a snapshot is fetched from the next node if its node removes it meanwhile'
   one.before = (path) => {
     if (path.startsWith('/copy-snapshot')) throw new LinkRefusedError('there is no such snapshot any more');
   };
-  const dir = folder();
+  const dir = temporaryFolder();
   await fetchInto(dir, [leader, one, two]);
   assert.ok(two.asked.some((path) => path.startsWith('/copy-snapshot')));
   assert.equal(new LmdbSnapshotStore(dir).list(), new LmdbSnapshotStore(two.dir).list());
@@ -319,7 +312,7 @@ test('a damaged snapshot is not taken, and the copy is complete without one', as
     for (let at = bytes.indexOf('"lastSeq"'); at !== -1; at = bytes.indexOf('"lastSeq"', at)) bytes[at + 1]! ^= 1;
     writeFileSync(file, bytes);
   }
-  const dir = folder();
+  const dir = temporaryFolder();
   const lines: string[] = [];
   await fetchInto(dir, nodes, lines);
   assert.match(lines[0]!, 'the snapshot is damaged');
@@ -337,7 +330,7 @@ test('an aborted copy leaves the folder as it was', async () => {
     ending.abort();
     throw new Error('the call was aborted');
   };
-  const dir = folder();
+  const dir = temporaryFolder();
   await (await claimFolder(dir)).close();
   const before = readdirSync(dir).sort();
   const error = await fetchInto(dir, [node], [], ending).catch((reason: unknown) => reason);
@@ -348,7 +341,7 @@ test('an aborted copy leaves the folder as it was', async () => {
 
 test('a copy replaces what an interrupted replacement left', async () => {
   const life = await lifeOf(20);
-  const dir = folder();
+  const dir = temporaryFolder();
   for (const name of ['log', 'snapshot-0000000000000007', '.old-snapshot-0000000000000003', '.tmp-joining']) {
     mkdirSync(join(dir, name));
     writeFileSync(join(dir, name, 'data.mdb'), 'a part');
@@ -361,7 +354,7 @@ test('a copy replaces what an interrupted replacement left', async () => {
 });
 
 test('a node that starts refuses to send anything', async () => {
-  const donor = new CopyDonor({ dir: folder(), site: () => null });
+  const donor = new CopyDonor({ dir: temporaryFolder(), site: () => null });
   assert.throws(() => donor.offer(), isRefusal);
   assert.ok(isRefusal(await rejection(donor.logPiece(1, 10, Promise.resolve()))));
 });
@@ -370,7 +363,7 @@ test('a node whose reader is busy, or that has removed a snapshot, refuses the p
   const busy = async () => {
     throw new PoolBusyError('too many reads of the log are waiting');
   };
-  const donor = new CopyDonor({ dir: folder(), site: () => ({ durableSeq: 9, pool: { logPiece: busy } }) });
+  const donor = new CopyDonor({ dir: temporaryFolder(), site: () => ({ durableSeq: 9, pool: { logPiece: busy } }) });
   assert.equal(donor.offer(), { last_seq: 9, snapshots: [] });
   assert.ok(isRefusal(await rejection(donor.logPiece(1, 10, Promise.resolve()))));
   assert.ok(isRefusal(await rejection(donor.snapshotPiece(7, 0, Promise.resolve()))));
@@ -382,7 +375,7 @@ test('the next piece waits until the one before is sent, and pieces keep to the 
     made.push(firstSeq);
     return new Uint8Array(limits.copyPieceBytes);
   };
-  const donor = new CopyDonor({ dir: folder(), site: () => ({ durableSeq: 9, pool: { logPiece } }) });
+  const donor = new CopyDonor({ dir: temporaryFolder(), site: () => ({ durableSeq: 9, pool: { logPiece } }) });
   let sent = () => {};
   const waiting = new Promise<void>((resolve) => {
     sent = resolve;

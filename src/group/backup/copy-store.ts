@@ -33,10 +33,16 @@ export interface CopiedLog {
   readonly lastSeq: number;
   readonly chain: Uint8Array;
   /**
-   * The newest record that removed a subject from the state, 0 for none. An older snapshot still contains the subject.
+   * The newest copied record that removed a subject from the state, 0 for none. An older snapshot still contains the
+   * subject.
    */
   readonly erasedSeq: number;
 }
+
+/** The record after which a copy begins. */
+export type CopyStart = Pick<CopiedLog, 'lastSeq' | 'chain'>;
+
+const wholeLog: CopyStart = { lastSeq: 0, chain: chainStart };
 
 /** Called after each step with the copied records and their total. Throws to end the copy. */
 export type CopyProgress = (done: number, total: number) => void;
@@ -58,9 +64,18 @@ export function copyLog(log: LogReader, sink: LogSink, progress: CopyProgress): 
   return copyFrom(sourceOf(log), sink, progress);
 }
 
-/** Copies the log. Throws `DamagedError` if the log is not intact, and whatever `source` and `progress` throw. */
-export async function copyFrom(source: LogSource, sink: LogSink, progress: CopyProgress): Promise<CopiedLog> {
-  const copy = new Copy(source, sink);
+/**
+ * Copies the log behind `start`, up to which the sink has it, and the batches up to there that were rewritten later.
+ * Throws `DamagedError` if the log is not intact or does not continue that of the sink, and whatever `source` and
+ * `progress` throw.
+ */
+export async function copyFrom(
+  source: LogSource,
+  sink: LogSink,
+  progress: CopyProgress,
+  start = wholeLog,
+): Promise<CopiedLog> {
+  const copy = new Copy(source, sink, start);
   for (let stretch = 0; stretch < STRETCHES; stretch++) {
     const end = await source.lastSeq();
     while (copy.lastSeq < end || !copy.isWhole) {
@@ -72,16 +87,18 @@ export async function copyFrom(source: LogSource, sink: LogSink, progress: CopyP
 }
 
 class Copy {
-  lastSeq = 0;
+  lastSeq: number;
   erasedSeq = 0;
-  chain: Uint8Array = chainStart;
+  chain: Uint8Array;
   readonly #source: LogSource;
   readonly #sink: LogSink;
   readonly #rewritten = new RewrittenBatches();
 
-  constructor(source: LogSource, sink: LogSink) {
+  constructor(source: LogSource, sink: LogSink, { lastSeq, chain }: CopyStart) {
     this.#source = source;
     this.#sink = sink;
+    this.lastSeq = lastSeq;
+    this.chain = chain;
   }
 
   /** Whether every rewritten batch matches the copied records, so that the copy is the log as of `lastSeq`. */

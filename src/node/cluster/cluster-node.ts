@@ -36,7 +36,7 @@ import { RejoinError, StartEndedError, StartRefusedError } from '../startup.js';
 import { version } from '../version.js';
 import { type ClusterSettings, membersOf, openEtcdLog, settingsOf } from './cluster-folder.js';
 import { CopyDonor } from './copy-donor.js';
-import { fetchCopy, isIncomplete, removeUnfinished } from './copy-fetch.js';
+import { fetchCopy, fetchMissing, isIncomplete, removeUnfinished } from './copy-fetch.js';
 import { LocalScrub } from './local-scrub.js';
 import { NodeLink } from './node-link.js';
 
@@ -214,7 +214,7 @@ export class ClusterNode {
     const follows = lastSeq !== null && trimmed <= lastSeq && (slots[0]?.firstSeq ?? 0) <= lastSeq + 1;
     if (follows && !mustFetch) return;
     if (this.#clusterId === null) throw new StartRefusedError(`the store in ${this.#dir} is damaged`);
-    log.warn({ last_seq: lastSeq, trimmed_seq: trimmed }, 'this node joins and fetches a copy from another node');
+    log.warn({ last_seq: lastSeq, trimmed_seq: trimmed }, 'this node joins and fetches data from another node');
     // The other nodes must see that this node joins, so that they retain the slots that it needs.
     while (this.member.lease.id === null) {
       this.#endIfAsked();
@@ -223,7 +223,8 @@ export class ClusterNode {
     await this.member.report();
     const signal = this.#ports.ending ?? new AbortController().signal;
     const copy = { dir: this.#dir, mark: { cluster_id: this.#clusterId, node_id: this.#settings.nodeId }, trimmed };
-    await fetchCopy({ ...copy, link: this.#link, nodes: () => this.#others(), log, signal }).catch((error: unknown) => {
+    const fetch = hasOwn ? fetchMissing : fetchCopy;
+    await fetch({ ...copy, link: this.#link, nodes: () => this.#others(), log, signal }).catch((error: unknown) => {
       this.#endIfAsked();
       throw error;
     });

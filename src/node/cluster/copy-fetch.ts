@@ -1,7 +1,8 @@
 /**
  * Fetches the log and a snapshot from the other nodes, for a node whose own data cannot continue from the shared log.
  * Every batch is checked against the one before it. The logs of all nodes are the same, so any node can send the next
- * piece. The copy is built in a folder of its own and replaces the old data once it is complete.
+ * piece. A node with a log of its own fetches what this log lacks. Otherwise the copy is built in a folder of its own
+ * and replaces the old data once it is complete.
  */
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -42,10 +43,10 @@ export interface FetchDeps {
 
 /** The copy while it is fetched. */
 const BUILDING = '.tmp-joining';
-/** A file that exists while the copy replaces the old data. */
+/** A file that exists while the data of the folder is being changed. */
 const PLACING = '.joining';
 
-/** True if the replacement of the data was interrupted, so that the folder has parts of both. */
+/** True if a change of the data was interrupted, so that the folder needs a whole copy. */
 export function isIncomplete(dir: string): boolean {
   return existsSync(join(dir, PLACING));
 }
@@ -55,21 +56,42 @@ export function removeUnfinished(dir: string): void {
   rmSync(join(dir, BUILDING), { recursive: true, force: true });
 }
 
+/** Fetches what the log of the folder lacks, or if it cannot be continued, a whole copy. */
+export async function fetchMissing(deps: FetchDeps): Promise<void> {
+  const { dir, log, signal } = deps;
+  try {
+    const startedAt = performance.now();
+    await replaceFile(join(dir, PLACING), '', { sync: true });
+    const donors = new Donors(deps);
+    const goOn = guardOf(dir, signal);
+    const copied = await fetchLog(dir, donors, { goOn, signal });
+    const snapshots = new LmdbSnapshotStore(dir);
+    if (copied.erasedSeq > 0) for (const seq of snapshots.list()) await snapshots.remove(seq);
+    if (snapshots.list().length === 0) await fetchSnapshot(dir, donors, { copied, goOn, signal });
+    rmSync(join(dir, PLACING));
+    await syncPath(dir);
+    const ms = Math.round(performance.now() - startedAt);
+    log.info({ last_seq: copied.lastSeq, ms }, 'this node fetched what its log lacked');
+  } catch (error) {
+    signal.throwIfAborted();
+    log.warn({ fault: messageOf(error) }, 'the log of this node cannot be continued, so a whole copy is fetched');
+    await fetchCopy(deps);
+  }
+}
+
 /** Fetches a copy and replaces the data in the folder with it. Repeats this until it succeeds. */
 export async function fetchCopy(deps: FetchDeps): Promise<void> {
   const { dir, log, signal } = deps;
-  const building = join(dir, BUILDING);
   const donors = new Donors(deps);
   for (;;) {
     try {
       const startedAt = performance.now();
-      removeUnfinished(dir);
-      mkdirSync(building, { mode: 0o700 });
-      const { lastSeq } = await fetchInto(building, donors, deps);
+      const { lastSeq } = await build(donors, deps);
       await place(dir);
       log.info({ last_seq: lastSeq, ms: Math.round(performance.now() - startedAt) }, 'this node fetched a copy');
       return;
     } catch (error) {
+      // It may fill the disk, and an erasure would not reach it.
       removeUnfinished(dir);
       signal.throwIfAborted();
       await donors.failed(error);
@@ -77,44 +99,60 @@ export async function fetchCopy(deps: FetchDeps): Promise<void> {
   }
 }
 
-async function fetchInto(building: string, donors: Donors, { dir, mark, signal }: FetchDeps): Promise<CopiedLog> {
+async function build(donors: Donors, { dir, mark, signal }: FetchDeps): Promise<CopiedLog> {
+  removeUnfinished(dir);
+  const building = join(dir, BUILDING);
+  mkdirSync(building, { mode: 0o700 });
   // The next owner of the folder must have a later epoch than the one that the copy's log has.
   await passEpochOn(building, epochOf(dir));
-  const source = new RemoteLog(donors, signal);
-  const goOn = () => {
-    signal.throwIfAborted();
-    refuseWithoutCommitSpace(building);
-  };
-  goOn();
-  const copied = await copyIntoFolder(building, source, goOn).finally(() => source.close());
-  await writeCopiedHead(building, copied);
+  const goOn = guardOf(building, signal);
+  const copied = await fetchLog(building, donors, { goOn, signal });
   await fetchSnapshot(building, donors, { copied, goOn, signal });
   await writeMark(building, mark);
   await closeAndSync(building);
   return copied;
 }
 
-interface SnapshotFetch {
-  /** The log that the snapshot must fit. */
-  readonly copied: CopiedLog;
+interface Fetch {
   /** Throws if the fetch must end. */
   readonly goOn: () => void;
   readonly signal: AbortSignal;
 }
 
-/** Fetches a snapshot. It is optional: without it the start reads the whole log. */
-async function fetchSnapshot(building: string, donors: Donors, fetch: SnapshotFetch): Promise<void> {
+function guardOf(dir: string, signal: AbortSignal): () => void {
+  return () => {
+    signal.throwIfAborted();
+    refuseWithoutCommitSpace(dir);
+  };
+}
+
+/** Continues the log in the folder `to` up to the end of that of the other nodes. */
+async function fetchLog(to: string, donors: Donors, { goOn, signal }: Fetch): Promise<CopiedLog> {
+  goOn();
+  const source = new RemoteLog(donors, signal);
+  const copied = await copyIntoFolder(to, source, goOn).finally(() => source.close());
+  await writeCopiedHead(to, copied);
+  return copied;
+}
+
+interface SnapshotFetch extends Fetch {
+  /** The log that the snapshot must fit. */
+  readonly copied: CopiedLog;
+}
+
+/** Fetches a snapshot into a folder without one. It is optional: without it the start reads the whole log. */
+async function fetchSnapshot(to: string, donors: Donors, fetch: SnapshotFetch): Promise<void> {
   for (let tries = 0; tries < limits.copySnapshotTries; tries++) {
     const donor = donors.current();
     try {
-      if (!(await fetchSnapshotFrom(await donor, building, donors, fetch))) return;
+      if (!(await fetchSnapshotFrom(await donor, to, donors, fetch))) return;
       // In a process of its own, because a damaged file may end the process that reads it.
-      const { snapshots, faults } = await verifyInChild(building, 'start', undefined, fetch.signal);
+      const { snapshots, faults } = await verifyInChild(to, 'start', undefined, fetch.signal);
       if (faults.length === 0 && snapshots.some(({ ok }) => ok)) return;
       throw new Error(`the snapshot is damaged: ${snapshots[0]?.fault ?? faults.join('; ')}`);
     } catch (error) {
-      for (const seq of new LmdbSnapshotStore(building).list())
-        rmSync(dirname(snapshotFileOf(building, seq)), { recursive: true, force: true });
+      for (const seq of new LmdbSnapshotStore(to).list())
+        rmSync(dirname(snapshotFileOf(to, seq)), { recursive: true, force: true });
       fetch.goOn();
       await donors.failed(error, donor);
     }
@@ -124,7 +162,7 @@ async function fetchSnapshot(building: string, donors: Donors, fetch: SnapshotFe
 /** Fetches the newest snapshot of a node that fits the log. Resolves to false if there is none. */
 async function fetchSnapshotFrom(
   url: string,
-  building: string,
+  to: string,
   donors: Donors,
   { copied: { lastSeq, erasedSeq }, goOn }: SnapshotFetch,
 ): Promise<boolean> {
@@ -132,7 +170,7 @@ async function fetchSnapshotFrom(
   const snapshot = snapshots.find(({ seq }) => seq <= lastSeq && seq >= erasedSeq);
   if (snapshot === undefined) return false;
   const { seq, bytes } = snapshot;
-  const path = snapshotFileOf(building, seq);
+  const path = snapshotFileOf(to, seq);
   mkdirSync(dirname(path), { mode: 0o700 });
   const file = await open(path, 'wx', 0o600);
   try {

@@ -1,19 +1,21 @@
-/** Copies a log into a new data folder. */
+/** Copies a log into a data folder, or continues the log that the folder has. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   type CopiedLog,
   type CopyProgress,
+  type CopyStart,
   copyFrom,
   type LogSink,
   type LogSource,
 } from '../../group/backup/copy-store.js';
+import { batchFrom } from '../../group/recovery/recovery.js';
 import { writeExpectedHead } from '../../store/log/expected-head.js';
 import { claimFolder } from '../../store/ownership/owner.js';
 
 /**
- * Copies a log into the folder `dir`, which this process owns meanwhile. An erased byte does not stay in the free space
- * of the copy. Rejects with what `copyFrom` throws.
+ * Copies a log into the folder `dir`, which this process owns meanwhile, from where the log of the folder ends. An
+ * erased byte does not stay in the free space. Rejects with what `copyFrom` throws.
  */
 export async function copyIntoFolder(dir: string, source: LogSource, progress: CopyProgress): Promise<CopiedLog> {
   const writer = await claimFolder(dir);
@@ -26,7 +28,9 @@ export async function copyIntoFolder(dir: string, source: LogSource, progress: C
         return writer.append(null, batches);
       },
     };
-    const copied = await copyFrom(source, sink, progress);
+    const last = writer.last();
+    const start = last === undefined ? undefined : batchFrom(last);
+    const copied = await copyFrom(source, sink, progress, start);
     if (isRewritten) await writer.scrub();
     return copied;
   } finally {
@@ -35,10 +39,7 @@ export async function copyIntoFolder(dir: string, source: LogSource, progress: C
 }
 
 /** Writes the head that the log of the copy must reach. Removes the heartbeat of the process that made the copy. */
-export async function writeCopiedHead(
-  dir: string,
-  { lastSeq, chain }: Pick<CopiedLog, 'lastSeq' | 'chain'>,
-): Promise<void> {
+export async function writeCopiedHead(dir: string, { lastSeq, chain }: CopyStart): Promise<void> {
   rmSync(join(dir, 'heartbeat'), { force: true });
   await writeExpectedHead(dir, { lastSeq, chain: Buffer.from(chain).toString('hex') }, { sync: true });
 }

@@ -14,7 +14,7 @@ import type { NodeView } from '../../../src/group/ports/shared-log.js';
 import { batchFrom, lastSeqOf, recover } from '../../../src/group/recovery/recovery.js';
 import { limits } from '../../../src/limits.js';
 import { CopyDonor } from '../../../src/node/cluster/copy-donor.js';
-import { fetchCopy, isIncomplete } from '../../../src/node/cluster/copy-fetch.js';
+import { fetchCopy, fetchMissing, isIncomplete } from '../../../src/node/cluster/copy-fetch.js';
 import { readMark } from '../../../src/store/files/cluster-mark.js';
 import { readExpectedHead } from '../../../src/store/log/expected-head.js';
 import { openLogReader } from '../../../src/store/log/lmdb-log.js';
@@ -105,7 +105,13 @@ async function snapshotOf({ machine: { actor, log } }: Life, dir: string): Promi
 }
 
 /** Fetches a copy from the nodes; the first one leads. */
-function fetchInto(dir: string, nodes: readonly Node[], warnings: string[] = [], ending = new AbortController()) {
+function fetchInto(
+  dir: string,
+  nodes: readonly Node[],
+  warnings: string[] = [],
+  ending = new AbortController(),
+  fetch = fetchCopy,
+) {
   const link = {
     bytes: async ({ url, path }: { readonly url: string; readonly path: string }) => {
       try {
@@ -118,8 +124,17 @@ function fetchInto(dir: string, nodes: readonly Node[], warnings: string[] = [],
   const views = nodes.map((_, i) => ({ url: String(i), role: i === 0 ? 'leader' : 'follower' }) as NodeView);
   const log = pino({}, { write: (line: string) => void warnings.push(line) });
   const mark = { cluster_id: 'the group', node_id: 'joining' };
-  return fetchCopy({ dir, mark, trimmed: 5, link, nodes: async () => views, log, signal: ending.signal });
+  return fetch({ dir, mark, trimmed: 5, link, nodes: async () => views, log, signal: ending.signal });
 }
+
+/** Fetches what the folder lacks. Returns the lines that were logged. */
+async function continueIn(dir: string, nodes: readonly Node[]): Promise<readonly string[]> {
+  const lines: string[] = [];
+  await fetchInto(dir, nodes, lines, undefined, fetchMissing);
+  return lines;
+}
+
+const logPiecesOf = ({ asked }: Node) => asked.filter((path) => path.startsWith('/copy-log'));
 
 /** Asserts that the folder holds an intact copy, and returns the digest of its state. */
 async function digestOf(dir: string): Promise<string> {
@@ -206,9 +221,8 @@ test('another node sends the next piece if one fails, and no piece is fetched tw
   const warnings: string[] = [];
   await fetchInto(dir, [two, one], warnings);
   assert.is(await digestOf(dir), stateDigest(life.machine.actor.state));
-  const logPieces = (node: Node) => node.asked.filter((path) => path.startsWith('/copy-log'));
-  assert.is(logPieces(one).length, 4);
-  assert.equal(logPieces(two)[0], logPieces(one)[3]);
+  assert.is(logPiecesOf(one).length, 4);
+  assert.equal(logPiecesOf(two)[0], logPiecesOf(one)[3]);
   assert.match(warnings[0]!, 'the node is gone');
 });
 
@@ -319,6 +333,71 @@ test('a damaged snapshot is not taken, and the copy is complete without one', as
   assert.is(lines.length, limits.copySnapshotTries + 1);
   assert.equal(new LmdbSnapshotStore(dir).list(), []);
   assert.is(await digestOf(dir), stateDigest(life.machine.actor.state));
+});
+
+test('a node with a log of its own fetches what was written, erased and withdrawn meanwhile', async () => {
+  const life = await lifeOf(40);
+  const node = new Node(life);
+  await snapshotOf(life, node.dir);
+  const dir = temporaryFolder();
+  await fetchInto(dir, [node]);
+  assert.is(new LmdbSnapshotStore(dir).list().length, 1);
+  const { durableSeq } = life.machine.actor;
+  await report(life, 42, 45);
+  await life.act({ type: 'withdraw', id: 'id-8' });
+  await life.act({ type: 'erase', player: 'player 1' });
+  await report(life, 46, 49);
+  node.asked.length = 0;
+  const lines = await continueIn(dir, [node]);
+  assert.match(lines[0]!, 'this node fetched what its log lacked');
+  assert.ok(logPiecesOf(node)[0]!.startsWith(`/copy-log?from=${durableSeq + 1}&`));
+  assert.ok(
+    logPiecesOf(node).some((path) => path.endsWith('&batches=1')),
+    'nothing was read again',
+  );
+  assert.is(await digestOf(dir), stateDigest(life.machine.actor.state));
+  // Neither its snapshot nor its log brings the player back.
+  assert.equal(new LmdbSnapshotStore(dir).list(), []);
+  const bytes = readFileSync(join(dir, 'log', 'data.mdb'));
+  assert.not.ok(bytes.includes(subjectOf('player 1')));
+  assert.ok(bytes.includes(subjectOf('player 0')));
+});
+
+test('a node keeps its snapshot if nothing was erased, and fetches one that is newer than an erasure', async () => {
+  const life = await lifeOf(20);
+  const node = new Node(life);
+  await snapshotOf(life, node.dir);
+  const dir = temporaryFolder();
+  await fetchInto(dir, [node]);
+  const before = new LmdbSnapshotStore(dir).list();
+  await report(life, 20, 24);
+  await continueIn(dir, [node]);
+  assert.equal(new LmdbSnapshotStore(dir).list(), before);
+  await life.act({ type: 'erase', player: 'player 1' });
+  await snapshotOf(life, node.dir);
+  await continueIn(dir, [node]);
+  assert.equal(new LmdbSnapshotStore(dir).list(), [life.machine.actor.durableSeq]);
+  assert.is(await digestOf(dir), stateDigest(life.machine.actor.state));
+});
+
+test('a node with another history, or an interrupted change, gets a whole copy', async () => {
+  const other = await lifeOf(12);
+  await other.act({ type: 'erase', player: 'player 1' });
+  const dir = temporaryFolder();
+  await fetchInto(dir, [new Node(other)]);
+  const life = await lifeOf(40);
+  const node = new Node(life);
+  const lines = await continueIn(dir, [node]);
+  assert.match(lines[0]!, /does not follow .* so a whole copy is fetched/);
+  assert.is(await digestOf(dir), stateDigest(life.machine.actor.state));
+
+  node.before = (path) => {
+    if (path.startsWith('/copy-log')) ending.abort();
+  };
+  const ending = new AbortController();
+  await report(life, 40, 44);
+  await fetchInto(dir, [node], [], ending, fetchMissing).catch(() => undefined);
+  assert.ok(isIncomplete(dir));
 });
 
 test('an aborted copy leaves the folder as it was', async () => {

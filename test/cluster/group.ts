@@ -13,7 +13,7 @@ import { SlotWatch } from './slot-watch.js';
 import { TcpProxy } from './tcp-proxy.js';
 
 /** The size of a node's own disk in MB, if this machine permits the harness to mount one. */
-const diskMb = 512;
+const diskMb = 1_024;
 const nodeCount = 3;
 
 /** Flags that make a member purge its write-ahead log soon, and the settings of `ptf cluster scrub` that match them. */

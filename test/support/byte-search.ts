@@ -1,15 +1,15 @@
-/** Searches bytes for many marks in one pass, however many marks there are. */
+/** Searches bytes for many marks in one pass, however many marks there are and however alike they begin. */
+
+import { getOrMake } from '../../src/core/get-or-make.js';
 
 /** A mark is looked up by its first bytes; the first two of them decide whether a lookup is worthwhile. */
 const startBytes = 4;
 
-interface Mark {
-  readonly name: string;
-  readonly bytes: Buffer;
-}
+/** Marks with the same first bytes: their names by their text, one map for each length. */
+type Alike = Map<number, Map<string, string[]>>;
 
 export class ByteSearch {
-  readonly #marks = new Map<number, Mark[]>();
+  readonly #marks = new Map<number, Alike>();
   /** 1 for the first two bytes of each mark, most significant first. */
   readonly #isStart = new Uint8Array(1 << 16);
 
@@ -19,9 +19,9 @@ export class ByteSearch {
       if (bytes.length < startBytes) throw new RangeError(`a mark must have ${startBytes} bytes or more: ${name}`);
       const start = bytes.readInt32BE(0);
       this.#isStart[start >>> 16] = 1;
-      const others = this.#marks.get(start);
-      if (others === undefined) this.#marks.set(start, [{ name, bytes }]);
-      else others.push({ name, bytes });
+      const alike = getOrMake(this.#marks, start, (): Alike => new Map());
+      const byText = getOrMake(alike, bytes.length, () => new Map<string, string[]>());
+      getOrMake(byText, bytes.toString('latin1'), (): string[] => []).push(name);
     }
   }
 
@@ -34,8 +34,8 @@ export class ByteSearch {
     for (let at = 0; at <= end; at++) {
       two = ((two << 8) | bytes[at + 1]!) & 0xffff;
       if (isStart[two] === 0) continue;
-      for (const mark of this.#marks.get(bytes.readInt32BE(at)) ?? []) {
-        if (mark.bytes.equals(bytes.subarray(at, at + mark.bytes.length))) found.add(mark.name);
+      for (const [length, names] of this.#marks.get(bytes.readInt32BE(at)) ?? []) {
+        for (const name of names.get(bytes.toString('latin1', at, at + length)) ?? []) found.add(name);
       }
     }
     return [...found];

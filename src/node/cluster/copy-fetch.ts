@@ -16,6 +16,7 @@ import type { CopiedLog, LogSource } from '../../group/backup/copy-store.js';
 import { batchesIn } from '../../group/backup/log-piece.js';
 import type { StoredBatch } from '../../group/ports/log.js';
 import { type NodeView, SharedLogUnavailableError } from '../../group/ports/shared-log.js';
+import { DiskFullError } from '../../group/ports/storage-errors.js';
 import { limits } from '../../limits.js';
 import { closeAndSync } from '../../store/backup/backup-folder.js';
 import { type ClusterMark, writeMark } from '../../store/files/cluster-mark.js';
@@ -23,9 +24,10 @@ import { replaceFile, syncPath } from '../../store/files/durable-file.js';
 import { refuseWithoutCommitSpace } from '../../store/files/full-disk.js';
 import { epochOf, passEpochOn } from '../../store/ownership/owner.js';
 import { LmdbSnapshotStore, snapshotFileOf } from '../../store/snapshots/lmdb-snapshots.js';
-import { copyIntoFolder, writeCopiedHead } from '../../workers/backup/copy-folder.js';
+import { type CopiedInto, copyIntoFolder, writeCopiedHead } from '../../workers/backup/copy-folder.js';
 import { verifyInChild } from '../../workers/verify/verify-runner.js';
 import type { CopyOffer } from './copy-donor.js';
+import { markScrubDue } from './local-scrub.js';
 
 export interface FetchDeps {
   readonly dir: string;
@@ -44,11 +46,11 @@ export interface FetchDeps {
 /** The copy while it is fetched. */
 const BUILDING = '.tmp-joining';
 /** A file that exists while the data of the folder is being changed. */
-const PLACING = '.joining';
+const CHANGING = '.joining';
 
 /** True if a change of the data was interrupted, so that the folder needs a whole copy. */
 export function isIncomplete(dir: string): boolean {
-  return existsSync(join(dir, PLACING));
+  return existsSync(join(dir, CHANGING));
 }
 
 /** Removes what an interrupted fetch left: no erasure would reach it. */
@@ -59,24 +61,38 @@ export function removeUnfinished(dir: string): void {
 /** Fetches what the log of the folder lacks, or if it cannot be continued, a whole copy. */
 export async function fetchMissing(deps: FetchDeps): Promise<void> {
   const { dir, log, signal } = deps;
-  try {
-    const startedAt = performance.now();
-    await replaceFile(join(dir, PLACING), '', { sync: true });
-    const donors = new Donors(deps);
-    const goOn = guardOf(dir, signal);
-    const copied = await fetchLog(dir, donors, { goOn, signal });
-    const snapshots = new LmdbSnapshotStore(dir);
-    if (copied.erasedSeq > 0) for (const seq of snapshots.list()) await snapshots.remove(seq);
-    if (snapshots.list().length === 0) await fetchSnapshot(dir, donors, { copied, goOn, signal });
-    rmSync(join(dir, PLACING));
-    await syncPath(dir);
-    const ms = Math.round(performance.now() - startedAt);
-    log.info({ last_seq: copied.lastSeq, ms }, 'this node fetched what its log lacked');
-  } catch (error) {
-    signal.throwIfAborted();
-    log.warn({ fault: messageOf(error) }, 'the log of this node cannot be continued, so a whole copy is fetched');
-    await fetchCopy(deps);
+  const donors = new Donors(deps);
+  await replaceFile(join(dir, CHANGING), '', { sync: true });
+  for (let isAgain = false; ; isAgain = true) {
+    try {
+      await continueLog(donors, deps, isAgain);
+      return;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof DiskFullError)) {
+        log.warn({ fault: messageOf(error) }, 'the log of this node cannot be continued, so a whole copy is fetched');
+        return fetchCopy(deps);
+      }
+      await donors.failed(error);
+    }
   }
+}
+
+/** `isAgain`: an earlier call ended early and may have replaced batches. */
+async function continueLog(donors: Donors, { dir, log, signal }: FetchDeps, isAgain: boolean): Promise<void> {
+  const startedAt = performance.now();
+  const goOn = guardOf(dir, signal);
+  const copied = await fetchLog(dir, donors, { goOn, signal });
+  const snapshots = new LmdbSnapshotStore(dir);
+  // A snapshot from before an erasure contains the player, and the erasure may precede the end of this node's own log.
+  if (isAgain) markScrubDue(dir);
+  if (isAgain || copied.isRewritten || copied.erasedSeq > 0)
+    for (const seq of snapshots.list()) await snapshots.remove(seq);
+  if (snapshots.list().length === 0) await fetchSnapshot(dir, donors, { copied, goOn, signal });
+  rmSync(join(dir, CHANGING));
+  await syncPath(dir);
+  const ms = Math.round(performance.now() - startedAt);
+  log.info({ last_seq: copied.lastSeq, ms }, 'this node fetched what its log lacked');
 }
 
 /** Fetches a copy and replaces the data in the folder with it. Repeats this until it succeeds. */
@@ -127,10 +143,10 @@ function guardOf(dir: string, signal: AbortSignal): () => void {
 }
 
 /** Continues the log in the folder `to` up to the end of that of the other nodes. */
-async function fetchLog(to: string, donors: Donors, { goOn, signal }: Fetch): Promise<CopiedLog> {
+async function fetchLog(to: string, donors: Donors, { goOn, signal }: Fetch): Promise<CopiedInto> {
   goOn();
   const source = new RemoteLog(donors, signal);
-  const copied = await copyIntoFolder(to, source, goOn).finally(() => source.close());
+  const copied = await copyIntoFolder(to, source, goOn, () => markScrubDue(to)).finally(() => source.close());
   await writeCopiedHead(to, copied);
   return copied;
 }
@@ -316,7 +332,7 @@ class Donors {
 /** Replaces log and snapshots with the fetched ones. */
 async function place(dir: string): Promise<void> {
   const building = join(dir, BUILDING);
-  await replaceFile(join(dir, PLACING), '', { sync: true });
+  await replaceFile(join(dir, CHANGING), '', { sync: true });
   for (const name of readdirSync(dir)) {
     const isOld = /^(?:log|head\.json|scrub-due|(?:\.[a-z-]+-)?snapshot-\d+)$/.test(name);
     if (isOld) rmSync(join(dir, name), { recursive: true, force: true });
@@ -324,6 +340,6 @@ async function place(dir: string): Promise<void> {
   for (const name of readdirSync(building)) renameSync(join(building, name), join(dir, name));
   await syncPath(dir);
   rmSync(building, { recursive: true, force: true });
-  rmSync(join(dir, PLACING));
+  rmSync(join(dir, CHANGING));
   await syncPath(dir);
 }

@@ -6,8 +6,17 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { limits } from '../../limits.js';
 
+function fileOf(dir: string): string {
+  return join(dir, 'scrub-due');
+}
+
+/** Marks a scrub as due in a data folder, because replaced records are left in the free space. */
+export function markScrubDue(dir: string): void {
+  writeFileSync(fileOf(dir), '');
+}
+
 export class LocalScrub {
-  readonly #file: string;
+  readonly #dir: string;
   /** Overwrites the free space until the signal aborts. */
   readonly #overwrite: (signal: AbortSignal) => Promise<void>;
   readonly #onFailure: (what: string, error: unknown) => void;
@@ -21,7 +30,7 @@ export class LocalScrub {
     overwrite: (signal: AbortSignal) => Promise<void>,
     onFailure: (what: string, error: unknown) => void,
   ) {
-    this.#file = join(dir, 'scrub-due');
+    this.#dir = dir;
     this.#overwrite = overwrite;
     this.#onFailure = onFailure;
   }
@@ -39,9 +48,8 @@ export class LocalScrub {
     await this.#runs;
   }
 
-  /** Marks a scrub as due, because replaced records are left in the free space. */
   markDue(): void {
-    writeFileSync(this.#file, '');
+    markScrubDue(this.#dir);
   }
 
   run(): Promise<void> {
@@ -49,14 +57,14 @@ export class LocalScrub {
     const done = this.#runs.then(async () => {
       signal.throwIfAborted();
       await this.#overwrite(signal);
-      rmSync(this.#file, { force: true });
+      rmSync(fileOf(this.#dir), { force: true });
     });
     this.#runs = done.catch(() => undefined);
     return done;
   }
 
   #runIfDue(): void {
-    if (!existsSync(this.#file)) return;
+    if (!existsSync(fileOf(this.#dir))) return;
     this.run().catch((error: unknown) => {
       if (!this.#ending.signal.aborted) this.#onFailure('overwriting free space', error);
     });

@@ -9,15 +9,28 @@ import {
   type LogSink,
   type LogSource,
 } from '../../group/backup/copy-store.js';
+import { ScrubDeferredError } from '../../group/ports/storage-errors.js';
 import { batchFrom } from '../../group/recovery/recovery.js';
 import { writeExpectedHead } from '../../store/log/expected-head.js';
 import { claimFolder } from '../../store/ownership/owner.js';
 
+/** The result of a copy into a folder. */
+export interface CopiedInto extends CopiedLog {
+  /** True if batches that the folder already had were replaced. */
+  readonly isRewritten: boolean;
+}
+
 /**
  * Copies a log into the folder `dir`, which this process owns meanwhile, from where the log of the folder ends. An
- * erased byte does not stay in the free space. Rejects with what `copyFrom` throws.
+ * erased byte does not stay in the free space; `deferred` is called if that takes another scrub. Rejects with what
+ * `copyFrom` throws, and without `deferred` with `ScrubDeferredError`.
  */
-export async function copyIntoFolder(dir: string, source: LogSource, progress: CopyProgress): Promise<CopiedLog> {
+export async function copyIntoFolder(
+  dir: string,
+  source: LogSource,
+  progress: CopyProgress,
+  deferred?: () => void,
+): Promise<CopiedInto> {
   const writer = await claimFolder(dir);
   try {
     let isRewritten = false;
@@ -31,8 +44,13 @@ export async function copyIntoFolder(dir: string, source: LogSource, progress: C
     const last = writer.last();
     const start = last === undefined ? undefined : batchFrom(last);
     const copied = await copyFrom(source, sink, progress, start);
-    if (isRewritten) await writer.scrub();
-    return copied;
+    if (isRewritten) {
+      await writer.scrub().catch((error: unknown) => {
+        if (deferred === undefined || !(error instanceof ScrubDeferredError)) throw error;
+        deferred();
+      });
+    }
+    return { ...copied, isRewritten };
   } finally {
     await writer.close();
   }

@@ -9,13 +9,14 @@ import { LinkRefusedError } from '../../../src/cluster/link-server.js';
 import { SNAPSHOT_VERSION, snapshotBlocks } from '../../../src/core/snapshot/snapshot.js';
 import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
 import { writePiece } from '../../../src/group/backup/log-piece.js';
+import type { StoredBatch } from '../../../src/group/ports/log.js';
 import { type LogPieceQuery, PoolBusyError } from '../../../src/group/ports/pool.js';
 import type { NodeView } from '../../../src/group/ports/shared-log.js';
 import { batchFrom, lastSeqOf, recover } from '../../../src/group/recovery/recovery.js';
 import { limits } from '../../../src/limits.js';
 import { CopyDonor } from '../../../src/node/cluster/copy-donor.js';
 import { fetchCopy, fetchMissing, isIncomplete } from '../../../src/node/cluster/copy-fetch.js';
-import { readMark } from '../../../src/store/files/cluster-mark.js';
+import { readMark, writeMark } from '../../../src/store/files/cluster-mark.js';
 import { readExpectedHead } from '../../../src/store/log/expected-head.js';
 import { openLogReader } from '../../../src/store/log/lmdb-log.js';
 import { claimFolder, ownFolder } from '../../../src/store/ownership/owner.js';
@@ -27,6 +28,7 @@ import { temporaryFolder } from '../../support/process.js';
 import { verifyStore } from '../../support/verify-store.js';
 
 const { joinRetryMs } = limits;
+const mark = { cluster_id: 'the group', node_id: 'joining' };
 
 test.before(() => {
   (limits as { joinRetryMs: number }).joinRetryMs = 1;
@@ -123,7 +125,6 @@ function fetchInto(
   };
   const views = nodes.map((_, i) => ({ url: String(i), role: i === 0 ? 'leader' : 'follower' }) as NodeView);
   const log = pino({}, { write: (line: string) => void warnings.push(line) });
-  const mark = { cluster_id: 'the group', node_id: 'joining' };
   return fetch({ dir, mark, trimmed: 5, link, nodes: async () => views, log, signal: ending.signal });
 }
 
@@ -133,6 +134,8 @@ async function continueIn(dir: string, nodes: readonly Node[]): Promise<readonly
   await fetchInto(dir, nodes, lines, undefined, fetchMissing);
   return lines;
 }
+
+const typesIn = (stored: StoredBatch) => [...batchFrom(stored)].map(({ type }) => type);
 
 const logPiecesOf = ({ asked }: Node) => asked.filter((path) => path.startsWith('/copy-log'));
 
@@ -377,6 +380,25 @@ test('a node keeps its snapshot if nothing was erased, and fetches one that is n
   await snapshotOf(life, node.dir);
   await continueIn(dir, [node]);
   assert.equal(new LmdbSnapshotStore(dir).list(), [life.machine.actor.durableSeq]);
+  assert.is(await digestOf(dir), stateDigest(life.machine.actor.state));
+});
+
+test('a snapshot goes if an erasure that its log already has left the log since', async () => {
+  const life = await lifeOf(40);
+  const { log } = life.machine;
+  const dir = temporaryFolder();
+  await snapshotOf(life, dir);
+  const before = log.from(1, 1_000, 1e9);
+  await life.act({ type: 'erase', player: 'player 1' });
+  const erased = log.from(1, 1_000, 1e9).find((stored) => typesIn(stored).includes('subject_erased'))!;
+  assert.ok(batchFrom(erased).lastSeq < life.machine.actor.durableSeq);
+  const writer = await claimFolder(dir);
+  await writer.appendAll([...before.filter(({ firstSeq }) => firstSeq < erased.firstSeq), erased]);
+  await writer.close();
+  assert.is(new LmdbSnapshotStore(dir).list().length, 1);
+  await writeMark(dir, mark);
+  await continueIn(dir, [new Node(life)]);
+  assert.equal(new LmdbSnapshotStore(dir).list(), []);
   assert.is(await digestOf(dir), stateDigest(life.machine.actor.state));
 });
 

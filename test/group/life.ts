@@ -1,6 +1,12 @@
 /** A group that lives at random: events, withdrawals, erasures and requests for one, over a machine of `machine.ts`. */
 import type { GroupState } from '../../src/core/state.js';
-import { copyLog, type LogSink } from '../../src/group/backup/copy-store.js';
+import {
+  type CopiedLog,
+  type CopyProgress,
+  copyFrom,
+  type LogSink,
+  sourceOf,
+} from '../../src/group/backup/copy-store.js';
 import type { Command, Located } from '../../src/group/commands.js';
 import { RecordReader } from '../../src/group/listing/listing.js';
 import type { LogReader } from '../../src/group/ports/log.js';
@@ -149,6 +155,10 @@ function readerOf(log: LogReader): LogReader {
     borrow: (...range) => log.borrow(...range),
     close: async () => {},
   };
+}
+
+export function copyLog(log: LogReader, sink: LogSink, progress: CopyProgress): Promise<CopiedLog> {
+  return copyFrom(sourceOf(log), sink, progress);
 }
 
 /** A copy to be filled. `between` happens after each transaction. */

@@ -59,11 +59,6 @@ export function sourceOf(log: LogReader): LogSource {
   };
 }
 
-/** Copies a log of this machine. Throws what `copyFrom` throws. */
-export function copyLog(log: LogReader, sink: LogSink, progress: CopyProgress): Promise<CopiedLog> {
-  return copyFrom(sourceOf(log), sink, progress);
-}
-
 /**
  * Copies the log behind `start`, up to which the sink has it, and the batches up to there that were rewritten later.
  * Throws `DamagedError` if the log is not intact or does not continue that of the sink, and whatever `source` and

@@ -1,7 +1,8 @@
 /**
- * Checks the rewritten batches of a log, which is read from its beginning, against the records that state their new
- * content. Such a record comes after the batches that it names (under retention, days later), so each entry takes few
- * bytes and is removed as soon as the record is read.
+ * Checks the rewritten batches of a log against the records that state their new content. The log is read from its
+ * beginning, or from a later record; batches before it that such a record names are then read again. Such a record
+ * comes after the batches that it names (under retention, days later), so each entry takes few bytes and is removed as
+ * soon as the record is read.
  */
 import type { Batch } from '../../core/records/batch.js';
 import type { BatchesRewritten } from '../../core/records/records.js';

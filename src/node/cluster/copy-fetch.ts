@@ -16,13 +16,14 @@ import type { CopiedLog, LogSource } from '../../group/backup/copy-store.js';
 import { batchesIn } from '../../group/backup/log-piece.js';
 import type { StoredBatch } from '../../group/ports/log.js';
 import { type NodeView, SharedLogUnavailableError } from '../../group/ports/shared-log.js';
-import { DiskFullError } from '../../group/ports/storage-errors.js';
+import { DamagedError, DiskFullError, OwnerLostError } from '../../group/ports/storage-errors.js';
+import { batchFrom } from '../../group/recovery/recovery.js';
 import { limits } from '../../limits.js';
 import { closeAndSync } from '../../store/backup/backup-folder.js';
 import { type ClusterMark, writeMark } from '../../store/files/cluster-mark.js';
 import { replaceFile, syncPath } from '../../store/files/durable-file.js';
 import { refuseWithoutCommitSpace } from '../../store/files/full-disk.js';
-import { epochOf, passEpochOn } from '../../store/ownership/owner.js';
+import { epochOf, FolderOwnedError, passEpochOn } from '../../store/ownership/owner.js';
 import { LmdbSnapshotStore, snapshotFileOf } from '../../store/snapshots/lmdb-snapshots.js';
 import { type CopiedInto, copyIntoFolder, writeCopiedHead } from '../../workers/backup/copy-folder.js';
 import { verifyInChild } from '../../workers/verify/verify-runner.js';
@@ -60,15 +61,15 @@ export function removeUnfinished(dir: string): void {
 
 /** Fetches what the log of the folder lacks, or if it cannot be continued, a whole copy. */
 export async function fetchMissing(deps: FetchDeps): Promise<void> {
-  const { dir, log, signal } = deps;
+  const { log, signal } = deps;
   const donors = new Donors(deps);
-  await replaceFile(join(dir, CHANGING), '', { sync: true });
   for (let isAgain = false; ; isAgain = true) {
     try {
       await continueLog(donors, deps, isAgain);
       return;
     } catch (error) {
       signal.throwIfAborted();
+      if (error instanceof FolderOwnedError || error instanceof OwnerLostError) throw error;
       if (!(error instanceof DiskFullError)) {
         log.warn({ fault: messageOf(error) }, 'the log of this node cannot be continued, so a whole copy is fetched');
         return fetchCopy(deps);
@@ -82,15 +83,17 @@ export async function fetchMissing(deps: FetchDeps): Promise<void> {
 async function continueLog(donors: Donors, { dir, log, signal }: FetchDeps, isAgain: boolean): Promise<void> {
   const startedAt = performance.now();
   const goOn = guardOf(dir, signal);
-  const copied = await fetchLog(dir, donors, { goOn, signal });
+  // Without the marker, an interruption between a record and the batches that it names would go unnoticed.
+  const beforeChange = () => replaceFile(join(dir, CHANGING), '', { sync: true });
+  const copied = await fetchLog(dir, donors, { goOn, signal, beforeChange });
   const snapshots = new LmdbSnapshotStore(dir);
-  // A snapshot from before an erasure contains the player, and the erasure may precede the end of this node's own log.
   if (isAgain) markScrubDue(dir);
+  // A snapshot from before an erasure contains the player, and the erasure may precede the end of this node's own log.
   if (isAgain || copied.isRewritten || copied.erasedSeq > 0)
     for (const seq of snapshots.list()) await snapshots.remove(seq);
-  if (snapshots.list().length === 0) await fetchSnapshot(dir, donors, { copied, goOn, signal });
-  rmSync(join(dir, CHANGING));
+  rmSync(join(dir, CHANGING), { force: true });
   await syncPath(dir);
+  if (snapshots.list().length === 0) await fetchSnapshot(dir, donors, { copied, goOn, signal });
   const ms = Math.round(performance.now() - startedAt);
   log.info({ last_seq: copied.lastSeq, ms }, 'this node fetched what its log lacked');
 }
@@ -115,8 +118,9 @@ export async function fetchCopy(deps: FetchDeps): Promise<void> {
   }
 }
 
-async function build(donors: Donors, { dir, mark, signal }: FetchDeps): Promise<CopiedLog> {
+async function build(donors: Donors, { dir, mark, trimmed, signal }: FetchDeps): Promise<CopiedLog> {
   removeUnfinished(dir);
+  donors.mayEndAt(trimmed);
   const building = join(dir, BUILDING);
   mkdirSync(building, { mode: 0o700 });
   // The next owner of the folder must have a later epoch than the one that the copy's log has.
@@ -133,6 +137,8 @@ interface Fetch {
   /** Throws if the fetch must end. */
   readonly goOn: () => void;
   readonly signal: AbortSignal;
+  /** Called before the first change of the log. */
+  readonly beforeChange?: () => Promise<void>;
 }
 
 function guardOf(dir: string, signal: AbortSignal): () => void {
@@ -143,10 +149,13 @@ function guardOf(dir: string, signal: AbortSignal): () => void {
 }
 
 /** Continues the log in the folder `to` up to the end of that of the other nodes. */
-async function fetchLog(to: string, donors: Donors, { goOn, signal }: Fetch): Promise<CopiedInto> {
+async function fetchLog(to: string, donors: Donors, { goOn, ...hooks }: Fetch): Promise<CopiedInto> {
   goOn();
-  const source = new RemoteLog(donors, signal);
-  const copied = await copyIntoFolder(to, source, goOn, () => markScrubDue(to)).finally(() => source.close());
+  const source = new RemoteLog(donors, hooks.signal);
+  const scrubDeferred = () => markScrubDue(to);
+  const copied = await copyIntoFolder(to, source, { progress: goOn, scrubDeferred, ...hooks }).finally(() =>
+    source.close(),
+  );
   await writeCopiedHead(to, copied);
   return copied;
 }
@@ -228,6 +237,7 @@ class RemoteLog implements LogSource {
     const last = batches.at(-1);
     if (last !== undefined) {
       const next = last.firstSeq + countOf(last.bytes);
+      this.#donors.mustReach(next - 1);
       const piece = this.#fetch(next, limits.catchUpBatches);
       // The next call reports the error.
       piece.catch(() => undefined);
@@ -247,9 +257,16 @@ class RemoteLog implements LogSource {
 
   async #fetch(firstSeq: number, limit: number): Promise<StoredBatch[]> {
     const path = `/copy-log?from=${firstSeq}&batches=${limit}`;
-    return batchesIn(await this.#donors.ask((url) => this.#donors.bytesOf(url, path, this.#signal), this.#signal));
+    return this.#donors.ask(async (url) => {
+      const batches = batchesIn(await this.#donors.bytesOf(url, path, this.#signal));
+      // Damage is the fault of the node that sent the piece.
+      for (const stored of batches) batchFrom(stored);
+      return batches;
+    }, this.#signal);
   }
 }
+
+const failuresOfDonors = [LinkError, SharedLogUnavailableError, DamagedError];
 
 /** Asks the node that answered last, and another one after a failure. */
 class Donors {
@@ -264,6 +281,11 @@ class Donors {
   constructor(deps: FetchDeps) {
     this.#deps = deps;
     this.#seqMin = deps.trimmed;
+  }
+
+  /** Asks any node that has record `seq`, because a copy begins. */
+  mayEndAt(seq: number): void {
+    this.#seqMin = seq;
   }
 
   /** Asks only nodes that have record `seq` from now on, because a part of the copy may depend on it. */
@@ -299,7 +321,7 @@ class Donors {
         return await call(await donor);
       } catch (error) {
         signal.throwIfAborted();
-        if (!(error instanceof LinkError || error instanceof SharedLogUnavailableError)) throw error;
+        if (!failuresOfDonors.some((kind) => error instanceof kind)) throw error;
         await this.failed(error, donor, signal);
       }
     }

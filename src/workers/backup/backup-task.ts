@@ -20,7 +20,7 @@ export async function backUp({ dataDir, dir, version }: BackupTask, context: Cop
     source = openLogReader(dataDir);
     const { group_id, environment } = formationOf(source);
     await passEpochOn(backup.store, epochOf(dataDir));
-    const copied = await copyIntoFolder(backup.store, sourceOf(source), backingUp(context));
+    const copied = await copyIntoFolder(backup.store, sourceOf(source), { progress: backingUp(context) });
     const files = copySmallFiles(dataDir, backup.store);
     await copySnapshot(new LmdbSnapshotStore(dataDir), new LmdbSnapshotStore(backup.store), copied);
     refuseIfCancelled(context);

@@ -20,34 +20,53 @@ export interface CopiedInto extends CopiedLog {
   readonly isRewritten: boolean;
 }
 
+export interface CopyHooks {
+  /** Called after each step with the copied records and their total. Throws to end the copy. */
+  readonly progress: CopyProgress;
+  /** Called once, before the first change of the folder's log. */
+  readonly beforeChange?: () => Promise<void>;
+  /** Called if replaced bytes are left in the free space, because the scrub must wait or was aborted. */
+  readonly scrubDeferred?: () => void;
+  /** Aborts the scrub. */
+  readonly signal?: AbortSignal;
+}
+
 /**
  * Copies a log into the folder `dir`, which this process owns meanwhile, from where the log of the folder ends. An
- * erased byte does not stay in the free space; `deferred` is called if that takes another scrub. Rejects with what
- * `copyFrom` throws, and without `deferred` with `ScrubDeferredError`.
+ * erased byte does not stay in the free space. Rejects with what `copyFrom` throws, and without `scrubDeferred` with
+ * `ScrubDeferredError`.
  */
 export async function copyIntoFolder(
   dir: string,
   source: LogSource,
-  progress: CopyProgress,
-  deferred?: () => void,
+  { progress, beforeChange, scrubDeferred, signal }: CopyHooks,
 ): Promise<CopiedInto> {
   const writer = await claimFolder(dir);
   try {
+    let before: Promise<void> | undefined;
     let isRewritten = false;
+    const changing = () => {
+      before ??= beforeChange?.() ?? Promise.resolve();
+      return before;
+    };
     const sink: LogSink = {
-      add: (batches) => writer.appendAll(batches),
-      replace(batches) {
+      async add(batches) {
+        await changing();
+        await writer.appendAll(batches);
+      },
+      async replace(batches) {
+        await changing();
         isRewritten = true;
-        return writer.append(null, batches);
+        await writer.append(null, batches);
       },
     };
     const last = writer.last();
     const start = last === undefined ? undefined : batchFrom(last);
     const copied = await copyFrom(source, sink, progress, start);
     if (isRewritten) {
-      await writer.scrub().catch((error: unknown) => {
-        if (deferred === undefined || !(error instanceof ScrubDeferredError)) throw error;
-        deferred();
+      await writer.scrub(signal).catch((error: unknown) => {
+        if (scrubDeferred === undefined || !(error instanceof ScrubDeferredError)) throw error;
+        scrubDeferred();
       });
     }
     return { ...copied, isRewritten };

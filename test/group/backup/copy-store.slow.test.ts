@@ -2,7 +2,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
-import { copyLog } from '../../../src/group/backup/copy-store.js';
 import { DamagedError } from '../../../src/group/ports/storage-errors.js';
 import { rejection } from '../../contracts/log.js';
 import { subjectOf } from '../../support/given.js';
@@ -11,7 +10,7 @@ import { MemoryLog } from '../../support/memory-log.js';
 import { MemorySnapshotStore } from '../../support/memory-snapshots.js';
 import { Random } from '../../support/random.js';
 import { verifyStore } from '../../support/verify-store.js';
-import { drawAct, everyByte, inPieces, Life, sinkInto, stateOf } from '../life.js';
+import { copyLog, drawAct, everyByte, inPieces, Life, sinkInto, stateOf } from '../life.js';
 
 const SEEDS = 60;
 

@@ -5,12 +5,12 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Batch, BatchWriter, chainStart, NONCE_BYTES } from '../../../src/core/records/batch.js';
 import type { LogRecord } from '../../../src/core/records/records.js';
-import { copyLog } from '../../../src/group/backup/copy-store.js';
 import type { LogReader, StoredBatch } from '../../../src/group/ports/log.js';
 import { limits } from '../../../src/limits.js';
 import { t0 } from '../../support/given.js';
 import { MemorySnapshotStore } from '../../support/memory-snapshots.js';
 import { verifyStore } from '../../support/verify-store.js';
+import { copyLog } from '../life.js';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;

@@ -6,7 +6,6 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Batch } from '../../../src/core/records/batch.js';
 import type { OnProgress, VerifyReport } from '../../../src/group/api.js';
-import { copyLog } from '../../../src/group/backup/copy-store.js';
 import type { StoredBatch } from '../../../src/group/ports/log.js';
 import type { SnapshotStore } from '../../../src/group/ports/snapshots.js';
 import { DamagedError } from '../../../src/group/ports/storage-errors.js';
@@ -17,6 +16,7 @@ import { rejection } from '../../contracts/log.js';
 import { subjectKeyOf, subjectOf, t0 } from '../../support/given.js';
 import { logOf } from '../../support/log-of.js';
 import { verifyStore } from '../../support/verify-store.js';
+import { copyLog } from '../life.js';
 import { Machine } from '../machine.js';
 
 const times = { checkFirstMs: 600, checkEveryMs: 1_000 };

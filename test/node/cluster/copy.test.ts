@@ -1,4 +1,4 @@
-/** A node without data fetches log and snapshot from the others, which go on meanwhile, fail, or send damage. */
+/** A node fetches log and snapshot, or what its log lacks. The others go on meanwhile, fail, or send damage. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -229,7 +229,7 @@ test('another node sends the next piece if one fails, and no piece is fetched tw
   assert.match(warnings[0]!, 'the node is gone');
 });
 
-test('a damaged piece, or one of another history, begins the copy anew from another node', async () => {
+test('another node sends a piece that arrived damaged', async () => {
   const life = await lifeOf(20);
   const [one, two] = [new Node(life), new Node(life)];
   one.before = async (path) => {
@@ -243,6 +243,21 @@ test('a damaged piece, or one of another history, begins the copy anew from anot
   const dir = temporaryFolder();
   await fetchInto(dir, [two, one], warnings);
   assert.match(warnings[0]!, 'checksum differs');
+  assert.not.ok(logPiecesOf(two)[0]!.startsWith('/copy-log?from=1&'));
+  assert.is(await digestOf(dir), stateDigest(life.machine.actor.state));
+});
+
+test('a piece of another history begins the copy anew, from another node', async () => {
+  const life = await lifeOf(20);
+  const other = await Life.begin();
+  await report(other, 100, 140);
+  const [one, two] = [new Node(other), new Node(life)];
+  let pieces = 0;
+  one.before = async (path) => (path.startsWith('/copy-log') && ++pieces <= 2 ? two.answer(path) : undefined);
+  const warnings: string[] = [];
+  const dir = temporaryFolder();
+  await fetchInto(dir, [two, one], warnings);
+  assert.match(warnings[0]!, 'does not follow the batch before it');
   assert.is(await digestOf(dir), stateDigest(life.machine.actor.state));
 });
 
@@ -402,24 +417,38 @@ test('a snapshot goes if an erasure that its log already has left the log since'
   assert.is(await digestOf(dir), stateDigest(life.machine.actor.state));
 });
 
-test('a node with another history, or an interrupted change, gets a whole copy', async () => {
+test('a node with another history gets a whole copy', async () => {
   const other = await lifeOf(12);
   await other.act({ type: 'erase', player: 'player 1' });
   const dir = temporaryFolder();
   await fetchInto(dir, [new Node(other)]);
   const life = await lifeOf(40);
-  const node = new Node(life);
-  const lines = await continueIn(dir, [node]);
+  const lines = await continueIn(dir, [new Node(life)]);
   assert.match(lines[0]!, /does not follow .* so a whole copy is fetched/);
   assert.is(await digestOf(dir), stateDigest(life.machine.actor.state));
+});
 
-  node.before = (path) => {
-    if (path.startsWith('/copy-log')) ending.abort();
-  };
-  const ending = new AbortController();
-  await report(life, 40, 44);
-  await fetchInto(dir, [node], [], ending, fetchMissing).catch(() => undefined);
-  assert.ok(isIncomplete(dir));
+test('an interruption before the first change costs nothing, a later one a whole copy', async () => {
+  const life = await lifeOf(40);
+  const node = new Node(life);
+  const dir = temporaryFolder();
+  await fetchInto(dir, [node]);
+  await report(life, 40, 60);
+  for (const [pieces, isAfter] of [
+    [1, false],
+    [3, true],
+  ] as const) {
+    const ending = new AbortController();
+    let seen = 0;
+    node.before = (path) => {
+      if (!path.startsWith('/copy-log') || ++seen < pieces) return;
+      ending.abort();
+      throw new Error('the call was aborted');
+    };
+    const error = await rejection(fetchInto(dir, [node], [], ending, fetchMissing));
+    assert.is((error as Error).name, 'AbortError');
+    assert.is(isIncomplete(dir), isAfter);
+  }
 });
 
 test('an aborted copy leaves the folder as it was', async () => {

@@ -9,7 +9,7 @@ import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { type LinkClient, LinkError } from '../../cluster/link-client.js';
+import { type LinkCall, type LinkClient, LinkError } from '../../cluster/link-client.js';
 import { countOf } from '../../core/records/batch.js';
 import { messageOf } from '../../errors.js';
 import type { CopiedLog, LogSource } from '../../group/backup/copy-store.js';
@@ -36,7 +36,7 @@ export interface FetchDeps {
   readonly mark: ClusterMark;
   /** The newest record that etcd no longer has, and the copy must therefore have. */
   readonly trimmed: number;
-  readonly link: Pick<LinkClient, 'bytes'>;
+  readonly link: Pick<LinkClient, 'bytes' | 'call'>;
   /** Returns the other live nodes. */
   readonly nodes: () => Promise<readonly NodeView[]>;
   readonly log: Logger;
@@ -63,9 +63,9 @@ export function removeUnfinished(dir: string): void {
 export async function fetchMissing(deps: FetchDeps): Promise<void> {
   const { log, signal } = deps;
   const donors = new Donors(deps);
-  for (let isAgain = false; ; isAgain = true) {
+  for (;;) {
     try {
-      await continueLog(donors, deps, isAgain);
+      await continueLog(donors, deps);
       return;
     } catch (error) {
       signal.throwIfAborted();
@@ -79,9 +79,10 @@ export async function fetchMissing(deps: FetchDeps): Promise<void> {
   }
 }
 
-/** `isAgain`: an earlier call ended early and may have replaced batches. */
-async function continueLog(donors: Donors, { dir, log, signal }: FetchDeps, isAgain: boolean): Promise<void> {
+async function continueLog(donors: Donors, { dir, log, signal }: FetchDeps): Promise<void> {
   const startedAt = performance.now();
+  // An earlier call that ended early may have replaced batches.
+  const isAgain = isIncomplete(dir);
   const goOn = guardOf(dir, signal);
   // Without the marker, an interruption between a record and the batches that it names would go unnoticed.
   const beforeChange = () => replaceFile(join(dir, CHANGING), '', { sync: true });
@@ -327,19 +328,23 @@ class Donors {
     }
   }
 
-  async offerOf(url: string): Promise<CopyOffer> {
-    return JSON.parse((await this.bytesOf(url, '/copy')).toString('utf8')) as CopyOffer;
+  offerOf(url: string): Promise<CopyOffer> {
+    return this.#deps.link.call(this.#callOf(url, '/copy'));
   }
 
   bytesOf(url: string, path: string, signal = this.#deps.signal): Promise<Buffer> {
-    return this.#deps.link.bytes({ url, method: 'GET', path, timeoutMs: limits.copyAnswerMs, signal });
+    return this.#deps.link.bytes(this.#callOf(url, path, signal));
   }
 
-  /** Reports that a node failed, the present one by default, and turns to another one. Resolves after a pause. */
+  #callOf(url: string, path: string, signal = this.#deps.signal): LinkCall {
+    return { url, method: 'GET', path, timeoutMs: limits.copyAnswerMs, signal };
+  }
+
+  /** Reports a failure and turns from the node, by default the present one, to another. Resolves after a pause. */
   async failed(error: unknown, donor = this.#chosen, signal = this.#deps.signal): Promise<void> {
     const from = await donor?.catch(() => undefined);
     this.#turnFrom(donor);
-    this.#deps.log.warn({ from, fault: messageOf(error) }, 'a node could not send its data');
+    this.#deps.log.warn({ from, fault: messageOf(error) }, 'the data of another node could not be fetched yet');
     await delay(limits.joinRetryMs, undefined, { signal });
   }
 

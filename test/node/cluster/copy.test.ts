@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { LinkError } from '../../../src/cluster/link-client.js';
+import { type LinkCall, LinkError } from '../../../src/cluster/link-client.js';
 import { LinkRefusedError } from '../../../src/cluster/link-server.js';
 import { SNAPSHOT_VERSION, snapshotBlocks } from '../../../src/core/snapshot/snapshot.js';
 import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
@@ -72,6 +72,14 @@ class Node {
     });
   }
 
+  /** Fails after so many pieces of its log. */
+  goneAfter(pieces: number): void {
+    let sent = 0;
+    this.before = (path) => {
+      if (path.startsWith('/copy-log') && ++sent > pieces) throw new Error('the node is gone');
+    };
+  }
+
   async answer(path: string): Promise<Buffer> {
     this.asked.push(path);
     const changed = await this.before(path);
@@ -114,15 +122,14 @@ function fetchInto(
   ending = new AbortController(),
   fetch = fetchCopy,
 ) {
-  const link = {
-    bytes: async ({ url, path }: { readonly url: string; readonly path: string }) => {
-      try {
-        return await nodes[Number(url)]!.answer(path);
-      } catch (error) {
-        throw new LinkError(String(error), false);
-      }
-    },
+  const bytes = async ({ url, path }: LinkCall): Promise<Buffer> => {
+    try {
+      return await nodes[Number(url)]!.answer(path);
+    } catch (error) {
+      throw new LinkError(String(error), false);
+    }
   };
+  const link = { bytes, call: async <T>(call: LinkCall) => JSON.parse((await bytes(call)).toString()) as T };
   const views = nodes.map((_, i) => ({ url: String(i), role: i === 0 ? 'leader' : 'follower' }) as NodeView);
   const log = pino({}, { write: (line: string) => void warnings.push(line) });
   return fetch({ dir, mark, trimmed: 5, link, nodes: async () => views, log, signal: ending.signal });
@@ -216,10 +223,7 @@ test('what is written after the last piece was sent is in the copy', async () =>
 test('another node sends the next piece if one fails, and no piece is fetched twice', async () => {
   const life = await lifeOf(40);
   const [one, two] = [new Node(life), new Node(life)];
-  let pieces = 0;
-  one.before = (path) => {
-    if (path.startsWith('/copy-log') && ++pieces > 3) throw new Error('the node is gone');
-  };
+  one.goneAfter(3);
   const dir = temporaryFolder();
   const warnings: string[] = [];
   await fetchInto(dir, [two, one], warnings);
@@ -306,10 +310,7 @@ test('a node that lacks records, or is starting, is not asked for its log', asyn
 test('a node that has less than the copy already has does not continue it', async () => {
   const life = await lifeOf(40);
   const [leader, one, late] = [new Node(life), new Node(life), new Node(life)];
-  let pieces = 0;
-  one.before = (path) => {
-    if (path.startsWith('/copy-log') && ++pieces > 3) throw new Error('the node is gone');
-  };
+  one.goneAfter(3);
   late.lag = 5;
   const dir = temporaryFolder();
   const warnings: string[] = [];
@@ -425,6 +426,27 @@ test('a node with another history gets a whole copy', async () => {
   const life = await lifeOf(40);
   const lines = await continueIn(dir, [new Node(life)]);
   assert.match(lines[0]!, /does not follow .* so a whole copy is fetched/);
+  assert.is(await digestOf(dir), stateDigest(life.machine.actor.state));
+});
+
+test('a full disk is waited for, and costs nothing before the first change', async () => {
+  const life = await lifeOf(20);
+  const node = new Node(life);
+  await snapshotOf(life, node.dir);
+  const dir = temporaryFolder();
+  await fetchInto(dir, [node]);
+  const before = new LmdbSnapshotStore(dir).list();
+  await report(life, 20, 24);
+  const bound = limits as { commitFreeBytes: number };
+  const { commitFreeBytes } = limits;
+  bound.commitFreeBytes = Number.MAX_SAFE_INTEGER;
+  setTimeout(() => {
+    bound.commitFreeBytes = commitFreeBytes;
+  }, 20);
+  const lines = await continueIn(dir, [node]);
+  assert.match(lines[0]!, 'is full');
+  assert.match(lines.at(-1)!, 'this node fetched what its log lacked');
+  assert.equal(new LmdbSnapshotStore(dir).list(), before);
   assert.is(await digestOf(dir), stateDigest(life.machine.actor.state));
 });
 

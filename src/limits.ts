@@ -304,6 +304,8 @@ export const limits = {
   /** Record times that one check reads, so that it does not block the thread. */
   retentionLookMoments: 100_000,
   halfLifeDaysDefault: 30,
+  /** Default half-life of measures. */
+  banHalfLifeDaysDefault: 180,
   /** Largest step of the clock ahead of the newest time seen before. */
   clockAheadMs: DAY_MS,
   /** Largest lag of the clock behind the newest evidence at which the half-life may change. */

@@ -10,6 +10,13 @@ import { type FromSchema, shape } from '../validation/schema.js';
 import { errorCodeSchema, errorDetailsSchema } from './error-bodies.js';
 import { count, dateTime, eventProperties, hashHex, laterEventProperties, nextCursor } from './fields.js';
 
+const noEvidence = {
+  type: 'boolean',
+  const: false,
+  description:
+    'Present if the event is stored but is no evidence: it has severity 0, or is older than 20 half-lives, as when seconds are sent for milliseconds.',
+} as const;
+
 export const storedEventSchema = shape(
   {
     ...eventProperties,
@@ -27,8 +34,9 @@ export const storedEventSchema = shape(
     },
     received_at: dateTime,
     status: { type: 'string', const: 'accepted' },
+    counts: noEvidence,
   },
-  ['origin', 'reference', 'disputed'],
+  ['origin', 'reference', 'disputed', 'counts'],
 );
 export type StoredEventBody = FromSchema<typeof storedEventSchema>;
 
@@ -46,8 +54,9 @@ export const batchResultSchema = shape({
         code: errorCodeSchema,
         error: { type: 'string' },
         details: errorDetailsSchema,
+        counts: noEvidence,
       },
-      ['code', 'error', 'details'],
+      ['code', 'error', 'details', 'counts'],
     ),
   },
 });
@@ -174,16 +183,21 @@ export const explanationSchema = shape(
       type: 'boolean',
       description: 'True if most of the evidence comes from peers that also report good behaviour.',
     },
-    pre_trusted: { type: 'boolean', description: 'True if pre-trusted peers are among them.' },
-    half_life_days: { type: 'number', minimum: 0 },
+    half_life_days: { type: 'number', minimum: 0, description: 'Half-life of all evidence but bans; 0 is none.' },
+    ban_half_life_days: { type: 'number', minimum: 0, description: 'Half-life of standing bans; 0 is none.' },
     weights_based_on_seq: {
       ...count,
       description: 'The log record that the peer weights are based on, cut to two significant digits.',
     },
     lowering: evidence,
     raising: evidence,
+    bans: { ...count, description: 'Independent standing bans. Only with three peers or more.' },
+    pre_trusted: {
+      type: 'boolean',
+      description: 'True if pre-trusted peers are among them. Only with three peers or more.',
+    },
   },
-  ['lowering', 'raising'],
+  ['lowering', 'raising', 'bans', 'pre_trusted'],
 );
 
 export const trustScoreSchema = shape(

@@ -4,7 +4,7 @@
  */
 
 /** Reason why two peers are one witness. */
-export type WitnessReason = 'declared' | 'clones' | 'copied_list';
+export type WitnessReason = 'declared' | 'clones' | 'allied' | 'copied_list';
 
 /** Two peers that are one witness, `first < second`; witness groups follow from all such pairs. */
 export interface WitnessPair {

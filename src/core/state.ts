@@ -6,8 +6,8 @@
 import { limits } from '../limits.js';
 import { KEY_WORDS } from './columns/packed-keys.js';
 import { NumberColumn, Times } from './columns/times.js';
-import { evidenceAt } from './evidence/decay.js';
-import { isEvidence, revokesLowering } from './evidence/event-types.js';
+import { evidenceAt, measureOfClaim } from './evidence/decay.js';
+import { isEvidence, isMeasure, revokesLowering } from './evidence/event-types.js';
 import { getOrMake } from './get-or-make.js';
 import { subjectBytes, subjectHex } from './hashing/pseudonym.js';
 import { sipKey } from './hashing/siphash.js';
@@ -38,10 +38,11 @@ import { bytesOf, EventColumns, type EventKeys, keyOf } from './tables/event-col
 import { EventIds } from './tables/event-ids.js';
 import { HourlyCounts } from './tables/hourly-counts.js';
 import { IdTags } from './tables/id-tags.js';
+import { OldBans } from './tables/old-bans.js';
 import { noWeights, PeerWeights, type Weights } from './tables/peer-weights.js';
 import { type Peer, Peers } from './tables/peers.js';
 import { RepeatFilter, repeatKey } from './tables/repeat-filter.js';
-import { SortedEvents } from './tables/sorted-events.js';
+import { type AddEvidence, SortedEvents } from './tables/sorted-events.js';
 import { Subjects } from './tables/subjects.js';
 import { OPERATOR } from './vocabulary.js';
 
@@ -69,9 +70,21 @@ const touchingPlayers: ReadonlySet<RecordType> = new Set<RecordType>([
   'subject_erased',
   'epoch_moved',
   'half_life_changed',
+  'ban_epoch_moved',
+  'ban_half_life_changed',
+  'scoring_changed',
   'dispute_opened',
   'dispute_decided',
 ]);
+
+/** The version of scoring from which on bans are measures. */
+export const MEASURES_FROM = 3;
+
+/** A change of scale: at record `seq`, the sums of all earlier records were multiplied by `factor`. */
+interface Rescale {
+  readonly seq: number;
+  readonly factor: number;
+}
 
 export class GroupState {
   readonly formed: GroupFormed;
@@ -91,6 +104,8 @@ export class GroupState {
   readonly #single = new EventColumns(1);
   /** Events that count already but are not in the tables yet. */
   #sorted: SortedEvents | null = null;
+  /** Bans so far, if the version of scoring counts them as claims. */
+  #oldBans: OldBans | null;
 
   lastSeq = 0;
   /** The newest record on which peer weights depend. */
@@ -99,8 +114,10 @@ export class GroupState {
   lastAt = 0;
   halfLifeDays: number;
   epoch: number;
-  /** Every change of scale so far: at record `seq`, the sums of all earlier records were multiplied by `factor`. */
-  rescales: { seq: number; factor: number }[] = [];
+  /** Every change of the scale of claims so far. */
+  rescales: Rescale[] = [];
+  /** Scale of the sums of measures, with every change of it so far. */
+  measureScale: { epoch: number; halfLifeDays: number; rescales: Rescale[] };
   preTrusted: number[] = [];
   /** The configuration value of pre-trusted peers that was applied last. */
   preTrustConfigured: string | null = null;
@@ -142,7 +159,13 @@ export class GroupState {
     this.formed = formed;
     this.halfLifeDays = formed.half_life_days;
     this.epoch = formed.epoch;
+    this.measureScale = {
+      epoch: formed.epoch,
+      halfLifeDays: formed.ban_half_life_days ?? limits.banHalfLifeDaysDefault,
+      rescales: [],
+    };
     this.scoring = { version: formed.scoring ?? 1, seq: 1 };
+    this.#oldBans = this.scoring.version < MEASURES_FROM ? new OldBans() : null;
     this.subjects = new Subjects(sipKey(secret));
     this.repeats = new RepeatFilter(repeatKey(secret, salt));
     this.idTags = new IdTags(secret, salt);
@@ -214,6 +237,14 @@ export class GroupState {
         this.evidenceSeq = seq;
         this.#rescale(seq, record.epoch, record.factor);
         break;
+      case 'ban_epoch_moved':
+        this.#rescaleMeasures(seq, record.epoch, record.factor);
+        break;
+      case 'ban_half_life_changed':
+        this.measureScale.halfLifeDays = record.ban_half_life_days;
+        this.evidenceSeq = seq;
+        this.#rescaleMeasures(seq, record.epoch, record.factor);
+        break;
       case 'pre_trust_set':
         this.preTrusted = [...record.peers];
         this.evidenceSeq = seq;
@@ -264,6 +295,7 @@ export class GroupState {
         break;
       case 'scoring_changed':
         this.scoring = { version: record.scoring, seq };
+        if (record.scoring >= MEASURES_FROM) this.#beginMeasures();
         // Makes the next computation of weights due.
         this.evidenceSeq = seq;
         break;
@@ -316,9 +348,43 @@ export class GroupState {
   #intoTables(events: EventColumns, i: number, seq: number, at: number): void {
     this.eventIds.insertEvent(events, i, seq);
     const entry = this.subjects.ensureEntryOfEvent(events, i, at, evidenceAt(events.timestamps[i]!, at));
-    this.subjects.entries.add(entry, events.masses[i]!, seq);
+    const event = {
+      peer: events.peers[i]!,
+      type: events.types[i]!,
+      mass: events.masses[i]!,
+      follows: events.follows[i] === 1,
+    };
+    const decaysFrom = evidenceAt(events.timestamps[i]!, at);
+    this.#addEvidence(entry, event, seq, decaysFrom, events.keys, i * KEY_WORDS);
     // If a peer's events about the player are void, those that it sends under an origin are void, too.
     if (this.disputes.upheld > 0) this.#markVoid(subjectHex(bytesOf({ words: events.keys, at: i * KEY_WORDS })));
+  }
+
+  readonly #addEvidence: AddEvidence = (entry, { peer, type, mass, follows }, seq, decaysFrom, words, from) => {
+    const { entries } = this.subjects;
+    if (!isMeasure(type)) entries.add(entry, mass, seq, follows);
+    else if (this.#oldBans === null) entries.addMeasure(entry, Math.abs(mass), seq, follows);
+    else {
+      entries.add(entry, mass, seq, false);
+      const measure = measureOfClaim(Math.abs(mass), decaysFrom, this, this.measureScale);
+      this.#oldBans.add(subjectHex(bytesOf({ words, at: from })), peer, Math.abs(mass), measure);
+    }
+  };
+
+  /** Sets the version of scoring from a snapshot, whose tables hold its bans as measures. */
+  restoreScoring(scoring: GroupState['scoring']): void {
+    this.scoring = scoring;
+    if (scoring.version >= MEASURES_FROM) this.#oldBans = null;
+  }
+
+  /** True if bans still count as claims; such a state cannot be written to a snapshot. */
+  get countsBansAsClaims(): boolean {
+    return this.#oldBans !== null;
+  }
+
+  #beginMeasures(): void {
+    this.#oldBans?.becomeMeasures(this.subjects);
+    this.#oldBans = null;
   }
 
   /** Marks exactly those entries of a player whose evidence an upheld dispute excludes from scores. */
@@ -355,7 +421,7 @@ export class GroupState {
    */
   sortEvents(count: number): void {
     this.settle();
-    this.#sorted = new SortedEvents(this.eventIds, this.subjects, count);
+    this.#sorted = new SortedEvents(this.eventIds, this.subjects, count, this.#addEvidence);
   }
 
   /** Adds all pending events to the tables; later events are added at once. */
@@ -422,9 +488,11 @@ export class GroupState {
   }
 
   #setPair(subject: Uint8Array, stated: EventWithdrawn | LoweringRevoked | CarriedSums, seq: number): void {
-    const { peer, lowering, raising, count, updated_at: updatedAt, evidence_at: evidenceAt } = stated;
-    const entry = this.subjects.ensureEntry(subject, peer, { updatedAt, evidenceAt });
-    this.subjects.entries.set(entry, peer, lowering, raising, count, seq);
+    const { peer, lowering, raising, measure = 0, follows = 0, count } = stated;
+    const times = { updatedAt: stated.updated_at, evidenceAt: stated.evidence_at };
+    const entry = this.subjects.ensureEntry(subject, peer, times);
+    this.subjects.entries.set(entry, peer, { lowering, raising, measure, follows }, count, seq);
+    this.#oldBans?.stated(subjectHex(subject), peer, lowering);
     if (this.disputes.upheld > 0) this.#markVoid(subjectHex(subject));
   }
 
@@ -464,6 +532,7 @@ export class GroupState {
     this.erasures.set(seq, { subject, heads: subject === null ? [] : this.#headsOf(subject) });
     if (subject !== null) {
       this.disputes.remove(subject);
+      this.#oldBans?.erase(subject);
       this.subjects.remove(subjectBytes(subject));
       this.pendingErasures.delete(subject);
       this.allowed.erase(subject);
@@ -520,6 +589,7 @@ export class GroupState {
       b: record.b,
       z: record.z,
       witness: record.witness,
+      measures: record.measures,
     };
     this.peerWeights.refresh(this);
   }
@@ -527,7 +597,15 @@ export class GroupState {
   #rescale(seq: number, epoch: number, factor: number): void {
     this.epoch = epoch;
     this.rescales.push({ seq, factor });
-    this.subjects.entries.scale(factor);
+    this.subjects.entries.scale(factor, 1);
+    this.#oldBans?.scale(factor, 1);
+  }
+
+  #rescaleMeasures(seq: number, epoch: number, factor: number): void {
+    this.measureScale.epoch = epoch;
+    this.measureScale.rescales.push({ seq, factor });
+    this.subjects.entries.scale(1, factor);
+    this.#oldBans?.scale(1, factor);
   }
 
   #audited(audit: AuditPart, seq: number): void {

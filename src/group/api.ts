@@ -73,6 +73,9 @@ export interface PeerView {
   readonly tau: number;
   readonly a: number;
   readonly b: number;
+  /** Log-odds of its bans, and the share of them that did not follow those of others. */
+  readonly m: number;
+  readonly finds: number;
 }
 
 /** Findings of the newest computation of weights about a peer. */
@@ -99,6 +102,8 @@ export interface GroupCounts {
 
 export interface AcceptedEvent {
   readonly receivedAt: number;
+  /** False if the event is stored but is no evidence: it is too old, or has severity 0; absent otherwise. */
+  readonly counts?: false;
 }
 
 /** A peer together with its key in the clear, which is returned once and stored only as a digest. */
@@ -218,6 +223,8 @@ export interface PublishedWeights {
     readonly tau: number;
     readonly a: number;
     readonly b: number;
+    readonly m: number;
+    readonly finds: number;
   }[];
 }
 
@@ -235,8 +242,9 @@ export interface SimulationQuery {
   readonly preTrusted: readonly string[] | null;
   /** Peer ids whose evidence does not count. */
   readonly without: readonly string[];
-  /** Assumed half-life, as if it had always applied; null for the present one. */
+  /** Assumed half-lives of claims and of bans, as if they had always applied; null for the present ones. */
   readonly halfLifeDays: number | null;
+  readonly banHalfLifeDays: number | null;
   /** Largest number of players, and of peers, in the answer. */
   readonly rowsMax: number;
 }
@@ -350,6 +358,7 @@ export interface SubjectExport {
     readonly events: number;
     readonly lowering: number;
     readonly raising: number;
+    readonly bans: number;
     readonly isVoid: boolean;
   }[];
   /** Newest first. */
@@ -386,6 +395,7 @@ export interface GroupStatus extends GroupHealth {
   /** Number of peers that registered within a day, and of those that have reported. */
   readonly newcomers: { readonly registered: number; readonly reporting: number };
   readonly halfLifeDays: number;
+  readonly banHalfLifeDays: number;
   readonly preTrusted: readonly string[];
   /** Number of groups of two peers or more that count as one witness, and of the peers in them. */
   readonly witnesses: { readonly groups: number; readonly peers: number };

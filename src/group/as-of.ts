@@ -2,7 +2,7 @@
  * Computes the time to which reads decay evidence: the end of the present minute. The body of a response and its ETag
  * then stay the same for a minute, and no evidence is newer than the read.
  */
-import { type AsOf, asOfTime } from '../core/evidence/decay.js';
+import { type AsOf, asOfTime, type Scale } from '../core/evidence/decay.js';
 import type { GroupState } from '../core/state.js';
 import type { Clock } from './ports/clock.js';
 
@@ -15,10 +15,11 @@ export function endOfMinute(now: number): number {
 
 export class MinuteAsOf {
   readonly #clock: Clock;
-  #asOf: AsOf = { at: Number.NaN, decayFactor: 1 };
-  /** The scale for which the factor was computed. */
+  #asOf: AsOf = { at: Number.NaN, decayFactor: 1, measureFactor: 1 };
+  /** The scales for which the factors were computed. */
   #epoch = Number.NaN;
   #halfLifeDays = Number.NaN;
+  #measureScale: Scale = { epoch: Number.NaN, halfLifeDays: Number.NaN };
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -26,10 +27,15 @@ export class MinuteAsOf {
 
   of(state: GroupState): AsOf {
     const at = endOfMinute(this.#clock.now());
-    if (at !== this.#asOf.at || state.epoch !== this.#epoch || state.halfLifeDays !== this.#halfLifeDays) {
+    const { epoch, halfLifeDays, measureScale } = state;
+    const isOther = epoch !== this.#epoch || halfLifeDays !== this.#halfLifeDays;
+    const isOtherForMeasures =
+      measureScale.epoch !== this.#measureScale.epoch || measureScale.halfLifeDays !== this.#measureScale.halfLifeDays;
+    if (at !== this.#asOf.at || isOther || isOtherForMeasures) {
       this.#asOf = asOfTime(state, at);
-      this.#epoch = state.epoch;
-      this.#halfLifeDays = state.halfLifeDays;
+      this.#epoch = epoch;
+      this.#halfLifeDays = halfLifeDays;
+      this.#measureScale = { epoch: measureScale.epoch, halfLifeDays: measureScale.halfLifeDays };
     }
     return this.#asOf;
   }

@@ -19,7 +19,7 @@ import type {
   WithdrawEvent,
 } from '../core/commands.js';
 import type { readAgain } from '../core/rules/decide-removal.js';
-import type { ComputedWeights } from '../core/rules/decide-scale.js';
+import type { ComputedWeights, HalfLifeKind } from '../core/rules/decide-scale.js';
 import type { PendingReason } from '../core/vocabulary.js';
 import type { Outcome } from '../errors.js';
 import type { Holdings } from './access/holdings.js';
@@ -63,7 +63,7 @@ export type Command =
   | ({ readonly type: 'decide_dispute' } & DecideDispute)
   | ({ readonly type: 'export_subject' } & ExportSubject)
   | { readonly type: 'scoring' }
-  | { readonly type: 'half_life'; readonly days: number }
+  | { readonly type: 'half_life'; readonly kind: HalfLifeKind; readonly days: number }
   | { readonly type: 'locate'; readonly eventId: string }
   | ({ readonly type: 'withdraw' } & WithdrawEvent)
   | { readonly type: 'chains'; readonly subject: Uint8Array }

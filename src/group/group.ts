@@ -340,6 +340,7 @@ export class Group implements GroupApi {
       peersByStatus: state.peers.byStatus(),
       newcomers: state.peers.newcomers(this.#deps.clock.now(), DAY_MS),
       halfLifeDays: state.halfLifeDays,
+      banHalfLifeDays: state.measureScale.halfLifeDays,
       preTrusted: preTrustedIds(state),
       witnesses: groupsOf(state.weights.witness, (number) => state.peers.has(number)),
       mailbox: { events: actor.mailbox.events, bytes: actor.mailbox.bytes },

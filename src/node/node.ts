@@ -415,7 +415,8 @@ async function recoverActor(
 ): Promise<RecoveredGroup> {
   const snapshots = new LmdbSnapshotStore(dir);
   await snapshots.sweep();
-  const formation = { identity: node.identity, halfLifeDays: config.halfLifeDays, salt };
+  const { identity } = node;
+  const formation = { identity, halfLifeDays: config.halfLifeDays, banHalfLifeDays: config.banHalfLifeDays, salt };
   const { follower, snapshotSeq } = await recoverOrForm({ formation, clock }, writer, snapshots, ports.log);
   const seenAt = Math.max(follower.state.lastAt, readClockSeen(dir));
   refuseClock(clockProblem(clock.now(), seenAt, config.clockAcceptedUntil), config.environment, ports.log);

@@ -211,13 +211,16 @@ export function refuseClock(problem: string | null, environment: Environment, lo
 }
 
 export async function applyConfiguration(config: Config, group: Group): Promise<void> {
-  const { preTrustedPeers, halfLifeDays } = config;
+  const { preTrustedPeers, halfLifeDays, banHalfLifeDays } = config;
   // Checks that may refuse come first: a refused start changes nothing.
   if (preTrustedPeers !== null) {
     const configured = await group.configure({ type: 'configured_pre_trust', peerIds: preTrustedPeers });
     grantedOrRefuse(configured, 'PRE_TRUSTED_PEERS: ');
   }
-  grantedOrRefuse(await group.configure({ type: 'half_life', days: halfLifeDays }), 'HALF_LIFE_DAYS: ');
+  const claims = await group.configure({ type: 'half_life', kind: 'claims', days: halfLifeDays });
+  grantedOrRefuse(claims, 'HALF_LIFE_DAYS: ');
+  const measures = await group.configure({ type: 'half_life', kind: 'measures', days: banHalfLifeDays });
+  grantedOrRefuse(measures, 'BAN_HALF_LIFE_DAYS: ');
   grantedOrRefuse(await group.configure({ type: 'scoring' }));
 }
 

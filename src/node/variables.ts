@@ -295,8 +295,14 @@ export const variables = {
   }),
   halfLifeDays: variable<number>({
     name: 'HALF_LIFE_DAYS',
-    meaning: 'Half-life of evidence in days; 0 disables decay',
+    meaning: 'Half-life of claims (all evidence but bans) in days; 0 disables decay',
     fallback: limits.halfLifeDaysDefault,
+    parse: parseHalfLife,
+  }),
+  banHalfLifeDays: variable<number>({
+    name: 'BAN_HALF_LIFE_DAYS',
+    meaning: 'Half-life of standing bans in days; 0 disables their decay',
+    fallback: limits.banHalfLifeDaysDefault,
     parse: parseHalfLife,
   }),
   priorBadShare: variable<number>({

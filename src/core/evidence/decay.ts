@@ -64,26 +64,78 @@ export function movedEpoch(at: number, epoch: number, halfLifeDays: number): { e
   return { epoch: epoch + lives * halfLifeDays * DAY_MS, factor: powerOfTwo(-lives) };
 }
 
-/** Scale of the sums of evidence: their epoch (ms since 1970) and the half-life. */
+/** Scale of sums of evidence: their epoch (ms since 1970) and the half-life. */
 export interface Scale {
   readonly epoch: number;
   readonly halfLifeDays: number;
 }
 
-/** Time of a read, with the factor that decays sums to it. */
+/** The scales of both kinds of evidence: claims, and measures with a half-life of their own. */
+export interface Scales extends Scale {
+  readonly measureScale: Scale;
+}
+
+/** Time of a read, with the factors that decay sums to it. */
 export interface AsOf {
   readonly at: number;
   readonly decayFactor: number;
+  readonly measureFactor: number;
 }
 
-export function asOfTime(state: Scale, at: number): AsOf {
-  return { at, decayFactor: decayFactorAt(at, state.epoch, state.halfLifeDays) };
+export function asOfTime({ epoch, halfLifeDays, measureScale }: Scales, at: number): AsOf {
+  return {
+    at,
+    decayFactor: decayFactorAt(at, epoch, halfLifeDays),
+    measureFactor: decayFactorAt(at, measureScale.epoch, measureScale.halfLifeDays),
+  };
 }
 
 /**
- * Decay factor for the evidence of a subject whose newest evidence has the time `evidenceAt`. A read never counts as
+ * Decay factor for the claims about a subject whose newest evidence has the time `evidenceAt`. A read never counts as
  * earlier than the newest evidence, so that a clock that was set back inflates no evidence.
  */
 export function decayFactorFor(state: Scale, evidenceAt: number, asOf: AsOf): number {
   return evidenceAt > asOf.at ? decayFactorAt(evidenceAt, state.epoch, state.halfLifeDays) : asOf.decayFactor;
+}
+
+/** Like `decayFactorFor`, for measures. */
+export function measureFactorFor({ measureScale }: Scales, evidenceAt: number, asOf: AsOf): number {
+  if (evidenceAt <= asOf.at) return asOf.measureFactor;
+  return decayFactorAt(evidenceAt, measureScale.epoch, measureScale.halfLifeDays);
+}
+
+/**
+ * Age in half-lives beyond which an event counts for nothing: it could not be seen, and most often its time is wrong,
+ * such as seconds taken for milliseconds.
+ */
+const COUNTED_HALF_LIVES = 20;
+
+/** True if evidence of time `at` is too old to count at `now`. */
+export function isTooOld(at: number, now: number, halfLifeDays: number): boolean {
+  return halfLives(now, at, halfLifeDays) > COUNTED_HALF_LIVES;
+}
+
+/**
+ * Returns the mass that a ban of the second version of scoring has as a measure, without a call of `Math.pow`, whose
+ * last bits differ by platform: a replay computes it. `mass`: the ban's mass on the scale of claims; `at`: the time from
+ * which it decays.
+ */
+export function measureOfClaim(mass: number, at: number, claims: Scale, measures: Scale): number {
+  const lives = halfLives(at, measures.epoch, measures.halfLifeDays) - halfLives(at, claims.epoch, claims.halfLifeDays);
+  return mass * exactPowerOfTwo(Math.min(HALF_LIVES_MAX, Math.max(-HALF_LIVES_MAX, lives)));
+}
+
+/** 2 to the power of `lives` from +, -, x and / alone; the error is below 1e-14. */
+function exactPowerOfTwo(lives: number): number {
+  const whole = Math.floor(lives);
+  const exponent = (lives - whole) * Math.LN2;
+  let term = 1;
+  let sum = 1;
+  for (let n = 1; n <= 18; n++) {
+    term *= exponent / n;
+    sum += term;
+  }
+  const base = whole < 0 ? 0.5 : 2;
+  for (let n = Math.abs(whole); n > 0; n--) sum *= base;
+  return sum;
 }

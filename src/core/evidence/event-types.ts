@@ -48,6 +48,11 @@ export function isEventTypeId(id: number): id is EventTypeId {
   return id > 0 && id <= newestId;
 }
 
+/** True if an event of this type is a measure, which somebody decided, and not a claim. */
+export function isMeasure(id: number): boolean {
+  return id === eventTypes.ban_applied.id;
+}
+
 /**
  * True if an event of this type can be evidence. Only then does a second event with the same timestamp repeat the
  * first.

@@ -1,6 +1,7 @@
 /**
  * Provides the formulas for one peer's decayed evidence on one player: bounded mass, vote and log-odds
- * (docs/SCORING.md). The mass is m = b + g, where b lowers and g raises the trust in the player. It is never negative.
+ * (docs/SCORING.md). Claims are b (lowers) and g (raises), standing measures are a; the mass is m = b + g + a, never
+ * negative.
  */
 import { trustConstants } from './trust-constants.js';
 
@@ -32,15 +33,35 @@ export function roundForComparison(vote: number): number {
   return Math.fround(vote);
 }
 
+/** Strength of a standing measure, in [0, 1]: `min(1, 1.5 a / (a + .5))`, where `a` is the decayed sum of severities. */
+export function measureStrength(a: number): number {
+  return Math.min(1, saturate(a));
+}
+
+/** Bits of `VoteSpace.follows`. */
+export const FOLLOWS = 1;
+export const FOLLOWS_CLAIM = 2;
+
 /** Columns to which votes are appended. */
 export interface VoteSpace {
   readonly peer: Uint16Array;
-  /** `m = b + g`, above 0. */
-  readonly mass: Float64Array;
-  /** `x = b / m`, in [0, 1]: 1 is a bad vote. */
+  /** Claims, `b + g`, not negative. */
+  readonly claims: Float64Array;
+  /** `x = b / (b + g)`, in [0, 1]: 1 is a bad vote; 0 if there are no claims. */
   readonly x: Float64Array;
+  /** Standing measures `a`, not negative. */
+  readonly measure: Float64Array;
+  /** `FOLLOWS` if the measure, `FOLLOWS_CLAIM` if the lowering claims began after those of another peer. */
+  readonly follows: Uint8Array;
   /** Per peer: 1 if its statements are no votes, else 0. */
   readonly excluded: Uint8Array;
+}
+
+/** A peer's evidence on a player: decayed sums of claims that lower and that raise, and of standing measures. */
+export interface EvidenceSums {
+  lowering: number;
+  raising: number;
+  measure: number;
 }
 
 /**
@@ -48,17 +69,24 @@ export interface VoteSpace {
  * this vote does not count because its peer is excluded or it has no mass.
  */
 export function writeVote(
-  { peer, mass, x, excluded }: VoteSpace,
+  { peer, claims, x, measure, follows, excluded }: VoteSpace,
   to: number,
   of: number,
-  lowering: number,
-  raising: number,
+  sums: EvidenceSums,
+  bits: number,
 ): number {
-  const m = lowering + raising;
+  const c = sums.lowering + sums.raising;
   peer[to] = of;
-  mass[to] = m;
-  x[to] = lowering / m;
-  return to + (+(m > 0) & ~excluded[of]!);
+  claims[to] = c;
+  x[to] = c > 0 ? sums.lowering / c : 0;
+  measure[to] = sums.measure;
+  follows[to] = bits;
+  return to + (+(c + sums.measure > 0) & ~excluded[of]!);
+}
+
+/** Share of all evidence of a vote that lowers, in [0, 1], from its claims `c`, their share `x` and its measures `a`. */
+export function loweringShare(c: number, x: number, a: number): number {
+  return a > 0 ? (c * x + a) / (c + a) : x;
 }
 
 /**

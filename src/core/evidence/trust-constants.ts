@@ -113,6 +113,14 @@ export const trustConstants = {
   listOnlySharedMin: 30,
   listOnlyShare: 0.8,
 
+  /**
+   * Allied peers: least number of measured players of each and least number that both measured, least share of the
+   * smaller list, and how many times that share must exceed what is usual for either with all others.
+   */
+  alliedMin: 20,
+  alliedShare: 0.4,
+  alliedTimes: 2.5,
+
   // Stage 1: the gate tau, from pairs of peers.
   /** Bounds of the group's median vote `mu`. */
   medianVoteMin: 0.05,
@@ -196,6 +204,30 @@ export const trustConstants = {
   badShareForMeanMin: 0.02,
   highMeanRight: 9,
   highMeanAll: 10,
+  /**
+   * Share of a peer's lowering evidence that did not follow that of others: where it counts for nothing and where in
+   * full, and its prior with its weight.
+   */
+  ownNone: 0.15,
+  ownFull: 0.35,
+  ownPrior: 0.7,
+  ownPriorMass: 6,
+  /**
+   * Log-odds of a standing measure: a ban by an independent server makes a bad player of about six of ten unknown ones.
+   * Bounds of its change, down and up, its upper bound, and the measures that the group's mean weighs as a prior.
+   */
+  measureOdds: 3.4,
+  measureDown: 3,
+  measureUp: 0.5,
+  measureOddsMax: 4,
+  measurePrior: 15,
+  /** Prior of that mean, with its weight, and its bounds. */
+  measureMean: 0.1,
+  measureMeanMass: 5,
+  measureMeanMin: 0.01,
+  measureMeanMax: 0.9,
+  /** Largest difference in log-odds by which the others' word about one measured player counts. */
+  measureOthersMax: 6,
   /** Rates stay between this and 1 minus this. */
   rateMin: 0.001,
   /** Upper bound of A and B, and lower bound of those of a two-sided pre-trusted peer. */

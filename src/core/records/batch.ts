@@ -20,7 +20,7 @@
 import { createHash, hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { EventColumns, EventKeys } from '../tables/event-columns.js';
-import { isRepeated, readEvent } from './packed-records.js';
+import { readEvent } from './packed-records.js';
 import { RecordBytes } from './record-bytes.js';
 import { decodeRecord, fitsColumns } from './record-codec.js';
 import type { DecidedEvent, LogRecord } from './records.js';
@@ -205,7 +205,7 @@ export class Batch {
     for (let i = seq - this.firstSeq; i < this.count && columns.count < columns.capacity; i++) {
       const at = body + view.getUint32(HEAD + i * 4, true);
       if (!fitsColumns(this.bytes, at)) return;
-      readEvent(view, at, isRepeated(this.bytes, at), columns);
+      readEvent(this.bytes, view, at, columns);
     }
   }
 

@@ -16,24 +16,30 @@ export const EVENT_TYPE_AT = 2;
 const TOMBSTONE_BYTES = 22;
 const CARRIED_SUMS_HEAD_BYTES = 12;
 const CARRIED_SUMS_BYTES = 80;
+/** After the carried sums of a pair with measures: their sum, and the bits of `VoteSpace.follows`. */
+const MEASURED_SUMS_BYTES = 9;
 
 /**
- * Versions of an event: it carries the tag of its id from version 2 on, repeats another in version 3, and has a
- * reference in version 4, in which a byte of flags marks a repeat.
+ * Versions of an event: it carries the tag of its id from version 2 on, repeats another in version 3, and has a byte of
+ * flags and a reference in version 4; in version 5 the reference may be absent.
  */
 const TAGGED = 2;
 const REPEATED = 3;
 const REFERENCED = 4;
+const FLAGGED = 5;
 
-/** After the head of an event with a reference: a byte of flags, and the length of the reference in 16 bits. */
+/** After the head of an event with flags: a byte of flags, and the length of the reference in 16 bits, 0 if absent. */
 const FLAGS_AT = EVENT_HEAD;
 const REFERENCE_LENGTH_AT = EVENT_HEAD + 1;
-const REFERENCED_HEAD = EVENT_HEAD + 3;
+const FLAGGED_HEAD = EVENT_HEAD + 3;
 const REPEATS = 1;
+const FOLLOWS = 2;
 
-export function eventVersion({ repeats, reference }: DecidedEvent, isTagged: boolean): number {
-  if (!isTagged && reference !== undefined) throw new Error('records: an event without a tag has no reference');
+export function eventVersion({ repeats, follows, reference }: DecidedEvent, isTagged: boolean): number {
+  if (!isTagged && (reference ?? follows) !== undefined)
+    throw new Error('records: an event without a tag has no flags');
   if (!isTagged) return 1;
+  if (follows !== undefined) return FLAGGED;
   if (reference !== undefined) return REFERENCED;
   return repeats === undefined ? TAGGED : REPEATED;
 }
@@ -41,19 +47,25 @@ export function eventVersion({ repeats, reference }: DecidedEvent, isTagged: boo
 /** True if the event at byte `at` carries the tag of its id. */
 export function hasTag(bytes: Uint8Array, at: number): boolean {
   const version = bytes[at + 1]!;
-  return version >= TAGGED && version <= REFERENCED;
+  return version >= TAGGED && version <= FLAGGED;
 }
 
 /** True if the event at byte `at` repeats another. */
 export function isRepeated(bytes: Uint8Array, at: number): boolean {
   const version = bytes[at + 1]!;
-  return version === REPEATED || (version === REFERENCED && (bytes[at + FLAGS_AT]! & REPEATS) !== 0);
+  return version === REPEATED || (version >= REFERENCED && (bytes[at + FLAGS_AT]! & REPEATS) !== 0);
+}
+
+/** True if the event at byte `at` follows lowering evidence of another peer. */
+export function isFollowing(bytes: Uint8Array, at: number): boolean {
+  return bytes[at + 1]! === FLAGGED && (bytes[at + FLAGS_AT]! & FOLLOWS) !== 0;
 }
 
 /** Number of bytes that `writeEvent` writes. */
-export function eventBytes({ event_id, schema_version, reference }: DecidedEvent, isTagged: boolean): number {
+export function eventBytes({ event_id, schema_version, follows, reference }: DecidedEvent, isTagged: boolean): number {
   const bytes = headOf(isTagged) + event_id.length + schema_version.length;
-  return reference === undefined ? bytes : bytes + REFERENCED_HEAD - EVENT_HEAD + Buffer.byteLength(reference);
+  if (reference === undefined && follows === undefined) return bytes;
+  return bytes + FLAGGED_HEAD - EVENT_HEAD + Buffer.byteLength(reference ?? '');
 }
 
 function headOf(isTagged: boolean): number {
@@ -62,7 +74,7 @@ function headOf(isTagged: boolean): number {
 
 /**
  * Writes an event at byte `at`; `view` covers the same bytes. The tag comes last in the head, so that a record without
- * a tag differs by its absence alone. Only a tagged event has a reference.
+ * a tag differs by its absence alone. Only a tagged event has flags and a reference.
  */
 export function writeEvent(
   event: DecidedEvent,
@@ -83,18 +95,18 @@ export function writeEvent(
   encodeKey(columns.keys, i * KEY_WORDS, view, at + 40);
   view.setUint32(at + 72, event.schema_version.length, true);
   if (isTagged) encodeTag(columns.tags, i * TAG_WORDS, view, at + UNTAGGED_HEAD);
-  if (event.reference !== undefined) {
-    writeReferenced(event, event.reference, bytes, at);
+  if (event.reference !== undefined || event.follows !== undefined) {
+    writeFlagged(event, bytes, at);
     return;
   }
   writeLatin1(event.schema_version, bytes, writeLatin1(event.event_id, bytes, at + headOf(isTagged)));
 }
 
 /** Writes the reference last, so that all bytes before it read as in any other event. */
-function writeReferenced(event: DecidedEvent, reference: string, bytes: Buffer, at: number): void {
-  const from = writeLatin1(event.schema_version, bytes, writeLatin1(event.event_id, bytes, at + REFERENCED_HEAD));
-  const length = bytes.write(reference, from, 'utf8');
-  bytes[at + FLAGS_AT] = event.repeats === undefined ? 0 : REPEATS;
+function writeFlagged(event: DecidedEvent, bytes: Buffer, at: number): void {
+  const from = writeLatin1(event.schema_version, bytes, writeLatin1(event.event_id, bytes, at + FLAGGED_HEAD));
+  const length = event.reference === undefined ? 0 : bytes.write(event.reference, from, 'utf8');
+  bytes[at + FLAGS_AT] = (event.repeats === undefined ? 0 : REPEATS) | (event.follows === undefined ? 0 : FOLLOWS);
   bytes.writeUInt16LE(length, at + REFERENCE_LENGTH_AT);
 }
 
@@ -108,10 +120,11 @@ function writeLatin1(text: string, bytes: Buffer, at: number): number {
 }
 
 export function decodeEvent(bytes: Buffer, eventType: EventTypeId, isTagged: boolean): EventAccepted {
-  const isReferenced = bytes[1] === REFERENCED;
-  const head = isReferenced ? REFERENCED_HEAD : headOf(isTagged);
+  const isFlagged = bytes[1]! >= REFERENCED;
+  const head = isFlagged ? FLAGGED_HEAD : headOf(isTagged);
   const idEnd = head + bytes[3]!;
   const versionEnd = idEnd + bytes.readUInt32LE(72);
+  const referenceBytes = isFlagged ? bytes.readUInt16LE(REFERENCE_LENGTH_AT) : 0;
   return {
     type: 'event_accepted',
     event_type: eventType,
@@ -126,9 +139,8 @@ export function decodeEvent(bytes: Buffer, eventType: EventTypeId, isTagged: boo
     event_id: bytes.toString('latin1', head, idEnd),
     schema_version: bytes.toString('latin1', idEnd, versionEnd),
     ...(isRepeated(bytes, 0) ? { repeats: true as const } : {}),
-    ...(isReferenced
-      ? { reference: bytes.toString('utf8', versionEnd, versionEnd + bytes.readUInt16LE(REFERENCE_LENGTH_AT)) }
-      : {}),
+    ...(isFollowing(bytes, 0) ? { follows: true as const } : {}),
+    ...(referenceBytes > 0 ? { reference: bytes.toString('utf8', versionEnd, versionEnd + referenceBytes) } : {}),
   };
 }
 
@@ -136,12 +148,13 @@ export function decodeEvent(bytes: Buffer, eventType: EventTypeId, isTagged: boo
  * Adds the fields that a state needs of the tagged event at byte `at` to columns that have room for it. An event that
  * repeats another adds no evidence.
  */
-export function readEvent(view: DataView, at: number, isRepeated: boolean, columns: EventColumns): void {
+export function readEvent(bytes: Uint8Array, view: DataView, at: number, columns: EventColumns): void {
   const i = columns.count++;
   columns.peers[i] = view.getUint16(at + 4, true);
   columns.timestamps[i] = view.getFloat64(at + 8, true);
   columns.types[i] = view.getUint8(at + EVENT_TYPE_AT);
-  columns.masses[i] = isRepeated ? 0 : view.getFloat64(at + 24, true);
+  columns.masses[i] = isRepeated(bytes, at) ? 0 : view.getFloat64(at + 24, true);
+  columns.follows[i] = isFollowing(bytes, at) ? 1 : 0;
   readKey(view, at + 40, columns.keys, i * KEY_WORDS);
   readTag(view, at + UNTAGGED_HEAD, columns.tags, i * TAG_WORDS);
 }
@@ -165,17 +178,20 @@ export function decodeTombstone(bytes: Buffer): EventTombstone {
 
 const WEIGHTS_HEAD = 30;
 /**
- * Sizes per peer: three doubles, and after the doubles of all peers, if there are witness groups, a double and a
- * number.
+ * Sizes per peer: three doubles; after the doubles of all peers, if there are witness groups, a double and a number; and
+ * after these of all peers, if there are weights of measures, three doubles and a byte.
  */
 const WEIGHT_BYTES = 24;
 const WITNESS_BYTES = 10;
+const MEASURE_BYTES = 25;
 
 export function encodeWeights(weights: WeightsPublished): Uint8Array {
-  const { tau, a, b, z, witness } = weights;
+  const { tau, a, b, z, witness, measures } = weights;
   const count = tau.length;
   const hasWitnesses = z !== null && witness !== null;
-  const out = Buffer.allocUnsafe(WEIGHTS_HEAD + count * (WEIGHT_BYTES + (hasWitnesses ? WITNESS_BYTES : 0)));
+  if (measures !== null && !hasWitnesses) throw new Error('records: weights of measures come with witness groups');
+  const bytes = WEIGHT_BYTES + (hasWitnesses ? WITNESS_BYTES : 0) + (measures === null ? 0 : MEASURE_BYTES);
+  const out = Buffer.allocUnsafe(WEIGHTS_HEAD + count * bytes);
   out.writeUInt32LE(count, 2);
   out.writeDoubleLE(weights.based_on_seq, 6);
   out.writeDoubleLE(weights.computed_at, 14);
@@ -189,13 +205,20 @@ export function encodeWeights(weights: WeightsPublished): Uint8Array {
     const behind = WEIGHTS_HEAD + count * WEIGHT_BYTES + i * WITNESS_BYTES;
     out.writeDoubleLE(z[i]!, behind);
     out.writeUInt16LE(witness[i]!, behind + 8);
+    if (measures === null) continue;
+    const last = WEIGHTS_HEAD + count * (WEIGHT_BYTES + WITNESS_BYTES) + i * MEASURE_BYTES;
+    out.writeDoubleLE(measures.m[i]!, last);
+    out.writeDoubleLE(measures.finds[i]!, last + 8);
+    out.writeDoubleLE(measures.findsClaim[i]!, last + 16);
+    out[last + 24] = measures.measured[i]!;
   }
   return out;
 }
 
-export function decodeWeights(bytes: Buffer, hasWitnesses: boolean): WeightsPublished {
+export function decodeWeights(bytes: Buffer, hasWitnesses: boolean, withMeasures: boolean): WeightsPublished {
   const count = bytes.readUInt32LE(2);
   const behind = WEIGHTS_HEAD + count * WEIGHT_BYTES;
+  const last = behind + count * WITNESS_BYTES;
   const column = (at: number, step: number) =>
     Float64Array.from({ length: count }, (_, i) => bytes.readDoubleLE(at + i * step));
   return {
@@ -210,12 +233,26 @@ export function decodeWeights(bytes: Buffer, hasWitnesses: boolean): WeightsPubl
     witness: hasWitnesses
       ? Uint16Array.from({ length: count }, (_, i) => bytes.readUInt16LE(behind + 8 + i * WITNESS_BYTES))
       : null,
+    measures: withMeasures
+      ? {
+          m: column(last, MEASURE_BYTES),
+          finds: column(last + 8, MEASURE_BYTES),
+          findsClaim: column(last + 16, MEASURE_BYTES),
+          measured: Uint8Array.from({ length: count }, (_, i) => bytes[last + 24 + i * MEASURE_BYTES]!),
+        }
+      : null,
   };
+}
+
+/** True if sums hold what a release without measures could not read. */
+export function hasMeasures({ subject, measure = 0, follows = 0 }: CarriedSums): boolean {
+  return subject !== null && (measure > 0 || follows > 0);
 }
 
 /** Encodes carried sums. Without a subject, only their place in the chain is left. */
 export function encodeCarriedSums(sums: CarriedSums): Uint8Array {
-  const out = Buffer.allocUnsafe(sums.subject === null ? CARRIED_SUMS_HEAD_BYTES : CARRIED_SUMS_BYTES);
+  const whole = CARRIED_SUMS_BYTES + (hasMeasures(sums) ? MEASURED_SUMS_BYTES : 0);
+  const out = Buffer.allocUnsafe(sums.subject === null ? CARRIED_SUMS_HEAD_BYTES : whole);
   out.writeUInt16LE(sums.peer, 2);
   out.writeDoubleLE(sums.prev, 4);
   if (sums.subject === null) return out;
@@ -225,11 +262,18 @@ export function encodeCarriedSums(sums: CarriedSums): Uint8Array {
   out.writeDoubleLE(sums.raising, 56);
   out.writeDoubleLE(sums.updated_at, 64);
   out.writeDoubleLE(sums.evidence_at, 72);
+  if (!hasMeasures(sums)) return out;
+  out.writeDoubleLE(sums.measure ?? 0, CARRIED_SUMS_BYTES);
+  out[CARRIED_SUMS_BYTES + 8] = sums.follows ?? 0;
   return out;
 }
 
 export function decodeCarriedSums(bytes: Buffer): CarriedSums {
   const isTombstone = bytes.length === CARRIED_SUMS_HEAD_BYTES;
+  const [measure, follows] =
+    bytes.length > CARRIED_SUMS_BYTES
+      ? [bytes.readDoubleLE(CARRIED_SUMS_BYTES), bytes[CARRIED_SUMS_BYTES + 8]!]
+      : [0, 0];
   return {
     type: 'evidence_kept',
     peer: bytes.readUInt16LE(2),
@@ -240,5 +284,7 @@ export function decodeCarriedSums(bytes: Buffer): CarriedSums {
     raising: isTombstone ? 0 : bytes.readDoubleLE(56),
     updated_at: isTombstone ? 0 : bytes.readDoubleLE(64),
     evidence_at: isTombstone ? 0 : bytes.readDoubleLE(72),
+    ...(measure > 0 ? { measure } : {}),
+    ...(follows > 0 ? { follows } : {}),
   };
 }

@@ -4,24 +4,31 @@
  * withdrawn, its repeat counts instead.
  */
 import { type EventTypeId, revokesLowering } from '../evidence/event-types.js';
-import type { EventAccepted, LogRecord } from './records.js';
+import type { EventAccepted, HiddenMass, LogRecord } from './records.js';
 
 /** One record of a chain, reduced to the fields that a withdrawal needs. */
 export interface PairRecord {
   readonly seq: number;
   /** The event, whether withdrawn or not, unless its bytes were erased; null for every other record. */
   readonly event: ChainEvent | null;
-  /** The lowering sum, if the record states sums; else null. */
-  readonly lowering: number | null;
+  /** The lowering sums of claims and of measures, if the record states sums; else null. */
+  readonly lowering: LoweringMass | null;
   /** For a withdrawal: changes of the mass that later `ban_lifted` events hide. */
   readonly unhidden: readonly Unhidden[];
   /** For a withdrawal: the event that repeated the withdrawn one and counts from then on; 0 if there is none. */
   readonly counts: number;
 }
 
+/** Lowering mass by its kind; negative if it is taken away. */
+export interface LoweringMass {
+  readonly claims: number;
+  readonly measures: number;
+}
+
 export interface ChainEvent {
   readonly type: EventTypeId;
   readonly timestamp: number;
+  readonly severity: number;
   readonly mass: number;
   readonly revokesLowering: boolean;
   /** True if the event was accepted as a repeat of another. */
@@ -35,7 +42,7 @@ export interface ChainEvent {
 export interface Unhidden {
   readonly since: number;
   readonly under: number;
-  readonly mass: number;
+  readonly mass: LoweringMass;
 }
 
 /** Returns the link of record `seq`, or null if the record belongs to no chain. */
@@ -45,18 +52,21 @@ function pairRecord(seq: number, record: LogRecord): (PairRecord & { readonly pr
   const link = { seq, prev, event: null, lowering: null, unhidden: [], counts: 0 };
   if (record.type === 'event_accepted') return { ...link, event: chainEvent(record) };
   if (record.type === 'event_gone') return link;
-  const stated = { ...link, lowering: record.lowering };
+  const stated = { ...link, lowering: { claims: record.lowering, measures: record.measure ?? 0 } };
   if (record.type !== 'event_withdrawn') return stated;
   const { event_seq, hidden, counts } = record;
   const unhidden: Unhidden[] = [];
-  if (hidden !== undefined) unhidden.push({ since: event_seq, ...hidden });
-  if (counts?.hidden !== undefined) unhidden.push({ since: seq, ...counts.hidden });
+  const massOf = ({ mass, measure = 0 }: HiddenMass) => ({ claims: mass, measures: measure });
+  if (hidden !== undefined)
+    unhidden.push({ since: hidden.since ?? event_seq, under: hidden.under, mass: massOf(hidden) });
+  if (counts?.hidden !== undefined)
+    unhidden.push({ since: seq, under: counts.hidden.under, mass: massOf(counts.hidden) });
   return { ...stated, unhidden, counts: counts?.event_seq ?? 0 };
 }
 
 function chainEvent(record: EventAccepted): ChainEvent {
-  const { event_type: type, timestamp, mass, repeats } = record;
-  return { type, timestamp, mass, revokesLowering: revokesLowering(record), repeats: repeats !== undefined };
+  const { event_type: type, timestamp, severity, mass, repeats } = record;
+  return { type, timestamp, severity, mass, revokesLowering: revokesLowering(record), repeats: repeats !== undefined };
 }
 
 /**

@@ -17,6 +17,7 @@ import {
   encodeWeights,
   eventBytes,
   eventVersion,
+  hasMeasures,
   hasTag,
   writeEvent,
 } from './packed-records.js';
@@ -55,14 +56,21 @@ const typeIds: Record<RecordType, number> = {
   player_allowed: 31,
   player_allowance_ended: 32,
   shared_erasure_asked: 33,
+  ban_half_life_changed: 34,
+  ban_epoch_moved: 35,
 };
 
 const typeNames = new Map<number, RecordType>(
   (Object.entries(typeIds) as [RecordType, number][]).map(([name, id]) => [id, name]),
 );
 
-/** Weights carry their witness groups from version 2 on. Every other record except events has a single version. */
+/**
+ * Weights carry their witness groups from version 2 on, and the weights of measures from version 3 on; carried sums carry
+ * measures in version 2. Every other record except events has a single version.
+ */
 const WITH_WITNESSES = 2;
+const WITH_MEASURES = 3;
+const SUMS_WITH_MEASURES = 2;
 
 /** Thrown for a record that this release cannot read. */
 export class UnknownRecordError extends Error {
@@ -88,8 +96,14 @@ export function encodeRecord(record: LogRecord): Uint8Array {
   if (record.type === 'event_accepted') return encodeEvent(record);
   const out = bytesOf(record);
   out[0] = typeIds[record.type];
-  out[1] = record.type === 'weights_published' && record.z !== null ? WITH_WITNESSES : 1;
+  out[1] = versionOf(record);
   return out;
+}
+
+function versionOf(record: Exclude<LogRecord, EventAccepted>): number {
+  if (record.type === 'evidence_kept') return hasMeasures(record) ? SUMS_WITH_MEASURES : 1;
+  if (record.type !== 'weights_published' || record.z === null) return 1;
+  return record.measures === null ? WITH_WITNESSES : WITH_MEASURES;
 }
 
 /** Columns for one event, reused from call to call. */
@@ -121,14 +135,15 @@ function bytesOf(record: Exclude<LogRecord, EventAccepted>): Uint8Array {
 export function decodeRecord(bytes: Buffer): LogRecord {
   if (isTaggedEvent(bytes, 0)) return decodeKnownEvent(bytes, true);
   const type = typeNames.get(bytes[0]!);
-  if (type === 'weights_published' && bytes[1] === WITH_WITNESSES) return decodeWeights(bytes, true);
-  if (type === undefined || bytes[1] !== 1) {
-    throw new UnknownRecordError(`record of type ${bytes[0]} version ${bytes[1]} was written by a newer release`);
+  const version = bytes[1]!;
+  if (type === 'weights_published' && version <= WITH_MEASURES)
+    return decodeWeights(bytes, version >= WITH_WITNESSES, version === WITH_MEASURES);
+  if (type === 'evidence_kept' && version <= SUMS_WITH_MEASURES) return decodeCarriedSums(bytes);
+  if (type === undefined || version !== 1) {
+    throw new UnknownRecordError(`record of type ${bytes[0]} version ${version} was written by a newer release`);
   }
   if (type === 'event_accepted') return decodeKnownEvent(bytes, false);
   if (type === 'event_gone') return decodeTombstone(bytes);
-  if (type === 'evidence_kept') return decodeCarriedSums(bytes);
-  if (type === 'weights_published') return decodeWeights(bytes, false);
   return { type, ...JSON.parse(bytes.toString('utf8', 2)) } as LogRecord;
 }
 

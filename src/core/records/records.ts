@@ -29,6 +29,8 @@ export interface GroupFormed {
   /** Seed of the hash tables: 32 bytes, hex. */
   readonly node_secret: string;
   readonly half_life_days: number;
+  /** Half-life of measures; absent in a log that began before the third version of scoring, which means 180. */
+  readonly ban_half_life_days?: number;
   /** Time to which evidence is scaled, in ms since 1970. */
   readonly epoch: number;
   /** Version of scoring with which the group began; absent for the first version. */
@@ -104,6 +106,22 @@ export interface EpochMoved {
   readonly factor: number;
 }
 
+/** Like `HalfLifeChanged`, for the sums of standing measures. */
+export interface BanHalfLifeChanged {
+  readonly type: 'ban_half_life_changed';
+  readonly ban_half_life_days: number;
+  readonly epoch: number;
+  readonly factor: number;
+  readonly audit: AuditPart;
+}
+
+/** Like `EpochMoved`, for the sums of standing measures. */
+export interface BanEpochMoved {
+  readonly type: 'ban_epoch_moved';
+  readonly epoch: number;
+  readonly factor: number;
+}
+
 /** An accepted trust event. Its `received_at` is the time of its batch. */
 export interface EventAccepted {
   readonly type: 'event_accepted';
@@ -120,8 +138,16 @@ export interface EventAccepted {
   readonly schema_version: string;
   readonly severity: number;
   readonly timestamp: number;
-  /** Evidence as decided: base weight x severity, scaled to the decay epoch; negative if it lowers trust. */
+  /**
+   * Evidence as decided: base weight x severity, scaled to the decay epoch; negative if it lowers trust. From the third
+   * version of scoring on, a ban is a measure and is scaled to the epoch of measures.
+   */
   readonly mass: number;
+  /**
+   * Present if the pair's measure, or its lowering claims, began while another peer's measure, or its lowering evidence,
+   * stood.
+   */
+  readonly follows?: true;
   /**
    * Present if an earlier event of the same peer, player, type and timestamp counts instead: then the mass is no
    * evidence.
@@ -151,6 +177,10 @@ interface StatedSums {
   readonly subject: string | null;
   readonly lowering: number;
   readonly raising: number;
+  /** Sum of standing measures; absent if there are none, and before the third version of scoring. */
+  readonly measure?: number;
+  /** The bits of `VoteSpace.follows`; absent if none is set. */
+  readonly follows?: number;
   readonly count: number;
   /** Times of the subject's newest change and of its newest evidence. */
   readonly updated_at: number;
@@ -158,18 +188,25 @@ interface StatedSums {
   readonly prev: number;
 }
 
+/** Lowering mass of one event, or of several: of claims and of measures. */
+export interface HiddenMass {
+  readonly mass: number;
+  /** Absent if there is none. */
+  readonly measure?: number;
+}
+
 /** The withdrawal of an event by its peer. */
 export interface EventWithdrawn extends StatedSums {
   readonly type: 'event_withdrawn';
   readonly event_seq: number;
   /**
-   * Present if a later event of the same peer had revoked this one: `under` is the record of that event, and `mass` is
-   * the mass that it no longer hides, negative if it hides more. `since` is the record that made a repeated event
+   * Present if a later event of the same peer had revoked this one: `under` is the record of that event, and the masses
+   * are those that it no longer hides, negative if it hides more. `since` is the record that made a repeated event
    * count, if this event is one.
    */
-  readonly hidden?: { readonly under: number; readonly mass: number; readonly since?: number };
+  readonly hidden?: HiddenMass & { readonly under: number; readonly since?: number };
   /** The repeat that counts from this record on, with the mass that a later event hides of it. */
-  readonly counts?: { readonly event_seq: number; readonly hidden?: { readonly under: number; readonly mass: number } };
+  readonly counts?: { readonly event_seq: number; readonly hidden?: HiddenMass & { readonly under: number } };
 }
 
 /** A peer revoked its own lowering by the event of the record before. */
@@ -241,6 +278,9 @@ export interface CarriedSums {
   readonly subject: Uint8Array | null;
   readonly lowering: number;
   readonly raising: number;
+  /** See `StatedSums`. */
+  readonly measure?: number;
+  readonly follows?: number;
   readonly count: number;
   /** Times of the subject's newest change and of its newest evidence. */
   readonly updated_at: number;
@@ -290,6 +330,19 @@ export interface WeightsPublished {
    */
   readonly z: Float64Array | null;
   readonly witness: Uint16Array | null;
+  /** What measures say; null in records of earlier versions of scoring. */
+  readonly measures: MeasureWeights | null;
+}
+
+/** Weights of measures, indexed by the number of the peer. */
+export interface MeasureWeights {
+  /** Log-odds of a standing measure, in [0, 4]. */
+  readonly m: Float64Array;
+  /** Share, in [0, 1], of the peer's measures and of its lowering claims that it did not repeat from others. */
+  readonly finds: Float64Array;
+  readonly findsClaim: Float64Array;
+  /** 1 for a peer that took measures. */
+  readonly measured: Uint8Array;
 }
 
 /** The operator's declaration that two peers, `first < second`, are or are not one witness. */
@@ -373,6 +426,8 @@ export type LogRecord =
   | PreTrustSet
   | HalfLifeChanged
   | EpochMoved
+  | BanHalfLifeChanged
+  | BanEpochMoved
   | EventAccepted
   | EventTombstone
   | EventWithdrawn

@@ -6,13 +6,14 @@
 import { type Granted, granted, type Refusal, refused } from '../../errors.js';
 import { limits } from '../../limits.js';
 import type { EventSubmission } from '../commands.js';
-import { evidenceAt, scaleAt } from '../evidence/decay.js';
-import { eventTypeNamed } from '../evidence/event-types.js';
+import { evidenceAt, isTooOld, scaleAt } from '../evidence/decay.js';
+import { eventTypeNamed, isMeasure, revokesLowering } from '../evidence/event-types.js';
 import { refusalOfRawIds } from '../hashing/pseudonym.js';
 import type { DecidedEvent } from '../records/records.js';
-import type { GroupState } from '../state.js';
+import { type GroupState, MEASURES_FROM } from '../state.js';
 import type { EventKeys } from '../tables/event-columns.js';
 import type { Peer } from '../tables/peers.js';
+import { follows } from './decide-following.js';
 import { numberFor } from './decide-origin.js';
 
 /**
@@ -51,6 +52,11 @@ export function decideByKeys(
   const row = state.subjects.findOfEvent(columns, i);
   if (row < 0 && state.subjects.full) return refused('overloaded');
   const entry = row < 0 ? -1 : state.subjects.findEntry(row, number.value);
+  const isOfMeasures = isMeasure(type.id) && state.scoring.version >= MEASURES_FROM;
+  const at = evidenceAt(timestamp, now);
+  const scale = isOfMeasures ? state.measureScale : state;
+  const strength = isTooOld(at, now, scale.halfLifeDays) ? 0 : type.baseWeight * severity;
+  const mass = type.sign * strength * scaleAt(at, scale.epoch, scale.halfLifeDays);
   const decided: DecidedEvent = {
     type: 'event_accepted',
     peer: number.value,
@@ -60,12 +66,18 @@ export function decideByKeys(
     schema_version: submission.schemaVersion,
     severity,
     timestamp,
-    mass: type.sign * type.baseWeight * severity * scaleAt(evidenceAt(timestamp, now), state.epoch, state.halfLifeDays),
+    mass,
     prev: entry < 0 ? 0 : state.subjects.entries.head(entry),
   };
   const { reference } = submission;
   const noted = reference === undefined ? decided : { ...decided, reference };
-  return granted(repeats ? { ...noted, repeats } : noted);
+  if (repeats) return granted({ ...noted, repeats });
+  return granted(follows(state, row, entry, noted) ? { ...noted, follows: true } : noted);
+}
+
+/** True if an accepted event is evidence, or takes evidence back. */
+export function counts({ event_type, mass, severity, repeats }: DecidedEvent): boolean {
+  return mass !== 0 || repeats === true || revokesLowering({ event_type, mass, severity });
 }
 
 /** Returns the major version. Parses the digits itself, because `Number` of a substring takes ten times as long. */

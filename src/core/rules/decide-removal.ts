@@ -6,21 +6,22 @@ import { granted } from '../../errors.js';
 import { limits } from '../../limits.js';
 import type { EraseSubject, GroupBounds, WithdrawEvent } from '../commands.js';
 import { audited, type Decision, refuse } from '../decision.js';
-import { rescaled } from '../evidence/decay.js';
-import { revokesLowering } from '../evidence/event-types.js';
+import { evidenceAt, rescaled, scaleAt } from '../evidence/decay.js';
+import { isMeasure, revokesLowering } from '../evidence/event-types.js';
 import { subjectHex } from '../hashing/pseudonym.js';
 import { auditPart } from '../records/audit.js';
-import type { PairRecord } from '../records/pair-records.js';
+import type { ChainEvent, LoweringMass, PairRecord } from '../records/pair-records.js';
 import type {
   CarriedSums,
   DecidedEvent,
   EventAccepted,
   EventWithdrawn,
+  HiddenMass,
   LogRecord,
   LoweringRevoked,
   SharedErasureAsked,
 } from '../records/records.js';
-import type { GroupState } from '../state.js';
+import { type GroupState, MEASURES_FROM } from '../state.js';
 import { OPERATOR, type PendingReason } from '../vocabulary.js';
 import { quotaWaitsMs } from './quota.js';
 
@@ -52,48 +53,106 @@ export function decideWithdrawal(
   const hasNewer = state.revokedSeq > command.chainAsOf && command.chain[0]?.seq !== entries.head(entry);
   if (hasNewer) return readAgain;
   const count = entries.count(entry) - 1;
-  const sums = { lowering: entries.lowering(entry), raising: entries.raising(entry) };
-  const left = sumsWithout(state, command, sums);
+  const sums = { lowering: loweringMass(state, entry), raising: entries.raising(entry) };
+  const { hidden, counts, ...left } = sumsWithout(state, command, sums);
+  const { lowering, raising } = count === 0 ? nothing : left;
   const record: LogRecord = {
     type: 'event_withdrawn',
     peer: event.peer,
     subject: subjectHex(event.subject),
     event_seq: eventSeq,
-    lowering: count === 0 ? 0 : left.lowering,
-    raising: count === 0 ? 0 : left.raising,
+    ...statedSums(lowering, raising, entries.follows(entry)),
     count,
     updated_at: Math.max(now, state.subjects.updatedAt(row)),
     evidence_at: state.subjects.evidenceAt(row),
     prev: entries.head(entry),
-    ...(left.hidden === undefined ? {} : { hidden: left.hidden }),
-    ...(left.counts === undefined ? {} : { counts: left.counts }),
+    ...(hidden === undefined ? {} : { hidden }),
+    ...(counts === undefined ? {} : { counts }),
   };
   return { records: [record], outcome: granted(null) };
 }
 
-type Sums = Pick<EventWithdrawn, 'lowering' | 'raising'>;
+/** Lowering sums by kind, and the raising sum, of a pair. */
+interface Sums {
+  readonly lowering: LoweringMass;
+  readonly raising: number;
+}
+
 type SumsLeft = Sums & Pick<EventWithdrawn, 'hidden' | 'counts'>;
+
+const noMass: LoweringMass = { claims: 0, measures: 0 };
+const nothing: Sums = { lowering: noMass, raising: 0 };
+
+/**
+ * Returns the sums as a record states them. Whether the pair follows others stays even if its sums become 0: a peer must
+ * not become independent by a lifting that it withdraws.
+ */
+function statedSums({ claims, measures }: LoweringMass, raising: number, follows: number) {
+  return {
+    lowering: claims,
+    raising,
+    ...(measures > 0 ? { measure: measures } : {}),
+    ...(follows > 0 ? { follows } : {}),
+  };
+}
+
+function loweringMass({ subjects: { entries } }: GroupState, entry: number): LoweringMass {
+  return { claims: entries.lowering(entry), measures: entries.measure(entry) };
+}
+
+/** Returns the lowering mass that an event added, on today's scale of its kind. */
+function massOf(state: GroupState, seq: number, event: Lowering): LoweringMass {
+  if (event.mass >= 0) return noMass;
+  if (state.scoring.version < MEASURES_FROM || !isMeasure(event.type))
+    return { claims: rescaledSince(state.rescales, seq, -event.mass), measures: 0 };
+  const { measureScale } = state;
+  if (seq > state.scoring.seq) return { claims: 0, measures: rescaledSince(measureScale.rescales, seq, -event.mass) };
+  // A ban from before the third version: its mass is on the scale of claims.
+  const at = evidenceAt(event.timestamp, state.times.receivedAt(seq));
+  return { claims: 0, measures: event.severity * scaleAt(at, measureScale.epoch, measureScale.halfLifeDays) };
+}
+
+type Lowering = Pick<ChainEvent, 'type' | 'timestamp' | 'severity' | 'mass'>;
+
+function plus(sum: LoweringMass, part: LoweringMass): LoweringMass {
+  return { claims: sum.claims + part.claims, measures: sum.measures + part.measures };
+}
+
+function minus(sum: LoweringMass, part: LoweringMass): LoweringMass {
+  return { claims: without(sum.claims, part.claims), measures: without(sum.measures, part.measures) };
+}
+
+/** Returns the opposite of a mass, as a record states it. */
+function takenFrom({ claims, measures }: LoweringMass): HiddenMass {
+  return { mass: -claims, ...(measures === 0 ? {} : { measure: -measures }) };
+}
 
 /**
  * Computes the sums of a pair without the event of a command. If a later event had revoked its lowering, the lowering
- * sum stays and the hidden mass changes instead. If other events repeat the withdrawn one, the oldest of them counts
+ * sums stay and the hidden mass changes instead. If other events repeat the withdrawn one, the oldest of them counts
  * from this record on.
  */
 function sumsWithout(state: GroupState, command: WithdrawEvent, sums: Sums): SumsLeft {
   const { event, eventSeq, chain } = command;
   const since = event.repeats === undefined ? undefined : chain.find(({ counts }) => counts === eventSeq)?.seq;
   if (event.repeats !== undefined && since === undefined) return sums;
-  const part = rescaledSince(state, eventSeq, Math.abs(event.mass));
-  if (part === 0 && !revokesLowering(event)) return withRepeated(state, command, sums);
-  if (event.mass > 0) return withRepeated(state, command, { ...sums, raising: without(sums.raising, part) });
-  // The lowering mass that the withdrawal restores; negative if it removes mass.
-  const change = revokesLowering(event) ? hiddenBy(state, eventSeq, chain) : -part;
+  const revokes = revokesLowering(event);
+  if (event.mass > 0) {
+    const raising = without(sums.raising, rescaledSince(state.rescales, eventSeq, event.mass));
+    return withRepeated(state, command, { ...sums, raising });
+  }
+  // The lowering mass that a withdrawn lifting restores, or that the withdrawal of any other event removes.
+  const part = revokes
+    ? hiddenBy(state, eventSeq, chain)
+    : massOf(state, eventSeq, { ...event, type: event.event_type });
+  if (!revokes && part.claims === 0 && part.measures === 0) return withRepeated(state, command, sums);
   const hiding = hidingOf(state, eventSeq, chain);
   if (hiding !== undefined) {
-    const hidden = { under: hiding, mass: -change, ...(since === undefined ? {} : { since }) };
+    const mass = revokes ? takenFrom(part) : takenFrom({ claims: -part.claims, measures: -part.measures });
+    const hidden = { under: hiding, ...mass, ...(since === undefined ? {} : { since }) };
     return withRepeated(state, command, { ...sums, hidden });
   }
-  const lowering = change < 0 ? without(sums.lowering, -change) : sums.lowering + change;
+  const lowering = revokes ? plus(sums.lowering, part) : minus(sums.lowering, part);
   return withRepeated(state, command, { ...sums, lowering });
 }
 
@@ -109,12 +168,14 @@ function withRepeated(state: GroupState, { event: first, eventSeq, chain }: With
   );
   if (next === undefined || next.event === null) return left;
   const { seq, event } = next;
-  const part = rescaledSince(state, seq, Math.abs(event.mass));
   const counts = { event_seq: seq };
-  if (event.mass >= 0) return { ...left, raising: left.raising + part, counts };
+  if (event.mass >= 0) {
+    return { ...left, raising: left.raising + rescaledSince(state.rescales, seq, event.mass), counts };
+  }
+  const part = massOf(state, seq, event);
   const hiding = hidingOf(state, seq, chain);
-  if (hiding === undefined) return { ...left, lowering: left.lowering + part, counts };
-  return { ...left, counts: { ...counts, hidden: { under: hiding, mass: -part } } };
+  if (hiding === undefined) return { ...left, lowering: plus(left.lowering, part), counts };
+  return { ...left, counts: { ...counts, hidden: { under: hiding, ...takenFrom(part) } } };
 }
 
 /** Returns the oldest event after `eventSeq` that revokes lowering; undefined if there is none left. */
@@ -125,23 +186,28 @@ function hidingOf(state: GroupState, eventSeq: number, chain: readonly PairRecor
 }
 
 /** Returns the lowering mass that would return if the event `eventSeq`, which revokes lowering, had not been sent. */
-function hiddenBy(state: GroupState, eventSeq: number, chain: readonly PairRecord[]): number {
+function hiddenBy(state: GroupState, eventSeq: number, chain: readonly PairRecord[]): LoweringMass {
   const before = chain.filter(({ seq }) => seq < eventSeq);
   const stated = before.find(({ lowering }) => lowering !== null);
-  const base = stated === undefined ? 0 : rescaledSince(state, stated.seq, stated.lowering ?? 0);
+  const { lowering } = stated ?? { lowering: null };
+  const base = lowering === null ? noMass : massSince(state, stated!.seq, lowering);
   let hidden = base;
   for (const { seq, event } of before) {
     if (event !== null && event.mass < 0 && !event.repeats && !state.withdrawals.has(seq))
-      hidden += rescaledSince(state, seq, -event.mass);
+      hidden = plus(hidden, massOf(state, seq, event));
   }
   for (const { seq, unhidden } of chain) {
     for (const { since, under, mass } of unhidden) {
       // `before` no longer contains the withdrawn events between the two records.
       if (under !== eventSeq || (since > (stated?.seq ?? 0) && since < eventSeq)) continue;
-      hidden -= Math.sign(mass) * rescaledSince(state, seq, Math.abs(mass));
+      const { claims, measures } = massSince(state, seq, mass);
+      hidden = { claims: hidden.claims - claims, measures: hidden.measures - measures };
     }
   }
-  return hidden > base * 1e-12 ? hidden : 0;
+  return {
+    claims: hidden.claims > base.claims * 1e-12 ? hidden.claims : 0,
+    measures: hidden.measures > base.measures * 1e-12 ? hidden.measures : 0,
+  };
 }
 
 /**
@@ -151,8 +217,9 @@ function hiddenBy(state: GroupState, eventSeq: number, chain: readonly PairRecor
 export function decideRevocation(state: GroupState, event: DecidedEvent, subject: Uint8Array): LoweringRevoked | null {
   if (!revokesLowering(event)) return null;
   const carried = carriedSums(state, subject, event.peer);
-  if (carried === null || carried.lowering === 0) return null;
-  return { ...carried, type: 'evidence_taken_back', subject: subjectHex(subject), lowering: 0 };
+  if (carried === null || (carried.lowering === 0 && carried.measure === undefined)) return null;
+  const { measure: _measure, ...others } = carried;
+  return { ...others, type: 'evidence_taken_back', subject: subjectHex(subject), lowering: 0 };
 }
 
 /** True if an event that is still in the log was withdrawn or erased. */
@@ -163,11 +230,18 @@ function isRevoked(state: GroupState, eventSeq: number, event: EventAccepted): b
   return false;
 }
 
-/** Applies the changes of scale since a record to its mass, which is not negative. */
-function rescaledSince(state: GroupState, seq: number, mass: number): number {
-  let part = mass;
-  for (const rescale of state.rescales) if (rescale.seq > seq) part = rescaled(part, rescale.factor);
-  return part;
+/** Applies the changes of scale since a record to a mass. */
+function rescaledSince(rescales: GroupState['rescales'], seq: number, mass: number): number {
+  let part = Math.abs(mass);
+  for (const rescale of rescales) if (rescale.seq > seq) part = rescaled(part, rescale.factor);
+  return Math.sign(mass) * part;
+}
+
+function massSince({ rescales, measureScale }: GroupState, seq: number, mass: LoweringMass): LoweringMass {
+  return {
+    claims: rescaledSince(rescales, seq, mass.claims),
+    measures: rescaledSince(measureScale.rescales, seq, mass.measures),
+  };
 }
 
 /** Subtracts a part from a sum; a remainder that is mere rounding error becomes 0. */
@@ -277,8 +351,7 @@ export function carriedSums(state: GroupState, subject: Uint8Array, peer: number
     type: 'evidence_kept',
     peer,
     subject,
-    lowering: entries.lowering(entry),
-    raising: entries.raising(entry),
+    ...statedSums(loweringMass(state, entry), entries.raising(entry), entries.follows(entry)),
     count: entries.count(entry),
     updated_at: state.subjects.updatedAt(row),
     evidence_at: state.subjects.evidenceAt(row),

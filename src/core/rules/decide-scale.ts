@@ -7,36 +7,52 @@ import { DAY_MS, limits } from '../../limits.js';
 import { audited, type Decision } from '../decision.js';
 import { decayFactorAt, movedEpoch } from '../evidence/decay.js';
 import { trustConstants as k } from '../evidence/trust-constants.js';
-import type { EpochMoved, LogRecord, WeightsPublished } from '../records/records.js';
+import type { BanEpochMoved, EpochMoved, LogRecord, MeasureWeights, WeightsPublished } from '../records/records.js';
 import type { GroupState } from '../state.js';
 
-/** Returns the record that moves the decay epoch before evidence of time `at` is scaled, if a move is due. */
-export function decideEpoch(state: GroupState, at: number): EpochMoved | null {
-  const moved = movedEpoch(at, state.epoch, state.halfLifeDays);
-  return moved === null ? null : { type: 'epoch_moved', ...moved };
+/**
+ * Returns the record that moves the decay epoch of its kind before evidence of time `at` is scaled, if a move is due.
+ * `isMeasure`: whether the evidence is a measure.
+ */
+export function decideEpoch(state: GroupState, at: number, isMeasure: boolean): EpochMoved | BanEpochMoved | null {
+  const { epoch, halfLifeDays } = isMeasure ? state.measureScale : state;
+  const moved = movedEpoch(at, epoch, halfLifeDays);
+  return moved === null ? null : { type: isMeasure ? 'ban_epoch_moved' : 'epoch_moved', ...moved };
 }
 
+/** The half-life that a change concerns: that of claims, or that of measures. */
+export type HalfLifeKind = 'claims' | 'measures';
+
 /**
- * Changes the half-life: every sum keeps its present value and decays with the new half-life from now on. Refused while
+ * Changes a half-life: every sum keeps its present value and decays with the new half-life from now on. Refused while
  * the clock is far behind the newest evidence: one factor serves all sums, and it would inflate without bound the
  * evidence reported under the lagging clock.
  */
-export function decideHalfLife(state: GroupState, halfLifeDays: number, now: number): Decision<null> {
-  if (halfLifeDays === state.halfLifeDays) return { records: [], outcome: granted(null) };
+export function decideHalfLife(
+  state: GroupState,
+  kind: HalfLifeKind,
+  halfLifeDays: number,
+  now: number,
+): Decision<null> {
+  const scale = kind === 'claims' ? state : state.measureScale;
+  if (halfLifeDays === scale.halfLifeDays) return { records: [], outcome: granted(null) };
   const newest = newestEvidence(state);
   if (newest - now > limits.halfLifeClockBehindMs) {
-    const text = `the clock is ${((newest - now) / DAY_MS).toFixed(1)} days behind the newest evidence; set it right before the half-life changes from ${state.halfLifeDays} to ${halfLifeDays} days`;
+    const text = `the clock is ${((newest - now) / DAY_MS).toFixed(1)} days behind the newest evidence; set it right before the half-life changes from ${scale.halfLifeDays} to ${halfLifeDays} days`;
     return { records: [], outcome: refused('dependency_unavailable', { text }) };
   }
   // If the epoch lies in the future, the clock was ahead when the epoch was set, or is a little behind now.
-  const at = now >= state.epoch ? now : Math.min(Math.max(now, newest), state.epoch);
-  const record: LogRecord = {
-    type: 'half_life_changed',
-    half_life_days: halfLifeDays,
+  const at = now >= scale.epoch ? now : Math.min(Math.max(now, newest), scale.epoch);
+  const action = kind === 'claims' ? 'half_life_changed' : 'ban_half_life_changed';
+  const changed = {
     epoch: at,
-    factor: decayFactorAt(at, state.epoch, state.halfLifeDays),
-    audit: audited(state, now, { action: 'half_life_changed', actor: 'configuration', target: `${halfLifeDays} days` }),
+    factor: decayFactorAt(at, scale.epoch, scale.halfLifeDays),
+    audit: audited(state, now, { action, actor: 'configuration', target: `${halfLifeDays} days` }),
   };
+  const record: LogRecord =
+    kind === 'claims'
+      ? { type: 'half_life_changed', half_life_days: halfLifeDays, ...changed }
+      : { type: 'ban_half_life_changed', ban_half_life_days: halfLifeDays, ...changed };
   return { records: [record], outcome: granted(null) };
 }
 
@@ -50,7 +66,7 @@ function newestEvidence({ subjects }: GroupState): number {
 }
 
 /** Version of scoring of this release. */
-export const SCORING_VERSION = 2;
+export const SCORING_VERSION = 3;
 
 /** Switches the group to this release's version of scoring if it used another. */
 export function decideScoring(state: GroupState, now: number): Decision<null> {
@@ -60,12 +76,13 @@ export function decideScoring(state: GroupState, now: number): Decision<null> {
   return { records: [{ type: 'scoring_changed', scoring: SCORING_VERSION, audit }], outcome: granted(null) };
 }
 
-const movedColumns = ['tau', 'a', 'b', 'z'] as const;
+const movedColumns = ['tau', 'a', 'b', 'z', 'm', 'finds', 'findsClaim'] as const;
 
 /** Weights as the worker pool computed them. */
 export interface ComputedWeights extends Omit<WeightsPublished, 'type'> {
   readonly z: Float64Array;
   readonly witness: Uint16Array;
+  readonly measures: MeasureWeights;
 }
 
 /**
@@ -81,12 +98,14 @@ export function decideWeights(state: GroupState, computed: ComputedWeights, now:
 }
 
 function hasMoved({ weights, peerWeights }: GroupState, computed: ComputedWeights): boolean {
-  if (weights.z === null || Math.abs(computed.pi - weights.pi) > k.publishStep) return true;
+  const columns = { ...computed, ...computed.measures };
+  if (weights.measures === null || Math.abs(computed.pi - weights.pi) > k.publishStep) return true;
   return computed.tau.some((_, peer) => {
     const hasNewWitness = computed.witness[peer] !== peerWeights.witness[peer];
     return (
       hasNewWitness ||
-      movedColumns.some((name) => Math.abs(computed[name][peer]! - peerWeights[name][peer]!) > k.publishStep)
+      computed.measures.measured[peer] !== (weights.measures?.measured[peer] ?? 0) ||
+      movedColumns.some((name) => Math.abs(columns[name][peer]! - peerWeights[name][peer]!) > k.publishStep)
     );
   });
 }

@@ -1,21 +1,26 @@
 /**
- * Computes the evidence of a state as if it had always decayed with another half-life, for a simulation. The sums are
+ * Computes the evidence of a state as if it had always decayed with other half-lives, for a simulation. The sums are
  * separate and computed from the events of the log; the state is only read. The share of a sum that stems from events
  * no longer in the log keeps its present value.
  */
-import { decayed, decayFactorAt, evidenceAt, scaleAt } from '../evidence/decay.js';
-import { revokesLowering } from '../evidence/event-types.js';
+import { limits } from '../../limits.js';
+import { decayed, decayFactorAt, evidenceAt, type Scale, type Scales, scaleAt } from '../evidence/decay.js';
+import { isMeasure, revokesLowering } from '../evidence/event-types.js';
 import { writeVote } from '../evidence/evidence.js';
 import { subjectHex } from '../hashing/pseudonym.js';
 import type { EventAccepted, LogRecord } from '../records/records.js';
-import type { GroupState } from '../state.js';
+import { type GroupState, MEASURES_FROM } from '../state.js';
 import type { EvidenceSubjects } from '../tables/evidence-view.js';
 
-/** The scale of masses in the records that are applied at present. */
-interface Scale {
-  epoch: number;
-  halfLifeDays: number;
+/** The assumed half-lives in days; null leaves that of the state. */
+export interface HalfLives {
+  readonly claims: number | null;
+  readonly measures: number | null;
 }
+
+/** The sums that an event adds to. */
+type Kind = 'lowering' | 'raising' | 'measure';
+const kinds = ['lowering', 'raising', 'measure'] as const;
 
 /**
  * The mass that an event adds to the sums of an entry: scaled to the time of the simulation, and its present value in
@@ -23,29 +28,79 @@ interface Scale {
  */
 interface EventMass {
   readonly entry: number;
-  readonly lowers: boolean;
+  readonly kind: Kind;
   readonly mass: number;
   readonly now: number;
   /** Number of times that the entry's lowering had been revoked before. */
   readonly liftings: number;
 }
 
+/** Sums of one kind per entry: those scaled to the time of the simulation, and the present value of the same events. */
+class KindSums {
+  readonly mass: Float64Array;
+  readonly now: Float64Array;
+
+  constructor(entries: number) {
+    this.mass = new Float64Array(entries);
+    this.now = new Float64Array(entries);
+  }
+}
+
+/** Follows the scale of one kind of evidence through the log. */
+class ScaleHistory {
+  readonly #rescales: GroupState['rescales'];
+  readonly #at: number;
+  readonly #halfLifeDays: number;
+  readonly #factorNow: number;
+  #scale: Scale;
+  #applied = 0;
+  /** Product of the factors of the changes still to come. */
+  #toCome: number;
+
+  /** `first`: the scale at the start of the log; `present`: that of the state; `at`: the time of the simulation. */
+  constructor(first: Scale, present: Scale, rescales: GroupState['rescales'], halfLifeDays: number, at: number) {
+    this.#scale = first;
+    this.#rescales = rescales;
+    this.#halfLifeDays = halfLifeDays;
+    this.#at = at;
+    this.#toCome = factorOf(rescales);
+    this.#factorNow = decayFactorAt(at, present.epoch, present.halfLifeDays);
+  }
+
+  changed(epoch: number, halfLifeDays = this.#scale.halfLifeDays): void {
+    this.#scale = { epoch, halfLifeDays };
+    this.#applied++;
+    this.#toCome = factorOf(this.#rescales.slice(this.#applied));
+  }
+
+  /** The mass of evidence of time `from` on the scale of the records that are applied at present. */
+  scaled(strength: number, from: number): number {
+    return strength * scaleAt(from, this.#scale.epoch, this.#scale.halfLifeDays);
+  }
+
+  /** Returns a mass of the present records under the assumed half-life, and its present value in the state. */
+  of(mass: number, from: number): Pick<EventMass, 'mass' | 'now'> {
+    const decided = mass / scaleAt(from, this.#scale.epoch, this.#scale.halfLifeDays);
+    return {
+      mass: decided * scaleAt(from, this.#at, this.#halfLifeDays),
+      now: decayed(mass * this.#toCome, this.#factorNow),
+    };
+  }
+
+  /** The present value of a sum of the state. */
+  now(sum: number): number {
+    return decayed(sum, this.#factorNow);
+  }
+}
+
 export class ScenarioHalfLife {
   readonly #state: GroupState;
-  readonly #halfLifeDays: number;
+  readonly #halfLives: HalfLives;
   readonly #at: number;
-  readonly #scale: Scale;
-  /** Number of changes of scale so far, and the product of the factors of those still to come. */
-  #rescalesApplied = 0;
-  #toCome: number;
-  readonly #decayFactorNow: number;
-  /**
-   * Per entry: sums scaled to `at`, the present value of the same events in the state, and the number of these events.
-   */
-  readonly #lowering: Float64Array;
-  readonly #raising: Float64Array;
-  readonly #loweringNow: Float64Array;
-  readonly #raisingNow: Float64Array;
+  readonly #claims: ScaleHistory;
+  readonly #measures: ScaleHistory;
+  readonly #sums: Readonly<Record<Kind, KindSums>>;
+  /** Per entry: the number of its events that were applied. */
   readonly #counted: Uint32Array;
   /** Events that repeat others and do not count, by record. */
   readonly #repeated = new Map<number, EventMass>();
@@ -53,23 +108,39 @@ export class ScenarioHalfLife {
   readonly #liftings: Uint32Array;
   /** Subjects (hex) whose erasure is in progress, with the record that erased them. */
   readonly #erased = new Map<string, number>();
+  #version: number;
 
   /** `at` (ms since 1970) is the time as of which sums are computed; it is not before the newest record. */
-  constructor(state: GroupState, halfLifeDays: number, at: number) {
+  constructor(state: GroupState, halfLives: HalfLives, at: number) {
     const entries = entriesEnd(state);
+    const { formed, measureScale, rescales } = state;
+    const claims = { epoch: formed.epoch, halfLifeDays: formed.half_life_days };
+    const measures = { epoch: formed.epoch, halfLifeDays: firstBanHalfLife(state) };
     this.#state = state;
-    this.#halfLifeDays = halfLifeDays;
+    this.#halfLives = halfLives;
     this.#at = at;
-    this.#scale = { epoch: state.formed.epoch, halfLifeDays: state.formed.half_life_days };
-    this.#toCome = factorOf(state.rescales);
-    this.#decayFactorNow = decayFactorAt(at, state.epoch, state.halfLifeDays);
-    this.#lowering = new Float64Array(entries);
-    this.#raising = new Float64Array(entries);
-    this.#loweringNow = new Float64Array(entries);
-    this.#raisingNow = new Float64Array(entries);
+    this.#claims = new ScaleHistory(claims, state, rescales, halfLives.claims ?? state.halfLifeDays, at);
+    const banDays = halfLives.measures ?? measureScale.halfLifeDays;
+    this.#measures = new ScaleHistory(measures, measureScale, measureScale.rescales, banDays, at);
+    this.#sums = {
+      lowering: new KindSums(entries),
+      raising: new KindSums(entries),
+      measure: new KindSums(entries),
+    };
     this.#counted = new Uint32Array(entries);
     this.#liftings = new Uint32Array(entries);
+    this.#version = formed.scoring ?? 1;
     for (const [seq, { subject }] of state.erasures) if (subject !== null) this.#erased.set(subject, seq);
+  }
+
+  /** The scales of the sums, all as of the time of the simulation. */
+  get scales(): Scales {
+    const { halfLifeDays, measureScale } = this.#state;
+    return {
+      epoch: this.#at,
+      halfLifeDays: this.#halfLives.claims ?? halfLifeDays,
+      measureScale: { epoch: this.#at, halfLifeDays: this.#halfLives.measures ?? measureScale.halfLifeDays },
+    };
   }
 
   /**
@@ -79,15 +150,11 @@ export class ScenarioHalfLife {
   apply(record: LogRecord, seq: number, at: number): void {
     if (record.type === 'event_accepted') this.#event(record, seq, at);
     else if (record.type === 'event_withdrawn') this.#countRepeated(record.counts?.event_seq ?? 0);
-    else if (record.type === 'epoch_moved') this.#rescaled(record.epoch, this.#scale.halfLifeDays);
-    else if (record.type === 'half_life_changed') this.#rescaled(record.epoch, record.half_life_days);
-  }
-
-  #rescaled(epoch: number, halfLifeDays: number): void {
-    this.#scale.epoch = epoch;
-    this.#scale.halfLifeDays = halfLifeDays;
-    this.#rescalesApplied++;
-    this.#toCome = factorOf(this.#state.rescales.slice(this.#rescalesApplied));
+    else if (record.type === 'epoch_moved') this.#claims.changed(record.epoch);
+    else if (record.type === 'half_life_changed') this.#claims.changed(record.epoch, record.half_life_days);
+    else if (record.type === 'ban_epoch_moved') this.#measures.changed(record.epoch);
+    else if (record.type === 'ban_half_life_changed') this.#measures.changed(record.epoch, record.ban_half_life_days);
+    else if (record.type === 'scoring_changed') this.#version = record.scoring;
   }
 
   #event(event: EventAccepted, seq: number, receivedAt: number): void {
@@ -100,18 +167,25 @@ export class ScenarioHalfLife {
     if (revokesLowering(event)) {
       // This holds whether or not there is a record of the revocation: if an earlier `ban_lifted` is withdrawn, the
       // lowering that it revoked stays revoked under this one.
-      this.#lowering[entry] = 0;
-      this.#loweringNow[entry] = 0;
+      for (const kind of ['lowering', 'measure'] as const) {
+        this.#sums[kind].mass[entry] = 0;
+        this.#sums[kind].now[entry] = 0;
+      }
       this.#liftings[entry]!++;
     }
-    const from = evidenceAt(event.timestamp, receivedAt);
-    const decided = event.mass / scaleAt(from, this.#scale.epoch, this.#scale.halfLifeDays);
-    const mass = Math.abs(decided) * scaleAt(from, this.#at, this.#halfLifeDays);
-    const now = decayed(Math.abs(event.mass) * this.#toCome, this.#decayFactorNow);
-    const added = { entry, lowers: event.mass < 0, mass, now, liftings: this.#liftings[entry]! };
+    const added = { entry, ...this.#massOf(event, receivedAt), liftings: this.#liftings[entry]! };
     if (event.repeats === undefined) this.#add(added);
     else this.#repeated.set(seq, added);
     this.#counted[entry]!++;
+  }
+
+  #massOf(event: EventAccepted, receivedAt: number): Pick<EventMass, 'kind' | 'mass' | 'now'> {
+    const from = evidenceAt(event.timestamp, receivedAt);
+    const mass = Math.abs(event.mass);
+    if (!isMeasure(event.event_type))
+      return { kind: event.mass < 0 ? 'lowering' : 'raising', ...this.#claims.of(mass, from) };
+    const measure = this.#version < MEASURES_FROM ? this.#measures.scaled(event.severity, from) : mass;
+    return { kind: 'measure', ...this.#measures.of(measure, from) };
   }
 
   /** Counts the event that repeats a withdrawn one, unless its lowering was revoked. */
@@ -119,25 +193,19 @@ export class ScenarioHalfLife {
     const repeated = this.#repeated.get(seq);
     if (repeated === undefined) return;
     this.#repeated.delete(seq);
-    if (!repeated.lowers || repeated.liftings === this.#liftings[repeated.entry]) this.#add(repeated);
+    if (repeated.kind === 'raising' || repeated.liftings === this.#liftings[repeated.entry]) this.#add(repeated);
   }
 
-  #add({ entry, lowers, mass, now }: EventMass): void {
-    const [sums, sumsNow] = lowers ? [this.#lowering, this.#loweringNow] : [this.#raising, this.#raisingNow];
-    sums[entry]! += mass;
-    sumsNow[entry]! += now;
+  #add({ entry, kind, mass, now }: EventMass): void {
+    this.#sums[kind].mass[entry]! += mass;
+    this.#sums[kind].now[entry]! += now;
   }
 
   /** Returns the state's subjects with these sums, scaled to `at`. Valid until the state changes. */
   subjects(): EvidenceSubjects {
     const { subjects } = this.#state;
     const { entries } = subjects;
-    const isWhole = (entry: number) => this.#counted[entry] === entries.count(entry);
-    const rest = (held: number, counted: number) => Math.max(0, decayed(held, this.#decayFactorNow) - counted);
-    const lowering = (entry: number) =>
-      this.#lowering[entry]! + (isWhole(entry) ? 0 : rest(entries.lowering(entry), this.#loweringNow[entry]!));
-    const raising = (entry: number) =>
-      this.#raising[entry]! + (isWhole(entry) ? 0 : rest(entries.raising(entry), this.#raisingNow[entry]!));
+    const [lowering, raising, measure] = kinds.map((kind) => (entry: number) => this.#sumOf(kind, entry));
     return {
       rows: subjects.rows,
       size: subjects.size,
@@ -153,21 +221,42 @@ export class ScenarioHalfLife {
         isBelow: (mix, first, count, own, pairs) => entries.isBelow(mix, first, count, own, pairs),
         count: (entry) => entries.count(entry),
         isVoid: (entry) => entries.isVoid(entry),
-        lowering,
-        raising,
-        putVotes: (first, count, worths, at, votes, to) => {
-          const decayFactor = worths[at]!;
+        follows: (entry) => entries.follows(entry),
+        lowering: lowering!,
+        raising: raising!,
+        measure: measure!,
+        putVotes: (first, count, factors, measureFactors, at, votes, to) => {
           let put = to;
           for (let entry = first; entry < first + count; entry++) {
             if (entries.isVoid(entry)) continue;
-            const b = decayed(lowering(entry), decayFactor);
-            put = writeVote(votes, put, entries.peer(entry), b, decayed(raising(entry), decayFactor));
+            const sums = {
+              lowering: decayed(lowering!(entry), factors[at]!),
+              raising: decayed(raising!(entry), factors[at]!),
+              measure: decayed(measure!(entry), measureFactors[at]!),
+            };
+            put = writeVote(votes, put, entries.peer(entry), sums, entries.follows(entry));
           }
           return put;
         },
       },
     };
   }
+
+  #sumOf(kind: Kind, entry: number): number {
+    const { entries } = this.#state.subjects;
+    const history = kind === 'measure' ? this.#measures : this.#claims;
+    const held = history.now(entries[kind](entry));
+    const assumed = kind === 'measure' ? this.#halfLives.measures : this.#halfLives.claims;
+    if (assumed === null) return held;
+    const { mass, now } = this.#sums[kind];
+    const isWhole = this.#counted[entry] === entries.count(entry);
+    return mass[entry]! + (isWhole ? 0 : Math.max(0, held - now[entry]!));
+  }
+}
+
+/** Half-life of measures at the start of the log. */
+function firstBanHalfLife({ formed }: GroupState): number {
+  return formed.ban_half_life_days ?? limits.banHalfLifeDaysDefault;
 }
 
 /** Always finite: a mass of 0 multiplied by infinity would not be a number. */

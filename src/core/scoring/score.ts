@@ -3,8 +3,16 @@
  * published peer weights (docs/SCORING.md, "What is read"). Takes O(peers that reported the player), unless several of
  * them belong to witness groups, and allocates only the answer.
  */
-import { type AsOf, decayed, decayFactorFor } from '../evidence/decay.js';
-import { cappedMass, roundForComparison, saturate, strength } from '../evidence/evidence.js';
+import { type AsOf, decayed, decayFactorFor, measureFactorFor } from '../evidence/decay.js';
+import {
+  cappedMass,
+  FOLLOWS,
+  loweringShare,
+  measureStrength,
+  roundForComparison,
+  saturate,
+  strength,
+} from '../evidence/evidence.js';
 import { trustConstants as k } from '../evidence/trust-constants.js';
 import type { GroupState } from '../state.js';
 import type { EvidenceView, PeerColumns } from '../tables/evidence-view.js';
@@ -42,7 +50,7 @@ export function wholeConfidence({ confidence }: Pick<TrustView, 'confidence'>): 
 
 /** The facts behind a player's score. */
 export interface TrustExplanation {
-  /** Decayed evidence that lowers and raises trust, summed over peers that are not revoked. */
+  /** Decayed evidence that lowers (bans included) and raises trust, summed over peers that are not revoked. */
   readonly lowering: number;
   readonly raising: number;
   /** Number of peers with evidence. */
@@ -52,12 +60,17 @@ export interface TrustExplanation {
   /** Number of witnesses among them with more than a negligible weight, and number of those that lower. */
   readonly witnesses: number;
   readonly loweringWitnesses: number;
+  /** Peers with a standing ban, those of them that banned after others had, and how many independent bans they are. */
+  readonly banned: number;
+  readonly bannedAfterOthers: number;
+  readonly bans: number;
   /** Share of the evidence that does not come from two-sided peers, in [0, 1]. */
   readonly oneSided: number;
   /** Log-odds of a bad player before the prior, and the log-odds at which the score falls below 40. */
   readonly logOdds: number;
   readonly suspicious: number;
   readonly halfLifeDays: number;
+  readonly banHalfLifeDays: number;
   readonly weightsBasedOnSeq: number;
   /** Present if the player is on the group's allow list. */
   readonly allowed?: true;
@@ -72,14 +85,24 @@ const NO_PEERS = -1;
 class Voices {
   count = 0;
   peer = new Uint16Array(ENTRIES_AT_FIRST);
-  /** `x = b / m`, in [0, 1]: 1 lowers. */
+  /** Share of the claims, and of all evidence, that lowers, in [0, 1]. */
   x = new Float64Array(ENTRIES_AT_FIRST);
-  /** `tau n1`, `tau n` and `tau min(m, 3)`; 0 if the vote of another peer represents the witness. */
+  share = new Float64Array(ENTRIES_AT_FIRST);
+  /** `tau n1 v`, `tau n`, `tau own`, and `tau a'` of a measure; 0 if the vote of another peer represents the witness. */
   voice = new Float64Array(ENTRIES_AT_FIRST);
   pull = new Float64Array(ENTRIES_AT_FIRST);
   mass = new Float64Array(ENTRIES_AT_FIRST);
-  /** `w n`, from which confidence is computed. */
+  measured = new Float64Array(ENTRIES_AT_FIRST);
+  /** `a'`, the strength of a measure; 0 if there is none. */
+  measure = new Float64Array(ENTRIES_AT_FIRST);
+  /** The larger of `w n` and `1.5 wm a'`, from which confidence is computed. */
   effective = new Float64Array(ENTRIES_AT_FIRST);
+  /** The weight by which the vote counts as a witness. */
+  weight = new Float64Array(ENTRIES_AT_FIRST);
+  /** 1 if the vote of another peer represents the witness. */
+  silent = new Uint8Array(ENTRIES_AT_FIRST);
+  /** True if some votes hold measures. */
+  hasMeasures = false;
   /**
    * The result: log-odds of a bad player before the prior, the log-odds at which the player is suspicious, and the
    * share of one-sided votes.
@@ -95,13 +118,12 @@ class Voices {
   begin(most: number): void {
     this.count = 0;
     this.isCarried = false;
+    this.hasMeasures = false;
     if (most <= this.peer.length) return;
     this.peer = new Uint16Array(2 * most);
-    this.x = new Float64Array(2 * most);
-    this.voice = new Float64Array(2 * most);
-    this.pull = new Float64Array(2 * most);
-    this.mass = new Float64Array(2 * most);
-    this.effective = new Float64Array(2 * most);
+    this.silent = new Uint8Array(2 * most);
+    const names = ['x', 'share', 'voice', 'pull', 'mass', 'measured', 'measure', 'effective', 'weight'] as const;
+    for (const name of names) this[name] = new Float64Array(2 * most);
   }
 
   /** Keeps the heaviest vote of each witness; among equal ones, that of the peer that registered first. */
@@ -157,20 +179,58 @@ class Voices {
     this.voice[e] = 0;
     this.pull[e] = 0;
     this.mass[e] = 0;
+    this.measured[e] = 0;
+    this.silent[e] = 1;
+  }
+
+  /** Fills in the vote at `at` of a pair with claims `c` and the decayed measure `a`. */
+  addMeasure(at: number, c: number, a: number, peers: PeerColumns): void {
+    const j = this.peer[at]!;
+    const t = peers.tau[j]!;
+    const strengthOf = measureStrength(a);
+    this.hasMeasures = true;
+    this.share[at] = loweringShare(c, this.x[at]!, a);
+    this.voice[at] = t * cappedMass(c + a) * peers.finds[j]!;
+    this.measure[at] = strengthOf;
+    this.measured[at] = t * strengthOf;
+    const own = Math.min(c + a, k.massOfPeerMax) * worthOf(peers.m[j]!);
+    this.mass[at] = t * Math.max(own, Math.min(c, k.massOfPeerMax));
+    const effective = k.saturationMax * strengthOf * peers.measureWeight[j]!;
+    this.effective[at] = Math.max(this.effective[at]!, effective);
+    this.weight[at] = Math.max(peers.weight[j]!, peers.measureWeight[j]!);
+  }
+
+  /** Mass that the measures after the first one add: each of them counts twice. */
+  furtherMeasures(m: Float64Array): number {
+    let sum = 0;
+    let first = 0;
+    for (let e = 0; e < this.count; e++) {
+      const worth = this.measured[e]! * worthOf(m[this.peer[e]!]!);
+      sum += worth;
+      first = Math.max(first, worth);
+    }
+    return sum - first;
+  }
+
+  /** Number of measures that count for at least half of an independent server's ban of severity 1. */
+  independentBans(m: Float64Array): number {
+    let found = 0;
+    for (let e = 0; e < this.count; e++) found += this.measured[e]! * worthOf(m[this.peer[e]!]!) >= 0.5 ? 1 : 0;
+    return found;
   }
 
   /**
    * Counts the witnesses with more than a negligible weight whose share of lowering evidence is above `above`, in [0,
    * 1]; -1 counts all votes.
    */
-  witnesses(weight: Float64Array, witness: Uint16Array, above: number): number {
-    const { count, peer, x } = this;
+  witnesses(witness: Uint16Array, above: number): number {
+    const { count, peer, share, weight } = this;
     const speakers = this.#speakersOf(witness);
     let found = 0;
     for (let e = 0; e < count; e++) {
       const j = peer[e]!;
-      if (this.isCarried && this.voice[e] === 0) continue;
-      if (!(x[e]! > above && weight[j]! > k.witnessWeightMin) || speakers[witness[j]!] !== NO_PEERS) continue;
+      if (this.isCarried && this.silent[e] === 1) continue;
+      if (!(share[e]! > above && weight[e]! > k.witnessWeightMin) || speakers[witness[j]!] !== NO_PEERS) continue;
       speakers[witness[j]!] = e;
       found++;
     }
@@ -192,6 +252,11 @@ class Voices {
   }
 }
 
+/** Share of a measure's full mass by its log-odds `m`, in [0, 1]. */
+function worthOf(m: number): number {
+  return Math.min(1, m / k.measureOdds);
+}
+
 /** A vote counts as lowering if its share of lowering evidence is above this. */
 const LOWERS = 0.5;
 
@@ -200,11 +265,11 @@ const voices = new Voices();
 
 /** Computes score, confidence and verdict of a subject's row. */
 export function trustOf(state: EvidenceView, row: number, asOf: AsOf): TrustView {
-  const { weight, witness } = state.peerWeights;
+  const { witness } = state.peerWeights;
   const { confidence, events } = hear(state, row, asOf);
   const score = scoreOf(state.peerWeights);
   // The number of witnesses matters only for a score this low.
-  const witnesses = score < k.untrustedBelow ? voices.witnesses(weight, witness, LOWERS) : 0;
+  const witnesses = score < k.untrustedBelow ? voices.witnesses(witness, LOWERS) : 0;
   return {
     score,
     confidence,
@@ -218,8 +283,9 @@ export function trustOf(state: EvidenceView, row: number, asOf: AsOf): TrustView
 function hear(state: EvidenceView, row: number, asOf: AsOf): { readonly confidence: number; readonly events: number } {
   const { subjects, peerWeights } = state;
   const { entries } = subjects;
-  const { tau, z, weight, witness, isGrouped, excluded } = peerWeights;
-  const decayFactor = decayFactorFor(state, subjects.evidenceAt(row), asOf);
+  const { tau, z, findsClaim, weight, witness, isGrouped, excluded } = peerWeights;
+  const evidenceAt = subjects.evidenceAt(row);
+  const decayFactor = decayFactorFor(state, evidenceAt, asOf);
   const first = subjects.firstEntry(row);
   const peerCount = subjects.peerCount(row);
   const end = first + peerCount;
@@ -233,16 +299,27 @@ function hear(state: EvidenceView, row: number, asOf: AsOf): { readonly confiden
     events += entries.count(entry);
     const peer = entries.peer(entry);
     const lowering = decayed(entries.lowering(entry), decayFactor);
-    const m = lowering + decayed(entries.raising(entry), decayFactor);
-    if (!(m > 0) || excluded[peer] === 1 || entries.isVoid(entry)) continue;
-    const n = strength(saturate(m), z[peer]!);
+    const claims = lowering + decayed(entries.raising(entry), decayFactor);
+    const sum = entries.measure(entry);
+    if (!(claims + sum > 0) || excluded[peer] === 1 || entries.isVoid(entry)) continue;
+    const x = claims > 0 ? lowering / claims : 0;
+    const n = strength(saturate(claims), z[peer]!);
     const t = tau[peer]!;
     voices.peer[at] = peer;
-    voices.x[at] = lowering / m;
-    voices.voice[at] = t * cappedMass(m);
+    voices.x[at] = x;
     voices.pull[at] = t * n;
-    voices.mass[at] = t * Math.min(m, k.massOfPeerMax);
+    voices.silent[at] = 0;
+    voices.measure[at] = 0;
+    voices.measured[at] = 0;
     voices.effective[at] = weight[peer]! * n;
+    if (sum > 0) voices.addMeasure(at, claims, decayed(sum, measureFactorFor(state, evidenceAt, asOf)), peerWeights);
+    else {
+      const said = x * findsClaim[peer]! + 1 - x;
+      voices.share[at] = x;
+      voices.voice[at] = t * cappedMass(claims) * said;
+      voices.mass[at] = t * Math.min(claims, k.massOfPeerMax) * said;
+      voices.weight[at] = weight[peer]!;
+    }
     const group = isGrouped[peer]!;
     if (group === CARRIES) carried++;
     else effective += voices.effective[at]!;
@@ -257,14 +334,15 @@ function hear(state: EvidenceView, row: number, asOf: AsOf): { readonly confiden
 }
 
 /** Computes the score from `voices`, 0 to 100. */
-function scoreOf({ a, b, z, preTrusted, distance }: PeerColumns): number {
-  const { count, peer, x, voice, pull, mass } = voices;
+function scoreOf({ a, b, m, z, preTrusted, distance }: PeerColumns): number {
+  const { count, peer, x, voice, pull, mass, measure, measured, hasMeasures } = voices;
   let heard = 0;
   let twoSided = 0;
-  let events = 0;
+  let events = hasMeasures ? voices.furtherMeasures(m) : 0;
   for (let e = 0; e < count; e++) {
     heard += voice[e]!;
-    twoSided += voice[e]! * z[peer[e]!]!;
+    // A measure was decided by somebody who looked: it counts as two-sided.
+    twoSided += voice[e]! * Math.max(z[peer[e]!]!, measure[e]!);
     events += mass[e]!;
   }
   const oneSided = 1 - twoSided / Math.max(heard, k.massMin);
@@ -274,7 +352,8 @@ function scoreOf({ a, b, z, preTrusted, distance }: PeerColumns): number {
   let fromOthers = 0;
   for (let e = 0; e < count; e++) {
     const j = peer[e]!;
-    const logOdds = pull[e]! * (x[e]! * a[j]! - (1 - x[e]!) * b[j]!);
+    const claims = pull[e]! * (x[e]! * a[j]! - (1 - x[e]!) * b[j]!);
+    const logOdds = measure[e] === 0 ? claims : Math.max(claims, measured[e]! * m[j]!);
     if (preTrusted[j] === 1) fromPreTrusted += Math.min(logOdds, k.onePreTrusted * suspicious * damping);
     else fromOthers += Math.min(logOdds, k.onePeer * suspicious * damping);
   }
@@ -343,19 +422,27 @@ export function logOddsOf(state: EvidenceView, row: number, asOf: AsOf): number 
 /** Collects the facts behind a subject's score. */
 export function explanationOf(state: GroupState, row: number, asOf: AsOf): TrustExplanation {
   const { subjects, peerWeights } = state;
-  const { preTrusted, excluded, weight, witness } = peerWeights;
-  const decayFactor = decayFactorFor(state, subjects.evidenceAt(row), asOf);
+  const { preTrusted, excluded, witness } = peerWeights;
+  const evidenceAt = subjects.evidenceAt(row);
+  const decayFactor = decayFactorFor(state, evidenceAt, asOf);
+  const measureFactor = measureFactorFor(state, evidenceAt, asOf);
   const first = subjects.firstEntry(row);
   const sums = { lowering: 0, raising: 0, preTrusted: false };
   const peers = new Set<number>();
+  const banned = new Set<number>();
+  const bannedAfterOthers = new Set<number>();
   /** Per origin: the heaviest evidence of its carriers. */
   const carried = new Map<number, { readonly b: number; readonly g: number }>();
   for (let entry = first; entry < first + subjects.peerCount(row); entry++) {
-    const b = decayed(subjects.entries.lowering(entry), decayFactor);
+    const a = decayed(subjects.entries.measure(entry), measureFactor);
+    const b = decayed(subjects.entries.lowering(entry), decayFactor) + a;
     const g = decayed(subjects.entries.raising(entry), decayFactor);
     const peer = subjects.entries.peer(entry);
     if (!(b + g > 0) || excluded[peer] === 1 || subjects.entries.isVoid(entry)) continue;
-    peers.add(state.origins.peerOf(peer));
+    const sender = state.origins.peerOf(peer);
+    peers.add(sender);
+    if (a > 0) banned.add(sender);
+    if (a > 0 && (subjects.entries.follows(entry) & FOLLOWS) !== 0) bannedAfterOthers.add(sender);
     if (preTrusted[peer] === 1) sums.preTrusted = true;
     const origin = state.origins.carrierAt(peer)?.origin;
     if (origin === undefined) {
@@ -375,12 +462,16 @@ export function explanationOf(state: GroupState, row: number, asOf: AsOf): Trust
   return {
     ...sums,
     peers: peers.size,
-    witnesses: voices.witnesses(weight, witness, -1),
-    loweringWitnesses: voices.witnesses(weight, witness, LOWERS),
+    witnesses: voices.witnesses(witness, -1),
+    loweringWitnesses: voices.witnesses(witness, LOWERS),
+    banned: banned.size,
+    bannedAfterOthers: bannedAfterOthers.size,
+    bans: voices.independentBans(peerWeights.m),
     oneSided: voices.oneSided,
     logOdds,
     suspicious: voices.suspicious,
     halfLifeDays: state.halfLifeDays,
+    banHalfLifeDays: state.measureScale.halfLifeDays,
     weightsBasedOnSeq: state.weights.basedOnSeq,
   };
 }

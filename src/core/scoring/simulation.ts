@@ -8,11 +8,11 @@ import { type TrustConstants, trustConstants } from '../evidence/trust-constants
 import { subjectHex } from '../hashing/pseudonym.js';
 import type { GroupState } from '../state.js';
 import type { EvidenceView, PeerColumns } from '../tables/evidence-view.js';
-import { markGroups, suspiciousDistance } from '../tables/peer-weights.js';
-import { computePeerTrust } from '../trust/peer-trust.js';
-import { gatherVotes } from '../trust/sums/gather.js';
+import { markGroups, measureWeightOf, publishedWeight, suspiciousDistance } from '../tables/peer-weights.js';
+import { computeGroupTrust } from '../trust/peer-trust.js';
 import { Scratch } from '../trust/votes/scratch.js';
 import type { Verdict } from '../vocabulary.js';
+import type { HalfLives, ScenarioHalfLife } from './scenario-half-life.js';
 import { type TrustView, trustOf } from './score.js';
 
 /** The changed assumptions; null leaves a value as it is. Peers are given by number. */
@@ -20,7 +20,7 @@ export interface Scenario {
   readonly preTrusted: readonly number[] | null;
   /** Peers whose evidence does not count, as if they were revoked. */
   readonly without: readonly number[];
-  readonly halfLifeDays: number | null;
+  readonly halfLives: HalfLives;
 }
 
 export interface SimulatedRead {
@@ -59,27 +59,24 @@ interface Candidate {
   readonly after: TrustView;
 }
 
-const asItIs: Scenario = { preTrusted: null, without: [], halfLifeDays: null };
+const asItIs: Scenario = { preTrusted: null, without: [], halfLives: { claims: null, measures: null } };
 
 /** Number of candidates held per requested row before those with smaller score changes are dropped. */
 const HELD_PER_ROW = 4;
 
 /**
- * Compares the verdicts of a group with and without the assumptions. `at` must not precede the newest record.
- * `subjects` holds sums that decayed with the assumed half-life, scaled to `at`, or the state's own sums if the
- * half-life stays.
+ * Compares the verdicts of a group with and without the assumptions. `at` must not precede the newest record. `decayed`
+ * holds sums that decayed with the assumed half-lives; null if the half-lives stay.
  */
 export function simulate(
   state: GroupState,
   at: number,
   scenario: Scenario,
-  subjects: EvidenceView['subjects'] | null,
+  decayed: ScenarioHalfLife | null,
   rowsMax: number,
   constants: TrustConstants = trustConstants,
 ): Simulation {
-  const { halfLifeDays } = scenario;
-  const isOther = subjects !== null && halfLifeDays !== null;
-  const other = isOther ? { subjects, epoch: at, halfLifeDays } : state;
+  const other = decayed === null ? state : { subjects: decayed.subjects(), ...decayed.scales };
   const before = viewed(state, state, asItIs, at, constants);
   const after = viewed(state, other, scenario, at, constants);
   const none = (): Record<Verdict, number> => ({ trusted: 0, neutral: 0, suspicious: 0, untrusted: 0 });
@@ -102,8 +99,8 @@ export function simulate(
     players: state.subjects.size,
     verdicts,
     changed: largestChanges(held, rowsMax).map((candidate) => changedVerdict(state, candidate)),
-    weightsBefore: before.peerWeights.weight,
-    weightsAfter: after.peerWeights.weight,
+    weightsBefore: before.peerWeights.published,
+    weightsAfter: after.peerWeights.published,
   };
 }
 
@@ -115,17 +112,20 @@ function viewed(
   at: number,
   constants: TrustConstants,
 ): EvidenceView {
-  const { subjects, epoch, halfLifeDays } = sums;
+  const { subjects, epoch, halfLifeDays, measureScale } = sums;
   const peerWeights = peersAssumed(state, scenario);
-  const scratch = new Scratch();
   const { peers, origins, numbers } = state;
-  const view = { subjects, epoch, halfLifeDays, peerWeights, peers, origins, numbers };
-  const votes = gatherVotes(view, at, constants, scratch);
-  const { tau, a, b, z, weight, witness, pi } = computePeerTrust(votes, constants, scratch, state.relations);
+  const view = { subjects, epoch, halfLifeDays, measureScale, peerWeights, peers, origins, numbers };
+  const trust = computeGroupTrust(view, at, constants, new Scratch(), state.relations);
+  const { tau, a, b, z, weight, witness, pi } = trust;
+  const { measured, ...measures } = trust.measures;
   const isGrouped = new Uint8Array(witness.length);
   markGroups({ witness, isGrouped }, witness.length, origins.carriers);
-  const computed = { tau, a, b, z, weight, witness, isGrouped, distance: suspiciousDistance(pi) };
-  return { subjects, epoch, halfLifeDays, peerWeights: { ...peerWeights, ...computed } };
+  const measureWeight = tau.map((t, j) => measureWeightOf(t, measures.m[j]!));
+  const published = weight.map((w, j) => publishedWeight(w, measureWeight[j]!, measured[j] === 1));
+  const computed = { tau, a, b, z, ...measures, weight, measureWeight, published, witness, isGrouped };
+  const distance = suspiciousDistance(pi);
+  return { ...view, peerWeights: { ...peerWeights, ...computed, distance } };
 }
 
 function peersAssumed({ origins, numbers, peerWeights }: GroupState, { preTrusted, without }: Scenario): PeerColumns {

@@ -3,7 +3,7 @@
  * the state covers it.
  */
 
-import type { GroupFormed } from '../records/records.js';
+import type { GroupFormed, MeasureWeights } from '../records/records.js';
 import type { AllowedSubject } from '../registers/allow-list.js';
 import type { Dispute } from '../registers/disputes.js';
 import type { Carrier, Origin } from '../registers/origins.js';
@@ -21,6 +21,7 @@ export interface SnapshotMeta {
   readonly halfLifeDays: number;
   readonly epoch: number;
   readonly rescales: readonly { readonly seq: number; readonly factor: number }[];
+  readonly measureScale: GroupState['measureScale'];
   readonly peers: readonly Peer[];
   readonly preTrusted: readonly number[];
   readonly preTrustConfigured: string | null;
@@ -34,6 +35,8 @@ export interface SnapshotMeta {
     /** Absent for weights of the first version of scoring. */
     readonly z?: readonly number[];
     readonly witness?: readonly number[];
+    /** Absent for weights of the second version of scoring. */
+    readonly measures?: { readonly [name in keyof MeasureWeights]: readonly number[] };
   };
   /** Absent if no origin was ever declared. */
   readonly origins?: readonly Origin[];
@@ -62,6 +65,8 @@ export interface SnapshotMeta {
   readonly eventCount: number;
   /** Number of players, so that a load can reserve memory. Not covered by the digest; absent in older snapshots. */
   readonly players?: number;
+  /** Number of pairs with a measure. Not covered by the digest. */
+  readonly measured?: number;
   /** Number and sum of the hashes of event contents. Not covered by the digest; absent in older snapshots. */
   readonly repeats?: { readonly count: number; readonly sum: number };
   /** Not covered by the digest; absent in older snapshots, which makes all events count as older than an hour. */
@@ -78,6 +83,7 @@ export function metaOf(state: GroupState): SnapshotMeta {
     halfLifeDays: state.halfLifeDays,
     epoch: state.epoch,
     rescales: state.rescales,
+    measureScale: state.measureScale,
     peers: state.peers.list,
     preTrusted: state.preTrusted,
     preTrustConfigured: state.preTrustConfigured,
@@ -113,10 +119,14 @@ function disputesOf({ disputes, disputesBy }: GroupState): Partial<SnapshotMeta>
   };
 }
 
-function weightsOf({ basedOnSeq, computedAt, pi, tau, a, b, z, witness }: Weights): SnapshotMeta['weights'] {
+function weightsOf(weights: Weights): SnapshotMeta['weights'] {
+  const { basedOnSeq, computedAt, pi, tau, a, b, z, witness, measures } = weights;
   const columns = { tau: [...tau], a: [...a], b: [...b] };
   const witnesses = z === null || witness === null ? {} : { z: [...z], witness: [...witness] };
-  return { basedOnSeq, computedAt, pi, ...columns, ...witnesses };
+  if (measures === null) return { basedOnSeq, computedAt, pi, ...columns, ...witnesses };
+  const { m, finds, findsClaim, measured } = measures;
+  const ofMeasures = { m: [...m], finds: [...finds], findsClaim: [...findsClaim], measured: [...measured] };
+  return { basedOnSeq, computedAt, pi, ...columns, ...witnesses, measures: ofMeasures };
 }
 
 /** Returns a state with everything but its tables, which the caller fills. */
@@ -134,9 +144,10 @@ export function stateFrom(meta: SnapshotMeta, salt: Uint8Array): GroupState {
   state.halfLifeDays = meta.halfLifeDays;
   state.epoch = meta.epoch;
   state.rescales = [...meta.rescales];
+  state.measureScale = { ...meta.measureScale, rescales: [...meta.measureScale.rescales] };
   state.preTrusted = [...meta.preTrusted];
   state.preTrustConfigured = meta.preTrustConfigured;
-  const { tau, a, b, z, witness } = meta.weights;
+  const { tau, a, b, z, witness, measures } = meta.weights;
   state.weights = {
     ...meta.weights,
     tau: Float64Array.from(tau),
@@ -144,9 +155,18 @@ export function stateFrom(meta: SnapshotMeta, salt: Uint8Array): GroupState {
     b: Float64Array.from(b),
     z: z === undefined ? null : Float64Array.from(z),
     witness: witness === undefined ? null : Uint16Array.from(witness),
+    measures:
+      measures === undefined
+        ? null
+        : {
+            m: Float64Array.from(measures.m),
+            finds: Float64Array.from(measures.finds),
+            findsClaim: Float64Array.from(measures.findsClaim),
+            measured: Uint8Array.from(measures.measured),
+          },
   };
   state.relations = meta.relations ?? [];
-  if (meta.scoring !== undefined) state.scoring = meta.scoring;
+  if (meta.scoring !== undefined) state.restoreScoring(meta.scoring);
   state.auditHead = meta.auditHead;
   for (const [seq, erasure] of meta.erasures) state.erasures.set(seq, erasure);
   for (const [eventSeq, withdrawal] of meta.withdrawals) state.withdrawals.set(eventSeq, withdrawal);

@@ -12,14 +12,17 @@
  * | `ids/n`     | per event id: 10 bytes tag, f64 sequence number, u16 peer                                            |
  * | `repeats/n` | u32 hash of what an event says, see `RepeatFilter`                                                   |
  * | `players/n` | per subject: 32 bytes key, f64 time of change, f64 of evidence, u16 entries; per entry: u16 peer, u32 count, f64 lowering, raising, head |
+ * | `bans/n`    | per pair with a measure, or that follows others: 32 bytes key, u16 peer, u8 bits of `VoteSpace.follows`, f64 measure |
  */
 import { limits } from '../../limits.js';
 import { ID_TAG_BYTES, KEY_WORDS, readKey, readTag, TAG_WORDS } from '../columns/packed-keys.js';
 import type { GroupState } from '../state.js';
 import { type KeyColumns, keyColumns } from '../tables/event-columns.js';
+import { noEvidence } from '../tables/peer-entries.js';
 import { metaOf, type SnapshotMeta, stateFrom } from './snapshot-meta.js';
 
-export const SNAPSHOT_VERSION = 1;
+/** Version 2 holds measures. */
+export const SNAPSHOT_VERSION = 2;
 
 export interface SnapshotBlock {
   readonly key: string;
@@ -30,6 +33,7 @@ const ID_BYTES = ID_TAG_BYTES + 10;
 const ERASED_BYTES = 18;
 const PLAYER_BYTES = 50;
 const ENTRY_BYTES = 30;
+const BAN_BYTES = 43;
 
 /** Collects the rows of one table into blocks that share one buffer; see `snapshotBlocks`. */
 class Blocks {
@@ -58,6 +62,10 @@ class Blocks {
     return { key, bytes };
   }
 
+  u8(value: number): void {
+    this.at = this.#buffer.writeUInt8(value, this.at);
+  }
+
   u16(value: number): void {
     this.at = this.#buffer.writeUInt16LE(value, this.at);
   }
@@ -77,10 +85,12 @@ class Blocks {
  * the C library keeps the memory that a garbage collection during a snapshot frees.
  */
 export function* snapshotBlocks(state: GroupState): Generator<SnapshotBlock> {
+  if (state.countsBansAsClaims) throw new Error('snapshot: the state is of an earlier version of scoring');
   const { size: count, sum } = state.repeats;
   const meta: SnapshotMeta = {
     ...metaOf(state),
     players: state.subjects.size,
+    measured: state.subjects.entries.measured,
     repeats: { count, sum },
     hourlyCounts: state.hourlyCounts.all,
   };
@@ -91,6 +101,7 @@ export function* snapshotBlocks(state: GroupState): Generator<SnapshotBlock> {
   yield* idBlocks(state);
   yield* repeatBlocks(state);
   yield* playerBlocks(state);
+  yield* banBlocks(state);
 }
 
 function* timesBlocks({ times }: GroupState): Generator<SnapshotBlock> {
@@ -182,6 +193,29 @@ function* playerBlocks({ subjects }: GroupState): Generator<SnapshotBlock> {
   if (last !== null) yield last;
 }
 
+function* banBlocks({ subjects }: GroupState): Generator<SnapshotBlock> {
+  const { entries } = subjects;
+  const key = new Uint32Array(KEY_WORDS);
+  const blocks = new Blocks('bans');
+  for (let row = 0; row < subjects.rows; row++) {
+    const first = subjects.firstEntry(row);
+    for (let entry = first; entry < first + subjects.peerCount(row); entry++) {
+      const measure = entries.measure(entry);
+      const follows = entries.follows(entry);
+      if (measure === 0 && follows === 0) continue;
+      const full = blocks.reserve(BAN_BYTES);
+      if (full !== null) yield full;
+      subjects.copyKeyOf(row, key, 0);
+      for (const word of key) blocks.u32(word);
+      blocks.u16(entries.peer(entry));
+      blocks.u8(follows);
+      blocks.f64(measure);
+    }
+  }
+  const last = blocks.finish();
+  if (last !== null) yield last;
+}
+
 /** Returns the content of the block `meta`; null for every other block. */
 export function metaIn({ key, bytes }: SnapshotBlock): SnapshotMeta | null {
   if (key !== 'meta') return null;
@@ -197,11 +231,13 @@ export function loadSnapshot(blocks: Iterable<SnapshotBlock>, salt: Uint8Array):
   let audited = 0;
   // Snapshots of earlier releases have no such field.
   let repeats = { count: 0, sum: 0 };
+  let measured = 0;
   for (const block of blocks) {
     const meta = metaIn(block);
     if (meta !== null) {
       audited = meta.audited;
       repeats = meta.repeats ?? repeats;
+      measured = meta.measured ?? 0;
       state = stateFrom(meta, salt);
       state.eventIds.reserve(meta.eventCount);
       state.subjects.reserve(meta.players ?? 0);
@@ -217,6 +253,7 @@ export function loadSnapshot(blocks: Iterable<SnapshotBlock>, salt: Uint8Array):
   if (state.repeats.size !== repeats.count || state.repeats.sum !== repeats.sum) {
     throw new Error('snapshot: repeat blocks are missing or damaged');
   }
+  if (state.subjects.entries.measured !== measured) throw new Error('snapshot: ban blocks are missing');
   state.markAllVoid();
   return state;
 }
@@ -246,6 +283,9 @@ function load(state: GroupState, table: string, view: DataView): void {
     case 'players':
       loadPlayers(state, view);
       return;
+    case 'bans':
+      loadBans(state, view);
+      return;
     default:
       throw new Error(`snapshot: unknown block ${table}`);
   }
@@ -257,6 +297,19 @@ function loadIds({ eventIds }: GroupState, view: DataView): void {
     readTag(view, at, tag, 0);
     const seq = view.getFloat64(at + ID_TAG_BYTES, true);
     eventIds.insertFrom(tag, 0, seq, view.getUint16(at + ID_TAG_BYTES + 8, true));
+  }
+}
+
+function loadBans({ subjects }: GroupState, view: DataView): void {
+  const key = new Uint32Array(KEY_WORDS);
+  for (let at = 0; at < view.byteLength; at += BAN_BYTES) {
+    readKey(view, at, key, 0);
+    const row = subjects.findFrom(key, 0);
+    const entry = row < 0 ? -1 : subjects.findEntry(row, view.getUint16(at + 32, true));
+    if (entry < 0) throw new Error('snapshot: a ban belongs to no pair');
+    subjects.entries.setFollows(entry, view.getUint8(at + 34));
+    const measure = view.getFloat64(at + 35, true);
+    if (measure > 0) subjects.entries.setMeasure(entry, measure);
   }
 }
 
@@ -287,8 +340,8 @@ function loadRows({ subjects }: GroupState, columns: KeyColumns, view: DataView,
       const head = view.getFloat64(at + 22, true);
       if (!Number.isInteger(head) || head < 0 || head > limits.seqMax)
         throw new Error('snapshot: the head of a pair is not a record of the log');
-      const [lowering, raising] = [view.getFloat64(at + 6, true), view.getFloat64(at + 14, true)];
-      subjects.entries.set(entry, view.getUint16(at, true), lowering, raising, view.getUint32(at + 2, true), head);
+      const sums = { ...noEvidence, lowering: view.getFloat64(at + 6, true), raising: view.getFloat64(at + 14, true) };
+      subjects.entries.set(entry, view.getUint16(at, true), sums, view.getUint32(at + 2, true), head);
     }
   }
 }

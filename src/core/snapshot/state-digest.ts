@@ -101,11 +101,11 @@ function finish(h: number): number {
   return x ^ (x >>> 16);
 }
 
-/** Adds up one hash per (subject, peer) pair: key, times, peer, sums, count and head. */
+/** Adds up one hash per (subject, peer) pair: key, times, peer, sums, count, whom it follows, and head. */
 function subjectsSum(state: GroupState): string {
   const { subjects } = state;
   const { entries } = subjects;
-  const sum = new Sum(KEY_WORDS + 12);
+  const sum = new Sum(KEY_WORDS + 14);
   const { words, doubles } = sum;
   for (let row = 0; row < subjects.rows; row++) {
     if (!subjects.has(row)) continue;
@@ -116,9 +116,9 @@ function subjectsSum(state: GroupState): string {
       const { at } = sum;
       subjects.copyKeyOf(row, words, at);
       const double = (at + KEY_WORDS) / 2;
-      entries.read(entry, doubles, double, words, at + KEY_WORDS + 10);
-      doubles[double + 3] = updatedAt;
-      doubles[double + 4] = evidenceAt;
+      entries.read(entry, doubles, double, words, at + KEY_WORDS + 12);
+      doubles[double + 4] = updatedAt;
+      doubles[double + 5] = evidenceAt;
       sum.add();
     }
   }

@@ -53,6 +53,8 @@ export interface EventValues {
   readonly mass: number;
   /** Present if the event repeats an earlier one and therefore adds no evidence. */
   readonly repeats?: true;
+  /** Present if lowering evidence of the same kind by another peer stood before; see `EventAccepted`. */
+  readonly follows?: true;
   readonly timestamp: number;
 }
 
@@ -67,6 +69,8 @@ export class EventColumns implements KeyColumns {
   readonly peers: Uint16Array;
   /** Numbers of the event types. */
   readonly types: Uint8Array;
+  /** 1 if the event follows lowering evidence of another peer. */
+  readonly follows: Uint8Array;
   readonly masses: Float64Array;
   /** Times of the events in ms since 1970, as their peers stated them. */
   readonly timestamps: Float64Array;
@@ -79,6 +83,7 @@ export class EventColumns implements KeyColumns {
     this.rows = new Int32Array(capacity);
     this.peers = new Uint16Array(capacity);
     this.types = new Uint8Array(capacity);
+    this.follows = new Uint8Array(capacity);
     this.masses = new Float64Array(capacity);
     this.timestamps = new Float64Array(capacity);
   }
@@ -98,9 +103,10 @@ export class EventColumns implements KeyColumns {
   }
 
   /** Sets the other fields of event `i`, whose keys are set. */
-  setOthers(i: number, { peer, event_type, mass, repeats, timestamp }: EventValues): void {
+  setOthers(i: number, { peer, event_type, mass, repeats, follows, timestamp }: EventValues): void {
     this.peers[i] = peer;
     this.types[i] = event_type;
+    this.follows[i] = follows === undefined ? 0 : 1;
     this.masses[i] = repeats === undefined ? mass : 0;
     this.timestamps[i] = timestamp;
   }

@@ -2,6 +2,7 @@
  * Declares the part of a state that reads and the peer-trust computation need. `GroupState` is one such view; a
  * simulation builds another, with its own sums or peers.
  */
+import type { Scales } from '../evidence/decay.js';
 import type { PeerEntries } from './peer-entries.js';
 import type { Subjects } from './subjects.js';
 
@@ -11,7 +12,17 @@ export type EvidenceSubjects = Pick<
 > & {
   readonly entries: Pick<
     PeerEntries,
-    'peer' | 'count' | 'isVoid' | 'lowering' | 'raising' | 'putVotes' | 'isBelow' | 'prefetch' | 'size'
+    | 'peer'
+    | 'count'
+    | 'isVoid'
+    | 'lowering'
+    | 'raising'
+    | 'measure'
+    | 'follows'
+    | 'putVotes'
+    | 'isBelow'
+    | 'prefetch'
+    | 'size'
   >;
 };
 
@@ -24,8 +35,16 @@ export interface PeerColumns {
   readonly b: Float64Array;
   /** Two-sidedness, in [0, 1). */
   readonly z: Float64Array;
-  /** `clip(tau (A + B) / 4, 0, 1)`. */
+  /** Log-odds of a standing measure, in [0, 4]. */
+  readonly m: Float64Array;
+  /** Share of the peer's measures, and of its lowering claims, that it did not repeat from others, in [0, 1]. */
+  readonly finds: Float64Array;
+  readonly findsClaim: Float64Array;
+  /** `clip(tau (A + B) / 4, 0, 1)`, the weight of claims, and `clip(tau M / 4, 0, 1)`, that of measures. */
   readonly weight: Float64Array;
+  readonly measureWeight: Float64Array;
+  /** The weight that operators see: the larger of the two for a peer that took measures. */
+  readonly published: Float64Array;
   /** Lowest peer of the witness group. `isGrouped` is 1 if the group has other members, and `CARRIES` for a carrier. */
   readonly witness: Uint16Array;
   readonly isGrouped: Uint8Array;
@@ -39,10 +58,8 @@ export interface PeerColumns {
   readonly distance: number;
 }
 
-/** Evidence sums scaled to `epoch`, in ms since 1970. */
-export interface EvidenceView {
+/** Evidence sums, those of claims and those of measures each on their own scale. */
+export interface EvidenceView extends Scales {
   readonly subjects: EvidenceSubjects;
   readonly peerWeights: PeerColumns;
-  readonly epoch: number;
-  readonly halfLifeDays: number;
 }

@@ -5,17 +5,22 @@
  *
  * | words | type    | bytes | meaning                                                                              |
  * |-------|---------|-------|--------------------------------------------------------------------------------------|
- * | 0-1   | Float64 | 8     | lowering: sum of lowering mass, scaled forward to the decay epoch                    |
- * | 2-3   | Float64 | 8     | raising: sum of raising mass, scaled likewise                                        |
+ * | 0-1   | Float64 | 8     | lowering: sum of lowering claims, scaled forward to the decay epoch; if a measure stands, the pair's row in `Measures` in word 0 |
+ * | 2-3   | Float64 | 8     | raising: sum of raising claims, scaled likewise                                      |
  * | 4, 5  | 48 bits | 6     | head: sequence number of the pair's newest record, its high bits in the low half of 5 |
  * | 5     | Uint16  | 2     | the number of the peer, or of the carrier of an origin, in the high half             |
- * | 6     | 31 bits | 4     | count: events held for the pair (accepted and not withdrawn)                         |
- * | 6     | 1 bit   |       | void: an upheld dispute excludes the pair's evidence from scores; the highest bit    |
+ * | 6     | 28 bits | 4     | count: events held for the pair (accepted and not withdrawn)                         |
+ * | 6     | bit 28  |       | measured: a measure stands                                                           |
+ * | 6     | bit 29  |       | follows: the measure arrived while one of another peer stood                         |
+ * | 6     | bit 30  |       | followsClaim: the lowering claims began while another peer's lowering evidence stood |
+ * | 6     | bit 31  |       | void: an upheld dispute excludes the pair's evidence from scores                     |
  */
 
+import { limits } from '../../limits.js';
 import { Segment } from '../columns/segment.js';
 import { decayed, rescaled } from '../evidence/decay.js';
-import { type VoteSpace, writeVote } from '../evidence/evidence.js';
+import { type EvidenceSums, FOLLOWS, FOLLOWS_CLAIM, type VoteSpace, writeVote } from '../evidence/evidence.js';
+import { Measures } from './measures.js';
 import { pairOf } from './pair-number.js';
 
 const SEGMENT_BITS = 16;
@@ -47,9 +52,17 @@ const RAISING_AT = 8;
 const HEAD = 4;
 const PEER = 5;
 const COUNT = 6;
+const MEASURED = 1 << 28;
+const FOLLOWS_SHIFT = 29;
+/** `FOLLOWS` and `FOLLOWS_CLAIM`, shifted. */
+const FOLLOWS_BITS = 3 << FOLLOWS_SHIFT;
 const VOID_BIT = 31;
-const COUNT_MASK = 0x7fffffff;
+const COUNT_MASK = MEASURED - 1;
+if (limits.eventIdsMax > COUNT_MASK) throw new Error('peer entries: the count of a pair does not fit');
 const WORD = 0x1_0000_0000;
+
+/** A pair's sums, reused from vote to vote. */
+const sums: EvidenceSums = { lowering: 0, raising: 0, measure: 0 };
 
 function classOf(count: number): number {
   let c = 0;
@@ -57,8 +70,16 @@ function classOf(count: number): number {
   return c;
 }
 
+/** The evidence of a pair as a record states it; `follows` holds the bits of `VoteSpace.follows`. */
+export interface PairEvidence extends Readonly<EvidenceSums> {
+  readonly follows: number;
+}
+
+export const noEvidence: PairEvidence = { lowering: 0, raising: 0, measure: 0, follows: 0 };
+
 export class PeerEntries {
   readonly #segments: Segment[] = [];
+  readonly #measures = new Measures();
   /** First unused entry of the newest segment; initially as if a segment before the first were full. */
   #next = 0;
   #size = 0;
@@ -102,13 +123,40 @@ export class PeerEntries {
 
   /** Clears a block of `count` entries and releases it. */
   release(at: number, count: number): void {
-    for (let i = 0; i < count; i++) this.set(at + i, 0, 0, 0, 0, 0);
+    for (let i = 0; i < count; i++) this.set(at + i, 0, noEvidence, 0, 0);
     this.#free[classOf(count)]!.push(at);
     this.#size -= count;
   }
 
+  /** The lowering claims. */
   lowering(entry: number): number {
-    return this.#segments[entry >>> SEGMENT_BITS]!.view.getFloat64((entry & SEGMENT_MASK) * BYTES, true);
+    const { words, view } = this.#segments[entry >>> SEGMENT_BITS]!;
+    const at = (entry & SEGMENT_MASK) * WORDS;
+    if ((words[at + COUNT]! & MEASURED) !== 0) return this.#measures.lowering(words[at]!);
+    return view.getFloat64(at * 4, true);
+  }
+
+  /** The sum of standing measures, scaled forward to their own epoch; most often 0. */
+  measure(entry: number): number {
+    const { words } = this.#segments[entry >>> SEGMENT_BITS]!;
+    const at = (entry & SEGMENT_MASK) * WORDS;
+    return (words[at + COUNT]! & MEASURED) === 0 ? 0 : this.#measures.get(words[at]!);
+  }
+
+  /** The bits of `VoteSpace.follows`. */
+  follows(entry: number): number {
+    const { words } = this.#segments[entry >>> SEGMENT_BITS]!;
+    return (words[(entry & SEGMENT_MASK) * WORDS + COUNT]! & FOLLOWS_BITS) >>> FOLLOWS_SHIFT;
+  }
+
+  /** True if the pair holds lowering evidence of either kind. */
+  lowers(entry: number): boolean {
+    return this.lowering(entry) > 0 || this.measure(entry) > 0;
+  }
+
+  /** Number of pairs with a standing measure. */
+  get measured(): number {
+    return this.#measures.size;
   }
 
   raising(entry: number): number {
@@ -134,40 +182,56 @@ export class PeerEntries {
   setVoid(entry: number, isVoid: boolean): void {
     const { words } = this.#segments[entry >>> SEGMENT_BITS]!;
     const at = (entry & SEGMENT_MASK) * WORDS + COUNT;
-    words[at] = ((words[at]! & COUNT_MASK) | (isVoid ? 1 << VOID_BIT : 0)) >>> 0;
+    words[at] = ((words[at]! & ~(1 << VOID_BIT)) | (isVoid ? 1 << VOID_BIT : 0)) >>> 0;
   }
 
   peer(entry: number): number {
     return this.#segments[entry >>> SEGMENT_BITS]!.words[(entry & SEGMENT_MASK) * WORDS + PEER]! >>> 16;
   }
 
-  /** Copies an entry: lowering, raising and head to `double` of a column, peer and count to `word` of another. */
+  /**
+   * Copies an entry: lowering, raising, head and measure to `double` of a column, peer and count with the bits of
+   * `follows` to `word` of another.
+   */
   read(entry: number, doubles: Float64Array, double: number, numbers: Uint32Array, word: number): void {
     const { words, view } = this.#segments[entry >>> SEGMENT_BITS]!;
     const at = (entry & SEGMENT_MASK) * WORDS;
-    doubles[double] = view.getFloat64(at * 4, true);
+    doubles[double] = this.lowering(entry);
     doubles[double + 1] = view.getFloat64(at * 4 + RAISING_AT, true);
     doubles[double + 2] = headAt(words, at);
+    doubles[double + 3] = this.measure(entry);
     numbers[word] = words[at + PEER]! >>> 16;
-    numbers[word + 1] = words[at + COUNT]! & COUNT_MASK;
+    numbers[word + 1] = words[at + COUNT]! & (COUNT_MASK | FOLLOWS_BITS);
   }
 
   /**
-   * Writes the `count` entries from `first` on as votes to the vote columns from `to` on, with the decay factor
-   * `worths[at]`; returns the index after the last vote. The factor comes in an array because a single double argument
-   * would become a V8 object for each player.
+   * Writes the `count` entries from `first` on as votes to the vote columns from `to` on, with the decay factors
+   * `factors[at]` of claims and `measureFactors[at]` of measures; returns the index after the last vote. The factors
+   * come in arrays because a single double argument would become a V8 object for each player.
    */
-  putVotes(first: number, count: number, worths: Float64Array, at: number, votes: VoteSpace, to: number): number {
-    const decayFactor = worths[at]!;
+  putVotes(
+    first: number,
+    count: number,
+    factors: Float64Array,
+    measureFactors: Float64Array,
+    at: number,
+    votes: VoteSpace,
+    to: number,
+  ): number {
+    const decayFactor = factors[at]!;
     const { words, view } = this.#segments[first >>> SEGMENT_BITS]!;
     const from = (first & SEGMENT_MASK) * WORDS;
     let end = to;
     for (let word = from; word < from + count * WORDS; word += WORDS) {
+      const bits = words[word + COUNT]!;
+      const isMeasured = (bits & MEASURED) !== 0;
       // Computed without a branch: 0 for a void entry, whose vote then has no mass and does not count.
-      const counts = 1 - (words[word + COUNT]! >>> VOID_BIT);
-      const lowering = counts * decayed(view.getFloat64(word * 4, true), decayFactor);
-      const raising = counts * decayed(view.getFloat64(word * 4 + RAISING_AT, true), decayFactor);
-      end = writeVote(votes, end, words[word + PEER]! >>> 16, lowering, raising);
+      const counts = 1 - (bits >>> VOID_BIT);
+      const lowering = isMeasured ? this.#measures.lowering(words[word]!) : view.getFloat64(word * 4, true);
+      sums.lowering = counts * decayed(lowering, decayFactor);
+      sums.raising = counts * decayed(view.getFloat64(word * 4 + RAISING_AT, true), decayFactor);
+      sums.measure = isMeasured ? counts * decayed(this.#measures.get(words[word]!), measureFactors[at]!) : 0;
+      end = writeVote(votes, end, words[word + PEER]! >>> 16, sums, (bits & FOLLOWS_BITS) >>> FOLLOWS_SHIFT);
     }
     return end;
   }
@@ -217,31 +281,90 @@ export class PeerEntries {
     return words[at]! + words[at + count * WORDS - 1]!;
   }
 
-  set(entry: number, peer: number, lowering: number, raising: number, count: number, head: number): void {
+  /** Writes an entry; it is not void afterwards. */
+  set(entry: number, peer: number, evidence: PairEvidence, count: number, head: number): void {
     const { words, view } = this.#segments[entry >>> SEGMENT_BITS]!;
-    const i = entry & SEGMENT_MASK;
-    view.setFloat64(i * BYTES, lowering, true);
-    view.setFloat64(i * BYTES + RAISING_AT, raising, true);
-    words[i * WORDS + COUNT] = count;
-    writeHead(words, i * WORDS, peer, head);
+    const at = (entry & SEGMENT_MASK) * WORDS;
+    if ((words[at + COUNT]! & MEASURED) !== 0) this.#measures.remove(words[at]!);
+    view.setFloat64(at * 4, evidence.lowering, true);
+    view.setFloat64(at * 4 + RAISING_AT, evidence.raising, true);
+    words[at + COUNT] = (count | (evidence.follows << FOLLOWS_SHIFT)) >>> 0;
+    writeHead(words, at, peer, head);
+    if (evidence.measure > 0) this.setMeasure(entry, evidence.measure);
   }
 
-  /** Adds an event: adds its mass (negative lowers) and makes `head` the head of the pair's chain. */
-  add(entry: number, mass: number, head: number): void {
+  /** Sets the sum of lowering claims; everything else of the pair stays. */
+  setLowering(entry: number, sum: number): void {
     const { words, view } = this.#segments[entry >>> SEGMENT_BITS]!;
-    const i = entry & SEGMENT_MASK;
-    const at = mass < 0 ? i * BYTES : i * BYTES + RAISING_AT;
-    view.setFloat64(at, view.getFloat64(at, true) + Math.abs(mass), true);
-    words[i * WORDS + COUNT]!++;
-    writeHead(words, i * WORDS, words[i * WORDS + PEER]! >>> 16, head);
+    const at = (entry & SEGMENT_MASK) * WORDS;
+    if ((words[at + COUNT]! & MEASURED) !== 0) this.#measures.setLowering(words[at]!, sum);
+    else view.setFloat64(at * 4, sum, true);
   }
 
-  /** Multiplies every sum by `factor`; unused entries are zero and stay zero. */
-  scale(factor: number): void {
-    for (const { view } of this.#segments) {
-      for (let at = 0; at < SEGMENT_SIZE * BYTES; at += BYTES) {
-        view.setFloat64(at, rescaled(view.getFloat64(at, true), factor), true);
-        view.setFloat64(at + RAISING_AT, rescaled(view.getFloat64(at + RAISING_AT, true), factor), true);
+  /** Sets the sum of standing measures, above 0; everything else of the pair stays. */
+  setMeasure(entry: number, sum: number): void {
+    const { words, view } = this.#segments[entry >>> SEGMENT_BITS]!;
+    const at = (entry & SEGMENT_MASK) * WORDS;
+    if ((words[at + COUNT]! & MEASURED) === 0) {
+      words[at] = this.#measures.add(view.getFloat64(at * 4, true));
+      words[at + 1] = 0;
+      words[at + COUNT] = (words[at + COUNT]! | MEASURED) >>> 0;
+    }
+    this.#measures.set(words[at]!, sum);
+  }
+
+  /**
+   * Adds a claim: adds its mass (negative lowers) and makes `head` the head of the pair's chain. `follows`: whether the
+   * pair's lowering claims began after lowering evidence of another peer.
+   */
+  add(entry: number, mass: number, head: number, follows: boolean): void {
+    const { words, view } = this.#segments[entry >>> SEGMENT_BITS]!;
+    const at = (entry & SEGMENT_MASK) * WORDS;
+    if (mass < 0) {
+      this.#setFollows(words, at, FOLLOWS_CLAIM, follows);
+      this.setLowering(entry, this.lowering(entry) - mass);
+    } else if (mass > 0) {
+      view.setFloat64(at * 4 + RAISING_AT, view.getFloat64(at * 4 + RAISING_AT, true) + mass, true);
+    }
+    words[at + COUNT]!++;
+    writeHead(words, at, words[at + PEER]! >>> 16, head);
+  }
+
+  /** Like `add`, for a measure of a mass that is not negative. */
+  addMeasure(entry: number, mass: number, head: number, follows: boolean): void {
+    const { words } = this.#segments[entry >>> SEGMENT_BITS]!;
+    const at = (entry & SEGMENT_MASK) * WORDS;
+    if (mass > 0) {
+      this.#setFollows(words, at, FOLLOWS, follows);
+      this.setMeasure(entry, this.measure(entry) + mass);
+    }
+    words[at + COUNT]!++;
+    writeHead(words, at, words[at + PEER]! >>> 16, head);
+  }
+
+  /** Sets the bits of `VoteSpace.follows`. */
+  setFollows(entry: number, bits: number): void {
+    const { words } = this.#segments[entry >>> SEGMENT_BITS]!;
+    const at = (entry & SEGMENT_MASK) * WORDS;
+    this.#setFollows(words, at, FOLLOWS, (bits & FOLLOWS) !== 0);
+    this.#setFollows(words, at, FOLLOWS_CLAIM, (bits & FOLLOWS_CLAIM) !== 0);
+  }
+
+  #setFollows(words: Uint32Array, at: number, bit: number, isSet: boolean): void {
+    const mask = bit << FOLLOWS_SHIFT;
+    words[at + COUNT] = ((words[at + COUNT]! & ~mask) | (isSet ? mask : 0)) >>> 0;
+  }
+
+  /** Multiplies the sums of claims by one factor and those of measures by another; unused entries stay zero. */
+  scale(factor: number, measureFactor: number): void {
+    this.#measures.scale(factor, measureFactor);
+    if (factor === 1) return;
+    for (const { view, words } of this.#segments) {
+      for (let at = 0; at < SEGMENT_SIZE * WORDS; at += WORDS) {
+        const raising = at * 4 + RAISING_AT;
+        view.setFloat64(raising, rescaled(view.getFloat64(raising, true), factor), true);
+        if ((words[at + COUNT]! & MEASURED) !== 0) continue;
+        view.setFloat64(at * 4, rescaled(view.getFloat64(at * 4, true), factor), true);
       }
     }
   }

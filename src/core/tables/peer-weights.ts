@@ -4,6 +4,7 @@
  */
 import { logit } from '../evidence/evidence.js';
 import { trustConstants as k } from '../evidence/trust-constants.js';
+import type { MeasureWeights } from '../records/records.js';
 import type { Origins } from '../registers/origins.js';
 import type { PeerColumns } from './evidence-view.js';
 import type { Peers } from './peers.js';
@@ -25,6 +26,8 @@ export interface Weights {
    */
   readonly z: Float64Array | null;
   readonly witness: Uint16Array | null;
+  /** Null in weights of earlier versions of scoring: until the next computation, measures count by their constants. */
+  readonly measures: MeasureWeights | null;
 }
 
 export const noWeights: Weights = {
@@ -37,11 +40,22 @@ export const noWeights: Weights = {
   b: new Float64Array(0),
   z: null,
   witness: null,
+  measures: null,
 };
 
-/** The published weight, in [0, 1]. */
+/** The weight of claims, in [0, 1]. */
 export function weightOf(tau: number, a: number, b: number, reference: number = k.weightReference): number {
   return Math.min(1, Math.max(0, (tau * (a + b)) / (2 * reference)));
+}
+
+/** The weight of measures, in [0, 1]. */
+export function measureWeightOf(tau: number, m: number, reference: number = k.weightReference): number {
+  return Math.min(1, Math.max(0, (tau * m) / (2 * reference)));
+}
+
+/** The weight that operators see: the larger one for a peer that took measures. */
+export function publishedWeight(claims: number, measures: number, tookMeasures: boolean): number {
+  return tookMeasures ? Math.max(claims, measures) : claims;
 }
 
 /**
@@ -68,7 +82,12 @@ export class PeerWeights implements PeerColumns {
   a = new Float64Array(PEERS_AT_FIRST);
   b = new Float64Array(PEERS_AT_FIRST);
   z = new Float64Array(PEERS_AT_FIRST);
+  m = new Float64Array(PEERS_AT_FIRST);
+  finds = new Float64Array(PEERS_AT_FIRST);
+  findsClaim = new Float64Array(PEERS_AT_FIRST);
   weight = new Float64Array(PEERS_AT_FIRST);
+  measureWeight = new Float64Array(PEERS_AT_FIRST);
+  published = new Float64Array(PEERS_AT_FIRST);
   witness = new Uint16Array(PEERS_AT_FIRST);
   isGrouped = new Uint8Array(PEERS_AT_FIRST);
   sender = new Uint16Array(PEERS_AT_FIRST);
@@ -101,7 +120,15 @@ export class PeerWeights implements PeerColumns {
     this.a[peer] = a;
     this.b[peer] = b;
     this.z[peer] = known ? (weights.z?.[peer] ?? 0) : 0;
+    const measures = known ? weights.measures : null;
+    const m = measures?.m[peer] ?? k.measureOdds;
+    this.m[peer] = m;
+    this.finds[peer] = measures?.finds[peer] ?? 1;
+    this.findsClaim[peer] = measures?.findsClaim[peer] ?? 1;
     this.weight[peer] = weightOf(tau, a, b);
+    this.measureWeight[peer] = measureWeightOf(tau, m);
+    const tookMeasures = measures?.measured[peer] === 1;
+    this.published[peer] = publishedWeight(this.weight[peer]!, this.measureWeight[peer]!, tookMeasures);
     const alone = carrier?.origin ?? peer;
     this.witness[peer] = known ? (weights.witness?.[peer] ?? alone) : alone;
     if (carrier !== undefined) this.isGrouped[peer] = CARRIES;
@@ -113,32 +140,29 @@ export class PeerWeights implements PeerColumns {
   }
 
   #grow(): void {
-    const doubles = (old: Float64Array<ArrayBuffer>) => {
-      const grown = new Float64Array(old.length * 2);
-      grown.set(old);
-      return grown;
-    };
-    const bytes = (old: Uint8Array<ArrayBuffer>) => {
-      const grown = new Uint8Array(old.length * 2);
-      grown.set(old);
-      return grown;
-    };
-    this.tau = doubles(this.tau);
-    this.a = doubles(this.a);
-    this.b = doubles(this.b);
-    this.z = doubles(this.z);
-    this.weight = doubles(this.weight);
-    const numbers = (old: Uint16Array<ArrayBuffer>) => {
-      const grown = new Uint16Array(old.length * 2);
-      grown.set(old);
-      return grown;
-    };
-    this.witness = numbers(this.witness);
-    this.sender = numbers(this.sender);
-    this.isGrouped = bytes(this.isGrouped);
-    this.preTrusted = bytes(this.preTrusted);
-    this.excluded = bytes(this.excluded);
+    for (const name of [
+      'tau',
+      'a',
+      'b',
+      'z',
+      'm',
+      'finds',
+      'findsClaim',
+      'weight',
+      'measureWeight',
+      'published',
+    ] as const)
+      this[name] = doubled(this[name], new Float64Array(2 * this[name].length));
+    for (const name of ['witness', 'sender'] as const)
+      this[name] = doubled(this[name], new Uint16Array(2 * this[name].length));
+    for (const name of ['isGrouped', 'preTrusted', 'excluded'] as const)
+      this[name] = doubled(this[name], new Uint8Array(2 * this[name].length));
   }
+}
+
+function doubled<T extends Float64Array | Uint16Array | Uint8Array>(old: T, into: T): T {
+  into.set(old);
+  return into;
 }
 
 /** Value of `isGrouped` for a carrier, which is one witness with all other carriers of its origin. */

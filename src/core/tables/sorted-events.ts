@@ -10,7 +10,7 @@
  * | 8-9   | Float64     | mass                                      | 5-6   | Uint16 x 2 | record, counted from the first |
  * | 10-11 | Float64     | ms since 1970: from when the mass decays  | 7     | Uint16     | peer                           |
  * | 12    | Uint32      | hour since 1970 in which it was received  |       |            |                                |
- * | 13    | Uint32      | peer                                      |       |            |                                |
+ * | 13    | Uint32      | peer, from bit 16 on the type, in bit 24 whether it follows another's | | |                            |
  * | 14    | Uint32      | hash of the key                           |       |            |                                |
  * | 15    | Uint32      | record, counted from the first            |       |            |                                |
  */
@@ -35,6 +35,9 @@ const PART_BITS = 9;
 const PARTS = 1 << PART_BITS;
 const PART_SHIFT = 32 - PART_BITS;
 
+const TYPE_SHIFT = 16;
+const FOLLOWS_SHIFT = 24;
+
 const ID_WORDS = 8;
 const ID_RECORD = 5;
 const ID_PEER = 7;
@@ -50,7 +53,18 @@ function roomFor(count: number, parts: number): number {
 
 const wanted = new Uint16Array(TAG_WORDS);
 
+/** Adds an event to the entry of its pair; the key of its subject begins at `from` of `words`. */
+export type AddEvidence = (
+  entry: number,
+  event: { readonly peer: number; readonly type: number; readonly mass: number; readonly follows: boolean },
+  seq: number,
+  decaysFrom: number,
+  words: Uint32Array,
+  from: number,
+) => void;
+
 export class SortedEvents {
+  readonly #addEvidence: AddEvidence;
   readonly #eventIds: EventIds;
   readonly #subjects: Subjects;
   readonly #players: Uint32Array;
@@ -68,7 +82,8 @@ export class SortedEvents {
   #isFull = false;
 
   /** Reserves room for about `count` events, `limits.sortedEvents` at most. */
-  constructor(eventIds: EventIds, subjects: Subjects, count: number) {
+  constructor(eventIds: EventIds, subjects: Subjects, count: number, addEvidence: AddEvidence) {
+    this.#addEvidence = addEvidence;
     this.#eventIds = eventIds;
     this.#subjects = subjects;
     const rows = Math.min(count, limits.sortedEvents);
@@ -119,7 +134,7 @@ export class SortedEvents {
   }
 
   #addPlayer(
-    { keys, hashes, peers, masses, timestamps }: EventColumns,
+    { keys, hashes, peers, types, follows, masses, timestamps }: EventColumns,
     i: number,
     seq: number,
     hour: number,
@@ -135,7 +150,7 @@ export class SortedEvents {
     this.#doubles[row * PLAYER_DOUBLES + MASS] = masses[i]!;
     this.#doubles[row * PLAYER_DOUBLES + DECAYS_FROM] = evidenceAt(timestamps[i]!, at);
     words[from + HOUR] = hour;
-    words[from + PEER] = peers[i]!;
+    words[from + PEER] = peers[i]! | (types[i]! << TYPE_SHIFT) | (follows[i]! << FOLLOWS_SHIFT);
     words[from + HASH] = hash;
     words[from + RECORD] = seq - this.#firstSeq;
     if (used + 1 === this.#playerRoom) this.#isFull = true;
@@ -176,17 +191,23 @@ export class SortedEvents {
     for (let i = 0; i < count; i++) {
       const from = (first + i) * PLAYER_WORDS;
       const decaysFrom = this.#doubles[(first + i) * PLAYER_DOUBLES + DECAYS_FROM]!;
+      const packed = words[from + PEER]!;
+      const event = {
+        peer: packed & 0xffff,
+        type: (packed >>> TYPE_SHIFT) & 0xff,
+        mass: this.#doubles[(first + i) * PLAYER_DOUBLES + MASS]!,
+        follows: packed >>> FOLLOWS_SHIFT === 1,
+      };
       const entry = this.#subjects.ensureEntryAt(
         rows[i]!,
         words,
         from,
         hashes[i]!,
-        words[from + PEER]!,
+        event.peer,
         words[from + HOUR]!,
         decaysFrom,
       );
-      const mass = this.#doubles[(first + i) * PLAYER_DOUBLES + MASS]!;
-      this.#subjects.entries.add(entry, mass, this.#firstSeq + words[from + RECORD]!);
+      this.#addEvidence(entry, event, this.#firstSeq + words[from + RECORD]!, decaysFrom, words, from);
     }
   }
 }

@@ -16,7 +16,7 @@ import { copyKey, KEY_WORDS, sameKey } from '../columns/packed-keys.js';
 import { Segment } from '../columns/segment.js';
 import { type SipKey, sipHash } from '../hashing/siphash.js';
 import type { EventColumns, KeyColumns } from './event-columns.js';
-import { PeerEntries } from './peer-entries.js';
+import { noEvidence, PeerEntries } from './peer-entries.js';
 import { HOME_BITS, type KeyedRows, SubjectIndex } from './subject-index.js';
 
 const SEGMENT_BITS = 14;
@@ -255,7 +255,7 @@ export class Subjects implements KeyedRows {
     const row = this.#findLikely(likely, keys, from, hash);
     if (row < 0) {
       const first = this.firstEntry(this.#admit(keys, from, hash, 1, hour, evidenceAt));
-      this.entries.set(first, peer, 0, 0, 0, 0);
+      this.entries.set(first, peer, noEvidence, 0, 0);
       return first;
     }
     const segment = this.#segments[row >>> SEGMENT_BITS]!;
@@ -323,7 +323,7 @@ export class Subjects implements KeyedRows {
     const first = this.entries.insert(words[at + ENTRY_AT]!, words[at + PEERS]! & PEERS_MASK, place);
     words[at + ENTRY_AT] = first;
     words[at + PEERS]!++;
-    this.entries.set(first + place, peer, 0, 0, 0, 0);
+    this.entries.set(first + place, peer, noEvidence, 0, 0);
     return first + place;
   }
 

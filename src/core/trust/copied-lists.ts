@@ -3,10 +3,11 @@
  * (docs/SCORING.md, "Witness groups"). The other peers, which cannot be part of the list, decide which players are
  * mistakes. If neither peer is two-sided, a shared list is enough.
  */
-import { cappedMass, logit } from '../evidence/evidence.js';
+import { cappedMass, logit, loweringShare } from '../evidence/evidence.js';
 import { sigmoid } from '../evidence/sigmoid.js';
 import type { TrustConstants } from '../evidence/trust-constants.js';
 import { getOrMake } from '../get-or-make.js';
+import { AlikePairs, PeerBits } from './alike-pairs.js';
 import type { LogOdds } from './log-odds.js';
 import { BOTH_LOWER, MIDDLE } from './sums/pair-sums.js';
 import type { VoteSums } from './sums/vote-sums.js';
@@ -48,30 +49,26 @@ export function joinCopiedLists(
   if (candidates.length === 0) return;
   countMistakes(candidates, near, votes, tau, odds, c, yieldCore);
   const { z } = odds;
+  const alike = new AlikePairs(witnesses, c);
   for (const { first, second, shared, share, mistakes, common } of candidates) {
     const onlyReport =
       Math.max(z[first]!, z[second]!) < c.listOnlyTwoSidedMax &&
       shared >= c.listOnlySharedMin &&
       share >= c.listOnlyShare;
     const sharesMistakes = mistakes / part >= c.listMistakesMin && common >= c.listMistakesShare * mistakes;
-    if (onlyReport || sharesMistakes) witnesses.join(first, second, 'copied_list');
+    if (onlyReport || sharesMistakes) alike.add(first, second, share);
   }
+  alike.join('copied_list');
 }
-
-/**
- * Per peer: the peers whose lists share half of the smaller list with it; null if there are none. A bit per peer,
- * because thousands of peers may all be alike.
- */
-type Near = readonly (Uint8Array | null)[];
 
 /**
  * Returns the pairs that share half of the smaller list, sorted by peers. Two peers that are alike to most of the peers
  * with which they share players are no candidates: their common list is consensus. If there are more than
  * `listPairsMax` pairs, those that share the most stay.
  */
-function alikeLists(sums: VoteSums, c: TrustConstants): { lists: Candidate[]; near: Near } {
+function alikeLists(sums: VoteSums, c: TrustConstants): { lists: Candidate[]; near: PeerBits } {
   const { peers, lowered } = sums;
-  const near: (Uint8Array | null)[] = new Array(peers).fill(null);
+  const near = new PeerBits(peers);
   const alike = new Uint32Array(peers);
   const neighbours = new Uint32Array(peers);
   const sharedBy = (first: number, second: number, pairSums: Float64Array, at: number, part: number) => {
@@ -86,14 +83,9 @@ function alikeLists(sums: VoteSums, c: TrustConstants): { lists: Candidate[]; ne
       neighbours[first]!++;
       neighbours[second]!++;
       if (!isAlike(sharedBy(first, second, pairSums, at, part))) return;
-      for (const [one, other] of [
-        [first, second],
-        [second, first],
-      ] as const) {
-        near[one] ??= new Uint8Array(Math.ceil(peers / 8));
-        near[one][other >>> 3]! |= 1 << (other & 7);
-        alike[one]!++;
-      }
+      near.add(first, second);
+      alike[first]!++;
+      alike[second]!++;
     },
   });
   const isConsensus = (j: number) => alike[j]! > neighbours[j]! / 2;
@@ -102,7 +94,7 @@ function alikeLists(sums: VoteSums, c: TrustConstants): { lists: Candidate[]; ne
   let lists: Candidate[] = [];
   sums.showPairs({
     add(first, second, pairSums, at, part) {
-      if (!isNear(near, first, second) || (isConsensus(first) && isConsensus(second))) return;
+      if (!near.has(first, second) || (isConsensus(first) && isConsensus(second))) return;
       const [smaller, larger] = lowered[first]! <= lowered[second]! ? [first, second] : [second, first];
       const { shared, share } = sharedBy(first, second, pairSums, at, part);
       lists.push({ first, second, smaller, larger, shared, share, mistakes: 0, common: 0 });
@@ -111,10 +103,6 @@ function alikeLists(sums: VoteSums, c: TrustConstants): { lists: Candidate[]; ne
   });
   if (lists.length > c.listPairsMax) lists = mostShared(lists, c.listPairsMax);
   return { lists: lists.sort(byPeers), near };
-}
-
-function isNear(near: Near, one: number, other: number): boolean {
-  return ((near[one]?.[other >>> 3] ?? 0) & (1 << (other & 7))) !== 0;
 }
 
 function mostShared(lists: readonly Candidate[], count: number): Candidate[] {
@@ -127,17 +115,18 @@ function byPeers(p: Candidate, q: Candidate): number {
 
 function countMistakes(
   candidates: readonly Candidate[],
-  near: Near,
+  near: PeerBits,
   votes: Votes,
   tau: Float64Array,
-  { z, pi, pull, oddsUsed }: LogOdds,
+  odds: LogOdds,
   c: TrustConstants,
   yieldCore: () => void,
 ): void {
-  const { players, offsets, peer, mass, x } = votes;
+  const { players, offsets, peer, claims, x, measure } = votes;
+  const { z, pi } = odds;
   const bySmaller = new Map<number, Candidate[]>();
   for (const candidate of candidates) getOrMake(bySmaller, candidate.smaller, () => []).push(candidate);
-  const { a, b } = oddsUsed;
+  const lowers = (e: number) => loweringShare(claims[e]!, x[e]!, measure[e]!) > MIDDLE;
   const prior = logit(pi);
   const judge = (candidate: Candidate, first: number, end: number) => {
     const { first: one, second: other } = candidate;
@@ -146,10 +135,10 @@ function countMistakes(
     let isCommon = false;
     for (let e = first; e < end; e++) {
       const j = peer[e]!;
-      if (j === candidate.larger) isCommon = x[e]! > MIDDLE;
-      if (j === one || j === other || isNear(near, one, j) || isNear(near, other, j)) continue;
-      logOdds += pull[e]! * (x[e]! * a[j]! - (1 - x[e]!) * b[j]!);
-      clearing += tau[j]! * cappedMass(mass[e]!) * z[j]!;
+      if (j === candidate.larger) isCommon = lowers(e);
+      if (j === one || j === other || near.has(one, j) || near.has(other, j)) continue;
+      logOdds += odds.spoken(e);
+      clearing += tau[j]! * cappedMass(claims[e]!) * z[j]!;
     }
     if (clearing <= c.listClearedMass || sigmoid(-(logOdds + prior)) <= c.listClearedGood) return;
     candidate.mistakes++;
@@ -161,7 +150,7 @@ function countMistakes(
       const end = offsets[i + 1]!;
       // If a player has a single vote, no other peers could clear the player.
       for (let e = first; e < end && end - first > 1; e++) {
-        if (x[e]! <= MIDDLE) continue;
+        if (!lowers(e)) continue;
         for (const candidate of bySmaller.get(peer[e]!) ?? []) judge(candidate, first, end);
       }
     }

@@ -2,7 +2,8 @@
  * Computes stage 2 of peer trust: the log-odds of a bad vote (A) and of a good one (B) of each peer, and the group's
  * share of bad players (docs/SCORING.md, "The log-odds"). A two-sided peer is judged by other two-sided peers. A peer
  * that only reports has a cautious constant, which moves with the comparison of its reports with the group's mean,
- * never with the number of others that repeat them. Takes a fixed number of rounds over all votes.
+ * never with the number of others that repeat them. So has a measure (M), which moves with what the others say about the
+ * players whom its peer measured. Takes a fixed number of rounds over all votes.
  */
 import { logit } from '../evidence/evidence.js';
 import { sigmoid } from '../evidence/sigmoid.js';
@@ -11,13 +12,15 @@ import type { VoteSums } from './sums/vote-sums.js';
 import { inBlocks } from './votes/blocks.js';
 import type { Scratch } from './votes/scratch.js';
 import type { Votes } from './votes/votes.js';
-import { type Look, type VoteTotals, WeighedVotes } from './weighed-votes.js';
+import { type Heard, type Look, type VoteTotals, WeighedVotes } from './weighed-votes.js';
 import type { Witnesses } from './witnesses.js';
 
 /** Results per peer. */
 interface Odds {
   readonly a: Float64Array;
   readonly b: Float64Array;
+  /** Log-odds of a standing measure, in [0, 4]. */
+  readonly m: Float64Array;
 }
 
 export interface LogOdds extends Odds {
@@ -25,20 +28,20 @@ export interface LogOdds extends Odds {
   readonly z: Float64Array;
   /** Share of bad players, in (0, 1). */
   readonly pi: number;
-  /** Per vote: `tau n`, or 0 if another peer represents the witness. The array belongs to the scratch memory. */
-  readonly pull: Float64Array;
-  /** The odds by which the last round judged players. */
-  readonly oddsUsed: Odds;
+  /** Per peer: 1 if it took measures that count. */
+  readonly measured: Uint8Array;
+  /** Log-odds of a vote by which the last round judged players. Valid while the scratch memory is. */
+  readonly spoken: (vote: number) => number;
 }
 
 /**
- * Fits A and B of every peer and the share of bad players. `votes`: all votes of the group or a sample; `sums`: those
- * of all votes or of another sample; `tau` in [0, 1] and `preTrusted` (one byte) per peer.
+ * Fits A, B and M of every peer and the share of bad players. `votes`: all votes of the group or a sample; `sums`: those
+ * of all votes or of another sample; `preTrusted` (one byte) per peer.
  */
 export function fitLogOdds(
   votes: Votes,
   sums: VoteSums,
-  tau: Float64Array,
+  heard: Heard,
   witnesses: Witnesses,
   preTrusted: Uint8Array,
   c: TrustConstants,
@@ -49,20 +52,33 @@ export function fitLogOdds(
     1,
     Math.floor(votes.players / Math.max(c.firstRoundsPlayers, c.firstRoundsPerPeer * votes.peers)),
   );
-  const weighed = new WeighedVotes(votes, sums, tau, witnesses, stride, c, scratch);
+  const weighed = new WeighedVotes(votes, sums, heard, witnesses, stride, c, scratch);
   const { z } = weighed;
+  const diffs = scratch.float64(weighed.measuredVotes);
   let rates: Rates = { pi: c.badSharePrior, recall: c.recallPrior, specificity: c.specificityPrior };
-  let odds = oddsAtFirst(z, c);
+  let odds = oddsAtFirst(z, heard, c);
   let oddsUsed = odds;
   const part = stride > 1 ? weighed.every(stride, scratch) : weighed;
   for (let i = 0; i < c.rounds; i++) {
-    const judged = new Judged(weighed, i < c.rounds - c.fullRounds ? part : weighed, odds, rates.pi);
+    const judged = new Judged(weighed, i < c.rounds - c.fullRounds ? part : weighed, odds, heard, rates.pi, diffs, c);
     const records = judged.records(c);
-    rates = groupRates(judged.pi(c), records, z, tau, c);
+    rates = groupRates(judged.pi(c), records, z, heard.tau, c);
     oddsUsed = odds;
-    odds = oddsOf(records, rates, z, tau, preTrusted, c);
+    odds = {
+      ...oddsOf(records, rates, z, heard, preTrusted, c),
+      m: measureOdds(judged.othersOnMeasured(rates.pi), weighed.measuredTotals, heard, preTrusted, c),
+    };
   }
-  return { ...odds, z, pi: rates.pi, pull: weighed.pull, oddsUsed };
+  const speaks = (e: number) => spokenOdds(weighed, oddsUsed, heard, e);
+  const measured = Uint8Array.from(weighed.measuredTotals, (sum) => (sum > 0 ? 1 : 0));
+  return { ...odds, z, pi: rates.pi, measured, spoken: speaks };
+}
+
+/** Log-odds of a vote: those of its measure, unless its claims say more. The votes of an origin say nothing. */
+function spokenOdds({ peer, x, pull, measured }: Look, { a, b, m }: Odds, { tau }: Heard, e: number): number {
+  const j = peer[e]!;
+  const claims = pull[e]! * (x[e]! * a[j]! - (1 - x[e]!) * b[j]!);
+  return measured[e]! > 0 && tau[j]! > 0 ? Math.max(claims, measured[e]! * m[j]!) : claims;
 }
 
 /** Rates of the whole group. */
@@ -74,12 +90,13 @@ interface Rates {
   readonly specificity: number;
 }
 
-function oddsAtFirst(z: Float64Array, c: TrustConstants): Odds {
+function oddsAtFirst(z: Float64Array, { finds, findsClaim }: Heard, c: TrustConstants): Odds {
   const bad = Math.log(c.recallPrior / (1 - c.specificityPrior));
   const good = Math.log(c.specificityPrior / (1 - c.recallPrior));
   return {
-    a: z.map((share) => share * bad + (1 - share) * c.reportOdds),
+    a: z.map((share, j) => (share * bad + (1 - share) * c.reportOdds) * findsClaim[j]!),
     b: z.map((share) => share * good + (1 - share) * c.praiseOdds),
+    m: finds.map((share) => c.measureOdds * share),
   };
 }
 
@@ -119,22 +136,47 @@ class Judged {
   readonly #weighed: WeighedVotes;
   readonly #look: Look;
   readonly #sums: Float64Array;
+  /** Per vote with a measure: what the others say about its player, as a difference in log-odds to the prior. */
+  readonly #diffs: Float64Array;
+  #diffsEnd = 0;
   /** Sums over these players: of `known`, the evidence of two-sided peers, and of `known` times `q`. */
   #known = 0;
   #knownBad = 0;
 
-  constructor(weighed: WeighedVotes, look: Look, { a, b }: Odds, pi: number) {
+  /** `diffs`: memory for one number per vote with a measure. */
+  constructor(
+    weighed: WeighedVotes,
+    look: Look,
+    { a, b, m }: Odds,
+    { tau }: Heard,
+    pi: number,
+    diffs: Float64Array,
+    { measureOthersMax }: TrustConstants,
+  ) {
+    this.#diffs = diffs;
     this.#weighed = weighed;
     this.#look = look;
     this.#sums = new Float64Array(SUMS * a.length);
     const prior = logit(pi);
     const both = a.map((odds, j) => odds + b[j]!);
-    inBlocks(look.players, weighed.yieldCore, (from, to) => this.#judge(from, to, both, b, prior));
+    // The measures of an origin are judged and do not judge.
+    const heard = m.map((odds, j) => (tau[j]! > 0 ? odds : 0));
+    inBlocks(look.players, weighed.yieldCore, (from, to) =>
+      this.#judge(from, to, both, b, heard, prior, measureOthersMax),
+    );
   }
 
   /** `both`: per peer `A + B`, since `x A - (1 - x) B = x (A + B) - B`. */
-  #judge(from: number, to: number, both: Float64Array, b: Float64Array, prior: number): void {
-    const { offsets, peer, x, pull, judged, seconded, known } = this.#look;
+  #judge(
+    from: number,
+    to: number,
+    both: Float64Array,
+    b: Float64Array,
+    m: Float64Array,
+    prior: number,
+    othersMax: number,
+  ): void {
+    const { offsets, peer, x, pull, measured, judged, seconded, known } = this.#look;
     const sums = this.#sums;
     let knownSum = 0;
     let knownBad = 0;
@@ -144,9 +186,22 @@ class Judged {
       // Starts from 0 and not from the prior, because V8 creates an object per player for a sum that starts with an
       // argument.
       let logOdds = 0;
+      let measures = 0;
       for (let e = start; e < end; e++) {
         const j = peer[e]!;
-        logOdds += pull[e]! * (x[e]! * both[j]! - b[j]!);
+        const claims = pull[e]! * (x[e]! * both[j]! - b[j]!);
+        if (measured[e] === 0) logOdds += claims;
+        else {
+          logOdds += Math.max(claims, measured[e]! * m[j]!);
+          measures++;
+        }
+      }
+      for (let e = start; e < end && measures > 0; e++) {
+        if (measured[e] === 0) continue;
+        const j = peer[e]!;
+        const own = Math.max(pull[e]! * (x[e]! * both[j]! - b[j]!), measured[e]! * m[j]!);
+        this.#diffs[this.#diffsEnd++] = Math.min(othersMax, Math.max(-othersMax, logOdds - own));
+        measures--;
       }
       const q = sigmoid(prior + logOdds);
       knownSum += known[i]!;
@@ -174,6 +229,23 @@ class Judged {
     const pi =
       (this.#knownBad * scale + c.badSharePriorMass * c.badSharePrior) / (this.#known * scale + c.badSharePriorMass);
     return Math.min(c.badShareMax, Math.max(c.badShareMin, pi));
+  }
+
+  /**
+   * Returns, per peer, the sum over its measures of their weight times the probability, by the others' word and the share
+   * `pi` of bad players, that the player is bad; extrapolated to all players.
+   */
+  othersOnMeasured(pi: number): Float64Array {
+    const { peer, measured, measuredTotals, offsets, players } = this.#look;
+    const prior = logit(pi);
+    const sums = new Float64Array(measuredTotals.length);
+    let at = 0;
+    for (let e = 0; e < offsets[players]! && at < this.#diffsEnd; e++) {
+      if (measured[e]! > 0) sums[peer[e]!]! += measured[e]! * sigmoid(prior + this.#diffs[at++]!);
+    }
+    if (!this.#isPart) return sums;
+    const { measuredTotals: all } = this.#weighed;
+    return sums.map((sum, j) => (measuredTotals[j]! > 0 ? (sum * all[j]!) / measuredTotals[j]! : 0));
   }
 
   /** Returns the record of every peer, extrapolated to all players. */
@@ -233,11 +305,16 @@ function oddsOf(
   records: readonly PeerRecord[],
   rates: Rates,
   z: Float64Array,
-  tau: Float64Array,
+  { tau, findsClaim }: Heard,
   preTrusted: Uint8Array,
   c: TrustConstants,
-): Odds {
-  const reports = rightOfReports(records, rates.pi, tau, c);
+): Pick<Odds, 'a' | 'b'> {
+  const reports = rightOfReports(
+    records,
+    rates.pi,
+    tau.map((t, j) => t * findsClaim[j]!),
+    c,
+  );
   const praise = rightOfPraise(records, tau, c);
   const odds = { a: new Float64Array(records.length), b: new Float64Array(records.length) };
   records.forEach((record, j) => {
@@ -250,13 +327,40 @@ function oddsOf(
     const praised = Math.max(0, c.praiseOdds + compared(seconded.goodRight, record.raising, praise, c));
     const a = mixed(z[j]!, Math.log(onBad / (1 - onGood)), report);
     const b = mixed(z[j]!, Math.log(onGood / (1 - onBad)), praised);
-    odds.a[j] = bounded(a, isPreTrusted ? mixed(z[j]!, c.logOddsMinPreTrusted, c.reportOdds) : 0, c);
+    const leastA = isPreTrusted ? mixed(z[j]!, c.logOddsMinPreTrusted, c.reportOdds) : 0;
+    odds.a[j] = Math.max(leastA, bounded(a, 0, c) * findsClaim[j]!);
     odds.b[j] = bounded(b, isPreTrusted ? mixed(z[j]!, c.logOddsMinPreTrusted, c.praiseOdds) : 0, c);
   });
   return odds;
 }
 
-/** Share of lowering votes that fall on bad players, over all peers weighted by their gates. */
+/**
+ * Computes M of every peer. `others`: per peer, the sum over its measures of their weight times the probability that the
+ * player is bad by the others' word; `totals`: the sum of the weights.
+ */
+function measureOdds(
+  others: Float64Array,
+  totals: Float64Array,
+  { tau, finds }: Heard,
+  preTrusted: Uint8Array,
+  c: TrustConstants,
+): Float64Array {
+  let right = c.measureMean * c.measureMeanMass;
+  let all = c.measureMeanMass;
+  others.forEach((sum, j) => {
+    right += tau[j]! * finds[j]! * sum;
+    all += tau[j]! * finds[j]! * totals[j]!;
+  });
+  const mean = Math.min(c.measureMeanMax, Math.max(c.measureMeanMin, right / all));
+  return others.map((sum, j) => {
+    const own = rate((c.measurePrior * mean + sum) / (c.measurePrior + totals[j]!), c);
+    const change = Math.min(c.measureUp, Math.max(-c.measureDown, logit(own) - logit(mean)));
+    const odds = Math.min(c.measureOddsMax, Math.max(0, c.measureOdds + change)) * finds[j]!;
+    return preTrusted[j] === 1 ? Math.max(c.measureOdds, odds) : odds;
+  });
+}
+
+/** Share of lowering votes that fall on bad players, over all peers weighted by `tau`. */
 function rightOfReports(records: readonly PeerRecord[], pi: number, tau: Float64Array, c: TrustConstants): number {
   let right = c.lowMeanRight;
   let all = c.lowMeanRight / Math.max(pi, c.badShareForMeanMin);

@@ -13,6 +13,10 @@ export interface WeightColumns {
   readonly a: Float64Array;
   readonly b: Float64Array;
   readonly z: Float64Array;
+  readonly m: Float64Array;
+  readonly finds: Float64Array;
+  readonly findsClaim: Float64Array;
+  readonly measured: Uint8Array;
   readonly weight: Float64Array;
   readonly witness: Uint16Array;
 }
@@ -27,7 +31,7 @@ export function weighCarriers(
   excluded: Uint8Array,
   { weightReference }: TrustConstants,
 ): void {
-  const { tau, a, b, z, weight, witness } = columns;
+  const { tau, a, b, z, m, finds, findsClaim, measured, weight, witness } = columns;
   const best = new Map<number, number>();
   for (const { index, peer, origin } of carriers) {
     witness[index] = witness[origin]!;
@@ -35,7 +39,12 @@ export function weighCarriers(
     a[index] = a[origin]!;
     b[index] = b[origin]!;
     z[index] = z[origin]!;
-    tau[index] = gateWithin(tau[origin]!, weight[origin]!, weight[peer]!);
+    m[index] = m[origin]!;
+    finds[index] = finds[origin]!;
+    findsClaim[index] = findsClaim[origin]!;
+    measured[index] = measured[origin]!;
+    const gate = gateWithin(tau[origin]!, weight[origin]!, weight[peer]!);
+    tau[index] = gateWithin(gate, gate * m[origin]!, tau[peer]! * m[peer]!);
     weight[index] = weightOf(tau[index]!, a[index]!, b[index]!, weightReference);
     best.set(origin, Math.max(best.get(origin) ?? 0, tau[index]!));
   }

@@ -4,16 +4,20 @@
  */
 
 import type { TrustConstants } from '../evidence/trust-constants.js';
+import type { MeasureWeights } from '../records/records.js';
 import type { PeerRelation, WitnessPair } from '../relations.js';
 import { weightOf } from '../tables/peer-weights.js';
+import { joinAllied } from './allied.js';
+import { joinClones } from './clones.js';
 import { joinCopiedLists } from './copied-lists.js';
-import { openGates } from './gate.js';
-import { fitLogOdds } from './log-odds.js';
+import { type Gate, openGates } from './gate.js';
+import { fitLogOdds, type LogOdds } from './log-odds.js';
 import { weighCarriers } from './origin-weights.js';
 import type { Pairs } from './pair-list.js';
-import type { GroupVotes } from './sums/gather.js';
+import { type GatheredView, type GroupVotes, gatherVotes } from './sums/gather.js';
 import type { Scratch } from './votes/scratch.js';
-import { joinClones, Witnesses } from './witnesses.js';
+import type { Heard } from './weighed-votes.js';
+import { Witnesses } from './witnesses.js';
 
 /** Two peers that agree with each other although the group trusts neither fully. */
 export interface DiscountedPair {
@@ -38,7 +42,9 @@ export interface PeerTrust {
   readonly b: Float64Array;
   /** Two-sidedness, in [0, 1). */
   readonly z: Float64Array;
-  /** The published weight `w = clip(tau (A + B) / 4, 0, 1)`. */
+  /** What the peer's measures say. */
+  readonly measures: MeasureWeights;
+  /** The weight of claims, `w = clip(tau (A + B) / 4, 0, 1)`. */
   readonly weight: Float64Array;
   /** Lowest peer of the witness group, which is the peer itself if it is alone; for a carrier, that of its origin. */
   readonly witness: Uint16Array;
@@ -48,6 +54,90 @@ export interface PeerTrust {
   readonly witnessPairs: readonly WitnessPair[];
   /** Pairs shown to operators, at most `pairsReportedMax`, the most conspicuous first. */
   readonly pairs: readonly DiscountedPair[];
+}
+
+/** Trust of the peers of a group, with the sums over its votes. */
+export interface GroupTrust extends PeerTrust {
+  readonly sums: GroupVotes['sums'];
+}
+
+/**
+ * Computes the trust of every peer of a view as of `at`, in ms since 1970. Where peers carry origins, their gates, which
+ * do not depend on carried votes, are computed first: they decide which carrier speaks for an origin.
+ */
+export function computeGroupTrust(
+  view: GatheredView,
+  at: number,
+  constants: TrustConstants,
+  scratch: Scratch,
+  relations: readonly PeerRelation[],
+): GroupTrust {
+  const gather = (gates: Float64Array) => gatherVotes(view, at, constants, scratch.begin(), gates);
+  let votes = gather(new Float64Array(view.numbers).fill(1));
+  if (votes.facts.origins !== undefined) {
+    votes = gather(new Fit(votes, constants, scratch, relations).openGates().tau);
+  }
+  return { ...computePeerTrust(votes, constants, scratch, relations), sums: votes.sums };
+}
+
+/** The computation before log-odds are fitted: witness groups and gates. */
+class Fit {
+  readonly witnesses: Witnesses;
+  readonly preTrusted: Uint8Array;
+  /** 1 for an origin. */
+  readonly isOrigin: Uint8Array;
+  readonly #votes: GroupVotes;
+  readonly #constants: TrustConstants;
+  readonly #scratch: Scratch;
+  readonly #seniority: Float64Array;
+
+  constructor(votes: GroupVotes, constants: TrustConstants, scratch: Scratch, relations: readonly PeerRelation[]) {
+    const { facts, sums } = votes;
+    this.#votes = votes;
+    this.#constants = constants;
+    this.#scratch = scratch;
+    this.preTrusted = facts.preTrusted.map((flag, j) => (flag !== 0 && facts.excluded[j] === 0 ? 1 : 0));
+    // The operator vouches for pre-trusted peers.
+    this.#seniority = Float64Array.from(this.preTrusted, (flag, j) => (flag === 1 ? 1 : (facts.seniority?.[j] ?? 1)));
+    this.isOrigin = new Uint8Array(this.preTrusted.length);
+    for (const origin of facts.origins?.origins ?? []) this.isOrigin[origin] = 1;
+    this.witnesses = new Witnesses(facts.excluded.length, relations);
+    joinClones(this.witnesses, sums, constants);
+    joinAllied(this.witnesses, sums, constants);
+  }
+
+  openGates(): Gate {
+    const { sums, facts } = this.#votes;
+    const joined = facts.joined ?? null;
+    return openGates(sums, this.preTrusted, this.witnesses, this.#seniority, this.isOrigin, joined, this.#constants);
+  }
+
+  /** Fits log-odds to the present witness groups. */
+  odds(): { readonly gate: Gate; readonly heard: Heard; readonly odds: LogOdds } {
+    const { sums, judged } = this.#votes;
+    const gate = this.openGates();
+    const { tau } = gate;
+    // Peers judge an origin; an origin judges no peer.
+    const heard: Heard = {
+      gate: tau,
+      tau: tau.map((t, j) => (this.isOrigin[j] === 1 ? 0 : t)),
+      finds: ownShares(tau, sums.measures, sums.ownMeasures, this.#constants),
+      findsClaim: ownShares(tau, sums.badClaims, sums.ownClaims, this.#constants),
+    };
+    const odds = fitLogOdds(judged, sums, heard, this.witnesses, this.preTrusted, this.#constants, this.#scratch);
+    return { gate, heard, odds };
+  }
+}
+
+/**
+ * Per peer, in [0, 1]: whether it finds bad players itself or repeats what others found, by the share `own` of its
+ * lowering evidence `all` that did not follow others.
+ */
+function ownShares(tau: Float64Array, all: Float64Array, own: Float64Array, c: TrustConstants): Float64Array {
+  return tau.map((t, j) => {
+    const found = (t * own[j]! + c.ownPriorMass * c.ownPrior) / (t * all[j]! + c.ownPriorMass);
+    return Math.min(1, Math.max(0, (found - c.ownNone) / (c.ownFull - c.ownNone)));
+  });
 }
 
 /**
@@ -61,23 +151,12 @@ export function computePeerTrust(
   relations: readonly PeerRelation[] = [],
 ): PeerTrust {
   const { sums, judged, part, facts } = votes;
-  const preTrusted = facts.preTrusted.map((flag, j) => (flag !== 0 && facts.excluded[j] === 0 ? 1 : 0));
-  // The operator vouches for pre-trusted peers.
-  const seniority = Float64Array.from(preTrusted, (flag, j) => (flag === 1 ? 1 : (facts.seniority?.[j] ?? 1)));
-  const witnesses = new Witnesses(facts.excluded.length, relations);
-  joinClones(witnesses, sums, constants);
-  const isOrigin = new Uint8Array(preTrusted.length);
-  for (const origin of facts.origins?.origins ?? []) isOrigin[origin] = 1;
-  const fit = () => {
-    const gate = openGates(sums, preTrusted, witnesses, seniority, isOrigin, facts.joined ?? null, constants);
-    // Peers judge an origin; an origin judges no peer.
-    const heard = gate.tau.map((t, j) => (isOrigin[j] === 1 ? 0 : t));
-    return { gate, heard, odds: fitLogOdds(judged, sums, heard, witnesses, preTrusted, constants, scratch) };
-  };
-  let { gate, heard, odds } = fit();
+  const fit = new Fit(votes, constants, scratch, relations);
+  const { witnesses, preTrusted, isOrigin } = fit;
+  let { gate, heard, odds } = fit.odds();
   const found = witnesses.pairs.length;
-  joinCopiedLists(witnesses, judged, part, sums, heard, odds, constants, scratch.yieldCore);
-  if (witnesses.pairs.length > found) ({ gate, heard, odds } = fit());
+  joinCopiedLists(witnesses, judged, part, sums, heard.tau, odds, constants, scratch.yieldCore);
+  if (witnesses.pairs.length > found) ({ gate, heard, odds } = fit.odds());
   const counted = (values: Float64Array) => values.map((value, j) => (facts.excluded[j] === 0 ? value : 0));
   // A peer without votes is unknown: its first ones count after the next computation. A peer that only carries an
   // origin is known, and agrees with no peer.
@@ -87,15 +166,22 @@ export function computePeerTrust(
   const b = counted(odds.b);
   const weight = tau.map((t, j) => weightOf(t, a[j]!, b[j]!, constants.weightReference));
   const z = counted(odds.z);
+  const measures = {
+    m: counted(odds.m),
+    finds: counted(heard.finds),
+    findsClaim: counted(heard.findsClaim),
+    measured: odds.measured,
+  };
   const witness = witnesses.numbers;
   if (facts.origins !== undefined) {
-    weighCarriers({ tau, a, b, z, weight, witness }, facts.origins, facts.excluded, constants);
+    weighCarriers({ tau, a, b, z, ...measures, weight, witness }, facts.origins, facts.excluded, constants);
   }
   return {
     tau,
     a,
     b,
     z,
+    measures,
     weight,
     witness,
     pi: odds.pi,

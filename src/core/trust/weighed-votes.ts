@@ -1,8 +1,9 @@
 /**
  * Computes the quantities of the votes that are constant over the rounds of the log-odds (docs/SCORING.md, "The
- * log-odds"): the two-sidedness of peers, and the evidence of the other peers about each vote.
+ * log-odds"): what a vote adds to the size of the evidence about its player, the two-sidedness of peers, and the evidence
+ * of the other peers about each vote.
  */
-import { cappedMass, roundForComparison, saturate, strength } from '../evidence/evidence.js';
+import { cappedMass, measureStrength, roundForComparison, saturate, strength } from '../evidence/evidence.js';
 import type { TrustConstants } from '../evidence/trust-constants.js';
 import type { VoteSums } from './sums/vote-sums.js';
 import { inBlocks } from './votes/blocks.js';
@@ -18,18 +19,34 @@ export interface VoteTotals {
 
 /** The votes on some players, as the rounds use them. */
 export interface Look extends Pick<Votes, 'players' | 'offsets' | 'peer' | 'x'> {
-  /** Per vote: `tau n`, the factor of its log-odds on its player; 0 if another peer represents the witness. */
+  /** Per vote: `tau n`, the factor of the log-odds of its claims; 0 if another peer represents the witness. */
   readonly pull: Float64Array;
+  /** Per vote: `tau a'`, the weight of its measure; 0 if there is none or another peer represents the witness. */
+  readonly measured: Float64Array;
   /** Per vote: the evidence of other two-sided peers about it, and that of any other peers. */
   readonly judged: Float64Array;
   readonly seconded: Float64Array;
   readonly judgedTotals: VoteTotals;
   readonly secondedTotals: VoteTotals;
+  /** Per peer: the sum of `measured`; and the number of votes with a measure. */
+  readonly measuredTotals: Float64Array;
+  readonly measuredVotes: number;
   /** Per player: the amount of evidence of two-sided peers, in [0, 1). */
   readonly known: Float64Array;
 }
 
-const NO_PEER = -1;
+const NO_VOTE = -1;
+
+/** What is known about the peers before their votes are weighed, indexed by number. */
+export interface Heard {
+  /** The gate of each peer, in [0, 1]: of an origin, too, whose votes are judged. */
+  readonly gate: Float64Array;
+  /** The gate of each peer whose votes count; 0 for an origin. */
+  readonly tau: Float64Array;
+  /** Share of the measures, and of the lowering claims, that a peer did not repeat from others, in [0, 1]. */
+  readonly finds: Float64Array;
+  readonly findsClaim: Float64Array;
+}
 
 export class WeighedVotes implements Look {
   readonly players: number;
@@ -37,16 +54,20 @@ export class WeighedVotes implements Look {
   readonly peer: Uint16Array;
   readonly x: Float64Array;
   readonly pull: Float64Array;
+  readonly measured: Float64Array;
   readonly judged: Float64Array;
   readonly seconded: Float64Array;
   readonly judgedTotals: VoteTotals;
   readonly secondedTotals: VoteTotals;
+  readonly measuredTotals: Float64Array;
+  measuredVotes = 0;
   readonly known: Float64Array;
   /** Two-sidedness per peer, in [0, 1). */
   readonly z: Float64Array;
   readonly yieldCore: () => void;
-  readonly #mass: Float64Array;
-  /** Per vote: `tau n1`; 0 if another peer represents the witness. */
+  readonly #claims: Float64Array;
+  readonly #measure: Float64Array;
+  /** Per vote: `tau n1 v`; 0 if another peer represents the witness. */
   readonly #voice: Float64Array;
 
   /**
@@ -56,27 +77,30 @@ export class WeighedVotes implements Look {
   constructor(
     votes: Votes,
     sums: VoteSums,
-    tau: Float64Array,
+    heard: Heard,
     witnesses: Witnesses,
     stride: number,
     c: TrustConstants,
     scratch: Scratch,
   ) {
-    const { peers, players, offsets, peer, mass, x } = votes;
+    const { peers, players, offsets, peer, claims, x, measure } = votes;
     this.players = players;
     this.offsets = offsets;
     this.peer = peer;
     this.x = x;
     this.yieldCore = scratch.yieldCore;
-    this.#mass = mass;
+    this.#claims = claims;
+    this.#measure = measure;
     this.#voice = scratch.float64(peer.length);
     this.pull = scratch.float64(peer.length);
+    this.measured = scratch.float64(peer.length);
+    this.measuredTotals = new Float64Array(peers);
     this.judged = scratch.float64(peer.length);
     this.seconded = scratch.float64(peer.length);
     this.known = scratch.float64(players);
     // Per witness: the vote that represents it on the present player.
-    const speakers = new Int32Array(peers).fill(NO_PEER);
-    inBlocks(players, this.yieldCore, (from, to) => this.#speak(from, to, tau, witnesses, speakers));
+    const speakers = new Int32Array(peers).fill(NO_VOTE);
+    inBlocks(players, this.yieldCore, (from, to) => this.#speak(from, to, heard, witnesses, speakers));
     this.z = this.#ownTwoSidedness(sums, c);
     for (let round = 1; round < c.twoSidedRounds; round++) this.#setZ(this.#lookAtOthers(stride, c), c);
     const totals = { judged: noTotals(peers), seconded: noTotals(peers) };
@@ -84,8 +108,8 @@ export class WeighedVotes implements Look {
     this.judgedTotals = totals.judged;
     this.secondedTotals = totals.seconded;
     this.#setZ(totals.judged, c);
-    this.#scale(this.#groupScale(sums, tau, c));
-    inBlocks(players, this.yieldCore, (from, to) => this.#pull(from, to, tau));
+    this.#scale(this.#groupScale(sums, heard.tau, c));
+    inBlocks(players, this.yieldCore, (from, to) => this.#pull(from, to));
   }
 
   /**
@@ -95,33 +119,63 @@ export class WeighedVotes implements Look {
   #speak(
     from: number,
     to: number,
-    tau: Float64Array,
+    { gate, tau, finds, findsClaim }: Heard,
     { numbers, sizes, hasGroups }: Witnesses,
     speakers: Int32Array,
   ): void {
-    const { offsets, peer } = this;
-    const mass = this.#mass;
+    const { offsets, peer, x, pull, measured } = this;
+    const claims = this.#claims;
+    const measure = this.#measure;
     const voice = this.#voice;
-    for (let e = offsets[from]!; e < offsets[to]!; e++) voice[e] = tau[peer[e]!]! * cappedMass(mass[e]!);
-    if (!hasGroups) return;
+    for (let e = offsets[from]!; e < offsets[to]!; e++) {
+      const j = peer[e]!;
+      const a = measure[e]!;
+      // Becomes `tau n` once two-sidedness is known.
+      pull[e] = tau[j]!;
+      const found = a > 0 ? finds[j]! : x[e]! * findsClaim[j]! + (1 - x[e]!);
+      voice[e] = tau[j]! * cappedMass(claims[e]! + a) * found;
+      measured[e] = a > 0 ? gate[j]! * measureStrength(a) : 0;
+    }
+    if (hasGroups) this.#silence(from, to, numbers, sizes, speakers);
+    for (let e = offsets[from]!; e < offsets[to]!; e++) {
+      if (measured[e] === 0) continue;
+      this.measuredTotals[peer[e]!]! += measured[e]!;
+      this.measuredVotes++;
+    }
+  }
+
+  #silence(from: number, to: number, numbers: Uint16Array, sizes: Uint16Array, speakers: Int32Array): void {
+    const { offsets, peer, pull, measured } = this;
+    const voice = this.#voice;
     for (let i = from; i < to; i++) {
       const end = offsets[i + 1]!;
       for (let e = offsets[i]!; e < end; e++) {
         const j = peer[e]!;
         if (sizes[j]! === 1) continue;
         const before = speakers[numbers[j]!]!;
-        const isHeard = before === NO_PEER || roundForComparison(voice[e]!) > roundForComparison(voice[before]!);
+        const isHeard = before === NO_VOTE || roundForComparison(voice[e]!) > roundForComparison(voice[before]!);
         if (isHeard) speakers[numbers[j]!] = e;
         const silent = isHeard ? before : e;
-        if (silent !== NO_PEER) voice[silent] = 0;
+        if (silent === NO_VOTE) continue;
+        voice[silent] = 0;
+        pull[silent] = 0;
+        measured[silent] = 0;
       }
-      for (let e = offsets[i]!; e < end; e++) speakers[numbers[peer[e]!]!] = NO_PEER;
+      for (let e = offsets[i]!; e < end; e++) speakers[numbers[peer[e]!]!] = NO_VOTE;
     }
   }
 
   /** Computes two-sidedness from a peer's own votes alone. */
-  #ownTwoSidedness({ volume, badVolume }: VoteSums, c: TrustConstants): Float64Array {
-    return badVolume.map((bad, j) => twoSidedness(bad, Math.max(0, volume[j]! - bad), c));
+  #ownTwoSidedness({ claimVolume, badClaims }: VoteSums, c: TrustConstants): Float64Array {
+    return badClaims.map((bad, j) => twoSidedness(bad, Math.max(0, claimVolume[j]! - bad), c));
+  }
+
+  /** `tau c1 v`: what the claims of a vote add to the size of the evidence. */
+  #claimVoice(e: number): number {
+    const a = this.#measure[e]!;
+    if (a === 0) return this.#voice[e]!;
+    const c = this.#claims[e]!;
+    return (this.#voice[e]! * cappedMass(c)) / cappedMass(c + a);
   }
 
   #setZ({ lowering, raising }: VoteTotals, c: TrustConstants): void {
@@ -141,18 +195,17 @@ export class WeighedVotes implements Look {
 
   #lookAtSome({ lowering, raising }: VoteTotals, from: number, to: number, stride: number, half: number): void {
     const { offsets, peer, x, z } = this;
-    const mass = this.#mass;
-    const voice = this.#voice;
+    const claims = this.#claims;
     for (let n = from; n < to; n++) {
       const first = offsets[n * stride]!;
       const end = offsets[n * stride + 1]!;
       if (end - first === 1) continue;
       let sum = 0;
-      for (let e = first; e < end; e++) sum += voice[e]! * z[peer[e]!]!;
+      for (let e = first; e < end; e++) sum += this.#claimVoice(e) * z[peer[e]!]!;
       for (let e = first; e < end; e++) {
         const j = peer[e]!;
-        const others = Math.max(0, sum - voice[e]! * z[j]!);
-        const agreement = (stride * cappedMass(mass[e]!) * others) / (others + half);
+        const others = Math.max(0, sum - this.#claimVoice(e) * z[j]!);
+        const agreement = (stride * cappedMass(claims[e]!) * others) / (others + half);
         lowering[j]! += agreement * x[e]!;
         raising[j]! += agreement * (1 - x[e]!);
       }
@@ -162,7 +215,7 @@ export class WeighedVotes implements Look {
   /** Writes, per vote, the evidence of other two-sided peers about it and that of any other peers, and sums both up. */
   #judge(totals: { judged: VoteTotals; seconded: VoteTotals }, from: number, to: number, half: number): void {
     const { offsets, peer, x, z, judged, seconded } = this;
-    const mass = this.#mass;
+    const claims = this.#claims;
     const voice = this.#voice;
     const { lowering, raising } = totals.judged;
     const { lowering: secondedLowering, raising: secondedRaising } = totals.seconded;
@@ -178,12 +231,12 @@ export class WeighedVotes implements Look {
       let twoSided = 0;
       for (let e = first; e < end; e++) {
         sum += voice[e]!;
-        twoSided += voice[e]! * z[peer[e]!]!;
+        twoSided += this.#claimVoice(e) * z[peer[e]!]!;
       }
       for (let e = first; e < end; e++) {
         const j = peer[e]!;
-        const n1 = cappedMass(mass[e]!);
-        const twoSidedOthers = Math.max(0, twoSided - voice[e]! * z[j]!);
+        const n1 = cappedMass(claims[e]!);
+        const twoSidedOthers = Math.max(0, twoSided - this.#claimVoice(e) * z[j]!);
         const others = Math.max(0, sum - voice[e]!);
         const agreement = (n1 * twoSidedOthers) / (twoSidedOthers + half);
         const agreementOfAny = (n1 * others) / (others + half);
@@ -202,11 +255,11 @@ export class WeighedVotes implements Look {
    * If little of the group's volume is two-sided, no peer counts as two-sided in full: a single such peer must not
    * judge all others.
    */
-  #groupScale({ volume }: VoteSums, tau: Float64Array, c: TrustConstants): number {
+  #groupScale({ claimVolume }: VoteSums, tau: Float64Array, c: TrustConstants): number {
     let twoSided = 0;
     let all = 0;
     tau.forEach((t, j) => {
-      const share = t * Math.min(volume[j]!, c.twoSidedVolumeMax);
+      const share = t * Math.min(claimVolume[j]!, c.twoSidedVolumeMax);
       twoSided += share * this.z[j]!;
       all += share;
     });
@@ -222,16 +275,15 @@ export class WeighedVotes implements Look {
     });
   }
 
-  #pull(from: number, to: number, tau: Float64Array): void {
+  #pull(from: number, to: number): void {
     const { offsets, peer, z, pull, known } = this;
-    const mass = this.#mass;
-    const voice = this.#voice;
+    const claims = this.#claims;
     for (let i = from; i < to; i++) {
       let seen = 0;
       for (let e = offsets[i]!; e < offsets[i + 1]!; e++) {
         const j = peer[e]!;
-        seen += voice[e]! * z[j]!;
-        pull[e] = voice[e] === 0 ? 0 : tau[j]! * strength(saturate(mass[e]!), z[j]!);
+        seen += this.#claimVoice(e) * z[j]!;
+        pull[e]! *= strength(saturate(claims[e]!), z[j]!);
       }
       known[i] = seen / (seen + 1);
     }
@@ -254,6 +306,9 @@ export class WeighedVotes implements Look {
       peer: scratch.uint16(votes),
       x: scratch.float64(votes),
       pull: scratch.float64(votes),
+      measured: scratch.float64(votes),
+      measuredTotals: new Float64Array(peers),
+      measuredVotes: 0,
       judged: scratch.float64(votes),
       seconded: scratch.float64(votes),
       judgedTotals: noTotals(peers),
@@ -273,8 +328,8 @@ export class WeighedVotes implements Look {
   }
 
   /** Copies the sampled players from the `first` up to the `end`-th. */
-  #copy(to: Look, stride: number, first: number, end: number): void {
-    const { offsets, peer, x, pull, judged, seconded, known } = this;
+  #copy(to: Look & { measuredVotes: number }, stride: number, first: number, end: number): void {
+    const { offsets, peer, x, pull, measured, judged, seconded, known } = this;
     for (let n = first; n < end; n++) {
       const i = n * stride;
       let at = to.offsets[n]!;
@@ -283,6 +338,11 @@ export class WeighedVotes implements Look {
         to.peer[at] = j;
         to.x[at] = x[e]!;
         to.pull[at] = pull[e]!;
+        to.measured[at] = measured[e]!;
+        if (measured[e]! > 0) {
+          to.measuredTotals[j]! += measured[e]!;
+          to.measuredVotes++;
+        }
         to.judged[at] = judged[e]!;
         to.seconded[at] = seconded[e]!;
         to.judgedTotals.lowering[j]! += judged[e]! * x[e]!;

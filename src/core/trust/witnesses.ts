@@ -1,14 +1,11 @@
 /**
  * Forms witness groups: peers that count as one (docs/SCORING.md, "Witness groups"). Two peers are joined by a
- * declaration of the operator, as clones (their votes on the same players are equal), or as carriers of one list. The
- * lowest peer of a group names it.
+ * declaration of the operator, as clones (their votes on the same players are equal), as allied peers, or as carriers of
+ * one list. The lowest peer of a group names it.
  */
 
-import type { TrustConstants } from '../evidence/trust-constants.js';
 import { getOrMake } from '../get-or-make.js';
 import type { PeerRelation, WitnessPair, WitnessReason } from '../relations.js';
-import type { PairVisitor } from './sums/pair-sums.js';
-import type { VoteSums } from './sums/vote-sums.js';
 
 export class Witnesses {
   /** Per peer: the lowest peer of its group, which is the peer itself if it is alone. */
@@ -17,7 +14,11 @@ export class Witnesses {
   readonly sizes: Uint16Array;
   /** Joined pairs in the order in which they were found; a group has one pair fewer than it has peers. */
   readonly pairs: WitnessPair[] = [];
+  /** Per peer: the lowest of the peers that were declared the same as it, or the peer itself. */
+  readonly declared: Uint16Array;
   readonly #independent: readonly PeerRelation[];
+  /** The peers of each group of two or more, by its lowest peer. */
+  readonly #members = new Map<number, readonly number[]>();
 
   /**
    * Initially every peer is its own witness, except those that were declared the same. No group ever holds two peers
@@ -28,26 +29,38 @@ export class Witnesses {
     this.sizes = new Uint16Array(peers).fill(1);
     this.#independent = relations.filter(({ relation }) => relation === 'independent');
     for (const { first, second, relation } of relations) {
-      if (relation === 'same') this.join(first, second, 'declared');
+      if (relation === 'same') this.joinIfAlike(first, second, 'declared', () => true);
     }
+    this.declared = this.numbers.slice();
   }
 
   areOne(j: number, k: number): boolean {
     return this.numbers[j] === this.numbers[k];
   }
 
-  /** Joins the groups of two peers, `j < k`, unless they hold two peers that were declared independent. */
-  join(j: number, k: number, reason: WitnessReason): void {
+  /**
+   * Joins the groups of two peers, `j < k`, if every peer of one is alike to every peer of the other and no two of them
+   * were declared independent.
+   */
+  joinIfAlike(j: number, k: number, reason: WitnessReason, areAlike: (j: number, k: number) => boolean): void {
     const { numbers, sizes } = this;
     const representative = Math.min(numbers[j]!, numbers[k]!);
     const given = Math.max(numbers[j]!, numbers[k]!);
     if (representative === given || this.#wouldMeet(representative, given)) return;
-    const size = sizes[j]! + sizes[k]!;
+    const [kept, others] = [this.#membersOf(representative), this.#membersOf(given)];
+    if (!kept.every((one) => others.every((other) => areAlike(one, other)))) return;
     this.pairs.push({ first: j, second: k, reason });
-    for (let peer = 0; peer < numbers.length; peer++) {
-      if (numbers[peer] === given) numbers[peer] = representative;
-      if (numbers[peer] === representative) sizes[peer] = size;
+    const members = [...kept, ...others];
+    for (const peer of members) {
+      numbers[peer] = representative;
+      sizes[peer] = members.length;
     }
+    this.#members.set(representative, members);
+    this.#members.delete(given);
+  }
+
+  #membersOf(representative: number): readonly number[] {
+    return this.#members.get(representative) ?? [representative];
   }
 
   #wouldMeet(one: number, other: number): boolean {
@@ -60,26 +73,6 @@ export class Witnesses {
   get hasGroups(): boolean {
     return this.pairs.length > 0;
   }
-}
-
-/** Joins peers that share most of the players of the smaller one and vote the same on each. */
-export function joinClones(witnesses: Witnesses, votes: VoteSums, c: TrustConstants): void {
-  const { reported } = votes;
-  const visitor: PairVisitor = {
-    add(j, k, sums, at, part) {
-      const n = sums[at]!;
-      const shared = n / part;
-      if (shared < c.cloneSharedMin) return;
-      const share = shared / Math.max(1, Math.min(reported[j]!, reported[k]!));
-      if (share < c.cloneShare) return;
-      const [uv, u, v, uu, vv] = [sums[at + 1]!, sums[at + 2]!, sums[at + 3]!, sums[at + 4]!, sums[at + 5]!];
-      if ((uu + vv - 2 * uv) / n > c.cloneDifferenceMax) return;
-      const variance = Math.min(uu / n - (u / n) ** 2, vv / n - (v / n) ** 2);
-      const needed = variance > c.cloneUniformVariance ? c.cloneShare : c.cloneShareUniform;
-      if (share >= needed) witnesses.join(j, k, 'clones');
-    },
-  };
-  votes.showPairs(visitor);
 }
 
 /** The peers that count as one witness with a peer, and the reasons; built once for all peers of a computation. */

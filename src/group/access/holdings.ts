@@ -2,7 +2,7 @@
  * Collects what the state holds about one player, as of one record: the heads of the player's chains in the log,
  * decayed sums, score, disputes and allow-list entry. The events themselves are only in the log.
  */
-import { asOfTime, decayed, decayFactorFor } from '../../core/evidence/decay.js';
+import { asOfTime, decayed, decayFactorFor, measureFactorFor } from '../../core/evidence/decay.js';
 import { subjectHex } from '../../core/hashing/pseudonym.js';
 import type { AllowEntry } from '../../core/registers/allow-list.js';
 import type { Dispute } from '../../core/registers/disputes.js';
@@ -18,6 +18,8 @@ export interface PairHolding extends ChainHead {
   /** Decayed sums, in events of severity 1. */
   readonly lowering: number;
   readonly raising: number;
+  /** The decayed sum of standing bans. */
+  readonly measure: number;
   /** True if an upheld dispute excludes the evidence from the score. */
   readonly isVoid: boolean;
 }
@@ -50,6 +52,7 @@ export function holdingsOf(state: GroupState, subject: Uint8Array): Holdings {
   const row = subjects.find(subject);
   const asOf = asOfTime(state, at);
   const decayFactor = row < 0 ? 0 : decayFactorFor(state, subjects.evidenceAt(row), asOf);
+  const measureFactor = row < 0 ? 0 : measureFactorFor(state, subjects.evidenceAt(row), asOf);
   const pairs = headsOf(state, row).map((head, i): PairHolding => {
     const entry = subjects.firstEntry(row) + i;
     const { entries } = subjects;
@@ -58,6 +61,7 @@ export function holdingsOf(state: GroupState, subject: Uint8Array): Holdings {
       events: entries.count(entry),
       lowering: decayed(entries.lowering(entry), decayFactor),
       raising: decayed(entries.raising(entry), decayFactor),
+      measure: decayed(entries.measure(entry), measureFactor),
       isVoid: entries.isVoid(entry),
     };
   });

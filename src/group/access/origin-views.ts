@@ -11,7 +11,7 @@ export function originView({ origins, peers, peerWeights }: GroupState, origin: 
     declaredAt,
     isDeclared: declared,
     carriers: origins.carriersOf(index).map(({ peer }) => peers.at(peer).peerId),
-    weight: peerWeights.weight[index]!,
+    weight: peerWeights.published[index]!,
     tau: peerWeights.tau[index]!,
     a: peerWeights.a[index]!,
     b: peerWeights.b[index]!,

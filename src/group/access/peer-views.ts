@@ -12,7 +12,7 @@ import type { WeightsSignals } from '../ports/pool.js';
 
 export function peerView(state: GroupState, peer: Peer): PeerView {
   const { index, peerId, peerName, gameIds, status, registeredAt, publicKey = null, eventCount } = peer;
-  const { tau, a, b, weight } = state.peerWeights;
+  const { tau, a, b, m, finds, published } = state.peerWeights;
   const preTrusted = state.preTrusted.includes(index);
   return {
     index,
@@ -27,7 +27,9 @@ export function peerView(state: GroupState, peer: Peer): PeerView {
     tau: tau[index]!,
     a: a[index]!,
     b: b[index]!,
-    weight: weight[index]!,
+    m: m[index]!,
+    finds: finds[index]!,
+    weight: published[index]!,
   };
 }
 

@@ -53,8 +53,8 @@ export async function exportOf(
     exportedAt: at,
     receipt,
     trust,
-    sums: pairs.map(({ sender, origin, events: count, lowering, raising, isVoid }) => {
-      return { peerId: state.peers.at(sender).peerId, origin, events: count, lowering, raising, isVoid };
+    sums: pairs.map(({ sender, origin, events: count, lowering, raising, measure: bans, isVoid }) => {
+      return { peerId: state.peers.at(sender).peerId, origin, events: count, lowering, raising, bans, isVoid };
     }),
     ...events.value,
     disputes: disputes.map((dispute): DisputeView => disputeView(state, dispute)),

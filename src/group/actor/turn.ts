@@ -7,12 +7,12 @@ import type { EraseSubject, GroupBounds, SubmitEvents, WithdrawEvent } from '../
 import type { Decision } from '../../core/decision.js';
 import { evidenceAt } from '../../core/evidence/decay.js';
 import type { EventTypeId } from '../../core/evidence/event-types.js';
-import { revokesLowering } from '../../core/evidence/event-types.js';
+import { isMeasure, revokesLowering } from '../../core/evidence/event-types.js';
 import type { BatchWriter } from '../../core/records/batch.js';
 import type { DecidedEvent, LogRecord } from '../../core/records/records.js';
 import { decideAllowed, decideDisallowed } from '../../core/rules/decide-allowed.js';
 import { decideDispute, decideDisputeOpened } from '../../core/rules/decide-dispute.js';
-import { decideByKeys } from '../../core/rules/decide-event.js';
+import { counts, decideByKeys } from '../../core/rules/decide-event.js';
 import { decideExport } from '../../core/rules/decide-export.js';
 import { decideCarrier, decideOrigin } from '../../core/rules/decide-origin.js';
 import {
@@ -61,6 +61,8 @@ export class Turn<T> {
   readonly #prefetch: Prefetch;
   /** The answer to every accepted event of the turn. */
   readonly #accepted: Outcome<AcceptedEvent>;
+  /** The answer to every accepted event that is no evidence. */
+  readonly #uncounted: Outcome<AcceptedEvent>;
   /** Accepted events by type. */
   readonly #decided = new Map<EventTypeId, { -readonly [K in keyof DecidedEvents]: DecidedEvents[K] }>();
 
@@ -72,6 +74,7 @@ export class Turn<T> {
     this.#now = now;
     this.#prefetch = prefetch;
     this.#accepted = granted({ receivedAt: now });
+    this.#uncounted = granted({ receivedAt: now, counts: false });
   }
 
   /** Adds a record to the batch and applies it. */
@@ -146,7 +149,7 @@ export class Turn<T> {
       case 'scoring':
         return this.#decide(decideScoring(state, this.#now));
       case 'half_life':
-        return this.#decide(decideHalfLife(state, command.days, this.#now));
+        return this.#decide(decideHalfLife(state, command.kind, command.days, this.#now));
       case 'locate':
         return { seq: state.eventIds.seqOf(state.idTags.of(command.eventId)), asOf: state.redacted };
       case 'chains':
@@ -197,7 +200,9 @@ export class Turn<T> {
       const carried = decideCarrier(state, state.peers.byId(submission.peerId)!, origin, decided.value.peer);
       if (carried !== null) this.record(carried);
     }
-    const moved = decided.ok ? decideEpoch(state, evidenceAt(submission.timestamp, this.#now)) : null;
+    const moved = decided.ok
+      ? decideEpoch(state, evidenceAt(submission.timestamp, this.#now), isMeasure(decided.value.event_type))
+      : null;
     if (moved !== null) {
       this.record(moved);
       decided = decideByKeys(state, caller, submission, this.#now, keys, repeats);
@@ -213,7 +218,7 @@ export class Turn<T> {
       const revocation = decideRevocation(state, decided.value, bytesOf(submission.subject!));
       if (revocation !== null) this.record(revocation);
     }
-    return this.#accepted;
+    return counts(decided.value) ? this.#accepted : this.#uncounted;
   }
 
   #countAccepted(eventType: string, id: EventTypeId): void {

@@ -5,7 +5,7 @@
 
 import type { RepeatCheck, RepeatFound } from '../../core/commands.js';
 import type { PairRecord } from '../../core/records/pair-records.js';
-import type { DecidedEvent, LogRecord, WeightsPublished } from '../../core/records/records.js';
+import type { DecidedEvent, LogRecord, MeasureWeights, WeightsPublished } from '../../core/records/records.js';
 import type { WitnessPair } from '../../core/relations.js';
 import type { Scenario, Simulation } from '../../core/scoring/simulation.js';
 import type { VerdictCounts } from '../../core/scoring/verdict-counts.js';
@@ -179,6 +179,7 @@ export interface WeightsComputed {
   readonly b: Float64Array;
   readonly z: Float64Array;
   readonly witness: Uint16Array;
+  readonly measures: MeasureWeights;
   readonly signals: WeightsSignals;
 }
 

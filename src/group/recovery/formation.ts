@@ -19,12 +19,13 @@ function saltDigest(salt: Uint8Array): string {
 export interface Formation {
   readonly identity: GroupIdentity;
   readonly halfLifeDays: number;
+  readonly banHalfLifeDays: number;
   readonly salt: Uint8Array;
 }
 
 /** Writes the first record of an empty log, which defines the group permanently. */
 export async function formGroup(
-  { identity, halfLifeDays, salt }: Formation,
+  { identity, halfLifeDays, banHalfLifeDays, salt }: Formation,
   writer: LogWriter,
   clock: Clock,
   random: RandomSource,
@@ -39,6 +40,7 @@ export async function formGroup(
     salt_digest: saltDigest(salt),
     node_secret: Buffer.from(random.bytes(limits.keyBytes)).toString('hex'),
     half_life_days: halfLifeDays,
+    ban_half_life_days: banHalfLifeDays,
     epoch: now,
     scoring: SCORING_VERSION,
     ...(identity.playerIdKinds === undefined ? {} : { player_id_kinds: identity.playerIdKinds }),
@@ -59,7 +61,10 @@ function kindsText(kinds: readonly string[] | undefined): string {
 }
 
 /** Lists the differences between the configured group and the formed one; empty if there are none. */
-export function formationProblems({ identity, salt }: Omit<Formation, 'halfLifeDays'>, formed: GroupFormed): string[] {
+export function formationProblems(
+  { identity, salt }: Omit<Formation, 'halfLifeDays' | 'banHalfLifeDays'>,
+  formed: GroupFormed,
+): string[] {
   const problems: string[] = [];
   const differs = (variable: string, was: string, is: string) => {
     if (was !== is) problems.push(`${variable} is ${is}, but this data folder belongs to ${was}`);

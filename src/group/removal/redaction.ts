@@ -121,12 +121,14 @@ export function blanked(record: LogRecord, tagOf: (eventId: string) => IdTag): L
     case 'event_accepted':
       return tombstone(record, tagOf);
     case 'event_withdrawn': {
-      const { hidden: _hidden, counts: _counts, ...remaining } = record;
+      const { hidden: _hidden, counts: _counts, measure: _measure, follows: _follows, ...remaining } = record;
       return { ...remaining, ...noSums };
     }
     case 'evidence_taken_back':
-    case 'evidence_kept':
-      return { ...record, ...noSums };
+    case 'evidence_kept': {
+      const { measure: _measure, follows: _follows, ...remaining } = record;
+      return { ...remaining, ...noSums };
+    }
     case 'erasure_requested':
     case 'player_allowance_ended':
       return { ...record, subject: null };

@@ -6,16 +6,14 @@
 
 import { asOfTime } from '../../core/evidence/decay.js';
 import { type TrustConstants, trustConstants } from '../../core/evidence/trust-constants.js';
-import { ScenarioHalfLife } from '../../core/scoring/scenario-half-life.js';
+import { type HalfLives, ScenarioHalfLife } from '../../core/scoring/scenario-half-life.js';
 import { CONFIDENCE_UNIT, SCORE_UNIT } from '../../core/scoring/score.js';
 import { type Simulation, simulate } from '../../core/scoring/simulation.js';
 import { countVerdicts, type VerdictCounts } from '../../core/scoring/verdict-counts.js';
 import { SNAPSHOT_VERSION, snapshotBlocks } from '../../core/snapshot/snapshot.js';
 import { stateDigest } from '../../core/snapshot/state-digest.js';
 import type { GroupState } from '../../core/state.js';
-import type { EvidenceSubjects } from '../../core/tables/evidence-view.js';
-import { computePeerTrust } from '../../core/trust/peer-trust.js';
-import { gatherVotes } from '../../core/trust/sums/gather.js';
+import { computeGroupTrust } from '../../core/trust/peer-trust.js';
 import { Scratch } from '../../core/trust/votes/scratch.js';
 import { limits } from '../../limits.js';
 import type { OnProgress } from '../api.js';
@@ -112,11 +110,12 @@ export class Replica {
 
   /**
    * Writes a snapshot of the state at `upTo` or later, under the owner's `epoch`. Returns null, and writes none, if the
-   * loaded state contains a commit that may still be lost: the log would then end before its snapshot.
+   * loaded state contains a commit that may still be lost: the log would then end before its snapshot; nor while the
+   * group still counts bans as claims, as in an upgrade of a cluster.
    */
   async snapshot(upTo: number, epoch: number): Promise<Pick<SnapshotMade, 'seq'> | null> {
     const { state, chain } = this.follow(upTo);
-    if (state.lastSeq > this.#durable) return null;
+    if (state.lastSeq > this.#durable || state.countsBansAsClaims) return null;
     const digest = stateDigest(state);
     const seq = state.lastSeq;
     const header = { version: SNAPSHOT_VERSION, seq, chain: Buffer.from(chain).toString('hex'), digest, epoch };
@@ -131,16 +130,14 @@ export class Replica {
 
   weights(upTo: number, at: number): WeightsComputed {
     const { state } = this.follow(upTo);
-    const scratch = this.#scratch.begin();
-    const constants = this.#constants;
-    const votes = gatherVotes(state, at, constants, scratch);
-    const trust = computePeerTrust(votes, constants, scratch, state.relations);
-    const { tau, a, b, z, witness, pi, pairs, witnessPairs } = trust;
-    const { reported, shared } = votes.sums;
-    if (![tau, a, b, z].every((column) => column.every(Number.isFinite)))
+    const trust = computeGroupTrust(state, at, this.#constants, this.#scratch, state.relations);
+    const { tau, a, b, z, witness, measures, pi, pairs, witnessPairs } = trust;
+    const { reported, shared } = trust.sums;
+    const { m, finds, findsClaim } = measures;
+    if (![tau, a, b, z, m, finds, findsClaim].every((column) => column.every(Number.isFinite)))
       throw new Error('replica: a weight is not a number');
     const signals = { pairs, witnessPairs, reported, shared };
-    return { basedOnSeq: state.lastSeq, computedAt: at, pi, tau, a, b, z, witness, signals };
+    return { basedOnSeq: state.lastSeq, computedAt: at, pi, tau, a, b, z, witness, measures, signals };
   }
 
   /**
@@ -149,14 +146,15 @@ export class Replica {
   simulate({ upTo, at, scenario, rowsMax }: SimulationWork, onProgress: OnProgress): Simulation {
     const { state } = this.follow(upTo);
     const asOf = Math.max(at, state.lastAt);
-    const { halfLifeDays } = scenario;
-    const subjects = halfLifeDays === null ? null : this.#decayedBy(halfLifeDays, state, asOf, onProgress);
-    return simulate(state, asOf, scenario, subjects, rowsMax, this.#constants);
+    const { claims, measures } = scenario.halfLives;
+    const stays = claims === null && measures === null;
+    const decayed = stays ? null : this.#decayedBy(scenario.halfLives, state, asOf, onProgress);
+    return simulate(state, asOf, scenario, decayed, rowsMax, this.#constants);
   }
 
-  /** Computes the sums that another half-life would have given; reads the whole log. */
-  #decayedBy(halfLifeDays: number, state: GroupState, at: number, onProgress: OnProgress): EvidenceSubjects {
-    const other = new ScenarioHalfLife(state, halfLifeDays, at);
+  /** Computes the sums that other half-lives would have given; reads the whole log. */
+  #decayedBy(halfLives: HalfLives, state: GroupState, at: number, onProgress: OnProgress): ScenarioHalfLife {
+    const other = new ScenarioHalfLife(state, halfLives, at);
     let next = 1;
     while (next <= state.lastSeq) {
       const stored = this.#log.from(next, limits.catchUpBatches, limits.catchUpBytes);
@@ -169,7 +167,7 @@ export class Replica {
       }
       onProgress(Math.min(next, state.lastSeq), state.lastSeq);
     }
-    return other.subjects();
+    return other;
   }
 
   /** Returns the next piece of changes for readers of the verdict stream. */

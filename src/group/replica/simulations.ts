@@ -11,14 +11,14 @@ import type { SimulationQuery, SimulationView } from '../api.js';
 
 /** Codes: unknown_peer. */
 export function scenarioOf({ peers }: GroupState, query: SimulationQuery): Outcome<Scenario> {
-  const { preTrusted, without, halfLifeDays } = query;
+  const { preTrusted, without, halfLifeDays: claims, banHalfLifeDays: measures } = query;
   const unknown = [...(preTrusted ?? []), ...without].find((peerId) => peers.byId(peerId) === undefined);
   if (unknown !== undefined) return refused('unknown_peer', { text: `no peer of this group has the id ${unknown}` });
   const numbers = (ids: readonly string[]) => ids.map((peerId) => peers.byId(peerId)!.index);
   return granted({
     preTrusted: preTrusted === null ? null : numbers(preTrusted),
     without: numbers(without),
-    halfLifeDays,
+    halfLives: { claims, measures },
   });
 }
 

@@ -102,8 +102,9 @@ export class WeightsWork {
     b,
     z,
     witness,
+    measures,
   }: WeightsComputed): Promise<Answers['publish_weights']> | null {
-    const weights = { based_on_seq: basedOnSeq, computed_at: computedAt, pi, tau, a, b, z, witness };
-    return this.#site.publish({ type: 'publish_weights', weights }, tau.length * 34);
+    const weights = { based_on_seq: basedOnSeq, computed_at: computedAt, pi, tau, a, b, z, witness, measures };
+    return this.#site.publish({ type: 'publish_weights', weights }, tau.length * 59);
   }
 }

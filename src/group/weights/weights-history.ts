@@ -1,6 +1,7 @@
 /** Reads earlier published peer weights from the log, in bounded pieces. */
+import { trustConstants as k } from '../../core/evidence/trust-constants.js';
 import type { GroupState } from '../../core/state.js';
-import { weightOf } from '../../core/tables/peer-weights.js';
+import { measureWeightOf, publishedWeight, weightOf } from '../../core/tables/peer-weights.js';
 import { limits } from '../../limits.js';
 import type { PublishedWeights } from '../api.js';
 import type { LogReader } from '../ports/log.js';
@@ -33,12 +34,15 @@ export function readWeights(log: LogReader, after: number, last: number): Weight
 
 /** Returns a record of weights with its peers by id. */
 export function publishedWeights({ peers }: GroupState, one: WeightsPiece['published'][number]): PublishedWeights {
-  const { based_on_seq: basedOnSeq, computed_at: computedAt, pi, tau, a, b } = one.record;
+  const { based_on_seq: basedOnSeq, computed_at: computedAt, pi, tau, a, b, measures } = one.record;
   // Origins and carriers have numbers, too.
   const numbers = Array.from(tau.keys()).filter((number) => peers.has(number));
   const named = numbers.map((peer) => {
-    const [gate, odds] = [tau[peer]!, { a: a[peer]!, b: b[peer]! }];
-    return { peerId: peers.at(peer).peerId, weight: weightOf(gate, odds.a, odds.b), tau: gate, ...odds };
+    const gate = tau[peer]!;
+    const odds = { a: a[peer]!, b: b[peer]!, m: measures?.m[peer] ?? k.measureOdds, finds: measures?.finds[peer] ?? 1 };
+    const tookMeasures = measures?.measured[peer] === 1;
+    const weight = publishedWeight(weightOf(gate, odds.a, odds.b), measureWeightOf(gate, odds.m), tookMeasures);
+    return { peerId: peers.at(peer).peerId, weight, tau: gate, ...odds };
   });
   return { seq: one.seq, at: one.at, basedOnSeq, computedAt, pi, peers: named };
 }

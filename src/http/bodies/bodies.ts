@@ -15,7 +15,7 @@ import { reasonsOf } from '../../core/scoring/reasons.js';
 import { CONFIDENCE_UNIT, wholeConfidence } from '../../core/scoring/score.js';
 import type { Verdict } from '../../core/vocabulary.js';
 import { errors, type Outcome } from '../../errors.js';
-import type { OwnEvent, PeerView, SummaryRow, TrustExplanation, TrustView } from '../../group/api.js';
+import type { AcceptedEvent, OwnEvent, PeerView, SummaryRow, TrustExplanation, TrustView } from '../../group/api.js';
 import { DAY_MS, HOUR_MS, limits } from '../../limits.js';
 import type { FromSchema } from '../../validation/schema.js';
 
@@ -79,14 +79,19 @@ export function explanationBody(verdict: Verdict, explanation: TrustExplanation)
   const split =
     explanation.peers < limits.summaryPeersMin
       ? {}
-      : { lowering: rounded(explanation.lowering, 4), raising: rounded(explanation.raising, 4) };
+      : {
+          lowering: rounded(explanation.lowering, 4),
+          raising: rounded(explanation.raising, 4),
+          bans: explanation.bans,
+          pre_trusted: explanation.preTrusted,
+        };
   return {
     reasons: reasonsOf(verdict, explanation),
     peers: explanation.peers,
     witnesses: explanation.witnesses,
     two_sided: explanation.oneSided < 0.5,
-    pre_trusted: explanation.preTrusted,
     half_life_days: explanation.halfLifeDays,
+    ban_half_life_days: explanation.banHalfLifeDays,
     weights_based_on_seq: cutCount(explanation.weightsBasedOnSeq),
     ...split,
   };
@@ -132,7 +137,7 @@ export function storedEventBody(
   peerId: string,
   playerId: string,
   event: Omit<OwnEvent, 'seq' | 'receivedAt'>,
-  receivedAt: number,
+  { receivedAt, counts }: AcceptedEvent,
 ): StoredEventBody {
   return {
     schema_version: event.schemaVersion,
@@ -148,15 +153,17 @@ export function storedEventBody(
     ...(event.disputed === undefined ? {} : { disputed: event.disputed }),
     received_at: timeText(receivedAt),
     status: 'accepted',
+    ...(counts === undefined ? {} : { counts }),
   };
 }
 
 type BatchEntry = BatchResultBody['results'][number];
 
 /** Returns the outcome of one event of a batch as ASCII-only JSON. `eventId` is as sent; null if it was no string. */
-export function batchEntryText(eventId: string | null, outcome: Outcome<unknown>): string {
+export function batchEntryText(eventId: string | null, outcome: Outcome<AcceptedEvent>): string {
   // The schema admits only ids whose characters need no escapes.
-  if (outcome.ok) return `{"event_id":"${eventId}","status":201}`;
+  if (outcome.ok)
+    return `{"event_id":"${eventId}","status":201${outcome.value.counts === false ? ',"counts":false' : ''}}`;
   const { code, text, details } = outcome;
   const entry: BatchEntry = {
     event_id: eventId,

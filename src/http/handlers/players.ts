@@ -85,7 +85,9 @@ export function playerHandlers({ node, pseudonyms }: Pick<FaceDeps, 'node' | 'ps
       summarised,
       summary: summary.map(summaryRowBody),
       data:
-        caller === null ? [] : own.map((event) => storedEventBody(caller.peerId, playerId, event, event.receivedAt)),
+        caller === null
+          ? []
+          : own.map((event) => storedEventBody(caller.peerId, playerId, event, { receivedAt: event.receivedAt })),
       next_cursor: next === null ? null : encodePlaces(next),
     } satisfies PlayerEventsBody);
   }

@@ -18,6 +18,10 @@ import type {
 import { facts, printable, table } from './table.js';
 
 /** The result of a command. */
+function halfLifeText(days: number): string {
+  return days === 0 ? 'off' : `${days} days`;
+}
+
 export interface Rendered {
   readonly value: object;
   /** Returns the lines for a terminal of `width` characters. */
@@ -39,7 +43,8 @@ export function showStatus(value: StatusValue): Rendered {
     ['players', String(counts.players)],
     ['new peers', `${value.new_peers.registered} within a day, ${value.new_peers.reporting} of them report`],
     ['events', String(counts.events)],
-    ['half-life', value.half_life_days === 0 ? 'off' : `${value.half_life_days} days`],
+    ['half-life', halfLifeText(value.half_life_days)],
+    ['half-life of bans', halfLifeText(value.ban_half_life_days)],
     ['mailbox', `${mailbox.events} events, ${mailbox.bytes} bytes`],
     ['snapshots', value.snapshots.join(', ') || 'none'],
     ['pre-trusted', value.pre_trusted.join(', ') || 'none'],
@@ -80,6 +85,7 @@ function checkLine({ check, last_seq: lastSeq }: StatusValue): string {
 export const witnessReasons: Readonly<Record<WitnessReason, string>> = {
   declared: 'are declared the same',
   clones: 'report the same about the same players',
+  allied: 'ban the same players far more often than others do',
   copied_list: 'share a list with its mistakes',
 };
 

@@ -20,6 +20,7 @@ interface Options {
   readonly preTrusted?: readonly string[];
   readonly without?: readonly string[];
   readonly halfLife?: number;
+  readonly banHalfLife?: number;
   readonly rows: number;
 }
 
@@ -31,9 +32,10 @@ export function addSimulate(program: Command, session: CommandContext): void {
     .option('--pre-trusted <ids>', 'as if these peers, or none, were the pre-trusted ones', parsePeerSet)
     .option(
       '--half-life <days>',
-      'as if evidence had always decayed with this half-life; 0 means no decay',
+      'as if all evidence but bans had always decayed with this half-life; 0 means no decay',
       parseHalfLife,
     )
+    .option('--ban-half-life <days>', 'the same of standing bans', parseHalfLife)
     .option('--rows <number>', `number of players and peers to list, 1 to ${limits.pageMax}`, parseCount, ROWS)
     .addHelpText(
       'after',
@@ -47,14 +49,16 @@ export function addSimulate(program: Command, session: CommandContext): void {
     });
 }
 
-function requestOf({ preTrusted, without, halfLife, rows }: Options): Requests['simulate'] {
-  if (preTrusted === undefined && without === undefined && halfLife === undefined) {
-    throw new OperatorError('wrong_usage', 'give at least one of --without, --pre-trusted, --half-life', 2);
+function requestOf({ preTrusted, without, halfLife, banHalfLife, rows }: Options): Requests['simulate'] {
+  if ([preTrusted, without, halfLife, banHalfLife].every((assumption) => assumption === undefined)) {
+    const text = 'give at least one of --without, --pre-trusted, --half-life, --ban-half-life';
+    throw new OperatorError('wrong_usage', text, 2);
   }
   return {
     ...(preTrusted === undefined ? {} : { pre_trusted: preTrusted }),
     ...(without === undefined ? {} : { without }),
     ...(halfLife === undefined ? {} : { half_life_days: halfLife }),
+    ...(banHalfLife === undefined ? {} : { ban_half_life_days: banHalfLife }),
     rows,
   };
 }

@@ -52,6 +52,7 @@ export async function lookUpPlayer(
       peers: explanation.peers,
       pre_trusted: explanation.preTrusted,
       half_life_days: explanation.halfLifeDays,
+      ban_half_life_days: explanation.banHalfLifeDays,
       weights_based_on_seq: explanation.weightsBasedOnSeq,
     },
     summarised: events.value.summarised,

@@ -70,6 +70,7 @@ export interface PlayerValue {
     readonly two_sided: boolean;
     readonly pre_trusted: boolean;
     readonly half_life_days: number;
+    readonly ban_half_life_days: number;
     readonly weights_based_on_seq: number;
   };
   /** The public summary; it covers the newest `summarised` events. */

@@ -248,8 +248,9 @@ function logAnswers(
       }));
     },
 
-    async simulate({ pre_trusted, without = [], half_life_days, rows }, onProgress) {
-      const query = { preTrusted: pre_trusted ?? null, without, halfLifeDays: half_life_days ?? null, rowsMax: rows };
+    async simulate({ pre_trusted, without = [], half_life_days, ban_half_life_days, rows }, onProgress) {
+      const halfLives = { halfLifeDays: half_life_days ?? null, banHalfLifeDays: ban_half_life_days ?? null };
+      const query = { preTrusted: pre_trusted ?? null, without, ...halfLives, rowsMax: rows };
       return mapped(await group.simulate(query, onProgress), simulationValue);
     },
 

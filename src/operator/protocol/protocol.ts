@@ -158,16 +158,17 @@ const schemas = {
   'audit-page': shape({ after: count(0, Number.MAX_SAFE_INTEGER), limit: count(1, limits.pageMax) }),
   /** Peer weights published after record `after`. */
   'weights-page': shape({ after: count(0, Number.MAX_SAFE_INTEGER) }),
-  /** At least one of the three assumptions, besides `rows`: the largest number of players, and of peers, to list. */
+  /** At least one of the assumptions, besides `rows`: the largest number of players, and of peers, to list. */
   simulate: {
     ...shape(
       {
         pre_trusted: { type: 'array', maxItems: limits.preTrustedMax, uniqueItems: true, items: peerId },
         without: { type: 'array', minItems: 1, maxItems: limits.preTrustedMax, uniqueItems: true, items: peerId },
         half_life_days: count(0, limits.halfLifeDaysMax),
+        ban_half_life_days: count(0, limits.halfLifeDaysMax),
         rows: count(1, limits.pageMax),
       },
-      ['pre_trusted', 'without', 'half_life_days'],
+      ['pre_trusted', 'without', 'half_life_days', 'ban_half_life_days'],
     ),
     minProperties: 2,
   },

@@ -60,6 +60,7 @@ export const subjectExportSchema = {
         events: count,
         lowering: mass,
         raising: mass,
+        bans: mass,
         void: isVoid,
       },
     ),

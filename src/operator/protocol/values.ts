@@ -42,6 +42,7 @@ export function statusValue(view: GroupStatus, version: string) {
     counts: status.counts,
     new_peers: status.newcomers,
     half_life_days: status.halfLifeDays,
+    ban_half_life_days: status.banHalfLifeDays,
     pre_trusted: status.preTrusted,
     witness_groups: status.witnesses,
     mailbox: status.mailbox,
@@ -77,6 +78,8 @@ export function peerValue(peer: PeerView) {
     tau: peer.tau,
     a: peer.a,
     b: peer.b,
+    m: peer.m,
+    finds: peer.finds,
   };
 }
 export interface PeerValue extends ReturnType<typeof peerValue> {}

@@ -11,7 +11,7 @@ import type { EvidenceSubjects, EvidenceView } from '../../tables/evidence-view.
 import { pairOf } from '../../tables/pair-number.js';
 import { HOME_BITS } from '../../tables/subject-index.js';
 import type { OriginVotes } from '../votes/origin-votes.js';
-import { BLOCK_ROWS, RowBlock } from '../votes/row-block.js';
+import { BLOCK_ROWS, putRow, RowBlock } from '../votes/row-block.js';
 import type { Scratch } from '../votes/scratch.js';
 import type { VoteColumns } from '../votes/votes.js';
 
@@ -112,8 +112,7 @@ export class GateSample {
       for (let i = 0; i < rows.size; i++) {
         const count = rows.count[i]!;
         if (!part.hasRoom(count)) this.#count(part);
-        const end = entries.putVotes(rows.first[i]!, count, rows.decayFactor, i, part, part.end);
-        part.close(origins === null ? end : origins.merge(part, part.end, end), 0);
+        part.close(putRow(entries, rows, i, part, origins), 0);
       }
       this.#count(part);
       yieldCore();

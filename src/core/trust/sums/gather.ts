@@ -7,7 +7,7 @@ import type { EvidenceView } from '../../tables/evidence-view.js';
 import type { Peers } from '../../tables/peers.js';
 import { OriginVotes } from '../votes/origin-votes.js';
 import type { PeerFacts } from '../votes/peer-facts.js';
-import { BLOCK_ROWS, RowBlock } from '../votes/row-block.js';
+import { BLOCK_ROWS, putRow, RowBlock } from '../votes/row-block.js';
 import type { Scratch } from '../votes/scratch.js';
 import { VoteColumns, type Votes } from '../votes/votes.js';
 import { GateSample, WHOLE } from './gate-sample.js';
@@ -42,11 +42,17 @@ const SAMPLE_SPARE = 1.1;
  * the time of that evidence, as in a read. The columns belong to the scratch memory and are valid until its next
  * `begin`.
  */
-export function gatherVotes(state: GatheredView, at: number, c: TrustConstants, scratch: Scratch): GroupVotes {
+export function gatherVotes(
+  state: GatheredView,
+  at: number,
+  c: TrustConstants,
+  scratch: Scratch,
+  gates: Float64Array,
+): GroupVotes {
   const { subjects, peerWeights } = state;
   const { entries } = subjects;
   const peers = state.numbers;
-  const origins = state.origins.carriers.length === 0 ? null : new OriginVotes(state.origins, peers);
+  const origins = state.origins.carriers.length === 0 ? null : new OriginVotes(state.origins, peers, gates);
   const joined = state.peers.joined(at, c.newPeerDays * DAY_MS, peers);
   const facts = {
     preTrusted: peerWeights.preTrusted.slice(0, peers),
@@ -72,10 +78,6 @@ export function gatherVotes(state: GatheredView, at: number, c: TrustConstants, 
   const sample = isSplit ? new GateSample(state, asOf, part, Math.ceil(below), c, scratch, origins) : null;
   const sums = new VoteSums(peers, c, scratch, sample);
   const rows = new RowBlock();
-  const putVotes = (first: number, count: number, i: number, to: VoteColumns) => {
-    const end = entries.putVotes(first, count, rows.decayFactor, i, to, to.end);
-    return origins === null ? end : origins.merge(to, to.end, end);
-  };
   const gatherRows = () => {
     for (let i = 0; i < rows.size; i++) {
       const count = rows.count[i]!;
@@ -87,11 +89,11 @@ export function gatherVotes(state: GatheredView, at: number, c: TrustConstants, 
         sums.add(part);
         part.clear();
       }
-      const end = putVotes(first, count, i, part);
+      const end = putRow(entries, rows, i, part, origins);
       sample?.leaveOut(part, end, mix);
       part.close(end, mix);
       if (!isSampled || mix >= below || !judged.hasRoom(count)) continue;
-      judged.close(putVotes(first, count, i, judged), mix);
+      judged.close(putRow(entries, rows, i, judged, origins), mix);
     }
   };
   for (let from = 0; from < subjects.rows; from += BLOCK_ROWS) {

@@ -2,6 +2,7 @@
  * Sums, for every two peers, the votes on the players that both reported. Visitors evaluate a pair at once (clones,
  * copied lists, the pairs of the gate), so that sparse sums need not be stored.
  */
+import { loweringShare } from '../../evidence/evidence.js';
 import type { TrustConstants } from '../../evidence/trust-constants.js';
 import { pairOf } from '../../tables/pair-number.js';
 import type { Scratch } from '../votes/scratch.js';
@@ -15,9 +16,9 @@ export interface PairVisitor {
   /**
    * Receives the sums of the pair `j < k` at `at`: n_jk, then, with `u = x - .5`, the sums of u_j u_k, u_j, u_k, u_j^2,
    * u_k^2; and at `at + BOTH_LOWER` the number of players that both lower. `part`: the share of their common players
-   * that was examined, in (0, 1].
+   * that was examined, in (0, 1]. `measured`: the number of players that both measured.
    */
-  add(j: number, k: number, sums: Float64Array, at: number, part: number): void;
+  add(j: number, k: number, sums: Float64Array, at: number, part: number, measured: number): void;
 }
 
 export interface PairSums {
@@ -69,31 +70,55 @@ function placeOf(j: number, k: number): number {
 class DensePairSums implements PairSums {
   readonly #peers: number;
   readonly #sums: Float64Array;
+  /** Per pair: the number of players that both measured. */
+  readonly #measured: Uint32Array;
+  /** The votes on one player: `x - .5` of all evidence, and the places of those with a measure. */
+  readonly #values: Float64Array;
+  readonly #measures: Uint32Array;
 
   constructor(peers: number, scratch: Scratch, sample: GateSample | null) {
     this.#peers = peers;
+    this.#measured = scratch.uint32(pairOf(0, peers)).fill(0);
+    this.#values = new Float64Array(peers);
+    this.#measures = new Uint32Array(peers);
     this.#sums = scratch.float64(placeOf(0, peers)).fill(0);
     for (let pair = 0; pair < pairOf(0, peers); pair++) {
       this.#sums[pair * STRIDE + BELOW] = sample === null ? WHOLE : sample.pairs[pair]!;
     }
   }
 
-  add({ offsets, peer, x, mix }: Votes, several: Uint32Array, count: number): void {
+  add(votes: Votes, several: Uint32Array, count: number): void {
+    const { offsets, peer, claims, x, measure, mix } = votes;
     const sums = this.#sums;
-    // A local copy: V8 loads a constant of another module, and checks its type, at each use.
-    const middle = MIDDLE;
+    const values = this.#values;
     for (let n = 0; n < count; n++) {
       const i = several[n]!;
       const start = offsets[i]!;
-      const end = offsets[i + 1]!;
+      const votesOfPlayer = offsets[i + 1]! - start;
       const playerMix = mix[i]!;
-      for (let e = start + 1; e < end; e++) {
-        const row = placeOf(0, peer[e]!);
-        const v = x[e]! - middle;
-        for (let f = start; f < e; f++) {
-          const at = row + peer[f]! * STRIDE;
-          if (playerMix < sums[at + BELOW]!) addTo(sums, at, x[f]! - middle, v);
+      let measures = 0;
+      for (let g = 0; g < votesOfPlayer; g++) {
+        const e = start + g;
+        values[g] = loweringShare(claims[e]!, x[e]!, measure[e]!) - MIDDLE;
+        if (measure[e]! > 0) this.#measures[measures++] = peer[e]!;
+      }
+      for (let g = 1; g < votesOfPlayer; g++) {
+        const row = placeOf(0, peer[start + g]!);
+        const v = values[g]!;
+        for (let f = 0; f < g; f++) {
+          const at = row + peer[start + f]! * STRIDE;
+          if (playerMix < sums[at + BELOW]!) addTo(sums, at, values[f]!, v);
         }
+      }
+      if (measures > 1) this.#addMeasures(measures, playerMix);
+    }
+  }
+
+  #addMeasures(count: number, playerMix: number): void {
+    for (let g = 1; g < count; g++) {
+      for (let f = 0; f < g; f++) {
+        const pair = pairOf(this.#measures[f]!, this.#measures[g]!);
+        if (playerMix < this.#sums[pair * STRIDE + BELOW]!) this.#measured[pair]!++;
       }
     }
   }
@@ -102,7 +127,7 @@ class DensePairSums implements PairSums {
     for (let j = 0; j < this.#peers; j++) {
       for (let k = j + 1; k < this.#peers; k++) {
         const at = placeOf(j, k);
-        if (this.#sums[at] !== 0) to.add(j, k, this.#sums, at, this.#part(at));
+        if (this.#sums[at] !== 0) to.add(j, k, this.#sums, at, this.#part(at), this.#measured[pairOf(j, k)]!);
       }
     }
   }
@@ -150,25 +175,30 @@ class SparsePairSums implements PairSums {
   show(to: PairVisitor): void {
     const votes = this.#votes;
     if (votes === null) return;
-    const { peers, offsets, peer, x } = votes;
+    const { peers, offsets, peer, claims, x, measure } = votes;
+    const relativeOf = (e: number) => loweringShare(claims[e]!, x[e]!, measure[e]!) - MIDDLE;
     const shared = sharedEntries(votes, this.#scratch);
     const sums = new Float64Array(peers * STRIDE);
+    const measured = new Uint32Array(peers);
     const partners = new Uint32Array(peers);
     for (let j = 0; j < peers; j++) {
       let met = 0;
       for (let s = shared.starts[j]!; s < shared.starts[j + 1]!; s++) {
         const i = shared.player[s]!;
-        const u = x[shared.entry[s]!]! - MIDDLE;
+        const e = shared.entry[s]!;
+        const u = relativeOf(e);
         for (let f = offsets[i]!; f < offsets[i + 1]!; f++) {
           const k = peer[f]!;
           if (k <= j) continue;
           if (sums[k * STRIDE] === 0) partners[met++] = k;
-          addTo(sums, k * STRIDE, u, x[f]! - MIDDLE);
+          addTo(sums, k * STRIDE, u, relativeOf(f));
+          measured[k]! += +(measure[e]! > 0) & +(measure[f]! > 0);
         }
       }
       for (const k of partners.subarray(0, met).sort()) {
-        to.add(j, k, sums, k * STRIDE, 1);
+        to.add(j, k, sums, k * STRIDE, 1, measured[k]!);
         sums.fill(0, k * STRIDE, (k + 1) * STRIDE);
+        measured[k] = 0;
       }
       this.#scratch.yieldCore();
     }

@@ -2,7 +2,7 @@
  * Sums all votes of a group, or a sample of them, per peer and per pair: the input of the gates and of the reports to
  * operators. Votes are added in parts, so that memory depends on the peers and their pairs, not on the players.
  */
-import { cappedMass } from '../../evidence/evidence.js';
+import { cappedMass, FOLLOWS, FOLLOWS_CLAIM, loweringShare, measureStrength } from '../../evidence/evidence.js';
 import type { TrustConstants } from '../../evidence/trust-constants.js';
 import { BLOCK, inBlocks } from '../votes/blocks.js';
 import type { Scratch } from '../votes/scratch.js';
@@ -15,8 +15,17 @@ export class VoteSums {
   /** Per peer: `sum n1`, and `sum n1 x`, of the counted votes. A peer with volume 0 has no votes. */
   readonly volume: Float64Array;
   readonly badVolume: Float64Array;
+  /** The same of claims alone, and the lowering part that followed nobody. */
+  readonly claimVolume: Float64Array;
+  readonly badClaims: Float64Array;
+  readonly ownClaims: Float64Array;
+  /** Per peer: sum of the strengths of its measures, and of those that followed nobody. */
+  readonly measures: Float64Array;
+  readonly ownMeasures: Float64Array;
   /** Per peer: number of players that it lowers with a counted vote. */
   readonly #lowered: Uint32Array;
+  /** Per peer: number of players that it measured with a counted vote. */
+  readonly #measured: Uint32Array;
   /** Per peer: number of players on which its vote is counted, and number of those that no other peer reported. */
   readonly #reported: Uint32Array;
   readonly #alone: Uint32Array;
@@ -32,6 +41,12 @@ export class VoteSums {
     this.#sample = sample;
     this.volume = new Float64Array(peers);
     this.badVolume = new Float64Array(peers);
+    this.claimVolume = new Float64Array(peers);
+    this.badClaims = new Float64Array(peers);
+    this.ownClaims = new Float64Array(peers);
+    this.measures = new Float64Array(peers);
+    this.ownMeasures = new Float64Array(peers);
+    this.#measured = new Uint32Array(peers);
     this.#lowered = new Uint32Array(peers);
     this.#reported = new Uint32Array(peers);
     this.#alone = new Uint32Array(peers);
@@ -47,6 +62,11 @@ export class VoteSums {
   /** Per peer: number of players that it lowers, `x > .5`; an estimate if only a sample of its votes is counted. */
   get lowered(): Uint32Array {
     return this.#lowered.map((players, j) => this.#ofAll(players, j));
+  }
+
+  /** Per peer: number of players on whom it holds a standing measure; an estimate likewise. */
+  get measured(): Uint32Array {
+    return this.#measured.map((players, j) => this.#ofAll(players, j));
   }
 
   /**
@@ -72,18 +92,27 @@ export class VoteSums {
 
   /** Adds the votes on the players from `from` up to `to`. */
   #addRange(votes: Votes, from: number, to: number): void {
-    const { offsets, peer, mass, x, counted } = votes;
-    const { volume, badVolume } = this;
+    const { offsets, peer, claims, x, measure, follows, counted } = votes;
+    const { volume, badVolume, claimVolume, badClaims, ownClaims } = this;
     const lowered = this.#lowered;
     const reported = this.#reported;
     const end = offsets[to]!;
     for (let e = offsets[from]!; e < end; e++) {
       const j = peer[e]!;
-      const n1 = cappedMass(mass[e]!) * counted[e]!;
-      volume[j]! += n1;
-      badVolume[j]! += n1 * x[e]!;
-      lowered[j]! += counted[e]! & +(x[e]! > MIDDLE);
+      const a = measure[e]!;
+      const c1 = cappedMass(claims[e]!) * counted[e]!;
+      const bad = c1 * x[e]!;
+      claimVolume[j]! += c1;
+      badClaims[j]! += bad;
+      ownClaims[j]! += (follows[e]! & FOLLOWS_CLAIM) === 0 ? bad : 0;
       reported[j]! += counted[e]!;
+      if (a > 0) {
+        this.#addMeasured(votes, e);
+        continue;
+      }
+      volume[j]! += c1;
+      badVolume[j]! += bad;
+      lowered[j]! += counted[e]! & +(x[e]! > MIDDLE);
     }
     const alone = this.#alone;
     const several = this.#several;
@@ -97,6 +126,20 @@ export class VoteSums {
       alone[peer[first]!]! += counted[first]! & (1 - isShared);
     }
     this.#pairs.add(votes, several, found);
+  }
+
+  #addMeasured({ peer, claims, x, measure, follows, counted }: Votes, e: number): void {
+    if (counted[e] === 0) return;
+    const j = peer[e]!;
+    const a = measure[e]!;
+    const share = loweringShare(claims[e]!, x[e]!, a);
+    const n1 = cappedMass(claims[e]! + a);
+    this.volume[j]! += n1;
+    this.badVolume[j]! += n1 * share;
+    this.#lowered[j]! += +(share > MIDDLE);
+    this.#measured[j]!++;
+    this.measures[j]! += measureStrength(a);
+    if ((follows[e]! & FOLLOWS) === 0) this.ownMeasures[j]! += measureStrength(a);
   }
 
   /** Passes every two peers with a common player to the visitor. */

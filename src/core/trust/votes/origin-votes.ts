@@ -2,11 +2,31 @@
  * Merges the votes of an origin's carriers on one player into one vote, the heaviest of them, under the number of the
  * origin. Carriers have no votes of their own, so that carried evidence never counts as agreement between them.
  */
-import { roundForComparison, type VoteSpace } from '../../evidence/evidence.js';
+import { cappedMass, roundForComparison, type VoteSpace } from '../../evidence/evidence.js';
 import type { Carrier, Origins } from '../../registers/origins.js';
 import type { OriginFacts } from './peer-facts.js';
 
 const NONE = -1;
+
+/** The votes of the origins of one player; the arrays grow with the number of origins. */
+class FoundVotes implements Omit<VoteSpace, 'excluded'> {
+  readonly peer: Uint16Array;
+  readonly claims: Float64Array;
+  readonly x: Float64Array;
+  readonly measure: Float64Array;
+  readonly follows: Uint8Array;
+  /** `tau n1` of the carrier's vote. */
+  readonly voice: Float64Array;
+
+  constructor(origins: number) {
+    this.peer = new Uint16Array(origins);
+    this.claims = new Float64Array(origins);
+    this.x = new Float64Array(origins);
+    this.measure = new Float64Array(origins);
+    this.follows = new Uint8Array(origins);
+    this.voice = new Float64Array(origins);
+  }
+}
 
 export class OriginVotes implements OriginFacts {
   readonly origins: readonly number[];
@@ -15,14 +35,16 @@ export class OriginVotes implements OriginFacts {
   /** Indexed by number: the origin of a carrier, `NONE` for others; and the carrier's peer. */
   readonly #originOf: Int32Array;
   readonly #peerOf: Int32Array;
-  /** Number of origins with votes on the present player. The arrays after it hold their numbers and votes. */
+  /** Number of origins with votes on the present player, which come first in `#votes`. */
   #found = 0;
-  readonly #origin: Int32Array;
-  readonly #mass: Float64Array;
-  readonly #x: Float64Array;
+  readonly #votes: FoundVotes;
+  readonly #gates: Float64Array;
 
-  /** `numbers`: number of peers, origins and carriers together. */
-  constructor({ list, carriers }: Pick<Origins, 'list' | 'carriers'>, numbers: number) {
+  /**
+   * `numbers`: number of peers, origins and carriers together. `gates`: the gate of each peer, so that a carrier without
+   * weight cannot speak for an origin.
+   */
+  constructor({ list, carriers }: Pick<Origins, 'list' | 'carriers'>, numbers: number, gates: Float64Array) {
     this.origins = list.map(({ index }) => index);
     this.carriers = carriers;
     this.carries = new Uint8Array(numbers);
@@ -32,9 +54,8 @@ export class OriginVotes implements OriginFacts {
       this.#originOf[index] = origin;
       this.#peerOf[index] = peer;
     }
-    this.#origin = new Int32Array(list.length);
-    this.#mass = new Float64Array(list.length);
-    this.#x = new Float64Array(list.length);
+    this.#votes = new FoundVotes(list.length);
+    this.#gates = gates;
   }
 
   /** Returns the number under which the votes of a number count: the origin of a carrier, else the number itself. */
@@ -48,42 +69,47 @@ export class OriginVotes implements OriginFacts {
    * sorted by number; returns the new end.
    */
   merge(votes: VoteSpace, from: number, end: number): number {
-    const { peer, mass, x } = votes;
+    const { peer } = votes;
     this.#found = 0;
     let next = from;
     for (let e = from; e < end; e++) {
       const origin = this.#originOf[peer[e]!]!;
       if (origin !== NONE) {
         this.carries[this.#peerOf[peer[e]!]!] = 1;
-        this.#take(origin, mass[e]!, x[e]!);
+        this.#take(origin, votes, e);
         continue;
       }
-      if (next < e) move(votes, e, next);
+      if (next < e) copy(votes, e, votes, next);
       next++;
     }
     for (let f = 0; f < this.#found; f++) {
       let to = next++;
-      for (; to > from && peer[to - 1]! > this.#origin[f]!; to--) move(votes, to - 1, to);
-      peer[to] = this.#origin[f]!;
-      mass[to] = this.#mass[f]!;
-      x[to] = this.#x[f]!;
+      for (; to > from && peer[to - 1]! > this.#votes.peer[f]!; to--) copy(votes, to - 1, votes, to);
+      copy(this.#votes, f, votes, to);
     }
     return next;
   }
 
-  /** Keeps the heaviest vote, and among equal ones that of the carrier that came first. */
-  #take(origin: number, mass: number, x: number): void {
+  /** Keeps the vote of the heaviest carrier, and among equal ones that of the carrier that came first. */
+  #take(origin: number, votes: VoteSpace, e: number): void {
+    const { voice } = this.#votes;
+    const own = this.#gates[this.#peerOf[votes.peer[e]!]!]! * cappedMass(votes.claims[e]! + votes.measure[e]!);
     let f = 0;
-    while (f < this.#found && this.#origin[f] !== origin) f++;
-    if (f < this.#found && roundForComparison(mass) <= roundForComparison(this.#mass[f]!)) return;
-    if (f === this.#found) this.#origin[this.#found++] = origin;
-    this.#mass[f] = mass;
-    this.#x[f] = x;
+    while (f < this.#found && this.#votes.peer[f] !== origin) f++;
+    if (f < this.#found && roundForComparison(own) <= roundForComparison(voice[f]!)) return;
+    if (f === this.#found) this.#found++;
+    copy(votes, e, this.#votes, f);
+    this.#votes.peer[f] = origin;
+    voice[f] = own;
   }
 }
 
-function move({ peer, mass, x }: VoteSpace, from: number, to: number): void {
-  peer[to] = peer[from]!;
-  mass[to] = mass[from]!;
-  x[to] = x[from]!;
+type Columns = Omit<VoteSpace, 'excluded'>;
+
+function copy(of: Columns, from: number, into: Columns, to: number): void {
+  into.peer[to] = of.peer[from]!;
+  into.claims[to] = of.claims[from]!;
+  into.x[to] = of.x[from]!;
+  into.measure[to] = of.measure[from]!;
+  into.follows[to] = of.follows[from]!;
 }

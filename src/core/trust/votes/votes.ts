@@ -1,9 +1,9 @@
-/** Stores evidence as votes in columns: each entry with mass is one vote unless its peer is excluded. */
+/** Stores evidence as votes in columns: each entry with evidence is one vote unless its peer is excluded. */
 import type { VoteSpace } from '../../evidence/evidence.js';
 import type { Scratch } from './scratch.js';
 
 /** Player `i` has the votes from `offsets[i]` up to `offsets[i + 1]`, at least one, sorted by peer. */
-export interface Votes extends Pick<VoteSpace, 'peer' | 'mass' | 'x'> {
+export interface Votes extends Omit<VoteSpace, 'excluded'> {
   readonly peers: number;
   readonly players: number;
   readonly offsets: Uint32Array;
@@ -21,8 +21,10 @@ export class VoteColumns implements Votes, VoteSpace {
   players = 0;
   readonly offsets: Uint32Array;
   readonly peer: Uint16Array;
-  readonly mass: Float64Array;
+  readonly claims: Float64Array;
   readonly x: Float64Array;
+  readonly measure: Float64Array;
+  readonly follows: Uint8Array;
   readonly mix: Uint16Array;
   readonly counted: Uint8Array;
   readonly excluded: Uint8Array;
@@ -34,8 +36,10 @@ export class VoteColumns implements Votes, VoteSpace {
     // The number of votes bounds the number of players, because each player has at least one.
     this.offsets = scratch.uint32(votes + 1);
     this.peer = scratch.uint16(votes);
-    this.mass = scratch.float64(votes);
+    this.claims = scratch.float64(votes);
     this.x = scratch.float64(votes);
+    this.measure = scratch.float64(votes);
+    this.follows = scratch.uint8(votes);
     this.mix = scratch.uint16(votes);
     this.counted = scratch.uint8(votes).fill(1);
     this.excluded = excluded;

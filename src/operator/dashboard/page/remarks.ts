@@ -28,6 +28,7 @@ export function groupFactsOf(peers: readonly ListedPeerValue[]): GroupFacts {
 export const witnessHints = {
   declared: 'declared the same by the operator',
   clones: 'they report the same about the same players',
+  allied: 'they ban the same players far more often than others do',
   copied_list: 'they share a list with its mistakes',
 } as const;
 

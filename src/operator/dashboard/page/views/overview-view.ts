@@ -198,6 +198,7 @@ function stateOf({ status, uptime_s }: OverviewValue): HTMLElement {
 function groupOf({ status }: OverviewValue): HTMLElement {
   return facts([
     ['Half-life', status.half_life_days === 0 ? 'off' : plural(status.half_life_days, 'day')],
+    ['Half-life of bans', status.ban_half_life_days === 0 ? 'off' : plural(status.ban_half_life_days, 'day')],
     ['Identity', status.identity_mode],
     [
       'Erasures waiting',

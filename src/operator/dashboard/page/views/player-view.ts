@@ -122,6 +122,7 @@ function playerCards(player: PlayerValue, actions: Actions): HTMLElement {
           ['Peers', `${plural(explain.peers, 'peer')}${explain.pre_trusted ? ', including pre-trusted ones' : ''}`],
           ['Independent witnesses', `${count(explain.witnesses)}${explain.two_sided ? ', mostly two-sided' : ''}`],
           ['Half-life', explain.half_life_days === 0 ? 'off' : plural(explain.half_life_days, 'day')],
+          ['Half-life of bans', explain.ban_half_life_days === 0 ? 'off' : plural(explain.ban_half_life_days, 'day')],
           ['Weights', `based on record ${count(explain.weights_based_on_seq)}`],
         ]),
         h(

@@ -1,0 +1,61 @@
+/**
+ * Stores the sums of those pairs that hold a standing measure, which few pairs do: the measure itself, and the lowering
+ * claims, in whose place the entry of the pair holds the number of its row here. Entries may therefore move freely.
+ */
+import { rescaled } from '../evidence/decay.js';
+
+const ROWS = 4_096;
+/** Doubles of a row: the lowering claims, then the measure. */
+const DOUBLES = 2;
+
+export class Measures {
+  readonly #segments: Float64Array[] = [];
+  readonly #free: number[] = [];
+  #rows = 0;
+
+  /** Number of pairs with a measure. */
+  get size(): number {
+    return this.#rows - this.#free.length;
+  }
+
+  /** Allocates a row without a measure. */
+  add(lowering: number): number {
+    const row = this.#free.pop() ?? this.#rows++;
+    if (row === this.#segments.length * ROWS) this.#segments.push(new Float64Array(ROWS * DOUBLES));
+    this.setLowering(row, lowering);
+    return row;
+  }
+
+  /** Clears a row and releases it. */
+  remove(row: number): void {
+    this.setLowering(row, 0);
+    this.set(row, 0);
+    this.#free.push(row);
+  }
+
+  lowering(row: number): number {
+    return this.#segments[Math.trunc(row / ROWS)]![(row % ROWS) * DOUBLES]!;
+  }
+
+  setLowering(row: number, sum: number): void {
+    this.#segments[Math.trunc(row / ROWS)]![(row % ROWS) * DOUBLES] = sum;
+  }
+
+  get(row: number): number {
+    return this.#segments[Math.trunc(row / ROWS)]![(row % ROWS) * DOUBLES + 1]!;
+  }
+
+  set(row: number, sum: number): void {
+    this.#segments[Math.trunc(row / ROWS)]![(row % ROWS) * DOUBLES + 1] = sum;
+  }
+
+  /** Multiplies the lowering claims by one factor and the measures by another. */
+  scale(claims: number, measures: number): void {
+    for (const segment of this.#segments) {
+      for (let at = 0; at < segment.length; at += DOUBLES) {
+        segment[at] = rescaled(segment[at]!, claims);
+        segment[at + 1] = rescaled(segment[at + 1]!, measures);
+      }
+    }
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * Collects pairs of peers that a rule finds alike, with how close they are, and joins them to witness groups by complete
+ * linkage: the closest pair first, and only where every peer of one group is alike to every peer of the other, so that no
+ * third peer can join two that are not alike themselves.
+ */
+import type { TrustConstants } from '../evidence/trust-constants.js';
+import type { WitnessReason } from '../relations.js';
+import type { Witnesses } from './witnesses.js';
+
+const FIRST_PAIRS = 64;
+
+export class AlikePairs {
+  readonly #witnesses: Witnesses;
+  readonly #pairsMax: number;
+  #count = 0;
+  #first = new Uint16Array(FIRST_PAIRS);
+  #second = new Uint16Array(FIRST_PAIRS);
+  #closeness = new Float32Array(FIRST_PAIRS);
+
+  constructor(witnesses: Witnesses, { pairsMax }: Pick<TrustConstants, 'pairsMax'>) {
+    this.#witnesses = witnesses;
+    this.#pairsMax = pairsMax;
+  }
+
+  /** Adds a pair `j < k`. Pairs come sorted by peers. `closeness` is in [0, 1]; differences below 2^-24 are none. */
+  add(j: number, k: number, closeness: number): void {
+    if (this.#count === this.#pairsMax) throw new Error('witness groups: more alike pairs than fit in memory');
+    if (this.#count === this.#first.length) this.#grow();
+    this.#first[this.#count] = j;
+    this.#second[this.#count] = k;
+    this.#closeness[this.#count++] = closeness;
+  }
+
+  /** Joins the pairs, and returns whether any groups were joined. */
+  join(reason: WitnessReason): boolean {
+    const before = this.#witnesses.pairs.length;
+    const alike = new PeerBits(this.#witnesses.numbers.length);
+    for (let p = 0; p < this.#count; p++) alike.add(this.#unit(this.#first[p]!), this.#unit(this.#second[p]!));
+    const order = this.#closestFirst();
+    for (let n = 0; n < this.#count; n++) {
+      const p = order[2 * n]!;
+      this.#witnesses.joinIfAlike(this.#first[p]!, this.#second[p]!, reason, (j, k) =>
+        alike.has(this.#unit(j), this.#unit(k)),
+      );
+    }
+    return this.#witnesses.pairs.length > before;
+  }
+
+  /** Peers that the operator declared the same are alike to whatever any of them is alike to. */
+  #unit(peer: number): number {
+    return this.#witnesses.declared[peer]!;
+  }
+
+  /**
+   * Returns the pairs, closest first and then in their order, at every other place. Sorts whole numbers of 64 bits, whose
+   * upper half falls with the closeness: a sort with a function would take seconds for millions of pairs.
+   */
+  #closestFirst(): Uint32Array {
+    const keys = new BigUint64Array(this.#count);
+    const words = new Uint32Array(keys.buffer);
+    const bits = new Uint32Array(this.#closeness.buffer);
+    for (let p = 0; p < this.#count; p++) {
+      words[2 * p] = p;
+      words[2 * p + 1] = ~bits[p]!;
+    }
+    keys.sort();
+    return words;
+  }
+
+  #grow(): void {
+    const length = 2 * this.#first.length;
+    const { first, second, closeness } = { first: this.#first, second: this.#second, closeness: this.#closeness };
+    this.#first = new Uint16Array(length);
+    this.#second = new Uint16Array(length);
+    this.#closeness = new Float32Array(length);
+    this.#first.set(first);
+    this.#second.set(second);
+    this.#closeness.set(closeness);
+  }
+}
+
+/** A set of pairs of peers, one bit each, because thousands of peers may all be alike. */
+export class PeerBits {
+  readonly #peers: number;
+  readonly #rows: (Uint8Array | null)[];
+
+  constructor(peers: number) {
+    this.#peers = peers;
+    this.#rows = new Array(peers).fill(null);
+  }
+
+  /** Adds a pair, in both orders. */
+  add(j: number, k: number): void {
+    this.#set(j, k);
+    this.#set(k, j);
+  }
+
+  has(j: number, k: number): boolean {
+    return ((this.#rows[j]?.[k >>> 3] ?? 0) & (1 << (k & 7))) !== 0;
+  }
+
+  #set(j: number, k: number): void {
+    this.#rows[j] ??= new Uint8Array(Math.ceil(this.#peers / 8));
+    this.#rows[j]![k >>> 3]! |= 1 << (k & 7);
+  }
+}

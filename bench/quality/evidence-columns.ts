@@ -25,18 +25,22 @@ export interface EvidenceColumns {
   readonly lowering: Float64Array;
   /** Per entry: the decayed mass that raises trust, `g >= 0`. */
   readonly raising: Float64Array;
+  /** Per entry: standing measures, `a >= 0`, and the bits of `VoteSpace.follows`; absent if there are none. */
+  readonly measure?: Float64Array;
+  readonly follows?: Uint8Array;
 }
 
 /** Reads evidence in columns as votes. Throws if the entries of a player are not sorted by peer. */
 export function readVotes(evidence: EvidenceColumns, { excluded }: PeerFacts, scratch: Scratch): Votes {
-  const { players, offsets, peer, lowering, raising } = evidence;
+  const { players, offsets, peer, lowering, raising, measure, follows } = evidence;
   const votes = new VoteColumns(excluded, offsets[players]!, scratch);
   for (let i = 0; i < players; i++) {
     let end = votes.end;
     for (let e = offsets[i]!; e < offsets[i + 1]!; e++) {
       if (e > offsets[i]! && peer[e]! <= peer[e - 1]!)
         throw new Error('evidence: the entries of a player are not sorted by peer');
-      end = writeVote(votes, end, peer[e]!, lowering[e]!, raising[e]!);
+      const sums = { lowering: lowering[e]!, raising: raising[e]!, measure: measure?.[e] ?? 0 };
+      end = writeVote(votes, end, peer[e]!, sums, follows?.[e] ?? 0);
     }
     votes.close(end, 0);
   }

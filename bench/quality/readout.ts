@@ -8,7 +8,7 @@ import { logit } from '../../src/core/evidence/evidence.js';
 import { sigmoid } from '../../src/core/evidence/sigmoid.js';
 import { logOddsOf, trustOf } from '../../src/core/scoring/score.js';
 import type { EvidenceView } from '../../src/core/tables/evidence-view.js';
-import { markGroups, suspiciousDistance } from '../../src/core/tables/peer-weights.js';
+import { computedColumns } from '../../src/core/tables/peer-weights.js';
 import type { PeerTrust } from '../../src/core/trust/peer-trust.js';
 import type { PeerFacts } from '../../src/core/trust/votes/peer-facts.js';
 import type { Verdict } from '../../src/core/vocabulary.js';
@@ -86,9 +86,7 @@ export function readOut(evidence: EvidenceColumns, facts: PeerFacts, trust: Peer
 
 /** Returns the columns as a view of a state, without decay. */
 function viewOf(evidence: EvidenceColumns, facts: PeerFacts, trust: PeerTrust): EvidenceView {
-  const { players, offsets, peer, lowering, raising } = evidence;
-  const isGrouped = new Uint8Array(trust.witness.length);
-  markGroups({ witness: trust.witness, isGrouped }, isGrouped.length);
+  const { players, offsets, peer, lowering, raising, measure, follows } = evidence;
   const unused = (): never => {
     throw new Error('a read must not use this part of the view');
   };
@@ -106,6 +104,8 @@ function viewOf(evidence: EvidenceColumns, facts: PeerFacts, trust: PeerTrust): 
         peer: (entry) => peer[entry]!,
         lowering: (entry) => lowering[entry]!,
         raising: (entry) => raising[entry]!,
+        measure: (entry) => measure?.[entry] ?? 0,
+        follows: (entry) => follows?.[entry] ?? 0,
         count: () => 1,
         isVoid: () => false,
         putVotes: unused,
@@ -114,13 +114,12 @@ function viewOf(evidence: EvidenceColumns, facts: PeerFacts, trust: PeerTrust): 
       },
     },
     peerWeights: {
-      ...trust,
+      ...computedColumns(trust),
       ...facts,
-      isGrouped,
-      sender: Uint16Array.from(isGrouped.keys()),
-      distance: suspiciousDistance(trust.pi),
+      sender: Uint16Array.from(trust.witness.keys()),
     },
     epoch: 0,
     halfLifeDays: 0,
+    measureScale: { epoch: 0, halfLifeDays: 0 },
   };
 }

@@ -8,7 +8,7 @@ import { type TrustConstants, trustConstants } from '../evidence/trust-constants
 import { subjectHex } from '../hashing/pseudonym.js';
 import type { GroupState } from '../state.js';
 import type { EvidenceView, PeerColumns } from '../tables/evidence-view.js';
-import { markGroups, measureWeightOf, publishedWeight, suspiciousDistance } from '../tables/peer-weights.js';
+import { computedColumns } from '../tables/peer-weights.js';
 import { computeGroupTrust } from '../trust/peer-trust.js';
 import { Scratch } from '../trust/votes/scratch.js';
 import type { Verdict } from '../vocabulary.js';
@@ -117,15 +117,7 @@ function viewed(
   const { peers, origins, numbers } = state;
   const view = { subjects, epoch, halfLifeDays, measureScale, peerWeights, peers, origins, numbers };
   const trust = computeGroupTrust(view, at, constants, new Scratch(), state.relations);
-  const { tau, a, b, z, weight, witness, pi } = trust;
-  const { measured, ...measures } = trust.measures;
-  const isGrouped = new Uint8Array(witness.length);
-  markGroups({ witness, isGrouped }, witness.length, origins.carriers);
-  const measureWeight = tau.map((t, j) => measureWeightOf(t, measures.m[j]!));
-  const published = weight.map((w, j) => publishedWeight(w, measureWeight[j]!, measured[j] === 1));
-  const computed = { tau, a, b, z, ...measures, weight, measureWeight, published, witness, isGrouped };
-  const distance = suspiciousDistance(pi);
-  return { ...view, peerWeights: { ...peerWeights, ...computed, distance } };
+  return { ...view, peerWeights: { ...peerWeights, ...computedColumns(trust, origins.carriers) } };
 }
 
 function peersAssumed({ origins, numbers, peerWeights }: GroupState, { preTrusted, without }: Scenario): PeerColumns {

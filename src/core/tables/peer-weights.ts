@@ -61,7 +61,7 @@ export function publishedWeight(claims: number, measures: number, tookMeasures: 
 /**
  * Log-odds between an unknown player and `suspicious` if all witnesses are two-sided; `pi`: the share of bad players.
  */
-export function suspiciousDistance(pi: number): number {
+function suspiciousDistance(pi: number): number {
   return Math.max(k.suspiciousLogOdds - logit(pi), k.suspiciousDistanceMin);
 }
 
@@ -165,11 +165,31 @@ function doubled<T extends Float64Array | Uint16Array | Uint8Array>(old: T, into
   return into;
 }
 
+/** Results of a computation of weights, from which the columns of reads follow. */
+type Computed = Pick<PeerColumns, 'tau' | 'a' | 'b' | 'z' | 'weight' | 'witness'> & {
+  readonly measures: MeasureWeights;
+  readonly pi: number;
+};
+
+/** Returns the columns that reads need, without the facts about the peers; for views other than the state. */
+export function computedColumns(
+  { tau, a, b, z, weight, witness, measures, pi }: Computed,
+  carriers: Origins['carriers'] = [],
+): Omit<PeerColumns, 'sender' | 'preTrusted' | 'excluded'> {
+  const { m, finds, findsClaim, measured } = measures;
+  const isGrouped = new Uint8Array(witness.length);
+  markGroups({ witness, isGrouped }, witness.length, carriers);
+  const measureWeight = tau.map((t, j) => measureWeightOf(t, m[j]!));
+  const published = weight.map((w, j) => publishedWeight(w, measureWeight[j]!, measured[j] === 1));
+  const distance = suspiciousDistance(pi);
+  return { tau, a, b, z, m, finds, findsClaim, weight, measureWeight, published, witness, isGrouped, distance };
+}
+
 /** Value of `isGrouped` for a carrier, which is one witness with all other carriers of its origin. */
 export const CARRIES = 2;
 
 /** Marks those of the first `count` peers that share their witness group with another, and all carriers. */
-export function markGroups(
+function markGroups(
   { witness, isGrouped }: Pick<PeerColumns, 'witness' | 'isGrouped'>,
   count: number,
   carriers: Origins['carriers'] = [],

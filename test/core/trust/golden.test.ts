@@ -1,29 +1,70 @@
 /**
- * The computation and the read against an independent implementation in numpy, set by set. Needs the data folder in
- * PTF_SHARED_DATA (with `reference/v2/golden.json` two levels above, and a second folder of sets beside it); without it
- * this file says so and leaves the comparison out.
+ * The computation and the read against an independent implementation in numpy, group by group. Needs the data folder in
+ * PTF_SHARED_DATA (with `reference/v3/golden.json.gz` two levels above); without it this file says so and leaves the
+ * comparison out.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { loadTrustSet } from '../../../bench/data/trust-set.js';
-import { peerTrustOf } from '../../../bench/quality/evidence-columns.js';
-import { evidenceColumns, peerFacts, readOut } from '../../../bench/quality/readout.js';
+import { type EvidenceColumns, peerTrustOf } from '../../../bench/quality/evidence-columns.js';
+import { evidenceColumns, readOut } from '../../../bench/quality/readout.js';
+import { FOLLOWS, FOLLOWS_CLAIM } from '../../../src/core/evidence/evidence.js';
 
+/** A small group with every figure of weights and reads; entries are in no order. */
 interface Golden {
-  readonly pretrusted: readonly string[];
-  readonly pi: number;
-  readonly peers: Record<string, { witness: string; tau: number; A: number; B: number; z: number; weight: number }>;
-  readonly players: Record<string, { score: number; confidence: number; verdict: string }>;
+  readonly name: string;
+  readonly pretrusted: readonly number[];
+  readonly players: number;
+  readonly peers: number;
+  readonly I: readonly number[];
+  readonly J: readonly number[];
+  readonly lowers: readonly number[];
+  readonly raises: readonly number[];
+  readonly measures: readonly number[];
+  readonly follows: readonly number[];
+  readonly follows_claim: readonly number[];
+  readonly witness: readonly number[];
+  readonly tau: readonly number[];
+  readonly A: readonly number[];
+  readonly B: readonly number[];
+  readonly M: readonly number[];
+  readonly z: readonly number[];
+  readonly finds: readonly number[];
+  readonly finds_claim: readonly number[];
+  readonly prevalence: number;
+  readonly score: readonly number[];
+  readonly confidence: readonly number[];
+  readonly verdict: readonly string[];
 }
 
 const tolerance = 1e-9;
 const dir = process.env.PTF_SHARED_DATA;
-const goldenFile = dir === undefined ? undefined : join(dir, '..', '..', 'reference', 'v2', 'golden.json');
+const goldenFile = dir === undefined ? undefined : join(dir, '..', '..', 'reference', 'v3', 'golden.json.gz');
 
 function near(actual: number, expected: number, what: string): void {
   assert.ok(Math.abs(actual - expected) <= tolerance, `${what}: ${actual}, expected ${expected}`);
+}
+
+/** Returns the entries of a group, sorted by player and peer. */
+function columnsOf(group: Golden): EvidenceColumns {
+  const order = group.I.map((_, e) => e).sort((e, f) => group.I[e]! - group.I[f]! || group.J[e]! - group.J[f]!);
+  const column = (values: readonly number[]) => Float64Array.from(order, (e) => values[e]!);
+  const offsets = new Uint32Array(group.players + 1);
+  for (const i of group.I) offsets[i + 1]!++;
+  for (let i = 0; i < group.players; i++) offsets[i + 1]! += offsets[i]!;
+  const bits = (e: number) => (group.follows[e] ? FOLLOWS : 0) | (group.follows_claim[e] ? FOLLOWS_CLAIM : 0);
+  return {
+    peers: group.peers,
+    players: group.players,
+    offsets,
+    peer: Uint32Array.from(order, (e) => group.J[e]!),
+    lowering: column(group.lowers),
+    raising: column(group.raises),
+    measure: column(group.measures),
+    follows: Uint8Array.from(order, bits),
+  };
 }
 
 test('a set becomes one entry per player and peer, with its severities summed by polarity', () => {
@@ -46,47 +87,33 @@ test('a set becomes one entry per player and peer, with its severities summed by
   assert.equal([...evidence.raising], [1, 0, 0]);
 });
 
-if (dir === undefined || goldenFile === undefined || !existsSync(goldenFile)) {
+if (goldenFile === undefined || !existsSync(goldenFile)) {
   process.stdout.write(
-    'SKIPPED: PTF_SHARED_DATA names no data folder with a reference/v2/golden.json two levels above\n',
+    'SKIPPED: PTF_SHARED_DATA names no data folder with a reference/v3/golden.json.gz two levels above\n',
   );
 } else {
-  const golden = JSON.parse(readFileSync(goldenFile, 'utf8')) as Record<string, Golden>;
-  const dirs = [dir, join(dir, '..', 'trust-quality-2')];
-  for (const [name, expected] of Object.entries(golden)) {
-    const holding = dirs.find((one) => existsSync(join(one, `${name}.obs.csv.gz`)));
-    if (holding === undefined) {
-      process.stdout.write(`SKIPPED: ${name} has no data file\n`);
-      continue;
-    }
+  const golden = JSON.parse(gunzipSync(readFileSync(goldenFile)).toString()) as readonly Golden[];
+  for (const group of golden) {
+    const name = `${group.name}${group.pretrusted.length > 0 ? ' with a pre-trusted peer' : ''}`;
     test(`${name}: every peer and player as in the reference to 1e-9`, () => {
-      const set = loadTrustSet(holding, name);
-      const evidence = evidenceColumns(set);
-      const facts = peerFacts(set);
-      assert.equal(
-        [...set.preTrusted].map((j) => set.peers[j]),
-        expected.pretrusted,
-      );
-
+      const evidence = columnsOf(group);
+      const preTrusted = Uint8Array.from({ length: group.peers }, (_, j) => (group.pretrusted.includes(j) ? 1 : 0));
+      const facts = { preTrusted, excluded: new Uint8Array(group.peers) };
       const trust = peerTrustOf(evidence, facts);
-      near(trust.pi, expected.pi, 'pi');
-      assert.is(Object.keys(expected.peers).length, set.peers.length);
-      set.peers.forEach((peer, j) => {
-        const { witness, tau, A, B, z, weight } = expected.peers[peer]!;
-        assert.is(set.peers[trust.witness[j]!], witness, `${peer} witness`);
-        near(trust.tau[j]!, tau, `${peer} tau`);
-        near(trust.a[j]!, A, `${peer} A`);
-        near(trust.b[j]!, B, `${peer} B`);
-        near(trust.z[j]!, z, `${peer} z`);
-        near(trust.weight[j]!, weight, `${peer} weight`);
-      });
-
+      assert.equal([...trust.witness], group.witness, 'witness groups');
+      near(trust.pi, group.prevalence, 'prevalence');
+      const columns = { tau: trust.tau, A: trust.a, B: trust.b, M: trust.measures.m, z: trust.z } as const;
+      for (let j = 0; j < group.peers; j++) {
+        for (const column of ['tau', 'A', 'B', 'M', 'z'] as const)
+          near(columns[column][j]!, group[column][j]!, `peer ${j} ${column}`);
+        near(trust.measures.finds[j]!, group.finds[j]!, `peer ${j} finds`);
+        near(trust.measures.findsClaim[j]!, group.finds_claim[j]!, `peer ${j} finds_claim`);
+      }
       const readings = readOut(evidence, facts, trust);
-      for (const [player, { score, confidence, verdict }] of Object.entries(expected.players)) {
-        const i = set.players.indexOf(player);
-        near(readings.score[i]!, score, `${player} score`);
-        near(readings.confidence[i]!, confidence, `${player} confidence`);
-        assert.is(readings.verdict[i], verdict, `${player} verdict`);
+      for (let i = 0; i < group.players; i++) {
+        near(readings.score[i]!, group.score[i]!, `player ${i} score`);
+        near(readings.confidence[i]!, group.confidence[i]!, `player ${i} confidence`);
+        assert.is(readings.verdict[i], group.verdict[i], `player ${i} verdict`);
       }
     });
   }

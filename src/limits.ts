@@ -406,6 +406,12 @@ export const limits = {
   weightsIntervalMsMax: HOUR_MS,
   /** Weights that have been in force this long are published again if newer records exist. */
   weightsRepublishMs: HOUR_MS,
+  /**
+   * Least time from the start of a computation to that of the next one if a peer without weights sent evidence, and that
+   * time as a multiple of the duration.
+   */
+  weightsQuickMs: 100,
+  weightsQuickFactor: 10,
   /** Pause before the next computation, as a multiple of the duration of the last one. */
   weightsRestFactor: 4,
   /** Weights of peers on one page of the weights' history; a page may exceed the bound by one computation. */

@@ -110,6 +110,8 @@ export class GroupState {
   lastSeq = 0;
   /** The newest record on which peer weights depend. */
   evidenceSeq = 0;
+  /** The newest event of a peer whose evidence no published computation included; since the start of this process. */
+  newVoiceSeq = 0;
   /** Time of the newest record, in ms since 1970. */
   lastAt = 0;
   halfLifeDays: number;
@@ -354,6 +356,7 @@ export class GroupState {
       mass: events.masses[i]!,
       follows: events.follows[i] === 1,
     };
+    if (event.mass !== 0 && this.weights.measures?.judged[event.peer] !== 1) this.newVoiceSeq = seq;
     const decaysFrom = evidenceAt(events.timestamps[i]!, at);
     this.#addEvidence(entry, event, seq, decaysFrom, events.keys, i * KEY_WORDS);
     // If a peer's events about the player are void, those that it sends under an origin are void, too.

@@ -210,7 +210,7 @@ export function encodeWeights(weights: WeightsPublished): Uint8Array {
     out.writeDoubleLE(measures.m[i]!, last);
     out.writeDoubleLE(measures.finds[i]!, last + 8);
     out.writeDoubleLE(measures.findsClaim[i]!, last + 16);
-    out[last + 24] = measures.measured[i]!;
+    out[last + 24] = measures.measured[i]! | (measures.judged[i]! << 1);
   }
   return out;
 }
@@ -238,7 +238,8 @@ export function decodeWeights(bytes: Buffer, hasWitnesses: boolean, withMeasures
           m: column(last, MEASURE_BYTES),
           finds: column(last + 8, MEASURE_BYTES),
           findsClaim: column(last + 16, MEASURE_BYTES),
-          measured: Uint8Array.from({ length: count }, (_, i) => bytes[last + 24 + i * MEASURE_BYTES]!),
+          measured: Uint8Array.from({ length: count }, (_, i) => bytes[last + 24 + i * MEASURE_BYTES]! & 1),
+          judged: Uint8Array.from({ length: count }, (_, i) => bytes[last + 24 + i * MEASURE_BYTES]! >>> 1),
         }
       : null,
   };

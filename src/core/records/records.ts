@@ -341,8 +341,9 @@ export interface MeasureWeights {
   /** Share, in [0, 1], of the peer's measures and of its lowering claims that it did not repeat from others. */
   readonly finds: Float64Array;
   readonly findsClaim: Float64Array;
-  /** 1 for a peer that took measures. */
+  /** 1 for a peer that took measures, and 1 for a peer whose evidence the computation included. */
   readonly measured: Uint8Array;
+  readonly judged: Uint8Array;
 }
 
 /** The operator's declaration that two peers, `first < second`, are or are not one witness. */

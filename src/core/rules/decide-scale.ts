@@ -77,6 +77,7 @@ export function decideScoring(state: GroupState, now: number): Decision<null> {
 }
 
 const movedColumns = ['tau', 'a', 'b', 'z', 'm', 'finds', 'findsClaim'] as const;
+const flags = ['measured', 'judged'] as const;
 
 /** Weights as the worker pool computed them. */
 export interface ComputedWeights extends Omit<WeightsPublished, 'type'> {
@@ -104,7 +105,7 @@ function hasMoved({ weights, peerWeights }: GroupState, computed: ComputedWeight
     const hasNewWitness = computed.witness[peer] !== peerWeights.witness[peer];
     return (
       hasNewWitness ||
-      computed.measures.measured[peer] !== (weights.measures?.measured[peer] ?? 0) ||
+      flags.some((name) => computed.measures[name][peer] !== (weights.measures?.[name][peer] ?? 0)) ||
       movedColumns.some((name) => Math.abs(columns[name][peer]! - peerWeights[name][peer]!) > k.publishStep)
     );
   });

@@ -124,8 +124,9 @@ function weightsOf(weights: Weights): SnapshotMeta['weights'] {
   const columns = { tau: [...tau], a: [...a], b: [...b] };
   const witnesses = z === null || witness === null ? {} : { z: [...z], witness: [...witness] };
   if (measures === null) return { basedOnSeq, computedAt, pi, ...columns, ...witnesses };
-  const { m, finds, findsClaim, measured } = measures;
-  const ofMeasures = { m: [...m], finds: [...finds], findsClaim: [...findsClaim], measured: [...measured] };
+  const { m, finds, findsClaim, measured, judged } = measures;
+  const flags = { measured: [...measured], judged: [...judged] };
+  const ofMeasures = { m: [...m], finds: [...finds], findsClaim: [...findsClaim], ...flags };
   return { basedOnSeq, computedAt, pi, ...columns, ...witnesses, measures: ofMeasures };
 }
 
@@ -163,6 +164,7 @@ export function stateFrom(meta: SnapshotMeta, salt: Uint8Array): GroupState {
             finds: Float64Array.from(measures.finds),
             findsClaim: Float64Array.from(measures.findsClaim),
             measured: Uint8Array.from(measures.measured),
+            judged: Uint8Array.from(measures.judged),
           },
   };
   state.relations = meta.relations ?? [];

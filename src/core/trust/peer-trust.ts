@@ -171,6 +171,9 @@ export function computePeerTrust(
     finds: counted(heard.finds),
     findsClaim: counted(heard.findsClaim),
     measured: odds.measured,
+    judged: Uint8Array.from(tau, (_, j) =>
+      facts.excluded[j] === 0 && (sums.volume[j]! > 0 || facts.origins?.carries[j] === 1) ? 1 : 0,
+    ),
   };
   const witness = witnesses.numbers;
   if (facts.origins !== undefined) {

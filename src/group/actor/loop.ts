@@ -148,6 +148,7 @@ export class GroupLoop {
       published: this.state.weights,
       durableSeq: () => this.actor.durableSeq,
       evidenceSeq: () => Math.min(this.state.evidenceSeq, this.actor.durableSeq),
+      newVoiceSeq: () => Math.min(this.state.newVoiceSeq, this.actor.durableSeq),
       ending: () => this.#draining || this.#failed,
       readOnly: () => !this.#leading || !this.#hasRoom || this.clockGuard.clockAhead,
       publish: (command, bytes) => this.#publishWeights(command, bytes),

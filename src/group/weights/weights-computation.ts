@@ -24,6 +24,8 @@ export interface WeightsSite {
   /** The newest durable record, and the newest durable one that affects weights. */
   readonly durableSeq: () => number;
   readonly evidenceSeq: () => number;
+  /** The newest durable event of a peer that has no weights yet. */
+  readonly newVoiceSeq: () => number;
   /** True if nothing may begin or be published any more. */
   readonly ending: () => boolean;
   /** True if nothing may begin now, since it could not be published. */
@@ -51,7 +53,7 @@ export class WeightsWork {
     const { clock, timers } = this.#deps;
     if (this.#site.ending() || this.#site.readOnly()) return;
     const now = clock.now();
-    const at = this.schedule.startsAt(this.#site.evidenceSeq(), now);
+    const at = this.schedule.startsAt(this.#site.evidenceSeq(), now, this.#site.newVoiceSeq());
     this.#cancel();
     if (at === null) return;
     if (at <= now) void this.#compute(now);
@@ -70,7 +72,9 @@ export class WeightsWork {
     try {
       // Loading has no time limit; the computation has one.
       await pool.follow(this.#site.durableSeq());
+      const following = timers.elapsed() - started;
       const computed = await pool.weights(this.#site.durableSeq(), now);
+      const computeMs = timers.elapsed() - started - following;
       if (this.#site.ending()) return;
       if (this.#site.readOnly()) {
         this.schedule.ended(timers.elapsed() - started);
@@ -83,7 +87,7 @@ export class WeightsWork {
       const answer = await published;
       if (!answer.ok) throw new Error(answer.text ?? answer.code);
       observer.workDone('weights', true, durationMs);
-      this.schedule.computed(computed, durationMs);
+      this.schedule.computed(computed, durationMs, computeMs);
     } catch (error) {
       this.schedule.ended(timers.elapsed() - started);
       if (this.#site.ending()) return;

@@ -9,8 +9,9 @@ import type { WeightsComputed, WeightsSignals } from '../ports/pool.js';
 export class WeightsSchedule {
   readonly #intervalMs: number;
   #startedAt = Number.NEGATIVE_INFINITY;
-  /** Duration of the last computation, in ms. */
+  /** Duration of the last computation, in ms: as a whole, and without the time in which the pool caught up. */
   #durationMs = 0;
+  #computeMs = 0;
   /** Start of the hour after which weights are computed again. */
   #hourFrom: number;
   #running = false;
@@ -29,14 +30,17 @@ export class WeightsSchedule {
   /**
    * Returns the time at which the next computation may start; null if none is needed. `evidenceSeq` is the newest
    * record that affects weights. Without a new one, weights are computed again hourly, since decay changes them, and
-   * once after a start, since no record holds the signals.
+   * once after a start, since no record holds the signals. Evidence of a peer without weights, whose newest record is
+   * `newVoiceSeq`, does not wait for the interval, because it counts for nothing until then.
    */
-  startsAt(evidenceSeq: number, now: number): number | null {
+  startsAt(evidenceSeq: number, now: number, newVoiceSeq = 0): number | null {
     if (this.#running || evidenceSeq === 0) return null;
     // A clock that was set back must not delay the next computation.
     if (now < this.#startedAt) this.#startedAt = Number.NEGATIVE_INFINITY;
     const pauseMs = Math.min((1 + limits.weightsRestFactor) * this.#durationMs, limits.weightsRepublishMs);
-    const allowed = this.#startedAt + Math.max(this.#intervalMs, pauseMs);
+    const normalMs = Math.max(this.#intervalMs, pauseMs);
+    const quickMs = Math.max(limits.weightsQuickMs, limits.weightsQuickFactor * this.#computeMs);
+    const allowed = this.#startedAt + (newVoiceSeq > this.basedOnSeq ? Math.min(normalMs, quickMs) : normalMs);
     if (evidenceSeq > this.basedOnSeq || this.signals === null) return allowed;
     if (this.#hourFrom > now) this.#hourFrom = now;
     return Math.max(allowed, this.#hourFrom + limits.weightsRepublishMs);
@@ -47,7 +51,8 @@ export class WeightsSchedule {
     this.#startedAt = now;
   }
 
-  computed({ basedOnSeq, computedAt, signals }: WeightsComputed, durationMs: number): void {
+  computed({ basedOnSeq, computedAt, signals }: WeightsComputed, durationMs: number, computeMs = durationMs): void {
+    this.#computeMs = computeMs;
     this.basedOnSeq = Math.max(this.basedOnSeq, basedOnSeq);
     this.computedAt = computedAt;
     this.#hourFrom = computedAt;

@@ -6,7 +6,7 @@ import { bounds } from '../../client/bounds.js';
 import { isTimeZone } from '../formats/reading/times.js';
 import { type DecodedList, formatNames, listOf } from '../import/list-format.js';
 import { type ImportPlan, type PlanOptions, planOf } from '../import/plan.js';
-import { HALF_LIFE_DAYS } from '../import/plan-constants.js';
+import { BAN_HALF_LIFE_DAYS, HALF_LIFE_DAYS } from '../import/plan-constants.js';
 import { countsOf, planLines, planText } from '../import/plan-document.js';
 import { sendEntries } from '../import/send.js';
 import { groupKinds } from '../node/group-kinds.js';
@@ -25,6 +25,7 @@ interface ImportOptions {
   readonly offlineServer?: string;
   readonly severity?: number;
   readonly halfLife: number;
+  readonly banHalfLife: number;
   readonly sendFaded?: true;
   readonly restate?: true;
 }
@@ -37,8 +38,12 @@ With --json it prints one document:
   {"format", "events": [{"player_id", "kind", "line", "banned_at", "expires_at", "state", "note"?}],
    "refused": [{"line", "reason"}]}     state: send, expired, lifted or faded
 
-Old bans count little, since evidence loses half of its weight in each half-life of the group (30 days as a rule).
-What has less than 1 % left is not sent, unless --send-faded asks for it. --restate dates bans that are permanent or
+A ban has severity 1 if it is permanent or lasts 30 days or longer, else its days / 30, at least 0.2. A ban without a
+known end is permanent; one without a known begin begins now. Marks of a list without an admin have 0.8 (cheating) and
+0.5 (toxicity).
+
+Old bans count little, since a ban loses half of its weight in each half-life of the group (180 days as a rule; marks in
+30). What has less than 1 % left is not sent, unless --send-faded asks for it. --restate dates bans that are permanent or
 still run as of today instead of when they began: give it only where your server stands by all of them today, since
 they then count like new evidence. Repeated on another day it re-states them again.
 
@@ -56,12 +61,9 @@ export function addImport(program: Command, session: Session): void {
     .option('--game <id>', 'the game to report for (default: the first of the configuration)')
     .option('--kinds <list>', "kinds of ids to report, the preferred first (default: the group's)", kindList)
     .option('--offline-server <name>', 'the server in offline mode that created Minecraft UUIDs of version 3')
-    .option(
-      '--severity <number>',
-      'severity of every event, 0 to 1 (default: 1 permanent, 0.7 timed; 0.8 and 0.5 for marks)',
-      share,
-    )
-    .option('--half-life <days>', "the group's half-life, for a dry run", wholeNumber(0, 3_650), HALF_LIFE_DAYS)
+    .option('--severity <number>', 'severity of every event (default: by the length of the ban; see below)', share)
+    .option('--half-life <days>', "the group's half-life of reports, for marks", wholeNumber(0, 3_650), HALF_LIFE_DAYS)
+    .option('--ban-half-life <days>', "the group's half-life of bans", wholeNumber(0, 3_650), BAN_HALF_LIFE_DAYS)
     .option('--send-faded', 'also send bans of which decay has left less than 1 %')
     .option('--restate', 'date permanent and still active bans as of today; see below')
     .addHelpText('after', help)
@@ -98,7 +100,9 @@ async function planned(
     timeZone: options.timeZone,
     kinds,
     offlineServer: options.offlineServer,
+    severity: options.severity ?? null,
     halfLifeDays: options.halfLife,
+    banHalfLifeDays: options.banHalfLife,
     sendFaded: options.sendFaded === true,
     restate: options.restate === true,
   });
@@ -162,7 +166,6 @@ async function send(file: string, options: ImportOptions, session: Session): Pro
         groupSalt,
         list: plan.list,
         gameId,
-        severity: options.severity ?? null,
         origin: options.origin,
       },
       folder: join(stateDir, 'imports'),

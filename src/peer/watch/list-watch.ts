@@ -13,7 +13,7 @@ import type { PeerConfig } from '../config/peer-config.js';
 import { type EventOptions, eventOf } from '../import/event-of.js';
 import { type DecodedList, listOf } from '../import/list-format.js';
 import { type ImportPlan, planOf } from '../import/plan.js';
-import { HALF_LIFE_DAYS } from '../import/plan-constants.js';
+import { BAN_HALF_LIFE_DAYS, HALF_LIFE_DAYS } from '../import/plan-constants.js';
 import { KnownKinds } from '../node/known-kinds.js';
 import { NodeReader } from '../node/node-reader.js';
 import { peerClient } from '../node/peer-client.js';
@@ -214,15 +214,17 @@ class ListWatch {
       timeZone: options.timeZone,
       kinds: known === null || known.length === 0 ? null : known,
       offlineServer: options.offlineServer,
+      severity: options.severity,
       halfLifeDays: HALF_LIFE_DAYS,
+      banHalfLifeDays: BAN_HALF_LIFE_DAYS,
       sendFaded: false,
       restate: false,
     });
   }
 
   #eventOptions({ list }: ImportPlan): EventOptions {
-    const { config, gameId, severity, origin } = this.#parts.options;
-    return { peerId: config.peerId, groupSalt: config.groupSalt, list, gameId, severity, origin };
+    const { config, gameId, origin } = this.#parts.options;
+    return { peerId: config.peerId, groupSalt: config.groupSalt, list, gameId, origin };
   }
 
   /** Reports new bans. Each report is in the spool on disk before the stored state contains it. */

@@ -11,6 +11,7 @@ import { countsOf, planLines, planText } from '../import/plan-document.js';
 import { sendEntries } from '../import/send.js';
 import { groupKinds } from '../node/group-kinds.js';
 import { peerClient } from '../node/peer-client.js';
+import { uncountedText } from '../node/plain-words.js';
 import { PeerError, wrongUsage } from '../peer-error.js';
 import { kindList, share, wholeNumber } from './options.js';
 import { examples, type Session } from './session.js';
@@ -175,15 +176,16 @@ async function send(file: string, options: ImportOptions, session: Session): Pro
     progress.end();
     const refused = [...plan.refused, ...sent.refused];
     const { expired, lifted, faded } = countsOf(plan);
-    const { delivered, duplicates, waiting, obstacle } = sent;
+    const { delivered, duplicates, uncounted, waiting, obstacle } = sent;
     if (json()) {
-      const document = { format: plan.format, delivered, duplicates, waiting, expired, lifted, faded, refused };
-      terminal.out(`${JSON.stringify(document)}\n`);
+      const counts = { delivered, duplicates, uncounted, waiting, expired, lifted, faded };
+      terminal.out(`${JSON.stringify({ format: plan.format, ...counts, refused })}\n`);
     } else {
       for (const { line, reason } of refused) terminal.err(`${file}:${line}: refused: ${reason}\n`);
       terminal.out(
         `${delivered} sent, of which the node knew ${duplicates}; ${expired} expired, ${lifted} lifted, ${faded} faded, ${refused.length} lines refused\n`,
       );
+      if (uncounted > 0) terminal.out(`${uncountedText(uncounted)}\n`);
     }
     if (obstacle !== null) {
       const next = `${waiting} events are waiting on disk, and the rest in the list; run the same command again to continue`;

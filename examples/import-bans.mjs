@@ -4,9 +4,11 @@
  *
  *     TRUST_URL=… TRUST_PEER_ID=… TRUST_API_KEY=… TRUST_GROUP_SALT=… node import-bans.mjs bans.csv --game arena
  *
- * The file is CSV whose first row names the columns (`player_id`, and if you have them `banned_at` and `severity`, in
- * any order), or NDJSON with the same members where its name ends in `.ndjson`. Give a CSV file without such a row its
- * columns: `--columns player_id,banned_at`.
+ * The file is CSV whose first row names the columns (`player_id`, and if you have them `banned_at`, `expires_at` and
+ * `severity`, in any order), or NDJSON with the same members where its name ends in `.ndjson`. Give a CSV file without
+ * such a row its columns: `--columns player_id,banned_at`.
+ *
+ * A ban without a severity has 1 if it is permanent or lasts 30 days or longer, otherwise days / 30, at least 0.2.
  *
  * Exit codes: 0 all rows are in, 1 some rows were refused, 2 wrong usage or a file that cannot be read, 3 the node took
  * nothing more.
@@ -59,7 +61,7 @@ async function main() {
     // A bulk import may wait for a node that is restarted.
     deadlineMs: 120_000,
   });
-  const total = { accepted: 0, duplicates: 0, rejected: 0, unreadable: 0 };
+  const total = { accepted: 0, duplicates: 0, rejected: 0, unreadable: 0, uncounted: 0 };
   const { size } = await stat(file);
   const format =
     '{bar} {percentage}% | {accepted} imported, {duplicates} known, {rejected} rejected | {eta_formatted} left';
@@ -76,6 +78,7 @@ async function main() {
     total.accepted += accepted;
     total.duplicates += duplicates;
     total.rejected += rejected;
+    total.uncounted += results.filter(({ counts }) => counts === false).length;
     for (const [at, { code, reason }] of results.entries()) {
       if (code !== null) refuse(batch[at]?.line ?? 0, `${code}: ${reason}`);
     }
@@ -104,6 +107,9 @@ async function main() {
   console.log(
     `${total.accepted} imported, ${total.duplicates} known already, ${total.rejected} rejected, ${total.unreadable} unreadable`,
   );
+  if (total.uncounted > 0) {
+    console.log(`${total.uncounted} of them are older than 20 half-lives or of severity 0: stored, but no evidence`);
+  }
   return total.rejected + total.unreadable > 0 ? 1 : 0;
 }
 
@@ -173,6 +179,8 @@ async function* jsonRows(path) {
 function faultOf(cells) {
   if (typeof cells?.player_id !== 'string' || cells.player_id.trim() === '') return 'player_id is missing';
   if (cells.banned_at && Number.isNaN(Date.parse(cells.banned_at))) return 'banned_at is not a date';
+  if (cells.expires_at && Number.isNaN(Date.parse(cells.expires_at))) return 'expires_at is not a date';
+  if (cells.expires_at && Date.parse(cells.expires_at) <= Date.now()) return 'the ban has ended';
   const severity = severityOf(cells);
   if (!(severity >= 0 && severity <= 1)) return 'severity must be a number from 0 to 1';
   return undefined;
@@ -193,9 +201,12 @@ function refusalOf(client, event) {
   }
 }
 
-/** @param {any} cells */
-function severityOf({ severity }) {
-  return severity === undefined || severity === null || severity === '' ? 1 : Number(severity);
+/** Returns the stated severity, else that of the ban's length. @param {any} cells */
+function severityOf({ severity, banned_at, expires_at }) {
+  if (severity !== undefined && severity !== null && severity !== '') return Number(severity);
+  if (!expires_at) return 1;
+  const lengthMs = Date.parse(expires_at) - (banned_at ? Date.parse(banned_at) : Date.now());
+  return Math.min(1, Math.max(0.2, lengthMs / (30 * 86_400_000)));
 }
 
 /**
@@ -207,7 +218,9 @@ function eventOf(cells, { game, peerId, salt }) {
   const playerId = cells.player_id.trim();
   const severity = severityOf(cells);
   const at = cells.banned_at ? Date.parse(cells.banned_at) : Date.now();
-  const row = createHash('sha256').update(JSON.stringify([peerId, playerId, cells.banned_at ?? '', severity, salt]));
+  // The id must not depend on the time of the import, so the severity of a ban's length is no part of it.
+  const stated = severityOf({ severity: cells.severity });
+  const row = createHash('sha256').update(JSON.stringify([peerId, playerId, cells.banned_at ?? '', stated, salt]));
   const eventId = `ban-import:${row.digest('hex').slice(0, 40)}`;
   return { eventType: 'ban_applied', playerId, gameId: game, severity, at, eventId };
 }

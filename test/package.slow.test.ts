@@ -57,6 +57,14 @@ function asPeer(): Record<string, string> {
   return { TRUST_URL: node.url, TRUST_PEER_ID: peerId, TRUST_API_KEY: apiKey, TRUST_GROUP_SALT: node.groupSalt };
 }
 
+/** The severities of the peer's events about a player. */
+async function severitiesOf(playerId: string): Promise<number[]> {
+  const headers = { 'X-Peer-API-Key': peer.apiKey };
+  const answer = await fetch(`${node.url}/api/v1/players/${playerId}/events`, { headers });
+  const { data } = (await answer.json()) as { data: { severity: number }[] };
+  return data.map(({ severity }) => severity);
+}
+
 let manifest: { readonly version: string; readonly dependencies: Readonly<Record<string, string>> };
 let packed = '';
 
@@ -268,6 +276,30 @@ test('a severity without a value in an import is 1', async () => {
   assert.is(output, '1 imported, 0 known already, 0 rejected, 0 unreadable\n', errors);
   // Once weights are computed that count the peer.
   await until(async () => (await node.client(peer).score('whole-1')).score < 50);
+});
+
+test('an import gives a ban the severity of its length, under an id that does not depend on the time left', async () => {
+  const now = Date.now();
+  const at = (days: number) => new Date(now + days * 86_400_000).toISOString();
+  const rows = [
+    `timed-1,${at(-1)},${at(14)}`,
+    `timed-2,,${at(60)}`,
+    `timed-3,${at(-1)},${at(0.5)}`,
+    `over-1,,${at(-1)}`,
+  ];
+  writeFileSync(join(project, 'timed.csv'), `player_id,banned_at,expires_at\n${rows.join('\n')}\n`);
+  const importing = () => run(process.execPath, ['examples/import-bans.mjs', 'timed.csv'], project, asPeer());
+  const first = await importing();
+  assert.is(first.output, '3 imported, 0 known already, 0 rejected, 1 unreadable\n', first.errors);
+  assert.match(first.errors, /^timed\.csv:5: the ban has ended$/m);
+  for (const [player, severity] of [
+    ['timed-1', 0.5],
+    ['timed-2', 1],
+    ['timed-3', 0.2],
+  ] as const) {
+    assert.equal(await severitiesOf(player), [severity], player);
+  }
+  assert.is((await importing()).output, '0 imported, 3 known already, 0 rejected, 1 unreadable\n');
 });
 
 test('an import of thousands of rows brings each of them', async () => {

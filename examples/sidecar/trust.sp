@@ -57,13 +57,20 @@ void OnTrust(HTTPResponse response, any userId)
     if (StrEqual(action, "restrict")) KickClient(client, "This server asks you to contact its team");
 }
 
-/** Call this where a ban is made, with a name that is the same for the same ban. */
-void ReportBan(const char[] steamId64, const char[] name)
+/**
+ * Call this where a ban is made, with its minutes (0: permanent) and a name that is the same for the same ban. Never
+ * call it for a ban that was made because of a verdict.
+ */
+void ReportBan(const char[] steamId64, int minutes, const char[] name)
 {
+    // 1 if permanent or 30 days and more, otherwise days / 30, at least 0.2.
+    float severity = minutes / 43200.0;
+    if (minutes == 0 || severity > 1.0) severity = 1.0;
+    else if (severity < 0.2) severity = 0.2;
     JSONObject report = new JSONObject();
     report.SetString("player_id", steamId64);
     report.SetString("event_type", "ban_applied");
-    report.SetFloat("severity", 1.0);
+    report.SetFloat("severity", severity);
     report.SetString("event_id", name);
     Request("/v1/reports").Post(report, OnReported);
     delete report;

@@ -31,6 +31,7 @@ import { AgeClock, pause } from './transport/time.js';
 import { namingEach, TrustError, type TrustErrorFacts } from './trust-error.js';
 import { deliverAll } from './write/deliver-all.js';
 import {
+  acceptedOutcome,
   batchesOf,
   checkEventId,
   countedOutcome,
@@ -175,8 +176,9 @@ export class TrustClient {
     const body = this.prepare(event);
     try {
       const ask = { method: 'POST', path: '/events', json: body, key: this.#settings.apiKey } as const;
-      expectEvent(await this.#call(ask, 'always', options, { hashes: true, deadlineMs }), body.event_id);
-      return { eventId: body.event_id, status: 'accepted', code: null, reason: null };
+      const answer = await this.#call(ask, 'always', options, { hashes: true, deadlineMs });
+      expectEvent(answer, body.event_id);
+      return acceptedOutcome(body.event_id, answer.body);
     } catch (error) {
       const isStored =
         error instanceof TrustError && error.code === 'duplicate_event' && !isAlreadyStored(error.details);

@@ -15,7 +15,7 @@ const still: Look = { now, stillMs: 60_000, isWhole: true, isRotated: false, all
 
 function listed(bans: Readonly<Record<string, EntryState>>): ListedBan[] {
   const entry = { playerId: 'p', kind: 'steam', says: 'ban', line: 1, bannedAt: null, expiresAt: null } as const;
-  const more = { at: null, weight: 1, note: undefined, said: undefined, repeats: [] };
+  const more = { at: null, severity: 1, weight: 1, note: undefined, said: undefined, repeats: [] };
   return Object.entries(bans).map(([ban, state]) => ({ ban, entry: { ...entry, ...more, state } }));
 }
 

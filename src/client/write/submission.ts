@@ -70,6 +70,11 @@ export interface EventOutcome {
   readonly reason: string | null;
   /** Present on a `duplicate` whose event was removed by an erasure of its player: the event is no longer stored. */
   readonly subjectErased?: true;
+  /**
+   * Present on an `accepted` event that is stored but is no evidence: it has severity 0, or its time is more than 20
+   * half-lives ago, most often because `at` was given in seconds instead of ms.
+   */
+  readonly counts?: false;
 }
 
 /**
@@ -190,6 +195,12 @@ export function isAlreadyStored(details: unknown): boolean {
   return isRecord(details) && details.owner === 'other';
 }
 
+/** Returns the outcome of an event that is stored now, from the answer to it. */
+export function acceptedOutcome(eventId: string, answer: unknown): EventOutcome {
+  const isNoEvidence = isRecord(answer) && answer.counts === false;
+  return { eventId, status: 'accepted', code: null, reason: null, ...(isNoEvidence ? { counts: false } : {}) };
+}
+
 /** Returns the outcome of an event that was stored before, from the details of its 409. */
 export function duplicateOutcome(eventId: string, details: unknown): EventOutcome {
   const isErased = isRecord(details) && details.reason === 'subject_erased';
@@ -205,7 +216,7 @@ function resultOf(
   peerId: string | undefined,
 ): DeliveryResult {
   const status = Number(row.status);
-  if (status === 201) return { eventId, status: 'accepted', code: null, reason: null };
+  if (status === 201) return acceptedOutcome(eventId, row);
   if (status === 409 && !isAlreadyStored(row.details)) return duplicateOutcome(eventId, row.details);
   const code = (typeof row.code === 'string' ? row.code : 'unexpected_answer') as TrustErrorCode;
   const reason = typeof row.error === 'string' ? row.error : code;

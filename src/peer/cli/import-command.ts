@@ -6,11 +6,12 @@ import { bounds } from '../../client/bounds.js';
 import { isTimeZone } from '../formats/reading/times.js';
 import { type DecodedList, formatNames, listOf } from '../import/list-format.js';
 import { type ImportPlan, type PlanOptions, planOf } from '../import/plan.js';
-import { HALF_LIFE_DAYS } from '../import/plan-constants.js';
+import { BAN_HALF_LIFE_DAYS, HALF_LIFE_DAYS } from '../import/plan-constants.js';
 import { countsOf, planLines, planText } from '../import/plan-document.js';
 import { sendEntries } from '../import/send.js';
 import { groupKinds } from '../node/group-kinds.js';
 import { peerClient } from '../node/peer-client.js';
+import { uncountedText } from '../node/plain-words.js';
 import { PeerError, wrongUsage } from '../peer-error.js';
 import { kindList, share, wholeNumber } from './options.js';
 import { examples, type Session } from './session.js';
@@ -25,6 +26,7 @@ interface ImportOptions {
   readonly offlineServer?: string;
   readonly severity?: number;
   readonly halfLife: number;
+  readonly banHalfLife: number;
   readonly sendFaded?: true;
   readonly restate?: true;
 }
@@ -37,8 +39,12 @@ With --json it prints one document:
   {"format", "events": [{"player_id", "kind", "line", "banned_at", "expires_at", "state", "note"?}],
    "refused": [{"line", "reason"}]}     state: send, expired, lifted or faded
 
-Old bans count little, since evidence loses half of its weight in each half-life of the group (30 days as a rule).
-What has less than 1 % left is not sent, unless --send-faded asks for it. --restate dates bans that are permanent or
+A ban has severity 1 if it is permanent or lasts 30 days or longer, else its days / 30, at least 0.2. A ban without a
+known end is permanent; one without a known begin begins now. Marks of a list without an admin have 0.8 (cheating) and
+0.5 (toxicity).
+
+Old bans count little, since a ban loses half of its weight in each half-life of the group (180 days as a rule; marks in
+30). What has less than 1 % left is not sent, unless --send-faded asks for it. --restate dates bans that are permanent or
 still run as of today instead of when they began: give it only where your server stands by all of them today, since
 they then count like new evidence. Repeated on another day it re-states them again.
 
@@ -56,12 +62,9 @@ export function addImport(program: Command, session: Session): void {
     .option('--game <id>', 'the game to report for (default: the first of the configuration)')
     .option('--kinds <list>', "kinds of ids to report, the preferred first (default: the group's)", kindList)
     .option('--offline-server <name>', 'the server in offline mode that created Minecraft UUIDs of version 3')
-    .option(
-      '--severity <number>',
-      'severity of every event, 0 to 1 (default: 1 permanent, 0.7 timed; 0.8 and 0.5 for marks)',
-      share,
-    )
-    .option('--half-life <days>', "the group's half-life, for a dry run", wholeNumber(0, 3_650), HALF_LIFE_DAYS)
+    .option('--severity <number>', 'severity of every event (default: by the length of the ban; see below)', share)
+    .option('--half-life <days>', "the group's half-life of reports, for marks", wholeNumber(0, 3_650), HALF_LIFE_DAYS)
+    .option('--ban-half-life <days>', "the group's half-life of bans", wholeNumber(0, 3_650), BAN_HALF_LIFE_DAYS)
     .option('--send-faded', 'also send bans of which decay has left less than 1 %')
     .option('--restate', 'date permanent and still active bans as of today; see below')
     .addHelpText('after', help)
@@ -98,7 +101,9 @@ async function planned(
     timeZone: options.timeZone,
     kinds,
     offlineServer: options.offlineServer,
+    severity: options.severity ?? null,
     halfLifeDays: options.halfLife,
+    banHalfLifeDays: options.banHalfLife,
     sendFaded: options.sendFaded === true,
     restate: options.restate === true,
   });
@@ -162,7 +167,6 @@ async function send(file: string, options: ImportOptions, session: Session): Pro
         groupSalt,
         list: plan.list,
         gameId,
-        severity: options.severity ?? null,
         origin: options.origin,
       },
       folder: join(stateDir, 'imports'),
@@ -172,15 +176,16 @@ async function send(file: string, options: ImportOptions, session: Session): Pro
     progress.end();
     const refused = [...plan.refused, ...sent.refused];
     const { expired, lifted, faded } = countsOf(plan);
-    const { delivered, duplicates, waiting, obstacle } = sent;
+    const { delivered, duplicates, uncounted, waiting, obstacle } = sent;
     if (json()) {
-      const document = { format: plan.format, delivered, duplicates, waiting, expired, lifted, faded, refused };
-      terminal.out(`${JSON.stringify(document)}\n`);
+      const counts = { delivered, duplicates, uncounted, waiting, expired, lifted, faded };
+      terminal.out(`${JSON.stringify({ format: plan.format, ...counts, refused })}\n`);
     } else {
       for (const { line, reason } of refused) terminal.err(`${file}:${line}: refused: ${reason}\n`);
       terminal.out(
         `${delivered} sent, of which the node knew ${duplicates}; ${expired} expired, ${lifted} lifted, ${faded} faded, ${refused.length} lines refused\n`,
       );
+      if (uncounted > 0) terminal.out(`${uncountedText(uncounted)}\n`);
     }
     if (obstacle !== null) {
       const next = `${waiting} events are waiting on disk, and the rest in the list; run the same command again to continue`;

@@ -18,6 +18,7 @@ interface WatchCommandOptions {
 }
 
 const explained = `
+A ban has severity 1 if it is permanent or lasts 30 days or longer, else its days / 30, at least 0.2.
 New bans are reported within two seconds; bans that leave the list before their time are withdrawn once the list has
 been unchanged for two seconds. A last line without a line break counts as whole after ten seconds. Bans that leave by a
 rotation stay reported. More than five bans, and more than half, are withdrawn at once only with --allow-mass-lift.
@@ -30,7 +31,7 @@ export function addWatch(program: Command, session: Session): void {
     .argument('<file>', 'the list')
     .option('--format <name>', `format of the list: ${formatNames.join(', ')}`, 'auto')
     .option('--game <id>', 'game to report for (default: the only game of the configuration)')
-    .option('--severity <number>', 'severity of every report (default: by the kind of the ban)', share)
+    .option('--severity <number>', 'severity of every report (default: by the length of the ban)', share)
     .option('--origin <name>', 'name of the public list, as the operator of the node declared it')
     .option('--time-zone <zone>', 'zone of times without a zone, such as Europe/Paris', 'UTC')
     .option('--offline-server <name>', 'server in offline mode that created Minecraft ids of version 3')

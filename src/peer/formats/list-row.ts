@@ -19,6 +19,8 @@ export interface ListRow {
   readonly bannedAt: number | null;
   /** End of the measure in ms since 1970; null if it is permanent or the list does not state it. */
   readonly expiresAt: number | null;
+  /** Length of the measure in ms, if the list states it without a begin and an end. */
+  readonly lengthMs?: number;
   /** True if the measure was lifted. */
   readonly lifted: boolean;
   readonly kind: RowKind;

@@ -34,8 +34,13 @@ export const source: ListFormat = {
         sink.refuse(number, 'the file ends in this id without a line break, so that the id may be truncated');
         return;
       }
-      const note =
-        Number(minutes) === 0 ? {} : { note: 'the ban lasts some minutes from a start that the list does not state' };
+      const length =
+        Number(minutes) === 0
+          ? {}
+          : {
+              lengthMs: Number(minutes) * 60_000,
+              note: 'the ban lasts some minutes from a start that the list does not state',
+            };
       sink.row({
         ids: [{ text: id, kind: 'steam' }],
         bannedAt: null,
@@ -43,7 +48,7 @@ export const source: ListFormat = {
         lifted: false,
         kind: 'ban',
         line: number,
-        ...note,
+        ...length,
       });
     }),
 };

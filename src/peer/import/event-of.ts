@@ -14,8 +14,6 @@ export interface EventOptions {
   /** `list` of the plan. */
   readonly list: string;
   readonly gameId: string;
-  /** Severity of every event; null derives it from the list. */
-  readonly severity: number | null;
   /** Name of the public list, as the operator declared it; undefined if the list is the peer's own. */
   readonly origin?: string | undefined;
 }
@@ -26,23 +24,17 @@ const typeOf = {
   toxicity: 'report_toxicity',
 } as const satisfies Record<RowKind, TrustEvent['eventType']>;
 
-/** A permanent ban is the most serious entry; a mark on a list without a responsible admin is the least. */
-function severityOf({ says, expiresAt }: PlanEntry): number {
-  if (says === 'ban') return expiresAt === null ? 1 : 0.7;
-  return says === 'cheating' ? 0.8 : 0.5;
-}
-
 /** Returns the event that reports an entry. The same ban gives the same event id, however the list spells it. */
 export function eventOf(entry: PlanEntry, options: EventOptions): TrustEvent {
-  const { peerId, groupSalt, list, gameId, severity, origin } = options;
-  const { playerId, at, says } = entry;
+  const { peerId, groupSalt, list, gameId, origin } = options;
+  const { playerId, at, says, severity } = entry;
   const ban = JSON.stringify(['ban list', peerId, list, playerId, at, says]);
   const digest = crypto.createHmac('sha256', groupSalt).update(ban).digest('hex');
   return {
     eventType: typeOf[says],
     playerId,
     gameId,
-    severity: severity ?? severityOf(entry),
+    severity,
     eventId: `import:${digest.slice(0, 40)}`,
     ...(at === null ? {} : { at }),
     origin,

@@ -41,10 +41,10 @@ export function* planText({ format, entries, refused }: ImportPlan): Generator<s
 
 /** Yields the plan line by line, for people: each entry and refusal with its line in the file. */
 export function* planLines(file: string, { entries, refused }: ImportPlan): Generator<string> {
-  for (const { playerId, kind, line, bannedAt, expiresAt, state, weight, note } of entries) {
+  for (const { playerId, kind, line, bannedAt, expiresAt, state, severity, weight, note } of entries) {
     const since = bannedAt === null ? 'since an unknown time' : `since ${isoOf(bannedAt)}`;
     const until = expiresAt === null ? '' : ` until ${isoOf(expiresAt)}`;
-    const counts = state === 'send' ? `, weight ${weight.toFixed(2)}` : '';
+    const counts = state === 'send' ? `, severity ${severity.toFixed(2)}, weight ${weight.toFixed(2)}` : '';
     yield `${file}:${line}: ${state} ${kind} ${playerId} ${since}${until}${counts}${note === undefined ? '' : ` (${note})`}\n`;
   }
   for (const { line, reason } of refused) yield `${file}:${line}: refused: ${reason}\n`;

@@ -7,6 +7,7 @@ import type { ListFormat, ListRow, RowKind } from '../formats/list-row.js';
 import { readList } from '../formats/registry.js';
 import { DAY_MS, WEIGHT_MIN } from './plan-constants.js';
 import { playerOf } from './player-of.js';
+import { severityOf } from './severity.js';
 
 /**
  * The state of an entry: it is sent, or it is not, because it has expired, was lifted, or is so old that decay leaves
@@ -29,6 +30,8 @@ export interface PlanEntry {
   readonly state: EntryState;
   /** Time of the event in ms since 1970; null for the time of sending. */
   readonly at: number | null;
+  /** Severity of the event, 0 to 1. */
+  readonly severity: number;
   /** Remaining share of its weight after decay, 0 to 1. */
   readonly weight: number;
   readonly note: string | undefined;
@@ -60,8 +63,12 @@ export interface PlanOptions {
   readonly kinds: readonly string[] | null;
   /** The server in offline mode that created Minecraft UUIDs of version 3. */
   readonly offlineServer?: string | undefined;
-  /** Half-life of evidence in days; 0 means no decay. */
+  /** Severity of every event, 0 to 1; null derives it from the list. */
+  readonly severity: number | null;
+  /** Half-life of marks in days; 0 means no decay. */
   readonly halfLifeDays: number;
+  /** Half-life of bans in days; 0 means no decay. */
+  readonly banHalfLifeDays: number;
   /** Also sends faded entries. */
   readonly sendFaded: boolean;
   /** Dates permanent and still active bans as of today. */
@@ -95,7 +102,8 @@ export function planOf(format: ListFormat, text: string, options: PlanOptions): 
     }
     places.set(player.id, found === undefined ? entries.length : [...known, entries.length]);
     const { line, bannedAt, expiresAt, lifted, kind: says, note } = row;
-    entries.push(entryOf(player, { line, says, bannedAt, expiresAt, lifted, note }, none, options));
+    const severity = options.severity ?? severityOf(row, now);
+    entries.push(entryOf(player, { line, says, bannedAt, expiresAt, lifted, severity, note }, none, options));
   };
   readList(format, text, { row: take, refuse }, { timeZone });
   return { format: format.name, list: format.sameAs ?? format.name, entries, refused };
@@ -108,11 +116,13 @@ function isSameBan(entry: PlanEntry, { bannedAt, kind }: ListRow): boolean {
 /** Merges a ban with a second row of it: it counts if one of the rows does, and ends with the later end. */
 function repeated(entry: PlanEntry, row: ListRow, options: PlanOptions): PlanEntry {
   const before = { ...entry, lifted: entry.state === 'lifted' };
-  const standing = [before, row].filter(({ lifted }) => !lifted);
-  const rows = standing.length === 0 ? [before, row] : standing;
+  const after = { ...row, severity: options.severity ?? severityOf(row, options.now) };
+  const standing = [before, after].filter(({ lifted }) => !lifted);
+  const rows = standing.length === 0 ? [before, after] : standing;
   const isEndless = rows.some(({ expiresAt }) => expiresAt === null);
   const expiresAt = isEndless ? null : Math.max(...rows.map((one) => one.expiresAt!));
-  const merged = { ...before, note: entry.said, expiresAt, lifted: standing.length === 0 };
+  const severity = Math.max(...rows.map((one) => one.severity));
+  const merged = { ...before, note: entry.said, expiresAt, severity, lifted: standing.length === 0 };
   return entryOf({ id: entry.playerId, kind: entry.kind }, merged, [...entry.repeats, row.line], options);
 }
 
@@ -122,6 +132,7 @@ interface Ban {
   readonly bannedAt: number | null;
   readonly expiresAt: number | null;
   readonly lifted: boolean;
+  readonly severity: number;
   readonly note?: string | undefined;
 }
 
@@ -136,7 +147,7 @@ function entryOf(
   const isOver = expiresAt !== null && expiresAt <= now;
   const isRestated = options.restate && !isOver && !row.lifted && bannedAt !== null && bannedAt < startOfDay(now);
   const at = isRestated ? startOfDay(now) : bannedAt;
-  const weight = weightOf(at, options);
+  const weight = weightOf(at, row.says, options);
   const isFaded = weight < WEIGHT_MIN && !sendFaded;
   const state = row.lifted ? 'lifted' : isOver ? 'expired' : isFaded ? 'faded' : 'send';
   return {
@@ -148,6 +159,7 @@ function entryOf(
     expiresAt,
     state,
     at,
+    severity: row.severity,
     weight,
     note: noteOf(row.note, isRestated, weight, repeats),
     said: row.note,
@@ -173,10 +185,11 @@ function noteOf(
 }
 
 /** Factor for evidence of a time as of now. */
-function weightOf(at: number | null, { now, halfLifeDays }: PlanOptions): number {
-  if (at === null || halfLifeDays === 0) return 1;
+function weightOf(at: number | null, says: RowKind, { now, halfLifeDays, banHalfLifeDays }: PlanOptions): number {
+  const halfLife = says === 'ban' ? banHalfLifeDays : halfLifeDays;
+  if (at === null || halfLife === 0) return 1;
   const age = Math.max(0, now - at) / DAY_MS;
-  const weight = 2 ** (-age / halfLifeDays);
+  const weight = 2 ** (-age / halfLife);
   return Math.round(weight * 10_000) / 10_000;
 }
 

@@ -28,6 +28,8 @@ export interface Sent {
   /** Number of events that the node has stored, including those that it had before. */
   readonly delivered: number;
   readonly duplicates: number;
+  /** Number of delivered events that are stored but are no evidence. */
+  readonly uncounted: number;
   /** Events that the node refused for good. */
   readonly refused: readonly Refused[];
   /** Number of events on disk that the next import sends. */
@@ -61,10 +63,11 @@ export async function sendEntries(entries: readonly PlanEntry[], options: SendOp
   try {
     await addAll(entries, spool, options, watch);
     if (watch.obstacle === null) await watch.until(spool.drained());
-    const { delivered, duplicates, pending } = spool.progress;
+    const { delivered, duplicates, uncounted, pending } = spool.progress;
     const refused = linesOf(setAside, entries, options.events);
     if (pending === 0 && watch.obstacle === null) await forgetPlace(folder);
-    return { delivered, duplicates, refused, waiting: pending, obstacle: pending === 0 ? null : watch.obstacle };
+    const obstacle = pending === 0 ? null : watch.obstacle;
+    return { delivered, duplicates, uncounted, refused, waiting: pending, obstacle };
   } finally {
     watch.end();
     await spool.close();

@@ -1,4 +1,4 @@
-/** Translates an error of the client into a sentence, with the remedy, for the person who runs a game server. */
+/** Phrases the node's answers for the person who runs a game server: errors with their remedy, and stored events. */
 import { isRetryable, type TrustError } from '../../client/trust-error.js';
 
 const words: Readonly<Record<string, string>> = {
@@ -21,4 +21,9 @@ export function plainWords(error: TrustError, url: string): string {
   if (known !== undefined) return known;
   if (error.status === undefined && isRetryable(error)) return `the node at ${url} does not answer: ${error.message}`;
   return error.message;
+}
+
+/** Returns one sentence about events that the node stored and that change no score. */
+export function uncountedText(count: number): string {
+  return `${count} events are older than 20 half-lives or of severity 0: stored, but no evidence`;
 }

@@ -18,7 +18,7 @@ import type { PeerConfig } from '../config/peer-config.js';
 import { KnownKinds } from '../node/known-kinds.js';
 import { NodeReader, type PeerStatus } from '../node/node-reader.js';
 import { peerClient } from '../node/peer-client.js';
-import { plainWords } from '../node/plain-words.js';
+import { plainWords, uncountedText } from '../node/plain-words.js';
 import { AllowFile } from './allow-file.js';
 import { LocalError } from './local-error.js';
 import { Problems } from './problems.js';
@@ -85,6 +85,7 @@ export class Sidecar {
   readonly #timer: NodeJS.Timeout;
   #peerStatus: PeerStatus | 'unknown' = 'unknown';
   #refusedAt: number | null = null;
+  #saidUncounted = false;
   #lastSetAside: { readonly code: string; readonly reason: string } | null = null;
 
   private constructor(
@@ -187,7 +188,10 @@ export class Sidecar {
     const { phase, lastError } = this.#feed.state;
     const streamError = phase === 'live' || phase === 'snapshot' ? null : lastError;
     this.#problems.set('stream', streamError && { code: streamError.code, text: plainWords(streamError, url) });
-    const { lastError: spoolError } = this.#spool.progress;
+    const { lastError: spoolError, uncounted } = this.#spool.progress;
+    // Logged once: the status states the present number.
+    if (uncounted > 0 && !this.#saidUncounted) this.#options.log(`reports: ${uncountedText(uncounted)}`);
+    this.#saidUncounted ||= uncounted > 0;
     this.#problems.set('spool', spoolError && { code: spoolError.code, text: plainWords(spoolError, url) });
     if (!this.#kinds.isFresh) this.#learnKinds();
     if (phase === 'live') this.#peerStatus = 'active';
@@ -241,6 +245,7 @@ export class Sidecar {
         pending_bytes: spool.pendingBytes,
         delivered: spool.delivered,
         duplicates: spool.duplicates,
+        uncounted: spool.uncounted,
         set_aside: spool.setAside,
         last_set_aside: this.#lastSetAside,
         dropped: spool.dropped,

@@ -9,15 +9,16 @@ import { pause, type Runtime, systemRuntime } from '../../client/transport/time.
 import type { TrustClient } from '../../client/trust-client.js';
 import { TrustError } from '../../client/trust-error.js';
 import { EventSpool } from '../../client/write/spool/event-spool.js';
+import type { SpoolProgress } from '../../client/write/spool/progress.js';
 import type { PeerConfig } from '../config/peer-config.js';
 import { type EventOptions, eventOf } from '../import/event-of.js';
 import { type DecodedList, listOf } from '../import/list-format.js';
 import { type ImportPlan, planOf } from '../import/plan.js';
-import { HALF_LIFE_DAYS } from '../import/plan-constants.js';
+import { BAN_HALF_LIFE_DAYS, HALF_LIFE_DAYS } from '../import/plan-constants.js';
 import { KnownKinds } from '../node/known-kinds.js';
 import { NodeReader } from '../node/node-reader.js';
 import { peerClient } from '../node/peer-client.js';
-import { plainWords } from '../node/plain-words.js';
+import { plainWords, uncountedText } from '../node/plain-words.js';
 import { PeerError } from '../peer-error.js';
 import { ListFile } from './list-file.js';
 import { changesOf, type ListedBan } from './list-sync.js';
@@ -64,13 +65,22 @@ export async function watchList(options: WatchOptions): Promise<void> {
     problem = code;
     options.log(error === null ? 'works again' : `${plainWords(error, url)} (${error.code})`);
   };
+  let uncounted = 0;
+  const sayUncounted = (progress: SpoolProgress) => {
+    if (progress.phase === 'delivering' || progress.uncounted === uncounted) return;
+    options.log(uncountedText(progress.uncounted - uncounted));
+    uncounted = progress.uncounted;
+  };
   let spool: EventSpool | undefined;
   try {
     spool = await EventSpool.open({
       folder: join(stateDir, 'spool', `watch-${name.slice(-12)}`),
       to: client,
       whenFull: 'wait',
-      onProgress: ({ lastError }) => say(lastError),
+      onProgress: (progress) => {
+        say(progress.lastError);
+        sayUncounted(progress);
+      },
       onSetAside: ({ code, reason }) =>
         options.log(`the node will never accept a report as it is: ${reason} (${code})`),
     });
@@ -214,15 +224,17 @@ class ListWatch {
       timeZone: options.timeZone,
       kinds: known === null || known.length === 0 ? null : known,
       offlineServer: options.offlineServer,
+      severity: options.severity,
       halfLifeDays: HALF_LIFE_DAYS,
+      banHalfLifeDays: BAN_HALF_LIFE_DAYS,
       sendFaded: false,
       restate: false,
     });
   }
 
   #eventOptions({ list }: ImportPlan): EventOptions {
-    const { config, gameId, severity, origin } = this.#parts.options;
-    return { peerId: config.peerId, groupSalt: config.groupSalt, list, gameId, severity, origin };
+    const { config, gameId, origin } = this.#parts.options;
+    return { peerId: config.peerId, groupSalt: config.groupSalt, list, gameId, origin };
   }
 
   /** Reports new bans. Each report is in the spool on disk before the stored state contains it. */

@@ -65,6 +65,20 @@ test('a duplicate whose event was erased says so, alone and in a batch', async (
   assert.equal((await many.runtime.until(many.client.submitMany([event]))).results, [expected]);
 });
 
+test('an event that is stored but is no evidence says so, alone and in a batch, and no other does', async () => {
+  const accepted = { eventId: 'e-1', status: 'accepted', code: null, reason: null };
+  for (const [more, expected] of [
+    [{ counts: false }, { ...accepted, counts: false }],
+    [{}, accepted],
+  ] as const) {
+    const one = scene(steps({ status: 201, body: { ...stored.body, ...more } }));
+    assert.equal(await one.runtime.until(one.client.submit(event)), expected);
+    const results = [{ event_id: 'e-1', status: 201, ...more }];
+    const many = scene(steps({ status: 200, body: { accepted: 1, duplicates: 0, rejected: 0, results } }));
+    assert.equal((await many.runtime.until(many.client.submitMany([event]))).results, [expected]);
+  }
+});
+
 test('128 players are one call, 129 are two, and the order is that of the ids', async () => {
   const { client, transport, runtime } = scene(matchAnswer);
   const ids = Array.from({ length: 128 }, (_, index) => (index % 3 === 0 ? `unknown-${index}` : `player-${index}`));

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { listOf } from '../../../src/peer/import/list-format.js';
-import { type PlanOptions, planOf } from '../../../src/peer/import/plan.js';
+import { type ImportPlan, type PlanOptions, planOf } from '../../../src/peer/import/plan.js';
 import { type EventDocument, planText } from '../../../src/peer/import/plan-document.js';
 
 /** The document that a dry run with `--json` prints. */
@@ -34,9 +34,15 @@ export function sample(name: string): Buffer {
 }
 
 export function plan(list: string | Uint8Array, options: Partial<PlanOptions> = {}, format = 'auto'): PlanDocument {
+  return JSON.parse([...planText(importPlan(list, options, format))].join(''));
+}
+
+/** The plan itself, which also holds what the document leaves out. */
+export function importPlan(list: string | Uint8Array, options: Partial<PlanOptions> = {}, format = 'auto'): ImportPlan {
   const found = listOf(typeof list === 'string' ? Buffer.from(list) : list, format);
-  const defaults = { now, timeZone: 'UTC', kinds: null, halfLifeDays: 30, sendFaded: false, restate: false };
-  return JSON.parse([...planText(planOf(found.format, found.text, { ...defaults, ...options }))].join(''));
+  const defaults = { now, timeZone: 'UTC', kinds: null, severity: null, halfLifeDays: 30, banHalfLifeDays: 180 };
+  const all = { ...defaults, sendFaded: false, restate: false, ...options };
+  return planOf(found.format, found.text, all);
 }
 
 /** The events as `line id state`. */

@@ -48,6 +48,7 @@ export class Delivery {
   #pendingBytes: number;
   #delivered = 0;
   #duplicates = 0;
+  #uncounted = 0;
   #setAside = 0;
   #dropped = 0;
   #damaged = 0;
@@ -80,6 +81,7 @@ export class Delivery {
       pendingBytes: this.#pendingBytes,
       delivered: this.#delivered,
       duplicates: this.#duplicates,
+      uncounted: this.#uncounted,
       setAside: this.#setAside,
       dropped: this.#dropped,
       damaged: this.#damaged,
@@ -207,8 +209,11 @@ export class Delivery {
       through = sent.findIndex(({ event }) => event === rejected[0]?.event);
       rejected.length = 0;
     }
-    const duplicates = results.slice(0, through).filter((one) => 'status' in one && one.status === 'duplicate');
-    this.#duplicates += duplicates.length;
+    for (const result of results.slice(0, through)) {
+      if ('later' in result) continue;
+      if (result.status === 'duplicate') this.#duplicates++;
+      if (result.counts === false) this.#uncounted++;
+    }
     this.#delivered += through - rejected.length;
     this.#setAside += rejected.length;
     for (const one of rejected) notify(this.#options.onSetAside, one);

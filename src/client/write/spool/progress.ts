@@ -58,6 +58,8 @@ export interface SpoolProgress {
   readonly delivered: number;
   /** Number of delivered events that the node had stored before: sent twice, or submitted elsewhere. */
   readonly duplicates: number;
+  /** Number of delivered events that are stored but are no evidence; see `counts` of {@link EventOutcome}. */
+  readonly uncounted: number;
   /** Number of events that the service will never accept, which were set aside in a file. */
   readonly setAside: number;
   /** Number of events dropped because the spool was full. */

@@ -171,6 +171,15 @@ test('a rejected event is set aside, reported, and delays no other; a duplicate 
   assert.equal([line.event.event_id, line.code], ['e-1', 'game_id_not_registered']);
 });
 
+test('the progress counts delivered events that are no evidence', async () => {
+  const node = new Node();
+  node.answer = (one) => ({ ...accepted(one), ...(one.event_id === 'e-1' ? {} : { counts: false }) });
+  const spool = await opened(node);
+  for (const id of ids(3)) await spool.add(event(id));
+  await spool.drained();
+  assert.equal([spool.progress.delivered, spool.progress.uncounted], [3, 2]);
+});
+
 test('from the first event that the node cannot store now on, all are sent again, in order', async () => {
   const node = new Node();
   let isBusy = true;

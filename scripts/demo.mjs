@@ -1,4 +1,4 @@
-/** `npm run demo`: a node, its dashboard and twelve simulated game servers, with a table of what becomes of a liar. */
+/** `npm run demo`: a node, its dashboard and twelve simulated game servers, compared with a plain count of bans. */
 import './lib/require-node.mjs';
 import { runBuilt } from './lib/run-built.mjs';
 

@@ -44,7 +44,9 @@ function secondsOf(text: string): number {
 
 function readOptions(): Options {
   return new Command('demo')
-    .description('Runs a node, its dashboard and twelve simulated game servers, and shows what becomes of a liar.')
+    .description(
+      'Runs a node, its dashboard and twelve simulated game servers, and compares verdicts with a plain count of bans.',
+    )
     .option('--seconds <n>', 'how long the matches go on', secondsOf, 75)
     .option('--keep', 'leave node and dashboard running at the end, until Ctrl-C', false)
     .parse()
@@ -112,11 +114,13 @@ async function play(node: TestNode, dataDir: string, seconds: number): Promise<r
   for (let round = 0; round < rounds; round++) {
     const isFair = round < fairRounds;
     if (!isFair) fair ??= await settledReading();
-    const events = servers.round(isFair, Date.now());
-    for (const event of events.flat()) plainCount.add(event);
-    const outcomes = await Promise.all(clients.map((client, i) => client.submitMany(events[i]!)));
-    const rejected = outcomes.flatMap(({ results }) => results).find(({ status }) => status === 'rejected');
-    if (rejected !== undefined) throw new Error(`the node refused an event: ${rejected.code} ${rejected.reason}`);
+    for (const [i, events] of servers.round(isFair).entries()) {
+      for (const event of events) plainCount.add(characters[i]!.name, event);
+      // One after another, because scoring takes into account which server was first to ban a player.
+      const { results } = await clients[i]!.submitMany(events);
+      const rejected = results.find(({ status }) => status === 'rejected');
+      if (rejected !== undefined) throw new Error(`the node refused an event: ${rejected.code} ${rejected.reason}`);
+    }
     const next = startedAt + ((round + 1) / rounds) * seconds * 1_000;
     do {
       screen.show(await reader.read(plainCount), stageOf(round));
@@ -156,7 +160,11 @@ async function run({ seconds, keep }: Options): Promise<void> {
     print(`Twelve game servers play for ${seconds} s. Ctrl-C ends all and removes the folder.\n`);
     const [fair, end] = await play(node, dataDir, seconds);
     const width = Math.min(paragraphWidthMax, process.stdout.columns ?? paragraphWidthMax);
-    print(wrapped(closingWords(fair, end), width).join('\n'));
+    print(
+      closingWords(fair, end)
+        .map((text) => wrapped(text, width).join('\n'))
+        .join('\n\n'),
+    );
     if (keep) {
       print(
         `\nThe node and its dashboard run on, until Ctrl-C: ${dashboardAddress(node.output)} (password ${password})`,

@@ -1,18 +1,19 @@
-/** The verdicts of a shared list without weights: a player is condemned once more events report than praise it. */
+/** The field's rule, without weights: how many game servers have a player banned. */
 import type { TrustEvent } from '../../src/client/write/submission.js';
 import type { Player } from './players.js';
 
-const reports: readonly string[] = ['report_cheating', 'ban_applied'];
-
 export class PlainCount {
-  readonly #balance = new Map<string, number>();
+  readonly #bannedBy = new Map<string, Set<string>>();
 
-  add({ eventType, playerId }: TrustEvent): void {
-    const step = reports.includes(eventType) ? 1 : eventType === 'commendation' ? -1 : 0;
-    this.#balance.set(playerId, (this.#balance.get(playerId) ?? 0) + step);
+  add(server: string, { eventType, playerId }: TrustEvent): void {
+    const servers = this.#bannedBy.get(playerId) ?? new Set();
+    if (eventType === 'ban_applied') servers.add(server);
+    if (eventType === 'ban_lifted') servers.delete(server);
+    this.#bannedBy.set(playerId, servers);
   }
 
-  condemns({ id }: Player): boolean {
-    return (this.#balance.get(id) ?? 0) > 0;
+  /** The number of game servers with a standing ban of the player. */
+  bans({ id }: Player): number {
+    return this.#bannedBy.get(id)?.size ?? 0;
   }
 }

@@ -8,19 +8,13 @@ export interface Player {
 
 export interface Population {
   readonly players: readonly Player[];
-  /** Good players whom the colluders report together. */
+  /** Good players whom the liars ban together. */
   readonly victims: readonly Player[];
-  /** Cheaters whom the colluders praise. */
-  readonly friends: readonly Player[];
-  /** Good players whom the careless server takes for cheaters. */
-  readonly mistaken: readonly Player[];
 }
 
 const playerCount = 240;
-const cheaterCount = 18;
-const victimCount = 15;
-const friendCount = 6;
-const mistakenCount = 14;
+const cheaterCount = 24;
+const victimCount = 18;
 
 export function makePopulation(random: Random): Population {
   const players = Array.from({ length: playerCount }, (_, i) => ({
@@ -28,11 +22,5 @@ export function makePopulation(random: Random): Population {
     isCheater: i < cheaterCount,
   }));
   shuffle(players, random);
-  const good = players.filter(({ isCheater }) => !isCheater);
-  return {
-    players,
-    victims: good.slice(0, victimCount),
-    friends: players.filter(({ isCheater }) => isCheater).slice(0, friendCount),
-    mistaken: good.slice(victimCount, victimCount + mistakenCount),
-  };
+  return { players, victims: players.filter(({ isCheater }) => !isCheater).slice(0, victimCount) };
 }

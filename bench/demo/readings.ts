@@ -5,11 +5,16 @@ import { type Character, characters } from './game-servers.js';
 import type { PlainCount } from './plain-count.js';
 import type { Player, Population } from './players.js';
 
-export const verdicts = ['untrusted', 'suspicious', 'neutral', 'trusted'] as const;
-
-export type Verdict = (typeof verdicts)[number];
-
-export type VerdictCounts = Readonly<Record<Verdict, number>>;
+/** How many players of a kind the group's verdicts and the plain count of bans condemn. */
+export interface Tally {
+  readonly players: number;
+  readonly untrusted: number;
+  /** Players with the verdict `suspicious` or `untrusted`. */
+  readonly suspicious: number;
+  /** Players with standing bans of three game servers or more, and of two or more. */
+  readonly threeBans: number;
+  readonly twoBans: number;
+}
 
 export interface ServerReading extends Character {
   /** Null before the first computation that saw the peer. */
@@ -21,11 +26,9 @@ export interface ServerReading extends Character {
 
 export interface Reading {
   readonly servers: readonly ServerReading[];
-  readonly cheaters: VerdictCounts;
-  readonly good: VerdictCounts;
-  readonly victims: VerdictCounts;
-  /** The verdicts of a plain count of reports. */
-  readonly plain: { readonly goodCondemned: number; readonly cheatersCleared: number };
+  readonly cheaters: Tally;
+  readonly good: Tally;
+  readonly victims: Tally;
 }
 
 const idsPerCall = 128;
@@ -45,27 +48,27 @@ export class Reader {
   async read(plainCount: PlainCount): Promise<Reading> {
     const { players, victims } = this.#population;
     const verdictOf = await this.#verdicts(players);
-    const count = (some: readonly Player[]): VerdictCounts => {
-      const counts = { untrusted: 0, suspicious: 0, neutral: 0, trusted: 0 };
-      for (const { id } of some) counts[verdictOf.get(id) ?? 'neutral']++;
-      return counts;
+    const tally = (some: readonly Player[]): Tally => {
+      const count = (isCounted: (player: Player) => boolean) => some.filter(isCounted).length;
+      const untrusted = count(({ id }) => verdictOf.get(id) === 'untrusted');
+      return {
+        players: some.length,
+        untrusted,
+        suspicious: untrusted + count(({ id }) => verdictOf.get(id) === 'suspicious'),
+        threeBans: count((player) => plainCount.bans(player) >= 3),
+        twoBans: count((player) => plainCount.bans(player) >= 2),
+      };
     };
-    const cheaters = players.filter(({ isCheater }) => isCheater);
-    const good = players.filter(({ isCheater }) => !isCheater);
     return {
       servers: await this.#servers(),
-      cheaters: count(cheaters),
-      good: count(good),
-      victims: count(victims),
-      plain: {
-        goodCondemned: good.filter((player) => plainCount.condemns(player)).length,
-        cheatersCleared: cheaters.filter((player) => !plainCount.condemns(player)).length,
-      },
+      cheaters: tally(players.filter(({ isCheater }) => isCheater)),
+      good: tally(players.filter(({ isCheater }) => !isCheater)),
+      victims: tally(victims),
     };
   }
 
-  async #verdicts(players: readonly Player[]): Promise<Map<string, Verdict>> {
-    const found = new Map<string, Verdict>();
+  async #verdicts(players: readonly Player[]): Promise<Map<string, string>> {
+    const found = new Map<string, string>();
     for (let from = 0; from < players.length; from += idsPerCall) {
       const ids = players.slice(from, from + idsPerCall).map(({ id }) => id);
       for (const { playerId, verdict } of await this.#client.scores(ids)) found.set(playerId, verdict);
@@ -90,9 +93,4 @@ export class Reader {
       };
     });
   }
-}
-
-/** Players with the verdict `suspicious` or `untrusted`. */
-export function condemned({ untrusted, suspicious }: VerdictCounts): number {
-  return untrusted + suspicious;
 }

@@ -1,7 +1,7 @@
-/** The demo's text: the table, a line for where no terminal is, and the closing paragraph. Pure. */
+/** The demo's text: the table, a line for where no terminal is, and the closing paragraphs. Pure. */
 import { cutLine, table } from '../../src/operator/cli/table.js';
 import type { Role } from './game-servers.js';
-import { condemned, type Reading, type ServerReading, type VerdictCounts, verdicts } from './readings.js';
+import type { Reading, ServerReading, Tally } from './readings.js';
 
 export interface Stage {
   /** Part of the rounds that are played, 0 to 1. */
@@ -16,11 +16,19 @@ const barLength = 16;
 const rolesWhileFair = 'plays fair';
 const roles: Readonly<Record<Role, string>> = {
   honest: 'plays fair',
-  careless: 'makes mistakes',
-  repeats: "copies Arena EU's list",
-  lies: 'lies',
-  colludes: 'colludes',
+  hasty: 'plays fair, errs often',
+  echo: 'repeats the others',
+  copier: "copies Arena EU's list",
+  liar: 'lies about good players',
 };
+
+/** The group's verdicts and the plain count of bans, each strict and mild. */
+const rules: readonly (readonly [name: string, key: keyof Tally])[] = [
+  ['untrusted', 'untrusted'],
+  ['suspicious or worse', 'suspicious'],
+  ['three bans or more', 'threeBans'],
+  ['two bans or more', 'twoBans'],
+];
 
 function bar(weight: number | null): string {
   if (weight === null) return 'not computed yet';
@@ -32,18 +40,10 @@ function remarkOf({ oneWitnessWith }: ServerReading): string {
   return oneWitnessWith.map(({ name, reason }) => `${name} (${reason})`).join('; ');
 }
 
-function verdictRow(name: string, counts: VerdictCounts): (string | number)[] {
-  return [name, ...verdicts.map((verdict) => counts[verdict])];
-}
-
-function total(counts: VerdictCounts): number {
-  return verdicts.reduce((sum, verdict) => sum + counts[verdict], 0);
-}
-
 /** The picture that is drawn again and again, in at most `width` columns. */
 export function picture(reading: Reading, { elapsedS, totalS, isFair }: Stage, width: number): string[] {
-  const { servers, cheaters, good, victims, plain } = reading;
-  const stage = isFair ? 'all twelve servers play fair' : 'one lies, two collude, one copies a list';
+  const { servers, cheaters, good, victims } = reading;
+  const stage = isFair ? 'all twelve servers play fair' : 'one echoes, one copies a list, two lie together';
   const rows = servers.map((server) => [
     server.name,
     bar(server.weight),
@@ -57,21 +57,15 @@ export function picture(reading: Reading, { elapsedS, totalS, isFair }: Stage, w
     ...table(rows, width, ['game server', 'weight', 'events', 'what it does', 'one witness with'], ['weight']),
     '',
     ...table(
-      [
-        verdictRow(`${total(cheaters)} cheaters`, cheaters),
-        verdictRow(`${total(good)} good players`, good),
-        verdictRow(`  ${total(victims)} of them the colluders' victims`, victims),
-      ],
+      rules.map(([name, key]) => [name, cheaters[key], good[key], victims[key]]),
       width,
-      ['verdicts of the group', ...verdicts],
+      ['condemned by', `${cheaters.players} cheaters`, `${good.players} good`, `${victims.players} victims`],
     ),
-    '',
-    `A plain count of reports would condemn ${plain.goodCondemned} good players and clear ${plain.cheatersCleared} cheaters.`,
   ].map((line) => cutLine(line, width));
 }
 
 /** The same in one line, for a pipe or a log. */
-export function summaryLine({ servers, cheaters, good, plain }: Reading, { elapsedS, isFair }: Stage): string {
+export function summaryLine({ servers, cheaters, good }: Reading, { elapsedS, isFair }: Stage): string {
   const weights = (role: Role): string =>
     servers
       .filter((server) => server.role === role)
@@ -79,8 +73,8 @@ export function summaryLine({ servers, cheaters, good, plain }: Reading, { elaps
       .join(' ');
   return [
     `${String(Math.floor(elapsedS)).padStart(3)} s  ${isFair ? 'all fair' : 'attacked'}`,
-    `weights: honest ${weights('honest')}, careless ${weights('careless')}, copies ${weights('repeats')}, lies ${weights('lies')}, collude ${weights('colludes')}`,
-    `${condemned(cheaters)} of ${total(cheaters)} cheaters and ${condemned(good)} of ${total(good)} good players are suspicious or worse (plain count: ${total(cheaters) - plain.cheatersCleared} and ${plain.goodCondemned})`,
+    `weights: honest ${weights('honest')}, hasty ${weights('hasty')}, echo ${weights('echo')}, copies ${weights('copier')}, lie ${weights('liar')}`,
+    `${cheaters.suspicious} of ${cheaters.players} cheaters and ${good.suspicious} of ${good.players} good players are suspicious or worse (two bans or more: ${cheaters.twoBans} and ${good.twoBans})`,
   ].join('; ');
 }
 
@@ -95,34 +89,38 @@ function moved(before: number, after: number): string {
   return Number(to) < Number(from) ? `fell from ${from} to ${to}` : `went from ${from} to ${to}`;
 }
 
-/** What was seen and where to read on, from the readings at the end of the fair part and at the end. */
-export function closingWords(fair: Reading, end: Reading): string {
-  const named = (reading: Reading, role: Role) => reading.servers.filter((server) => server.role === role);
-  const changes = (role: Role): string =>
-    named(end, role)
-      .map(({ name, weight }) => {
-        const before = fair.servers.find((server) => server.name === name)?.weight ?? 0;
-        return `${name} ${moved(before, weight ?? 0)}`;
-      })
-      .join(', ');
-  const copier = named(end, 'repeats')[0]!;
-  const isOneWitness = copier.oneWitnessWith.some(({ name }) => name === named(end, 'careless')[0]!.name);
-  const colluders = named(end, 'colludes');
-  const areOneWitness = colluders[0]!.oneWitnessWith.some(({ name }) => name === colluders[1]!.name);
-  const sentences = [
-    `What was seen: while all twelve servers played fair, their weights came to ${range(fair.servers)}.`,
-    `Then the attack began. The liar: ${changes('lies')}, since the players that it reports are praised by the others.`,
-    `The colluders: ${changes('colludes')}${areOneWitness ? ', and the node takes the two for one witness' : ''}.`,
-    isOneWitness
-      ? `${copier.name} keeps a weight of ${(copier.weight ?? 0).toFixed(2)}, but counts as one witness with the server whose list it copies: that server's mistakes did not gain a second voice.`
-      : `${copier.name} was not recognised as a copy in this run.`,
-    `The eight others ended at ${range([...named(end, 'honest'), ...named(end, 'careless')])}.`,
-    `Of ${total(end.cheaters)} cheaters ${end.cheaters.untrusted} are untrusted and ${end.cheaters.suspicious} suspicious; of ${total(end.good)} good players ${condemned(end.good) === 0 ? 'none is' : `${condemned(end.good)} are`}.`,
-    `Counting reports would have condemned ${end.plain.goodCondemned} good players and cleared ${end.plain.cheatersCleared} cheaters.`,
-    'Scoring has limits, such as three colluders that are honest on most players: docs/SCORING.md, "Known limits".',
-    'Read on: docs/GAME-SERVERS.md connects a game server, docs/SCORING.md says how weights and verdicts come about, docs/operating/watch.md describes the dashboard.',
+/** What was seen, from the readings at the end of the fair part and at the end: paragraphs, the comparison last. */
+export function closingWords(fair: Reading, end: Reading): string[] {
+  const { cheaters, good, victims } = end;
+  const named = (role: Role) => end.servers.filter((server) => server.role === role);
+  const change = ({ name, weight, oneWitnessWith }: ServerReading): string => {
+    const before = fair.servers.find((server) => server.name === name)?.weight ?? 0;
+    const others = oneWitnessWith.map((other) => other.name).join(', ');
+    return `${moved(before, weight ?? 0)}${others === '' ? '' : ` (one witness with ${others})`}`;
+  };
+  const [copied, echo, copier] = (['hasty', 'echo', 'copier'] as const).map((role) => named(role)[0]!);
+  const removed = (key: keyof Tally): string => `${cheaters[key]} and ${good[key]}`;
+  const errors = (key: keyof Tally): number => cheaters.players - cheaters[key] + good[key];
+  const weights = [
+    `What was seen: while all twelve servers played fair, their weights came to ${range(fair.servers)}. Then the attack began.`,
+    `The liars banned the same good players and praised cheaters: ${named('liar')
+      .map((one) => `${one.name} ${change(one)}`)
+      .join(', ')}.`,
+    `${echo!.name} repeated reports and bans of others a round later; its weight ${change(echo!)}.`,
+    `${copier!.name} sent the list of ${copied!.name} as its own; its weight ${change(copier!)}.`,
+    `The eight others ended at ${range([copied!, ...named('honest')])}.`,
   ];
-  return sentences.join(' ');
+  const further = [
+    'Read on: docs/GAME-SERVERS.md connects a game server, docs/SCORING.md says how weights and verdicts come about and',
+    'where they fail ("Known limits"), docs/operating/watch.md describes the dashboard.',
+  ];
+  const comparison = [
+    `Many communities act on three bans, whoever sent them. Of the ${victims.players} good players whom the liars attacked, ${victims.threeBans} have three bans or more and ${victims.twoBans} have two or more; the group calls ${victims.untrusted} untrusted and ${victims.suspicious} suspicious or worse.`,
+    `Acting on three bans would remove ${cheaters.threeBans} of ${cheaters.players} cheaters and ${good.threeBans} good players; acting on "untrusted", ${removed('untrusted')}.`,
+    `Acting on two bans would remove ${removed('twoBans')}; acting on "suspicious or worse", ${removed('suspicious')}.`,
+    `Mistakes about these ${cheaters.players + good.players} players, cheaters kept and good players removed: three bans ${errors('threeBans')}, "untrusted" ${errors('untrusted')}; two bans ${errors('twoBans')}, "suspicious or worse" ${errors('suspicious')}.`,
+  ];
+  return [weights, further, comparison].map((sentences) => sentences.join(' '));
 }
 
 /** Text in lines of at most `width` characters. */

@@ -34,6 +34,8 @@ export interface DutiesDeps {
   readonly defragment: (member: number) => Promise<void>;
   /** Called after the log became nearly full, or has room again. */
   readonly fullChanged: () => void;
+  /** Called after records of a newer format became possible. */
+  readonly formatRaised: () => Promise<void>;
   /** ms since 1970. */
   readonly now: () => number;
   readonly onFailure: (what: string, error: unknown) => void;
@@ -184,12 +186,13 @@ export class LeaderDuties {
 
   /** Permits records of a newer format once every live node reads them. Until then an upgrade can be reverted. */
   async #raiseFormat(fence: Fence, nodes: readonly NodeView[]): Promise<void> {
-    const { log, member, format, note } = this.#deps;
+    const { log, member, format, formatRaised, note } = this.#deps;
     const readByAll = Math.min(format, ...nodes.map((node) => node.format));
     if (readByAll <= member.writeFormat) return;
     await log.raiseFormat(fence, readByAll);
     member.writeFormat = readByAll;
     note('info', { format: readByAll }, 'every node reads records of this format, so they are written from now on');
+    await formatRaised();
   }
 
   /**

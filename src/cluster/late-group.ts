@@ -39,6 +39,10 @@ export class LateGroup implements MemberGroup {
     return this.#site?.unfitToLead ?? null;
   }
 
+  configure(): Promise<void> {
+    return this.#bound.configure();
+  }
+
   writableChanged(): void {
     this.#site?.writableChanged();
   }

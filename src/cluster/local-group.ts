@@ -134,14 +134,20 @@ export class LocalGroup implements MemberGroup {
     const turn = this.#turn;
     return this.#runInOrder(async () => {
       if (turn !== this.#turn) return;
-      const { log, loop, roleChanged, configure } = this.#deps;
+      const { log, loop, roleChanged } = this.#deps;
       log.lead(fence);
       roleChanged();
       loop().lead();
-      await configure().catch((error: unknown) => {
-        // A command that was refused because this node no longer leads does not mean that the configuration is wrong.
-        if (turn === this.#turn) throw error;
-      });
+      await this.configure();
+    });
+  }
+
+  /** Applies the configuration of this node, which leads. */
+  async configure(): Promise<void> {
+    const turn = this.#turn;
+    await this.#deps.configure().catch((error: unknown) => {
+      // A command that was refused because this node no longer leads does not mean that the configuration is wrong.
+      if (turn === this.#turn) throw error;
     });
   }
 

@@ -356,7 +356,8 @@ export class GroupState {
       mass: events.masses[i]!,
       follows: events.follows[i] === 1,
     };
-    if (event.mass !== 0 && this.weights.measures?.judged[event.peer] !== 1) this.newVoiceSeq = seq;
+    const isKnown = this.weights.measures?.judged[event.peer] === 1 || this.#oldBans !== null;
+    if (event.mass !== 0 && !isKnown) this.newVoiceSeq = seq;
     const decaysFrom = evidenceAt(events.timestamps[i]!, at);
     this.#addEvidence(entry, event, seq, decaysFrom, events.keys, i * KEY_WORDS);
     // If a peer's events about the player are void, those that it sends under an origin are void, too.

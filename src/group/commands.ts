@@ -109,9 +109,10 @@ export type Answer = Answers[keyof Answers];
 /**
  * The format of the records that a command writes, if it is not format 1. A release that adds a type of record, or a
  * member to a type, raises the format of the cluster and enters the new number here for the commands that write such
- * records. No command needs a newer format today.
+ * records. Format 2 is the third version of scoring: events, weights, carried sums and changes of half-life have
+ * members of their own only once a record says that it applies.
  */
-const commandFormats: Partial<Record<Command['type'], number>> = {};
+const commandFormats: Partial<Record<Command['type'], number>> = { scoring: 2 };
 
 /** Returns the format of records that every node of a group must read before the command may be carried out. */
 export function formatOfCommand(type: Command['type']): number {

@@ -59,3 +59,8 @@ export function mixedReleases(): Refusal {
   const text = 'a node of the group runs an older release; this command is accepted once all nodes are upgraded';
   return refused('dependency_unavailable', { text, details: { reason: 'mixed_releases' } });
 }
+
+/** True for the refusal of `mixedReleases`. */
+export function isOfMixedReleases({ details }: Refusal): boolean {
+  return details !== undefined && 'reason' in details && details.reason === 'mixed_releases';
+}

@@ -16,6 +16,7 @@ import type { SnapshotStore } from '../group/ports/snapshots.js';
 import { DamagedError, UnreadError } from '../group/ports/storage-errors.js';
 import { type Formation, formationProblems, formGroup } from '../group/recovery/formation.js';
 import { lastSeqOf, type Recovered, recover } from '../group/recovery/recovery.js';
+import { isOfMixedReleases } from '../group/refusals.js';
 import { limits } from '../limits.js';
 import { makePrivate } from '../store/backup/backup-folder.js';
 import { refusalOfTarget } from '../store/backup/restore-folder.js';
@@ -219,9 +220,12 @@ export async function applyConfiguration(config: Config, group: Group): Promise<
   }
   const claims = await group.configure({ type: 'half_life', kind: 'claims', days: halfLifeDays });
   grantedOrRefuse(claims, 'HALF_LIFE_DAYS: ');
+  const scoring = await group.configure({ type: 'scoring' });
+  // Comes again once all nodes of the cluster are upgraded.
+  if (!scoring.ok && isOfMixedReleases(scoring)) return;
+  grantedOrRefuse(scoring);
   const measures = await group.configure({ type: 'half_life', kind: 'measures', days: banHalfLifeDays });
   grantedOrRefuse(measures, 'BAN_HALF_LIFE_DAYS: ');
-  grantedOrRefuse(await group.configure({ type: 'scoring' }));
 }
 
 function grantedOrRefuse(outcome: Outcome<unknown>, prefix = ''): void {

@@ -8,7 +8,7 @@ import { audited, type Decision } from '../decision.js';
 import { decayFactorAt, movedEpoch } from '../evidence/decay.js';
 import { trustConstants as k } from '../evidence/trust-constants.js';
 import type { BanEpochMoved, EpochMoved, LogRecord, MeasureWeights, WeightsPublished } from '../records/records.js';
-import type { GroupState } from '../state.js';
+import { type GroupState, MEASURES_FROM } from '../state.js';
 
 /**
  * Returns the record that moves the decay epoch of its kind before evidence of time `at` is scaled, if a move is due.
@@ -95,17 +95,22 @@ export function decideWeights(state: GroupState, computed: ComputedWeights, now:
   const isOld =
     now - (weights.computedAt ?? 0) >= limits.weightsRepublishMs && computed.based_on_seq > weights.basedOnSeq;
   const isNews = isOld || hasMoved(state, computed);
-  return { records: isNews ? [{ type: 'weights_published', ...computed }] : [], outcome: granted(isNews) };
+  // Other nodes of a group that still counts bans as claims may be of a release that does not know measures.
+  const measures = state.scoring.version < MEASURES_FROM ? null : computed.measures;
+  return { records: isNews ? [{ type: 'weights_published', ...computed, measures }] : [], outcome: granted(isNews) };
 }
 
-function hasMoved({ weights, peerWeights }: GroupState, computed: ComputedWeights): boolean {
+function hasMoved(state: GroupState, computed: ComputedWeights): boolean {
+  const { weights, peerWeights } = state;
   const columns = { ...computed, ...computed.measures };
-  if (weights.measures === null || Math.abs(computed.pi - weights.pi) > k.publishStep) return true;
+  const hasMeasures = state.scoring.version >= MEASURES_FROM;
+  if ((hasMeasures ? weights.measures : weights.z) === null || Math.abs(computed.pi - weights.pi) > k.publishStep)
+    return true;
   return computed.tau.some((_, peer) => {
     const hasNewWitness = computed.witness[peer] !== peerWeights.witness[peer];
     return (
       hasNewWitness ||
-      flags.some((name) => computed.measures[name][peer] !== (weights.measures?.[name][peer] ?? 0)) ||
+      (hasMeasures && flags.some((name) => computed.measures[name][peer] !== (weights.measures?.[name][peer] ?? 0))) ||
       movedColumns.some((name) => Math.abs(columns[name][peer]! - peerWeights[name][peer]!) > k.publishStep)
     );
   });

@@ -41,7 +41,7 @@ import { LocalScrub } from './local-scrub.js';
 import { NodeLink } from './node-link.js';
 
 /** The newest format of records that this release reads. */
-const RECORD_FORMAT = 1;
+const RECORD_FORMAT = 2;
 
 export interface ClusterNodePorts {
   readonly log: Logger;
@@ -129,6 +129,7 @@ export class ClusterNode {
       durableSeq: () => this.#site.durableSeq,
       members: () => membersOf(log),
       fullChanged: () => this.#site.writableChanged(),
+      formatRaised: () => this.#site.configure(),
       defragment: (at) => log.client.defragment(at),
       now: () => clock.now(),
       onFailure,

@@ -406,9 +406,12 @@ export const limits = {
   weightsIntervalMsMax: HOUR_MS,
   /** Weights that have been in force this long are published again if newer records exist. */
   weightsRepublishMs: HOUR_MS,
+  /** A group hears that it only reports if it sent nothing else for so long, once it has so many events. */
+  reportsOnlyMs: 30 * DAY_MS,
+  reportsOnlyEventsMin: 10,
   /**
-   * Least time from the start of a computation to that of the next one if a peer without weights sent evidence, and that
-   * time as a multiple of the duration.
+   * Least time from the start of a computation to that of the next one if a peer without weights sent evidence, and
+   * that time as a multiple of the duration.
    */
   weightsQuickMs: 100,
   weightsQuickFactor: 10,

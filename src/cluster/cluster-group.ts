@@ -52,6 +52,7 @@ const reads = [
   'status',
   'signals',
   'sharedErasures',
+  'tooOld',
   'allowedPlayers',
   'allowedPlayer',
   'pendingErasures',

@@ -7,7 +7,7 @@ import { limits } from '../limits.js';
 import { KEY_WORDS } from './columns/packed-keys.js';
 import { NumberColumn, Times } from './columns/times.js';
 import { evidenceAt, measureOfClaim } from './evidence/decay.js';
-import { isEvidence, isMeasure, revokesLowering } from './evidence/event-types.js';
+import { isEvidence, isMeasure, raises, revokesLowering } from './evidence/event-types.js';
 import { getOrMake } from './get-or-make.js';
 import { subjectBytes, subjectHex } from './hashing/pseudonym.js';
 import { sipKey } from './hashing/siphash.js';
@@ -154,6 +154,10 @@ export class GroupState {
   readonly allowed = new AllowList();
   readonly erasedEvents = new ErasedEvents();
   readonly hourlyCounts = new HourlyCounts();
+  /** When the newest ban and the newest event that raises trust were received, in ms since 1970; 0 if never. */
+  readonly sentAt = { ban: 0, raising: 0 };
+  /** Per peer: how many of its newest events in a row are too old to count; since the start of this process. */
+  readonly tooOld = new Map<number, { readonly events: number; readonly newest: number }>();
 
   /** `salt` is not stored: it only keys the digests of event ids and of event contents. */
   constructor(formed: GroupFormed, salt: Uint8Array) {
@@ -331,7 +335,7 @@ export class GroupState {
       this.prefetch(events);
       for (let i = 0; i < events.count; i++) this.#intoTables(events, i, this.lastSeq + 1 + i, at);
     } else this.#sorted.add(events, this.lastSeq + 1, at);
-    for (let i = 0; i < events.count; i++) this.#noteSaid(events, i);
+    for (let i = 0; i < events.count; i++) this.#noteSaid(events, i, at);
     this.evidenceSeq = this.#next(at, events.count);
     for (let i = 0; i < events.count; i++) this.#count(events.peers[i]!, at);
   }
@@ -340,7 +344,8 @@ export class GroupState {
   applyEvent(event: DecidedEvent, { columns, i }: EventKeys, at: number): void {
     columns.setOthers(i, event);
     this.#intoTables(columns, i, this.lastSeq + 1, at);
-    this.#noteSaid(columns, i);
+    this.#noteSaid(columns, i, at);
+    this.#noteAge(event);
     this.evidenceSeq = this.#next(at);
     // Set also if there is nothing to revoke and therefore no record of the revocation.
     if (revokesLowering(event) || event.repeats) this.revokedSeq = this.lastSeq;
@@ -413,10 +418,19 @@ export class GroupState {
     for (const subject of this.disputes.subjects()) this.#markVoid(subject);
   }
 
-  /** Notes the event's content, so that a later repeat is recognised. */
-  #noteSaid({ hashes, peers, types, timestamps }: EventColumns, i: number): void {
+  /** Notes the event's content, so that a later repeat is recognised, and what kind of evidence it is. */
+  #noteSaid({ hashes, peers, types, timestamps }: EventColumns, i: number, at: number): void {
     const type = types[i]!;
+    if (isMeasure(type)) this.sentAt.ban = at;
+    else if (raises(type)) this.sentAt.raising = at;
     if (isEvidence(type)) this.repeats.add(this.repeats.hashOf(hashes[i]!, peers[i]!, type, timestamps[i]!));
+  }
+
+  #noteAge({ peer, event_type, mass, severity, timestamp, repeats }: DecidedEvent): void {
+    const { index } = this.senderOf(peer);
+    const isTooOld = mass === 0 && severity > 0 && isEvidence(event_type) && repeats === undefined;
+    if (isTooOld) this.tooOld.set(index, { events: (this.tooOld.get(index)?.events ?? 0) + 1, newest: timestamp });
+    else if (mass !== 0 && this.tooOld.size > 0) this.tooOld.delete(index);
   }
 
   /**

@@ -6,7 +6,8 @@
 import type { DecideDispute, EventSubmission, Registration } from '../core/commands.js';
 import type { EventTypeName } from '../core/evidence/event-types.js';
 import type { PeerRelation, WitnessReason } from '../core/relations.js';
-import type { TrustExplanation, TrustView } from '../core/scoring/score.js';
+import type { TrustExplanation } from '../core/scoring/explanation.js';
+import type { TrustView } from '../core/scoring/score.js';
 import type { Simulation } from '../core/scoring/simulation.js';
 import type { VerdictCounts } from '../core/scoring/verdict-counts.js';
 import type { KeyColumns } from '../core/tables/event-columns.js';
@@ -396,6 +397,8 @@ export interface GroupStatus extends GroupHealth {
   readonly newcomers: { readonly registered: number; readonly reporting: number };
   readonly halfLifeDays: number;
   readonly banHalfLifeDays: number;
+  /** True if the peers sent neither a ban nor anything that raises trust for `limits.reportsOnlyMs`. */
+  readonly sendsReportsOnly: boolean;
   readonly preTrusted: readonly string[];
   /** Number of groups of two peers or more that count as one witness, and of the peers in them. */
   readonly witnesses: { readonly groups: number; readonly peers: number };
@@ -529,6 +532,8 @@ export interface GroupOperations {
   signals(peer: PeerView): PeerSignals | undefined;
   /** Number of times that a peer requested the erasure of a player that others had reported, too. */
   sharedErasures(peer: PeerView): number;
+  /** How many of the peer's newest events in a row are too old to count, and the date of the newest; else undefined. */
+  tooOld(peer: PeerView): { readonly events: number; readonly newest: number } | undefined;
   setPeerStatus(peerId: string, status: PeerStatus, by: string): Promise<Outcome<PeerView>>;
   /** `overlapMs` 0 disables the old key at once; at most `limits.keyOverlapMsMax`. */
   rotateKey(peerId: string, overlapMs: number, by: string): Promise<Outcome<IssuedKey>>;

@@ -9,7 +9,8 @@ import type { PeerRelation } from '../core/relations.js';
 import { reportersOf } from '../core/rules/decide-dispute.js';
 import { readAgain } from '../core/rules/decide-removal.js';
 import { isAllowed, readTrust } from '../core/scoring/allowed.js';
-import { explanationOf, type TrustExplanation, type TrustView } from '../core/scoring/score.js';
+import { explanationOf, type TrustExplanation } from '../core/scoring/explanation.js';
+import type { TrustView } from '../core/scoring/score.js';
 import type { KeyColumns } from '../core/tables/event-columns.js';
 import { groupsOf } from '../core/trust/witnesses.js';
 import { type DisputeStatus, NO_KEY, OPERATOR, type PeerStatus } from '../core/vocabulary.js';
@@ -341,6 +342,7 @@ export class Group implements GroupApi {
       newcomers: state.peers.newcomers(this.#deps.clock.now(), DAY_MS),
       halfLifeDays: state.halfLifeDays,
       banHalfLifeDays: state.measureScale.halfLifeDays,
+      sendsReportsOnly: this.#sendsReportsOnly(),
       preTrusted: preTrustedIds(state),
       witnesses: groupsOf(state.weights.witness, (number) => state.peers.has(number)),
       mailbox: { events: actor.mailbox.events, bytes: actor.mailbox.bytes },
@@ -357,6 +359,16 @@ export class Group implements GroupApi {
   signals(peer: PeerView): PeerSignals | undefined {
     const { state, weights } = this.#current.loop;
     return this.#signals.of(state, weights.signals, peer);
+  }
+
+  #sendsReportsOnly(): boolean {
+    const { eventCount, sentAt } = this.#current.loop.state;
+    const newest = Math.max(sentAt.ban, sentAt.raising);
+    return eventCount >= limits.reportsOnlyEventsMin && this.#deps.clock.now() - newest > limits.reportsOnlyMs;
+  }
+
+  tooOld({ index }: PeerView) {
+    return this.#current.loop.state.tooOld.get(index);
   }
 
   sharedErasures({ index }: PeerView): number {

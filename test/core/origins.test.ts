@@ -6,7 +6,7 @@ import { trustConstants } from '../../src/core/evidence/trust-constants.js';
 import type { LogRecord } from '../../src/core/records/records.js';
 import { decidePeerStatus } from '../../src/core/rules/decide-peer.js';
 import { decideWithdrawal, readAgain } from '../../src/core/rules/decide-removal.js';
-import { explanationOf } from '../../src/core/scoring/score.js';
+import { explanationOf } from '../../src/core/scoring/explanation.js';
 import { loadSnapshot, snapshotBlocks } from '../../src/core/snapshot/snapshot.js';
 import { stateDigest } from '../../src/core/snapshot/state-digest.js';
 import { GroupState } from '../../src/core/state.js';

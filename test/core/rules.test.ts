@@ -11,7 +11,8 @@ import {
 } from '../../src/core/rules/decide-peer.js';
 import { decideErasure, decideWithdrawal, readAgain } from '../../src/core/rules/decide-removal.js';
 import { decideHalfLife } from '../../src/core/rules/decide-scale.js';
-import { explanationOf, trustOf } from '../../src/core/scoring/score.js';
+import { explanationOf } from '../../src/core/scoring/explanation.js';
+import { trustOf } from '../../src/core/scoring/score.js';
 import type { Outcome } from '../../src/errors.js';
 import { limits } from '../../src/limits.js';
 import { bounds, dayMs, Given, subjectOf, t0 } from '../support/given.js';

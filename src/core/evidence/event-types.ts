@@ -53,6 +53,15 @@ export function isMeasure(id: number): boolean {
   return id === eventTypes.ban_applied.id;
 }
 
+const raising: ReadonlySet<number> = new Set(
+  eventTypeNames.filter((name) => eventTypes[name].sign > 0).map((name) => eventTypes[name].id),
+);
+
+/** True if an event of this type raises trust. */
+export function raises(id: number): boolean {
+  return raising.has(id);
+}
+
 /**
  * True if an event of this type can be evidence. Only then does a second event with the same timestamp repeat the
  * first.

@@ -1,6 +1,6 @@
 /**
- * Decides whether an event follows others: whether its peer bans or reports after another peer did. Who only repeats
- * what others found is no witness of its own (docs/SCORING.md, "The log-odds").
+ * Decides whether an event follows others: whether its peer bans or reports after another peer did. A peer that only
+ * repeats what others found is no witness of its own (docs/SCORING.md, "The log-odds").
  */
 import { isMeasure } from '../evidence/event-types.js';
 import { FOLLOWS, FOLLOWS_CLAIM } from '../evidence/evidence.js';
@@ -14,8 +14,8 @@ import { type GroupState, MEASURES_FROM } from '../state.js';
 const EARLIER_PART = 0.01;
 
 /**
- * True if the event, together with the pair's earlier evidence of its kind, follows lowering evidence of another peer: a
- * measure follows measures, a claim follows either. `row` and `entry` of the pair are -1 if absent.
+ * True if the event, together with the pair's earlier evidence of its kind, follows lowering evidence of another peer:
+ * a measure follows measures, a claim follows either. `row` and `entry` of the pair are -1 if absent.
  */
 export function follows(state: GroupState, row: number, entry: number, { event_type, mass, peer }: Decided): boolean {
   if (!(mass < 0) || state.scoring.version < MEASURES_FROM || row < 0) return false;
@@ -36,9 +36,9 @@ export function follows(state: GroupState, row: number, entry: number, { event_t
 type Decided = Pick<DecidedEvent, 'event_type' | 'mass' | 'peer'>;
 
 /**
- * True if a number belongs to another peer and another origin, and its word counts. A peer whose gate is closed must not
- * make others follow it by being first about every player, nor one that no computation has seen, except before the first
- * computation of the group.
+ * True if a number belongs to another peer and another origin, and its word counts. A peer whose gate is closed must
+ * not make others follow it by being first about every player, nor one that no computation has seen, except before the
+ * first computation of the group.
  */
 function isAnotherVoice({ origins, peerWeights, weights }: GroupState, peer: number, other: number): boolean {
   if (origins.peerOf(other) === origins.peerOf(peer) || peerWeights.excluded[other] === 1) return false;

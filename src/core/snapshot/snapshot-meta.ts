@@ -3,14 +3,14 @@
  * the state covers it.
  */
 
-import type { GroupFormed, MeasureWeights } from '../records/records.js';
+import type { GroupFormed } from '../records/records.js';
 import type { AllowedSubject } from '../registers/allow-list.js';
 import type { Dispute } from '../registers/disputes.js';
 import type { Carrier, Origin } from '../registers/origins.js';
 import type { PeerRelation } from '../relations.js';
 import { GroupState, type OpenErasure, type OpenWithdrawal } from '../state.js';
 import type { HourlyCount } from '../tables/hourly-counts.js';
-import type { Weights } from '../tables/peer-weights.js';
+import type { MeasureWeights, Weights } from '../tables/peer-weights.js';
 import type { Peer } from '../tables/peers.js';
 
 export interface SnapshotMeta {
@@ -65,6 +65,8 @@ export interface SnapshotMeta {
   readonly eventCount: number;
   /** Number of players, so that a load can reserve memory. Not covered by the digest; absent in older snapshots. */
   readonly players?: number;
+  /** `GroupState.sentAt`. Not covered by the digest. */
+  readonly sentAt?: { readonly ban: number; readonly raising: number };
   /** Number of pairs with a measure. Not covered by the digest. */
   readonly measured?: number;
   /** Number and sum of the hashes of event contents. Not covered by the digest; absent in older snapshots. */
@@ -180,6 +182,7 @@ export function stateFrom(meta: SnapshotMeta, salt: Uint8Array): GroupState {
   state.retired = meta.retired ?? { seq: 0, open: false };
   state.eventCount = meta.eventCount;
   for (const count of meta.hourlyCounts ?? []) state.hourlyCounts.restore(count);
+  Object.assign(state.sentAt, meta.sentAt);
   state.peerWeights.refresh(state);
   return state;
 }

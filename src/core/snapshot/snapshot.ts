@@ -93,6 +93,7 @@ export function* snapshotBlocks(state: GroupState): Generator<SnapshotBlock> {
     measured: state.subjects.entries.measured,
     repeats: { count, sum },
     hourlyCounts: state.hourlyCounts.all,
+    sentAt: state.sentAt,
   };
   yield { key: 'meta', bytes: Buffer.from(JSON.stringify(meta)) };
   yield* timesBlocks(state);

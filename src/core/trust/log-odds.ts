@@ -2,12 +2,13 @@
  * Computes stage 2 of peer trust: the log-odds of a bad vote (A) and of a good one (B) of each peer, and the group's
  * share of bad players (docs/SCORING.md, "The log-odds"). A two-sided peer is judged by other two-sided peers. A peer
  * that only reports has a cautious constant, which moves with the comparison of its reports with the group's mean,
- * never with the number of others that repeat them. So has a measure (M), which moves with what the others say about the
- * players whom its peer measured. Takes a fixed number of rounds over all votes.
+ * never with the number of others that repeat them. So has a measure (M), which moves with what the others say about
+ * the players whom its peer measured. Takes a fixed number of rounds over all votes.
  */
 import { logit } from '../evidence/evidence.js';
 import { sigmoid } from '../evidence/sigmoid.js';
 import type { TrustConstants } from '../evidence/trust-constants.js';
+import { measureOdds } from './measure-odds.js';
 import type { VoteSums } from './sums/vote-sums.js';
 import { inBlocks } from './votes/blocks.js';
 import type { Scratch } from './votes/scratch.js';
@@ -35,8 +36,8 @@ export interface LogOdds extends Odds {
 }
 
 /**
- * Fits A, B and M of every peer and the share of bad players. `votes`: all votes of the group or a sample; `sums`: those
- * of all votes or of another sample; `preTrusted` (one byte) per peer.
+ * Fits A, B and M of every peer and the share of bad players. `votes`: all votes of the group or a sample; `sums`:
+ * those of all votes or of another sample; `preTrusted` (one byte) per peer.
  */
 export function fitLogOdds(
   votes: Votes,
@@ -232,8 +233,8 @@ class Judged {
   }
 
   /**
-   * Returns, per peer, the sum over its measures of their weight times the probability, by the others' word and the share
-   * `pi` of bad players, that the player is bad; extrapolated to all players.
+   * Returns, per peer, the sum over its measures of their weight times the probability, by the others' word and the
+   * share `pi` of bad players, that the player is bad; extrapolated to all players.
    */
   othersOnMeasured(pi: number): Float64Array {
     const { peer, measured, measuredTotals, offsets, players } = this.#look;
@@ -332,32 +333,6 @@ function oddsOf(
     odds.b[j] = bounded(b, isPreTrusted ? mixed(z[j]!, c.logOddsMinPreTrusted, c.praiseOdds) : 0, c);
   });
   return odds;
-}
-
-/**
- * Computes M of every peer. `others`: per peer, the sum over its measures of their weight times the probability that the
- * player is bad by the others' word; `totals`: the sum of the weights.
- */
-function measureOdds(
-  others: Float64Array,
-  totals: Float64Array,
-  { tau, finds }: Heard,
-  preTrusted: Uint8Array,
-  c: TrustConstants,
-): Float64Array {
-  let right = c.measureMean * c.measureMeanMass;
-  let all = c.measureMeanMass;
-  others.forEach((sum, j) => {
-    right += tau[j]! * finds[j]! * sum;
-    all += tau[j]! * finds[j]! * totals[j]!;
-  });
-  const mean = Math.min(c.measureMeanMax, Math.max(c.measureMeanMin, right / all));
-  return others.map((sum, j) => {
-    const own = rate((c.measurePrior * mean + sum) / (c.measurePrior + totals[j]!), c);
-    const change = Math.min(c.measureUp, Math.max(-c.measureDown, logit(own) - logit(mean)));
-    const odds = Math.min(c.measureOddsMax, Math.max(0, c.measureOdds + change)) * finds[j]!;
-    return preTrusted[j] === 1 ? Math.max(c.measureOdds, odds) : odds;
-  });
 }
 
 /** Share of lowering votes that fall on bad players, over all peers weighted by `tau`. */

@@ -4,9 +4,8 @@
  */
 
 import type { TrustConstants } from '../evidence/trust-constants.js';
-import type { MeasureWeights } from '../records/records.js';
 import type { PeerRelation, WitnessPair } from '../relations.js';
-import { weightOf } from '../tables/peer-weights.js';
+import { type MeasureWeights, weightOf } from '../tables/peer-weights.js';
 import { joinAllied } from './allied.js';
 import { joinClones } from './clones.js';
 import { joinCopiedLists } from './copied-lists.js';
@@ -42,7 +41,7 @@ export interface PeerTrust {
   readonly b: Float64Array;
   /** Two-sidedness, in [0, 1). */
   readonly z: Float64Array;
-  /** What the peer's measures say. */
+  /** The weights of its measures. */
   readonly measures: MeasureWeights;
   /** The weight of claims, `w = clip(tau (A + B) / 4, 0, 1)`. */
   readonly weight: Float64Array;
@@ -62,7 +61,7 @@ export interface GroupTrust extends PeerTrust {
 }
 
 /**
- * Computes the trust of every peer of a view as of `at`, in ms since 1970. Where peers carry origins, their gates, which
+ * Computes the trust of every peer of a view as of `at`, in ms since 1970. If peers carry origins, their gates, which
  * do not depend on carried votes, are computed first: they decide which carrier speaks for an origin.
  */
 export function computeGroupTrust(

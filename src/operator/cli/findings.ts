@@ -288,6 +288,15 @@ export function judgeRunning(status: StatusValue): Finding[] {
       warn(check, 'peer weights were never computed', "wait some seconds, then look for an error in the node's log"),
     );
   }
+  if (status.sends_reports_only) {
+    findings.push(
+      warn(
+        'evidence',
+        'no peer sent a ban, or anything that raises trust, in 30 days: reports alone condemn nobody in a small group',
+        'ask the peers to share bans and liftings; see docs/GAME-SERVERS.md',
+      ),
+    );
+  }
   if (pending_erasures > 0) {
     const waiting =
       pending_erasures === 1 ? '1 player is waiting for its' : `${pending_erasures} players are waiting for their`;

@@ -2,8 +2,8 @@
  * Renders the values of the commands for status, peers, pre-trust, allow list, erasures, audit and verification for a
  * terminal. `--json` prints the value itself. Pure functions.
  */
-import type { WitnessReason } from '../../core/relations.js';
 import { limits } from '../../limits.js';
+import { type GroupFacts, groupFactsOf, remarksOf } from '../dashboard/page/remarks.js';
 import type { ChainReport } from '../protocol/audit-chain.js';
 import type { Values } from '../protocol/protocol.js';
 import type {
@@ -17,11 +17,11 @@ import type {
 } from '../protocol/values.js';
 import { facts, printable, table } from './table.js';
 
-/** The result of a command. */
 function halfLifeText(days: number): string {
   return days === 0 ? 'off' : `${days} days`;
 }
 
+/** The result of a command. */
 export interface Rendered {
   readonly value: object;
   /** Returns the lines for a terminal of `width` characters. */
@@ -82,37 +82,16 @@ function checkLine({ check, last_seq: lastSeq }: StatusValue): string {
   return `the last one ended ${endedAt} and ${found}${now}`;
 }
 
-export const witnessReasons: Readonly<Record<WitnessReason, string>> = {
-  declared: 'are declared the same',
-  clones: 'report the same about the same players',
-  allied: 'ban the same players far more often than others do',
-  copied_list: 'share a list with its mistakes',
-};
-
 /** Describes in a few words what an operator should check about a peer. */
-function remarkOf(peer: ListedPeerValue, isAlone: boolean): string {
-  const erasures = peer.shared_erasures;
-  const erased =
-    erasures === 0 ? '' : `asked ${erasures} time${erasures === 1 ? '' : 's'} to erase players that others reported`;
-  return [erased, signalsRemark(peer, isAlone)].filter((remark) => remark !== '').join('; ');
-}
-
-function signalsRemark({ signals }: ListedPeerValue, isAlone: boolean): string {
-  if (signals === null || signals.players === 0 || isAlone) return '';
-  const [first] = signals.one_witness_with;
-  if (first !== undefined) {
-    const more = signals.one_witness_with.length - 1;
-    const names = `${first.peer_id}${more > 0 ? ` and ${more} more` : ''}`;
-    return `one witness with ${names}: they ${witnessReasons[first.reason]}`;
-  }
-  if (signals.shared_players === 0) return 'shares no player with other peers; check its salt';
-  const partners = signals.discounted_with.length;
-  return partners === 0 ? '' : `discounted with ${partners} other${partners === 1 ? '' : 's'}`;
+function remarkOf(peer: ListedPeerValue, group: GroupFacts): string {
+  return remarksOf(peer, group)
+    .map(({ text, hint }) => (hint === null ? text : `${text} (${hint})`))
+    .join('; ');
 }
 
 export function showPeers(data: readonly ListedPeerValue[]): Rendered {
   const heads = ['peer', 'status', 'events', 'weight', 'pre-trusted', 'registered', 'name', 'games', 'remark'];
-  const reporting = data.filter(({ signals }) => (signals?.players ?? 0) > 0).length;
+  const group = groupFactsOf(data);
   const rows = data.map((peer) => [
     peer.peer_id,
     peer.status,
@@ -122,7 +101,7 @@ export function showPeers(data: readonly ListedPeerValue[]): Rendered {
     peer.registered_at,
     peer.peer_name,
     peer.game_ids.join(','),
-    remarkOf(peer, reporting < 2),
+    remarkOf(peer, group),
   ]);
   return {
     value: { data },

@@ -96,7 +96,7 @@ function peerAnswers(group: GroupApi): Pick<Answers, PeerCommand> {
       const peers = group.peers(from, limit + 1);
       const data = peers
         .slice(0, limit)
-        .map((peer) => listedPeerValue(peer, group.signals(peer), group.sharedErasures(peer)));
+        .map((peer) => listedPeerValue(peer, group.signals(peer), group.sharedErasures(peer), group.tooOld(peer)));
       return granted({ data, next_from: peers[limit]?.index ?? null });
     },
 

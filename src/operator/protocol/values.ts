@@ -7,6 +7,7 @@ import type {
   AllowedPlayer,
   AuditEntry,
   DisputeView,
+  GroupApi,
   GroupStatus,
   OriginView,
   PeerSignals,
@@ -43,6 +44,7 @@ export function statusValue(view: GroupStatus, version: string) {
     new_peers: status.newcomers,
     half_life_days: status.halfLifeDays,
     ban_half_life_days: status.banHalfLifeDays,
+    sends_reports_only: status.sendsReportsOnly,
     pre_trusted: status.preTrusted,
     witness_groups: status.witnesses,
     mailbox: status.mailbox,
@@ -98,10 +100,16 @@ function signalsValue({ players, sharedPlayers, discountedWith, oneWitnessWith }
 }
 
 /** `signals` is undefined if the newest computation did not include the peer. */
-export function listedPeerValue(peer: PeerView, signals: PeerSignals | undefined, sharedErasures: number) {
+export function listedPeerValue(
+  peer: PeerView,
+  signals: PeerSignals | undefined,
+  sharedErasures: number,
+  tooOld: ReturnType<GroupApi['tooOld']>,
+) {
   return {
     ...peerValue(peer),
     shared_erasures: sharedErasures,
+    too_old: tooOld === undefined ? null : { events: tooOld.events, newest: isoTime(tooOld.newest) },
     signals: signals === undefined ? null : signalsValue(signals),
   };
 }

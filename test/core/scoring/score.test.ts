@@ -4,7 +4,8 @@ import { asOfTime } from '../../../src/core/evidence/decay.js';
 import { decidePeerStatus } from '../../../src/core/rules/decide-peer.js';
 import { decideErasure } from '../../../src/core/rules/decide-removal.js';
 import { decideHalfLife } from '../../../src/core/rules/decide-scale.js';
-import { explanationOf, trustOf, verdictOf } from '../../../src/core/scoring/score.js';
+import { explanationOf } from '../../../src/core/scoring/explanation.js';
+import { trustOf, verdictOf } from '../../../src/core/scoring/score.js';
 import { bounds, dayMs, Given, subjectOf, t0 } from '../../support/given.js';
 
 function scoreAt(given: Given, player: string, at = t0) {

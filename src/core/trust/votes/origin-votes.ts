@@ -41,8 +41,8 @@ export class OriginVotes implements OriginFacts {
   readonly #gates: Float64Array;
 
   /**
-   * `numbers`: number of peers, origins and carriers together. `gates`: the gate of each peer, so that a carrier without
-   * weight cannot speak for an origin.
+   * `numbers`: number of peers, origins and carriers together. `gates`: the gate of each peer, so that a carrier
+   * without weight cannot speak for an origin.
    */
   constructor({ list, carriers }: Pick<Origins, 'list' | 'carriers'>, numbers: number, gates: Float64Array) {
     this.origins = list.map(({ index }) => index);

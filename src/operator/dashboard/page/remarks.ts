@@ -1,6 +1,11 @@
-/** Describes what an operator should check about a peer, and the look of its status. Needs no document. */
+/**
+ * Describes what an operator should check about a peer, and the look of its status, for the dashboard and for `ptf`.
+ * Needs no document.
+ */
+
+import type { WitnessReason } from '../../../core/relations.js';
 import type { ListedPeerValue } from '../../protocol/values.js';
-import { plural } from './format.js';
+import { count, plural } from './format.js';
 
 export interface Remark {
   readonly text: string;
@@ -15,6 +20,8 @@ export interface GroupFacts {
   readonly hasPreTrusted: boolean;
 }
 
+/** A peer whose share of own finds, or log-odds of a ban, is below this hardly counts by its bans. */
+const repeatsBelow = 0.5;
 /** Weights below this are displayed as `0.000`. */
 const displayedAsZero = 0.0005;
 
@@ -25,12 +32,12 @@ export function groupFactsOf(peers: readonly ListedPeerValue[]): GroupFacts {
   };
 }
 
-export const witnessHints = {
+export const witnessHints: Readonly<Record<WitnessReason, string>> = {
   declared: 'declared the same by the operator',
   clones: 'they report the same about the same players',
   allied: 'they ban the same players far more often than others do',
   copied_list: 'they share a list with its mistakes',
-} as const;
+};
 
 /** Returns the remark about the weight first, then those about one-witness peers and discounts. */
 export function remarksOf(peer: ListedPeerValue, group: GroupFacts): Remark[] {
@@ -41,10 +48,23 @@ export function remarksOf(peer: ListedPeerValue, group: GroupFacts): Remark[] {
   } else if (agreesWithNobody(peer, group)) {
     remarks.push({ text: 'shares no player with other peers', hint: 'most likely it uses another salt' });
   }
+  const { too_old: tooOld } = peer;
+  if (tooOld !== null) {
+    const [events, are] = tooOld.events === 1 ? ['event', 'is'] : [`${count(tooOld.events)} events`, 'are'];
+    remarks.push({
+      text: `its last ${events} ${are} too old to count, the newest dated ${tooOld.newest.slice(0, 10)}`,
+      hint: 'seconds taken for milliseconds?',
+    });
+  }
+  const { finds, m } = peer;
+  if (Math.min(finds, m) < repeatsBelow && signals !== null && signals.players > 0 && peer.status !== 'revoked') {
+    const text = finds < repeatsBelow ? 'bans after others had' : 'its bans name players whom the others speak well of';
+    remarks.push({ text: `${text}: its bans hardly count`, hint: null });
+  }
   const witnesses = signals?.one_witness_with ?? [];
   if (witnesses.length > 0) {
     remarks.push({
-      text: `one witness with ${plural(witnesses.length, 'peer')}`,
+      text: `one witness with ${witnesses[0]!.peer_id}${witnesses.length > 1 ? ` and ${witnesses.length - 1} more` : ''}`,
       hint: witnessHints[witnesses[0]!.reason],
     });
   }

@@ -200,12 +200,18 @@ function groupOf({ status }: OverviewValue): HTMLElement {
     ['Half-life', status.half_life_days === 0 ? 'off' : plural(status.half_life_days, 'day')],
     ['Half-life of bans', status.ban_half_life_days === 0 ? 'off' : plural(status.ban_half_life_days, 'day')],
     ['Identity', status.identity_mode],
+    ...(status.sends_reports_only ? [['Evidence', reportsOnly()] as const] : []),
     [
       'Erasures waiting',
       status.pending_erasures === 0 ? 'none' : link('erasure', plural(status.pending_erasures, 'request')),
     ],
     ['Open disputes', status.open_disputes === 0 ? 'none' : link('disputes', plural(status.open_disputes, 'dispute'))],
   ]);
+}
+
+function reportsOnly(): Child {
+  const text = ' no ban, and nothing that raises trust, in 30 days: reports alone condemn nobody in a small group';
+  return [h('span', { class: 'badge suspicious' }, 'reports only'), text];
 }
 
 type Status = OverviewValue['status'];

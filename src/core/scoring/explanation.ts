@@ -1,0 +1,91 @@
+/** Collects the facts behind a player's score, for explanations. */
+import { type AsOf, decayed, decayFactorFor, measureFactorFor } from '../evidence/decay.js';
+import { FOLLOWS, roundForComparison } from '../evidence/evidence.js';
+import type { GroupState } from '../state.js';
+import { voicesOf } from './score.js';
+import { LOWERS } from './voices.js';
+
+/** The facts behind a player's score. */
+export interface TrustExplanation {
+  /** Decayed evidence that lowers (bans included) and raises trust, summed over peers that are not revoked. */
+  readonly lowering: number;
+  readonly raising: number;
+  /** Number of peers with evidence. */
+  readonly peers: number;
+  /** True if pre-trusted peers are among them. */
+  readonly preTrusted: boolean;
+  /** Number of witnesses among them with more than a negligible weight, and number of those that lower. */
+  readonly witnesses: number;
+  readonly loweringWitnesses: number;
+  /** Peers with a standing ban, those of them that banned after others had, and how many independent bans they are. */
+  readonly banned: number;
+  readonly bannedAfterOthers: number;
+  readonly bans: number;
+  /** Share of the evidence that does not come from two-sided peers, in [0, 1]. */
+  readonly oneSided: number;
+  /** Log-odds of a bad player before the prior, and the log-odds at which the score falls below 40. */
+  readonly logOdds: number;
+  readonly suspicious: number;
+  readonly halfLifeDays: number;
+  readonly banHalfLifeDays: number;
+  readonly weightsBasedOnSeq: number;
+  /** Present if the player is on the group's allow list. */
+  readonly allowed?: true;
+}
+
+/** Collects the facts behind a subject's score. */
+export function explanationOf(state: GroupState, row: number, asOf: AsOf): TrustExplanation {
+  const { subjects, peerWeights } = state;
+  const { preTrusted, excluded, witness } = peerWeights;
+  const evidenceAt = subjects.evidenceAt(row);
+  const decayFactor = decayFactorFor(state, evidenceAt, asOf);
+  const measureFactor = measureFactorFor(state, evidenceAt, asOf);
+  const first = subjects.firstEntry(row);
+  const sums = { lowering: 0, raising: 0, preTrusted: false };
+  const peers = new Set<number>();
+  const banned = new Set<number>();
+  const bannedAfterOthers = new Set<number>();
+  /** Per origin: the heaviest evidence of its carriers. */
+  const carried = new Map<number, { readonly b: number; readonly g: number }>();
+  for (let entry = first; entry < first + subjects.peerCount(row); entry++) {
+    const a = decayed(subjects.entries.measure(entry), measureFactor);
+    const b = decayed(subjects.entries.lowering(entry), decayFactor) + a;
+    const g = decayed(subjects.entries.raising(entry), decayFactor);
+    const peer = subjects.entries.peer(entry);
+    if (!(b + g > 0) || excluded[peer] === 1 || subjects.entries.isVoid(entry)) continue;
+    const sender = state.origins.peerOf(peer);
+    peers.add(sender);
+    if (a > 0) banned.add(sender);
+    if (a > 0 && (subjects.entries.follows(entry) & FOLLOWS) !== 0) bannedAfterOthers.add(sender);
+    if (preTrusted[peer] === 1) sums.preTrusted = true;
+    const origin = state.origins.carrierAt(peer)?.origin;
+    if (origin === undefined) {
+      sums.lowering += b;
+      sums.raising += g;
+      continue;
+    }
+    const heaviest = carried.get(origin);
+    if (heaviest === undefined || roundForComparison(b + g) > roundForComparison(heaviest.b + heaviest.g))
+      carried.set(origin, { b, g });
+  }
+  for (const { b, g } of carried.values()) {
+    sums.lowering += b;
+    sums.raising += g;
+  }
+  const voices = voicesOf(state, row, asOf);
+  return {
+    ...sums,
+    peers: peers.size,
+    witnesses: voices.witnesses(witness, -1),
+    loweringWitnesses: voices.witnesses(witness, LOWERS),
+    banned: banned.size,
+    bannedAfterOthers: bannedAfterOthers.size,
+    bans: voices.independentBans(peerWeights.m),
+    oneSided: voices.oneSided,
+    logOdds: voices.logOdds,
+    suspicious: voices.suspicious,
+    halfLifeDays: state.halfLifeDays,
+    banHalfLifeDays: state.measureScale.halfLifeDays,
+    weightsBasedOnSeq: state.weights.basedOnSeq,
+  };
+}

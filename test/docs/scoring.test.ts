@@ -6,10 +6,11 @@ import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { asOfTime } from '../../src/core/evidence/decay.js';
-import { type EventTypeName, eventTypes } from '../../src/core/evidence/event-types.js';
+import { type EventTypeName, eventTypes, isMeasure } from '../../src/core/evidence/event-types.js';
 import { saturate } from '../../src/core/evidence/evidence.js';
 import { trustConstants as k } from '../../src/core/evidence/trust-constants.js';
 import { trustOf } from '../../src/core/scoring/score.js';
+import { limits } from '../../src/limits.js';
 import { dayMs, Given, t0 } from '../support/given.js';
 import { Random } from '../support/random.js';
 
@@ -76,7 +77,7 @@ test('the table of event types is that of the code', () => {
   const ways = { [-1]: 'lowers', 0: 'takes back', 1: 'raises' } as const;
   const rows = Object.entries(eventTypes).map(([name, { sign, baseWeight }]) => [
     name,
-    [ways[sign], sign === 0 ? '' : String(baseWeight)],
+    [isMeasure(eventTypes[name as EventTypeName].id) ? 'lowers, as a measure' : ways[sign], sign === 0 ? '' : String(baseWeight)],
   ]);
   holds('event types', Object.fromEntries(rows));
 });
@@ -101,8 +102,40 @@ test('the table of needed reports equals the answers of reads', () => {
   holds('takes', Object.fromEntries(rows));
 });
 
+/** `count` events of severity `severity` of each of the given peers on the player `p`. */
+function say(given: Given, peers: readonly number[], eventType: EventTypeName, count = 1, severity = 1): void {
+  for (const peer of peers) for (let i = 0; i < count; i++) given.event(peer, 'p', { eventType, severity });
+}
+
 test('the worked examples equal the answers of reads', () => {
+  const banDays = limits.banHalfLifeDaysDefault;
+  const bans = (count: number, days = 0) => inBoth((given) => say(given, range(count), 'ban_applied'), days);
   holds('examples', {
+    '1 ban': bans(1),
+    '1 ban and 3 reports of the same peer': inBoth((given) => {
+      say(given, [0], 'ban_applied');
+      say(given, [0], 'report_cheating', 3);
+    }),
+    '1 ban of one peer, 1 report of another': inBoth((given) => {
+      say(given, [0], 'ban_applied');
+      say(given, [1], 'report_cheating');
+    }),
+    '1 ban, 3 reports each of two others': inBoth((given) => {
+      say(given, [0], 'ban_applied');
+      say(given, [1, 2], 'report_cheating', 3);
+    }),
+    '2 bans': bans(2),
+    '2 bans of severity .3': inBoth((given) => say(given, [0, 1], 'ban_applied', 1, 0.3)),
+    '3 bans': bans(3),
+    '4 bans': bans(4),
+    '6 bans': bans(6),
+    '3 bans, half a ban half-life later': bans(3, banDays / 2),
+    '3 bans, two ban half-lives later': bans(3, 2 * banDays),
+    '2 bans, 3 commendations each of two others': inBoth((given) => {
+      say(given, [0, 1], 'ban_applied');
+      say(given, [2, 3], 'commendation', 3);
+    }),
+    '100 bans of one peer': inBoth((given) => say(given, [0], 'ban_applied', 100)),
     '1,000 reports of one peer': inBoth((given) => send(given, 1, 1000)),
     'one commendation': inBoth((given) => send(given, 1, 1, 'commendation')),
     'five peers, three commendations each': inBoth((given) => send(given, 5, 3, 'commendation')),
@@ -117,6 +150,11 @@ test('the worked examples equal the answers of reads', () => {
       const { a, b, z } = given.state.weights;
       given.weigh({ a: [...a], b: [...b], z: [...z!], witness: range(8).map(() => 0) });
       send(given, 8, 10);
+    }),
+    'three bans of peers that only repeat others': inBoth((given) => {
+      const { a, b, z } = given.state.weights;
+      given.weigh({ a: [...a], b: [...b], z: [...z!], m: range(8).map(() => 0), finds: range(8).map(() => 0) });
+      say(given, [0, 1, 2], 'ban_applied');
     }),
     'ten reports of a peer without computed weights': inBoth((given) => {
       given.peers(1);

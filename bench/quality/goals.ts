@@ -1,119 +1,203 @@
 /**
- * The goals of scoring, each with the figure that the groups reach and the figure of the reference implementation on
- * groups that it had not seen.
+ * The goals of scoring for groups that vote once about a player. Means and worst cases depend on the size and the number
+ * of the groups, so each goal is judged only on the groups for which it was stated: the goals of the design on groups of
+ * 12 peers and 4,000 players; on the data files and on the first seeds of the usual size, the figures that the second
+ * version reaches on the very same groups, less `tolerance`.
  */
-
 import { average, least } from '../statistics.js';
+import { type Goal, goalOf, judgedIf, number, type Part, type Population, percent } from './goal.js';
 import type { Judgement } from './judgement.js';
 import { worstPromises } from './promises.js';
-import type { Family, Row } from './rows.js';
+import type { Family, Row, RowOptions } from './rows.js';
 import { isReportOnly, type KindName, kindsOf } from './simulator.js';
 import { hitShare, type Summary, summarise } from './summary.js';
 
-export interface Goal {
-  readonly figure: string;
-  readonly goal: string;
-  readonly reference: string;
-  /** Null if the rows lack the data for the figure. */
-  readonly reached: string | null;
-  /** Null if there is no figure, or if the figure does not cover all kinds of the goal. */
-  readonly met: boolean | null;
+/** Percentages in the order of the numbers of each figure. A missing number is printed and not judged. */
+interface Standard {
+  /** What `shown` contains, as the heading of its column. */
+  readonly source: string;
+  readonly wanted: Figures;
+  readonly shown: Figures;
 }
 
-/** One number of a figure. A number without a bound is printed and not judged. */
-interface Part {
-  readonly value: number;
-  readonly atLeast?: number;
-  readonly atMost?: number;
-  readonly print: (value: number) => string;
+const figureNames = {
+  precise: 'both-sided: untrusted precise, together / worst group of 20 or more',
+  orSuspicious: 'both-sided: suspicious or worse precise, mean / worst',
+  caught: 'both-sided: caught as untrusted / suspicious or worse',
+  fewHits: 'both-sided: caught at .1 % of good hit, score / oracle',
+  auc: 'both-sided: AUC, mean / worst',
+  reporting: 'report-only: untrusted precise / suspicious or worse, mean / worst',
+  reportingCaught: 'report-only: caught as suspicious or worse',
+  takeover: 'nobody pre-trusted, AUC: three colluders of eight / 60 % Sybils',
+} as const;
+
+type FigureName = keyof typeof figureNames;
+type Figures = Readonly<Record<FigureName, readonly (number | undefined)[]>>;
+
+/** The goals of the design, and the figures of the reference implementation on groups that it had not seen. */
+const design: Standard = {
+  source: 'reference',
+  wanted: {
+    precise: [98, 95],
+    orSuspicious: [90, 80],
+    caught: [12, 24],
+    fewHits: [22.5],
+    auc: [90.6, 87],
+    reporting: [96, 85, 70],
+    reportingCaught: [15],
+    takeover: [88, 90],
+  },
+  shown: {
+    precise: [98.3, 96.9],
+    orSuspicious: [90.6, 77.8],
+    caught: [11.3, 22.8],
+    fewHits: [22.2, 21.5],
+    auc: [90.4, 86.7],
+    reporting: [96, 90, 60],
+    reportingCaught: [13.6],
+    takeover: [88, 90],
+  },
+};
+
+/** Points by which a figure may lie below that of the second version on the same groups. */
+const tolerance = 0.3;
+
+function notBelow(shown: Figures): Standard {
+  const lowered = Object.entries(shown).map(([name, numbers]) => [
+    name,
+    // The oracle is no method that the service could lose to itself.
+    (name === 'fewHits' ? numbers.slice(0, 1) : numbers).map(
+      (value) => value && Number((value - tolerance).toFixed(1)),
+    ),
+  ]);
+  return { source: 'second version', shown, wanted: Object.fromEntries(lowered) as Figures };
 }
 
-/** Groups that are judged together. */
-export interface Population {
-  readonly name: string;
-  readonly goals: readonly Goal[];
-}
+const onDataFiles = notBelow({
+  precise: [98.5],
+  orSuspicious: [92.4, 82.4],
+  caught: [9, 18.8],
+  fewHits: [20.3, 17.1],
+  auc: [90.1, 85.6],
+  reporting: [100, 85.8, 66.7],
+  reportingCaught: [8.8],
+  takeover: [undefined, 90.3],
+});
 
-/** Tolerance for the last bits of a number that reaches its bound exactly. */
-const slack = 1e-9;
+/** By the number of seeds, from 1 on, at the usual size. */
+const onFirstSeeds: Readonly<Record<number, Standard>> = {
+  3: notBelow({
+    precise: [98.4, 91.7],
+    orSuspicious: [89, 72.2],
+    caught: [8.7, 19.5],
+    fewHits: [17.1, 16.6],
+    auc: [89.1, 82.8],
+    reporting: [97.6, 90.4, 66.7],
+    reportingCaught: [10.2],
+    takeover: [86.4, 89.7],
+  }),
+  20: notBelow({
+    precise: [98, 87],
+    orSuspicious: [88.6, 57.1],
+    caught: [9.2, 19.7],
+    fewHits: [17.8, 16.9],
+    auc: [89.4, 77.9],
+    reporting: [98.5, 91.2, 40],
+    reportingCaught: [10.2],
+    takeover: [87.3, 89.9],
+  }),
+};
+
+export const standardsNote =
+  'Not judged: the goal is about all kinds of the sets basic and new, as data files, as groups of 12 peers and 4,000 players, or as groups of 10 and 2,000 of the seeds 1 to 3 or 1 to 20.';
 
 /** Judges data files and simulated groups apart. Leaves out a population without rows. */
-export function judgePopulations(rows: readonly Row[]): Population[] {
+export function judgePopulations(
+  rows: readonly Row[],
+  options: Pick<RowOptions, 'seed' | 'seeds' | 'size'>,
+): Population[] {
   return [
-    { name: 'data files', of: rows.filter(({ origin }) => origin === 'real' || origin === 'attack file') },
-    { name: 'simulated groups', of: rows.filter(({ origin }) => origin === 'simulated') },
+    {
+      name: 'data files',
+      of: rows.filter(({ origin }) => origin === 'real' || origin === 'attack file'),
+      standard: onDataFiles,
+    },
+    {
+      name: 'simulated groups',
+      of: rows.filter(({ origin }) => origin === 'simulated'),
+      standard: standardFor(options),
+    },
   ]
     .filter(({ of }) => of.length > 0)
-    .map(({ name, of }) => ({ name, goals: judgeGoals(of) }));
+    .map(({ name, of, standard }) => ({
+      name,
+      reference: (standard ?? design).source,
+      goals: judgeGoals(of, standard),
+    }));
 }
 
-/** Judges the rows of one population. */
-export function judgeGoals(rows: readonly Row[]): Goal[] {
+function standardFor({ seed, seeds, size }: Pick<RowOptions, 'seed' | 'seeds' | 'size'>): Standard | null {
+  if (size.peers === 12 && size.players === 4000) return design;
+  return (size.peers === 10 && size.players === 2000 && seed === 1 && onFirstSeeds[seeds]) || null;
+}
+
+/** Judges the rows of one population; without a standard, only by the goals for any group. */
+function judgeGoals(rows: readonly Row[], standard: Standard | null): Goal[] {
   const counted = rows.filter(isCounted);
   const groupsOf = (family: Family) => counted.filter((row) => row.family === family).flatMap((row) => row.judgements);
-  const bothSided = summarise(groupsOf('both-sided'));
+  const both = summarise(groupsOf('both-sided'));
   const reporting = summarise(groupsOf('report-only'));
   const real = summarise(groupsOf('real'));
-  const hasBothSided = hasEveryKind(counted, false);
-  const hasReporting = hasEveryKind(counted, true);
+  const [hasBothSided, hasReporting] = [false, true].map((reportOnly) => hasEveryKind(counted, reportOnly));
+  const { wanted, shown } = standard ?? design;
+  const goal = (name: FigureName, isComplete: boolean, ...shares: readonly number[]): Goal => {
+    const parts = shares.map((share, i): Part => {
+      const atLeast = wanted[name][i];
+      return percent(share, atLeast === undefined ? {} : { atLeast });
+    });
+    const figures = shares.map((_, i) => shown[name][i] ?? '-').join(' / ');
+    return judgedIf(isComplete && standard !== null, goalOf(figureNames[name], figures, parts));
+  };
   return [
-    ...bothSidedGoals(bothSided).map((goal) => judgedIf(hasBothSided, goal)),
-    ...reportingGoals(reporting).map((goal) => judgedIf(hasReporting, goal)),
-    judgedIf(hasBothSided && hasReporting, victimsGoal(counted.flatMap((row) => row.judgements))),
+    goal('precise', hasBothSided!, both.untrustedPrecise, both.untrustedPreciseWorst),
+    goal('orSuspicious', hasBothSided!, both.suspiciousPreciseMean, both.suspiciousPreciseWorst),
+    goal('caught', hasBothSided!, both.untrustedCaught, both.suspiciousCaught),
+    goal('fewHits', hasBothSided!, both.scoreAtFewHits, both.oracleAtFewHits),
+    goal('auc', hasBothSided!, both.aucMean, both.aucWorst),
+    goal(
+      'reporting',
+      hasReporting!,
+      reporting.untrustedPrecise,
+      reporting.suspiciousPreciseMean,
+      reporting.suspiciousPreciseWorst,
+    ),
+    goal('reportingCaught', hasReporting!, reporting.suspiciousCaught),
+    goal('takeover', true, aucOf(rows, takeover), aucOf(rows, 'sybil60')),
+    ...harmGoals(counted, reporting).map((one) =>
+      judgedIf(hasReporting!, shown === design.shown ? one : { ...one, reference: '-' }),
+    ),
     ...promiseGoals(rows.flatMap((row) => row.judgements)),
     goalOf('real sets: AUC, mean / worst', '91.7 / 81.7', [
       percent(real.aucMean, { atLeast: 92.2 }),
       percent(real.aucWorst, { atLeast: 82 }),
     ]),
-    takeoverGoal(rows),
   ];
 }
 
-function bothSidedGoals(both: Summary): Goal[] {
+/** Bounds on the harm to good players, which hold for groups of any size. */
+function harmGoals(counted: readonly Row[], reporting: Summary): Goal[] {
+  const shares = counted
+    .flatMap((row) => row.judgements)
+    .flatMap(({ victims }) => (victims === null || victims.good === 0 ? [] : [hitShare(victims)]));
   return [
-    goalOf('both-sided: untrusted precise, together / worst group of 20 or more', '98.3 / 96.9', [
-      percent(both.untrustedPrecise, { atLeast: 98 }),
-      percent(both.untrustedPreciseWorst, { atLeast: 95 }),
-    ]),
-    goalOf('both-sided: suspicious or worse precise, mean / worst', '90.6 / 77.8', [
-      percent(both.suspiciousPreciseMean, { atLeast: 90 }),
-      percent(both.suspiciousPreciseWorst, { atLeast: 80 }),
-    ]),
-    goalOf('both-sided: caught as untrusted / suspicious or worse', '11.3 / 22.8', [
-      percent(both.untrustedCaught, { atLeast: 12 }),
-      percent(both.suspiciousCaught, { atLeast: 24 }),
-    ]),
-    goalOf('both-sided: caught at .1 % of good hit, score / oracle', '22.2 / 21.5', [
-      percent(both.scoreAtFewHits, { atLeast: 22.5 }),
-      percent(both.oracleAtFewHits, {}),
-    ]),
-    goalOf('both-sided: AUC, mean / worst', '90.4 / 86.7', [
-      percent(both.aucMean, { atLeast: 90.6 }),
-      percent(both.aucWorst, { atLeast: 87 }),
-    ]),
-  ];
-}
-
-function reportingGoals(reporting: Summary): Goal[] {
-  return [
-    goalOf('report-only: untrusted precise / suspicious or worse, mean / worst', '96 / 90 / 60', [
-      percent(reporting.untrustedPrecise, { atLeast: 96 }),
-      percent(reporting.suspiciousPreciseMean, { atLeast: 85 }),
-      percent(reporting.suspiciousPreciseWorst, { atLeast: 70 }),
-    ]),
-    goalOf('report-only: caught as suspicious or worse / good hit', '13.6 / 0.2', [
-      percent(reporting.suspiciousCaught, { atLeast: 15 }),
+    goalOf('report-only: good hit by suspicious or worse', '0.2', [
       percent(reporting.suspiciousHit, { atMost: 0.3, digits: 2 }),
     ]),
+    goalOf('good victims of one liar read suspicious or worse, mean / worst', '4 / -', [
+      percent(average(shares), { atMost: 2, digits: 2 }),
+      percent(-least(shares.map((share) => -share))),
+    ]),
   ];
-}
-
-function victimsGoal(groups: readonly Judgement[]): Goal {
-  const shares = groups.flatMap(({ victims }) => (victims === null || victims.good === 0 ? [] : [hitShare(victims)]));
-  return goalOf('good victims of one liar read suspicious or worse, mean / worst', '4 / -', [
-    percent(average(shares), { atMost: 2, digits: 2 }),
-    percent(-least(shares.map((share) => -share)), {}),
-  ]);
 }
 
 function promiseGoals(groups: readonly Judgement[]): Goal[] {
@@ -131,15 +215,9 @@ function promiseGoals(groups: readonly Judgement[]): Goal[] {
   ];
 }
 
-function takeoverGoal(rows: readonly Row[]): Goal {
-  const aucOf = (kind: KindName) =>
-    average(
-      rows.filter((row) => row.kind === kind).flatMap((row) => row.judgements.map(({ methods }) => methods.score.auc)),
-    );
-  return goalOf('nobody pre-trusted, AUC: three colluders of eight / 60 % Sybils', '88 / 90', [
-    percent(aucOf(takeover), { atLeast: 88 }),
-    percent(aucOf('sybil60'), { atLeast: 90 }),
-  ]);
+function aucOf(rows: readonly Row[], kind: KindName): number {
+  const groups = rows.filter((row) => row.kind === kind).flatMap((row) => row.judgements);
+  return average(groups.map(({ methods }) => methods.score.auc));
 }
 
 /** Returns whether the row belongs to the real votes or to a kind of group with goals. */
@@ -157,43 +235,4 @@ function hasEveryKind(rows: readonly Row[], reportOnly: boolean): boolean {
   return goalKinds
     .filter((kind) => isReportOnly(kind) === reportOnly)
     .every((kind) => rows.some((row) => row.kind === kind));
-}
-
-/** Judges only a complete set of kinds. A mean or a worst case over some kinds is not the figure of the goal. */
-function judgedIf(complete: boolean, goal: Goal): Goal {
-  return complete ? goal : { ...goal, met: null };
-}
-
-function goalOf(figure: string, reference: string, parts: readonly Part[]): Goal {
-  const known = parts.filter(({ value }) => Number.isFinite(value));
-  return {
-    figure,
-    reference,
-    goal: parts.map(({ atLeast, atMost }) => boundText(atLeast, atMost)).join(' / '),
-    reached:
-      known.length === 0
-        ? null
-        : parts.map(({ value, print }) => (Number.isFinite(value) ? print(value) : '-')).join(' / '),
-    met: known.length === 0 ? null : known.every(holds),
-  };
-}
-
-function boundText(atLeast: number | undefined, atMost: number | undefined): string {
-  if (atLeast !== undefined) return String(atLeast);
-  return atMost === undefined ? '-' : `at most ${atMost}`;
-}
-
-function holds({ value, atLeast = Number.NEGATIVE_INFINITY, atMost = Number.POSITIVE_INFINITY }: Part): boolean {
-  return value >= atLeast - slack && value <= atMost + slack;
-}
-
-type Bounds = Pick<Part, 'atLeast' | 'atMost'>;
-
-/** A share in [0, 1], printed and judged as a percentage. */
-function percent(share: number, { digits = 1, ...bounds }: Bounds & { digits?: number }): Part {
-  return number(share * 100, bounds, digits);
-}
-
-function number(value: number, bounds: Bounds, digits: number): Part {
-  return { ...bounds, value, print: (shown) => shown.toFixed(digits) };
 }

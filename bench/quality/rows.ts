@@ -47,7 +47,8 @@ interface Job extends Omit<Row, 'judgements' | 'methods'> {
 
 /** Makes the rows. The same options give the same rows. */
 export async function makeRows(options: RowOptions): Promise<Row[]> {
-  return judgeJobs([...(await dataJobs(options)), ...simulatedJobs(options)], options.http);
+  const jobs = [...(await dataJobs(options)), ...simulatedJobs(options)].filter(({ groups }) => groups.length > 0);
+  return judgeJobs(jobs, options.http);
 }
 
 /**

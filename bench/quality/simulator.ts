@@ -131,7 +131,7 @@ export type KindName = keyof typeof kinds;
 
 export const kindNames = Object.keys(kinds) as KindName[];
 
-export function kindsOf(sets: readonly KindSet[]): KindName[] {
+export function kindsOf(sets: readonly string[]): KindName[] {
   return kindNames.filter((name) => sets.includes(kinds[name].set));
 }
 

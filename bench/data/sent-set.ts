@@ -22,7 +22,7 @@ const firstTimestampMs = Date.UTC(2020, 0, 1);
 const settlePollMs = 100;
 const dayMs = 86_400_000;
 
-/** What the ids of a group's peers and players follow from. */
+/** The ids of peers and players follow from these names. */
 export type SentGroup = Pick<TrustSet, 'name' | 'peers' | 'players'>;
 
 /** Registers the peers of the group. Their ids follow the order of the group only if `inFlight` is 1. */
@@ -56,8 +56,8 @@ export function makeBatches(set: TrustSet, runId: string, peers: readonly Regist
 }
 
 /**
- * Cuts the events into batches in the order of arrival; the last day of the group ends at `nowMs`. Moves equal events of
- * one millisecond apart, because a node may take them for repeats.
+ * Cuts the events into batches in the order of arrival; the last day of the group ends at `nowMs`. Moves equal events
+ * of one millisecond apart, because a node may take them for repeats.
  */
 export function makeOrderedBatches(
   group: LifeGroup,

@@ -1,7 +1,7 @@
 /**
- * The goals of scoring for groups that vote once about a player. Means and worst cases depend on the size and the number
- * of the groups, so each goal is judged only on the groups for which it was stated: the goals of the design on groups of
- * 12 peers and 4,000 players; on the data files and on the first seeds of the usual size, the figures that the second
+ * The goals of scoring for groups that vote once about a player. Means and worst cases depend on the size and number of
+ * the groups, so each goal is judged only on the groups for which it was stated: those of the design on groups of 12
+ * peers and 4,000 players; on the data files and on the first seeds of the usual size, the figures that the second
  * version reaches on the very same groups, less `tolerance`.
  */
 import { average, least } from '../statistics.js';
@@ -12,12 +12,12 @@ import type { Family, Row, RowOptions } from './rows.js';
 import { isReportOnly, type KindName, kindsOf } from './simulator.js';
 import { hitShare, type Summary, summarise } from './summary.js';
 
-/** Percentages in the order of the numbers of each figure. A missing number is printed and not judged. */
+/** Percentages, in the order of the numbers of each figure. A number without a bound is printed and not judged. */
 interface Standard {
-  /** What `shown` contains, as the heading of its column. */
+  /** Heading of the column of `known`. */
   readonly source: string;
   readonly wanted: Figures;
-  readonly shown: Figures;
+  readonly known: Figures;
 }
 
 const figureNames = {
@@ -47,7 +47,7 @@ const design: Standard = {
     reportingCaught: [15],
     takeover: [88, 90],
   },
-  shown: {
+  known: {
     precise: [98.3, 96.9],
     orSuspicious: [90.6, 77.8],
     caught: [11.3, 22.8],
@@ -62,15 +62,15 @@ const design: Standard = {
 /** Points by which a figure may lie below that of the second version on the same groups. */
 const tolerance = 0.3;
 
-function notBelow(shown: Figures): Standard {
-  const lowered = Object.entries(shown).map(([name, numbers]) => [
+function notBelow(known: Figures): Standard {
+  const lowered = Object.entries(known).map(([name, numbers]) => [
     name,
     // The oracle is no method that the service could lose to itself.
     (name === 'fewHits' ? numbers.slice(0, 1) : numbers).map(
       (value) => value && Number((value - tolerance).toFixed(1)),
     ),
   ]);
-  return { source: 'second version', shown, wanted: Object.fromEntries(lowered) as Figures };
+  return { source: 'second version', known, wanted: Object.fromEntries(lowered) as Figures };
 }
 
 const onDataFiles = notBelow({
@@ -149,13 +149,13 @@ function judgeGoals(rows: readonly Row[], standard: Standard | null): Goal[] {
   const reporting = summarise(groupsOf('report-only'));
   const real = summarise(groupsOf('real'));
   const [hasBothSided, hasReporting] = [false, true].map((reportOnly) => hasEveryKind(counted, reportOnly));
-  const { wanted, shown } = standard ?? design;
+  const { wanted, known } = standard ?? design;
   const goal = (name: FigureName, isComplete: boolean, ...shares: readonly number[]): Goal => {
     const parts = shares.map((share, i): Part => {
       const atLeast = wanted[name][i];
       return percent(share, atLeast === undefined ? {} : { atLeast });
     });
-    const figures = shares.map((_, i) => shown[name][i] ?? '-').join(' / ');
+    const figures = shares.map((_, i) => known[name][i] ?? '-').join(' / ');
     return judgedIf(isComplete && standard !== null, goalOf(figureNames[name], figures, parts));
   };
   return [
@@ -174,7 +174,7 @@ function judgeGoals(rows: readonly Row[], standard: Standard | null): Goal[] {
     goal('reportingCaught', hasReporting!, reporting.suspiciousCaught),
     goal('takeover', true, aucOf(rows, takeover), aucOf(rows, 'sybil60')),
     ...harmGoals(counted, reporting).map((one) =>
-      judgedIf(hasReporting!, shown === design.shown ? one : { ...one, reference: '-' }),
+      judgedIf(hasReporting!, known === design.known ? one : { ...one, reference: '-' }),
     ),
     ...promiseGoals(rows.flatMap((row) => row.judgements)),
     goalOf('real sets: AUC, mean / worst', '91.7 / 81.7', [

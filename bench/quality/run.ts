@@ -1,7 +1,7 @@
 /**
  * The quality bench: measures how right this service's scores and verdicts are, on data sets and under attack, and
- * compares them with the methods of the field. Reads players by the computation alone, or through a node: with `--http`,
- * and always those of groups that report, detect, ban and lift.
+ * compares them with the methods of the field. Reads players by the computation alone, or through a node: with
+ * `--http`, and always in groups that report, detect, ban and lift.
  */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';

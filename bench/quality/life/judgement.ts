@@ -25,7 +25,7 @@ export const lifeMethods = {
 export type LifeMethod = keyof typeof lifeMethods;
 
 /**
- * Rules that condemn players: the verdicts, a plain count of standing bans of any peers, and the two methods of the field
+ * Rules that condemn players: the verdicts, a plain count of standing bans of any peers, and two methods of the field
  * at the threshold that catches as many bad players as `suspicious` or worse.
  */
 export const lifeRules = {

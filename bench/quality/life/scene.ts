@@ -21,7 +21,7 @@ import type { GroupSize } from '../scene.js';
 
 export type LifeEventType = LifeEvent['type'];
 
-/** What the peers of a group send. In `hetero` each peer sends what the peers of one of the other profiles send. */
+/** A profile names the events that peers send. In `hetero` each peer has one of the other profiles. */
 export const profiles = ['bans', 'reports', 'mixed', 'full', 'hetero'] as const;
 
 export type Profile = (typeof profiles)[number];

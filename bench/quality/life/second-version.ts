@@ -1,5 +1,5 @@
 /**
- * What the second version of scoring reached on groups that report, detect, ban and lift, as published beside the
+ * Figures of the second version of scoring on groups that report, detect, ban and lift, as published beside the
  * reference implementation of the third (its `results.txt`: 8 peers, 8,000 players, seed 1001).
  */
 import { type LifeKind, lifeKinds, profileOf } from './simulator.js';

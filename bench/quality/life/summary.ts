@@ -75,12 +75,12 @@ export interface LifePopulation {
 
 /** Returns data files and simulated groups apart, without the groups that only report. */
 export function banningPopulations(rows: readonly LifeRow[]): LifePopulation[] {
-  return (['data file', 'simulated'] as const)
-    .map((name) => ({
-      name,
-      rows: rows.filter(({ origin, kind }) => origin === name && profileOf(kind) !== 'reports'),
-    }))
-    .filter((population) => population.rows.length > 0);
+  const banning = rows.filter(({ kind }) => profileOf(kind) !== 'reports');
+  const populations: readonly LifePopulation[] = [
+    { name: 'data files', rows: banning.filter(({ origin }) => origin === 'data file') },
+    { name: 'simulated groups', rows: banning.filter(({ origin }) => origin === 'simulated') },
+  ];
+  return populations.filter((population) => population.rows.length > 0);
 }
 
 /** The goals are about every kind of group with bans, of at least the usual number of players. */

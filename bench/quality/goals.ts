@@ -5,117 +5,82 @@
  * version reaches on the very same groups, less `tolerance`.
  */
 import { average, least } from '../statistics.js';
-import { type Goal, goalOf, judgedIf, number, type Part, type Population, percent } from './goal.js';
+import { type Goal, goalOf, judgedIf, number, type Population, percent } from './goal.js';
 import type { Judgement } from './judgement.js';
 import { worstPromises } from './promises.js';
-import type { Family, Row, RowOptions } from './rows.js';
+import type { Family, Row, Seeds } from './rows.js';
 import { isReportOnly, type KindName, kindsOf } from './simulator.js';
 import { hitShare, type Summary, summarise } from './summary.js';
 
-/** Percentages, in the order of the numbers of each figure. A number without a bound is printed and not judged. */
+/** The means and worst cases, each with the number of its numbers. */
+const figures = [
+  ['both-sided: untrusted precise, together / worst group of 20 or more', 2],
+  ['both-sided: suspicious or worse precise, mean / worst', 2],
+  ['both-sided: caught as untrusted / suspicious or worse', 2],
+  ['both-sided: AUC, mean / worst', 2],
+  ['both-sided: caught at .1 % of good hit, score / oracle', 2],
+  ['report-only: untrusted precise / suspicious or worse, mean / worst', 3],
+  ['report-only: caught as suspicious or worse', 1],
+  ['nobody pre-trusted, AUC: three colluders of eight / 60 % Sybils', 2],
+] as const;
+
+/** Percentages, in the order of the numbers of `figures`. A number without a bound, NaN, is printed and not judged. */
 interface Standard {
   /** Heading of the column of `known`. */
   readonly source: string;
-  readonly wanted: Figures;
-  readonly known: Figures;
+  readonly wanted: readonly number[];
+  readonly known: readonly number[];
 }
 
-const figureNames = {
-  precise: 'both-sided: untrusted precise, together / worst group of 20 or more',
-  orSuspicious: 'both-sided: suspicious or worse precise, mean / worst',
-  caught: 'both-sided: caught as untrusted / suspicious or worse',
-  fewHits: 'both-sided: caught at .1 % of good hit, score / oracle',
-  auc: 'both-sided: AUC, mean / worst',
-  reporting: 'report-only: untrusted precise / suspicious or worse, mean / worst',
-  reportingCaught: 'report-only: caught as suspicious or worse',
-  takeover: 'nobody pre-trusted, AUC: three colluders of eight / 60 % Sybils',
-} as const;
-
-type FigureName = keyof typeof figureNames;
-type Figures = Readonly<Record<FigureName, readonly (number | undefined)[]>>;
+const none = Number.NaN;
 
 /** The goals of the design, and the figures of the reference implementation on groups that it had not seen. */
 const design: Standard = {
   source: 'reference',
-  wanted: {
-    precise: [98, 95],
-    orSuspicious: [90, 80],
-    caught: [12, 24],
-    fewHits: [22.5],
-    auc: [90.6, 87],
-    reporting: [96, 85, 70],
-    reportingCaught: [15],
-    takeover: [88, 90],
-  },
-  known: {
-    precise: [98.3, 96.9],
-    orSuspicious: [90.6, 77.8],
-    caught: [11.3, 22.8],
-    fewHits: [22.2, 21.5],
-    auc: [90.4, 86.7],
-    reporting: [96, 90, 60],
-    reportingCaught: [13.6],
-    takeover: [88, 90],
-  },
+  wanted: [98, 95, 90, 80, 12, 24, 90.6, 87, 22.5, none, 96, 85, 70, 15, 88, 90],
+  known: [98.3, 96.9, 90.6, 77.8, 11.3, 22.8, 90.4, 86.7, 22.2, 21.5, 96, 90, 60, 13.6, 88, 90],
 };
 
 /** Points by which a figure may lie below that of the second version on the same groups. */
 const tolerance = 0.3;
+/** The oracle is no method that the service could lose to itself. */
+const oraclePlace = 9;
 
-function notBelow(known: Figures): Standard {
-  const lowered = Object.entries(known).map(([name, numbers]) => [
-    name,
-    // The oracle is no method that the service could lose to itself.
-    (name === 'fewHits' ? numbers.slice(0, 1) : numbers).map(
-      (value) => value && Number((value - tolerance).toFixed(1)),
-    ),
-  ]);
-  return { source: 'second version', known, wanted: Object.fromEntries(lowered) as Figures };
+function notBelow(known: readonly number[]): Standard {
+  const wanted = known.map((value, i) => (i === oraclePlace ? none : Number((value - tolerance).toFixed(1))));
+  return { source: 'second version', known, wanted };
 }
 
-const onDataFiles = notBelow({
-  precise: [98.5],
-  orSuspicious: [92.4, 82.4],
-  caught: [9, 18.8],
-  fewHits: [20.3, 17.1],
-  auc: [90.1, 85.6],
-  reporting: [100, 85.8, 66.7],
-  reportingCaught: [8.8],
-  takeover: [undefined, 90.3],
-});
+const onDataFiles = notBelow([
+  98.5,
+  none,
+  92.4,
+  82.4,
+  9,
+  18.8,
+  90.1,
+  85.6,
+  20.3,
+  17.1,
+  100,
+  85.8,
+  66.7,
+  8.8,
+  none,
+  90.3,
+]);
 
 /** By the number of seeds, from 1 on, at the usual size. */
 const onFirstSeeds: Readonly<Record<number, Standard>> = {
-  3: notBelow({
-    precise: [98.4, 91.7],
-    orSuspicious: [89, 72.2],
-    caught: [8.7, 19.5],
-    fewHits: [17.1, 16.6],
-    auc: [89.1, 82.8],
-    reporting: [97.6, 90.4, 66.7],
-    reportingCaught: [10.2],
-    takeover: [86.4, 89.7],
-  }),
-  20: notBelow({
-    precise: [98, 87],
-    orSuspicious: [88.6, 57.1],
-    caught: [9.2, 19.7],
-    fewHits: [17.8, 16.9],
-    auc: [89.4, 77.9],
-    reporting: [98.5, 91.2, 40],
-    reportingCaught: [10.2],
-    takeover: [87.3, 89.9],
-  }),
+  3: notBelow([98.4, 91.7, 89, 72.2, 8.7, 19.5, 89.1, 82.8, 17.1, 16.6, 97.6, 90.4, 66.7, 10.2, 86.4, 89.7]),
+  20: notBelow([98, 87, 88.6, 57.1, 9.2, 19.7, 89.4, 77.9, 17.8, 16.9, 98.5, 91.2, 40, 10.2, 87.3, 89.9]),
 };
 
 export const standardsNote =
   'Not judged: the goal is about all kinds of the sets basic and new, as data files, as groups of 12 peers and 4,000 players, or as groups of 10 and 2,000 of the seeds 1 to 3 or 1 to 20.';
 
 /** Judges data files and simulated groups apart. Leaves out a population without rows. */
-export function judgePopulations(
-  rows: readonly Row[],
-  options: Pick<RowOptions, 'seed' | 'seeds' | 'size'>,
-): Population[] {
+export function judgePopulations(rows: readonly Row[], options: Seeds): Population[] {
   return [
     {
       name: 'data files',
@@ -136,7 +101,7 @@ export function judgePopulations(
     }));
 }
 
-function standardFor({ seed, seeds, size }: Pick<RowOptions, 'seed' | 'seeds' | 'size'>): Standard | null {
+function standardFor({ seed, seeds, size }: Seeds): Standard | null {
   if (size.peers === 12 && size.players === 4000) return design;
   return (size.peers === 10 && size.players === 2000 && seed === 1 && onFirstSeeds[seeds]) || null;
 }
@@ -150,29 +115,23 @@ function judgeGoals(rows: readonly Row[], standard: Standard | null): Goal[] {
   const real = summarise(groupsOf('real'));
   const [hasBothSided, hasReporting] = [false, true].map((reportOnly) => hasEveryKind(counted, reportOnly));
   const { wanted, known } = standard ?? design;
-  const goal = (name: FigureName, isComplete: boolean, ...shares: readonly number[]): Goal => {
-    const parts = shares.map((share, i): Part => {
-      const atLeast = wanted[name][i];
-      return percent(share, atLeast === undefined ? {} : { atLeast });
-    });
-    const figures = shares.map((_, i) => known[name][i] ?? '-').join(' / ');
-    return judgedIf(isComplete && standard !== null, goalOf(figureNames[name], figures, parts));
-  };
+  const shares = [
+    ...[both.untrustedPrecise, both.untrustedPreciseWorst, both.suspiciousPreciseMean, both.suspiciousPreciseWorst],
+    ...[both.untrustedCaught, both.suspiciousCaught, both.aucMean, both.aucWorst],
+    ...[both.scoreAtFewHits, both.oracleAtFewHits],
+    ...[reporting.untrustedPrecise, reporting.suspiciousPreciseMean, reporting.suspiciousPreciseWorst],
+    ...[reporting.suspiciousCaught, aucOf(rows, takeover), aucOf(rows, 'sybil60')],
+  ];
+  let first = 0;
+  const goals = figures.map(([figure, numbers]) => {
+    const places = Array.from({ length: numbers }, () => first++);
+    const parts = places.map((i) => percent(shares[i]!, Number.isNaN(wanted[i]!) ? {} : { atLeast: wanted[i]! }));
+    const knownText = places.map((i) => (Number.isNaN(known[i]!) ? '-' : known[i])).join(' / ');
+    const isComplete = figure.startsWith('both') ? hasBothSided! : !figure.startsWith('report') || hasReporting!;
+    return judgedIf(isComplete && standard !== null, goalOf(figure, knownText, parts));
+  });
   return [
-    goal('precise', hasBothSided!, both.untrustedPrecise, both.untrustedPreciseWorst),
-    goal('orSuspicious', hasBothSided!, both.suspiciousPreciseMean, both.suspiciousPreciseWorst),
-    goal('caught', hasBothSided!, both.untrustedCaught, both.suspiciousCaught),
-    goal('fewHits', hasBothSided!, both.scoreAtFewHits, both.oracleAtFewHits),
-    goal('auc', hasBothSided!, both.aucMean, both.aucWorst),
-    goal(
-      'reporting',
-      hasReporting!,
-      reporting.untrustedPrecise,
-      reporting.suspiciousPreciseMean,
-      reporting.suspiciousPreciseWorst,
-    ),
-    goal('reportingCaught', hasReporting!, reporting.suspiciousCaught),
-    goal('takeover', true, aucOf(rows, takeover), aucOf(rows, 'sybil60')),
+    ...goals,
     ...harmGoals(counted, reporting).map((one) =>
       judgedIf(hasReporting!, known === design.known ? one : { ...one, reference: '-' }),
     ),

@@ -17,7 +17,7 @@ import { type LifeKind, lifeKinds, lifeSize } from './life/simulator.js';
 import { judgeLifePopulations } from './life/summary.js';
 import { printLifeTables } from './life/tables.js';
 import { qualityPage } from './page.js';
-import { makeReportsOnlyRows, makeRows, type RowOptions } from './rows.js';
+import { makeReportsOnlyRows, makeRows, type RowOptions, type Seeds } from './rows.js';
 import { type KindName, type KindSet, kindNames, kindSets, kindsOf } from './simulator.js';
 import { printComparison, printTables } from './tables.js';
 
@@ -135,14 +135,12 @@ function sizeOf(given: Pick<QualityOptions, 'seeds' | 'peers' | 'players'>, { se
   };
 }
 
-type Settings = Pick<RowOptions, 'seed' | 'seeds' | 'size'>;
-
-function settingsOf({ seed, seeds, size }: Settings) {
+function settingsOf({ seed, seeds, size }: Seeds) {
   return { seed, seeds, ...size };
 }
 
 function titleOf(
-  { seed, seeds, size, http }: Settings & { http: boolean },
+  { seed, seeds, size, http }: Seeds & { http: boolean },
   where: ReturnType<typeof environment>,
 ): string {
   const read = http ? 'through HTTP' : 'by the computation alone';

@@ -137,8 +137,8 @@ test('a figure below its goal is missed, and one that only some of its kinds hav
     goalsFor(rowsOf(names, 0.5))
       .slice(0, 10)
       .map(({ met }) => met);
-  assert.equal(metOf(allKinds), [false, false, true, true, false, false, true, false, false, false]);
-  assert.equal(metOf(['none', 'reportonly']), [...Array(7).fill(null), null, null, null]);
+  assert.equal(metOf(allKinds), [false, false, true, false, true, false, true, false, false, false]);
+  assert.equal(metOf(['none', 'reportonly']), Array(10).fill(null));
 });
 
 test('a mean or worst case is judged only on groups for which its goal was stated', () => {

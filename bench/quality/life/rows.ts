@@ -1,7 +1,6 @@
 /** Makes the rows of the tables of groups that report, detect, ban and lift: every file, and every simulated kind. */
 import { isLifeFolder, type LifeGroup, listLifeSets, loadLifeSet } from '../../data/life-set.js';
-import { startProgress } from '../../progress.js';
-import type { GroupSize } from '../scene.js';
+import { type Groups, groupsOf, judgeGroups, type Seeds } from '../rows.js';
 import { judgeLife, type LifeJudgement } from './judgement.js';
 import { type LifeKind, lifeKinds, simulateLife } from './simulator.js';
 
@@ -13,39 +12,23 @@ export interface LifeRow {
   readonly judgements: readonly LifeJudgement[];
 }
 
-export interface LifeRowOptions {
+export interface LifeRowOptions extends Seeds {
   /** Folders of data sets, of which those without life groups are left out. */
   readonly data: readonly string[];
   readonly kinds: readonly LifeKind[];
-  readonly seed: number;
-  /** 0 for the data files alone. */
-  readonly seeds: number;
-  readonly size: GroupSize;
 }
 
 interface Job extends Omit<LifeRow, 'judgements'> {
-  readonly groups: readonly (() => LifeGroup)[];
+  readonly groups: Groups<LifeGroup>;
 }
 
 export async function makeLifeRows(options: LifeRowOptions): Promise<LifeRow[]> {
-  const jobs = [...options.data.filter(isLifeFolder).flatMap(fileJobs), ...simulatedJobs(options)].filter(
-    ({ kind, groups }) => groups.length > 0 && options.kinds.includes(kind),
-  );
-  const progress = startProgress(
-    'judging life groups',
-    jobs.reduce((sum, { groups }) => sum + groups.length, 0),
-  );
-  const rows: LifeRow[] = [];
-  for (const { groups, ...job } of jobs) {
-    const judgements: LifeJudgement[] = [];
-    for (const group of groups) {
-      judgements.push(await judgeLife(group()));
-      progress.advance(1);
-    }
-    rows.push({ ...job, judgements });
-  }
-  progress.stop();
-  return rows;
+  const files = options.data.filter(isLifeFolder).flatMap(fileJobs);
+  const simulated = options.kinds.map((kind): Job => {
+    const groups = groupsOf(options, (seed) => simulateLife(kind, seed, options.size));
+    return { origin: 'simulated', name: kind, kind, groups };
+  });
+  return judgeGroups([...files.filter(({ kind }) => options.kinds.includes(kind)), ...simulated], judgeLife);
 }
 
 function fileJobs(folder: string): Job[] {
@@ -54,13 +37,4 @@ function fileJobs(folder: string): Job[] {
     if (known === undefined) throw new Error(`${folder}: ${name} is of the unknown kind ${kind}`);
     return { origin: 'data file', name, kind: known, groups: [() => loadLifeSet(folder, name)] };
   });
-}
-
-function simulatedJobs({ kinds, seed, seeds, size }: LifeRowOptions): Job[] {
-  return kinds.map((kind) => ({
-    origin: 'simulated',
-    name: kind,
-    kind,
-    groups: Array.from({ length: seeds }, (_, i) => () => simulateLife(kind, seed + i, size)),
-  }));
 }

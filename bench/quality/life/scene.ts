@@ -39,32 +39,8 @@ const badShare = 0.04;
 /** A lifting that would lie beyond the last day is moved just before its end. */
 const lastDay = lifeDays - 1e-3;
 
-interface Player {
-  readonly isBad: boolean;
-  /** How blatantly a bad player cheats, 0 to 1; 0 for a good one. */
-  readonly cheats: number;
-  /** Factors on the reports and anomalies of a good player. */
-  readonly fame: number;
-  readonly oddity: number;
-  /** Sessions over all days. */
-  readonly activity: number;
-  /** Number of peers that the player joins by himself. */
-  readonly meets: number;
-}
-
-/** Rates of one peer for a session, its patience with reports, and the shares of its decisions. */
-interface Habits {
-  readonly reportsOfBad: number;
-  readonly reportsOfGood: number;
-  readonly anomaliesOfBad: number;
-  readonly anomaliesOfGood: number;
-  /** Reports and anomalies (which count twice) that lead to a review. */
-  readonly patience: number;
-  readonly bansBad: number;
-  readonly bansGood: number;
-  readonly bansAtOnce: number;
-  readonly hearsAppeals: number;
-}
+type Player = ReturnType<typeof makePlayer>;
+type Habits = ReturnType<typeof makeHabits>;
 
 /** A group under construction, to which attacks add events. Players and peers are numbers. */
 export class LifeScene {
@@ -174,24 +150,30 @@ export class LifeScene {
   }
 }
 
-function makePlayer(random: Random, reach: readonly number[]): Player {
+function makePlayer(random: Random, reach: readonly number[]) {
   const isBad = random() < badShare;
   return {
     isBad,
+    // How blatantly a bad player cheats, 0 to 1.
     cheats: isBad ? beta(random, 2.2, 1.2) : 0,
+    // Factors on the reports and anomalies of a good player.
     fame: Math.exp(0.7 * normal(random)) * (random() < 0.02 ? 6 : 1),
     oddity: Math.exp(0.5 * normal(random)) * (random() < 0.01 ? 10 : 1),
+    // Sessions over all days.
     activity: Math.min(pareto(random, 1.3) * 14 + 2, 300),
+    // Number of peers that the player joins by himself.
     meets: 1 + weightedIndex(reach, random),
   };
 }
 
-function makeHabits(random: Random): Habits {
+/** Returns the rates of one peer for a session, and the shares of its decisions. */
+function makeHabits(random: Random) {
   return {
     reportsOfBad: uniform(random, 0.15, 0.5),
     reportsOfGood: uniform(random, 0.004, 0.016),
     anomaliesOfBad: uniform(random, 0.05, 0.25),
     anomaliesOfGood: uniform(random, 0.0004, 0.002),
+    // Reports and anomalies (which count twice) that lead to a review.
     patience: integer(random, 2, 5),
     bansBad: uniform(random, 0.5, 0.9),
     bansGood: uniform(random, 0.02, 0.2),

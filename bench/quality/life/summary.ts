@@ -33,18 +33,8 @@ export function combine(groups: readonly LifeJudgement[]): LifeJudgement {
 /** The worst precision is that of kinds with at least so many players that the rule condemns. */
 const enoughCondemned = 10;
 
-/** Figures over kinds; shares in [0, 1], NaN if no kind has the figure. */
-export interface LifeTotals {
-  readonly all: LifeJudgement;
-  /** How often each rule is right: the mean over kinds, and the worst kind. */
-  readonly rightMean: Readonly<Record<LifeRule, number>>;
-  readonly rightWorst: Readonly<Record<LifeRule, number>>;
-  readonly caughtMean: Readonly<Record<LifeRule, number>>;
-  readonly twoBansMean: number;
-  readonly threeBansMean: number;
-}
-
-export function totalsOf(rows: readonly LifeRow[]): LifeTotals {
+/** Returns figures over kinds as shares in [0, 1]; NaN if no kind has the figure. */
+export function totalsOf(rows: readonly LifeRow[]) {
   const ofKinds = lifeKinds.flatMap((kind) => {
     const groups = rows.filter((row) => row.kind === kind).flatMap(({ judgements }) => judgements);
     return groups.length === 0 ? [] : [combine(groups)];

@@ -29,8 +29,8 @@ export class ApiClient {
     return this.#call('POST', '/api/v1/peers/register', { body: { peer_name: peerName, game_ids: [gameId] } });
   }
 
-  submit(events: readonly EventBody[], apiKey: string): Promise<BatchReply> {
-    return this.#call('POST', '/api/v1/events/batch', { body: { events }, apiKey });
+  submit(events: readonly EventBody[], apiKey?: string): Promise<BatchReply> {
+    return this.#call('POST', '/api/v1/events/batch', { body: { events }, ...(apiKey !== undefined && { apiKey }) });
   }
 
   async scores(playerIds: readonly string[]): Promise<readonly ScoreReply[]> {

@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { EventBody } from '../../src/contract/request-bodies.js';
 import type { ApiClient, HealthReply, RegisteredPeer, ScoreReply } from '../api-client.js';
 import { inParallel } from '../parallel.js';
+import type { LifeEvent, LifeGroup } from './life-set.js';
 import type { TrustSet } from './trust-set.js';
 
 /** Bounds of one batch and of one match read in the contract. */
@@ -19,14 +20,19 @@ const gameId = 'replay';
  */
 const firstTimestampMs = Date.UTC(2020, 0, 1);
 const settlePollMs = 100;
+const dayMs = 86_400_000;
 
-/** Registers the peers of the set. Their ids follow the order of the set only if `inFlight` is 1. */
-export function registerPeers(client: ApiClient, set: TrustSet, inFlight: number): Promise<RegisteredPeer[]> {
+/** The ids of peers and players follow from these names. */
+export type SentGroup = Pick<TrustSet, 'name' | 'peers' | 'players'>;
+
+/** Registers the peers of the group. Their ids follow the order of the group only if `inFlight` is 1. */
+export function registerPeers(client: ApiClient, set: SentGroup, inFlight: number): Promise<RegisteredPeer[]> {
   return inParallel('registering peers', set.peers, inFlight, (name) => client.register(`${set.name} ${name}`, gameId));
 }
 
 export interface Batch {
-  readonly apiKey: string;
+  /** Undefined for a batch that only a node without authentication accepts. */
+  readonly apiKey?: string;
   readonly events: EventBody[];
 }
 
@@ -34,26 +40,62 @@ export interface Batch {
 export function makeBatches(set: TrustSet, runId: string, peers: readonly RegisteredPeer[]): Batch[] {
   const batches: Batch[] = [];
   const open = new Map<number, Batch>();
-  set.observations.forEach((observation, index) => {
-    const peer = peers[observation.peer]!;
-    let batch = open.get(observation.peer);
+  set.observations.forEach(({ peer, player, polarity, severity, timestampMs }, index) => {
+    const { peer_id: peerId, api_key: apiKey } = peers[peer]!;
+    let batch = open.get(peer);
     if (batch === undefined || batch.events.length === batchEvents) {
-      batch = { apiKey: peer.api_key, events: [] };
-      open.set(observation.peer, batch);
+      batch = { apiKey, events: [] };
+      open.set(peer, batch);
       batches.push(batch);
     }
-    batch.events.push({
-      schema_version: '1.0.0',
-      event_id: eventId(set.name, runId, index),
-      event_type: observation.polarity < 0 ? 'ban_applied' : 'commendation',
-      peer_id: peer.peer_id,
-      player_id: playerId(set, runId, observation.player),
-      game_id: gameId,
-      severity: observation.severity,
-      timestamp: new Date(observation.timestampMs ?? firstTimestampMs + 1000 * index).toISOString(),
-    });
+    const type = polarity < 0 ? 'ban_applied' : 'commendation';
+    const sentMs = timestampMs ?? firstTimestampMs + 1000 * index;
+    batch.events.push(eventBody(set, runId, index, peerId, { player, type, severity }, sentMs));
   });
   return batches;
+}
+
+/**
+ * Cuts the events into batches in the order of arrival; the last day of the group ends at `nowMs`. Moves equal events
+ * of one millisecond apart, because a node may take them for repeats.
+ */
+export function makeOrderedBatches(
+  group: LifeGroup,
+  runId: string,
+  peers: readonly RegisteredPeer[],
+  nowMs: number,
+): Batch[] {
+  const latestMs = new Map<string, number>();
+  const bodies = group.events.map((event, index) => {
+    const series = `${event.peer} ${event.player} ${event.type}`;
+    const occurredMs = Math.round(nowMs - (group.days - event.day) * dayMs);
+    const sentMs = Math.max(occurredMs, (latestMs.get(series) ?? 0) + 1);
+    latestMs.set(series, sentMs);
+    return eventBody(group, runId, index, peers[event.peer]!.peer_id, event, sentMs);
+  });
+  return Array.from({ length: Math.ceil(bodies.length / batchEvents) }, (_, i) => ({
+    events: bodies.slice(i * batchEvents, (i + 1) * batchEvents),
+  }));
+}
+
+function eventBody(
+  group: SentGroup,
+  runId: string,
+  index: number,
+  peerId: string,
+  { player, type, severity }: Pick<LifeEvent, 'player' | 'type' | 'severity'>,
+  timestampMs: number,
+): EventBody {
+  return {
+    schema_version: '1.0.0',
+    event_id: eventId(group.name, runId, index),
+    event_type: type,
+    peer_id: peerId,
+    player_id: playerId(group, runId, player),
+    game_id: gameId,
+    severity,
+    timestamp: new Date(timestampMs).toISOString(),
+  };
 }
 
 /** Returns an id in the form of a UUIDv4 that follows from the observation and the run. */
@@ -63,7 +105,7 @@ function eventId(setName: string, runId: string, index: number): string {
 }
 
 /** Includes set and run, so that sets and runs on one node do not mix. */
-function playerId(set: TrustSet, runId: string, player: number): string {
+function playerId(set: SentGroup, runId: string, player: number): string {
   return `${set.name}/${runId}/${set.players[player]}`;
 }
 
@@ -82,7 +124,7 @@ export async function settled(client: ApiClient, patienceMs: number): Promise<He
 /** Returns the node's answer about every player of the set, in the order of the players. */
 export async function readScores(
   client: ApiClient,
-  set: TrustSet,
+  set: SentGroup,
   runId: string,
   inFlight: number,
 ): Promise<ScoreReply[]> {

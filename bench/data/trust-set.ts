@@ -61,7 +61,7 @@ export function loadTrustSet(dir: string, name: string): TrustSet {
   const peers = new Names();
   const players = new Names();
   const observations: Observation[] = [];
-  for (const { fields, fail } of rows(join(dir, `${name}${observationsSuffix}`), 5)) {
+  for (const { fields, fail } of csvRows(join(dir, `${name}${observationsSuffix}`), 5)) {
     const [peer = '', player = '', polarity, severityText = '', seconds = ''] = fields;
     const severity = Number(severityText);
     if (polarity !== '-1' && polarity !== '1') fail(`polarity ${polarity}`);
@@ -79,7 +79,7 @@ export function loadTrustSet(dir: string, name: string): TrustSet {
   if (observations.length === 0) throw new Error(`${join(dir, `${name}${observationsSuffix}`)} has no observation`);
 
   const truth = new Map<number, 0 | 1>();
-  for (const { fields, fail } of rows(join(dir, `${name}.truth.csv.gz`), 2)) {
+  for (const { fields, fail } of csvRows(join(dir, `${name}.truth.csv.gz`), 2)) {
     const [player = '', bad] = fields;
     if (bad !== '0' && bad !== '1') fail(`bad ${bad}`);
     const index = players.find(player);
@@ -99,10 +99,14 @@ export function loadTrustSet(dir: string, name: string): TrustSet {
   };
 }
 
-/** Numbers names in order of first appearance. */
-class Names {
+/** Numbers names in order of first appearance, after those given at first. */
+export class Names {
   readonly list: string[] = [];
   readonly #indexes = new Map<string, number>();
+
+  constructor(names: readonly string[] = []) {
+    for (const name of names) this.indexOf(name);
+  }
 
   indexOf(name: string): number {
     let index = this.#indexes.get(name);
@@ -128,7 +132,7 @@ interface Row {
 }
 
 /** Yields the rows after the header, each with a function that throws an error with file and line. */
-function* rows(file: string, columns: number): Generator<Row> {
+export function* csvRows(file: string, columns: number): Generator<Row> {
   for (const [index, line] of textOf(file).split(/\r?\n/).entries()) {
     if (index === 0 || line === '') continue;
     const fail = (what: string): never => {

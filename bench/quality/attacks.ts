@@ -10,26 +10,6 @@
 import { poisson, sample } from './random.js';
 import { attackerSkill, type Scene, type Skill } from './scene.js';
 
-export type AttackName =
-  | 'none'
-  | 'invert'
-  | 'flood'
-  | 'badmouth'
-  | 'ballot'
-  | 'camouflage'
-  | 'sleeper'
-  | 'collude'
-  | 'colludeLowering'
-  | 'sybils'
-  | 'sybilsCamouflaged'
-  | 'stealth'
-  | 'idle'
-  | 'invented'
-  | 'importList'
-  | 'importListAndJudge'
-  | 'reportVictims'
-  | 'colludeCamouflaged';
-
 /** Returns the targeted players. */
 export type Attack = (scene: Scene, adversaries: readonly number[]) => number[];
 
@@ -43,7 +23,9 @@ const ownJudgements = 400;
 const importerSkill: Skill = { onBad: 0.75, onGood: 0.94 };
 const victimMasses = [0.7, 1, 1.7, 2.5];
 
-export const attacks: Readonly<Record<AttackName, Attack>> = {
+export type AttackName = keyof typeof attacks;
+
+export const attacks = {
   none: () => [],
   idle: () => [],
 
@@ -135,7 +117,7 @@ export const attacks: Readonly<Record<AttackName, Attack>> = {
     for (const adversary of adversaries) scene.report(adversary, scene.addPlayers(1)[0]!, -1, 1);
     return [];
   },
-};
+} as const satisfies Readonly<Record<string, Attack>>;
 
 /** Reports events of severity 1 and one of the remainder, which lower the player by `mass` in total. */
 function reportMass(scene: Scene, peer: number, player: number, mass: number): void {

@@ -6,24 +6,12 @@ import { type Attack, loweredBy, part, reportHonestly, seenPlayers, without } fr
 import { sample } from './random.js';
 import { attackerSkill, type Scene, type Skill } from './scene.js';
 
-export type AttemptName =
-  | 'noisyClones'
-  | 'halfClones'
-  | 'paddedClones'
-  | 'framedClone'
-  | 'praiser'
-  | 'cleanWash'
-  | 'lateJoiner'
-  | 'oneOperator'
-  | 'overlappingLists'
-  | 'drift'
-  | 'clique'
-  | 'freshCrowd';
+export type AttemptName = keyof typeof attempts;
 
 const victimCount = 150;
 const cliqueSkill: Skill = { onBad: 0.95, onGood: 0.97 };
 
-export const attempts: Readonly<Record<AttemptName, Attack>> = {
+export const attempts = {
   /** Peers repeat nine tenths of the votes of a list that contains lies, and vote themselves on the rest. */
   noisyClones(scene, clones) {
     const targets = victims(scene);
@@ -170,7 +158,7 @@ export const attempts: Readonly<Record<AttemptName, Attack>> = {
     for (const peer of peers) for (const player of sample(targets, 20, scene.random)) scene.lie(peer, player, 1);
     return targets;
   },
-};
+} as const satisfies Readonly<Record<string, Attack>>;
 
 function victims(scene: Scene): number[] {
   return sample(scene.knownPlayers(0), victimCount, scene.random);

@@ -1,119 +1,162 @@
 /**
- * The goals of scoring, each with the figure that the groups reach and the figure of the reference implementation on
- * groups that it had not seen.
+ * The goals of scoring for groups that vote once about a player. Means and worst cases depend on the size and number of
+ * the groups, so each goal is judged only on the groups for which it was stated: those of the design on groups of 12
+ * peers and 4,000 players; on the data files and on the first seeds of the usual size, the figures that the second
+ * version reaches on the very same groups, less `tolerance`.
  */
-
 import { average, least } from '../statistics.js';
+import { type Goal, goalOf, judgedIf, number, type Population, percent } from './goal.js';
 import type { Judgement } from './judgement.js';
 import { worstPromises } from './promises.js';
-import type { Family, Row } from './rows.js';
+import type { Family, Row, Seeds } from './rows.js';
 import { isReportOnly, type KindName, kindsOf } from './simulator.js';
 import { hitShare, type Summary, summarise } from './summary.js';
 
-export interface Goal {
-  readonly figure: string;
-  readonly goal: string;
-  readonly reference: string;
-  /** Null if the rows lack the data for the figure. */
-  readonly reached: string | null;
-  /** Null if there is no figure, or if the figure does not cover all kinds of the goal. */
-  readonly met: boolean | null;
+/** The means and worst cases, each with the number of its numbers. */
+const figures = [
+  ['both-sided: untrusted precise, together / worst group of 20 or more', 2],
+  ['both-sided: suspicious or worse precise, mean / worst', 2],
+  ['both-sided: caught as untrusted / suspicious or worse', 2],
+  ['both-sided: AUC, mean / worst', 2],
+  ['both-sided: caught at .1 % of good hit, score / oracle', 2],
+  ['report-only: untrusted precise / suspicious or worse, mean / worst', 3],
+  ['report-only: caught as suspicious or worse', 1],
+  ['nobody pre-trusted, AUC: three colluders of eight / 60 % Sybils', 2],
+] as const;
+
+/** Percentages, in the order of the numbers of `figures`. A number without a bound, NaN, is printed and not judged. */
+interface Standard {
+  /** Heading of the column of `known`. */
+  readonly source: string;
+  readonly wanted: readonly number[];
+  readonly known: readonly number[];
 }
 
-/** One number of a figure. A number without a bound is printed and not judged. */
-interface Part {
-  readonly value: number;
-  readonly atLeast?: number;
-  readonly atMost?: number;
-  readonly print: (value: number) => string;
+const none = Number.NaN;
+
+/** The goals of the design, and the figures of the reference implementation on groups that it had not seen. */
+const design: Standard = {
+  source: 'reference',
+  wanted: [98, 95, 90, 80, 12, 24, 90.6, 87, 22.5, none, 96, 85, 70, 15, 88, 90],
+  known: [98.3, 96.9, 90.6, 77.8, 11.3, 22.8, 90.4, 86.7, 22.2, 21.5, 96, 90, 60, 13.6, 88, 90],
+};
+
+/** Points by which a figure may lie below that of the second version on the same groups. */
+const tolerance = 0.3;
+/** The oracle is no method that the service could lose to itself. */
+const oraclePlace = 9;
+
+function notBelow(known: readonly number[]): Standard {
+  const wanted = known.map((value, i) => (i === oraclePlace ? none : Number((value - tolerance).toFixed(1))));
+  return { source: 'second version', known, wanted };
 }
 
-/** Groups that are judged together. */
-export interface Population {
-  readonly name: string;
-  readonly goals: readonly Goal[];
-}
+const onDataFiles = notBelow([
+  98.5,
+  none,
+  92.4,
+  82.4,
+  9,
+  18.8,
+  90.1,
+  85.6,
+  20.3,
+  17.1,
+  100,
+  85.8,
+  66.7,
+  8.8,
+  none,
+  90.3,
+]);
 
-/** Tolerance for the last bits of a number that reaches its bound exactly. */
-const slack = 1e-9;
+/** By the number of seeds, from 1 on, at the usual size. */
+const onFirstSeeds: Readonly<Record<number, Standard>> = {
+  3: notBelow([98.4, 91.7, 89, 72.2, 8.7, 19.5, 89.1, 82.8, 17.1, 16.6, 97.6, 90.4, 66.7, 10.2, 86.4, 89.7]),
+  20: notBelow([98, 87, 88.6, 57.1, 9.2, 19.7, 89.4, 77.9, 17.8, 16.9, 98.5, 91.2, 40, 10.2, 87.3, 89.9]),
+};
+
+export const standardsNote =
+  'Not judged: the goal is about all kinds of the sets basic and new, as data files, as groups of 12 peers and 4,000 players, or as groups of 10 and 2,000 of the seeds 1 to 3 or 1 to 20.';
 
 /** Judges data files and simulated groups apart. Leaves out a population without rows. */
-export function judgePopulations(rows: readonly Row[]): Population[] {
+export function judgePopulations(rows: readonly Row[], options: Seeds): Population[] {
   return [
-    { name: 'data files', of: rows.filter(({ origin }) => origin === 'real' || origin === 'attack file') },
-    { name: 'simulated groups', of: rows.filter(({ origin }) => origin === 'simulated') },
+    {
+      name: 'data files',
+      of: rows.filter(({ origin }) => origin === 'real' || origin === 'attack file'),
+      standard: onDataFiles,
+    },
+    {
+      name: 'simulated groups',
+      of: rows.filter(({ origin }) => origin === 'simulated'),
+      standard: standardFor(options),
+    },
   ]
     .filter(({ of }) => of.length > 0)
-    .map(({ name, of }) => ({ name, goals: judgeGoals(of) }));
+    .map(({ name, of, standard }) => ({
+      name,
+      reference: (standard ?? design).source,
+      goals: judgeGoals(of, standard),
+    }));
 }
 
-/** Judges the rows of one population. */
-export function judgeGoals(rows: readonly Row[]): Goal[] {
+function standardFor({ seed, seeds, size }: Seeds): Standard | null {
+  if (size.peers === 12 && size.players === 4000) return design;
+  return (size.peers === 10 && size.players === 2000 && seed === 1 && onFirstSeeds[seeds]) || null;
+}
+
+/** Judges the rows of one population; without a standard, only by the goals for any group. */
+function judgeGoals(rows: readonly Row[], standard: Standard | null): Goal[] {
   const counted = rows.filter(isCounted);
   const groupsOf = (family: Family) => counted.filter((row) => row.family === family).flatMap((row) => row.judgements);
-  const bothSided = summarise(groupsOf('both-sided'));
+  const both = summarise(groupsOf('both-sided'));
   const reporting = summarise(groupsOf('report-only'));
   const real = summarise(groupsOf('real'));
-  const hasBothSided = hasEveryKind(counted, false);
-  const hasReporting = hasEveryKind(counted, true);
+  const [hasBothSided, hasReporting] = [false, true].map((reportOnly) => hasEveryKind(counted, reportOnly));
+  const { wanted, known } = standard ?? design;
+  const shares = [
+    ...[both.untrustedPrecise, both.untrustedPreciseWorst, both.suspiciousPreciseMean, both.suspiciousPreciseWorst],
+    ...[both.untrustedCaught, both.suspiciousCaught, both.aucMean, both.aucWorst],
+    ...[both.scoreAtFewHits, both.oracleAtFewHits],
+    ...[reporting.untrustedPrecise, reporting.suspiciousPreciseMean, reporting.suspiciousPreciseWorst],
+    ...[reporting.suspiciousCaught, aucOf(rows, takeover), aucOf(rows, 'sybil60')],
+  ];
+  let first = 0;
+  const goals = figures.map(([figure, numbers]) => {
+    const places = Array.from({ length: numbers }, () => first++);
+    const parts = places.map((i) => percent(shares[i]!, Number.isNaN(wanted[i]!) ? {} : { atLeast: wanted[i]! }));
+    const knownText = places.map((i) => (Number.isNaN(known[i]!) ? '-' : known[i])).join(' / ');
+    const isComplete = figure.startsWith('both') ? hasBothSided! : !figure.startsWith('report') || hasReporting!;
+    return judgedIf(isComplete && standard !== null, goalOf(figure, knownText, parts));
+  });
   return [
-    ...bothSidedGoals(bothSided).map((goal) => judgedIf(hasBothSided, goal)),
-    ...reportingGoals(reporting).map((goal) => judgedIf(hasReporting, goal)),
-    judgedIf(hasBothSided && hasReporting, victimsGoal(counted.flatMap((row) => row.judgements))),
+    ...goals,
+    ...harmGoals(counted, reporting).map((one) =>
+      judgedIf(hasReporting!, known === design.known ? one : { ...one, reference: '-' }),
+    ),
     ...promiseGoals(rows.flatMap((row) => row.judgements)),
     goalOf('real sets: AUC, mean / worst', '91.7 / 81.7', [
       percent(real.aucMean, { atLeast: 92.2 }),
       percent(real.aucWorst, { atLeast: 82 }),
     ]),
-    takeoverGoal(rows),
   ];
 }
 
-function bothSidedGoals(both: Summary): Goal[] {
+/** Bounds on the harm to good players, which hold for groups of any size. */
+function harmGoals(counted: readonly Row[], reporting: Summary): Goal[] {
+  const shares = counted
+    .flatMap((row) => row.judgements)
+    .flatMap(({ victims }) => (victims === null || victims.good === 0 ? [] : [hitShare(victims)]));
   return [
-    goalOf('both-sided: untrusted precise, together / worst group of 20 or more', '98.3 / 96.9', [
-      percent(both.untrustedPrecise, { atLeast: 98 }),
-      percent(both.untrustedPreciseWorst, { atLeast: 95 }),
-    ]),
-    goalOf('both-sided: suspicious or worse precise, mean / worst', '90.6 / 77.8', [
-      percent(both.suspiciousPreciseMean, { atLeast: 90 }),
-      percent(both.suspiciousPreciseWorst, { atLeast: 80 }),
-    ]),
-    goalOf('both-sided: caught as untrusted / suspicious or worse', '11.3 / 22.8', [
-      percent(both.untrustedCaught, { atLeast: 12 }),
-      percent(both.suspiciousCaught, { atLeast: 24 }),
-    ]),
-    goalOf('both-sided: caught at .1 % of good hit, score / oracle', '22.2 / 21.5', [
-      percent(both.scoreAtFewHits, { atLeast: 22.5 }),
-      percent(both.oracleAtFewHits, {}),
-    ]),
-    goalOf('both-sided: AUC, mean / worst', '90.4 / 86.7', [
-      percent(both.aucMean, { atLeast: 90.6 }),
-      percent(both.aucWorst, { atLeast: 87 }),
-    ]),
-  ];
-}
-
-function reportingGoals(reporting: Summary): Goal[] {
-  return [
-    goalOf('report-only: untrusted precise / suspicious or worse, mean / worst', '96 / 90 / 60', [
-      percent(reporting.untrustedPrecise, { atLeast: 96 }),
-      percent(reporting.suspiciousPreciseMean, { atLeast: 85 }),
-      percent(reporting.suspiciousPreciseWorst, { atLeast: 70 }),
-    ]),
-    goalOf('report-only: caught as suspicious or worse / good hit', '13.6 / 0.2', [
-      percent(reporting.suspiciousCaught, { atLeast: 15 }),
+    goalOf('report-only: good hit by suspicious or worse', '0.2', [
       percent(reporting.suspiciousHit, { atMost: 0.3, digits: 2 }),
     ]),
+    goalOf('good victims of one liar read suspicious or worse, mean / worst', '4 / -', [
+      percent(average(shares), { atMost: 2, digits: 2 }),
+      percent(-least(shares.map((share) => -share))),
+    ]),
   ];
-}
-
-function victimsGoal(groups: readonly Judgement[]): Goal {
-  const shares = groups.flatMap(({ victims }) => (victims === null || victims.good === 0 ? [] : [hitShare(victims)]));
-  return goalOf('good victims of one liar read suspicious or worse, mean / worst', '4 / -', [
-    percent(average(shares), { atMost: 2, digits: 2 }),
-    percent(-least(shares.map((share) => -share)), {}),
-  ]);
 }
 
 function promiseGoals(groups: readonly Judgement[]): Goal[] {
@@ -131,15 +174,9 @@ function promiseGoals(groups: readonly Judgement[]): Goal[] {
   ];
 }
 
-function takeoverGoal(rows: readonly Row[]): Goal {
-  const aucOf = (kind: KindName) =>
-    average(
-      rows.filter((row) => row.kind === kind).flatMap((row) => row.judgements.map(({ methods }) => methods.score.auc)),
-    );
-  return goalOf('nobody pre-trusted, AUC: three colluders of eight / 60 % Sybils', '88 / 90', [
-    percent(aucOf(takeover), { atLeast: 88 }),
-    percent(aucOf('sybil60'), { atLeast: 90 }),
-  ]);
+function aucOf(rows: readonly Row[], kind: KindName): number {
+  const groups = rows.filter((row) => row.kind === kind).flatMap((row) => row.judgements);
+  return average(groups.map(({ methods }) => methods.score.auc));
 }
 
 /** Returns whether the row belongs to the real votes or to a kind of group with goals. */
@@ -157,43 +194,4 @@ function hasEveryKind(rows: readonly Row[], reportOnly: boolean): boolean {
   return goalKinds
     .filter((kind) => isReportOnly(kind) === reportOnly)
     .every((kind) => rows.some((row) => row.kind === kind));
-}
-
-/** Judges only a complete set of kinds. A mean or a worst case over some kinds is not the figure of the goal. */
-function judgedIf(complete: boolean, goal: Goal): Goal {
-  return complete ? goal : { ...goal, met: null };
-}
-
-function goalOf(figure: string, reference: string, parts: readonly Part[]): Goal {
-  const known = parts.filter(({ value }) => Number.isFinite(value));
-  return {
-    figure,
-    reference,
-    goal: parts.map(({ atLeast, atMost }) => boundText(atLeast, atMost)).join(' / '),
-    reached:
-      known.length === 0
-        ? null
-        : parts.map(({ value, print }) => (Number.isFinite(value) ? print(value) : '-')).join(' / '),
-    met: known.length === 0 ? null : known.every(holds),
-  };
-}
-
-function boundText(atLeast: number | undefined, atMost: number | undefined): string {
-  if (atLeast !== undefined) return String(atLeast);
-  return atMost === undefined ? '-' : `at most ${atMost}`;
-}
-
-function holds({ value, atLeast = Number.NEGATIVE_INFINITY, atMost = Number.POSITIVE_INFINITY }: Part): boolean {
-  return value >= atLeast - slack && value <= atMost + slack;
-}
-
-type Bounds = Pick<Part, 'atLeast' | 'atMost'>;
-
-/** A share in [0, 1], printed and judged as a percentage. */
-function percent(share: number, { digits = 1, ...bounds }: Bounds & { digits?: number }): Part {
-  return number(share * 100, bounds, digits);
-}
-
-function number(value: number, bounds: Bounds, digits: number): Part {
-  return { ...bounds, value, print: (shown) => shown.toFixed(digits) };
 }

@@ -41,15 +41,6 @@ export interface Measures extends Quality {
   readonly caughtAtFewHits: number;
 }
 
-export const measureNames = [
-  'auc',
-  'accuracy',
-  'brier',
-  'targetError',
-  'caughtAsVerdict',
-  'caughtAtFewHits',
-] as const satisfies readonly (keyof Measures)[];
-
 export interface MethodFigures extends Measures {
   /** Share of bad players caught at each of `hitShares`. */
   readonly caughtAt: readonly number[];
@@ -85,9 +76,11 @@ export function measureAll(set: TrustSet, evidence: EvidenceColumns, readings: R
 
 /** Returns the mean of every figure over the groups. A NaN of a group is left out. */
 export function meanFigures(groups: readonly FiguresByMethod[]): FiguresByMethod {
+  const { caughtAt: _, ...first } = groups[0]!.score;
+  const measures = Object.keys(first) as (keyof Measures)[];
   const meanOf = (method: MethodName): MethodFigures => ({
     ...(Object.fromEntries(
-      measureNames.map((measure) => [measure, average(groups.map((group) => group[method][measure]))]),
+      measures.map((measure) => [measure, average(groups.map((group) => group[method][measure]))]),
     ) as Record<keyof Measures, number>),
     caughtAt: hitShares.map((_, i) => average(groups.map((group) => group[method].caughtAt[i]!))),
   });

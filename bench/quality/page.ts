@@ -2,11 +2,16 @@
 import { type Line, lineChart } from '../line-chart.js';
 import { average } from '../statistics.js';
 import { escapeHtml, page, type Table, tableHtml } from '../tables.js';
-import { isCounted, type Population } from './goals.js';
+import { goalTables, type Population } from './goal.js';
+import { isCounted } from './goals.js';
+import { lifeMethods, lifeRules } from './life/judgement.js';
+import type { LifeRow } from './life/rows.js';
+import { banningPopulations, combine, lifeMethodNames } from './life/summary.js';
+import { lifeTables } from './life/tables.js';
 import { hitShares, type MethodName, methodLabels, methodNames } from './methods.js';
 import { type Family, families, type Row } from './rows.js';
-import { summarise } from './summary.js';
-import { damageTable, goalTables, measureTables, nodeNote, summaryTable, verdictTable } from './tables.js';
+import { caughtShare, hitShare, summarise } from './summary.js';
+import { damageTable, measureTables, nodeNote, summaryTable, verdictTable } from './tables.js';
 import { sumCalibrations } from './verdicts.js';
 
 /** Indexes into the palette of line charts. */
@@ -24,13 +29,20 @@ const colours: Readonly<Record<MethodName, number>> = {
 /** The smallest share of good players hit in the plot of catches. */
 const hitShareMin = 1e-4;
 
-export function qualityPage(title: string, rows: readonly Row[], populations: readonly Population[]): string {
+export function qualityPage(
+  title: string,
+  rows: readonly Row[],
+  populations: readonly Population[],
+  life: readonly LifeRow[] = [],
+): string {
   const note = nodeNote(rows);
   return page('Trust quality', title, [
     ...section('Goals', goalTables(populations)),
     ...(note === null ? [] : [`<p>${escapeHtml(note)}</p>`]),
     ...calibrationPlot(rows),
-    ...families.flatMap((family) => catchPlot(rows, family)),
+    ...families.flatMap((family) => familyPlot(rows, family)),
+    ...lifePlots(life),
+    ...section('Groups that report, detect, ban and lift', lifeTables(life)),
     ...section('Verdicts', [summaryTable(rows), verdictTable(rows)]),
     ...section('Changed by attempts', [damageTable(rows)]),
     ...section('Measures of every method', measureTables(rows)),
@@ -94,32 +106,69 @@ function calibrationPlot(rows: readonly Row[]): string[] {
   ];
 }
 
-/**
- * Plots the share of bad players caught against the share of good players hit, as the mean over the groups of a family.
- */
-function catchPlot(rows: readonly Row[], family: Family): string[] {
+/** Plots the catches of each method as the mean over the groups of a family, and those of the verdicts. */
+function familyPlot(rows: readonly Row[], family: Family): string[] {
   const groups = groupsOf(rows, family);
   if (groups.length === 0) return [];
-  const ofMethods = methodNames.map((method): Line => {
-    const caughtAt = (i: number) => average(groups.map(({ methods }) => methods[method].caughtAt[i]!));
-    const points = hitShares.map((share, i) => [share, caughtAt(i)] as const);
-    return { name: methodLabels[method], colour: colours[method], points };
-  });
+  const lines = methodNames.map((method) => ({
+    name: methodLabels[method],
+    colour: colours[method],
+    caughtAt: hitShares.map((_, i) => average(groups.map(({ methods }) => methods[method].caughtAt[i]!))),
+  }));
   const { untrustedHit, untrustedCaught, suspiciousHit, suspiciousCaught } = summarise(groups);
-  const ofVerdict = (name: string, hit: number, caught: number): Line => ({
-    name: `verdict ${name}: ${(caught * 100).toFixed(1)} % caught, ${(hit * 100).toFixed(2)} % hit`,
-    colour: colours.score,
-    points: hit < hitShareMin ? [] : [[hit, caught]],
+  return catchPlot(`${family} groups`, lines, [
+    { name: 'untrusted', colour: colours.score, hit: untrustedHit, caught: untrustedCaught },
+    { name: 'suspicious or worse', colour: colours.score, hit: suspiciousHit, caught: suspiciousCaught },
+  ]);
+}
+
+/** The same of the groups that report, detect, ban and lift, beside a plain count of bans. */
+function lifePlots(rows: readonly LifeRow[]): string[] {
+  return banningPopulations(rows).flatMap(({ name, rows: population }) => {
+    const { caughtAt, condemned } = combine(population.flatMap(({ judgements }) => judgements));
+    const coloursOf = { ...colours, bans: colours.majority };
+    return catchPlot(
+      `${name} that ban`,
+      lifeMethodNames.map((method) => ({
+        name: lifeMethods[method],
+        colour: coloursOf[method],
+        caughtAt: caughtAt[method],
+      })),
+      (['untrusted', 'suspicious', 'twoBans', 'threeBans'] as const).map((rule) => ({
+        name: lifeRules[rule],
+        colour: rule.endsWith('Bans') ? coloursOf.bans : coloursOf.score,
+        hit: hitShare(condemned[rule]),
+        caught: caughtShare(condemned[rule]),
+      })),
+    );
   });
-  const verdicts = [
-    ofVerdict('untrusted', untrustedHit, untrustedCaught),
-    ofVerdict('suspicious or worse', suspiciousHit, suspiciousCaught),
-  ];
+}
+
+/** Plots shares of bad players caught against `hitShares`, and rules as single points. */
+function catchPlot(
+  of: string,
+  lines: readonly { readonly name: string; readonly colour: number; readonly caughtAt: readonly number[] }[],
+  rules: readonly { readonly name: string; readonly colour: number; readonly hit: number; readonly caught: number }[],
+): string[] {
+  const ofMethods = lines.map(
+    ({ name, colour, caughtAt }): Line => ({
+      name,
+      colour,
+      points: hitShares.map((share, i) => [share, caughtAt[i]!] as const),
+    }),
+  );
+  const ofRules = rules.map(
+    ({ name, colour, hit, caught }): Line => ({
+      name: `${name}: ${(caught * 100).toFixed(1)} % caught, ${(hit * 100).toFixed(2)} % hit`,
+      colour,
+      points: hit < hitShareMin ? [] : [[hit, caught]],
+    }),
+  );
   const ticks = [hitShareMin, 0.001, 0.01, 0.1];
   return [
-    `<h2>Bad players caught against good players hit, ${escapeHtml(family)} groups</h2>`,
+    `<h2>Bad players caught against good players hit, ${escapeHtml(of)}</h2>`,
     lineChart(
-      [...ofMethods, ...verdicts],
+      [...ofMethods, ...ofRules],
       { label: 'share of good players hit', scale: Math.log10, ticks, print: (value) => `${value * 100} %` },
       { label: 'share of bad players caught', ticks: fifths, print: percent },
     ),

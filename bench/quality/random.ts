@@ -24,11 +24,46 @@ export function randomFrom(...seed: readonly (number | string)[]): Random {
   return () => ((next32() >>> 5) * 67_108_864 + (next32() >>> 6)) / 9_007_199_254_740_992;
 }
 
+/** Returns a whole number from `low` up to and without `high`. */
+export function integer(random: Random, low: number, high: number): number {
+  return Math.floor(uniform(random, low, high));
+}
+
 export function uniform(random: Random, low: number, high: number): number {
   return low + (high - low) * random();
 }
 
-/** Returns a Poisson count by Knuth's product of uniforms; only for small means. */
+/** Returns a standard normal number by Box and Muller's transform. */
+export function normal(random: Random): number {
+  return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+}
+
+export function exponential(random: Random, mean: number): number {
+  return -mean * Math.log(1 - random());
+}
+
+/** Returns a Lomax number, the form of the Pareto distribution that starts at 0 and has the scale 1. */
+export function pareto(random: Random, shape: number): number {
+  return (1 - random()) ** (-1 / shape) - 1;
+}
+
+/** Returns a gamma number of scale 1 by Marsaglia and Tsang's rejection; only for shapes of at least 1. */
+function gamma(random: Random, shape: number): number {
+  const d = shape - 1 / 3;
+  for (;;) {
+    const x = normal(random);
+    const v = (1 + x / Math.sqrt(9 * d)) ** 3;
+    if (v > 0 && Math.log(1 - random()) < x ** 2 / 2 + d * (1 - v + Math.log(v))) return d * v;
+  }
+}
+
+/** Returns a beta number; only for parameters of at least 1. */
+export function beta(random: Random, a: number, b: number): number {
+  const part = gamma(random, a);
+  return part / (part + gamma(random, b));
+}
+
+/** Returns a Poisson count by Knuth's product of uniforms; only for means below 700, where the product has a number. */
 export function poisson(random: Random, mean: number): number {
   const bound = Math.exp(-mean);
   let count = 0;

@@ -29,21 +29,29 @@ export interface Row {
   readonly methods: FiguresByMethod;
 }
 
-export interface RowOptions {
+/** Simulated groups of each kind. */
+export interface Seeds {
+  readonly seed: number;
+  /** 0 for the data files alone. */
+  readonly seeds: number;
+  readonly size: GroupSize;
+}
+
+export interface RowOptions extends Seeds {
   /** Folders of data sets. */
   readonly data: readonly string[];
   readonly kinds: readonly KindName[];
-  readonly seed: number;
-  readonly seeds: number;
-  readonly size: GroupSize;
   readonly injected: boolean;
   /** Whether players are read through a node. */
   readonly http: boolean;
 }
 
 interface Job extends Omit<Row, 'judgements' | 'methods'> {
-  readonly groups: readonly (() => TrustSet)[];
+  readonly groups: Groups<TrustSet>;
 }
+
+/** Groups that are made when their turn comes. */
+export type Groups<Group> = readonly (() => Group)[];
 
 /** Makes the rows. The same options give the same rows. */
 export async function makeRows(options: RowOptions): Promise<Row[]> {
@@ -73,31 +81,43 @@ function truthOfPlayersIn(reported: TrustSet, set: TrustSet): Map<number, 0 | 1>
   return new Map([...set.truth].filter(([player]) => names.has(set.players[player]!)));
 }
 
-/** Judges the groups and turns the event loop between them, so that a signal is handled soon. */
 async function judgeJobs(jobs: readonly Job[], http: boolean): Promise<Row[]> {
-  const progress = startProgress(
-    'judging groups',
-    jobs.reduce((sum, { groups }) => sum + groups.length, 0),
+  const judged = await judgeGroups<TrustSet, Job, Judgement>(jobs, (set, { kind }) =>
+    judge(set, { http, damage: kind !== null && kinds[kind].set === 'attempts' }),
   );
-  const rows: Row[] = [];
-  for (const { groups, ...job } of jobs) {
-    const damage = job.kind !== null && kinds[job.kind].set === 'attempts';
-    const judgements: Judgement[] = [];
-    for (const group of groups) {
-      const set = group();
+  return judged.map((row) => ({ ...row, methods: meanFigures(row.judgements.map(({ methods }) => methods)) }));
+}
+
+/**
+ * Judges the groups of each job; leaves out a job without groups. Turns the event loop between groups, so that a signal
+ * is handled soon.
+ */
+export async function judgeGroups<Group, Job extends { readonly groups: Groups<Group> }, Judged>(
+  jobs: readonly Job[],
+  judgeOne: (group: Group, job: Job) => Promise<Judged>,
+): Promise<(Omit<Job, 'groups'> & { readonly judgements: readonly Judged[] })[]> {
+  const total = jobs.reduce((sum, { groups }) => sum + groups.length, 0);
+  const progress = startProgress('judging groups', total);
+  const rows = [];
+  for (const job of jobs.filter(({ groups }) => groups.length > 0)) {
+    const { groups, ...named } = job;
+    const judgements: Judged[] = [];
+    for (const make of groups) {
+      const group = make();
       await oneTurn();
-      judgements.push(await judge(set, { http, damage }));
+      judgements.push(await judgeOne(group, job));
       progress.advance(1);
       await oneTurn();
     }
-    rows.push({ ...job, judgements, methods: meanFigures(judgements.map(({ methods }) => methods)) });
+    rows.push({ ...named, judgements });
   }
   progress.stop();
   return rows;
 }
 
-function seedsOf({ seed, seeds }: RowOptions): number[] {
-  return Array.from({ length: seeds }, (_, i) => seed + i);
+/** Makes one group for each seed. */
+export function groupsOf<Group>({ seed, seeds }: Seeds, make: (seed: number) => Group): Groups<Group> {
+  return Array.from({ length: seeds }, (_, i) => () => make(seed + i));
 }
 
 async function dataJobs(options: RowOptions): Promise<Job[]> {
@@ -129,7 +149,7 @@ function injectedJobs(set: TrustSet, options: RowOptions): Job[] {
       name: `${set.name}+${kind}`,
       family: 'real',
       kind: null,
-      groups: seedsOf(options).map((seed) => () => inject(set, kind, seed)),
+      groups: groupsOf(options, (seed) => inject(set, kind, seed)),
     }));
 }
 
@@ -139,6 +159,6 @@ function simulatedJobs(options: RowOptions): Job[] {
     name: kind,
     family: isReportOnly(kind) ? 'report-only' : 'both-sided',
     kind,
-    groups: seedsOf(options).map((seed) => () => simulate(kind, seed, options.size)),
+    groups: groupsOf(options, (seed) => simulate(kind, seed, options.size)),
   }));
 }

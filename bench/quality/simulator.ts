@@ -47,6 +47,9 @@ const cleanHabits = {
   habits: { contraryEventShare: 0.01, onGood: [0.97, 0.995] },
 } as const;
 
+/** Habits of report-only attempts whose honest peers also send `session_clean`. */
+const sendingClean = { reportOnly: true, habits: { sessionClean: true } } as const;
+
 export const kinds = {
   none: { set: 'basic', attack: 'none' },
   invert1: { set: 'basic', attack: 'invert', within: 1 },
@@ -93,27 +96,9 @@ export const kinds = {
   framedclone1: { set: 'attempts', attack: 'framedClone', joining: 1 },
   praiser1: { set: 'attempts', attack: 'praiser', joining: 1 },
   reportonly_praiser1: { set: 'attempts', attack: 'praiser', joining: 1, reportOnly: true },
-  reportonly_cleanwash1: {
-    set: 'attempts',
-    attack: 'cleanWash',
-    joining: 1,
-    reportOnly: true,
-    habits: { sessionClean: true },
-  },
-  reportonly_cleanwash3: {
-    set: 'attempts',
-    attack: 'cleanWash',
-    joining: 3,
-    reportOnly: true,
-    habits: { sessionClean: true },
-  },
-  reportonly_cleancopied3own: {
-    set: 'attempts',
-    attack: 'importListAndJudge',
-    joining: 3,
-    reportOnly: true,
-    habits: { sessionClean: true },
-  },
+  reportonly_cleanwash1: { set: 'attempts', attack: 'cleanWash', joining: 1, ...sendingClean },
+  reportonly_cleanwash3: { set: 'attempts', attack: 'cleanWash', joining: 3, ...sendingClean },
+  reportonly_cleancopied3own: { set: 'attempts', attack: 'importListAndJudge', joining: 3, ...sendingClean },
   latejoiner1: { set: 'attempts', attack: 'lateJoiner', joining: 1 },
   operator5: { set: 'attempts', attack: 'oneOperator', joining: 5 },
   reportonly_operator5: { set: 'attempts', attack: 'oneOperator', joining: 5, reportOnly: true },
@@ -131,7 +116,7 @@ export type KindName = keyof typeof kinds;
 
 export const kindNames = Object.keys(kinds) as KindName[];
 
-export function kindsOf(sets: readonly KindSet[]): KindName[] {
+export function kindsOf(sets: readonly string[]): KindName[] {
   return kindNames.filter((name) => sets.includes(kinds[name].set));
 }
 

@@ -4,30 +4,13 @@ import { average, least } from '../statistics.js';
 import type { Judgement } from './judgement.js';
 import { precisionOf, sumEach, type VerdictCount } from './verdicts.js';
 
-/** Shares in [0, 1]; NaN if no group has the figure. Means weigh all groups alike. */
-export interface Summary {
-  readonly groups: number;
-  readonly aucMean: number;
-  readonly aucWorst: number;
-  /** Share of bad players among all that read `untrusted` in any group. */
-  readonly untrustedPrecise: number;
-  /** The worst value among groups with at least `enoughUntrusted` players that read `untrusted`. */
-  readonly untrustedPreciseWorst: number;
-  readonly suspiciousPreciseMean: number;
-  readonly suspiciousPreciseWorst: number;
-  /** Share of all bad players caught, and of all good players hit. */
-  readonly untrustedCaught: number;
-  readonly untrustedHit: number;
-  readonly suspiciousCaught: number;
-  readonly suspiciousHit: number;
-  /** Share of bad players caught if at most one good player of a thousand is hit. */
-  readonly scoreAtFewHits: number;
-  readonly oracleAtFewHits: number;
-}
+/** The worst precision of `untrusted` is that of groups with at least so many such players. */
+const enoughUntrusted = 20;
 
-export const enoughUntrusted = 20;
+export type Summary = ReturnType<typeof summarise>;
 
-export function summarise(groups: readonly Judgement[]): Summary {
+/** Returns shares in [0, 1]; NaN if no group has the figure. Means weigh all groups alike. */
+export function summarise(groups: readonly Judgement[]) {
   const aucs = groups.map(({ methods }) => methods.score.auc);
   const untrusted = groups.map(({ verdicts }) => verdicts.untrusted);
   const suspicious = groups.map(({ verdicts }) => verdicts.suspicious);
@@ -36,6 +19,7 @@ export function summarise(groups: readonly Judgement[]): Summary {
     groups: groups.length,
     aucMean: average(aucs),
     aucWorst: least(aucs),
+    // The share of bad players among all that read `untrusted` in any group.
     untrustedPrecise: untrusted.length === 0 ? Number.NaN : precisionOf(sumEach(untrusted)),
     untrustedPreciseWorst: least(enough.map(precisionOf)),
     suspiciousPreciseMean: average(suspicious.map(precisionOf)),
@@ -44,6 +28,7 @@ export function summarise(groups: readonly Judgement[]): Summary {
     untrustedHit: average(untrusted.map(hitShare)),
     suspiciousCaught: average(suspicious.map(caughtShare)),
     suspiciousHit: average(suspicious.map(hitShare)),
+    // The shares caught if at most one good player of a thousand is hit.
     scoreAtFewHits: average(groups.map(({ methods }) => methods.score.caughtAtFewHits)),
     oracleAtFewHits: average(groups.map(({ methods }) => methods.oracle.caughtAtFewHits)),
   };

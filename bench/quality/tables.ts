@@ -2,15 +2,17 @@
  * Builds the quality tables: verdicts per group and per family, a table per measure with a column per method, and the
  * goals.
  */
+import { average } from '../statistics.js';
 import { type Table, tableText } from '../tables.js';
-import { type Goal, isCounted, type Population } from './goals.js';
+import { goalTables, goalVerdict, type Population } from './goal.js';
+import { isCounted, standardsNote } from './goals.js';
 import { type Measures, type MethodName, methodLabels, methodNames } from './methods.js';
 import { families, type Row } from './rows.js';
 import { caughtShare, hitShare, type Summary, summarise } from './summary.js';
 import { type Damage, precisionOf, sumEach, type VerdictCount } from './verdicts.js';
 
-const hundredths = (value: number): string => (Number.isNaN(value) ? '' : (value * 100).toFixed(2));
-const tenths = (value: number): string => (Number.isNaN(value) ? '-' : (value * 100).toFixed(1));
+export const hundredths = (value: number): string => (Number.isNaN(value) ? '' : (value * 100).toFixed(2));
+export const tenths = (value: number): string => (Number.isNaN(value) ? '-' : (value * 100).toFixed(1));
 const thousandths = (value: number): string => (Number.isNaN(value) ? '' : value.toFixed(3));
 
 interface Measure {
@@ -30,7 +32,15 @@ const measures: readonly Measure[] = [
   { key: 'caughtAtFewHits', title: `${caught} at most .1 % of the good are hit, %`, print: hundredths },
 ];
 
-export function rowLabel({ origin, name, judgements }: Row): string {
+export function rowLabel({
+  origin,
+  name,
+  judgements,
+}: {
+  readonly origin: string;
+  readonly name: string;
+  readonly judgements: readonly unknown[];
+}): string {
   return judgements.length > 1 ? `${origin}: ${name} x${judgements.length}` : `${origin}: ${name}`;
 }
 
@@ -45,24 +55,15 @@ export function measureTables(rows: readonly Row[]): Table[] {
   });
 }
 
-export function goalVerdict({ met, reached }: Goal): string {
-  if (met === null) return reached === null ? 'not measured' : 'not judged';
-  return met ? 'reached' : 'MISSED';
-}
-
-export function goalTables(populations: readonly Population[]): Table[] {
-  return populations.map(({ name, goals }) => ({
-    head: [`Goals, ${name}, %`, 'wanted', 'reference', 'figure', ''],
-    rows: goals.map((goal) => [goal.figure, goal.goal, goal.reference, goal.reached ?? '-', goalVerdict(goal)]),
-    missed: goals.map(({ met }) => met === false),
-  }));
-}
-
 const caughtAndHit = ['caught', '', 'good hit', '', 'at .1 %: score', 'oracle'];
+
+/** Prints how often verdicts are right among those that have one, and how many players have one. */
+export function preciseCell(count: VerdictCount): string {
+  return `${tenths(precisionOf(count))} (${count.caught + count.hit})`;
+}
 
 /** Returns one line for each row. The groups of a kind are counted together. */
 export function verdictTable(rows: readonly Row[]): Table {
-  const precise = (count: VerdictCount) => `${tenths(precisionOf(count))} (${count.caught + count.hit})`;
   const cells = (row: Row): string[] => {
     const { judgements, methods } = row;
     const untrusted = sumEach(judgements.map(({ verdicts }) => verdicts.untrusted));
@@ -70,8 +71,8 @@ export function verdictTable(rows: readonly Row[]): Table {
     return [
       rowLabel(row),
       hundredths(methods.score.auc),
-      precise(untrusted),
-      precise(suspicious),
+      preciseCell(untrusted),
+      preciseCell(suspicious),
       tenths(caughtShare(untrusted)),
       tenths(caughtShare(suspicious)),
       hundredths(hitShare(untrusted)),
@@ -167,9 +168,22 @@ export function printTables(rows: readonly Row[], populations: readonly Populati
   const isPartial = populations.some(({ goals }) => goals.some((goal) => goalVerdict(goal) === 'not judged'));
   return [
     ...tables.map(tableText),
-    ...(isPartial ? ['Not judged: the goal is about all kinds of the sets basic and new.'] : []),
-    ...[nodeNote(rows)].filter((note) => note !== null),
+    ...(isPartial ? [standardsNote] : []),
+    ...[nodeNote(rows), conclusion(rows)].filter((note) => note !== null),
   ].join('\n\n');
+}
+
+/** Compares the verdicts with the methods of the field in two sentences; null without groups that count for goals. */
+export function conclusion(rows: readonly Row[]): string | null {
+  const counted = rows.filter((row) => isCounted(row) && row.family === 'both-sided');
+  const groups = counted.flatMap(({ judgements }) => judgements);
+  if (groups.length === 0) return null;
+  const { untrustedPrecise, suspiciousPreciseMean, untrustedCaught, suspiciousCaught } = summarise(groups);
+  const caughtBy = (method: MethodName) => tenths(average(groups.map((one) => one.methods[method].caughtAsVerdict)));
+  return [
+    `In ${groups.length} groups that report and praise, \`untrusted\` is right ${tenths(untrustedPrecise)} times of 100 and \`suspicious\` or worse ${tenths(suspiciousPreciseMean)}; they catch ${tenths(untrustedCaught)} and ${tenths(suspiciousCaught)} of 100 bad players.`,
+    `Where they hit as many good players, a majority catches ${caughtBy('majority')}, Dawid-Skene ${caughtBy('dawidSkene')} and EigenTrust ${caughtBy('eigenTrust')}.`,
+  ].join(' ');
 }
 
 /** Prints report-only groups and the same groups with `session_clean`, one line below the other. */

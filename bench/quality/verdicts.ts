@@ -23,8 +23,8 @@ export interface VerdictCounts {
 
 export function countVerdicts(verdicts: readonly Verdict[], truth: ReadonlyMap<number, 0 | 1>): VerdictCounts {
   return {
-    untrusted: countOf(verdicts, truth, isUntrusted),
-    suspicious: countOf(verdicts, truth, isSuspicious),
+    untrusted: countPlayers(truth, (player) => isUntrusted(verdicts[player]!)),
+    suspicious: countPlayers(truth, (player) => isSuspicious(verdicts[player]!)),
   };
 }
 
@@ -33,18 +33,21 @@ export function countVictims(
   verdicts: readonly Verdict[],
   { truth, targets }: Pick<TrustSet, 'truth' | 'targets'>,
 ): VerdictCount {
-  const victims = new Map(targets.filter((player) => truth.get(player) === 0).map((player) => [player, 0 as const]));
-  return countOf(verdicts, victims, isSuspicious);
+  return countPlayers(goodTargets({ truth, targets }), (player) => isSuspicious(verdicts[player]!));
 }
 
-function countOf(
-  verdicts: readonly Verdict[],
+export function goodTargets({ truth, targets }: Pick<TrustSet, 'truth' | 'targets'>): Map<number, 0> {
+  return new Map(targets.filter((player) => truth.get(player) === 0).map((player) => [player, 0]));
+}
+
+/** Counts the labelled players that a rule condemns. */
+export function countPlayers(
   truth: ReadonlyMap<number, 0 | 1>,
-  has: (verdict: Verdict) => boolean,
+  isCondemned: (player: number) => boolean,
 ): VerdictCount {
   const count = { caught: 0, bad: 0, hit: 0, good: 0 };
   for (const [player, label] of truth) {
-    const one = has(verdicts[player]!) ? 1 : 0;
+    const one = isCondemned(player) ? 1 : 0;
     if (label === 1) {
       count.bad++;
       count.caught += one;
@@ -56,11 +59,11 @@ function countOf(
   return count;
 }
 
-function isUntrusted(verdict: Verdict): boolean {
+export function isUntrusted(verdict: Verdict): boolean {
   return verdict === 'untrusted';
 }
 
-function isSuspicious(verdict: Verdict): boolean {
+export function isSuspicious(verdict: Verdict): boolean {
   return verdict === 'untrusted' || verdict === 'suspicious';
 }
 

@@ -115,7 +115,7 @@ test('more peers than a group can have are refused', async () => {
 test('an unknown set or kind of groups is refused, with those that there are', async () => {
   assert.match(
     (await refusalOf(quality, '--groups', 'basic,old'))[1],
-    'expected names out of basic, new, more, attempts; got old.',
+    'expected names out of basic, new, more, attempts, life; got old.',
   );
   assert.match(
     (await refusalOf(quality, '--kinds', 'nobody'))[1],
@@ -123,13 +123,30 @@ test('an unknown set or kind of groups is refused, with those that there are', a
   );
 });
 
-test('data sets come from the folders asked for, or from the two that the environment names, or from none', () => {
-  const [first, second] = ['trust-quality', 'trust-quality-2'].map((name) => join(folder, name));
+test('data sets come from the folders asked for, or from those that the environment names, or from none', () => {
+  const [first, second, third] = ['trust-quality', 'trust-quality-2', 'trust-quality-3'].map((name) =>
+    join(folder, name),
+  );
   assert.equal(foldersOf(undefined, first), [first]);
   mkdirSync(second!);
   assert.equal(foldersOf(undefined, first), [first, second]);
+  mkdirSync(third!);
+  assert.equal(foldersOf(undefined, first), [first, second, third]);
   assert.equal(foldersOf(['elsewhere'], first), ['elsewhere']);
   assert.equal([foldersOf(false, first), foldersOf(undefined, undefined), foldersOf(undefined, '')], [[], [], []]);
+});
+
+test('a folder of life groups is refused unless they are asked for', async () => {
+  const lives = join(folder, 'lives');
+  mkdirSync(lives);
+  writeFileSync(join(lives, 'life_meta.json'), '{}');
+  const command = new Command('quality');
+  quality.define(command);
+  const refusal = await command.parseAsync(['--data', lives], { from: 'user' }).then(
+    () => 'none',
+    (error: Error) => error.message,
+  );
+  assert.is(refusal, `${lives} has groups of the set life: add --groups life`);
 });
 
 test('a file that cannot be written is named', () => {

@@ -1,12 +1,12 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { TrustSet } from '../../bench/data/trust-set.js';
-import { attackReference, referenceGroups, referenceSize, type Spread } from '../../bench/quality/attack-reference.js';
 import { majority } from '../../bench/quality/classics.js';
 import { poisson, randomFrom, sample, weightedIndex, weightedSample } from '../../bench/quality/random.js';
 import { evidenceColumns } from '../../bench/quality/readout.js';
 import { inject, type KindName, kindNames, kindsOf, simulate } from '../../bench/quality/simulator.js';
 import { quality } from '../../bench/statistics.js';
+import { attackReference, referenceGroups, referenceSize, type Spread } from './attack-reference.js';
 
 const size = { peers: 10, players: 1000 };
 const referenceKinds = kindsOf(['basic', 'new']).filter((kind) => kind !== 'collude3of8');

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { LifeRow } from '../../bench/quality/life/rows.js';
 import type { Row } from '../../bench/quality/rows.js';
 import type { Result } from '../../bench/result.js';
 
@@ -119,6 +120,18 @@ test('quality runs by the computation alone, and compares groups that only repor
     assert.is(code, 0, output);
     assert.match(output, figure);
   }
+});
+
+test('quality reads a group that bans through a node, and ends in its conclusion', async () => {
+  const [json, html] = [join(dir, 'life.json'), join(dir, 'life.html')];
+  const args = ['--no-data', '--kinds', 'mixed_liar1', '--players', '400', '--json', json, '--html', html];
+  const { code, output } = await run('quality', ...args);
+  assert.is(code, 0, output);
+  assert.match(output, /A plain count of three bans .* of 100 bad players\.\n$/);
+  const { life } = JSON.parse(readFileSync(json, 'utf8')) as { life: readonly LifeRow[] };
+  const { condemned, targets } = life[0]!.judgements[0]!;
+  assert.ok(condemned.twoBans.bad > 0 && targets.twoBans.good === 200, output);
+  assert.match(readFileSync(html, 'utf8'), 'simulated groups that ban');
 });
 
 test('quality reads through HTTP equal those of the computation alone, except for rounding', async () => {

@@ -2,8 +2,8 @@
  * Expected figures of the simulator's groups: means over 40 groups of each kind, drawn by another implementation
  * (numpy) of the same distributions, with the standard deviation of one group.
  */
-import type { GroupSize } from './scene.js';
-import type { KindName } from './simulator.js';
+import type { GroupSize } from '../../bench/quality/scene.js';
+import type { KindName } from '../../bench/quality/simulator.js';
 
 export const referenceSize: GroupSize = { peers: 10, players: 2000 };
 

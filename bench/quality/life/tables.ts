@@ -1,0 +1,79 @@
+/** The tables of groups that report, detect, ban and lift. */
+import { type Table, tableText } from '../../tables.js';
+import { goalTables, goalVerdict, type Population } from '../goal.js';
+import { caughtShare, hitShare } from '../summary.js';
+import { hundredths, preciseCell, rowLabel, tenths } from '../tables.js';
+import { precisionOf } from '../verdicts.js';
+import { type LifeJudgement, lifeMethods, lifeRules } from './judgement.js';
+import type { LifeRow } from './rows.js';
+import { ofSecondVersion } from './second-version.js';
+import { banningPopulations, combine, lifeConclusion, lifeMethodNames, lifeRuleNames, totalsOf } from './summary.js';
+
+type Column = readonly [head: string, cell: (all: LifeJudgement, row: LifeRow) => string];
+
+const verdictColumns: readonly Column[] = [
+  ['untrusted right', ({ condemned }) => preciseCell(condemned.untrusted)],
+  ['or suspicious right', ({ condemned }) => preciseCell(condemned.suspicious)],
+  ['caught', ({ condemned }) => tenths(caughtShare(condemned.untrusted))],
+  ['', ({ condemned }) => tenths(caughtShare(condemned.suspicious))],
+  ['two bans: suspicious', ({ withTwoBans }) => tenths(caughtShare(withTwoBans))],
+  ['three: untrusted', ({ withThreeBans }) => tenths(caughtShare(withThreeBans))],
+  ['good hit', ({ condemned }) => hundredths(hitShare(condemned.suspicious))],
+  ['targets hit', ({ targets }) => tenths(hitShare(targets.suspicious))],
+  ['second version: right', (_, { kind }) => tenths(ofSecondVersion(kind).right)],
+  ['caught', (_, { kind }) => tenths(ofSecondVersion(kind).caught)],
+];
+
+const ruleColumns: readonly Column[] = [
+  ...lifeRuleNames.map(
+    (rule): Column => [
+      lifeRules[rule],
+      ({ condemned, targets }) =>
+        [precisionOf(condemned[rule]), caughtShare(condemned[rule]), hitShare(targets[rule])].map(tenths).join(' / '),
+    ],
+  ),
+  ...lifeMethodNames.map((method): Column => [`AUC ${lifeMethods[method]}`, ({ auc }) => tenths(auc[method])]),
+];
+
+export function lifeTables(rows: readonly LifeRow[]): Table[] {
+  const tableOf = (heading: string, columns: readonly Column[]): Table => ({
+    head: [heading, ...columns.map(([head]) => head)],
+    rows: rows.map((row) => {
+      const all = combine(row.judgements);
+      return [rowLabel(row), ...columns.map(([, cell]) => cell(all, row))];
+    }),
+  });
+  return [
+    tableOf('Verdicts, %', verdictColumns),
+    tableOf('Right / caught / good targets hit, %', ruleColumns),
+    totalsTable(rows),
+  ];
+}
+
+/** Returns the figures of each rule over all groups that ban. */
+function totalsTable(rows: readonly LifeRow[]): Table {
+  return {
+    head: ['All but reports, %', 'right', 'mean', 'worst of 10', 'caught', 'good hit', 'good targets hit'],
+    rows: banningPopulations(rows).flatMap(({ name, rows: population }) => {
+      const { all, rightMean, rightWorst } = totalsOf(population);
+      return lifeRuleNames.map((rule) => [
+        `${name}: ${lifeRules[rule]}`,
+        preciseCell(all.condemned[rule]),
+        tenths(rightMean[rule]),
+        tenths(rightWorst[rule]),
+        tenths(caughtShare(all.condemned[rule])),
+        hundredths(hitShare(all.condemned[rule])),
+        `${all.targets[rule].hit} of ${all.targets[rule].good}`,
+      ]);
+    }),
+  };
+}
+
+export function printLifeTables(rows: readonly LifeRow[], populations: readonly Population[]): string {
+  const isPartial = populations.some(({ goals }) => goals.some((goal) => goalVerdict(goal) === 'not judged'));
+  return [
+    ...[...lifeTables(rows), ...goalTables(populations)].filter((table) => table.rows.length > 0).map(tableText),
+    ...(isPartial ? ['Not judged: the goal is about every kind with bans, and 4,000 players or more.'] : []),
+    ...[lifeConclusion(rows)].filter((sentences) => sentences !== null),
+  ].join('\n\n');
+}

@@ -32,6 +32,7 @@ import type {
 import { AllowList } from './registers/allow-list.js';
 import { Disputes } from './registers/disputes.js';
 import { ErasedEvents } from './registers/erased-events.js';
+import { FirstPeers } from './registers/first-peers.js';
 import { Origins } from './registers/origins.js';
 import type { PeerRelation } from './relations.js';
 import { bytesOf, EventColumns, type EventKeys, keyOf } from './tables/event-columns.js';
@@ -154,6 +155,8 @@ export class GroupState {
   readonly allowed = new AllowList();
   readonly erasedEvents = new ErasedEvents();
   readonly hourlyCounts = new HourlyCounts();
+  /** Peers that are first about nearly everybody, by claims and by measures; known to this process only. */
+  readonly firstPeers = { claims: new FirstPeers(), measures: new FirstPeers() };
   /** When the newest ban and the newest event that raises trust were received, in ms since 1970; 0 if never. */
   readonly sentAt = { ban: 0, raising: 0 };
   /** Per peer: how many of its newest events in a row are too old to count; since the start of this process. */

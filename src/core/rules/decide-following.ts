@@ -5,6 +5,7 @@
 import { isMeasure } from '../evidence/event-types.js';
 import { FOLLOWS, FOLLOWS_CLAIM } from '../evidence/evidence.js';
 import type { DecidedEvent } from '../records/records.js';
+import type { FirstPeers } from '../registers/first-peers.js';
 import { type GroupState, MEASURES_FROM } from '../state.js';
 
 /**
@@ -15,22 +16,51 @@ const EARLIER_PART = 0.01;
 
 /**
  * True if the event, together with the pair's earlier evidence of its kind, follows lowering evidence of another peer:
- * a measure follows measures, a claim follows either. `row` and `entry` of the pair are -1 if absent.
+ * a measure follows measures, a claim follows either. `row` and `entry` of the pair are -1 if absent. A peer that is
+ * first about nearly everybody makes nobody follow.
  */
-export function follows(state: GroupState, row: number, entry: number, { event_type, mass, peer }: Decided): boolean {
-  if (!(mass < 0) || state.scoring.version < MEASURES_FROM || row < 0) return false;
+export function follows(state: GroupState, row: number, entry: number, event: Decided): boolean {
+  const others = othersBefore(state, row, entry, event);
+  if (others === null) return (state.subjects.entries.follows(entry) & bitOf(event)) !== 0;
+  const first = firstPeersOf(state, event);
+  return others.some((other) => !first.has(other));
+}
+
+/** Notes an event before it is applied, so that peers are found that are first about nearly everybody. */
+export function noteBeginning(state: GroupState, row: number, event: Decided): void {
+  if (!(event.mass < 0)) return;
+  const entry = row < 0 ? -1 : state.subjects.findEntry(row, event.peer);
+  const others = othersBefore(state, row, entry, event);
+  if (others !== null) firstPeersOf(state, event).note(state.origins.peerOf(event.peer), others);
+}
+
+function bitOf({ event_type }: Decided): number {
+  return isMeasure(event_type) ? FOLLOWS : FOLLOWS_CLAIM;
+}
+
+function firstPeersOf({ firstPeers }: GroupState, { event_type }: Decided): FirstPeers {
+  return isMeasure(event_type) ? firstPeers.measures : firstPeers.claims;
+}
+
+/**
+ * Returns the other peers whose lowering evidence stood before the event; null if the pair's own earlier evidence
+ * decides.
+ */
+function othersBefore(state: GroupState, row: number, entry: number, { event_type, mass, peer }: Decided) {
+  const others: number[] = [];
+  if (!(mass < 0) || state.scoring.version < MEASURES_FROM || row < 0) return others;
   const { entries } = state.subjects;
   const ofMeasures = isMeasure(event_type);
-  if (entry >= 0) {
-    const earlier = ofMeasures ? entries.measure(entry) : entries.lowering(entry);
-    if (earlier >= EARLIER_PART * -mass) return (entries.follows(entry) & (ofMeasures ? FOLLOWS : FOLLOWS_CLAIM)) !== 0;
-  }
+  const earlier = entry < 0 ? 0 : ofMeasures ? entries.measure(entry) : entries.lowering(entry);
+  if (earlier >= EARLIER_PART * -mass) return null;
   const first = state.subjects.firstEntry(row);
   for (let other = first; other < first + state.subjects.peerCount(row); other++) {
     const stands = ofMeasures ? entries.measure(other) > 0 : entries.lowers(other);
-    if (stands && !entries.isVoid(other) && isAnotherVoice(state, peer, entries.peer(other))) return true;
+    const number = entries.peer(other);
+    if (stands && !entries.isVoid(other) && isAnotherVoice(state, peer, number))
+      others.push(state.origins.peerOf(number));
   }
-  return false;
+  return others;
 }
 
 type Decided = Pick<DecidedEvent, 'event_type' | 'mass' | 'peer'>;

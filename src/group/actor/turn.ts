@@ -14,6 +14,7 @@ import { decideAllowed, decideDisallowed } from '../../core/rules/decide-allowed
 import { decideDispute, decideDisputeOpened } from '../../core/rules/decide-dispute.js';
 import { counts, decideByKeys } from '../../core/rules/decide-event.js';
 import { decideExport } from '../../core/rules/decide-export.js';
+import { noteBeginning } from '../../core/rules/decide-following.js';
 import { decideCarrier, decideOrigin } from '../../core/rules/decide-origin.js';
 import {
   decideConfiguredPreTrust,
@@ -213,6 +214,8 @@ export class Turn<T> {
       return decided;
     }
     this.#countAccepted(eventType, decided.value.event_type);
+    if (decided.value.repeats === undefined)
+      noteBeginning(state, state.subjects.findOfEvent(keys.columns, keys.i), decided.value);
     this.recordEvent(decided.value, keys);
     if (revokesLowering(decided.value)) {
       const revocation = decideRevocation(state, decided.value, bytesOf(submission.subject!));

@@ -48,7 +48,7 @@ export function makeBatches(set: TrustSet, runId: string, peers: readonly Regist
       open.set(peer, batch);
       batches.push(batch);
     }
-    const type = polarity < 0 ? 'ban_applied' : 'commendation';
+    const type = polarity < 0 ? 'report_cheating' : 'commendation';
     const sentMs = timestampMs ?? firstTimestampMs + 1000 * index;
     batch.events.push(eventBody(set, runId, index, peerId, { player, type, severity }, sentMs));
   });

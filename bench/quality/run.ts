@@ -13,7 +13,7 @@ import { writeFile, writeJson } from '../result-file.js';
 import { addOutputOptions, type Scenario, wholeNumber } from '../scenario.js';
 import { judgePopulations } from './goals.js';
 import { type LifeRowOptions, makeLifeRows } from './life/rows.js';
-import { type LifeKind, lifeKinds, lifeSize } from './life/simulator.js';
+import { type LifeKind, lifeAttemptKinds, lifeKinds, lifeSize } from './life/simulator.js';
 import { judgeLifePopulations } from './life/summary.js';
 import { printLifeTables } from './life/tables.js';
 import { qualityPage } from './page.js';
@@ -61,7 +61,11 @@ export const quality: Scenario = {
         listOf([...kindSets, lifeSet]),
         ['basic', 'new'],
       )
-      .option('--kinds <names>', 'attacks by their names, in place of whole sets', listOf([...kindNames, ...lifeKinds]))
+      .option(
+        '--kinds <names>',
+        'attacks by their names, in place of whole sets',
+        listOf([...kindNames, ...lifeKinds, ...lifeAttemptKinds]),
+      )
       .option('--seed <n>', 'first seed', wholeNumber(0), 1)
       .option('--seeds <n>', 'groups of each kind, 0 for data files alone (20; life 1)', wholeNumber(0))
       .option(
@@ -101,7 +105,7 @@ async function run({ json, html, ...options }: QualityOptions): Promise<void> {
   }
   const lifeOptions: LifeRowOptions = {
     data: given,
-    kinds: lifeKinds.filter((kind) => chosen.includes(kind)),
+    kinds: [...lifeKinds, ...lifeAttemptKinds].filter((kind) => chosen.includes(kind)),
     ...sizeOf(options, usualOfLife),
     seed,
   };

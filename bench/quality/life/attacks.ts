@@ -22,9 +22,21 @@ export const lifeAttacks = [
   'aggregate2',
 ] as const;
 
+/** Attempts of our own; the goals leave them out. */
+export const lifeAttempts = [
+  'first1',
+  'racer1',
+  'racer3',
+  'early1',
+  'pair2',
+  'thirds3',
+  'slander2',
+  'lifter1',
+] as const;
+
 type LifeAttack = (scene: LifeScene, adversaries: readonly number[]) => number[];
 
-/** Returns the attack of a name in `lifeAttacks` with the number of its adversaries; without a name, no attack. */
+/** Returns the attack of a name in `lifeAttacks` or `lifeAttempts` with the number of its adversaries; without a name, no attack. */
 export function attacksOf(name: string | undefined): { readonly attack: LifeAttack; readonly count: number } {
   if (name === undefined) return { attack: () => [], count: 0 };
   return { attack: attacks[name.slice(0, -1) as keyof typeof attacks], count: Number(name.at(-1)) };
@@ -133,6 +145,76 @@ const attacks = {
       }
     }
     return [];
+  },
+
+  /** A peer lowers every player before anybody else does, so that all others come after it. */
+  first(scene, [peer]) {
+    for (const player of scene.players.keys()) scene.lie(peer!, player, lowering(scene), 0);
+    return scene.playersThatAre(false);
+  },
+
+  /** Peers ban whoever was reported once, at once; several share the players. */
+  racer(scene, racers) {
+    const reported = firstDays(scene.sentEvents(), ({ type }) => lowers(type));
+    for (const [player, day] of reported) {
+      scene.lieAfter(day, 0.01, racers[player % racers.length]!, player, lowering(scene));
+    }
+    return [...reported.keys()].filter((player) => !isBad(scene, player));
+  },
+
+  /** A peer bans everybody at the start and lifts most of it, so that its own later bans seem to be first. */
+  early(scene, [peer]) {
+    const banned = firstDays(scene.sentEvents(), ({ type }) => type === 'ban_applied');
+    for (const player of scene.players.keys()) {
+      scene.lie(peer!, player, ['ban_applied'], 0);
+      scene.lie(peer!, player, ['ban_lifted'], 0.1);
+    }
+    for (const [player, day] of banned) scene.lieAfter(day, 2, peer!, player, ['ban_applied']);
+    return [...banned.keys()].filter((player) => !isBad(scene, player));
+  },
+
+  /** Two peers take turns to ban first whom the other bans next, so that neither follows more often than the other. */
+  pair(scene, liars) {
+    const targets = goodPlayers(scene, 60);
+    targets.forEach((player, n) => {
+      const day = dayOf(scene);
+      scene.lie(liars[n % 2]!, player, lowering(scene), day);
+      scene.lieAfter(day, 1, liars[1 - (n % 2)]!, player, lowering(scene));
+    });
+    return targets;
+  },
+
+  /** Three peers: each two of them ban a third of the targets, and all are honest about others. */
+  thirds(scene, liars) {
+    const targets = goodPlayers(scene, 60);
+    targets.forEach((player, n) => {
+      for (const k of [0, 1, 2]) if (n % 3 !== k) scene.lie(liars[k]!, player, lowering(scene), dayOf(scene));
+    });
+    for (const player of scene.playersThatAre(true)) {
+      for (const liar of liars) if (scene.random() < 0.5) scene.lie(liar, player, lowering(scene), dayOf(scene));
+    }
+    return targets;
+  },
+
+  /** Two peers ban good players whom an honest peer banned and lifted. */
+  slander(scene, liars) {
+    const lifted = firstDays(scene.sentEvents(), ({ type }) => type === 'ban_lifted');
+    const targets = [...lifted.keys()].filter((player) => !isBad(scene, player));
+    for (const liar of liars)
+      for (const player of targets) scene.lieAfter(lifted.get(player)!, 5, liar, player, lowering(scene));
+    return targets;
+  },
+
+  /** A peer bans and lifts the same players over and over. */
+  lifter(scene, [peer]) {
+    const targets = somePlayers(scene, 300);
+    for (const player of targets) {
+      for (let day = 1; day < 140; day += 20) {
+        scene.lie(peer!, player, ['ban_applied'], day);
+        scene.lie(peer!, player, ['ban_lifted'], day + 10);
+      }
+    }
+    return targets.filter((player) => !isBad(scene, player));
   },
 } as const satisfies Record<string, LifeAttack>;
 

@@ -16,10 +16,11 @@ const published = {
   hetero: '100 .4, - 0, 100 4.2, 90.9 3.7, 100 1.8, 91.7 3.9, - 0, - 0, 75 1.1, 100 1.6, - 0, 100 .4, 100 3.5',
 } as const;
 
-/** Returns the shares of a kind, in [0, 1]; NaN where no player was `suspicious` or worse. */
+/** Returns the shares of a kind, in [0, 1]; NaN if no player was `suspicious` or worse, or nothing was published. */
 export function ofSecondVersion(kind: LifeKind): { readonly right: number; readonly caught: number } {
   const profile = profileOf(kind);
   const place = lifeKinds.filter((one) => profileOf(one) === profile).indexOf(kind);
+  if (place < 0) return { right: Number.NaN, caught: Number.NaN };
   const [right, caught] = published[profile].split(', ')[place]!.split(' ');
   return { right: Number(right === '-' ? Number.NaN : right) / 100, caught: Number(caught) / 100 };
 }

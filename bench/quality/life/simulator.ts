@@ -2,16 +2,21 @@
 import type { LifeGroup } from '../../data/life-set.js';
 import { randomFrom } from '../random.js';
 import type { GroupSize } from '../scene.js';
-import { attacksOf, lifeAttacks } from './attacks.js';
+import { attacksOf, lifeAttacks, lifeAttempts } from './attacks.js';
 import { LifeScene, type Profile, profiles } from './scene.js';
 
 /** A profile, and the name of the attack after an underscore. */
-export type LifeKind = Profile | `${Profile}_${(typeof lifeAttacks)[number]}`;
+export type LifeKind = Profile | `${Profile}_${(typeof lifeAttacks | typeof lifeAttempts)[number]}`;
 
 export const lifeKinds: readonly LifeKind[] = profiles.flatMap((profile) => [
   profile,
   ...lifeAttacks.map((attack) => `${profile}_${attack}` as const),
 ]);
+
+/** Kinds of our own, which no goal is about. */
+export const lifeAttemptKinds: readonly LifeKind[] = profiles.flatMap((profile) =>
+  lifeAttempts.map((attempt) => `${profile}_${attempt}` as const),
+);
 
 export function profileOf(kind: LifeKind): Profile {
   return kind.split('_')[0] as Profile;

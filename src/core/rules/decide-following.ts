@@ -16,22 +16,25 @@ const EARLIER_PART = 0.01;
 
 /**
  * True if the event, together with the pair's earlier evidence of its kind, follows lowering evidence of another peer:
- * a measure follows measures, a claim follows either. `row` and `entry` of the pair are -1 if absent. A peer that is
- * first about nearly everybody makes nobody follow.
+ * a measure follows measures, a claim follows either. `row` and `entry` of the pair are -1 if absent. `sender`: the
+ * peer and the name of the origin, from which the number of the pair may not follow yet. A peer that is first about
+ * nearly everybody makes nobody follow.
  */
-export function follows(state: GroupState, row: number, entry: number, event: Decided): boolean {
-  const others = othersBefore(state, row, entry, event);
+export function follows(state: GroupState, row: number, entry: number, event: Decided, sender: Sender): boolean {
+  const others = othersBefore(state, row, entry, event, sender);
   if (others === null) return (state.subjects.entries.follows(entry) & bitOf(event)) !== 0;
   const first = firstPeersOf(state, event);
   return others.some((other) => !first.has(other));
 }
 
 /** Notes an event before it is applied, so that peers are found that are first about nearly everybody. */
-export function noteBeginning(state: GroupState, row: number, event: Decided): void {
+export function noteBeginning(state: GroupState, row: number, event: Decided & { readonly peer: number }): void {
   if (!(event.mass < 0)) return;
+  const { origins } = state;
   const entry = row < 0 ? -1 : state.subjects.findEntry(row, event.peer);
-  const others = othersBefore(state, row, entry, event);
-  if (others !== null) firstPeersOf(state, event).note(state.origins.peerOf(event.peer), others);
+  const sender = { peer: origins.peerOf(event.peer), origin: origins.nameOf(event.peer) ?? undefined };
+  const others = othersBefore(state, row, entry, event, sender);
+  if (others !== null) firstPeersOf(state, event).note(sender.peer, others);
 }
 
 function bitOf({ event_type }: Decided): number {
@@ -46,7 +49,13 @@ function firstPeersOf({ firstPeers }: GroupState, { event_type }: Decided): Firs
  * Returns the other peers whose lowering evidence stood before the event; null if the pair's own earlier evidence
  * decides.
  */
-function othersBefore(state: GroupState, row: number, entry: number, { event_type, mass, peer }: Decided) {
+function othersBefore(
+  state: GroupState,
+  row: number,
+  entry: number,
+  { event_type, mass }: Decided,
+  sender: Sender,
+): number[] | null {
   const others: number[] = [];
   if (!(mass < 0) || state.scoring.version < MEASURES_FROM || row < 0) return others;
   const { entries } = state.subjects;
@@ -57,23 +66,27 @@ function othersBefore(state: GroupState, row: number, entry: number, { event_typ
   for (let other = first; other < first + state.subjects.peerCount(row); other++) {
     const stands = ofMeasures ? entries.measure(other) > 0 : entries.lowers(other);
     const number = entries.peer(other);
-    if (stands && !entries.isVoid(other) && isAnotherVoice(state, peer, number))
+    if (stands && !entries.isVoid(other) && isAnotherVoice(state, sender, number))
       others.push(state.origins.peerOf(number));
   }
   return others;
 }
 
-type Decided = Pick<DecidedEvent, 'event_type' | 'mass' | 'peer'>;
+type Decided = Pick<DecidedEvent, 'event_type' | 'mass'>;
+
+interface Sender {
+  readonly peer: number;
+  readonly origin: string | undefined;
+}
 
 /**
  * True if a number belongs to another peer and another origin, and its word counts. A peer whose gate is closed must
  * not make others follow it by being first about every player, nor one that no computation has seen, except before the
  * first computation of the group.
  */
-function isAnotherVoice({ origins, peerWeights, weights }: GroupState, peer: number, other: number): boolean {
-  if (origins.peerOf(other) === origins.peerOf(peer) || peerWeights.excluded[other] === 1) return false;
-  const origin = origins.carrierAt(other)?.origin;
-  if (origin !== undefined && origin === origins.carrierAt(peer)?.origin) return false;
+function isAnotherVoice({ origins, peerWeights, weights }: GroupState, sender: Sender, other: number): boolean {
+  if (origins.peerOf(other) === sender.peer || peerWeights.excluded[other] === 1) return false;
+  if (sender.origin !== undefined && origins.nameOf(other) === sender.origin) return false;
   return weights.computedAt === null || peerWeights.tau[other]! > OPEN_GATE;
 }
 

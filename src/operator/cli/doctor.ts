@@ -16,6 +16,7 @@ import {
   judgeClock,
   judgeConfiguration,
   judgeDisk,
+  judgeEvidence,
   judgeMemory,
   judgePermissions,
   judgeRunning,
@@ -50,7 +51,7 @@ async function examine(session: CommandContext): Promise<Finding[]> {
     ...judgeDisk(folder, running?.disk?.free_min ?? configuration.diskFreeMinBytes),
     ...judgeMemory(session.runtime.memoryBytes, running),
     ...(store?.findings ?? []),
-    ...(running === null ? [] : judgeRunning(running)),
+    ...(running === null ? [] : [...judgeRunning(running), ...judgeEvidence(running)]),
     ...(silence === null ? [] : [judgeSilence(silence)]),
   ];
 }

@@ -288,15 +288,6 @@ export function judgeRunning(status: StatusValue): Finding[] {
       warn(check, 'peer weights were never computed', "wait some seconds, then look for an error in the node's log"),
     );
   }
-  if (status.sends_reports_only) {
-    findings.push(
-      warn(
-        'evidence',
-        'no peer sent a ban, or anything that raises trust, in 30 days: reports alone condemn nobody in a small group',
-        'ask the peers to share bans and liftings; see docs/GAME-SERVERS.md',
-      ),
-    );
-  }
   if (pending_erasures > 0) {
     const waiting =
       pending_erasures === 1 ? '1 player is waiting for its' : `${pending_erasures} players are waiting for their`;
@@ -304,6 +295,14 @@ export function judgeRunning(status: StatusValue): Finding[] {
   }
   const held = `record ${last_seq}, ${snapshots.length} snapshots, ${mailbox.events} events waiting`;
   return findings.length > 0 ? findings : [ok(check, `runs and accepts commands: ${held}`)];
+}
+
+/** Warns of a group whose peers only report. */
+export function judgeEvidence(status: StatusValue): Finding[] {
+  if (!status.sends_reports_only) return [];
+  const text =
+    'no peer sent a ban, or anything that raises trust, in 30 days: reports alone condemn nobody in a small group';
+  return [warn('evidence', text, 'ask the peers to share bans and liftings; see docs/GAME-SERVERS.md')];
 }
 
 /** Reports a store that could not be examined because the disk is full. */

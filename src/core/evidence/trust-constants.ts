@@ -213,6 +213,15 @@ export const trustConstants = {
   ownPrior: 0.7,
   ownPriorMass: 6,
   /**
+   * A peer that bans nearly everybody says nothing: how many times as many measures as all others together it takes,
+   * the share of another's measures that it holds, the measures from which another is asked, and the least number of
+   * others.
+   */
+  floodTimes: 3,
+  floodShare: 0.7,
+  floodMeasuresMin: 8,
+  floodPeersMin: 3,
+  /**
    * Log-odds of a standing measure: a ban by an independent server makes a bad player of about six of ten unknown ones.
    * Bounds of its change, down and up, its upper bound, and the measures that the group's mean weighs as a prior.
    */

@@ -6,6 +6,8 @@
 
 /** Beginnings of a peer: pairs that it began to lower, and how many of them each other peer had lowered before. */
 interface Beginnings {
+  /** All of them so far. */
+  total: number;
   count: number;
   readonly after: Map<number, number>;
 }
@@ -23,6 +25,7 @@ const EXAMINE_EVERY = 16;
 
 export class FirstPeers {
   readonly #peers = new Map<number, Beginnings>();
+  #total = 0;
   #first: ReadonlySet<number> = new Set();
   #noted = 0;
 
@@ -31,11 +34,18 @@ export class FirstPeers {
     return this.#first.has(peer);
   }
 
+  /** True if the peer, moreover, begins more often than all others together: it says nothing of its own. */
+  saysNothing(peer: number): boolean {
+    return this.#first.has(peer) && 2 * (this.#peers.get(peer)?.total ?? 0) > this.#total;
+  }
+
   /** Notes that a peer began to lower a player whom the `others` lowered before. */
   note(peer: number, others: readonly number[]): void {
-    const known = this.#peers.get(peer) ?? { count: 0, after: new Map<number, number>() };
+    const known = this.#peers.get(peer) ?? { total: 0, count: 0, after: new Map<number, number>() };
     this.#peers.set(peer, known);
     known.count++;
+    known.total++;
+    this.#total++;
     for (const other of others) known.after.set(other, (known.after.get(other) ?? 0) + 1);
     if (known.count >= COUNT_MAX) {
       known.count /= 2;

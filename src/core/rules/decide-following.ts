@@ -21,15 +21,16 @@ const EARLIER_PART = 0.01;
  * nearly everybody makes nobody follow.
  */
 export function follows(state: GroupState, row: number, entry: number, event: Decided, sender: Sender): boolean {
+  if (!(event.mass < 0) || state.scoring.version < MEASURES_FROM) return false;
   const others = othersBefore(state, row, entry, event, sender);
   if (others === null) return (state.subjects.entries.follows(entry) & bitOf(event)) !== 0;
   const first = firstPeersOf(state, event);
-  return others.some((other) => !first.has(other));
+  return first.saysNothing(sender.peer) || others.some((other) => !first.has(other));
 }
 
 /** Notes an event before it is applied, so that peers are found that are first about nearly everybody. */
 export function noteBeginning(state: GroupState, row: number, event: Decided & { readonly peer: number }): void {
-  if (!(event.mass < 0)) return;
+  if (!(event.mass < 0) || state.scoring.version < MEASURES_FROM) return;
   const { origins } = state;
   const entry = row < 0 ? -1 : state.subjects.findEntry(row, event.peer);
   const sender = { peer: origins.peerOf(event.peer), origin: origins.nameOf(event.peer) ?? undefined };
@@ -57,7 +58,7 @@ function othersBefore(
   sender: Sender,
 ): number[] | null {
   const others: number[] = [];
-  if (!(mass < 0) || state.scoring.version < MEASURES_FROM || row < 0) return others;
+  if (row < 0) return others;
   const { entries } = state.subjects;
   const ofMeasures = isMeasure(event_type);
   const earlier = entry < 0 ? 0 : ofMeasures ? entries.measure(entry) : entries.lowering(entry);

@@ -9,6 +9,7 @@ import { type MeasureWeights, weightOf } from '../tables/peer-weights.js';
 import { joinAllied } from './allied.js';
 import { joinClones } from './clones.js';
 import { joinCopiedLists } from './copied-lists.js';
+import { floodingWitness } from './flood.js';
 import { type Gate, openGates } from './gate.js';
 import { fitLogOdds, type LogOdds } from './log-odds.js';
 import { weighCarriers } from './origin-weights.js';
@@ -116,11 +117,13 @@ class Fit {
     const { sums, judged } = this.#votes;
     const gate = this.openGates();
     const { tau } = gate;
+    const flooding = floodingWitness(sums, this.witnesses, this.#constants);
+    const finds = ownShares(tau, sums.measures, sums.ownMeasures, this.#constants);
     // Peers judge an origin; an origin judges no peer.
     const heard: Heard = {
       gate: tau,
       tau: tau.map((t, j) => (this.isOrigin[j] === 1 ? 0 : t)),
-      finds: ownShares(tau, sums.measures, sums.ownMeasures, this.#constants),
+      finds: finds.map((share, j) => (this.witnesses.numbers[j] === flooding ? 0 : share)),
       findsClaim: ownShares(tau, sums.badClaims, sums.ownClaims, this.#constants),
     };
     const odds = fitLogOdds(judged, sums, heard, this.witnesses, this.preTrusted, this.#constants, this.#scratch);

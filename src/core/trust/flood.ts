@@ -1,0 +1,32 @@
+/**
+ * Finds peers that ban nearly everybody (docs/SCORING.md, "The log-odds"): such a ban says nothing, and beside one
+ * wrong ban of another server it would look like a second.
+ */
+import type { TrustConstants } from '../evidence/trust-constants.js';
+import type { VoteSums } from './sums/vote-sums.js';
+import type { Witnesses } from './witnesses.js';
+
+/**
+ * Returns the witness group whose peers took several times as many measures as all others together, and which hold
+ * nearly all of those of most others; -1 if there is none.
+ */
+export function floodingWitness(sums: VoteSums, { numbers }: Witnesses, c: TrustConstants): number {
+  const { measured } = sums;
+  const largest = new Map<number, number>();
+  measured.forEach((count, j) => {
+    largest.set(numbers[j]!, Math.max(largest.get(numbers[j]!) ?? 0, count));
+  });
+  const [witness, most] = [...largest].reduce((one, other) => (other[1] > one[1] ? other : one), [-1, 0]);
+  const others = [...largest.values()].reduce((sum, count) => sum + count, 0) - most;
+  if (most < c.floodTimes * others) return -1;
+  const asked = Array.from(measured.keys()).filter((j) => numbers[j] !== witness && measured[j]! >= c.floodMeasuresMin);
+  const held = new Set<number>();
+  sums.showPairs({
+    add(j, k, _sums, _at, part, both) {
+      if ((numbers[j] === witness) === (numbers[k] === witness)) return;
+      const other = numbers[j] === witness ? k : j;
+      if (both / part >= c.floodShare * measured[other]! && measured[other]! >= c.floodMeasuresMin) held.add(other);
+    },
+  });
+  return held.size >= c.floodPeersMin && held.size >= asked.length / 2 ? witness : -1;
+}

@@ -98,7 +98,7 @@ export class PeerEntries {
   }
 
   /**
-   * Makes room for an entry at `place` among the `count` entries of the block at `at`; returns the block's present
+   * Makes room for an empty entry at `place` among the `count` entries of the block at `at`; returns the block's present
    * address.
    */
   insert(at: number, count: number, place: number): number {
@@ -108,6 +108,8 @@ export class PeerEntries {
     const from = ((block & SEGMENT_MASK) + place) * WORDS;
     // Copies by a loop: most players have few peers, for whom a call of `copyWithin` takes longer than the copy.
     for (let i = ((block & SEGMENT_MASK) + count) * WORDS - 1; i >= from; i--) words[i + WORDS] = words[i]!;
+    // The copy that stays here must not release the row of a measure.
+    words[from + COUNT] = 0;
     return block;
   }
 

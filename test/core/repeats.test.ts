@@ -85,7 +85,7 @@ test('one that counts in place of another has decayed as if it always had, over 
   send(given, 'report_cheating', 0.5, true);
   send(alone, 'report_cheating', 0.5, false);
   for (const of of [given, alone]) {
-    of.apply(decideHalfLife(of.state, 7, t0 + 10 * dayMs).records, t0 + 10 * dayMs);
+    of.apply(decideHalfLife(of.state, 'claims', 7, t0 + 10 * dayMs).records, t0 + 10 * dayMs);
   }
   withdraw(given, first, t0 + 11 * dayMs);
   assert.ok(Math.abs(sums(given)[0] - sums(alone)[0]) < 1e-15);
@@ -200,7 +200,7 @@ test('after any events and withdrawals the oldest of each kind counts, and a rep
       assert.ok(Math.abs(heldLowering - lowering) < 1e-9, `${heldLowering} for ${lowering}: ${JSON.stringify(sent)}`);
       assert.ok(Math.abs(heldRaising - raising) < 1e-9, `${heldRaising} for ${raising}: ${JSON.stringify(sent)}`);
     }
-    const same = new ScenarioHalfLife(given.state, 30, t0);
+    const same = new ScenarioHalfLife(given.state, { claims: 30, measures: 180 }, t0);
     given.records.forEach(({ record, at }, i) => {
       same.apply(record, i + 1, at);
     });

@@ -235,7 +235,7 @@ test('a withdrawal stays in force over a change of half-life', () => {
     const seq = isWithdrawn ? (given.event(0, 'a') as { value: number }).value : 0;
     given.event(0, 'a', { severity: 0.3 });
     given.event(0, 'a', { eventType: 'commendation' });
-    given.apply(decideHalfLife(given.state, 7, t0 + 10 * dayMs).records, t0 + 10 * dayMs);
+    given.apply(decideHalfLife(given.state, 'claims', 7, t0 + 10 * dayMs).records, t0 + 10 * dayMs);
     if (isWithdrawn) withdraw(given, 0, seq, t0 + 11 * dayMs);
     const { entries } = given.state.subjects;
     const entry = given.state.subjects.firstEntry(given.row('a'));
@@ -252,9 +252,9 @@ test('a change of half-life changes no score at that time', () => {
   const later = t0 + 20 * dayMs;
   const score = () => trustOf(given.state, given.row('a'), asOfTime(given.state, later)).score;
   const before = score();
-  given.apply(decideHalfLife(given.state, 5, later).records, later);
+  given.apply(decideHalfLife(given.state, 'claims', 5, later).records, later);
   assert.ok(Math.abs(score() - before) < 1e-12);
-  given.apply(decideHalfLife(given.state, 0, later).records, later);
+  given.apply(decideHalfLife(given.state, 'claims', 0, later).records, later);
   assert.ok(Math.abs(score() - before) < 1e-12);
 });
 
@@ -266,7 +266,7 @@ test('nor does it where the clock was ahead as the group was formed, and is righ
   const before = score();
   assert.ok(before < 48);
   for (const days of [60, 15, 0, 30]) {
-    given.apply(decideHalfLife(given.state, days, now).records, now);
+    given.apply(decideHalfLife(given.state, 'claims', days, now).records, now);
     assert.ok(Math.abs(score() - before) < 1e-9, `${days} days: ${score()} for ${before}`);
   }
 });
@@ -279,7 +279,7 @@ test('a half-life does not change while the clock is more than an hour behind th
     [2 * 3_600_000, false],
     [1_800_000, true],
   ] as const) {
-    const { records, outcome } = decideHalfLife(given.state, 1, t0 - behindMs);
+    const { records, outcome } = decideHalfLife(given.state, 'claims', 1, t0 - behindMs);
     assert.equal([outcome.ok, records.length], [isTaken, isTaken ? 1 : 0]);
     if (!outcome.ok)
       assert.match(outcome.text ?? '', /^the clock is [\d.]+ days behind the newest evidence; set it right/);
@@ -296,7 +296,7 @@ test('reports from while the clock was years behind never count for more than th
     return lowering;
   };
   assert.ok(Math.abs(massOf() - 1) < 1e-9);
-  const { records } = decideHalfLife(given.state, 1, lagging);
+  const { records } = decideHalfLife(given.state, 'claims', 1, lagging);
   given.apply(records, lagging);
   assert.ok(Math.abs(massOf() - 1) < 1e-9, String(massOf()));
 });

@@ -101,7 +101,7 @@ test('evidence that a lifting hid returns with its value, over changes of half-l
     send(given, 'ban_applied');
     send(given, 'commendation', { severity: 0.5 });
     const lifting = send(given, isLifted ? 'ban_lifted' : 'session_clean', { severity: isLifted ? 1 : 0 });
-    given.apply(decideHalfLife(given.state, 7, t0 + 10 * dayMs).records, t0 + 10 * dayMs);
+    given.apply(decideHalfLife(given.state, 'claims', 7, t0 + 10 * dayMs).records, t0 + 10 * dayMs);
     withdraw(given, lifting, t0 + 11 * dayMs);
     return sums(given);
   });
@@ -175,7 +175,7 @@ test('after any events and withdrawals the sums are those of the remaining event
       assert.ok(Math.abs(heldRaising - raising) < 1e-9);
       assert.is(held, count);
     }
-    const same = new ScenarioHalfLife(given.state, 30, t0);
+    const same = new ScenarioHalfLife(given.state, { claims: 30, measures: 180 }, t0);
     given.records.forEach(({ record, at }, i) => {
       same.apply(record, i + 1, at);
     });

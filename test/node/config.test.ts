@@ -50,6 +50,7 @@ const defaults: Config = {
   preTrustedPeers: null,
   peersMax: 10_000,
   halfLifeDays: 30,
+  banHalfLifeDays: 180,
   retentionDays: 0,
   weightsIntervalMs: 2_000,
   snapshotEvery: 100_000,

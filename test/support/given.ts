@@ -4,6 +4,7 @@ import { decideEvent } from '../../bench/core/decide-event.js';
 import type { SubjectKey } from '../../src/core/columns/packed-keys.js';
 import type { EventSubmission, WithdrawEvent } from '../../src/core/commands.js';
 import { asOfTime } from '../../src/core/evidence/decay.js';
+import { eventTypeNamed, isMeasure } from '../../src/core/evidence/event-types.js';
 import { type TrustConstants, trustConstants } from '../../src/core/evidence/trust-constants.js';
 import { auditPart, auditStart } from '../../src/core/records/audit.js';
 import { pairRecordsTo } from '../../src/core/records/pair-records.js';
@@ -11,14 +12,14 @@ import type { EventAccepted, GroupFormed, LogRecord } from '../../src/core/recor
 import { decideCarrier, decideOrigin } from '../../src/core/rules/decide-origin.js';
 import { decideRegistration } from '../../src/core/rules/decide-peer.js';
 import { decideRevocation, headOfPair } from '../../src/core/rules/decide-removal.js';
-import { decideEpoch } from '../../src/core/rules/decide-scale.js';
+import { decideEpoch, SCORING_VERSION } from '../../src/core/rules/decide-scale.js';
 import { type TrustView, trustOf } from '../../src/core/scoring/score.js';
 import { GroupState } from '../../src/core/state.js';
 import { keyOf } from '../../src/core/tables/event-columns.js';
-import { computePeerTrust, type PeerTrust } from '../../src/core/trust/peer-trust.js';
-import { gatherVotes } from '../../src/core/trust/sums/gather.js';
+import { computeGroupTrust, type PeerTrust } from '../../src/core/trust/peer-trust.js';
 import { Scratch } from '../../src/core/trust/votes/scratch.js';
 import type { Outcome } from '../../src/errors.js';
+import { type WeightColumns, weightsOf, weightsRecord } from './weights.js';
 
 /** 2026-01-01T00:00:00Z */
 export const t0 = Date.UTC(2026, 0, 1);
@@ -28,6 +29,7 @@ export const salt = Buffer.from('a salt of sixteen bytes');
 
 export const bounds = { peersMax: 100, erasureQuotaPerDay: 3, erasureMode: 'peer' } as const;
 
+/** A group of the newest version of scoring; measures last six times as long as claims, as they do by default. */
 export function formedRecord(halfLifeDays = 0): GroupFormed {
   return {
     type: 'group_formed',
@@ -37,7 +39,9 @@ export function formedRecord(halfLifeDays = 0): GroupFormed {
     salt_digest: '00',
     node_secret: '11'.repeat(32),
     half_life_days: halfLifeDays,
+    ban_half_life_days: 6 * halfLifeDays,
     epoch: t0,
+    scoring: SCORING_VERSION,
     audit: auditPart(auditStart, 1, t0, { action: 'group_formed', actor: 'test', target: 'test' }),
   };
 }
@@ -95,12 +99,8 @@ export class Given {
 
   /** Computes the weights from all evidence at a time, and publishes them. */
   compute(at = t0, constants: TrustConstants = trustConstants): PeerTrust {
-    const scratch = new Scratch();
-    const votes = gatherVotes(this.state, at, constants, scratch);
-    const trust = computePeerTrust(votes, constants, scratch, this.state.relations);
-    const { pi, tau, a, b, z, witness } = trust;
-    const based = { based_on_seq: this.state.lastSeq, computed_at: at };
-    this.apply([{ type: 'weights_published', ...based, pi, tau, a, b, z, witness }], at);
+    const trust = computeGroupTrust(this.state, at, constants, new Scratch(), this.state.relations);
+    this.apply([weightsRecord(trust, this.state.lastSeq, at)], at);
     return trust;
   }
 
@@ -110,23 +110,10 @@ export class Given {
   }
 
   /** Publishes weights for all peers. By default all gates are open and no peer has two-sided evidence. */
-  weigh(
-    more: Partial<Record<'tau' | 'a' | 'b' | 'z' | 'witness', readonly number[]>> & { readonly pi?: number } = {},
-  ): this {
-    const { pi = 0.04, ...columns } = more;
-    const column = (name: keyof typeof columns, usual: number) =>
-      Float64Array.from({ length: this.state.peers.size }, (_, peer) => columns[name]?.[peer] ?? usual);
-    const weights = {
-      based_on_seq: this.state.lastSeq,
-      computed_at: t0,
-      pi,
-      tau: column('tau', 1),
-      a: column('a', 1.25),
-      b: column('b', 0.4),
-      z: column('z', 0),
-      witness: Uint16Array.from({ length: this.state.peers.size }, (_, peer) => columns.witness?.[peer] ?? peer),
-    };
-    this.apply([{ type: 'weights_published', ...weights }], t0);
+  weigh({ pi, ...columns }: WeightColumns & { readonly pi?: number } = {}): this {
+    const weights = weightsOf(this.state.peers.size, columns, pi);
+    const based = { based_on_seq: this.state.lastSeq, computed_at: t0 };
+    this.apply([{ type: 'weights_published', ...weights, ...based }], t0);
     return this;
   }
 
@@ -149,9 +136,9 @@ export class Given {
    * event repeats another.
    */
   event(peer: number, player: string, more: Partial<EventSubmission> = {}, now = t0, repeats = false): Outcome<number> {
-    const moved = decideEpoch(this.state, now);
-    if (moved !== null) this.apply([moved], now);
     const submission = this.submission(peer, player, more);
+    const moved = decideEpoch(this.state, now, isMeasure(eventTypeNamed(submission.eventType).id));
+    if (moved !== null) this.apply([moved], now);
     const decided = decideEvent(this.state, peer, submission, now, repeats);
     if (!decided.ok) return decided;
     const { origin } = submission;

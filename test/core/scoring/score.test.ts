@@ -157,7 +157,7 @@ test('a clock that jumps twenty years ahead and back leaves every score finite a
     given.event(0, 'a');
     given.event(0, 'b', { timestamp: t0 }, jumped);
     given.event(0, 'c', { timestamp: jumped }, jumped);
-    given.apply(decideHalfLife(given.state, 14, t0 + dayMs).records, t0 + dayMs);
+    given.apply(decideHalfLife(given.state, 'claims', 14, t0 + dayMs).records, t0 + dayMs);
     for (let i = 0; i < 20; i++) given.event(1, 'd', { timestamp: t0 + dayMs }, t0 + dayMs);
     for (const player of ['a', 'b', 'c', 'd']) {
       const { score, confidence } = scoreAt(given, player, t0 + dayMs);
@@ -171,7 +171,8 @@ test('a clock that jumps twenty years ahead and back leaves every score finite a
 test('a half-life that changes repeatedly under a clock twenty years behind leaves every score finite', () => {
   const behind = t0 - 7305 * dayMs;
   const given = new Given(30).peers(1).weigh();
-  const halfLife = (days: number, now: number) => given.apply(decideHalfLife(given.state, days, now).records, now);
+  const halfLife = (days: number, now: number) =>
+    given.apply(decideHalfLife(given.state, 'claims', days, now).records, now);
   const mustBeFinite = (at: number) => {
     const { score, confidence } = scoreAt(given, 'a', at);
     assert.ok(Number.isFinite(score) && Number.isFinite(confidence), `${score}, ${confidence}`);
@@ -241,7 +242,14 @@ test('the others move a player at most half as far again as its pre-trusted peer
 test('weights of the first version of scoring are read as those of one-sided peers', () => {
   const old = new Given().peers(1);
   const column = Float64Array.of(1.25);
-  const columns = { tau: Float64Array.of(1), a: column, b: Float64Array.of(0.4), z: null, witness: null };
+  const columns = {
+    tau: Float64Array.of(1),
+    a: column,
+    b: Float64Array.of(0.4),
+    z: null,
+    witness: null,
+    measures: null,
+  };
   old.apply([{ type: 'weights_published', based_on_seq: 2, computed_at: t0, pi: 0.5, ...columns }], t0);
   old.event(0, 'a');
   near(scoreAt(old, 'a').score, lowered(1.25, 1));

@@ -11,14 +11,14 @@ import { trustOf } from '../../../src/core/scoring/score.js';
 import { type Scenario, type Simulation, simulate } from '../../../src/core/scoring/simulation.js';
 import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
 import type { GroupState } from '../../../src/core/state.js';
-import { computePeerTrust } from '../../../src/core/trust/peer-trust.js';
-import { gatherVotes } from '../../../src/core/trust/sums/gather.js';
+import { computeGroupTrust } from '../../../src/core/trust/peer-trust.js';
 import { Scratch } from '../../../src/core/trust/votes/scratch.js';
 import { verdicts } from '../../../src/core/vocabulary.js';
 import { dayMs, Given, hourMs, subjectOf, t0 } from '../../support/given.js';
 import { Random } from '../../support/random.js';
+import { weightsRecord } from '../../support/weights.js';
 
-const nothing: Scenario = { preTrusted: null, without: [], halfLifeDays: null };
+const nothing: Scenario = { preTrusted: null, without: [], halfLives: { claims: null, measures: null } };
 const later = t0 + 40 * dayMs;
 
 /** A group of five peers, of which the last two report alike, over 60 players. */
@@ -40,13 +40,8 @@ function grown(seed = 7): Given {
 
 /** Takes weights into force, as the replica computes and the actor publishes them. */
 function publish({ state }: Given, at: number): void {
-  const scratch = new Scratch();
-  const votes = gatherVotes(state, at, trustConstants, scratch);
-  const { tau, a, b, z, witness, pi } = computePeerTrust(votes, trustConstants, scratch);
-  state.apply(
-    { type: 'weights_published', based_on_seq: state.lastSeq, computed_at: at, pi, tau, a, b, z, witness },
-    state.lastAt,
-  );
+  const trust = computeGroupTrust(state, at, trustConstants, new Scratch(), state.relations);
+  state.apply(weightsRecord(trust, state.lastSeq, at), state.lastAt);
 }
 
 function scoresOf(state: GroupState, at: number): string[] {
@@ -82,7 +77,13 @@ test('a simulation of the present settings changes no verdict and no weight, nor
   assert.equal(simulation.changed, []);
   assert.equal([...simulation.weightsBefore], [...simulation.weightsAfter]);
   assert.equal(totals(simulation, 'before'), verdictsOf(given.state, later));
-  simulate(given.state, later, { preTrusted: [0], without: [4], halfLifeDays: null }, null, 10);
+  simulate(
+    given.state,
+    later,
+    { preTrusted: [0], without: [4], halfLives: { claims: null, measures: null } },
+    null,
+    10,
+  );
   assert.is(stateDigest(given.state), digest);
   assert.equal(scoresOf(given.state, later), scores);
 });
@@ -154,7 +155,7 @@ function sumsOf(
 
 /** Walks all records of a life, as the replica walks the log. */
 function decayedBy(given: Given, halfLifeDays: number, at: number): ReturnType<ScenarioHalfLife['subjects']> {
-  const other = new ScenarioHalfLife(given.state, halfLifeDays, at);
+  const other = new ScenarioHalfLife(given.state, { claims: halfLifeDays, measures: 6 * halfLifeDays }, at);
   for (const [i, { record, at: stamped }] of given.records.entries()) other.apply(record, i + 1, stamped);
   return other.subjects();
 }
@@ -177,7 +178,7 @@ test('under another half-life sums are those of a group that always had it', () 
     const withdrawn = new Set<number>();
     for (let day = 0; day < 800; day += 4) {
       const now = t0 + day * dayMs;
-      if (day === 400) given.apply(decideHalfLife(given.state, 2, now).records, now);
+      if (day === 400) given.apply(decideHalfLife(given.state, 'claims', 2, now).records, now);
       const event = {
         peer: random.below(3),
         player: `p${random.below(12)}`,
@@ -230,10 +231,10 @@ test('evidence without events in the log keeps its present value under another h
   const after10 = t0 + 10 * dayMs;
   given.event(0, 'p', { timestamp: t0 }, t0);
   const left = given.state.lastSeq;
-  given.apply(decideHalfLife(given.state, 5, after10).records, after10);
+  given.apply(decideHalfLife(given.state, 'claims', 5, after10).records, after10);
   given.event(0, 'p', { timestamp: after10 }, after10);
   const at = t0 + 20 * dayMs;
-  const other = new ScenarioHalfLife(given.state, 20, at);
+  const other = new ScenarioHalfLife(given.state, { claims: 20, measures: null }, at);
   for (const [i, { record, at: stamped }] of given.records.entries())
     if (i + 1 !== left) other.apply(record, i + 1, stamped);
   const subjects = other.subjects();

@@ -26,7 +26,10 @@ function lived(seed: number, steps: number): Given {
       const erasure = { caller: -2, subject: subjectOf(`p${random.below(50)}`), commitment: 'c', by: 't' };
       given.apply(decideErasure(given.state, bounds, erasure, now).records, now);
     } else if (choice === 2) {
-      given.apply(decideHalfLife(given.state, 1 + random.below(5), now).records, now);
+      given.apply(
+        decideHalfLife(given.state, random.pick(['claims', 'measures'] as const), 1 + random.below(5), now).records,
+        now,
+      );
     } else {
       const more = {
         eventType: random.pick(eventTypeNames),
@@ -83,7 +86,7 @@ test('the digest does not depend on the order of rows, and does on every value',
   assert.is.not(stateDigest(one.state), stateDigest(other.state), 'the heads of chains differ');
   const copy = loadSnapshot(snapshotBlocks(one.state), salt);
   assert.is(stateDigest(copy), stateDigest(one.state));
-  copy.subjects.entries.scale(1 - Number.EPSILON);
+  copy.subjects.entries.scale(1 - Number.EPSILON, 1);
   assert.is.not(stateDigest(copy), stateDigest(one.state));
 });
 

@@ -222,9 +222,12 @@ test('a peer has the others of its group, each once and with why, and no more th
 
 test('a group counts its peers', () => {
   const witnesses = new Witnesses(5);
-  witnesses.join(1, 3, 'clones');
-  witnesses.join(3, 4, 'clones');
-  witnesses.join(1, 4, 'clones');
+  for (const [j, k] of [
+    [1, 3],
+    [3, 4],
+    [1, 4],
+  ] as const)
+    witnesses.joinIfAlike(j, k, 'clones', () => true);
   assert.equal([...witnesses.numbers], [0, 1, 2, 1, 1]);
   assert.equal([...witnesses.sizes], [1, 3, 1, 3, 3]);
   assert.is(witnesses.pairs.length, 2);

@@ -21,6 +21,8 @@ const sound: ListedPeerValue = {
   tau: 1,
   a: 2,
   b: 1,
+  m: 3.4,
+  finds: 1,
   shared_erasures: 0,
   signals,
 };

@@ -202,7 +202,10 @@ export class GroupState {
       case 'evidence_taken_back':
         this.evidenceSeq = seq;
         this.revokedSeq = seq;
-        if (record.subject !== null) this.#setPair(subjectBytes(record.subject), record, seq);
+        if (record.subject === null) break;
+        // The record before is the event that lifts.
+        this.#oldBans?.lifted(record.subject, record.peer, seq - 1);
+        this.#setPair(subjectBytes(record.subject), record, seq);
         break;
       case 'subject_erased':
         this.#erased(record, seq, at);
@@ -367,7 +370,7 @@ export class GroupState {
     else {
       entries.add(entry, mass, seq, false);
       const measure = measureOfClaim(Math.abs(mass), decaysFrom, this, this.measureScale);
-      this.#oldBans.add(subjectHex(bytesOf({ words, at: from })), peer, Math.abs(mass), measure);
+      this.#oldBans.add(subjectHex(bytesOf({ words, at: from })), peer, seq, Math.abs(mass), measure);
     }
   };
 
@@ -476,7 +479,9 @@ export class GroupState {
     this.evidenceSeq = seq;
     if (record.hidden !== undefined || record.counts !== undefined) this.revokedSeq = seq;
     this.withdrawals.set(event_seq, { seq, subject });
-    if (subject !== null) this.#setPair(subjectBytes(subject), record, seq);
+    if (subject === null) return;
+    this.#oldBans?.withdrawn(subject, record.peer, event_seq, record.hidden?.under ?? 0);
+    this.#setPair(subjectBytes(subject), record, seq);
   }
 
   /**
@@ -492,7 +497,6 @@ export class GroupState {
     const times = { updatedAt: stated.updated_at, evidenceAt: stated.evidence_at };
     const entry = this.subjects.ensureEntry(subject, peer, times);
     this.subjects.entries.set(entry, peer, { lowering, raising, measure, follows }, count, seq);
-    this.#oldBans?.stated(subjectHex(subject), peer, lowering);
     if (this.disputes.upheld > 0) this.#markVoid(subjectHex(subject));
   }
 

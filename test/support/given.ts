@@ -11,11 +11,12 @@ import { pairRecordsTo } from '../../src/core/records/pair-records.js';
 import type { EventAccepted, GroupFormed, LogRecord } from '../../src/core/records/records.js';
 import { decideCarrier, decideOrigin } from '../../src/core/rules/decide-origin.js';
 import { decideRegistration } from '../../src/core/rules/decide-peer.js';
-import { decideRevocation, headOfPair } from '../../src/core/rules/decide-removal.js';
+import { decideRevocation, decideWithdrawal, headOfPair, readAgain } from '../../src/core/rules/decide-removal.js';
 import { decideEpoch, SCORING_VERSION } from '../../src/core/rules/decide-scale.js';
 import { type TrustView, trustOf } from '../../src/core/scoring/score.js';
 import { GroupState } from '../../src/core/state.js';
 import { keyOf } from '../../src/core/tables/event-columns.js';
+import type { PairEvidence } from '../../src/core/tables/peer-entries.js';
 import { computeGroupTrust, type PeerTrust } from '../../src/core/trust/peer-trust.js';
 import { Scratch } from '../../src/core/trust/votes/scratch.js';
 import type { Outcome } from '../../src/errors.js';
@@ -62,8 +63,9 @@ export class Given {
   readonly records: { record: LogRecord; at: number }[] = [];
   #events = 0;
 
-  constructor(halfLifeDays = 0) {
-    const formed = formedRecord(halfLifeDays);
+  /** `scoring`: the version with which the group begins. */
+  constructor(halfLifeDays = 0, scoring: number = SCORING_VERSION) {
+    const formed = { ...formedRecord(halfLifeDays), scoring };
     this.state = new GroupState(formed, salt);
     this.apply([formed], t0);
   }
@@ -159,6 +161,37 @@ export class Given {
     const head = headOfPair(this.state, event.subject, event.peer);
     const chain = pairRecordsTo(read, head, eventSeq, this.state.retired.seq, Number.POSITIVE_INFINITY);
     return { caller, eventSeq, event, asOf: this.state.redacted, chain, chainAsOf: this.state.lastSeq };
+  }
+
+  /** Withdraws the event at record `eventSeq`; returns `ok` or the code of the refusal. */
+  withdraw(caller: number | null, eventSeq: number, now = t0): string {
+    const decision = decideWithdrawal(this.state, this.withdrawal(caller, eventSeq), now);
+    if (decision === readAgain) return 'read again';
+    this.apply(decision.records, now);
+    return decision.outcome.ok ? 'ok' : decision.outcome.code;
+  }
+
+  /** What the tables hold of a pair: its sums on the scales of the state, the bits of what it follows, and its count. */
+  sums(player: string, number = 0): PairEvidence & { readonly count: number } {
+    const { subjects } = this.state;
+    const entry = subjects.findEntry(this.row(player), number);
+    const { entries } = subjects;
+    return {
+      lowering: entries.lowering(entry),
+      raising: entries.raising(entry),
+      measure: entries.measure(entry),
+      follows: entries.follows(entry),
+      count: entries.count(entry),
+    };
+  }
+
+  /** The state that follows from the records, of which `replace` may replace some. */
+  replayed(replace: (record: LogRecord, seq: number) => LogRecord = (record) => record): GroupState {
+    const state = new GroupState(this.state.formed, salt);
+    this.records.forEach(({ record, at }, i) => {
+      state.apply(replace(record, i + 1), at);
+    });
+    return state;
   }
 
   row(player: string): number {

@@ -7,10 +7,13 @@ import { getOrMake } from '../get-or-make.js';
 import { subjectBytes } from '../hashing/pseudonym.js';
 import type { Subjects } from './subjects.js';
 
-/** The bans of a pair: their part of its lowering sum, and the sum of measures that they become. */
-interface Bans {
+/** A ban: its event, its part of the lowering sum of its pair, and the measure that it becomes. */
+interface Ban {
+  readonly seq: number;
   claims: number;
   measure: number;
+  /** The event that lifted the ban; 0 if the ban stands. */
+  liftedBy: number;
 }
 
 /** Share of a sum below which a difference is mere rounding error. */
@@ -18,28 +21,32 @@ const ROUNDING = 1e-12;
 
 export class OldBans {
   /** By subject (hex), then by number of the peer. */
-  readonly #bans = new Map<string, Map<number, Bans>>();
+  readonly #bans = new Map<string, Map<number, Ban[]>>();
 
-  /** Adds a ban whose mass the lowering sum contains. */
-  add(subject: string, peer: number, claims: number, measure: number): void {
-    const bans = getOrMake(
-      getOrMake(this.#bans, subject, () => new Map()),
-      peer,
-      () => ({ claims: 0, measure: 0 }),
-    );
-    bans.claims += claims;
-    bans.measure += measure;
+  /** Adds the ban of record `seq`, whose mass the lowering sum contains. */
+  add(subject: string, peer: number, seq: number, claims: number, measure: number): void {
+    const peers = getOrMake(this.#bans, subject, () => new Map<number, Ban[]>());
+    getOrMake(peers, peer, () => []).push({ seq, claims, measure, liftedBy: 0 });
+  }
+
+  /** Notes that the event `by` lifted the bans of a pair. */
+  lifted(subject: string, peer: number, by: number): void {
+    for (const ban of this.#of(subject, peer)) if (ban.liftedBy === 0) ban.liftedBy = by;
   }
 
   /**
-   * Notes that a record states a pair's lowering sum. If the sum is smaller than the bans, some of them were withdrawn
-   * or lifted.
+   * Notes the withdrawal of the event `seq`, a ban or a lifting. `hidingSeq`: the later lifting under which the
+   * withdrawn one leaves its bans; 0 if there is none.
    */
-  stated(subject: string, peer: number, lowering: number): void {
-    const bans = this.#bans.get(subject)?.get(peer);
-    if (bans === undefined || lowering >= bans.claims * (1 - ROUNDING)) return;
-    bans.measure *= lowering / bans.claims;
-    bans.claims = lowering;
+  withdrawn(subject: string, peer: number, seq: number, hidingSeq: number): void {
+    const bans = this.#of(subject, peer);
+    const at = bans.findIndex((ban) => ban.seq === seq);
+    if (at >= 0) bans.splice(at, 1);
+    for (const ban of bans) if (ban.liftedBy === seq) ban.liftedBy = hidingSeq;
+  }
+
+  #of(subject: string, peer: number): Ban[] {
+    return this.#bans.get(subject)?.get(peer) ?? [];
   }
 
   erase(subject: string): void {
@@ -48,20 +55,23 @@ export class OldBans {
 
   scale(factor: number, measureFactor: number): void {
     for (const peers of this.#bans.values()) {
-      for (const bans of peers.values()) {
-        bans.claims *= factor;
-        bans.measure *= measureFactor;
+      for (const ban of [...peers.values()].flat()) {
+        ban.claims *= factor;
+        ban.measure *= measureFactor;
       }
     }
   }
 
-  /** Moves all bans from the lowering sums to the measures. */
+  /** Moves all standing bans from the lowering sums to the measures. */
   becomeMeasures(subjects: Subjects): void {
     const { entries } = subjects;
     for (const [subject, peers] of this.#bans) {
       const row = subjects.find(subjectBytes(subject));
-      for (const [peer, { claims, measure }] of peers) {
+      for (const [peer, bans] of peers) {
         const entry = row < 0 ? -1 : subjects.findEntry(row, peer);
+        const standing = bans.filter(({ liftedBy }) => liftedBy === 0);
+        const claims = standing.reduce((sum, ban) => sum + ban.claims, 0);
+        const measure = standing.reduce((sum, ban) => sum + ban.measure, 0);
         if (entry < 0 || !(measure > 0)) continue;
         const lowering = entries.lowering(entry);
         entries.setLowering(entry, lowering - claims > lowering * ROUNDING ? lowering - claims : 0);

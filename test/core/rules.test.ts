@@ -9,7 +9,7 @@ import {
   decidePurge,
   decideRegistration,
 } from '../../src/core/rules/decide-peer.js';
-import { decideErasure, decideWithdrawal, readAgain } from '../../src/core/rules/decide-removal.js';
+import { decideErasure } from '../../src/core/rules/decide-removal.js';
 import { decideHalfLife } from '../../src/core/rules/decide-scale.js';
 import { explanationOf, trustOf } from '../../src/core/scoring/score.js';
 import type { Outcome } from '../../src/errors.js';
@@ -153,13 +153,6 @@ test('so many peers are pre-trusted and no more', () => {
   assert.equal(codes, [...Array(limits.preTrustedMax).fill('ok'), 'overloaded']);
 });
 
-function withdraw(given: Given, caller: number | null, eventSeq: number, now = t0) {
-  const decision = decideWithdrawal(given.state, given.withdrawal(caller, eventSeq), now);
-  if (decision === readAgain) throw new Error('stale');
-  given.apply(decision.records, now);
-  return codeOf(decision.outcome);
-}
-
 test('a change of status looks at one peer, however many there are', () => {
   const given = new Given().peers(20).weigh({ witness: [0, 0] });
   const looked: number[] = [];
@@ -206,7 +199,7 @@ test('a withdrawal leaves the pair as if the event had never been', () => {
   given.event(0, 'a');
   const { value: seq } = given.event(0, 'a', { severity: 0.3 }) as { value: number };
   given.event(0, 'b');
-  assert.is(withdraw(given, 0, seq, t0 + dayMs), 'ok');
+  assert.is(given.withdraw(0, seq, t0 + dayMs), 'ok');
   const at = asOfTime(given.state, t0 + dayMs);
   const a = trustOf(given.state, given.row('a'), at);
   assert.ok(Math.abs(a.score - trustOf(given.state, given.row('b'), at).score) < 1e-9);
@@ -216,7 +209,7 @@ test('a withdrawal leaves the pair as if the event had never been', () => {
 test('a player whose only event was withdrawn is neutral with confidence 0, and stays known', () => {
   const given = new Given().peers(1);
   const { value: seq } = given.event(0, 'a') as { value: number };
-  withdraw(given, 0, seq);
+  given.withdraw(0, seq);
   const { score, confidence, verdict, eventCount } = trustOf(given.state, given.row('a'), asOfTime(given.state, t0));
   assert.equal([score, confidence, verdict, eventCount], [50, 0, 'neutral', 0]);
 });
@@ -224,9 +217,9 @@ test('a player whose only event was withdrawn is neutral with confidence 0, and 
 test('only the peer that sent an event can withdraw it, once', () => {
   const given = new Given().peers(2);
   const { value: seq } = given.event(0, 'a') as { value: number };
-  assert.is(withdraw(given, 1, seq), 'event_not_found');
-  assert.is(withdraw(given, 0, seq), 'ok');
-  assert.is(withdraw(given, 0, seq), 'event_not_found');
+  assert.is(given.withdraw(1, seq), 'event_not_found');
+  assert.is(given.withdraw(0, seq), 'ok');
+  assert.is(given.withdraw(0, seq), 'event_not_found');
 });
 
 test('a withdrawal stays in force over a change of half-life', () => {
@@ -236,7 +229,7 @@ test('a withdrawal stays in force over a change of half-life', () => {
     given.event(0, 'a', { severity: 0.3 });
     given.event(0, 'a', { eventType: 'commendation' });
     given.apply(decideHalfLife(given.state, 'claims', 7, t0 + 10 * dayMs).records, t0 + 10 * dayMs);
-    if (isWithdrawn) withdraw(given, 0, seq, t0 + 11 * dayMs);
+    if (isWithdrawn) given.withdraw(0, seq, t0 + 11 * dayMs);
     const { entries } = given.state.subjects;
     const entry = given.state.subjects.firstEntry(given.row('a'));
     return { lowering: entries.lowering(entry), raising: entries.raising(entry) };
@@ -394,7 +387,7 @@ test('an event that was erased cannot be withdrawn, even where the log still sho
   const { value: seq } = given.event(0, 'a') as { value: number };
   given.apply(decideErasure(given.state, bounds, erasure('a'), t0).records, t0);
   given.event(0, 'a');
-  assert.is(withdraw(given, 0, seq), 'event_not_found');
+  assert.is(given.withdraw(0, seq), 'event_not_found');
 });
 
 test.run();

@@ -72,7 +72,8 @@ export function decideByKeys(
   const { reference } = submission;
   const noted = reference === undefined ? decided : { ...decided, reference };
   if (repeats) return granted({ ...noted, repeats });
-  return granted(follows(state, row, entry, noted) ? { ...noted, follows: true } : noted);
+  const sender = { peer: peer.index, origin: submission.origin };
+  return granted(follows(state, row, entry, noted, sender) ? { ...noted, follows: true } : noted);
 }
 
 /** True if an accepted event is evidence, or takes evidence back. */

@@ -51,6 +51,28 @@ test('the checks of an event come in the order of the contract', () => {
   assert.is(codeOf(decideEvent(given.state, 0, given.submission(0, 'a'), t0)), 'ok');
 });
 
+test('an event counts up to 20 half-lives of its kind; an older one is stored and is neither evidence nor witness', () => {
+  const given = new Given(30).peers(1).weigh();
+  const send = (player: string, days: number, eventType: 'report_cheating' | 'ban_applied') =>
+    given.event(0, player, { eventType, timestamp: t0 - days * dayMs });
+  for (const [eventType, most] of [
+    ['report_cheating', 600],
+    ['ban_applied', 3600],
+  ] as const) {
+    send(`${eventType} in time`, most, eventType);
+    send(`${eventType} too old`, most + 1, eventType);
+    const lowers = (player: string) => given.sums(player).lowering + given.sums(player).measure > 0;
+    assert.equal([lowers(`${eventType} in time`), lowers(`${eventType} too old`)], [true, false]);
+    const { score, confidence, eventCount } = given.trust(`${eventType} too old`);
+    assert.equal([score, confidence, eventCount], [50, 0, 1]);
+    const explained = explanationOf(given.state, given.row(`${eventType} too old`), asOfTime(given.state, t0));
+    assert.equal([explained.peers, explained.witnesses, explained.banned], [0, 0, 0]);
+  }
+  const { state } = new Given(0).peers(1);
+  const decided = decideEvent(state, 0, given.submission(0, 'a', { timestamp: t0 - 9_999 * dayMs }), t0);
+  assert.is(decided.ok && decided.value.mass, -1, 'without decay every event counts');
+});
+
 test('without authentication the body names the peer: unknown, then not active', () => {
   const given = new Given().peers(1);
   const submit = (peerId: string) => codeOf(decideEvent(given.state, null, given.submission(0, 'a', { peerId }), t0));

@@ -75,7 +75,8 @@ export function computeGroupTrust(
   const gather = (gates: Float64Array) => gatherVotes(view, at, constants, scratch.begin(), gates);
   let votes = gather(new Float64Array(view.numbers).fill(1));
   if (votes.facts.origins !== undefined) {
-    votes = gather(new Fit(votes, constants, scratch, relations).openGates().tau);
+    const { tau } = new Fit(votes, constants, scratch, relations).openGates();
+    votes = gather(tau.map((t) => (t > constants.openGate ? t : 0)));
   }
   return { ...computePeerTrust(votes, constants, scratch, relations), sums: votes.sums };
 }

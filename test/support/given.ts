@@ -77,8 +77,8 @@ export class Given {
     }
   }
 
-  /** Registers peers named `peer-0`, `peer-1`, … with the games g1 and g2. */
-  peers(count: number): this {
+  /** Registers peers at a time, named `peer-0`, `peer-1`, … with the games g1 and g2. */
+  peers(count: number, at = t0): this {
     for (let i = 0; i < count; i++) {
       const index = this.state.numbers;
       const command = {
@@ -88,7 +88,7 @@ export class Given {
         keyDigest: `key-${index}`,
         by: 'test',
       };
-      this.apply(decideRegistration(this.state, bounds, command, t0).records, t0);
+      this.apply(decideRegistration(this.state, bounds, command, at).records, at);
     }
     return this;
   }

@@ -6,6 +6,7 @@
 import type { IdTag } from '../columns/packed-keys.js';
 import type { EventTypeId } from '../evidence/event-types.js';
 import type { PeerRelation } from '../relations.js';
+import type { MeasureWeights } from '../tables/evidence-view.js';
 import type { DisputeStatus, Environment, IdentityMode, PeerStatus } from '../vocabulary.js';
 
 /** The part of a record that the audit log shows, chained by its hashes. */
@@ -332,17 +333,6 @@ export interface WeightsPublished {
   readonly witness: Uint16Array | null;
   /** What measures say; null in records of earlier versions of scoring. */
   readonly measures: MeasureWeights | null;
-}
-
-/** Weights of measures, indexed by the number of the peer. */
-export interface MeasureWeights {
-  /** Log-odds of a standing measure, in [0, 4]. */
-  readonly m: Float64Array;
-  /** Share, in [0, 1], of the peer's measures and of its lowering claims that it did not repeat from others. */
-  readonly finds: Float64Array;
-  readonly findsClaim: Float64Array;
-  /** 1 for a peer that took measures. */
-  readonly measured: Uint8Array;
 }
 
 /** The operator's declaration that two peers, `first < second`, are or are not one witness. */

@@ -7,8 +7,9 @@ import { DAY_MS, limits } from '../../limits.js';
 import { audited, type Decision } from '../decision.js';
 import { decayFactorAt, movedEpoch } from '../evidence/decay.js';
 import { trustConstants as k } from '../evidence/trust-constants.js';
-import type { BanEpochMoved, EpochMoved, LogRecord, MeasureWeights, WeightsPublished } from '../records/records.js';
+import type { BanEpochMoved, EpochMoved, LogRecord, WeightsPublished } from '../records/records.js';
 import type { GroupState } from '../state.js';
+import type { MeasureWeights } from '../tables/evidence-view.js';
 
 /**
  * Returns the record that moves the decay epoch of its kind before evidence of time `at` is scaled, if a move is due.

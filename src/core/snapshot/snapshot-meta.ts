@@ -3,12 +3,13 @@
  * the state covers it.
  */
 
-import type { GroupFormed, MeasureWeights } from '../records/records.js';
+import type { GroupFormed } from '../records/records.js';
 import type { AllowedSubject } from '../registers/allow-list.js';
 import type { Dispute } from '../registers/disputes.js';
 import type { Carrier, Origin } from '../registers/origins.js';
 import type { PeerRelation } from '../relations.js';
 import { GroupState, type OpenErasure, type OpenWithdrawal } from '../state.js';
+import type { MeasureWeights } from '../tables/evidence-view.js';
 import type { HourlyCount } from '../tables/hourly-counts.js';
 import type { Weights } from '../tables/peer-weights.js';
 import type { Peer } from '../tables/peers.js';

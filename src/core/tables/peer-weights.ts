@@ -4,9 +4,8 @@
  */
 import { logit } from '../evidence/evidence.js';
 import { trustConstants as k } from '../evidence/trust-constants.js';
-import type { MeasureWeights } from '../records/records.js';
 import type { Origins } from '../registers/origins.js';
-import type { PeerColumns } from './evidence-view.js';
+import type { MeasureWeights, PeerColumns } from './evidence-view.js';
 import type { Peers } from './peers.js';
 
 /** Weights as a record published them, indexed by number of the peer. */

@@ -4,8 +4,8 @@
  */
 
 import type { TrustConstants } from '../evidence/trust-constants.js';
-import type { MeasureWeights } from '../records/records.js';
 import type { PeerRelation, WitnessPair } from '../relations.js';
+import type { MeasureWeights } from '../tables/evidence-view.js';
 import { weightOf } from '../tables/peer-weights.js';
 import { joinAllied } from './allied.js';
 import { joinClones } from './clones.js';

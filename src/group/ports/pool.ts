@@ -5,10 +5,11 @@
 
 import type { RepeatCheck, RepeatFound } from '../../core/commands.js';
 import type { PairRecord } from '../../core/records/pair-records.js';
-import type { DecidedEvent, LogRecord, MeasureWeights, WeightsPublished } from '../../core/records/records.js';
+import type { DecidedEvent, LogRecord, WeightsPublished } from '../../core/records/records.js';
 import type { WitnessPair } from '../../core/relations.js';
 import type { Scenario, Simulation } from '../../core/scoring/simulation.js';
 import type { VerdictCounts } from '../../core/scoring/verdict-counts.js';
+import type { MeasureWeights } from '../../core/tables/evidence-view.js';
 import type { DiscountedPair } from '../../core/trust/peer-trust.js';
 import type { OnProgress, SummaryRow, VerifyReport } from '../api.js';
 import type { ChangePiece, ChangeWalk, ResumeFrom } from '../verdict-changes.js';

@@ -120,7 +120,8 @@ const tables: Readonly<Record<GrowthTask['table'], () => Table>> = {
     const subjects = new Subjects(sipKey(Buffer.alloc(32, 7)));
     return {
       add(key, peer, number) {
-        subjects.entries.add(subjects.ensureEntry(key, peer, { updatedAt: number, evidenceAt: number }), -0.5, number);
+        const entry = subjects.ensureEntry(key, peer, { updatedAt: number, evidenceAt: number });
+        subjects.entries.add(entry, -0.5, number, false);
       },
       get rows() {
         return subjects.size;

@@ -4,9 +4,9 @@ import { KEY_WORDS } from '../../src/core/columns/packed-keys.js';
 import { trustConstants } from '../../src/core/evidence/trust-constants.js';
 import type { GroupState } from '../../src/core/state.js';
 import { keyColumns } from '../../src/core/tables/event-columns.js';
+import { noEvidence } from '../../src/core/tables/peer-entries.js';
 import type { Subjects } from '../../src/core/tables/subjects.js';
-import { computePeerTrust } from '../../src/core/trust/peer-trust.js';
-import { gatherVotes } from '../../src/core/trust/sums/gather.js';
+import { computeGroupTrust } from '../../src/core/trust/peer-trust.js';
 import { Scratch } from '../../src/core/trust/votes/scratch.js';
 import { mix } from '../load/requests.js';
 import type { OnProgress } from '../progress.js';
@@ -35,8 +35,7 @@ export function recompute(task: RecomputeTask, onProgress: OnProgress): Recomput
   const times: number[] = [];
   for (let i = 0; i < repeat; i++) {
     const startedMs = performance.now();
-    const votes = gatherVotes(state, benchTime, trustConstants, scratch.begin());
-    computePeerTrust(votes, trustConstants, scratch);
+    computeGroupTrust(state, benchTime, trustConstants, scratch, state.relations);
     times.push((performance.now() - startedMs) / 1000);
     onProgress(total + i + 1, total + repeat);
   }
@@ -61,8 +60,8 @@ function drawnGroup(population: RecomputeTask, onProgress: (drawn: number) => vo
     const at = subjects.ensureEntry(key, peerOfEntry(population, player, entry), times);
     const drawn = mix(population.seed + 13, ++number) / 2 ** 32;
     const mass = 0.4 + drawn;
-    subjects.entries.add(at, lowers(population, player, entry) ? -mass : mass, number);
-    if (drawn < 0.1) subjects.entries.add(at, -0.3, number);
+    subjects.entries.add(at, lowers(population, player, entry) ? -mass : mass, number, false);
+    if (drawn < 0.1) subjects.entries.add(at, -0.3, number, false);
     if (number % 10_000 === 0) onProgress(number);
   }
   return state;
@@ -78,7 +77,8 @@ function layOut(subjects: Subjects, population: Population): void {
     const count = entriesOf(population, player);
     const first = subjects.admit(columns, 0, count, benchTime, benchTime);
     const peers = Array.from({ length: count }, (_, entry) => peerOfEntry(population, player, entry));
-    for (const [i, peer] of peers.sort((j, k) => j - k).entries()) subjects.entries.set(first + i, peer, 0, 0, 0, 0);
+    for (const [i, peer] of peers.sort((j, k) => j - k).entries())
+      subjects.entries.set(first + i, peer, noEvidence, 0, 0);
   }
 }
 

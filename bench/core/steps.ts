@@ -110,7 +110,7 @@ export async function measureSteps(task: StepsTask, onProgress: OnProgress): Pro
       'Thu, 01 Jan 2026 00:00:00 GMT',
       '',
     );
-  const eventText = JSON.stringify(storedEventBody(peerId, playerId(1), submission(0), benchTime));
+  const eventText = JSON.stringify(storedEventBody(peerId, playerId(1), submission(0), { receivedAt: benchTime }));
   const tally = new RequestTally();
   const log = await logCost(task, decided);
   onProgress(2, 4);
@@ -129,7 +129,7 @@ export async function measureSteps(task: StepsTask, onProgress: OnProgress): Pro
     cost('decide and apply, tag included', events, (i) => state.apply(decide(i), benchTime)),
     ...log,
     cost('body of the answer', events, (i) =>
-      JSON.stringify(storedEventBody(peerId, 'p', submission(i), benchTime + i)),
+      JSON.stringify(storedEventBody(peerId, 'p', submission(i), { receivedAt: benchTime + i })),
     ),
     cost('answer around the body', events, () => reply(eventText, 201)),
     cost('request id', events, () => newRequestId()),

@@ -59,6 +59,7 @@ function worldOf(nodes: NodeView[], more: Partial<DutiesDeps> = {}, scrubsDue: n
     members: async () => [],
     defragment: async () => undefined,
     fullChanged: () => undefined,
+    formatRaised: async () => void asked.push('format raised'),
     now: () => 1_000,
     onFailure: (_what, error) => assert.unreachable(String(error)),
     note: () => undefined,
@@ -78,6 +79,7 @@ test('records of a newer format are written once every live node reads them', as
   await world.duties.stop();
   // The format rises to the newest one of this release.
   assert.equal([world.raised, world.member.writeFormat], [[2], 2]);
+  assert.equal(world.asked, ['format raised'], 'the configuration that waited for the format is applied');
 });
 
 test('an erasure waits for a node that joins, but only for a limited time', async () => {

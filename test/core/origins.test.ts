@@ -11,7 +11,7 @@ import { loadSnapshot, snapshotBlocks } from '../../src/core/snapshot/snapshot.j
 import { stateDigest } from '../../src/core/snapshot/state-digest.js';
 import { GroupState } from '../../src/core/state.js';
 import { limits } from '../../src/limits.js';
-import { formedRecord, Given, salt, subjectOf, t0 } from '../support/given.js';
+import { dayMs, formedRecord, Given, hourMs, salt, subjectOf, t0 } from '../support/given.js';
 import { Random } from '../support/random.js';
 
 const labelled = (origin: string) => ({ schemaVersion: '1.1.0', origin });
@@ -50,11 +50,11 @@ function group(importers: number, origin: string | null, own = false): Given {
 
 const everyPlayer = [...list, ...Array.from({ length: 40 }, (_, i) => `other-${i}`)];
 
-function reads(given: Given) {
+function reads(given: Given, at = t0) {
   return everyPlayer
     .filter((player) => given.row(player) >= 0)
     .map((player) => {
-      const { score, confidence, verdict } = given.trust(player);
+      const { score, confidence, verdict } = given.trust(player, at);
       return { player, score, confidence, verdict };
     });
 }
@@ -121,6 +121,23 @@ test('a carrier without weight gives an origin no weight about a player that onl
   given.event(liar, 'victim', labelled('list'));
   given.compute();
   assert.ok(given.trust('victim').score > 49, `${given.trust('victim').score}`);
+});
+
+test('a fresh key under an origin changes neither the weight of the origin nor any verdict', () => {
+  const at = t0 + 30 * dayMs;
+  const given = group(2, 'list', true);
+  const origin = given.state.origins.named('list')!.index;
+  const before = given.compute(at).weight[origin]!;
+  const verdicts = reads(given, at);
+  given.peers(1, at - hourMs);
+  const fresh = given.state.peers.list.at(-1)!.index;
+  for (let i = 0; i < 300; i++) {
+    const player = everyPlayer[i % 120] ?? `fresh-${i}`;
+    given.event(fresh, player, { ...labelled('list'), eventType: 'commendation', timestamp: at - i }, at);
+  }
+  const after = given.compute(at).weight[origin]!;
+  assert.ok(before > 0.05 && Math.abs(after - before) < 1e-9, `${before} became ${after}`);
+  for (const { player, verdict } of verdicts) assert.is(given.trust(player, at).verdict, verdict, player);
 });
 
 test('a peer is one witness about a player, however many origins it uses', () => {

@@ -9,7 +9,7 @@ import {
   decidePurge,
   decideRegistration,
 } from '../../src/core/rules/decide-peer.js';
-import { decideErasure, decideWithdrawal, readAgain } from '../../src/core/rules/decide-removal.js';
+import { decideErasure } from '../../src/core/rules/decide-removal.js';
 import { decideHalfLife } from '../../src/core/rules/decide-scale.js';
 import { explanationOf } from '../../src/core/scoring/explanation.js';
 import { trustOf } from '../../src/core/scoring/score.js';
@@ -50,6 +50,28 @@ test('the checks of an event come in the order of the contract', () => {
     delete remaining[field];
   }
   assert.is(codeOf(decideEvent(given.state, 0, given.submission(0, 'a'), t0)), 'ok');
+});
+
+test('an event counts up to 20 half-lives of its kind; an older one is stored and is neither evidence nor witness', () => {
+  const given = new Given(30).peers(1).weigh();
+  const send = (player: string, days: number, eventType: 'report_cheating' | 'ban_applied') =>
+    given.event(0, player, { eventType, timestamp: t0 - days * dayMs });
+  for (const [eventType, most] of [
+    ['report_cheating', 600],
+    ['ban_applied', 3600],
+  ] as const) {
+    send(`${eventType} in time`, most, eventType);
+    send(`${eventType} too old`, most + 1, eventType);
+    const lowers = (player: string) => given.sums(player).lowering + given.sums(player).measure > 0;
+    assert.equal([lowers(`${eventType} in time`), lowers(`${eventType} too old`)], [true, false]);
+    const { score, confidence, eventCount } = given.trust(`${eventType} too old`);
+    assert.equal([score, confidence, eventCount], [50, 0, 1]);
+    const explained = explanationOf(given.state, given.row(`${eventType} too old`), asOfTime(given.state, t0));
+    assert.equal([explained.peers, explained.witnesses, explained.banned], [0, 0, 0]);
+  }
+  const { state } = new Given(0).peers(1);
+  const decided = decideEvent(state, 0, given.submission(0, 'a', { timestamp: t0 - 9_999 * dayMs }), t0);
+  assert.is(decided.ok && decided.value.mass, -1, 'without decay every event counts');
 });
 
 test('without authentication the body names the peer: unknown, then not active', () => {
@@ -154,13 +176,6 @@ test('so many peers are pre-trusted and no more', () => {
   assert.equal(codes, [...Array(limits.preTrustedMax).fill('ok'), 'overloaded']);
 });
 
-function withdraw(given: Given, caller: number | null, eventSeq: number, now = t0) {
-  const decision = decideWithdrawal(given.state, given.withdrawal(caller, eventSeq), now);
-  if (decision === readAgain) throw new Error('stale');
-  given.apply(decision.records, now);
-  return codeOf(decision.outcome);
-}
-
 test('a change of status looks at one peer, however many there are', () => {
   const given = new Given().peers(20).weigh({ witness: [0, 0] });
   const looked: number[] = [];
@@ -207,7 +222,7 @@ test('a withdrawal leaves the pair as if the event had never been', () => {
   given.event(0, 'a');
   const { value: seq } = given.event(0, 'a', { severity: 0.3 }) as { value: number };
   given.event(0, 'b');
-  assert.is(withdraw(given, 0, seq, t0 + dayMs), 'ok');
+  assert.is(given.withdraw(0, seq, t0 + dayMs), 'ok');
   const at = asOfTime(given.state, t0 + dayMs);
   const a = trustOf(given.state, given.row('a'), at);
   assert.ok(Math.abs(a.score - trustOf(given.state, given.row('b'), at).score) < 1e-9);
@@ -217,7 +232,7 @@ test('a withdrawal leaves the pair as if the event had never been', () => {
 test('a player whose only event was withdrawn is neutral with confidence 0, and stays known', () => {
   const given = new Given().peers(1);
   const { value: seq } = given.event(0, 'a') as { value: number };
-  withdraw(given, 0, seq);
+  given.withdraw(0, seq);
   const { score, confidence, verdict, eventCount } = trustOf(given.state, given.row('a'), asOfTime(given.state, t0));
   assert.equal([score, confidence, verdict, eventCount], [50, 0, 'neutral', 0]);
 });
@@ -225,9 +240,9 @@ test('a player whose only event was withdrawn is neutral with confidence 0, and 
 test('only the peer that sent an event can withdraw it, once', () => {
   const given = new Given().peers(2);
   const { value: seq } = given.event(0, 'a') as { value: number };
-  assert.is(withdraw(given, 1, seq), 'event_not_found');
-  assert.is(withdraw(given, 0, seq), 'ok');
-  assert.is(withdraw(given, 0, seq), 'event_not_found');
+  assert.is(given.withdraw(1, seq), 'event_not_found');
+  assert.is(given.withdraw(0, seq), 'ok');
+  assert.is(given.withdraw(0, seq), 'event_not_found');
 });
 
 test('a withdrawal stays in force over a change of half-life', () => {
@@ -236,8 +251,8 @@ test('a withdrawal stays in force over a change of half-life', () => {
     const seq = isWithdrawn ? (given.event(0, 'a') as { value: number }).value : 0;
     given.event(0, 'a', { severity: 0.3 });
     given.event(0, 'a', { eventType: 'commendation' });
-    given.apply(decideHalfLife(given.state, 7, t0 + 10 * dayMs).records, t0 + 10 * dayMs);
-    if (isWithdrawn) withdraw(given, 0, seq, t0 + 11 * dayMs);
+    given.apply(decideHalfLife(given.state, 'claims', 7, t0 + 10 * dayMs).records, t0 + 10 * dayMs);
+    if (isWithdrawn) given.withdraw(0, seq, t0 + 11 * dayMs);
     const { entries } = given.state.subjects;
     const entry = given.state.subjects.firstEntry(given.row('a'));
     return { lowering: entries.lowering(entry), raising: entries.raising(entry) };
@@ -253,9 +268,9 @@ test('a change of half-life changes no score at that time', () => {
   const later = t0 + 20 * dayMs;
   const score = () => trustOf(given.state, given.row('a'), asOfTime(given.state, later)).score;
   const before = score();
-  given.apply(decideHalfLife(given.state, 5, later).records, later);
+  given.apply(decideHalfLife(given.state, 'claims', 5, later).records, later);
   assert.ok(Math.abs(score() - before) < 1e-12);
-  given.apply(decideHalfLife(given.state, 0, later).records, later);
+  given.apply(decideHalfLife(given.state, 'claims', 0, later).records, later);
   assert.ok(Math.abs(score() - before) < 1e-12);
 });
 
@@ -267,7 +282,7 @@ test('nor does it where the clock was ahead as the group was formed, and is righ
   const before = score();
   assert.ok(before < 48);
   for (const days of [60, 15, 0, 30]) {
-    given.apply(decideHalfLife(given.state, days, now).records, now);
+    given.apply(decideHalfLife(given.state, 'claims', days, now).records, now);
     assert.ok(Math.abs(score() - before) < 1e-9, `${days} days: ${score()} for ${before}`);
   }
 });
@@ -280,7 +295,7 @@ test('a half-life does not change while the clock is more than an hour behind th
     [2 * 3_600_000, false],
     [1_800_000, true],
   ] as const) {
-    const { records, outcome } = decideHalfLife(given.state, 1, t0 - behindMs);
+    const { records, outcome } = decideHalfLife(given.state, 'claims', 1, t0 - behindMs);
     assert.equal([outcome.ok, records.length], [isTaken, isTaken ? 1 : 0]);
     if (!outcome.ok)
       assert.match(outcome.text ?? '', /^the clock is [\d.]+ days behind the newest evidence; set it right/);
@@ -297,7 +312,7 @@ test('reports from while the clock was years behind never count for more than th
     return lowering;
   };
   assert.ok(Math.abs(massOf() - 1) < 1e-9);
-  const { records } = decideHalfLife(given.state, 1, lagging);
+  const { records } = decideHalfLife(given.state, 'claims', 1, lagging);
   given.apply(records, lagging);
   assert.ok(Math.abs(massOf() - 1) < 1e-9, String(massOf()));
 });
@@ -395,7 +410,7 @@ test('an event that was erased cannot be withdrawn, even where the log still sho
   const { value: seq } = given.event(0, 'a') as { value: number };
   given.apply(decideErasure(given.state, bounds, erasure('a'), t0).records, t0);
   given.event(0, 'a');
-  assert.is(withdraw(given, 0, seq), 'event_not_found');
+  assert.is(given.withdraw(0, seq), 'event_not_found');
 });
 
 test.run();

@@ -1,16 +1,13 @@
 /** A `ban_lifted` takes back what its peer lowered of the player, and raises nothing. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { asOfTime } from '../../src/core/evidence/decay.js';
 import type { EventTypeName } from '../../src/core/evidence/event-types.js';
 import { decideWithdrawal, readAgain } from '../../src/core/rules/decide-removal.js';
 import { decideHalfLife } from '../../src/core/rules/decide-scale.js';
 import { ScenarioHalfLife } from '../../src/core/scoring/scenario-half-life.js';
-import { trustOf } from '../../src/core/scoring/score.js';
 import { stateDigest } from '../../src/core/snapshot/state-digest.js';
-import { GroupState } from '../../src/core/state.js';
 import { blanked } from '../../src/group/removal/redaction.js';
-import { dayMs, Given, salt, t0 } from '../support/given.js';
+import { dayMs, Given, t0 } from '../support/given.js';
 import { Random } from '../support/random.js';
 
 const sure = (peers: number) => {
@@ -24,84 +21,81 @@ function send(given: Given, eventType: EventTypeName, more: object = {}, now = t
 }
 
 function withdraw(given: Given, seq: number, now = t0): void {
-  const decision = decideWithdrawal(given.state, given.withdrawal(0, seq), now);
-  assert.not.equal(decision, readAgain);
-  if (decision !== readAgain) {
-    assert.ok(decision.outcome.ok, 'withdrawn');
-    given.apply(decision.records, now);
-  }
+  assert.is(given.withdraw(0, seq, now), 'ok');
 }
 
-function score(given: Given, at = t0): number {
-  return trustOf(given.state, given.row('a'), asOfTime(given.state, at)).score;
-}
-
-/** Returns the peer's sums for the player, decayed to t0. */
-function sums(given: Given): readonly [lowering: number, raising: number, count: number] {
-  const { entries } = given.state.subjects;
-  const entry = given.state.subjects.firstEntry(given.row('a'));
-  return [entries.lowering(entry), entries.raising(entry), entries.count(entry)];
+/** Returns the claims, the measure and the count of the peer for the player, decayed to t0. */
+function sums(given: Given): readonly [lowering: number, raising: number, count: number, measure: number] {
+  const { lowering, raising, count, measure } = given.sums('a');
+  return [lowering, raising, count, measure];
 }
 
 test('a ban lowers a score, its lifting brings it back to 50, and withdrawing the ban then changes nothing', () => {
   const given = sure(1);
   const ban = send(given, 'ban_applied');
-  assert.ok(score(given) < 50);
+  assert.ok(given.trust('a').score < 50);
   send(given, 'ban_lifted');
-  assert.is(score(given), 50);
+  assert.is(given.trust('a').score, 50);
   withdraw(given, ban);
-  assert.is(score(given), 50);
+  assert.is(given.trust('a').score, 50);
 });
 
-test('withdrawing the lifting brings the ban back, unless the ban was withdrawn meanwhile', () => {
+test('withdrawing the lifting brings claims and ban back, unless the ban was withdrawn meanwhile', () => {
   for (const isWithdrawn of [false, true]) {
     const given = sure(1);
     const ban = send(given, 'ban_applied');
-    const banned = score(given);
+    send(given, 'report_spam');
+    const before = given.sums('a');
     const lifting = send(given, 'ban_lifted');
     if (isWithdrawn) withdraw(given, ban);
     withdraw(given, lifting);
-    assert.is(score(given), isWithdrawn ? 50 : banned);
+    const { count, measure } = before;
+    const changed = isWithdrawn ? { count: count - 1, measure: 0 } : { count, measure };
+    assert.equal(given.sums('a'), { ...before, ...changed });
   }
 });
 
 test('a second ban after a lifting counts like a first', () => {
   const given = sure(1);
   send(given, 'ban_applied');
-  const banned = score(given);
+  const { score } = given.trust('a');
   send(given, 'ban_lifted');
   send(given, 'ban_applied');
-  assert.is(score(given), banned);
+  assert.is(given.trust('a').score, score);
 });
 
-test('a lifting cancels all kinds of reports of its own peer, and none of others or that raise trust', () => {
+test('a lifting cancels ban and reports of its own peer to exactly 0, and nothing of others or that raises', () => {
   const given = sure(2);
   send(given, 'report_cheating');
   send(given, 'report_toxicity');
+  send(given, 'ban_applied', { severity: 0.3 });
+  send(given, 'ban_applied', { severity: 0.1, timestamp: t0 - 77 * dayMs });
   send(given, 'commendation');
-  given.event(1, 'a', { eventType: 'ban_applied' });
+  given.event(1, 'a', { eventType: 'ban_applied', severity: 0.7 });
+  const others = given.sums('a', 1);
   send(given, 'ban_lifted', { severity: 0.4 });
-  assert.equal(sums(given), [0, 1, 4]);
-  const { entries } = given.state.subjects;
-  assert.is(entries.lowering(given.state.subjects.firstEntry(given.row('a')) + 1), 1);
+  assert.equal(sums(given), [0, 1, 6, 0]);
+  assert.equal(given.sums('a', 1), others);
 });
 
 test('a lifting without a ban, and one of severity 0, change no sum', () => {
   const given = sure(1);
   send(given, 'ban_lifted');
-  assert.equal(sums(given), [0, 0, 1]);
+  assert.equal(sums(given), [0, 0, 1, 0]);
   send(given, 'ban_applied');
   send(given, 'ban_lifted', { severity: 0 });
-  assert.equal(sums(given), [1, 0, 3]);
+  assert.equal(sums(given), [0, 0, 3, 1]);
 });
 
 test('evidence that a lifting hid returns with its value, over changes of half-life', () => {
   const lives = [true, false].map((isLifted) => {
     const given = sure(1);
     send(given, 'ban_applied');
+    send(given, 'report_toxicity', { severity: 0.7 });
     send(given, 'commendation', { severity: 0.5 });
     const lifting = send(given, isLifted ? 'ban_lifted' : 'session_clean', { severity: isLifted ? 1 : 0 });
-    given.apply(decideHalfLife(given.state, 7, t0 + 10 * dayMs).records, t0 + 10 * dayMs);
+    for (const kind of ['claims', 'measures'] as const)
+      given.apply(decideHalfLife(given.state, kind, 7, t0 + 10 * dayMs).records, t0 + 10 * dayMs);
     withdraw(given, lifting, t0 + 11 * dayMs);
     return sums(given);
   });
@@ -114,7 +108,7 @@ test('the ban of an earlier release that was lifted keeps its meaning', () => {
   const { record } = given.records.at(-1)!;
   assert.ok(record.type === 'event_accepted');
   given.apply([{ ...record, event_type: 9, mass: 1, event_id: 'old', id_tag: null, prev: given.state.lastSeq }], t0);
-  assert.equal(sums(given), [1, 1, 2]);
+  assert.equal(sums(given), [0, 1, 2, 1]);
 });
 
 test('a withdrawal is read again if its pair was lifted meanwhile, and waits for no other pair', () => {
@@ -126,9 +120,9 @@ test('a withdrawal is read again if its pair was lifted meanwhile, and waits for
   const second = send(given, 'ban_lifted');
   assert.is(decideWithdrawal(given.state, located, t0), readAgain);
   withdraw(given, lifting);
-  assert.is(sums(given)[0], 0);
+  assert.is(sums(given)[3], 0);
   withdraw(given, second);
-  assert.is(sums(given)[0], 1);
+  assert.is(sums(given)[3], 1);
   const ready = given.withdrawal(0, ban);
   given.event(1, 'b', { eventType: 'ban_applied' });
   given.event(1, 'b', { eventType: 'ban_lifted' });
@@ -162,31 +156,31 @@ test('after any events and withdrawals the sums are those of the remaining event
         const severity = random.pick([1, 0.5, 0]);
         sent.push({ seq: send(given, type, { severity }), type, severity, isWithdrawn: false });
       }
-      let [lowering, raising, count] = [0, 0, 0];
+      let [lowering, raising, count, measure] = [0, 0, 0, 0];
       for (const { type, severity, isWithdrawn } of sent) {
         if (isWithdrawn) continue;
         count++;
-        if (type === 'ban_lifted') lowering = severity > 0 ? 0 : lowering;
+        if (type === 'ban_lifted') [lowering, measure] = severity > 0 ? [0, 0] : [lowering, measure];
         else if (type === 'commendation') raising += severity;
-        else lowering += severity * (type === 'ban_applied' ? 1 : 0.25);
+        else if (type === 'ban_applied') measure += severity;
+        else lowering += severity * 0.25;
       }
-      const [heldLowering, heldRaising, held] = sums(given);
-      assert.ok(Math.abs(heldLowering - lowering) < 1e-9, `${heldLowering} for ${lowering}: ${JSON.stringify(sent)}`);
-      assert.ok(Math.abs(heldRaising - raising) < 1e-9);
-      assert.is(held, count);
+      const held = given.sums('a');
+      const what = `${JSON.stringify(held)}: ${JSON.stringify(sent)}`;
+      assert.ok(Math.abs(held.lowering - lowering) < 1e-9, what);
+      assert.ok(Math.abs(held.raising - raising) < 1e-9, what);
+      assert.ok(Math.abs(held.measure - measure) < 1e-9, what);
+      assert.is(held.count, count);
     }
-    const same = new ScenarioHalfLife(given.state, 30, t0);
+    const same = new ScenarioHalfLife(given.state, { claims: 30, measures: 180 }, t0);
     given.records.forEach(({ record, at }, i) => {
       same.apply(record, i + 1, at);
     });
     const entry = given.state.subjects.firstEntry(given.row('a'));
-    assert.ok(
-      Math.abs(same.subjects().entries.lowering(entry) - sums(given)[0]) < 1e-9,
-      'with a half-life that is the same',
-    );
-    const replayed = new GroupState(given.state.formed, salt);
-    for (const { record, at } of given.records) replayed.apply(record, at);
-    assert.is(stateDigest(replayed), stateDigest(given.state));
+    const { entries } = same.subjects();
+    for (const sum of ['lowering', 'raising', 'measure'] as const)
+      assert.ok(Math.abs(entries[sum](entry) - given.sums('a')[sum]) < 1e-9, 'with a half-life that is the same');
+    assert.is(stateDigest(given.replayed()), stateDigest(given.state));
   }
 });
 

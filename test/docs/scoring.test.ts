@@ -77,7 +77,10 @@ test('the table of event types is that of the code', () => {
   const ways = { [-1]: 'lowers', 0: 'takes back', 1: 'raises' } as const;
   const rows = Object.entries(eventTypes).map(([name, { sign, baseWeight }]) => [
     name,
-    [isMeasure(eventTypes[name as EventTypeName].id) ? 'lowers, as a measure' : ways[sign], sign === 0 ? '' : String(baseWeight)],
+    [
+      isMeasure(eventTypes[name as EventTypeName].id) ? 'lowers, as a measure' : ways[sign],
+      sign === 0 ? '' : String(baseWeight),
+    ],
   ]);
   holds('event types', Object.fromEntries(rows));
 });

@@ -41,7 +41,7 @@ async function fillOld(dir: string): Promise<void> {
   const now = clock.now() - 3 * dayMs;
   const writer = await claimFolder(dir);
   const identity = { groupId: 'local', identityMode: 'privacy-first', environment: 'dev' } as const;
-  const formation = { identity, halfLifeDays: 30, salt: Buffer.from(lifeSalt) };
+  const formation = { identity, halfLifeDays: 30, banHalfLifeDays: 180, salt: Buffer.from(lifeSalt) };
   const follower: Follower = await formGroup(formation, writer, { now: () => now }, random);
   const { state } = follower;
   let chain = follower.chain;

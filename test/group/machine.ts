@@ -50,10 +50,14 @@ export class Machine {
     this.bounds = bounds;
   }
 
-  static async start(log = new MemoryLog(), bounds: GroupBounds = defaultBounds): Promise<Machine> {
+  static async start(
+    log = new MemoryLog(),
+    bounds: GroupBounds = defaultBounds,
+    formed = formedRecord(30),
+  ): Promise<Machine> {
     const machine = new Machine(log, bounds);
     const first = new BatchWriter();
-    first.add(formedRecord(30));
+    first.add(formed);
     const batch = first.seal(1, t0, nonce, chainStart);
     await log.claim().append({ firstSeq: 1, bytes: batch.bytes }, []);
     machine.restart();

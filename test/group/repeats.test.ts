@@ -46,12 +46,13 @@ async function send(machine: Machine, ...events: EventSubmission[]): Promise<voi
   assert.ok((answer as Outcome<unknown>[]).every(({ ok }) => ok));
 }
 
-/** Lowering evidence of a peer on a player, at its worth of t0, and how many events it is made of. */
+/** Lowering claims and bans of a peer on a player, decayed to t0, and how many events it is made of. */
 function held({ actor: { state } }: Machine, peer = 0, player = 'p'): readonly [lowering: number, count: number] {
   const { subjects } = state;
   const row = subjects.find(subjectOf(player));
   const entry = row < 0 ? -1 : subjects.findEntry(row, peer);
-  return entry < 0 ? [0, 0] : [subjects.entries.lowering(entry), subjects.entries.count(entry)];
+  const { entries } = subjects;
+  return entry < 0 ? [0, 0] : [entries.lowering(entry) + entries.measure(entry), entries.count(entry)];
 }
 
 async function withdraw(machine: Machine, eventId: string): Promise<void> {

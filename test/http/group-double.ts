@@ -23,6 +23,8 @@ export function peerView(index: number, more: Partial<PeerView> = {}): PeerView 
     tau: 0.5,
     a: 1,
     b: 1,
+    m: 3.4,
+    finds: 1,
     ...more,
   };
 }
@@ -87,6 +89,8 @@ export function groupDouble(over: Partial<GroupApi> = {}): GroupApi {
       counts: { peers: 2, players: 1234, events: 98_765 },
       peersByStatus: { active: 1, suspended: 1, revoked: 0 },
       halfLifeDays: 30,
+      sendsReportsOnly: false,
+      banHalfLifeDays: 180,
       preTrusted: [],
       newcomers: { registered: 0, reporting: 0 },
       witnesses: { groups: 0, peers: 0 },
@@ -102,6 +106,7 @@ export function groupDouble(over: Partial<GroupApi> = {}): GroupApi {
     signals: ({ index }) =>
       index === 0 ? { players: 7, sharedPlayers: 0, discountedWith: [], oneWitnessWith: [] } : undefined,
     sharedErasures: () => 0,
+    tooOld: () => undefined,
     setPeerStatus: unused,
     rotateKey: unused,
     setPublicKey: unused,

@@ -55,6 +55,8 @@ export function peerView(index: number): PeerView {
     tau: 0.25,
     a: 1,
     b: 3,
+    m: 3.4,
+    finds: 0.8,
   };
 }
 
@@ -142,6 +144,8 @@ export function recordedGroup(peers: number, replaced: Partial<GroupApi> = {}): 
       counts,
       peersByStatus: { active: peers, suspended: 0, revoked: 0 },
       halfLifeDays: 30,
+      sendsReportsOnly: false,
+      banHalfLifeDays: 180,
       preTrusted: ['peer-0'],
       newcomers: { registered: 0, reporting: 0 },
       witnesses: { groups: 0, peers: 0 },
@@ -156,6 +160,7 @@ export function recordedGroup(peers: number, replaced: Partial<GroupApi> = {}): 
     }),
     signals: () => undefined,
     sharedErasures: () => 0,
+    tooOld: () => undefined,
     setPeerStatus: async () => granted(peerView(0)),
     rotateKey: async () => granted({ peer: peerView(0), apiKey: 'the-key' }),
     setPublicKey: async () => granted(peerView(0)),

@@ -9,6 +9,7 @@ import { type TrustConstants, trustConstants } from '../../src/core/evidence/tru
 import { auditPart, auditStart } from '../../src/core/records/audit.js';
 import { pairRecordsTo } from '../../src/core/records/pair-records.js';
 import type { EventAccepted, GroupFormed, LogRecord } from '../../src/core/records/records.js';
+import { noteBeginning } from '../../src/core/rules/decide-following.js';
 import { decideCarrier, decideOrigin } from '../../src/core/rules/decide-origin.js';
 import { decideRegistration } from '../../src/core/rules/decide-peer.js';
 import { decideRevocation, decideWithdrawal, headOfPair, readAgain } from '../../src/core/rules/decide-removal.js';
@@ -77,8 +78,8 @@ export class Given {
     }
   }
 
-  /** Registers peers named `peer-0`, `peer-1`, … with the games g1 and g2. */
-  peers(count: number): this {
+  /** Registers peers at a time, named `peer-0`, `peer-1`, … with the games g1 and g2. */
+  peers(count: number, at = t0): this {
     for (let i = 0; i < count; i++) {
       const index = this.state.numbers;
       const command = {
@@ -88,7 +89,7 @@ export class Given {
         keyDigest: `key-${index}`,
         by: 'test',
       };
-      this.apply(decideRegistration(this.state, bounds, command, t0).records, t0);
+      this.apply(decideRegistration(this.state, bounds, command, at).records, at);
     }
     return this;
   }
@@ -147,6 +148,7 @@ export class Given {
     const sender = this.state.peers.at(peer);
     const carried = origin === undefined ? null : decideCarrier(this.state, sender, origin, decided.value.peer);
     if (carried !== null) this.apply([carried], now);
+    if (!repeats) noteBeginning(this.state, this.state.subjects.find(decided.value.subject), decided.value);
     this.apply([decided.value], now);
     const seq = this.state.lastSeq;
     const taken = decideRevocation(this.state, decided.value, decided.value.subject);
@@ -171,7 +173,9 @@ export class Given {
     return decision.outcome.ok ? 'ok' : decision.outcome.code;
   }
 
-  /** What the tables hold of a pair: its sums on the scales of the state, the bits of what it follows, and its count. */
+  /**
+   * What the tables hold of a pair: its sums on the scales of the state, the bits of what it follows, and its count.
+   */
   sums(player: string, number = 0): PairEvidence & { readonly count: number } {
     const { subjects } = this.state;
     const entry = subjects.findEntry(this.row(player), number);

@@ -1,7 +1,7 @@
 /**
- * A short life of a group that writes every type of record, as the content of the golden files of a format version. Run
- * by hand (`node build/test/support/golden-life.js`), it writes the missing files of the current version and replaces
- * none.
+ * A short life of a group that writes every type of record, as the content of the golden files of a format version. It
+ * begins under the first version of scoring, so that its first bans are claims until the version changes. Run by hand
+ * (`node build/test/support/golden-life.js`), it writes the missing files of the current version and replaces none.
  */
 import { existsSync, writeFileSync } from 'node:fs';
 import { argv } from 'node:process';
@@ -11,7 +11,9 @@ import { SNAPSHOT_VERSION, snapshotBlocks } from '../../src/core/snapshot/snapsh
 import { stateDigest } from '../../src/core/snapshot/state-digest.js';
 import type { Command, Located } from '../../src/group/commands.js';
 import { Machine } from '../group/machine.js';
-import { dayMs, subjectKeyOf, subjectOf, t0 } from './given.js';
+import { bounds, dayMs, formedRecord, subjectKeyOf, subjectOf, t0 } from './given.js';
+import { MemoryLog } from './memory-log.js';
+import { weightsOf } from './weights.js';
 
 /** Content of a golden file: stored bytes in base64, and the digest of the resulting state. */
 export interface GoldenLog {
@@ -27,7 +29,8 @@ export interface GoldenSnapshot {
 export const goldenFolder = fileURLToPath(new URL('../../../test/fixtures/', import.meta.url));
 
 export async function goldenLife(): Promise<Machine> {
-  const machine = await Machine.start();
+  const { scoring: _scoring, ban_half_life_days: _days, ...formed } = formedRecord(30);
+  const machine = await Machine.start(new MemoryLog(), bounds, formed);
   let asked = 0;
   const ask = (command: Command) => machine.ask(`${asked++}`, command);
   const submit = (peer: number, id: string, player: string, eventType: EventTypeName, severity: number) => {
@@ -50,6 +53,9 @@ export async function goldenLife(): Promise<Machine> {
     machine.now = t0 + i * dayMs;
     await submit(i % 3, `event-${i}`, `player ${i % 7}`, i % 4 === 0 ? 'commendation' : 'report_toxicity', i / 30);
   }
+  await submit(0, 'event-old-ban', 'player 2', 'ban_applied', 0.75);
+  await submit(1, 'event-old-ban-lifted', 'player 3', 'ban_applied', 1);
+  await submit(1, 'event-old-lifting', 'player 3', 'ban_lifted', 1);
   await ask({ type: 'rotate_key', peerId: 'peer-1', keyDigest: 'new key', overlapMs: 1000, by: 'test' });
   const publicKey = 'JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs';
   await ask({ type: 'public_key', peerId: 'peer-1', publicKey, by: 'test' });
@@ -59,20 +65,17 @@ export async function goldenLife(): Promise<Machine> {
   await ask({ type: 'allow', subject: subjectOf('player 6'), id: 'entry-3', ...allowed });
   await ask({ type: 'disallow', subject: subjectOf('player 6'), by: 'test' });
   await ask({ type: 'peer_status', peerId: 'peer-2', status: 'suspended', by: 'test' });
-  const columns = { tau: Float64Array.of(1, 0.5, 0), a: Float64Array.of(1.4, 2, 0), b: Float64Array.of(1.4, 1 / 3, 0) };
   await ask({ type: 'scoring' });
   await ask({ type: 'relate_peers', relation: 'same', peerId: 'peer-2', otherId: 'peer-0', by: 'test' });
   await ask({ type: 'relate_peers', relation: 'independent', peerId: 'peer-0', otherId: 'peer-1', by: 'test' });
-  const witnesses = { z: Float64Array.of(0.75, 1 / 3, 0), witness: Uint16Array.of(0, 1, 0) };
-  const weights = {
-    based_on_seq: machine.actor.durableSeq,
-    computed_at: machine.now,
-    pi: 0.04,
-    ...columns,
-    ...witnesses,
-  };
-  await ask({ type: 'publish_weights', weights });
-  await ask({ type: 'half_life', days: 7 });
+  const claims = { tau: [1, 0.5, 0], a: [1.4, 2, 0], b: [1.4, 1 / 3, 0], z: [0.75, 1 / 3, 0], witness: [0, 1, 0] };
+  const measures = { m: [3.4, 3, 0], finds: [1, 0.6, 0], findsClaim: [0.9, 1 / 3, 0], measured: [1, 1, 0] };
+  const based = { based_on_seq: machine.actor.durableSeq, computed_at: machine.now };
+  await ask({ type: 'publish_weights', weights: { ...weightsOf(3, { ...claims, ...measures }), ...based } });
+  await submit(1, 'event-second-ban', 'player 2', 'ban_applied', 1);
+  await submit(1, 'event-after-ban', 'player 2', 'report_cheating', 0.5);
+  await ask({ type: 'half_life', kind: 'claims', days: 7 });
+  await ask({ type: 'half_life', kind: 'measures', days: 9 });
   await ask(machine.withdrawal(1, (await ask({ type: 'locate', eventId: 'event-10' })) as Located));
   await ask({ type: 'erase', caller: 0, subject: subjectOf('player 5'), commitment: 'commitment', by: 'peer:peer-0' });
   await machine.retire(t0 + 9 * dayMs);
@@ -105,8 +108,8 @@ async function writeGolden(): Promise<void> {
   const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
   const stored = log.from(0, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
   const files: Record<string, GoldenLog | GoldenSnapshot> = {
-    'log-v5.json': { digest, batches: stored.map(({ bytes }) => base64(bytes)) },
-    [`snapshot-v${SNAPSHOT_VERSION}-disputes.json`]: {
+    'log-v6.json': { digest, batches: stored.map(({ bytes }) => base64(bytes)) },
+    [`snapshot-v${SNAPSHOT_VERSION}.json`]: {
       digest,
       blocks: Array.from(snapshotBlocks(actor.state), ({ key, bytes }) => ({ key, bytes: base64(bytes) })),
     },

@@ -36,7 +36,10 @@ export const lifeAttempts = [
 
 type LifeAttack = (scene: LifeScene, adversaries: readonly number[]) => number[];
 
-/** Returns the attack of a name in `lifeAttacks` or `lifeAttempts` with the number of its adversaries; without a name, no attack. */
+/**
+ * Returns the attack of a name in `lifeAttacks` or `lifeAttempts` with the number of its adversaries; without a name,
+ * no attack.
+ */
 export function attacksOf(name: string | undefined): { readonly attack: LifeAttack; readonly count: number } {
   if (name === undefined) return { attack: () => [], count: 0 };
   return { attack: attacks[name.slice(0, -1) as keyof typeof attacks], count: Number(name.at(-1)) };

@@ -79,6 +79,9 @@ export const trustConstants = {
   /** Least sum of the factors of the elders that share players with a new peer before they judge it. */
   eldersMin: 2.5,
 
+  /** Gate above which a peer's word leads others, and speaks for an origin that the peer carries. */
+  openGate: 0.05,
+
   // Witness groups: peers that count as one.
   /** Clones: least number of players that two peers must share, and least share of the smaller one's players. */
   cloneSharedMin: 30,

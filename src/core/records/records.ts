@@ -6,7 +6,7 @@
 import type { IdTag } from '../columns/packed-keys.js';
 import type { EventTypeId } from '../evidence/event-types.js';
 import type { PeerRelation } from '../relations.js';
-import type { MeasureWeights } from '../tables/peer-weights.js';
+import type { MeasureWeights } from '../tables/evidence-view.js';
 import type { DisputeStatus, Environment, IdentityMode, PeerStatus } from '../vocabulary.js';
 
 /** The part of a record that the audit log shows, chained by its hashes. */

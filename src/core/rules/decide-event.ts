@@ -77,8 +77,8 @@ export function decideByKeys(
 }
 
 /** True if an accepted event is evidence, or takes evidence back. */
-export function counts({ event_type, mass, severity, repeats }: DecidedEvent): boolean {
-  return mass !== 0 || repeats === true || revokesLowering({ event_type, mass, severity });
+export function counts(event: DecidedEvent): boolean {
+  return event.mass !== 0 || revokesLowering(event);
 }
 
 /** Returns the major version. Parses the digits itself, because `Number` of a substring takes ten times as long. */

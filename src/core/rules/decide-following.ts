@@ -4,6 +4,7 @@
  */
 import { isMeasure } from '../evidence/event-types.js';
 import { FOLLOWS, FOLLOWS_CLAIM } from '../evidence/evidence.js';
+import { trustConstants } from '../evidence/trust-constants.js';
 import type { DecidedEvent } from '../records/records.js';
 import type { FirstPeers } from '../registers/first-peers.js';
 import { type GroupState, MEASURES_FROM } from '../state.js';
@@ -88,8 +89,5 @@ interface Sender {
 function isAnotherVoice({ origins, peerWeights, weights }: GroupState, sender: Sender, other: number): boolean {
   if (origins.peerOf(other) === sender.peer || peerWeights.excluded[other] === 1) return false;
   if (sender.origin !== undefined && origins.nameOf(other) === sender.origin) return false;
-  return weights.computedAt === null || peerWeights.tau[other]! > OPEN_GATE;
+  return weights.computedAt === null || peerWeights.tau[other]! > trustConstants.openGate;
 }
-
-/** Gate above which a peer's word counts. */
-const OPEN_GATE = 0.05;

@@ -9,7 +9,7 @@ import { decayFactorAt, movedEpoch } from '../evidence/decay.js';
 import { trustConstants as k } from '../evidence/trust-constants.js';
 import type { BanEpochMoved, EpochMoved, LogRecord, WeightsPublished } from '../records/records.js';
 import { type GroupState, MEASURES_FROM } from '../state.js';
-import type { MeasureWeights } from '../tables/peer-weights.js';
+import type { MeasureWeights } from '../tables/evidence-view.js';
 
 /**
  * Returns the record that moves the decay epoch of its kind before evidence of time `at` is scaled, if a move is due.

@@ -9,8 +9,9 @@ import type { Dispute } from '../registers/disputes.js';
 import type { Carrier, Origin } from '../registers/origins.js';
 import type { PeerRelation } from '../relations.js';
 import { GroupState, type OpenErasure, type OpenWithdrawal } from '../state.js';
+import type { MeasureWeights } from '../tables/evidence-view.js';
 import type { HourlyCount } from '../tables/hourly-counts.js';
-import type { MeasureWeights, Weights } from '../tables/peer-weights.js';
+import type { Weights } from '../tables/peer-weights.js';
 import type { Peer } from '../tables/peers.js';
 
 export interface SnapshotMeta {

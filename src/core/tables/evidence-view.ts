@@ -58,6 +58,18 @@ export interface PeerColumns {
   readonly distance: number;
 }
 
+/** Weights of measures, indexed by the number of the peer. */
+export interface MeasureWeights {
+  /** Log-odds of a standing measure, in [0, 4]. */
+  readonly m: Float64Array;
+  /** Share, in [0, 1], of the peer's measures and of its lowering claims that it did not repeat from others. */
+  readonly finds: Float64Array;
+  readonly findsClaim: Float64Array;
+  /** 1 for a peer that took measures, and 1 for a peer whose evidence the computation included. */
+  readonly measured: Uint8Array;
+  readonly judged: Uint8Array;
+}
+
 /** Evidence sums, those of claims and those of measures each on their own scale. */
 export interface EvidenceView extends Scales {
   readonly subjects: EvidenceSubjects;

@@ -5,20 +5,8 @@
 import { logit } from '../evidence/evidence.js';
 import { trustConstants as k } from '../evidence/trust-constants.js';
 import type { Origins } from '../registers/origins.js';
-import type { PeerColumns } from './evidence-view.js';
+import type { MeasureWeights, PeerColumns } from './evidence-view.js';
 import type { Peers } from './peers.js';
-
-/** Weights of measures, indexed by the number of the peer. */
-export interface MeasureWeights {
-  /** Log-odds of a standing measure, in [0, 4]. */
-  readonly m: Float64Array;
-  /** Share, in [0, 1], of the peer's measures and of its lowering claims that it did not repeat from others. */
-  readonly finds: Float64Array;
-  readonly findsClaim: Float64Array;
-  /** 1 for a peer that took measures, and 1 for a peer whose evidence the computation included. */
-  readonly measured: Uint8Array;
-  readonly judged: Uint8Array;
-}
 
 /** Weights as a record published them, indexed by number of the peer. */
 export interface Weights {

@@ -2,8 +2,11 @@
  * Finds peers that ban nearly everybody (docs/SCORING.md, "The log-odds"): such a ban says nothing, and beside one
  * wrong ban of another server it would look like a second.
  */
+import { FOLLOWS, measureStrength } from '../evidence/evidence.js';
 import type { TrustConstants } from '../evidence/trust-constants.js';
 import type { VoteSums } from './sums/vote-sums.js';
+import { inBlocks } from './votes/blocks.js';
+import type { Votes } from './votes/votes.js';
 import type { Witnesses } from './witnesses.js';
 
 /**
@@ -29,4 +32,32 @@ export function floodingWitness(sums: VoteSums, { numbers }: Witnesses, c: Trust
     },
   });
   return held.size >= c.floodPeersMin && held.size >= asked.length / 2 ? witness : -1;
+}
+
+/**
+ * Returns, per peer, the strengths of its measures that followed none but the flooding witness group, as a share of all
+ * its measures among these votes.
+ */
+export function followedOnlyFlood(
+  { peers, players, offsets, peer, measure, follows }: Votes,
+  { numbers }: Witnesses,
+  flooding: number,
+  yieldCore: () => void,
+): Float64Array {
+  const alone = new Float64Array(peers);
+  const all = new Float64Array(peers);
+  const isOther = (e: number) => measure[e]! > 0 && numbers[peer[e]!] !== flooding;
+  inBlocks(players, yieldCore, (from, to) => {
+    for (let i = from; i < to; i++) {
+      let others = 0;
+      for (let e = offsets[i]!; e < offsets[i + 1]!; e++) others += +isOther(e);
+      for (let e = offsets[i]!; e < offsets[i + 1]!; e++) {
+        if (!isOther(e)) continue;
+        const strength = measureStrength(measure[e]!);
+        all[peer[e]!]! += strength;
+        if (others === 1 && (follows[e]! & FOLLOWS) !== 0) alone[peer[e]!]! += strength;
+      }
+    }
+  });
+  return alone.map((sum, j) => (all[j]! > 0 ? sum / all[j]! : 0));
 }

@@ -5,11 +5,12 @@
 
 import type { TrustConstants } from '../evidence/trust-constants.js';
 import type { PeerRelation, WitnessPair } from '../relations.js';
-import { type MeasureWeights, weightOf } from '../tables/peer-weights.js';
+import type { MeasureWeights } from '../tables/evidence-view.js';
+import { weightOf } from '../tables/peer-weights.js';
 import { joinAllied } from './allied.js';
 import { joinClones } from './clones.js';
 import { joinCopiedLists } from './copied-lists.js';
-import { floodingWitness } from './flood.js';
+import { floodingWitness, followedOnlyFlood } from './flood.js';
 import { type Gate, openGates } from './gate.js';
 import { fitLogOdds, type LogOdds } from './log-odds.js';
 import { weighCarriers } from './origin-weights.js';
@@ -75,7 +76,8 @@ export function computeGroupTrust(
   const gather = (gates: Float64Array) => gatherVotes(view, at, constants, scratch.begin(), gates);
   let votes = gather(new Float64Array(view.numbers).fill(1));
   if (votes.facts.origins !== undefined) {
-    votes = gather(new Fit(votes, constants, scratch, relations).openGates().tau);
+    const { tau } = new Fit(votes, constants, scratch, relations).openGates();
+    votes = gather(tau.map((t) => (t > constants.openGate ? t : 0)));
   }
   return { ...computePeerTrust(votes, constants, scratch, relations), sums: votes.sums };
 }
@@ -118,7 +120,7 @@ class Fit {
     const gate = this.openGates();
     const { tau } = gate;
     const flooding = floodingWitness(sums, this.witnesses, this.#constants);
-    const finds = ownShares(tau, sums.measures, sums.ownMeasures, this.#constants);
+    const finds = ownShares(tau, sums.measures, this.#ownMeasures(flooding), this.#constants);
     // Peers judge an origin; an origin judges no peer.
     const heard: Heard = {
       gate: tau,
@@ -128,6 +130,14 @@ class Fit {
     };
     const odds = fitLogOdds(judged, sums, heard, this.witnesses, this.preTrusted, this.#constants, this.#scratch);
     return { gate, heard, odds };
+  }
+
+  /** Per peer: the measures that followed nobody, or nobody but a witness group that bans nearly everybody. */
+  #ownMeasures(flooding: number): Float64Array {
+    const { sums, judged } = this.#votes;
+    if (flooding < 0) return sums.ownMeasures;
+    const shares = followedOnlyFlood(judged, this.witnesses, flooding, this.#scratch.yieldCore);
+    return sums.ownMeasures.map((own, j) => own + shares[j]! * sums.measures[j]!);
   }
 }
 

@@ -9,7 +9,7 @@ import type { DecidedEvent, LogRecord, WeightsPublished } from '../../core/recor
 import type { WitnessPair } from '../../core/relations.js';
 import type { Scenario, Simulation } from '../../core/scoring/simulation.js';
 import type { VerdictCounts } from '../../core/scoring/verdict-counts.js';
-import type { MeasureWeights } from '../../core/tables/peer-weights.js';
+import type { MeasureWeights } from '../../core/tables/evidence-view.js';
 import type { DiscountedPair } from '../../core/trust/peer-trust.js';
 import type { OnProgress, SummaryRow, VerifyReport } from '../api.js';
 import type { ChangePiece, ChangeWalk, ResumeFrom } from '../verdict-changes.js';

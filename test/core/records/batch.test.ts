@@ -4,7 +4,9 @@ import { TAG_WORDS, writeTag } from '../../../src/core/columns/packed-keys.js';
 import { eventTypeNames, eventTypes } from '../../../src/core/evidence/event-types.js';
 import { Batch, BatchWriter, chainStart } from '../../../src/core/records/batch.js';
 import { decodeRecord, encodeRecord, UnknownRecordError } from '../../../src/core/records/record-codec.js';
+import type { RecordType } from '../../../src/core/records/records.js';
 import { EventColumns, keyOf } from '../../../src/core/tables/event-columns.js';
+import { blanked } from '../../../src/group/removal/redaction.js';
 import { everyRecord } from '../../support/every-record.js';
 
 const nonce = Buffer.alloc(16, 9);
@@ -28,18 +30,35 @@ test('every record comes back from its bytes as it was', () => {
   );
 });
 
-test('an event is of version 2 where it has the tag of its id, and of version 1 where it has none', () => {
-  const events = everyRecord.filter((record) => record.type === 'event_accepted');
-  assert.equal(
-    events.map((event) => [event.id_tag !== null, encodeRecord(event)[1]]),
-    [
-      [false, 1],
-      [true, 2],
-      // Version 4 if it has a reference.
-      [true, 4],
-    ],
-  );
-  for (const event of events) assert.equal(decodeRecord(Buffer.from(encodeRecord(event))), event);
+const versionsOf = (type: RecordType) =>
+  everyRecord.filter((record) => record.type === type).map((record) => encodeRecord(record)[1]);
+
+test('a record has the lowest version that holds all of its fields, and comes back with them', () => {
+  // An event without a tag, with one, with a reference, and two that follow others.
+  assert.equal(versionsOf('event_accepted'), [1, 2, 4, 5, 5]);
+  // Weights of each version of scoring; sums of a pair without and with a measure.
+  assert.equal(versionsOf('weights_published'), [1, 2, 3]);
+  assert.equal(versionsOf('evidence_kept'), [1, 1, 2]);
+  for (const record of everyRecord) assert.equal(decodeRecord(Buffer.from(encodeRecord(record))), record);
+});
+
+test('sums that only follow others have their bits in version 2, and those of an erased player nothing', () => {
+  const sums = everyRecord.findLast((record) => record.type === 'evidence_kept')!;
+  const { measure: _, ...follows } = sums;
+  assert.equal(decodeRecord(Buffer.from(encodeRecord(follows))), follows);
+  const gone = decodeRecord(Buffer.from(encodeRecord(blanked(sums, () => '')!)));
+  assert.ok(gone.type === 'evidence_kept' && gone.subject === null);
+  assert.equal([gone.measure, gone.follows, encodeRecord(gone)[1]], [undefined, undefined, 1]);
+});
+
+test('columns of events say which ones follow others', () => {
+  const events = everyRecord.filter((record) => record.type === 'event_accepted' && record.id_tag !== null);
+  const writer = new BatchWriter();
+  for (const event of events) writer.add(event);
+  const columns = new EventColumns();
+  writer.seal(1, 1_750_000_000_000, nonce, chainStart).events(1, columns);
+  assert.equal([...columns.follows.subarray(0, columns.count)], [0, 0, 1, 1]);
+  assert.equal([...columns.masses.subarray(0, columns.count)], [0.987654321, 0, -0.75, 0]);
 });
 
 test('an event written from its look-up columns has the bytes of its record', () => {
@@ -61,7 +80,7 @@ test('an event written from its look-up columns has the bytes of its record', ()
 test('a record of a newer release is refused by name', () => {
   for (const record of everyRecord) {
     const newer = Buffer.from(encodeRecord(record));
-    newer[1]! = 5;
+    newer[1]! = 6;
     assert.throws(() => decodeRecord(newer), /newer release/);
   }
   const bytes = Buffer.from(encodeRecord(everyRecord[0]!));

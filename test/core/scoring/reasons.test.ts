@@ -30,10 +30,10 @@ test('the explanation says that only one peer knows a player', () => {
   );
 });
 
-test('the explanation of a group that only reports says how many reports are needed', () => {
+test('the explanation of a group that only reports says how many peers are needed, and what would say more', () => {
   const [first, second] = reasonsAfter(reporting(), (given) => report(given, 3));
   assert.is(first, 'Known to 3 independent peers.');
-  assert.is(second, 'These peers send bad reports only: about five independent reports are needed.');
+  assert.is(second, 'Reports alone: about five independent peers are needed; bans and good sessions would say more.');
 });
 
 test('the explanation says that peers are one witness', () => {
@@ -60,6 +60,38 @@ test('the explanation of an untrusted player names the number of witnesses', () 
     reasonsAfter(twoSided(), (given) => report(given, 4)),
     ['Known to 4 independent peers.', 'Most of this evidence comes from peers that also report good behaviour.'],
   );
+});
+
+function ban(given: Given, ...peers: readonly number[]): void {
+  for (const peer of peers) given.event(peer, 'p', { eventType: 'ban_applied' });
+}
+
+test('the explanation counts independent bans, and says if one more makes a player untrusted', () => {
+  const bansOf = (given: Given, ...peers: readonly number[]) =>
+    reasonsAfter(given, () => ban(given, ...peers)).slice(1);
+  assert.equal(bansOf(reporting(), 0, 1), ['Banned by 2 independent servers; one more would make it untrusted.']);
+  assert.equal(bansOf(reporting(), 0, 1, 2), ['Banned by 3 independent servers.']);
+  const witness = [0, 0, 2, 3, 4, 5, 6, 7];
+  assert.equal(bansOf(new Given().peers(8).weigh({ witness }), 0, 1, 2), [
+    '3 peers banned it, 2 of them after others had: they count as 2; one more would make it untrusted.',
+  ]);
+});
+
+test('the explanation says that bans which repeat others do not count', () => {
+  const given = new Given().peers(8).weigh({ finds: [1, 0, 0], m: [3.4, 0, 0] });
+  assert.equal(reasonsAfter(given, () => ban(given, 0, 1, 2)).slice(1), [
+    '3 peers banned it, 2 of them after others had: they count as 1.',
+    'Their evidence together is not enough for a verdict.',
+  ]);
+});
+
+test('of two peers the explanation names none that banned', () => {
+  const given = reporting();
+  const reasons = reasonsAfter(given, () => {
+    ban(given, 0);
+    given.event(1, 'p');
+  });
+  assert.not.match(reasons.join(' '), /ban/i);
 });
 
 test('with fewer than three peers the explanation does not reveal how they split', () => {

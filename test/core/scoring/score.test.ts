@@ -85,6 +85,37 @@ test('if peers only report it takes five of them to condemn, if they are two-sid
   assert.equal(verdicts(twoSided), ['neutral', 'untrusted', 'untrusted', 'untrusted', 'untrusted', 'untrusted']);
 });
 
+test('one ban leaves a player neutral, two of independent peers make it suspicious, three untrusted', () => {
+  const banned = (given: Given, bans: number) => {
+    for (let peer = 0; peer < bans; peer++) given.event(peer, `by ${bans}`, { eventType: 'ban_applied' });
+    return scoreAt(given, `by ${bans}`);
+  };
+  const apart = new Given().peers(6).weigh();
+  const together = new Given().peers(6).weigh({ witness: [0, 0, 0, 3, 4, 5] });
+  assert.equal(
+    [1, 2, 3, 6].map((bans) => banned(apart, bans).verdict),
+    ['neutral', 'suspicious', 'untrusted', 'untrusted'],
+  );
+  // As in the reference: one ban covers half of what one peer can, the way to two and to three is nearly whole.
+  near(scoreAt(apart, 'by 1').score, 45.25);
+  assert.equal(
+    [2, 3, 6].map((bans) => scoreAt(apart, `by ${bans}`).score.toFixed(1)),
+    ['24.0', '8.0', '1.3'],
+  );
+  assert.is(banned(together, 3).score, scoreAt(apart, 'by 1').score, 'one witness is one ban');
+});
+
+test('a measure counts by what its peer finds, and claims of the same peer never for less than without it', () => {
+  const given = new Given()
+    .peers(4)
+    .weigh({ m: [0, 3.4, 3.4, 3.4], finds: [0, 1, 1, 1], a: range(3.5), z: range(0.9) });
+  given.event(0, 'repeated', { eventType: 'ban_applied' });
+  assert.is(scoreAt(given, 'repeated').score, 50);
+  for (const player of ['claims', 'both']) for (let i = 0; i < 10; i++) given.event(1, player);
+  given.event(1, 'both', { eventType: 'ban_applied', severity: 0.01 });
+  assert.ok(scoreAt(given, 'both').score <= scoreAt(given, 'claims').score + 1e-9);
+});
+
 test('five honest peers outweigh one flood of a thousand events', () => {
   const given = new Given().peers(6).weigh();
   for (let i = 0; i < 1000; i++) given.event(5, 'a');
@@ -158,7 +189,7 @@ test('a clock that jumps twenty years ahead and back leaves every score finite a
     given.event(0, 'a');
     given.event(0, 'b', { timestamp: t0 }, jumped);
     given.event(0, 'c', { timestamp: jumped }, jumped);
-    given.apply(decideHalfLife(given.state, 14, t0 + dayMs).records, t0 + dayMs);
+    given.apply(decideHalfLife(given.state, 'claims', 14, t0 + dayMs).records, t0 + dayMs);
     for (let i = 0; i < 20; i++) given.event(1, 'd', { timestamp: t0 + dayMs }, t0 + dayMs);
     for (const player of ['a', 'b', 'c', 'd']) {
       const { score, confidence } = scoreAt(given, player, t0 + dayMs);
@@ -172,7 +203,8 @@ test('a clock that jumps twenty years ahead and back leaves every score finite a
 test('a half-life that changes repeatedly under a clock twenty years behind leaves every score finite', () => {
   const behind = t0 - 7305 * dayMs;
   const given = new Given(30).peers(1).weigh();
-  const halfLife = (days: number, now: number) => given.apply(decideHalfLife(given.state, days, now).records, now);
+  const halfLife = (days: number, now: number) =>
+    given.apply(decideHalfLife(given.state, 'claims', days, now).records, now);
   const mustBeFinite = (at: number) => {
     const { score, confidence } = scoreAt(given, 'a', at);
     assert.ok(Number.isFinite(score) && Number.isFinite(confidence), `${score}, ${confidence}`);
@@ -242,7 +274,14 @@ test('the others move a player at most half as far again as its pre-trusted peer
 test('weights of the first version of scoring are read as those of one-sided peers', () => {
   const old = new Given().peers(1);
   const column = Float64Array.of(1.25);
-  const columns = { tau: Float64Array.of(1), a: column, b: Float64Array.of(0.4), z: null, witness: null };
+  const columns = {
+    tau: Float64Array.of(1),
+    a: column,
+    b: Float64Array.of(0.4),
+    z: null,
+    witness: null,
+    measures: null,
+  };
   old.apply([{ type: 'weights_published', based_on_seq: 2, computed_at: t0, pi: 0.5, ...columns }], t0);
   old.event(0, 'a');
   near(scoreAt(old, 'a').score, lowered(1.25, 1));
@@ -284,7 +323,11 @@ test('an explanation names sides, peers and the weights it is computed from', ()
     witnesses: 3,
     loweringWitnesses: 2,
     oneSided: 0.5,
+    banned: 0,
+    bannedAfterOthers: 0,
+    bans: 0,
     halfLifeDays: 0,
+    banHalfLifeDays: 0,
     weightsBasedOnSeq: 4,
   });
   assert.ok(logOdds > 0 && logOdds < suspicious);

@@ -1,24 +1,25 @@
 /** A simulation against the real thing: a state in which the assumption was made true by records. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { asOfTime } from '../../../src/core/evidence/decay.js';
+import { type AsOf, asOfTime } from '../../../src/core/evidence/decay.js';
+import type { EventTypeName } from '../../../src/core/evidence/event-types.js';
 import { trustConstants } from '../../../src/core/evidence/trust-constants.js';
 import { decidePeerStatus, decidePreTrust } from '../../../src/core/rules/decide-peer.js';
 import { decideErasure, decideWithdrawal } from '../../../src/core/rules/decide-removal.js';
 import { decideHalfLife } from '../../../src/core/rules/decide-scale.js';
-import { ScenarioHalfLife } from '../../../src/core/scoring/scenario-half-life.js';
+import { type HalfLives, ScenarioHalfLife } from '../../../src/core/scoring/scenario-half-life.js';
 import { trustOf } from '../../../src/core/scoring/score.js';
 import { type Scenario, type Simulation, simulate } from '../../../src/core/scoring/simulation.js';
 import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
 import type { GroupState } from '../../../src/core/state.js';
-import { computePeerTrust } from '../../../src/core/trust/peer-trust.js';
-import { gatherVotes } from '../../../src/core/trust/sums/gather.js';
+import { computeGroupTrust } from '../../../src/core/trust/peer-trust.js';
 import { Scratch } from '../../../src/core/trust/votes/scratch.js';
 import { verdicts } from '../../../src/core/vocabulary.js';
 import { dayMs, Given, hourMs, subjectOf, t0 } from '../../support/given.js';
 import { Random } from '../../support/random.js';
+import { weightsRecord } from '../../support/weights.js';
 
-const nothing: Scenario = { preTrusted: null, without: [], halfLifeDays: null };
+const nothing: Scenario = { preTrusted: null, without: [], halfLives: { claims: null, measures: null } };
 const later = t0 + 40 * dayMs;
 
 /** A group of five peers, of which the last two report alike, over 60 players. */
@@ -40,13 +41,8 @@ function grown(seed = 7): Given {
 
 /** Takes weights into force, as the replica computes and the actor publishes them. */
 function publish({ state }: Given, at: number): void {
-  const scratch = new Scratch();
-  const votes = gatherVotes(state, at, trustConstants, scratch);
-  const { tau, a, b, z, witness, pi } = computePeerTrust(votes, trustConstants, scratch);
-  state.apply(
-    { type: 'weights_published', based_on_seq: state.lastSeq, computed_at: at, pi, tau, a, b, z, witness },
-    state.lastAt,
-  );
+  const trust = computeGroupTrust(state, at, trustConstants, new Scratch(), state.relations);
+  state.apply(weightsRecord(trust, state.lastSeq, at), state.lastAt);
 }
 
 function scoresOf(state: GroupState, at: number): string[] {
@@ -82,7 +78,13 @@ test('a simulation of the present settings changes no verdict and no weight, nor
   assert.equal(simulation.changed, []);
   assert.equal([...simulation.weightsBefore], [...simulation.weightsAfter]);
   assert.equal(totals(simulation, 'before'), verdictsOf(given.state, later));
-  simulate(given.state, later, { preTrusted: [0], without: [4], halfLifeDays: null }, null, 10);
+  simulate(
+    given.state,
+    later,
+    { preTrusted: [0], without: [4], halfLives: { claims: null, measures: null } },
+    null,
+    10,
+  );
   assert.is(stateDigest(given.state), digest);
   assert.equal(scoresOf(given.state, later), scores);
 });
@@ -105,7 +107,7 @@ test('without a peer the group reads as if the peer were revoked', () => {
     );
     assert.equal(after, { score, confidence, verdict });
   }
-  assert.equal([...simulation.weightsAfter], [...given.state.peerWeights.weight.slice(0, 5)]);
+  assert.equal([...simulation.weightsAfter], [...given.state.peerWeights.published.slice(0, 5)]);
 });
 
 test('with other pre-trusted peers the group reads as if they were the set, without excluded peers', () => {
@@ -133,11 +135,11 @@ test('the players whose scores move furthest are named, no more than asked for',
   assert.equal(simulate(state, later, { ...nothing, without: [3, 4] }, null, 3).changed, all.slice(0, 3));
 });
 
-/** Sums of every player that `state` holds, decayed to `at`, as text with so many digits. */
+/** Claims and measures of every pair that `state` holds, decayed by these factors. */
 function sumsOf(
   state: Given['state'],
   subjects: ReturnType<ScenarioHalfLife['subjects']>,
-  worth: number,
+  { decayFactor, measureFactor }: Omit<AsOf, 'at'>,
 ): Map<string, number[]> {
   const sums = new Map<string, number[]>();
   for (let row = 0; row < state.subjects.rows; row++) {
@@ -145,16 +147,18 @@ function sumsOf(
     const first = subjects.firstEntry(row);
     for (let entry = first; entry < first + subjects.peerCount(row); entry++) {
       const name = `${Buffer.from(state.subjects.keyOf(row)).toString('hex')} ${subjects.entries.peer(entry)}`;
-      if (subjects.entries.count(entry) === 0) continue;
-      sums.set(name, [subjects.entries.lowering(entry) * worth, subjects.entries.raising(entry) * worth]);
+      const { entries } = subjects;
+      if (entries.count(entry) === 0) continue;
+      const claims = [entries.lowering(entry), entries.raising(entry)].map((sum) => sum * decayFactor);
+      sums.set(name, [...claims, entries.measure(entry) * measureFactor]);
     }
   }
   return sums;
 }
 
 /** Walks all records of a life, as the replica walks the log. */
-function decayedBy(given: Given, halfLifeDays: number, at: number): ReturnType<ScenarioHalfLife['subjects']> {
-  const other = new ScenarioHalfLife(given.state, halfLifeDays, at);
+function decayedBy(given: Given, halfLives: HalfLives, at: number): ReturnType<ScenarioHalfLife['subjects']> {
+  const other = new ScenarioHalfLife(given.state, halfLives, at);
   for (const [i, { record, at: stamped }] of given.records.entries()) other.apply(record, i + 1, stamped);
   return other.subjects();
 }
@@ -170,20 +174,22 @@ test('under another half-life sums are those of a group that always had it', () 
       player: string;
       now: number;
       timestamp: number;
-      eventType: 'ban_applied' | 'commendation';
+      eventType: EventTypeName;
     }[] = [];
     // Long enough for a half-life of a day to move the epoch, after which the half-life itself changes.
     const erasedAt = new Map<string, number>();
     const withdrawn = new Set<number>();
     for (let day = 0; day < 800; day += 4) {
       const now = t0 + day * dayMs;
-      if (day === 400) given.apply(decideHalfLife(given.state, 2, now).records, now);
+      if (day === 400) given.apply(decideHalfLife(given.state, 'claims', 2, now).records, now);
+      if (day === 500) given.apply(decideHalfLife(given.state, 'measures', 4, now).records, now);
       const event = {
         peer: random.below(3),
         player: `p${random.below(12)}`,
         now,
-        timestamp: now - random.below(30) * dayMs,
-        eventType: random.pick(['ban_applied', 'commendation'] as const),
+        // Not so old that a half-life of a day would not count it.
+        timestamp: now - random.below(20) * dayMs,
+        eventType: random.pick(['report_cheating', 'ban_applied', 'commendation'] as const),
       };
       const accepted = given.event(event.peer, event.player, event, now);
       assert.ok(accepted.ok);
@@ -209,13 +215,14 @@ test('under another half-life sums are those of a group that always had it', () 
       if (withdrawn.has(seq) || seq < (erasedAt.get(player) ?? 0)) continue;
       assert.ok(always.event(peer, player, { eventType, timestamp }, now).ok);
     }
-    assert.ok(given.state.rescales.length > 0);
+    assert.ok(given.state.rescales.length > 0 && given.state.measureScale.rescales.length > 0);
     const at = t0 + 810 * dayMs;
-    const expected = sumsOf(always.state, always.state.subjects, asOfTime(always.state, at).decayFactor);
-    const got = sumsOf(given.state, decayedBy(given, halfLifeDays, at), 1);
+    const expected = sumsOf(always.state, always.state.subjects, asOfTime(always.state, at));
+    const halfLives = { claims: halfLifeDays, measures: 6 * halfLifeDays };
+    const got = sumsOf(given.state, decayedBy(given, halfLives, at), { decayFactor: 1, measureFactor: 1 });
     assert.equal([...got.keys()].sort(), [...expected.keys()].sort());
     for (const [name, sums] of expected) {
-      for (const i of [0, 1]) {
+      for (const i of [0, 1, 2]) {
         assert.ok(
           Math.abs(got.get(name)![i]! - sums[i]!) <= 1e-9 * sums[i]!,
           `${halfLifeDays} ${name}: ${got.get(name)} ${sums}`,
@@ -225,15 +232,31 @@ test('under another half-life sums are those of a group that always had it', () 
   }
 });
 
+test('a half-life that is not assumed leaves the sums of its kind as they are', () => {
+  const given = new Given(10).peers(1);
+  for (const eventType of ['report_cheating', 'ban_applied', 'commendation'] as const)
+    given.event(0, 'p', { eventType });
+  const at = t0 + 20 * dayMs;
+  const now = sumsOf(given.state, given.state.subjects, asOfTime(given.state, at)).values().next().value!;
+  const sums = (halfLives: HalfLives) => {
+    const factors = { decayFactor: 1, measureFactor: 1 };
+    return sumsOf(given.state, decayedBy(given, halfLives, at), factors)
+      .values()
+      .next().value!;
+  };
+  assert.equal(sums({ claims: null, measures: 20 }), [...now.slice(0, 2), 0.5]);
+  assert.equal(sums({ claims: 20, measures: null }), [0.5, 0.5, now[2]]);
+});
+
 test('evidence without events in the log keeps its present value under another half-life', () => {
   const given = new Given(10).peers(1);
   const after10 = t0 + 10 * dayMs;
   given.event(0, 'p', { timestamp: t0 }, t0);
   const left = given.state.lastSeq;
-  given.apply(decideHalfLife(given.state, 5, after10).records, after10);
+  given.apply(decideHalfLife(given.state, 'claims', 5, after10).records, after10);
   given.event(0, 'p', { timestamp: after10 }, after10);
   const at = t0 + 20 * dayMs;
-  const other = new ScenarioHalfLife(given.state, 20, at);
+  const other = new ScenarioHalfLife(given.state, { claims: 20, measures: null }, at);
   for (const [i, { record, at: stamped }] of given.records.entries())
     if (i + 1 !== left) other.apply(record, i + 1, stamped);
   const subjects = other.subjects();

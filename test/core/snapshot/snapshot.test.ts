@@ -1,12 +1,14 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eventTypeNames } from '../../../src/core/evidence/event-types.js';
+import { FOLLOWS, FOLLOWS_CLAIM } from '../../../src/core/evidence/evidence.js';
 import type { GroupFormed } from '../../../src/core/records/records.js';
 import { decideErasure, decideWithdrawal, readAgain } from '../../../src/core/rules/decide-removal.js';
 import { decideHalfLife } from '../../../src/core/rules/decide-scale.js';
 import { loadSnapshot, snapshotBlocks } from '../../../src/core/snapshot/snapshot.js';
 import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
 import { GroupState } from '../../../src/core/state.js';
+import type { PeerEntries } from '../../../src/core/tables/peer-entries.js';
 import { bounds, Given, hourMs, salt, subjectOf, t0 } from '../../support/given.js';
 import { Random } from '../../support/random.js';
 
@@ -26,7 +28,10 @@ function lived(seed: number, steps: number): Given {
       const erasure = { caller: -2, subject: subjectOf(`p${random.below(50)}`), commitment: 'c', by: 't' };
       given.apply(decideErasure(given.state, bounds, erasure, now).records, now);
     } else if (choice === 2) {
-      given.apply(decideHalfLife(given.state, 1 + random.below(5), now).records, now);
+      given.apply(
+        decideHalfLife(given.state, random.pick(['claims', 'measures'] as const), 1 + random.below(5), now).records,
+        now,
+      );
     } else {
       const more = {
         eventType: random.pick(eventTypeNames),
@@ -81,24 +86,35 @@ test('the digest does not depend on the order of rows, and does on every value',
   other.event(1, 'b', { eventId: 'y' });
   other.event(0, 'a', { eventId: 'x' });
   assert.is.not(stateDigest(one.state), stateDigest(other.state), 'the heads of chains differ');
-  const copy = loadSnapshot(snapshotBlocks(one.state), salt);
-  assert.is(stateDigest(copy), stateDigest(one.state));
-  copy.subjects.entries.scale(1 - Number.EPSILON);
-  assert.is.not(stateDigest(copy), stateDigest(one.state));
+  one.event(1, 'a', { eventType: 'ban_applied' });
+  for (const change of [
+    (entries: PeerEntries) => entries.scale(1 - Number.EPSILON, 1),
+    (entries: PeerEntries) => entries.scale(1, 1 - Number.EPSILON),
+    (entries: PeerEntries, entry: number) => entries.setFollows(entry, FOLLOWS),
+    (entries: PeerEntries, entry: number) => entries.setFollows(entry, FOLLOWS_CLAIM),
+  ]) {
+    const copy = loadSnapshot(snapshotBlocks(one.state), salt);
+    assert.is(stateDigest(copy), stateDigest(one.state));
+    const entry = copy.subjects.findEntry(copy.subjects.find(subjectOf('a')), 1);
+    assert.is(copy.subjects.entries.measure(entry), 1);
+    change(copy.subjects.entries, entry);
+    assert.is.not(stateDigest(copy), stateDigest(one.state));
+  }
 });
 
-test('the digest is the one of earlier releases, however many items come to be hashed side by side', () => {
+test('the digest of a state stays what it is, however many items come to be hashed side by side', () => {
   const given = new Given().peers(3);
   const digests = Array.from({ length: 6 }, (_, i) => {
-    given.event(i % 3, i < 3 ? 'a' : `p${i}`, { eventId: `e${i}` });
+    const eventType = i % 2 === 0 ? 'report_cheating' : 'ban_applied';
+    given.event(i % 3, i < 3 ? 'a' : `p${i}`, { eventId: `e${i}`, eventType });
     return stateDigest(given.state).slice(0, 8);
   });
-  assert.is(digests.join(), '4df5a34e,5ea287e8,310383a2,bfcc69c7,a060f1c6,9fa54b4f');
+  assert.is(digests.join(), '35489119,8579f825,123b39c6,76fbc99a,69914eef,073f2d59');
 });
 
 test('a snapshot with a block missing is refused', () => {
   const blocks = Array.from(snapshotBlocks(lived(3, 100).state), ({ key, bytes }) => ({ key, bytes: bytes.slice() }));
-  for (const key of ['meta', 'ids/00000000', 'audit/00000000']) {
+  for (const key of ['meta', 'ids/00000000', 'audit/00000000', 'bans/00000000']) {
     assert.throws(() =>
       loadSnapshot(
         blocks.filter((block) => block.key !== key),

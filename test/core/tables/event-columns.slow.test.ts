@@ -35,7 +35,10 @@ function lived(seed: number, players: number): { given: Given; batches: Batch[] 
         const erasure = { caller: -2, subject: subjectOf(player), commitment: 'c', by: 't' };
         given.apply(decideErasure(given.state, bounds, erasure, now).records, now);
       } else if (choice === 1) {
-        given.apply(decideHalfLife(given.state, 1 + random.below(5), now).records, now);
+        given.apply(
+          decideHalfLife(given.state, random.pick(['claims', 'measures'] as const), 1 + random.below(5), now).records,
+          now,
+        );
       } else {
         const more = {
           eventType: random.pick(eventTypeNames),

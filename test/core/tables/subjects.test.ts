@@ -1,6 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { KEY_WORDS } from '../../../src/core/columns/packed-keys.js';
+import { FOLLOWS, FOLLOWS_CLAIM } from '../../../src/core/evidence/evidence.js';
+import { getOrMake } from '../../../src/core/get-or-make.js';
 import { sipHash, sipKey } from '../../../src/core/hashing/siphash.js';
 import { keyColumns, subjectWords } from '../../../src/core/tables/event-columns.js';
 import { pairOf } from '../../../src/core/tables/pair-number.js';
@@ -21,11 +23,35 @@ function rowsOf(subjects: Subjects, players: readonly string[]): number[] {
 
 const times = (at: number) => ({ updatedAt: at, evidenceAt: at });
 
+interface Pair {
+  lowering: number;
+  raising: number;
+  measure: number;
+  follows: number;
+  count: number;
+  head: number;
+  isVoid: boolean;
+}
+
+const emptyPair: Pair = { lowering: 0, raising: 0, measure: 0, follows: 0, count: 0, head: 0, isVoid: false };
+
 test('half a million random changes leave the same content as a map of maps', () => {
   const random = new Random(1);
   const subjects = new Subjects(key);
-  const oracle = new Map<string, Map<number, { lowering: number; raising: number; count: number; head: number }>>();
+  const { entries } = subjects;
+  const oracle = new Map<string, Map<number, Pair>>();
+  const scale = (claims: number, measures: number) => {
+    entries.scale(claims, measures);
+    for (const pairs of oracle.values()) {
+      for (const pair of pairs.values()) {
+        pair.lowering *= claims;
+        pair.raising *= claims;
+        pair.measure *= measures;
+      }
+    }
+  };
   for (let step = 1; step <= 500_000; step++) {
+    if (step % 40_000 === 0) scale(random.pick([1, 0.5, 0.75]), random.pick([1, 0.5, 0.75]));
     const name = `p${random.below(20_000)}`;
     const subject = subjectOf(name);
     if (random.below(50) === 0) {
@@ -34,30 +60,58 @@ test('half a million random changes leave the same content as a map of maps', ()
       continue;
     }
     const peer = random.below(random.below(100) === 0 ? 3_000 : 4);
-    const mass = random.next() - 0.5;
-    subjects.entries.add(subjects.ensureEntry(subject, peer, times(step)), mass, step);
-    const pairs = oracle.get(name) ?? new Map();
-    const pair = pairs.get(peer) ?? { lowering: 0, raising: 0, count: 0, head: 0 };
-    if (mass < 0) pair.lowering -= mass;
-    else pair.raising += mass;
-    pair.count++;
+    const entry = subjects.ensureEntry(subject, peer, times(step));
+    const pairs = getOrMake(oracle, name, () => new Map<number, Pair>());
+    const pair = getOrMake(pairs, peer, () => ({ ...emptyPair }));
     pair.head = step;
-    pairs.set(peer, pair);
-    oracle.set(name, pairs);
+    const choice = random.below(20);
+    const follows = random.below(2) === 1;
+    if (choice === 0) {
+      const measure = random.pick([0, random.next()]);
+      const stated = { lowering: random.next(), raising: random.next(), measure, follows: random.below(4) };
+      const count = random.below(1_000);
+      entries.set(entry, peer, stated, count, step);
+      Object.assign(pair, { ...stated, count, isVoid: false });
+    } else if (choice < 6) {
+      const mass = random.next();
+      entries.addMeasure(entry, mass, step, follows);
+      pair.measure += mass;
+      pair.follows = (pair.follows & ~FOLLOWS) | (follows ? FOLLOWS : 0);
+      pair.count++;
+    } else {
+      const mass = random.next() - 0.5;
+      entries.add(entry, mass, step, follows);
+      if (mass < 0) {
+        pair.lowering -= mass;
+        pair.follows = (pair.follows & ~FOLLOWS_CLAIM) | (follows ? FOLLOWS_CLAIM : 0);
+      } else pair.raising += mass;
+      pair.count++;
+    }
+    if (choice === 7) {
+      entries.setVoid(entry, follows);
+      pair.isVoid = follows;
+    }
   }
   assert.is(subjects.size, oracle.size);
+  const isMeasured = ({ measure }: Pair) => measure > 0;
+  assert.is(
+    entries.measured,
+    [...oracle.values()].reduce((sum, pairs) => sum + [...pairs.values()].filter(isMeasured).length, 0),
+  );
   for (const [name, pairs] of oracle) {
     const row = subjects.find(subjectOf(name));
     assert.is(subjects.peerCount(row), pairs.size);
     assert.is(Buffer.compare(subjects.keyOf(row), subjectOf(name)), 0);
     for (const [peer, pair] of pairs) {
       const entry = subjects.findEntry(row, peer);
-      const { entries } = subjects;
       const held = {
         lowering: entries.lowering(entry),
         raising: entries.raising(entry),
+        measure: entries.measure(entry),
+        follows: entries.follows(entry),
         count: entries.count(entry),
         head: entries.head(entry),
+        isVoid: entries.isVoid(entry),
       };
       assert.equal(held, pair);
     }
@@ -139,7 +193,12 @@ test('rows and entries that are read together equal those that are read one by o
   for (let step = 1; step <= 90_000; step++) {
     const subject = subjectOf(`p${random.below(18_000)}`);
     if (random.below(40) === 0) subjects.remove(subject);
-    else subjects.entries.add(subjects.ensureEntry(subject, random.below(5), times(step)), random.next() - 0.5, step);
+    else {
+      const entry = subjects.ensureEntry(subject, random.below(5), times(step));
+      if (random.below(4) === 0) subjects.entries.addMeasure(entry, random.next(), step, step % 3 === 0);
+      else subjects.entries.add(entry, random.next() - 0.5, step, step % 2 === 0);
+      if (random.below(9) === 0) subjects.entries.setVoid(entry, true);
+    }
   }
   // Across the end of a segment of rows, some of which are empty.
   const from = 16_384 - 100;
@@ -160,7 +219,14 @@ test('rows and entries that are read together equal those that are read one by o
   pairs[pairOf(0, 2)] = 2;
   pairs[pairOf(2, 4)] = 3;
   const below: boolean[] = [];
-  const votes = { peer: new Uint16Array(8), mass: new Float64Array(8), x: new Float64Array(8), excluded };
+  const votes = {
+    peer: new Uint16Array(8),
+    claims: new Float64Array(8),
+    x: new Float64Array(8),
+    measure: new Float64Array(8),
+    follows: new Uint8Array(8),
+    excluded,
+  };
   for (let i = 0; i < size; i++) {
     const row = from + i;
     const first = subjects.firstEntry(row);
@@ -178,12 +244,21 @@ test('rows and entries that are read together equal those that are read one by o
       below.push(isBelow && !behind.some((k) => mix < own[k]!));
     }
     const cast = Array.from({ length: count }, (_, e) => first + e)
-      .map((entry) => ({ peer: entries.peer(entry), b: entries.lowering(entry) / 2, g: entries.raising(entry) / 2 }))
-      .filter(({ peer, b, g }) => peer !== 2 && b + g > 0);
-    const end = entries.putVotes(first, count, Float64Array.of(1, 0.5), 1, votes, 2);
+      .filter((entry) => entries.peer(entry) !== 2 && !entries.isVoid(entry))
+      .map((entry) => {
+        const [b, g, a] = [entries.lowering(entry) / 2, entries.raising(entry) / 2, entries.measure(entry) / 4];
+        return [entries.peer(entry), b + g, b + g > 0 ? b / (b + g) : 0, a, entries.follows(entry)];
+      });
+    const end = entries.putVotes(first, count, Float64Array.of(1, 0.5), Float64Array.of(1, 0.25), 1, votes, 2);
     assert.equal(
-      Array.from({ length: end - 2 }, (_, v) => [votes.peer[2 + v], votes.mass[2 + v], votes.x[2 + v]]),
-      cast.map(({ peer, b, g }) => [peer, b + g, b / (b + g)]),
+      Array.from({ length: end - 2 }, (_, v) => 2 + v).map((v) => [
+        votes.peer[v],
+        votes.claims[v],
+        votes.x[v],
+        votes.measure[v],
+        votes.follows[v],
+      ]),
+      cast,
     );
   }
   assert.ok(below.includes(true) && below.includes(false), 'some by a pair alone, some not at all');

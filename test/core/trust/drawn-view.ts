@@ -2,9 +2,11 @@
 import { writeVote } from '../../../src/core/evidence/evidence.js';
 import type { EvidenceSubjects } from '../../../src/core/tables/evidence-view.js';
 import { pairOf } from '../../../src/core/tables/pair-number.js';
+import { computedColumns } from '../../../src/core/tables/peer-weights.js';
 import { HOME_BITS } from '../../../src/core/tables/subject-index.js';
 import type { GatheredView } from '../../../src/core/trust/sums/gather.js';
 import { Random } from '../../support/random.js';
+import { weightsOf } from '../../support/weights.js';
 
 /** The bits of a row's hash. */
 export function homeOf(row: number): number {
@@ -70,27 +72,23 @@ export function drawnView(players: number, peers: number, { skew = 1, says = all
       },
       lowering,
       raising,
-      putVotes: (from, count, worths, at, votes, to) => {
-        const factor = worths[at]!;
+      measure: () => 0,
+      follows: () => 0,
+      putVotes: (from, count, factors, _measureFactors, at, votes, to) => {
+        const factor = factors[at]!;
         let put = to;
-        for (let e = from; e < from + count; e++)
-          put = writeVote(votes, put, peer[e]!, lowering(e) * factor, raising(e) * factor);
+        for (let e = from; e < from + count; e++) {
+          const sums = { lowering: lowering(e) * factor, raising: raising(e) * factor, measure: 0 };
+          put = writeVote(votes, put, peer[e]!, sums, 0);
+        }
         return put;
       },
     },
   };
-  const column = () => new Float64Array(peers);
   const flag = (of: number) => Uint8Array.from({ length: peers }, (_, j) => (j === of ? 1 : 0));
   const peerWeights = {
-    tau: column(),
-    a: column(),
-    b: column(),
-    z: column(),
-    weight: column(),
-    witness: Uint16Array.from({ length: peers }, (_, j) => j),
-    isGrouped: new Uint8Array(peers),
+    ...computedColumns({ ...weightsOf(peers), weight: new Float64Array(peers) }),
     sender: Uint16Array.from({ length: peers }, (_, j) => j),
-    distance: 2.4,
     preTrusted: flag(0),
     excluded: flag(2),
   };
@@ -102,6 +100,7 @@ export function drawnView(players: number, peers: number, { skew = 1, says = all
     peerWeights,
     epoch: 0,
     halfLifeDays: 30,
+    measureScale: { epoch: 0, halfLifeDays: 180 },
   };
 }
 

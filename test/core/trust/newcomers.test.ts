@@ -6,23 +6,16 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { asOfTime } from '../../../src/core/evidence/decay.js';
 import { type TrustConstants, trustConstants } from '../../../src/core/evidence/trust-constants.js';
-import { decideRegistration } from '../../../src/core/rules/decide-peer.js';
 import { trustOf } from '../../../src/core/scoring/score.js';
-import { computePeerTrust } from '../../../src/core/trust/peer-trust.js';
-import { gatherVotes } from '../../../src/core/trust/sums/gather.js';
-import { Scratch } from '../../../src/core/trust/votes/scratch.js';
-import { bounds, dayMs, Given, hourMs, t0 } from '../../support/given.js';
+import { dayMs, Given, hourMs, t0 } from '../../support/given.js';
 import { Random } from '../../support/random.js';
 
 const players = 160;
 
 function register(given: Given, count: number, at: number): number[] {
-  return Array.from({ length: count }, () => {
-    const index = given.state.peers.size;
-    const more = { peerName: 'p', gameIds: ['g1'], keyDigest: `k${index}`, by: 'test' };
-    given.apply(decideRegistration(given.state, bounds, { peerId: `peer-${index}`, ...more }, at).records, at);
-    return index;
-  });
+  const first = given.state.numbers;
+  given.peers(count, at);
+  return Array.from({ length: count }, (_, i) => first + i);
 }
 
 /** Eight honest peers of `t0` that report 160 players, every tenth of them bad. */
@@ -42,11 +35,7 @@ function honestGroup(): Given {
 /** Publishes what is computed at a moment; returns the scores of all players. */
 function computed(given: Given, at: number, constants: TrustConstants = trustConstants): number[] {
   const { state } = given;
-  const scratch = new Scratch();
-  const votes = gatherVotes(state, at, constants, scratch);
-  const { tau, a, b, z, witness, pi } = computePeerTrust(votes, constants, scratch);
-  const weights = { based_on_seq: state.lastSeq, computed_at: at, pi, tau, a, b, z, witness };
-  given.apply([{ type: 'weights_published', ...weights }], at);
+  given.compute(at, constants);
   return Array.from({ length: players }, (_, i) => trustOf(state, given.row(`p${i}`), asOfTime(state, at)).score);
 }
 

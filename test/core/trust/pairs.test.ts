@@ -63,7 +63,7 @@ test('a pair that only ever votes one way agrees, with a tenth of the weight', (
 
 test('two peers of one witness group are not compared as a pair', () => {
   const witnesses = new Witnesses(3);
-  witnesses.join(0, 2, 'clones');
+  witnesses.joinIfAlike(0, 2, 'clones', () => true);
   const own = Float64Array.of(0.5, 0.5, 0.5);
   const pairs = pairsOf(repeat(5, [bad(0), bad(1), bad(2)]), { mu: 0.5, own }, 3, witnesses);
   assert.equal(

@@ -2,11 +2,12 @@
 import type { EvidenceColumns } from '../../../bench/quality/evidence-columns.js';
 import type { PeerFacts } from '../../../src/core/trust/votes/peer-facts.js';
 
-/** One entry: the peer, then its lowering and its raising evidence. */
-export type Entry = readonly [peer: number, lowering: number, raising: number];
+/** One entry: the peer, its lowering and its raising claims, its standing measure, and the bits of what it follows. */
+export type Entry = readonly [peer: number, lowering: number, raising: number, measure?: number, follows?: number];
 
 export const bad = (peer: number): Entry => [peer, 1, 0];
 export const good = (peer: number): Entry => [peer, 0, 1];
+export const banned = (peer: number, follows = 0): Entry => [peer, 0, 0, 1, follows];
 
 /** One row of entries per player, in any order. */
 export function evidenceOf(peers: number, rows: readonly (readonly Entry[])[]): EvidenceColumns {
@@ -22,6 +23,8 @@ export function evidenceOf(peers: number, rows: readonly (readonly Entry[])[]): 
     peer: Uint32Array.from(entries, ([peer]) => peer),
     lowering: Float64Array.from(entries, ([, b]) => b),
     raising: Float64Array.from(entries, ([, , g]) => g),
+    measure: Float64Array.from(entries, ([, , , a = 0]) => a),
+    follows: Uint8Array.from(entries, ([, , , , bits = 0]) => bits),
   };
 }
 

@@ -3,10 +3,12 @@ import { Worker } from 'node:worker_threads';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { peerTrustOf } from '../../../bench/quality/evidence-columns.js';
+import { readOut } from '../../../bench/quality/readout.js';
+import { FOLLOWS } from '../../../src/core/evidence/evidence.js';
 import { trustConstants } from '../../../src/core/evidence/trust-constants.js';
 import type { PeerRelation, WitnessPair } from '../../../src/core/relations.js';
 import { Witnesses, WitnessLinks } from '../../../src/core/trust/witnesses.js';
-import { bad, type Entry, evidenceOf, factsOf, good, honestGroup, seeded } from './small-groups.js';
+import { bad, banned, type Entry, evidenceOf, factsOf, good, honestGroup, seeded } from './small-groups.js';
 
 function trustOf(peers: number, rows: readonly (readonly Entry[])[], relations: readonly PeerRelation[] = []) {
   return peerTrustOf(evidenceOf(peers, rows), factsOf(peers), trustConstants, relations);
@@ -125,6 +127,60 @@ test('peers whose lists agree because they are right stay apart', () => {
   assert.equal([...trust.witness], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
 });
 
+/**
+ * Eight honest peers that each ban some of the bad players, and three more that do so, too, and then ban the same forty
+ * good ones; and a peer that repeats half of what each of the first two bans.
+ */
+function allied() {
+  const random = seeded(4);
+  const isBad = Array.from({ length: 3_000 }, (_, i) => i % 16 === 0);
+  const targets = new Set(Array.from({ length: 40 }, (_, i) => 16 * i + 5));
+  const rows = isBad.map((truth, i) => {
+    const row: Entry[] = [];
+    for (let j = 0; j < 11; j++) {
+      const sees = random() < (j < 8 ? 0.25 : 0.2);
+      if (j >= 8 && targets.has(i)) row.push(banned(j));
+      else if (sees && truth && random() < 0.6) row.push(banned(j));
+      else if (sees && !truth && random() < 0.4) row.push(good(j));
+    }
+    return row;
+  });
+  return { rows, targets };
+}
+
+test('peers that are honest about many players and ban the same forty good ones are one witness', () => {
+  const { rows, targets } = allied();
+  const trust = trustOf(11, rows);
+  assert.equal([...trust.witness], [0, 1, 2, 3, 4, 5, 6, 7, 8, 8, 8]);
+  assert.ok(trust.witnessPairs.every(({ reason }) => reason === 'allied'));
+  const { verdict } = readOut(evidenceOf(11, rows), factsOf(11), trust);
+  for (const i of targets) assert.ok(verdict[i] === 'neutral' || verdict[i] === 'trusted', `${i}: ${verdict[i]}`);
+});
+
+test('peers that all ban nearly every bad player are as usual for one another, and stay apart', () => {
+  const random = seeded(5);
+  const rows = Array.from({ length: 1_000 }, (_, i) =>
+    Array.from({ length: 6 }, (_, j) => j).flatMap((j): Entry[] => {
+      if (random() > 0.9) return [];
+      return i % 10 === 0 ? [banned(j)] : random() < 0.5 ? [good(j)] : [];
+    }),
+  );
+  assert.equal([...trustOf(6, rows).witness], [0, 1, 2, 3, 4, 5]);
+});
+
+test('a peer that repeats what two others ban joins them to nobody', () => {
+  const { rows } = honestGroup(6, 600);
+  const random = seeded(6);
+  const bans = rows.map((row): Entry[] => row.map(([j, b]) => (b > 0 ? banned(j) : good(j))));
+  const echo = bans.map((row): Entry[] => {
+    const isBanned = row.some(([j, , , a = 0]) => j < 2 && a > 0);
+    return isBanned && random() < 0.9 ? [...row, banned(6, FOLLOWS)] : row;
+  });
+  const [alone, beside] = [trustOf(6, bans), trustOf(7, echo)];
+  assert.equal([...beside.witness.slice(0, 6)], [...alone.witness]);
+  assert.equal([...alone.witness], [0, 1, 2, 3, 4, 5]);
+});
+
 test('peers declared the same are one witness, and peers declared independent are never joined', () => {
   const { rows } = honestGroup(6, 300);
   const same = trustOf(6, rows, [{ first: 1, second: 4, relation: 'same' }]);
@@ -222,9 +278,12 @@ test('a peer has the others of its group, each once and with why, and no more th
 
 test('a group counts its peers', () => {
   const witnesses = new Witnesses(5);
-  witnesses.join(1, 3, 'clones');
-  witnesses.join(3, 4, 'clones');
-  witnesses.join(1, 4, 'clones');
+  for (const [j, k] of [
+    [1, 3],
+    [3, 4],
+    [1, 4],
+  ] as const)
+    witnesses.joinIfAlike(j, k, 'clones', () => true);
   assert.equal([...witnesses.numbers], [0, 1, 2, 1, 1]);
   assert.equal([...witnesses.sizes], [1, 3, 1, 3, 3]);
   assert.is(witnesses.pairs.length, 2);

@@ -11,6 +11,7 @@ import { ChangeTable } from '../../../src/group/feed/change-table.js';
 import type { ChangePiece } from '../../../src/group/verdict-changes.js';
 import { dayMs, Given, subjectOf, t0 } from '../../support/given.js';
 import { Random } from '../../support/random.js';
+import { weightsOf } from '../../support/weights.js';
 
 const steps = { score: 100, confidence: 500 };
 const bounds = { rowsMax: 3, lookedAtMax: 5, touchedMax: 4 };
@@ -66,21 +67,9 @@ class TableReader {
   }
 
   weigh(tau: number): void {
-    const column = new Float64Array(4).fill(tau);
-    const ab = new Float64Array(4).fill(2);
-    this.apply([
-      {
-        type: 'weights_published',
-        based_on_seq: 1,
-        computed_at: this.now,
-        pi: 0.1,
-        tau: column,
-        a: ab,
-        b: ab,
-        z: ab.map(() => 0.5),
-        witness: Uint16Array.of(0, 1, 2, 3),
-      },
-    ]);
+    const all = (value: number) => new Array<number>(4).fill(value);
+    const weights = weightsOf(4, { tau: all(tau), a: all(2), b: all(2), z: all(0.5) }, 0.1);
+    this.apply([{ type: 'weights_published', ...weights, computed_at: this.now }]);
   }
 
   piece(): ChangePiece {

@@ -16,6 +16,7 @@ import { playersChangedSince } from '../../../src/group/replica/players-changed-
 import { dayMs, Given, hourMs, subjectOf, t0 } from '../../support/given.js';
 import { MemoryLog } from '../../support/memory-log.js';
 import { Random } from '../../support/random.js';
+import { weightsOf } from '../../support/weights.js';
 
 const steps = { score: 100, confidence: 500, fixed: true } as const;
 const bounds = { rowsMax: 7, lookedAtMax: 11, touchedMax: 1_000 };
@@ -58,12 +59,9 @@ class World {
   }
 
   weigh(tau: number): Promise<void> {
-    const ab = new Float64Array(4).fill(2);
-    const columns = { tau: new Float64Array(4).fill(tau), a: ab, b: ab, z: ab.map(() => 0.5) };
-    const witness = Uint16Array.of(0, 1, 2, 3);
-    return this.apply([
-      { type: 'weights_published', based_on_seq: 1, computed_at: this.now, pi: 0.1, ...columns, witness },
-    ]);
+    const all = (value: number) => new Array<number>(4).fill(value);
+    const weights = weightsOf(4, { tau: all(tau), a: all(2), b: all(2), z: all(0.5) }, 0.1);
+    return this.apply([{ type: 'weights_published', ...weights, computed_at: this.now }]);
   }
 
   async #append(): Promise<void> {

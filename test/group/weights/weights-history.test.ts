@@ -6,19 +6,10 @@ import { readWeights } from '../../../src/group/weights/weights-history.js';
 import { limits } from '../../../src/limits.js';
 import { formedRecord, t0 } from '../../support/given.js';
 import { MemoryLog } from '../../support/memory-log.js';
+import { weightsOf } from '../../support/weights.js';
 
 function vector(computedAt: number, peers: number): LogRecord {
-  const column = () => new Float64Array(peers).fill(0.5);
-  const columns = { tau: column(), a: column(), b: column() };
-  return {
-    type: 'weights_published',
-    based_on_seq: 1,
-    computed_at: computedAt,
-    pi: 0.1,
-    ...columns,
-    z: null,
-    witness: null,
-  };
+  return { type: 'weights_published', ...weightsOf(peers), computed_at: computedAt };
 }
 
 /** A log with one batch for each list of records. */

@@ -1,23 +1,19 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { trustConstants } from '../../../src/core/evidence/trust-constants.js';
 import { decideWeights } from '../../../src/core/rules/decide-scale.js';
-import { gatherVotes } from '../../../src/core/trust/sums/gather.js';
-import { Scratch } from '../../../src/core/trust/votes/scratch.js';
 import { granted, type Outcome } from '../../../src/errors.js';
 import type { GroupPool, WeightsComputed } from '../../../src/group/ports/pool.js';
 import { WeightsWork } from '../../../src/group/weights/weights-computation.js';
 import { WeightsSchedule } from '../../../src/group/weights/weights-schedule.js';
 import { limits } from '../../../src/limits.js';
 import { dayMs, Given, t0 } from '../../support/given.js';
+import { votesOf, weightsOf } from '../../support/weights.js';
 
 const signals = { pairs: [], witnessPairs: [], reported: new Uint32Array(0), shared: new Uint32Array(0) };
-const none = new Float64Array(0);
 
 function ran(schedule: WeightsSchedule, seq: number, from: number, to: number): void {
   schedule.started(from);
-  const weights = { pi: 0.5, tau: none, a: none, b: none, z: none, witness: new Uint16Array(0) };
-  schedule.computed({ basedOnSeq: seq, computedAt: from, ...weights, signals }, to - from);
+  schedule.computed({ basedOnSeq: seq, computedAt: from, ...weightsOf(0), signals }, to - from);
 }
 
 test('weights are computed at once after a change, then at most once an interval', () => {
@@ -45,17 +41,7 @@ test('without a new record weights are computed again hourly, since decay moves 
 // Health said that weights took account of all events one commit before they were in force: reads in between knew
 // nothing of them.
 test('weights count as computed once their record is durable, and not before', async () => {
-  const computed: WeightsComputed = {
-    basedOnSeq: 5,
-    computedAt: t0,
-    pi: 0.5,
-    tau: none,
-    a: none,
-    b: none,
-    z: none,
-    witness: new Uint16Array(0),
-    signals,
-  };
+  const computed: WeightsComputed = { basedOnSeq: 5, computedAt: t0, ...weightsOf(0), signals };
   const pool = { follow: async () => undefined, weights: async () => computed };
   let durable = (): void => undefined;
   const outcome = new Promise<Outcome<boolean>>((resolve) => {
@@ -73,6 +59,7 @@ test('weights count as computed once their record is durable, and not before', a
     published: { basedOnSeq: 0, computedAt: null },
     durableSeq: () => 5,
     evidenceSeq: () => 5,
+    newVoiceSeq: () => 0,
     ending: () => false,
     readOnly: () => false,
     publish: () => outcome,
@@ -117,10 +104,23 @@ test('a failed computation is tried again after an interval', () => {
   assert.is(schedule.startsAt(5, t0 + 1), t0 + 2000);
 });
 
+test('evidence of a peer without weights waits a tenth of a second, or ten times the last computation', () => {
+  const schedule = new WeightsSchedule(2000, 0, null);
+  const startsAfter = (computeMs: number, newVoiceSeq: number): number => {
+    schedule.started(t0);
+    schedule.computed(
+      { ...computed(new Given().peers(2), [1, 1]), basedOnSeq: 4, computedAt: t0, signals },
+      1,
+      computeMs,
+    );
+    return schedule.startsAt(5, t0 + 1, newVoiceSeq)! - t0;
+  };
+  assert.equal([startsAfter(9, 5), startsAfter(30, 5), startsAfter(500, 5)], [100, 300, 2000]);
+  assert.is(startsAfter(9, 4), 2000, 'the computation included that event');
+});
+
 function computed(given: Given, tau: number[], at = t0, witness = [0, 1]) {
-  const ab = () => Float64Array.of(1.4, 1.4);
-  const columns = { tau: Float64Array.from(tau), a: ab(), b: ab(), z: ab(), witness: Uint16Array.from(witness) };
-  return { based_on_seq: given.state.lastSeq, computed_at: at, pi: 0.5, ...columns };
+  return { ...weightsOf(2, { tau, witness }), based_on_seq: given.state.lastSeq, computed_at: at };
 }
 
 test('a vector becomes a record when a value moved by more than a thousandth, or after an hour', () => {
@@ -143,7 +143,7 @@ test('a vector becomes a record when a value moved by more than a thousandth, or
 
 test('a vector is recorded if a witness group changed or the current one is of the first scoring', () => {
   const given = new Given().peers(2);
-  given.apply([{ type: 'weights_published', ...computed(given, [1, 1]), z: null, witness: null }], t0);
+  given.apply([{ type: 'weights_published', ...computed(given, [1, 1]), z: null, witness: null, measures: null }], t0);
   const publishes = (witness: number[]) => {
     const decision = decideWeights(given.state, computed(given, [1, 1], t0, witness), t0);
     given.apply(decision.records, t0);
@@ -160,10 +160,10 @@ test('evidence is gathered with its present value and the shared players of each
   given.event(0, 'a');
   given.event(1, 'a', { eventType: 'commendation' });
   given.event(2, 'b', { severity: 0.5 });
-  const { judged, facts, sums } = gatherVotes(given.state, t0 + 30 * dayMs, trustConstants, new Scratch());
+  const { judged, facts, sums } = votesOf(given.state, t0 + 30 * dayMs);
   assert.equal([...judged.offsets.subarray(0, judged.players + 1)], [0, 2, 3]);
   assert.equal([...judged.peer], [0, 1, 2]);
-  assert.equal([...judged.mass], [0.5, 0.5, 0.25]);
+  assert.equal([...judged.claims], [0.5, 0.5, 0.25]);
   assert.equal([...judged.x], [1, 0, 1]);
   assert.equal([...facts.preTrusted, ...facts.excluded], [0, 0, 0, 0, 0, 0]);
   assert.equal([...sums.volume], [0.5, 0.5, 0.25]);
@@ -177,8 +177,8 @@ test('a clock that was set back makes no evidence larger than it was', () => {
   const ahead = t0 + 40 * dayMs;
   given.event(0, 'a', { timestamp: ahead }, ahead);
   given.event(1, 'b', { timestamp: t0 - 7_300 * dayMs }, t0 - 7_300 * dayMs);
-  const { judged } = gatherVotes(given.state, t0 - 7_300 * dayMs, trustConstants, new Scratch());
-  assert.equal([...judged.mass], [1, 1]);
+  const { judged } = votesOf(given.state, t0 - 7_300 * dayMs);
+  assert.equal([...judged.claims], [1, 1]);
 });
 
 test.run();

@@ -2,6 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { reasonsOf } from '../../../src/core/scoring/reasons.js';
 import { errors, granted, type Outcome, refused } from '../../../src/errors.js';
+import type { AcceptedEvent } from '../../../src/group/api.js';
 import {
   batchEntryText,
   batchResultText,
@@ -75,16 +76,21 @@ test('the split of an explanation is left out under three peers', () => {
     oneSided: 0.25,
     logOdds: 1,
     suspicious: 2.4,
+    banned: 2,
+    bannedAfterOthers: 1,
+    bans: 1,
     halfLifeDays: 30,
+    banHalfLifeDays: 180,
     weightsBasedOnSeq: 987,
   };
-  const common = { two_sided: true, witnesses: 2, pre_trusted: true, half_life_days: 30, weights_based_on_seq: 980 };
+  const halfLives = { half_life_days: 30, ban_half_life_days: 180 };
+  const common = { two_sided: true, witnesses: 2, ...halfLives, weights_based_on_seq: 980 };
   const bodyOf = (peers: number) => {
     const { reasons, ...rest } = explanationBody('neutral', { ...explanation, peers });
     assert.equal(reasons, reasonsOf('neutral', { ...explanation, peers }));
     return rest;
   };
-  assert.equal(bodyOf(3), { ...common, peers: 3, lowering: 1.2346, raising: 0.5 });
+  assert.equal(bodyOf(3), { ...common, peers: 3, lowering: 1.2346, raising: 0.5, bans: 1, pre_trusted: true });
   assert.equal(bodyOf(2), { ...common, peers: 2 });
 });
 
@@ -99,7 +105,7 @@ test('an event as stored has its times as `toISOString` writes them', () => {
       timestamp: i * 123_456_789_012 - 62_000_000_000_000,
     } as const;
     const receivedAt = i * 987_654_321;
-    assert.equal(storedEventBody('peer', 'player', event, receivedAt), {
+    assert.equal(storedEventBody('peer', 'player', event, { receivedAt }), {
       schema_version: '1.0.0',
       event_id: `e-${i}.:_`,
       event_type: 'report_cheating',
@@ -115,8 +121,9 @@ test('an event as stored has its times as `toISOString` writes them', () => {
 });
 
 test('the result of a batch is ASCII-only JSON, whatever its ids and details', () => {
-  const outcomes: [id: string | null, outcome: Outcome<unknown>, entry: object][] = [
-    ['e-1.:_', granted(1), { event_id: 'e-1.:_', status: 201 }],
+  const outcomes: [id: string | null, outcome: Outcome<AcceptedEvent>, entry: object][] = [
+    ['e-1.:_', granted({ receivedAt: 0 }), { event_id: 'e-1.:_', status: 201 }],
+    ['e-2', granted({ receivedAt: 0, counts: false }), { event_id: 'e-2', status: 201, counts: false }],
     [
       'Žo"\\🎮',
       refused('schema_validation_failed', { text: 'é "so"', details: { field: '/ü', violation: 'type' } }),
@@ -139,7 +146,7 @@ test('the result of a batch is ASCII-only JSON, whatever its ids and details', (
       },
     ],
   ];
-  const counts = { accepted: 1, duplicates: 0, rejected: 2 };
+  const counts = { accepted: 2, duplicates: 0, rejected: 2 };
   const text = batchResultText(
     counts,
     outcomes.map(([id, outcome]) => batchEntryText(id, outcome)),

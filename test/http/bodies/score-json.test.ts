@@ -34,7 +34,7 @@ test('one player, whatever the id and the figures', () => {
 
 test('an explained score is the score with its explanation behind it', () => {
   const explanation = { reasons: ['„é“'], peers: 2, witnesses: 2, two_sided: true };
-  const explain = { ...explanation, pre_trusted: false, half_life_days: 30, weights_based_on_seq: 9 };
+  const explain = { ...explanation, half_life_days: 30, ban_half_life_days: 180, weights_based_on_seq: 9 };
   for (const id of ids) {
     assertIsJsonOf({ ...scoreBody(id, viewOf(77)), explain }, explainedScoreJson(id, viewOf(77), explain));
   }

@@ -33,6 +33,22 @@ test('every event of a batch is of its own player, whatever is wrong with others
   }
 });
 
+test('an item that is stored but is no evidence says so, and no other', async () => {
+  const { body } = await send([
+    peer.event({}),
+    peer.event({ severity: 0 }),
+    peer.event({ timestamp: '2001-01-01T00:00:00Z' }),
+  ]);
+  assert.equal(
+    body.results.map((one: { status: number; counts?: false }) => [one.status, one.counts]),
+    [
+      [201, undefined],
+      [201, false],
+      [201, false],
+    ],
+  );
+});
+
 test('every item gets the result that it would have got alone, in the order sent', async () => {
   await other.submit({ event_id: 'theirs' });
   const first = await peer.submit({ event_id: 'stored' });

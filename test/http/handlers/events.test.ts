@@ -68,6 +68,23 @@ test('a second event with the same type and timestamp, however spelt, is stored 
   assert.is(read.event_count, 5);
 });
 
+test('an event of severity 0, or older than 20 half-lives of its kind, is answered with counts: false', async () => {
+  const countsOf = async (more: object) => {
+    const { status, body } = await peer.submit({ player_id: newPlayer(), ...more });
+    assert.is(status, 201);
+    return 'counts' in body ? body.counts : 'absent';
+  };
+  const threeYears = { timestamp: inDays(-3 * 365) };
+  assert.is(await countsOf({}), 'absent');
+  assert.is(await countsOf({ severity: 0 }), false);
+  assert.is(await countsOf(threeYears), false);
+  assert.is(await countsOf({ ...threeYears, event_type: 'ban_applied' }), 'absent', 'bans have a longer half-life');
+  assert.is(await countsOf({ timestamp: inDays(-10 * 365), event_type: 'ban_applied' }), false);
+  assert.is(await countsOf({ ...threeYears, event_type: 'ban_lifted' }), 'absent');
+  const twice = { player_id: newPlayer(), ...threeYears };
+  assert.equal([await countsOf(twice), await countsOf(twice)], [false, false], 'nor does its repeat');
+});
+
 test('a stored event id is 409 with the time of its arrival, even if the content differs', async () => {
   const first = await peer.submit({ event_id: 'twice' });
   for (const more of [{}, { severity: 1, game_id: 'second', player_id: 'someone else' }]) {

@@ -69,20 +69,20 @@ test('explain adds the parts of the score, and the split from three peers on', a
   await peer.submit({ player_id: player, severity: 1 });
   const one = (await read(player, 'trust-score?explain=true')).body.explain;
   assert.equal(Object.keys(one).sort(), [
+    'ban_half_life_days',
     'half_life_days',
     'peers',
-    'pre_trusted',
     'reasons',
     'two_sided',
     'weights_based_on_seq',
     'witnesses',
   ]);
   assert.ok(one.reasons.length > 0);
-  assert.equal([one.peers, one.pre_trusted, one.half_life_days], [1, false, 30]);
-  await peers[1]?.submit({ player_id: player });
+  assert.equal([one.peers, one.half_life_days, one.ban_half_life_days], [1, 30, 180]);
+  await peers[1]?.submit({ player_id: player, event_type: 'ban_applied' });
   await peers[2]?.submit({ player_id: player, event_type: 'commendation' });
   const three = (await read(player, 'trust-score?explain=true')).body.explain;
-  assert.is(three.peers, 3);
+  assert.equal([three.peers, typeof three.bans, three.pre_trusted], [3, 'number', false]);
   assert.ok(three.lowering > 0 && three.raising > 0);
   for (const { peerId } of peers) assert.not(JSON.stringify(three).includes(peerId));
   assert.is((await read(player, 'trust-score?explain=false')).body.explain, undefined);

@@ -68,6 +68,8 @@ const running: StatusValue = {
   counts: { peers: 1, players: 1, events: 1 },
   new_peers: { registered: 0, reporting: 0 },
   half_life_days: 30,
+  ban_half_life_days: 180,
+  sends_reports_only: false,
   pre_trusted: [],
   witness_groups: { groups: 0, peers: 0 },
   mailbox: { events: 0, bytes: 0 },

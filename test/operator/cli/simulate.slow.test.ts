@@ -88,7 +88,7 @@ test('a scenario is needed, and its peers must be peers of the group', async () 
 });
 
 test('one simulation runs at a time', async () => {
-  const query = { preTrusted: [], without: [], halfLifeDays: 5, rowsMax: 1 };
+  const query = { preTrusted: [], without: [], halfLifeDays: 5, banHalfLifeDays: null, rowsMax: 1 };
   const both = await Promise.all([node.group.simulate(query), node.group.simulate(query)]);
   assert.equal(
     both.map((outcome) => (outcome.ok ? 'ok' : outcome.code)),

@@ -23,7 +23,11 @@ test.before.each(async () => {
       oneSided: 0.25,
       logOdds: 0.5,
       suspicious: 2.5,
+      banned: 0,
+      bannedAfterOthers: 0,
+      bans: 0,
       halfLifeDays: 30,
+      banHalfLifeDays: 180,
       weightsBasedOnSeq: 1,
     }),
     playerEvents: async () =>

@@ -41,8 +41,8 @@ export class OriginVotes implements OriginFacts {
   readonly #gates: Float64Array;
 
   /**
-   * `numbers`: number of peers, origins and carriers together. `gates`: the gate of each peer, so that a carrier
-   * without weight cannot speak for an origin.
+   * `numbers`: number of peers, origins and carriers together. `gates`: the gate of each peer; a carrier with gate 0
+   * does not speak for an origin, not even about a player of whom no other carrier speaks.
    */
   constructor({ list, carriers }: Pick<Origins, 'list' | 'carriers'>, numbers: number, gates: Float64Array) {
     this.origins = list.map(({ index }) => index);
@@ -94,6 +94,7 @@ export class OriginVotes implements OriginFacts {
   #take(origin: number, votes: VoteSpace, e: number): void {
     const { voice } = this.#votes;
     const own = this.#gates[this.#peerOf[votes.peer[e]!]!]! * cappedMass(votes.claims[e]! + votes.measure[e]!);
+    if (own === 0) return;
     let f = 0;
     while (f < this.#found && this.#votes.peer[f] !== origin) f++;
     if (f < this.#found && roundForComparison(own) <= roundForComparison(voice[f]!)) return;

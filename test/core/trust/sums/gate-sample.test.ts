@@ -12,11 +12,11 @@ import { HOME_BITS } from '../../../../src/core/tables/subject-index.js';
 import { PairList } from '../../../../src/core/trust/pair-list.js';
 import { computePeerTrust } from '../../../../src/core/trust/peer-trust.js';
 import { GateSample } from '../../../../src/core/trust/sums/gate-sample.js';
-import { gatherVotes } from '../../../../src/core/trust/sums/gather.js';
 import { MIDDLE } from '../../../../src/core/trust/sums/pair-sums.js';
 import { Scratch } from '../../../../src/core/trust/votes/scratch.js';
 import { VoteColumns } from '../../../../src/core/trust/votes/votes.js';
 import { Witnesses } from '../../../../src/core/trust/witnesses.js';
+import { votesOf } from '../../../support/weights.js';
 import { drawnView, homeOf, votesOn } from '../drawn-view.js';
 
 const whole = 2 ** HOME_BITS;
@@ -109,7 +109,7 @@ test('a player is sampled if any of its peers or pairs is', () => {
 });
 
 test('votes are counted on the players of each peer, agreement on those of each pair', () => {
-  const { sums } = gatherVotes(skewed, 0, sampling, new Scratch());
+  const { sums } = votesOf(skewed, 0, sampling);
   const { own, pairs } = sampleOf(sampling);
   const volume = new Float64Array(peers);
   const badVolume = new Float64Array(peers);
@@ -175,7 +175,7 @@ test('a peer of very many players that shares a hundred of them is never reporte
   // The first two peers share every 1,000th player; of their own each has 60,000.
   const view = drawnView(players, 3, { skew: 1, says: (row, j) => (j === row % 2 || row % 1_000 === 0 ? 1 : 0) });
   const few = { ...sampling, sampledPlayers: 100, gatePlayersPerPeer: 50 };
-  const { sums } = gatherVotes(view, 0, few, new Scratch());
+  const { sums } = votesOf(view, 0, few);
   const both = Array.from({ length: players }, (_, row) => votesOn(view, row)).filter((voters) => voters.length > 1);
   assert.ok(both.length > 20 && both.length < 120, `${both.length}`);
   assert.equal([...sums.shared.slice(0, 2)], [both.length, both.length]);
@@ -189,7 +189,7 @@ test('gates, weights and signals of a sample are nearly those of all votes', () 
     says: (row, peer, draw) => ((row % 5 === 0) === draw() < right[peer]! ? 1 : -1) * (0.3 + draw()),
   });
   const trustOf = (constants: typeof unsampled) => {
-    const votes = gatherVotes(view, 0, constants, new Scratch());
+    const votes = votesOf(view, 0, constants);
     return { sums: votes.sums, trust: computePeerTrust(votes, constants, new Scratch()) };
   };
   const all = trustOf(unsampled);

@@ -5,9 +5,10 @@ import { type TrustConstants, trustConstants } from '../../../../src/core/eviden
 import type { EvidenceSubjects } from '../../../../src/core/tables/evidence-view.js';
 import { HOME_BITS } from '../../../../src/core/tables/subject-index.js';
 import { computePeerTrust } from '../../../../src/core/trust/peer-trust.js';
-import { type GatheredView, gatherVotes } from '../../../../src/core/trust/sums/gather.js';
+import type { GatheredView } from '../../../../src/core/trust/sums/gather.js';
 import { BLOCK } from '../../../../src/core/trust/votes/blocks.js';
 import { Scratch } from '../../../../src/core/trust/votes/scratch.js';
+import { votesOf } from '../../../support/weights.js';
 import { drawnView, homeOf, votesOn } from '../drawn-view.js';
 
 const columnsOfOne = 24;
@@ -20,7 +21,7 @@ function soiled(bytes: number): Scratch {
 }
 
 function trustOf(view: GatheredView, scratch: Scratch, constants: TrustConstants = trustConstants) {
-  const votes = gatherVotes(view, 0, constants, scratch);
+  const votes = votesOf(view, 0, constants, scratch);
   const { reported, shared } = votes.sums;
   return { sampled: votes.judged.players, trust: computePeerTrust(votes, constants, scratch), reported, shared };
 }
@@ -71,7 +72,7 @@ for (const [what, densePeersMax] of [
 test('a sample is of the players whose mix falls below its share, each with all of its votes', () => {
   const view = drawnView(30_000, 8);
   const constants = { ...trustConstants, sampledPlayers: 7_500, sampledPlayersPerPeer: 0 };
-  const { judged } = gatherVotes(view, 0, constants, new Scratch());
+  const { judged } = votesOf(view, 0, constants);
   const sampled = Array.from({ length: view.subjects.rows }, (_, row) => row)
     .filter((row) => homeOf(row) < 2 ** HOME_BITS / 4)
     .map((row) => votesOn(view, row))
@@ -96,7 +97,7 @@ test('a sample that is drawn too large ends where its columns do, and the gate i
   };
   const constants = { ...trustConstants, sampledPlayers: 7_500, sampledPlayersPerPeer: 0 };
   const sampled = trustOf({ ...view, subjects: unlucky }, new Scratch(), constants);
-  const { judged } = gatherVotes({ ...view, subjects: unlucky }, 0, constants, new Scratch());
+  const { judged } = votesOf({ ...view, subjects: unlucky }, 0, constants);
   const room = judged.peer.length;
   const votes = judged.offsets[judged.players]!;
   assert.is(room, Math.ceil((subjects.entries.size / 4) * 1.1) + 8);
@@ -113,7 +114,7 @@ test('a thread may yield after each block of each loop over the players, and no 
   const scratch = new Scratch(() => {
     pauses++;
   });
-  const votes = gatherVotes(view, 0, trustConstants, scratch);
+  const votes = votesOf(view, 0, trustConstants, scratch);
   const { players } = votes.judged;
   assert.ok(pauses >= blocks + Math.ceil(players / BLOCK), `${pauses} while votes are gathered`);
   pauses = 0;

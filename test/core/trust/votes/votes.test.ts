@@ -13,11 +13,11 @@ const none = (peer: number): Entry => [peer, 0, 0];
 
 function votesOf(rows: readonly (readonly Entry[])[], excluded: readonly number[] = []) {
   const votes = readVotes(evidenceOf(4, rows), factsOf(4, [], excluded), new Scratch());
-  const { players, offsets, peer, mass, x } = votes;
+  const { players, offsets, peer, claims, x } = votes;
   const listed = Array.from({ length: players }, (_, i) =>
     Array.from({ length: offsets[i + 1]! - offsets[i]! }, (_, n) => {
       const e = offsets[i]! + n;
-      return [peer[e], mass[e], x[e]];
+      return [peer[e], claims[e], x[e]];
     }),
   );
   return { votes, listed };

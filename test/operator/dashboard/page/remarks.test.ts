@@ -21,7 +21,10 @@ const sound: ListedPeerValue = {
   tau: 1,
   a: 2,
   b: 1,
+  m: 3.4,
+  finds: 1,
   shared_erasures: 0,
+  too_old: null,
   signals,
 };
 const group = { hasOneReporter: false, hasPreTrusted: false };
@@ -101,6 +104,19 @@ test('a peer that counts and shares no player most likely has another salt', () 
     { text: 'shares no player with other peers', hint: 'most likely it uses another salt' },
   ]);
   assert.equal(remarksOf(foreign, { ...group, hasOneReporter: true }), []);
+});
+
+test('a peer whose newest events are too old to count hears of the likely mistake', () => {
+  const [remark] = remarksOf({ ...sound, too_old: { events: 40, newest: '1970-01-21T18:49:41.000Z' } }, group);
+  assert.equal(remark, {
+    text: 'its last 40 events are too old to count, the newest dated 1970-01-21',
+    hint: 'seconds taken for milliseconds?',
+  });
+});
+
+test('a peer whose bans hardly count hears why', () => {
+  assert.equal(textsOf({ finds: 0, m: 0 }), ['bans after others had: its bans hardly count']);
+  assert.equal(textsOf({ m: 0.4 }), ['its bans name players whom the others speak well of: its bans hardly count']);
 });
 
 test('the remarks on a discounted peer and on one of weight 0 differ, and a peer may have both', () => {

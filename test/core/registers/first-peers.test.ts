@@ -1,0 +1,45 @@
+/** Peers that are first about nearly everybody: nobody follows them, and one that begins most says nothing. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { FirstPeers } from '../../../src/core/registers/first-peers.js';
+
+/** Each of three peers begins so many pairs, all after `first` where `isAfter` says so. */
+function noted(beginnings: number, isAfter: (n: number) => boolean): FirstPeers {
+  const peers = new FirstPeers();
+  for (let n = 0; n < beginnings; n++) {
+    for (const peer of [1, 2, 3]) peers.note(peer, isAfter(n) ? [0] : []);
+    peers.note(0, []);
+  }
+  return peers;
+}
+
+test('a peer before nearly all beginnings of three others is first, and no other peer is', () => {
+  const peers = noted(12, () => true);
+  assert.equal(
+    [0, 1, 2, 3].map((peer) => peers.has(peer)),
+    [true, false, false, false],
+  );
+});
+
+test('a peer before half of their beginnings is not first', () => {
+  assert.is(noted(40, (n) => n % 2 === 0).has(0), false);
+});
+
+test('a few beginnings prove nothing', () => {
+  assert.is(noted(7, () => true).has(0), false);
+});
+
+test('a first peer is heard again once others begin before it', () => {
+  const peers = noted(20, () => true);
+  for (let n = 0; n < 100; n++) for (const peer of [1, 2, 3]) peers.note(peer, []);
+  assert.is(peers.has(0), false);
+});
+
+test('a first peer that begins more than all others together says nothing', () => {
+  const peers = noted(20, () => true);
+  assert.is(peers.saysNothing(0), false);
+  for (let n = 0; n < 100; n++) peers.note(0, []);
+  assert.is(peers.saysNothing(0), true);
+});
+
+test.run();

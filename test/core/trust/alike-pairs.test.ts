@@ -1,0 +1,123 @@
+/** Alike peers become witness groups by complete linkage, the closest pairs first. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { trustConstants } from '../../../src/core/evidence/trust-constants.js';
+import type { PeerRelation } from '../../../src/core/relations.js';
+import { AlikePairs } from '../../../src/core/trust/alike-pairs.js';
+import { Witnesses } from '../../../src/core/trust/witnesses.js';
+
+type Pair = readonly [j: number, k: number, closeness: number];
+
+function joined(peers: number, pairs: readonly Pair[], relations: readonly PeerRelation[] = []): Witnesses {
+  const witnesses = new Witnesses(peers, relations);
+  const alike = new AlikePairs(witnesses, trustConstants);
+  for (const [j, k, closeness] of pairs) alike.add(j, k, closeness);
+  assert.is(
+    alike.join('clones'),
+    witnesses.pairs.length > relations.filter(({ relation }) => relation === 'same').length,
+  );
+  return witnesses;
+}
+
+const groupsOf = (...of: Parameters<typeof joined>) => [...joined(...of).numbers];
+
+test('a peer that is alike to two which are not alike joins the closer one, and never both', () => {
+  assert.equal(
+    groupsOf(3, [
+      [0, 2, 0.8],
+      [1, 2, 0.9],
+    ]),
+    [0, 1, 1],
+  );
+  assert.equal(
+    groupsOf(4, [
+      [0, 1, 0.9],
+      [0, 3, 0.8],
+      [1, 2, 0.8],
+      [2, 3, 0.9],
+    ]),
+    [0, 0, 2, 2],
+  );
+  assert.equal(
+    groupsOf(3, [
+      [0, 1, 0.7],
+      [0, 2, 0.8],
+      [1, 2, 0.9],
+    ]),
+    [0, 0, 0],
+  );
+});
+
+test('among pairs that are equally close the peers that registered first are joined first', () => {
+  assert.equal(
+    groupsOf(3, [
+      [0, 2, 0.8],
+      [1, 2, 0.8],
+    ]),
+    [0, 1, 0],
+  );
+  assert.equal(
+    groupsOf(4, [
+      [0, 3, 0.8],
+      [1, 3, 0.8],
+      [2, 3, 0.8],
+    ]),
+    [0, 1, 2, 0],
+  );
+});
+
+test('peers that were declared the same are alike to whatever any of them is alike to', () => {
+  const same: PeerRelation = { first: 0, second: 1, relation: 'same' };
+  assert.equal(groupsOf(3, [[1, 2, 0.8]], [same]), [0, 0, 0]);
+  assert.equal(
+    groupsOf(
+      4,
+      [
+        [1, 2, 0.8],
+        [1, 3, 0.7],
+      ],
+      [same],
+    ),
+    [0, 0, 0, 3],
+  );
+});
+
+test('no third peer brings two together that were declared independent', () => {
+  const apart: PeerRelation = { first: 0, second: 1, relation: 'independent' };
+  assert.equal(
+    groupsOf(
+      3,
+      [
+        [0, 1, 1],
+        [0, 2, 0.9],
+        [1, 2, 0.8],
+      ],
+      [apart],
+    ),
+    [0, 1, 0],
+  );
+});
+
+test('pairs beyond the first 65,536 are joined in their order, too, and no more than fit', () => {
+  const peers = 400;
+  const pairs: Pair[] = [];
+  for (let j = 0; j < peers; j++)
+    for (let k = j + 1; k < peers; k++) pairs.push([j, k, k === peers - 1 && j === k - 1 ? 1 : 0.5]);
+  assert.ok(pairs.length > 2 ** 16);
+  const found = joined(peers, pairs);
+  assert.ok(found.numbers.every((named) => named === 0));
+  assert.equal(
+    found.pairs.slice(0, 3).map(({ first, second }) => [first, second]),
+    [
+      [398, 399],
+      [0, 1],
+      [0, 2],
+    ],
+  );
+  const alike = new AlikePairs(new Witnesses(3), { pairsMax: 2 });
+  alike.add(0, 1, 1);
+  alike.add(0, 2, 1);
+  assert.throws(() => alike.add(1, 2, 1), /more alike pairs than fit/);
+});
+
+test.run();

@@ -45,7 +45,7 @@ export function recompute(task: RecomputeTask, onProgress: OnProgress): Recomput
 
 /**
  * Draws a group with the entries of the population and masses from .4 to 1.4. One entry in ten has both kinds of
- * evidence.
+ * claims, and another one in ten a measure, of which half follow others.
  */
 function drawnGroup(population: RecomputeTask, onProgress: (drawn: number) => void): GroupState {
   const state = emptyGroup(population);
@@ -62,6 +62,7 @@ function drawnGroup(population: RecomputeTask, onProgress: (drawn: number) => vo
     const mass = 0.4 + drawn;
     subjects.entries.add(at, lowers(population, player, entry) ? -mass : mass, number, false);
     if (drawn < 0.1) subjects.entries.add(at, -0.3, number, false);
+    if (drawn >= 0.9) subjects.entries.addMeasure(at, 1, number, drawn >= 0.95);
     if (number % 10_000 === 0) onProgress(number);
   }
   return state;

@@ -88,6 +88,7 @@ export function reachOf(record: LogRecord, state: GroupState): number | 'all' | 
     case 'pre_trust_set':
     case 'peer_status_changed':
     case 'half_life_changed':
+    case 'ban_half_life_changed':
       return 'all';
     case 'subject_erased':
       return 'erased';

@@ -84,7 +84,7 @@ test('the explanation says that bans which repeat others do not count', () => {
   ]);
 });
 
-test('of two peers the explanation does not tell which one banned', () => {
+test('of two peers the explanation does not say which one banned', () => {
   const given = reporting();
   const reasons = reasonsAfter(given, () => {
     ban(given, 0);

@@ -117,8 +117,8 @@ export function isTooOld(at: number, now: number, halfLifeDays: number): boolean
 
 /**
  * Returns the mass that a ban of the second version of scoring has as a measure, without a call of `Math.pow`, whose
- * last bits differ by platform: a replay computes it. `mass`: the ban's mass on the scale of claims; `at`: the time from
- * which it decays.
+ * last bits differ by platform: a replay computes it. `mass`: the ban's mass on the scale of claims; `at`: the time
+ * from which it decays.
  */
 export function measureOfClaim(mass: number, at: number, claims: Scale, measures: Scale): number {
   const lives = halfLives(at, measures.epoch, measures.halfLifeDays) - halfLives(at, claims.epoch, claims.halfLifeDays);

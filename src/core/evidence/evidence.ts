@@ -33,7 +33,9 @@ export function roundForComparison(vote: number): number {
   return Math.fround(vote);
 }
 
-/** Strength of a standing measure, in [0, 1]: `min(1, 1.5 a / (a + .5))`, where `a` is the decayed sum of severities. */
+/**
+ * Strength of a standing measure, in [0, 1]: `min(1, 1.5 a / (a + .5))`, where `a` is the decayed sum of severities.
+ */
 export function measureStrength(a: number): number {
   return Math.min(1, saturate(a));
 }
@@ -84,7 +86,9 @@ export function writeVote(
   return to + (+(c + sums.measure > 0) & ~excluded[of]!);
 }
 
-/** Share of all evidence of a vote that lowers, in [0, 1], from its claims `c`, their share `x` and its measures `a`. */
+/**
+ * Share of all evidence of a vote that lowers, in [0, 1], from its claims `c`, their share `x` and its measures `a`.
+ */
 export function loweringShare(c: number, x: number, a: number): number {
   return a > 0 ? (c * x + a) / (c + a) : x;
 }

@@ -178,8 +178,8 @@ export function decodeTombstone(bytes: Buffer): EventTombstone {
 
 const WEIGHTS_HEAD = 30;
 /**
- * Sizes per peer: three doubles; after the doubles of all peers, if there are witness groups, a double and a number; and
- * after these of all peers, if there are weights of measures, three doubles and a byte.
+ * Sizes per peer: three doubles; after the doubles of all peers, if there are witness groups, a double and a number;
+ * and after these of all peers, if there are weights of measures, three doubles and a byte.
  */
 const WEIGHT_BYTES = 24;
 const WITNESS_BYTES = 10;

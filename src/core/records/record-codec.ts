@@ -65,8 +65,8 @@ const typeNames = new Map<number, RecordType>(
 );
 
 /**
- * Weights carry their witness groups from version 2 on, and the weights of measures from version 3 on; carried sums carry
- * measures in version 2. Every other record except events has a single version.
+ * Weights carry their witness groups from version 2 on, and the weights of measures from version 3 on; carried sums
+ * carry measures in version 2. Every other record except events has a single version.
  */
 const WITH_WITNESSES = 2;
 const WITH_MEASURES = 3;

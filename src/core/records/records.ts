@@ -145,8 +145,8 @@ export interface EventAccepted {
    */
   readonly mass: number;
   /**
-   * Present if the pair's measure, or its lowering claims, began while another peer's measure, or its lowering evidence,
-   * stood.
+   * Present if the pair's measure, or its lowering claims, began while another peer's measure, or its lowering
+   * evidence, stood.
    */
   readonly follows?: true;
   /**
@@ -331,7 +331,7 @@ export interface WeightsPublished {
    */
   readonly z: Float64Array | null;
   readonly witness: Uint16Array | null;
-  /** What measures say; null in records of earlier versions of scoring. */
+  /** Weights of measures; null in records of earlier versions of scoring. */
   readonly measures: MeasureWeights | null;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Decides whether an event follows others: whether its peer bans or reports after another peer did. Who only repeats
- * what others found is no witness of its own (docs/SCORING.md, "The log-odds").
+ * Decides whether an event follows others: whether its peer bans or reports after another peer did. A peer that only
+ * repeats what others found is no witness of its own (docs/SCORING.md, "The log-odds").
  */
 import { isMeasure } from '../evidence/event-types.js';
 import { FOLLOWS, FOLLOWS_CLAIM } from '../evidence/evidence.js';
@@ -15,9 +15,9 @@ import { type GroupState, MEASURES_FROM } from '../state.js';
 const EARLIER_PART = 0.01;
 
 /**
- * True if the event, together with the pair's earlier evidence of its kind, follows lowering evidence of another peer: a
- * measure follows measures, a claim follows either. `row` and `entry` of the pair are -1 if absent. `sender`: the peer and
- * the name of the origin, from which the number of the pair may not follow yet.
+ * True if the event, together with the pair's earlier evidence of its kind, follows lowering evidence of another peer:
+ * a measure follows measures, a claim follows either. `row` and `entry` of the pair are -1 if absent. `sender`: the
+ * peer and the name of the origin, from which the number of the pair may not follow yet.
  */
 export function follows(
   state: GroupState,
@@ -49,9 +49,9 @@ interface Sender {
 }
 
 /**
- * True if a number belongs to another peer and another origin, and its word counts. A peer whose gate is closed must not
- * make others follow it by being first about every player, nor one that no computation has seen, except before the first
- * computation of the group.
+ * True if a number belongs to another peer and another origin, and its word counts. A peer whose gate is closed must
+ * not make others follow it by being first about every player, nor one that no computation has seen, except before the
+ * first computation of the group.
  */
 function isAnotherVoice({ origins, peerWeights, weights }: GroupState, sender: Sender, other: number): boolean {
   if (origins.peerOf(other) === sender.peer || peerWeights.excluded[other] === 1) return false;

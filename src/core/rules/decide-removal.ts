@@ -84,8 +84,8 @@ const noMass: LoweringMass = { claims: 0, measures: 0 };
 const nothing: Sums = { lowering: noMass, raising: 0 };
 
 /**
- * Returns the sums as a record states them. Whether the pair follows others stays even if its sums become 0: a peer must
- * not become independent by a lifting that it withdraws.
+ * Returns the sums as a record states them. Whether the pair follows others stays even if its sums become 0: a peer
+ * must not become independent by a lifting that it withdraws.
  */
 function statedSums({ claims, measures }: LoweringMass, raising: number, follows: number) {
   return {

@@ -46,8 +46,8 @@ const UNTRUSTED_BANS = 3;
 
 /** Returns a sentence about the bans, or none: of two peers it must not tell which one banned. */
 function bansText(verdict: Verdict, { peers, banned, bannedAfterOthers, bans }: TrustExplanation): string[] {
-  const mayTell = peers >= limits.summaryPeersMin || (peers > 1 && banned === peers);
-  if (!mayTell || banned === 0) return [];
+  const isPublic = peers >= limits.summaryPeersMin || (peers > 1 && banned === peers);
+  if (!isPublic || banned === 0) return [];
   const servers = bans === 1 ? '1 independent server' : `${bans} independent servers`;
   const counted = bans < banned && bannedAfterOthers > 0;
   const said = counted

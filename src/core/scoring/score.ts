@@ -88,7 +88,9 @@ class Voices {
   /** Share of the claims, and of all evidence, that lowers, in [0, 1]. */
   x = new Float64Array(ENTRIES_AT_FIRST);
   share = new Float64Array(ENTRIES_AT_FIRST);
-  /** `tau n1 v`, `tau n`, `tau own`, and `tau a'` of a measure; 0 if the vote of another peer represents the witness. */
+  /**
+   * `tau n1 v`, `tau n`, `tau own`, and `tau a'` of a measure; 0 if the vote of another peer represents the witness.
+   */
   voice = new Float64Array(ENTRIES_AT_FIRST);
   pull = new Float64Array(ENTRIES_AT_FIRST);
   mass = new Float64Array(ENTRIES_AT_FIRST);
@@ -193,7 +195,7 @@ class Voices {
     this.voice[at] = t * cappedMass(c + a) * peers.finds[j]!;
     this.measure[at] = strengthOf;
     this.measured[at] = t * strengthOf;
-    const own = Math.min(c + a, k.massOfPeerMax) * worthOf(peers.m[j]!);
+    const own = Math.min(c + a, k.massOfPeerMax) * measureShare(peers.m[j]!);
     this.mass[at] = t * Math.max(own, Math.min(c, k.massOfPeerMax));
     const effective = k.saturationMax * strengthOf * peers.measureWeight[j]!;
     this.effective[at] = Math.max(this.effective[at]!, effective);
@@ -205,9 +207,9 @@ class Voices {
     let sum = 0;
     let first = 0;
     for (let e = 0; e < this.count; e++) {
-      const worth = this.measured[e]! * worthOf(m[this.peer[e]!]!);
-      sum += worth;
-      first = Math.max(first, worth);
+      const counted = this.measured[e]! * measureShare(m[this.peer[e]!]!);
+      sum += counted;
+      first = Math.max(first, counted);
     }
     return sum - first;
   }
@@ -215,7 +217,7 @@ class Voices {
   /** Number of measures that count for at least half of an independent server's ban of severity 1. */
   independentBans(m: Float64Array): number {
     let found = 0;
-    for (let e = 0; e < this.count; e++) found += this.measured[e]! * worthOf(m[this.peer[e]!]!) >= 0.5 ? 1 : 0;
+    for (let e = 0; e < this.count; e++) found += this.measured[e]! * measureShare(m[this.peer[e]!]!) >= 0.5 ? 1 : 0;
     return found;
   }
 
@@ -253,7 +255,7 @@ class Voices {
 }
 
 /** Share of a measure's full mass by its log-odds `m`, in [0, 1]. */
-function worthOf(m: number): number {
+function measureShare(m: number): number {
   return Math.min(1, m / k.measureOdds);
 }
 

@@ -98,8 +98,8 @@ export class PeerEntries {
   }
 
   /**
-   * Makes room for an empty entry at `place` among the `count` entries of the block at `at`; returns the block's present
-   * address.
+   * Makes room for an empty entry at `place` among the `count` entries of the block at `at`; returns the block's
+   * present address.
    */
   insert(at: number, count: number, place: number): number {
     const block = this.#grow(at, count);

@@ -1,7 +1,7 @@
 /**
- * Collects pairs of peers that a rule finds alike, with how close they are, and joins them to witness groups by complete
- * linkage: the closest pair first, and only where every peer of one group is alike to every peer of the other, so that no
- * third peer can join two that are not alike themselves.
+ * Collects pairs of peers that a rule finds alike, with how close they are, and joins them to witness groups by
+ * complete linkage: the closest pair first, and only where every peer of one group is alike to every peer of the other,
+ * so that no third peer can join two that are not alike themselves.
  */
 import type { TrustConstants } from '../evidence/trust-constants.js';
 import type { WitnessReason } from '../relations.js';
@@ -52,8 +52,8 @@ export class AlikePairs {
   }
 
   /**
-   * Returns the pairs, closest first and then in their order, at every other place. Sorts whole numbers of 64 bits, whose
-   * upper half falls with the closeness: a sort with a function would take seconds for millions of pairs.
+   * Returns the pairs, closest first and then in their order, at every other place. Sorts whole numbers of 64 bits,
+   * whose upper half falls with the closeness: a sort with a function would take seconds for millions of pairs.
    */
   #closestFirst(): Uint32Array {
     const keys = new BigUint64Array(this.#count);

@@ -1,7 +1,7 @@
 /**
- * Finds allied peers: two that took measures about the same players far more often than either does with the other peers
- * (docs/SCORING.md, "Witness groups"). Peers that are honest about hundreds of players and lie together about some are
- * one witness.
+ * Finds allied peers: two that took measures about the same players far more often than either does with the other
+ * peers (docs/SCORING.md, "Witness groups"). Peers that are honest about hundreds of players and lie together about
+ * some are one witness.
  */
 import type { TrustConstants } from '../evidence/trust-constants.js';
 import { getOrMake } from '../get-or-make.js';
@@ -36,7 +36,7 @@ export function joinAllied(witnesses: Witnesses, sums: VoteSums, c: TrustConstan
     if (isCloseOne) close.push({ first, second, share });
   });
   if (close.length === 0) return;
-  // What is usual matters only for peers of a close pair.
+  // Only the peers of a close pair need what is usual for them.
   const shares = new Map<number, number[]>();
   for (const { first, second } of close) for (const j of [first, second]) getOrMake(shares, j, () => []);
   const left = new Map<number, number>();

@@ -2,8 +2,8 @@
  * Computes stage 2 of peer trust: the log-odds of a bad vote (A) and of a good one (B) of each peer, and the group's
  * share of bad players (docs/SCORING.md, "The log-odds"). A two-sided peer is judged by other two-sided peers. A peer
  * that only reports has a cautious constant, which moves with the comparison of its reports with the group's mean,
- * never with the number of others that repeat them. So has a measure (M), which moves with what the others say about the
- * players whom its peer measured. Takes a fixed number of rounds over all votes.
+ * never with the number of others that repeat them. So has a measure (M), which moves with what the others say about
+ * the players whom its peer measured. Takes a fixed number of rounds over all votes.
  */
 import { logit } from '../evidence/evidence.js';
 import { sigmoid } from '../evidence/sigmoid.js';
@@ -35,8 +35,8 @@ export interface LogOdds extends Odds {
 }
 
 /**
- * Fits A, B and M of every peer and the share of bad players. `votes`: all votes of the group or a sample; `sums`: those
- * of all votes or of another sample; `preTrusted` (one byte) per peer.
+ * Fits A, B and M of every peer and the share of bad players. `votes`: all votes of the group or a sample; `sums`:
+ * those of all votes or of another sample; `preTrusted` (one byte) per peer.
  */
 export function fitLogOdds(
   votes: Votes,
@@ -232,8 +232,8 @@ class Judged {
   }
 
   /**
-   * Returns, per peer, the sum over its measures of their weight times the probability, by the others' word and the share
-   * `pi` of bad players, that the player is bad; extrapolated to all players.
+   * Returns, per peer, the sum over its measures of their weight times the probability, by the others' word and the
+   * share `pi` of bad players, that the player is bad; extrapolated to all players.
    */
   othersOnMeasured(pi: number): Float64Array {
     const { peer, measured, measuredTotals, offsets, players } = this.#look;
@@ -335,8 +335,8 @@ function oddsOf(
 }
 
 /**
- * Computes M of every peer. `others`: per peer, the sum over its measures of their weight times the probability that the
- * player is bad by the others' word; `totals`: the sum of the weights.
+ * Computes M of every peer. `others`: per peer, the sum over its measures of their weight times the probability that
+ * the player is bad by the others' word; `totals`: the sum of the weights.
  */
 function measureOdds(
   others: Float64Array,

@@ -42,7 +42,7 @@ export interface PeerTrust {
   readonly b: Float64Array;
   /** Two-sidedness, in [0, 1). */
   readonly z: Float64Array;
-  /** What the peer's measures say. */
+  /** Weights of the peer's measures. */
   readonly measures: MeasureWeights;
   /** The weight of claims, `w = clip(tau (A + B) / 4, 0, 1)`. */
   readonly weight: Float64Array;
@@ -62,8 +62,8 @@ export interface GroupTrust extends PeerTrust {
 }
 
 /**
- * Computes the trust of every peer of a view as of `at`, in ms since 1970. Where peers carry origins, their gates, which
- * do not depend on carried votes, are computed first: they decide which carrier speaks for an origin.
+ * Computes the trust of every peer of a view as of `at`, in ms since 1970. If peers carry origins, their gates,
+ * which do not depend on carried votes, are computed first: they decide which carrier speaks for an origin.
  */
 export function computeGroupTrust(
   view: GatheredView,

@@ -1,7 +1,7 @@
 /**
  * Computes the quantities of the votes that are constant over the rounds of the log-odds (docs/SCORING.md, "The
- * log-odds"): what a vote adds to the size of the evidence about its player, the two-sidedness of peers, and the evidence
- * of the other peers about each vote.
+ * log-odds"): what a vote adds to the size of the evidence about its player, the two-sidedness of peers, and the
+ * evidence of the other peers about each vote.
  */
 import { cappedMass, measureStrength, roundForComparison, saturate, strength } from '../evidence/evidence.js';
 import type { TrustConstants } from '../evidence/trust-constants.js';
@@ -37,7 +37,7 @@ export interface Look extends Pick<Votes, 'players' | 'offsets' | 'peer' | 'x'> 
 
 const NO_VOTE = -1;
 
-/** What is known about the peers before their votes are weighed, indexed by number. */
+/** Facts about the peers that are known before their votes are weighed, indexed by number. */
 export interface Heard {
   /** The gate of each peer, in [0, 1]: of an origin, too, whose votes are judged. */
   readonly gate: Float64Array;

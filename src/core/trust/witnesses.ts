@@ -1,7 +1,7 @@
 /**
  * Forms witness groups: peers that count as one (docs/SCORING.md, "Witness groups"). Two peers are joined by a
- * declaration of the operator, as clones (their votes on the same players are equal), as allied peers, or as carriers of
- * one list. The lowest peer of a group names it.
+ * declaration of the operator, as clones (their votes on the same players are equal), as allied peers, or as carriers
+ * of one list. The lowest peer of a group names it.
  */
 
 import { getOrMake } from '../get-or-make.js';

@@ -41,8 +41,8 @@ export class OriginVotes implements OriginFacts {
   readonly #gates: Float64Array;
 
   /**
-   * `numbers`: number of peers, origins and carriers together. `gates`: the gate of each peer; a carrier with gate 0 does
-   * not speak for an origin, not even about a player of whom no other carrier speaks.
+   * `numbers`: number of peers, origins and carriers together. `gates`: the gate of each peer; a carrier with gate 0
+   * does not speak for an origin, not even about a player of whom no other carrier speaks.
    */
   constructor({ list, carriers }: Pick<Origins, 'list' | 'carriers'>, numbers: number, gates: Float64Array) {
     this.origins = list.map(({ index }) => index);

@@ -1,4 +1,6 @@
-/** A ban is a measure beside claims: its sums, its half-life and what takes it back (liftings: `taking-back.test.ts`). */
+/**
+ * A ban is a measure beside claims: its sums, its half-life and what takes it back (liftings: `taking-back.test.ts`).
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { asOfTime } from '../../src/core/evidence/decay.js';

@@ -171,7 +171,9 @@ export class Given {
     return decision.outcome.ok ? 'ok' : decision.outcome.code;
   }
 
-  /** What the tables hold of a pair: its sums on the scales of the state, the bits of what it follows, and its count. */
+  /**
+   * What the tables hold of a pair: its sums on the scales of the state, the bits of what it follows, and its count.
+   */
   sums(player: string, number = 0): PairEvidence & { readonly count: number } {
     const { subjects } = this.state;
     const entry = subjects.findEntry(this.row(player), number);

@@ -1,7 +1,7 @@
 /**
  * A short life of a group that writes every type of record, as the content of the golden files of a format version. It
- * begins under the first version of scoring, so that its first bans are claims until the version changes. Run by hand (`node build/test/support/golden-life.js`), it writes the missing files of the current version and replaces
- * none.
+ * begins under the first version of scoring, so that its first bans are claims until the version changes. Run by hand
+ * (`node build/test/support/golden-life.js`), it writes the missing files of the current version and replaces none.
  */
 import { existsSync, writeFileSync } from 'node:fs';
 import { argv } from 'node:process';

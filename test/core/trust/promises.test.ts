@@ -1,6 +1,6 @@
 /**
- * The promises of scoring, on random groups of peers that report, praise, ban and repeat others: players, clones, liars and
- * pre-trusted peers are all drawn.
+ * The promises of scoring, on random groups of peers that report, praise, ban and repeat others: players, clones, liars
+ * and pre-trusted peers are all drawn.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

@@ -9,6 +9,7 @@ import { decideErasure } from '../../src/core/rules/decide-removal.js';
 import { stateDigest } from '../../src/core/snapshot/state-digest.js';
 import { replacementOf } from '../../src/group/removal/redaction.js';
 import { bounds, dayMs, Given, subjectOf, t0 } from '../support/given.js';
+import { Random } from '../support/random.js';
 
 const ban = { eventType: 'ban_applied' } as const;
 const report = {};
@@ -104,6 +105,30 @@ test('a ban after a lifting is a new one: it follows those that stand now', () =
   const given = group();
   assert.is(bitsAfter(given, [0, ban], [0, { eventType: 'ban_lifted' }], [1, ban], [0, ban]), FOLLOWS);
   assert.is(given.sums('a', 1).follows, 0);
+});
+
+test('the order of batches about different players changes no sum, no bit and no verdict', () => {
+  const random = new Random(3);
+  const batches = Array.from({ length: 40 }, (_, i) =>
+    Array.from({ length: 1 + random.below(6) }, () => {
+      const eventType = random.pick(['ban_applied', 'report_cheating', 'commendation', 'ban_lifted'] as const);
+      return { peer: random.below(5), player: `p${i}`, eventType, severity: random.next() };
+    }),
+  );
+  const lives = [batches, batches.toReversed()].map((order) => {
+    const given = new Given(30).peers(5);
+    for (const batch of order) for (const { peer, player, ...event } of batch) given.event(peer, player, event);
+    given.compute();
+    return given;
+  });
+  for (const [i, batch] of batches.entries()) {
+    const [one, other] = lives.map((given) => given.trust(`p${i}`));
+    assert.ok(Math.abs(one!.score - other!.score) < 1e-9 && one!.verdict === other!.verdict);
+    for (const { peer, player } of batch) {
+      const [sums, others] = lives.map((given) => given.sums(player, peer));
+      assert.equal(sums, others);
+    }
+  }
 });
 
 test('the event records that it follows: a replay agrees after the other was withdrawn or erased', () => {

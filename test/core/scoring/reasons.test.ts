@@ -2,9 +2,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { asOfTime } from '../../../src/core/evidence/decay.js';
-import { explanationOf } from '../../../src/core/scoring/explanation.js';
 import { reasonsOf } from '../../../src/core/scoring/reasons.js';
-import { trustOf } from '../../../src/core/scoring/score.js';
+import { explanationOf, trustOf } from '../../../src/core/scoring/score.js';
 import { Given, t0 } from '../../support/given.js';
 
 /** Returns the reasons of a player about whom the peers sent these events. */
@@ -85,7 +84,7 @@ test('the explanation says that bans which repeat others do not count', () => {
   ]);
 });
 
-test('of two peers the explanation names none that banned', () => {
+test('of two peers the explanation does not say which one banned', () => {
   const given = reporting();
   const reasons = reasonsAfter(given, () => {
     ban(given, 0);

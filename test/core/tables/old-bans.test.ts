@@ -33,7 +33,7 @@ test('until the version changes a ban is a claim that follows nobody; then it is
   assert.ok([...snapshotBlocks(given.state)].length > 0);
 });
 
-test('a ban that became a measure equals one that always was one', () => {
+test('a ban that became a measure has the value that it would have had it always been one', () => {
   const now = t0 + 45 * dayMs;
   const given = second();
   const always = new Given(30).peers(2);

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Batch, BatchWriter } from '../../../src/core/records/batch.js';
-import { metaIn } from '../../../src/core/snapshot/snapshot.js';
+import { metaIn, SNAPSHOT_VERSION } from '../../../src/core/snapshot/snapshot.js';
 import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
 import type { Command } from '../../../src/group/commands.js';
 import type { LogReader, StoredBatch } from '../../../src/group/ports/log.js';
@@ -137,18 +137,18 @@ test('a damaged snapshot is reported, and recovery uses the one before, then the
   assert.is(stateDigest(found().follower.state), digest);
 });
 
-test('a snapshot of a newer format is skipped and reported, and the state is the same', async () => {
-  const machine = await grown(5);
-  await machine.snapshot();
-  const [seq] = machine.snapshots.list() as [number];
-  const header = machine.snapshots.readHeader(seq);
-  await machine.snapshots.write({ ...header, version: header.version + 1 }, blocksIn(machine.snapshots, seq));
-  const found = recover(machine.log, machine.snapshots, salt, lastSeqOf(machine.log))!;
-  assert.is(found.snapshotSeq, 0);
-  assert.equal(found.problems, [
-    `snapshot ${seq}: has format ${header.version + 1}; expected format ${header.version}`,
-  ]);
-  assert.is(stateDigest(found.follower.state), stateDigest(machine.actor.state));
+test('a snapshot of an older or a newer format is skipped and reported, and the log leads to the same state', async () => {
+  for (const version of [SNAPSHOT_VERSION - 1, SNAPSHOT_VERSION + 1]) {
+    const machine = await grown(5);
+    await machine.snapshot();
+    const [seq] = machine.snapshots.list() as [number];
+    const header = machine.snapshots.readHeader(seq);
+    await machine.snapshots.write({ ...header, version }, blocksIn(machine.snapshots, seq));
+    const found = recover(machine.log, machine.snapshots, salt, lastSeqOf(machine.log))!;
+    assert.is(found.snapshotSeq, 0);
+    assert.equal(found.problems, [`snapshot ${seq}: has format ${version}; expected format ${SNAPSHOT_VERSION}`]);
+    assert.is(stateDigest(found.follower.state), stateDigest(machine.actor.state));
+  }
 });
 
 test('check and recovery refuse a log with an event type of a newer release', async () => {

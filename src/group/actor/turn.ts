@@ -198,7 +198,11 @@ export class Turn<T> {
     const { origin } = submission;
     if (decided.ok && origin !== undefined) {
       const carried = decideCarrier(state, state.peers.byId(submission.peerId)!, origin, decided.value.peer);
-      if (carried !== null) this.record(carried);
+      if (carried !== null) {
+        this.record(carried);
+        // Whose word it is was not known before: a peer does not follow itself.
+        decided = decideByKeys(state, caller, submission, this.#now, keys, repeats);
+      }
     }
     const moved = decided.ok
       ? decideEpoch(state, evidenceAt(submission.timestamp, this.#now), isMeasure(decided.value.event_type))

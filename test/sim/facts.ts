@@ -4,6 +4,8 @@
  */
 import type { EventTypeName } from '../../src/core/evidence/event-types.js';
 import type { PeerStatus } from '../../src/core/vocabulary.js';
+import type { EvidenceKind } from './event-kinds.js';
+import type { Columns } from './fit.js';
 
 export interface EventFact {
   readonly kind: 'event';
@@ -27,7 +29,11 @@ export interface EventFact {
    * withdrawn.
    */
   readonly repeats: 'yes' | 'no' | 'unknown';
-  /** Scales (positions in `scales`) that were in force when it came: those behind it apply to it. */
+  /** Its evidence at its own time; 0 where it was too old when it came, or of severity 0. */
+  readonly mass: number;
+  /** Whether it follows lowering evidence of another peer; null for an event of which nothing is decided. */
+  readonly follows: boolean | null;
+  /** Number of scales of its kind when it came: the later ones apply to it. */
   readonly scales: number;
 }
 
@@ -131,23 +137,20 @@ export interface DecisionFact {
   readonly isChange: boolean;
 }
 
-/** Half-life and epoch from here on; what came before is carried over at its worth at `epoch`. */
+/** Half-life and epoch of a kind from here on; what came before is carried over at its worth at `epoch`. */
 export interface ScaleFact {
   readonly kind: 'scale';
+  readonly of: EvidenceKind;
   readonly halfLifeDays: number;
   readonly epoch: number;
 }
 
-export interface WeightsFact {
+export interface WeightsFact extends Columns<ArrayLike<number>> {
   readonly kind: 'weights';
   readonly basedOnSeq: number;
   readonly computedAt: number;
   readonly pi: number;
-  readonly tau: Float64Array;
-  readonly z: Float64Array;
   readonly witness: Uint16Array;
-  readonly a: Float64Array;
-  readonly b: Float64Array;
 }
 
 /** An entry of the audit log; `target` null where only the answer tells it. */

@@ -9,8 +9,13 @@ import type { FitNumbers } from './fit-numbers.js';
 export interface Reported {
   readonly player: number;
   readonly peer: number;
+  /** Claims, and standing measures, of which there are none if absent. */
   readonly lowering: number;
   readonly raising: number;
+  readonly measure?: number;
+  /** True if the measure, and if the lowering claims, began after those of another peer. */
+  readonly follows?: boolean;
+  readonly followsClaim?: boolean;
 }
 
 export interface FittedGroup {
@@ -35,23 +40,32 @@ export interface Relation {
   readonly relation: 'same' | 'independent';
 }
 
-/** Per peer, 0 for a revoked one; `witness` is the lowest peer of its witness group, `pi` the share of bad players. */
-export interface Fitted {
-  readonly tau: readonly number[];
-  readonly a: readonly number[];
-  readonly b: readonly number[];
-  readonly z: readonly number[];
+/** Columns of numbers per peer, 0 for a revoked one; `measured` is 1 for a peer that took measures that count. */
+export const columns = ['tau', 'a', 'b', 'z', 'm', 'finds', 'findsClaim', 'measured'] as const;
+
+export type Columns<T> = Readonly<Record<(typeof columns)[number], T>>;
+
+/** `witness` is the lowest peer of the witness group of each peer, `pi` the share of bad players. */
+export interface Fitted extends Columns<readonly number[]> {
   readonly witness: readonly number[];
   readonly pi: number;
 }
 
-/** One peer's vote on one player: `x` is the share of lowering evidence, `n` and `n1` are the amounts of the vote. */
+/** One peer's vote on one player, by the names of the page. */
 interface Vote {
   readonly player: number;
   readonly peer: number;
+  /** Of all evidence: the share that lowers, and its amount up to 1. */
   readonly x: number;
-  readonly n: number;
   readonly n1: number;
+  /** Of claims: the share that lowers (0 without claims), and their bounded amounts. */
+  readonly cx: number;
+  readonly n: number;
+  readonly c1: number;
+  /** The strength of a standing measure, up to 1; 0 if there is none. */
+  readonly a: number;
+  readonly follows: boolean;
+  readonly followsClaim: boolean;
 }
 
 /** Nothing is divided by less, as in the reference. */
@@ -88,40 +102,46 @@ export function fit(
   k: FitNumbers,
   rounded: Rounded = (value) => value,
 ): Fitted {
-  const votes = votesOf(reported, group, k);
-  const relations = group.relations ?? [];
-  const single = clones(votes, group.peers, relations, k);
+  const { revoked, preTrusted, carriers = [] } = group;
+  const own = votesOf(reported, group, null, k);
+  // Which carrier speaks for an origin is decided by gates that no carried vote moves.
+  const votes =
+    carriers.length === 0
+      ? own
+      : votesOf(reported, group, gates(own, alliedAndClones(own, group, k), group, k, rounded), k);
+  const single = alliedAndClones(votes, group, k);
   const first = logOdds(votes, single, group, k, rounded);
-  const witness = copiedLists(votes, first, single, relations, group.origins ?? new Set(), k);
-  const { tau, a, b, z, pi } = witness.join() === single.join() ? first : logOdds(votes, witness, group, k, rounded);
-  const counted = (values: readonly number[]) => values.map((value, j) => (group.revoked.has(j) ? 0 : value));
+  const witness = copiedLists(votes, first, single, group, k);
+  const last = witness.join() === single.join() ? first : logOdds(votes, witness, group, k, rounded);
   const spoke = new Set(votes.map(({ peer }) => peer));
-  for (const { number, peer } of group.carriers ?? []) {
+  for (const { number, peer } of carriers) {
     // A peer that only carries something is known, and agrees with nobody.
-    if (!group.revoked.has(number) && reported.some((one) => one.peer === number && one.lowering + one.raising > 0))
-      spoke.add(peer);
+    if (!revoked.has(number) && reported.some((one) => one.peer === number && massOf(one) > 0)) spoke.add(peer);
   }
-  const heard = tau.map((gate, j) => (spoke.has(j) || group.preTrusted.has(j) ? gate : 0));
-  return carried({ tau: counted(heard), a: counted(a), b: counted(b), z: counted(z), witness, pi }, group);
+  const heard = last.tau.map((gate, j) => (spoke.has(j) || preTrusted.has(j) ? gate : 0));
+  const counted = { ...last, tau: heard };
+  const names = columns.map((name) => [name, counted[name].map((value, j) => (revoked.has(j) ? 0 : value))] as const);
+  return carried({ ...(Object.fromEntries(names) as Columns<number[]>), witness, pi: last.pi }, group);
 }
 
-/** Carried evidence counts with the origin's weight, and with no more than that of the peer that carries it. */
+/** Carried evidence counts with what the origin is worth, and with no more than what the peer that carries it is. */
 function carried(fitted: Fitted, { origins = new Set(), carriers = [], revoked }: FittedGroup): Fitted {
-  const { pi } = fitted;
-  const [tau, a, b, z, witness] = [fitted.tau, fitted.a, fitted.b, fitted.z, fitted.witness].map((one) => [...one]);
-  const weight = (j: number) => clip((tau![j]! * (a![j]! + b![j]!)) / 4, 0, 1);
-  const own = tau!.map((_, j) => weight(j));
+  const to = Object.fromEntries(columns.map((name) => [name, [...fitted[name]]])) as Columns<number[]>;
+  const witness = [...fitted.witness];
+  const { tau, a, b, m } = fitted;
   const best = new Map<number, number>();
   for (const { number, peer, origin } of carriers) {
-    witness![number] = witness![origin]!;
+    witness[number] = witness[origin]!;
     if (revoked.has(number)) continue;
-    for (const column of [a!, b!, z!]) column[number] = column[origin]!;
-    const part = own[origin]! <= own[peer]! ? 1 : own[peer]! / own[origin]!;
-    tau![number] = fitted.tau[origin]! * part;
-    best.set(origin, Math.max(best.get(origin) ?? 0, tau![number]!));
+    for (const name of columns) to[name][number] = fitted[name][origin]!;
+    const parts = [(j: number) => tau[j]! * (a[j]! + b[j]!), (j: number) => tau[j]! * m[j]!].map((worth) =>
+      worth(origin) <= worth(peer) ? 1 : worth(peer) / worth(origin),
+    );
+    to.tau[number] = tau[origin]! * Math.min(...parts);
+    best.set(origin, Math.max(best.get(origin) ?? 0, to.tau[number]!));
   }
-  for (const origin of origins) tau![origin] = best.get(origin) ?? 0;
-  return { tau: tau!, a: a!, b: b!, z: z!, witness: witness!, pi };
+  for (const origin of origins) to.tau[origin] = best.get(origin) ?? 0;
+  return { ...to, witness, pi: fitted.pi };
 }
 
 /** Sums that rounding alone tells apart weigh the same. */
@@ -129,27 +149,56 @@ export function heaviness(vote: number): number {
   return Math.fround(vote);
 }
 
-function votesOf(all: readonly Reported[], { revoked, carriers = [] }: FittedGroup, k: FitNumbers): Vote[] {
-  const originOf = new Map(carriers.map(({ number, origin }) => [number, origin]));
-  const heaviest = new Map<string, Reported>();
-  const reported = all.filter((one) => {
-    const origin = originOf.get(one.peer);
-    if (origin === undefined || revoked.has(one.peer)) return origin === undefined;
-    // Nothing is no vote, however little another carrier says.
-    if (one.lowering + one.raising === 0) return false;
-    const key = `${one.player} ${origin}`;
-    const other = heaviest.get(key);
-    const isHeavier =
-      other === undefined || heaviness(one.lowering + one.raising) > heaviness(other.lowering + other.raising);
-    if (isHeavier) heaviest.set(key, { ...one, peer: origin });
-    return false;
-  });
-  return [...reported, ...heaviest.values()]
-    .flatMap(({ player, peer, lowering, raising }) => {
-      const m = lowering + raising;
-      if (m === 0 || revoked.has(peer)) return [];
-      const n = (k.saturation * m) / (m + k.half);
-      return [{ player, peer, x: lowering / m, n, n1: Math.min(m, 1) }];
+export function massOf({ lowering, raising, measure = 0 }: Reported): number {
+  return lowering + raising + measure;
+}
+
+/** The bounded amount of claims `c`; at most 1 of it, the strength of a measure. */
+export function saturated(c: number, k: FitNumbers): number {
+  return (k.saturation * c) / (c + k.half);
+}
+
+/**
+ * The votes of peers and origins. `gate`: by it the heaviest carrier speaks for its origin; null leaves carried votes
+ * out.
+ */
+function votesOf(
+  all: readonly Reported[],
+  { revoked, carriers = [] }: FittedGroup,
+  gate: readonly number[] | null,
+  k: FitNumbers,
+): Vote[] {
+  const heaviest = new Map<string, { readonly vote: Reported; readonly weight: number }>();
+  const reported = [...all]
+    .sort((p, q) => p.player - q.player || p.peer - q.peer)
+    .filter((one) => {
+      const carrier = carriers.find(({ number }) => number === one.peer);
+      // Nothing is no vote, however little another carrier says.
+      if (revoked.has(one.peer) || massOf(one) === 0) return false;
+      if (carrier === undefined) return true;
+      if (gate === null) return false;
+      const key = `${one.player} ${carrier.origin}`;
+      const weight = heaviness(gate[carrier.peer]! * Math.min(massOf(one), 1));
+      if (weight > (heaviest.get(key)?.weight ?? Number.NEGATIVE_INFINITY))
+        heaviest.set(key, { vote: { ...one, peer: carrier.origin }, weight });
+      return false;
+    });
+  return [...reported, ...[...heaviest.values()].map(({ vote }) => vote)]
+    .map(({ player, peer, lowering, raising, measure = 0, follows = false, followsClaim = false }) => {
+      const c = lowering + raising;
+      const m = c + measure;
+      return {
+        player,
+        peer,
+        x: (lowering + measure) / m,
+        n1: Math.min(m, 1),
+        cx: c > 0 ? lowering / c : 0,
+        n: saturated(c, k),
+        c1: Math.min(c, 1),
+        a: Math.min(saturated(measure, k), 1),
+        follows,
+        followsClaim,
+      };
     })
     .sort((p, q) => p.player - q.player || p.peer - q.peer);
 }
@@ -165,41 +214,116 @@ function shared(votes: readonly Vote[], peers: number): (j: number, other: numbe
     });
 }
 
+type Pair = readonly [j: number, other: number];
+
+/** Two peers that are alike by a rule, and how close they are. */
+interface Alike {
+  readonly pair: Pair;
+  readonly closeness: number;
+}
+
 /** One group of both, unless it would hold two that were declared independent. */
-function joined(witness: readonly number[], j: number, other: number, relations: readonly Relation[]): number[] {
-  const [p, q] = [witness[j]!, witness[other]!];
+function joined(witness: readonly number[], [j, other]: Pair, relations: readonly Relation[]): readonly number[] {
+  const both = [witness[j]!, witness[other]!];
+  const [kept, given] = [Math.min(...both), Math.max(...both)];
   const isForbidden = relations.some(({ first, second, relation }) => {
-    const both = [witness[first]!, witness[second]!].sort((one, two) => one - two);
-    return relation === 'independent' && p !== q && both[0] === Math.min(p, q) && both[1] === Math.max(p, q);
+    const [p, q] = [witness[first]!, witness[second]!];
+    return relation === 'independent' && p !== q && both.includes(p) && both.includes(q);
   });
-  if (isForbidden) return [...witness];
-  return witness.map((one) => (one === Math.max(p, q) ? Math.min(p, q) : one));
+  return isForbidden ? witness : witness.map((one) => (one === given ? kept : one));
+}
+
+function declaredWitness(peers: number, relations: readonly Relation[]): readonly number[] {
+  let witness: readonly number[] = Array.from({ length: peers }, (_, j) => j);
+  for (const { first, second, relation } of relations) {
+    if (relation === 'same') witness = joined(witness, [first, second], relations);
+  }
+  return witness;
+}
+
+/**
+ * Joins witness groups, the closest pair first, where every peer of one is alike to every peer of the other. Two groups
+ * that were declared are alike if any two of their peers are.
+ */
+function join(before: readonly number[], alike: readonly Alike[], relations: readonly Relation[]): readonly number[] {
+  const declared = declaredWitness(before.length, relations);
+  const key = (p: number, q: number) => [declared[p]!, declared[q]!].sort((one, two) => one - two).join();
+  const known = new Set(alike.map(({ pair: [p, q] }) => key(p, q)));
+  let witness = before;
+  const order = ({ pair: p, closeness: c }: Alike, { pair: q, closeness: d }: Alike) =>
+    d - c || p[0] - q[0] || p[1] - q[1];
+  for (const { pair } of [...alike].sort(order)) {
+    const [one, two] = pair.map((j) => [...witness.keys()].filter((other) => witness[other] === witness[j]));
+    if (witness[pair[0]] !== witness[pair[1]] && one!.every((p) => two!.every((q) => known.has(key(p, q)))))
+      witness = joined(witness, pair, relations);
+  }
+  return witness;
+}
+
+function pairsOf(peers: number): Pair[] {
+  return Array.from({ length: peers }, (_, j) => Array.from({ length: j }, (_, i): Pair => [i, j])).flat();
+}
+
+function alliedAndClones(votes: readonly Vote[], { peers, relations = [] }: FittedGroup, k: FitNumbers) {
+  const cloned = join(declaredWitness(peers, relations), clones(votes, peers, k), relations);
+  return join(cloned, alliedPairs(votes, cloned, k), relations);
 }
 
 /** Peers that share most of the smaller one's players and say the same of each. */
-function clones(votes: readonly Vote[], peers: number, relations: readonly Relation[], k: FitNumbers): number[] {
-  let witness = Array.from({ length: peers }, (_, j) => j);
-  for (const { first, second, relation } of relations) {
-    if (relation === 'same') witness = joined(witness, first, second, relations);
-  }
+function clones(votes: readonly Vote[], peers: number, k: FitNumbers): Alike[] {
   const count = sumBy(votes, 'peer', peers, () => 1);
   const both = shared(votes, peers);
-  for (let j = 0; j < peers; j++) {
-    for (let other = j + 1; other < peers; other++) {
-      const pairs = both(j, other);
-      const n = pairs.length;
-      if (n < k.sameMin) continue;
-      const spread = [0, 1].map((side) => {
-        const mean = total(pairs.map((pair) => pair[side]!)) / n;
-        return total(pairs.map((pair) => pair[side]! ** 2)) / n - mean ** 2;
-      });
-      const need = Math.min(...spread) > k.sameSpread ? k.sameShare : k.sameShareOneSided;
-      const difference = total(pairs.map(([x, y]) => (x - y) ** 2)) / n;
-      const isClone = n / Math.min(count[j]!, count[other]!) >= need && difference <= k.sameDifference;
-      if (isClone) witness = joined(witness, j, other, relations);
-    }
-  }
-  return witness;
+  return pairsOf(peers).flatMap(([j, other]) => {
+    const pairs = both(j, other);
+    const n = pairs.length;
+    if (n < k.sameMin) return [];
+    const spread = [0, 1].map((side) => {
+      const mean = total(pairs.map((pair) => pair[side]!)) / n;
+      return total(pairs.map((pair) => pair[side]! ** 2)) / n - mean ** 2;
+    });
+    const need = Math.min(...spread) > k.sameSpread ? k.sameShare : k.sameShareOneSided;
+    const difference = total(pairs.map(([x, y]) => (x - y) ** 2)) / n;
+    const closeness = n / Math.min(count[j]!, count[other]!);
+    return closeness >= need && difference <= k.sameDifference ? [{ pair: [j, other] as const, closeness }] : [];
+  });
+}
+
+/** Peers that took measures about the same players far more often than either does with the other peers. */
+function alliedPairs(votes: readonly Vote[], witness: readonly number[], k: FitNumbers): Alike[] {
+  const lists = listsOf(
+    votes.filter(({ a }) => a > 0),
+    witness.length,
+  );
+  const shares = pairsOf(witness.length)
+    .filter(([j, other]) => {
+      return witness[j] !== witness[other] && Math.min(lists[j]!.size, lists[other]!.size) >= k.alliedMin;
+    })
+    .map((pair) => ({ pair, ...common(lists, pair) }));
+  const isClose = ({ n, share }: (typeof shares)[number]) => n >= k.alliedMin && share >= k.alliedShare;
+  const usual = (j: number) => {
+    const others = shares.filter((one) => one.pair.includes(j) && !isClose(one)).map(({ share }) => share);
+    if (others.length === 0) return 1;
+    others.sort((p, q) => p - q);
+    return (others[Math.floor((others.length - 1) / 2)]! + others[Math.floor(others.length / 2)]!) / 2;
+  };
+  return shares
+    .filter(isClose)
+    .filter(({ pair, share }) => share >= k.alliedTimes * Math.max(...pair.map(usual)))
+    .map(({ pair, share }) => ({ pair, closeness: share }));
+}
+
+/** The players of each peer's votes. */
+function listsOf(votes: readonly Vote[], peers: number): ReadonlySet<number>[] {
+  const lists = Array.from({ length: peers }, () => new Set<number>());
+  for (const { player, peer } of votes) lists[peer]!.add(player);
+  return lists;
+}
+
+/** The players on the lists of both, by their number and as a share of the smaller list. */
+function common(lists: readonly ReadonlySet<number>[], [j, other]: Pair) {
+  const [one, two] = [lists[j]!, lists[other]!];
+  const n = [...one].filter((player) => two.has(player)).length;
+  return { n, share: n / Math.max(1, Math.min(one.size, two.size)) };
 }
 
 /** Peers whose lists hold the same mistakes, or the same players where both only report. */
@@ -207,56 +331,45 @@ function copiedLists(
   votes: readonly Vote[],
   fitted: Stage2,
   before: readonly number[],
-  relations: readonly Relation[],
-  origins: ReadonlySet<number>,
+  { relations = [], origins = new Set() }: FittedGroup,
   k: FitNumbers,
-): number[] {
+): readonly number[] {
   const peers = before.length;
-  let witness = [...before];
-  const lists = Array.from({ length: peers }, () => new Set<number>());
-  const seen = Array.from({ length: peers }, () => new Set<number>());
-  for (const { player, peer, x } of votes) {
-    seen[peer]!.add(player);
-    if (x > 0.5) lists[peer]!.add(player);
-  }
-  const common = (one: ReadonlySet<number>, other: ReadonlySet<number>) =>
-    [...one].filter((player) => other.has(player)).length;
-  const alike = (j: number, other: number) => {
-    const n = common(lists[j]!, lists[other]!);
-    return { n, share: n / Math.max(1, Math.min(lists[j]!.size, lists[other]!.size)) };
-  };
+  const seen = listsOf(votes, peers);
+  const lists = listsOf(
+    votes.filter(({ x }) => x > 0.5),
+    peers,
+  );
   const isNear = (j: number, other: number) => {
-    const { n, share } = alike(j, other);
+    const { n, share } = common(lists, [j, other]);
     return j === other || (n >= k.listMin && share >= k.listShare);
   };
   const others = (j: number) => before.map((_, other) => other).filter((other) => other !== j);
   const isConsensus = before.map((_, j) => {
-    const neighbours = others(j).filter((other) => common(seen[j]!, seen[other]!) >= k.listMin);
+    const neighbours = others(j).filter((other) => common(seen, [j, other]).n >= k.listMin);
     return others(j).filter((other) => isNear(j, other)).length > 0.5 * neighbours.length;
   });
-  for (let j = 0; j < peers; j++) {
-    for (let other = j + 1; other < peers; other++) {
-      if (!isNear(j, other) || (isConsensus[j] && isConsensus[other])) continue;
-      const { n, share } = alike(j, other);
-      const [small, large] = lists[j]!.size <= lists[other]!.size ? [j, other] : [other, j];
-      const rest = votes
-        .map((vote, i) => ({ ...vote, l: fitted.l[i]! }))
-        .filter(({ peer }) => !isNear(j, peer) && !isNear(other, peer));
-      const mistakes = [...lists[small]!].filter((player) => {
-        const about = rest.filter((vote) => vote.player === player);
-        const clearing = total(
-          about.map(({ peer, n1 }) => (origins.has(peer) ? 0 : fitted.tau[peer]! * n1 * fitted.z[peer]!)),
-        );
-        return clearing > k.listSeen && sigmoid(-(total(about.map(({ l }) => l)) + logit(fitted.pi))) > k.listSure;
-      });
-      const repeated = mistakes.filter((player) => lists[large]!.has(player)).length;
-      const onlyReport =
-        Math.max(fitted.z[j]!, fitted.z[other]!) < k.listOnlySided && n >= k.listOnlyMin && share >= k.listOnlyShare;
-      const copies = mistakes.length >= k.listMin && repeated >= k.listMistakes * mistakes.length;
-      if (onlyReport || copies) witness = joined(witness, j, other, relations);
-    }
-  }
-  return witness;
+  const alike = pairsOf(peers).flatMap((pair) => {
+    const [j, other] = pair;
+    if (before[j] === before[other] || !isNear(j, other) || (isConsensus[j] && isConsensus[other])) return [];
+    const { n, share } = common(lists, pair);
+    const [small, large] = lists[j]!.size <= lists[other]!.size ? [j, other] : [other, j];
+    const isRest = before.map((_, peer) => !isNear(j, peer) && !isNear(other, peer));
+    const rest = votes.map((vote, i) => ({ ...vote, l: fitted.l[i]! })).filter(({ peer }) => isRest[peer]!);
+    const mistakes = [...lists[small]!].filter((player) => {
+      const about = rest.filter((vote) => vote.player === player);
+      const clearing = total(
+        about.map(({ peer, c1 }) => (origins.has(peer) ? 0 : fitted.tau[peer]! * c1 * fitted.z[peer]!)),
+      );
+      return clearing > k.listSeen && sigmoid(-(total(about.map(({ l }) => l)) + logit(fitted.pi))) > k.listSure;
+    });
+    const repeated = mistakes.filter((player) => lists[large]!.has(player)).length;
+    const onlyReport =
+      Math.max(fitted.z[j]!, fitted.z[other]!) < k.listOnlySided && n >= k.listOnlyMin && share >= k.listOnlyShare;
+    const copies = mistakes.length >= k.listMin && repeated >= k.listMistakes * mistakes.length;
+    return onlyReport || copies ? [{ pair, closeness: share }] : [];
+  });
+  return join(before, alike, relations);
 }
 
 /** The least value up to which half of all weight lies, equal values in the order of their peers. */
@@ -426,6 +539,14 @@ interface Stage2 extends Omit<Fitted, 'witness'> {
   readonly l: readonly number[];
 }
 
+/** 0 to 1 per peer: the share of its evidence that did not follow another's, between the two bounds. */
+function ownShare(all: readonly number[], own: readonly number[], k: FitNumbers): number[] {
+  return all.map((sum, j) => {
+    const found = (own[j]! + k.ownPrior * k.own0) / (sum + k.ownPrior);
+    return clip((found - k.ownNone) / (k.ownFull - k.ownNone), 0, 1);
+  });
+}
+
 /** Stage 2. */
 function logOdds(
   votes: readonly Vote[],
@@ -434,117 +555,153 @@ function logOdds(
   k: FitNumbers,
   rounded: Rounded,
 ): Stage2 {
-  const { peers, preTrusted } = group;
-  const gated0 = gates(votes, witness, group, k, rounded);
-  const tau = gated0.map((gate, j) => (group.origins?.has(j) ? 0 : gate));
+  const { peers, preTrusted, origins } = group;
+  const gate = gates(votes, witness, group, k, rounded);
+  // An origin is judged, and judges nobody.
+  const tau = gate.map((open, j) => (origins?.has(j) ? 0 : open));
   const players = votes.reduce((most, { player }) => Math.max(most, player + 1), 0);
-  const lead = leads(votes, witness, tau);
-  const voice = votes.map(({ peer, n1 }, i) => tau[peer]! * n1 * lead[i]!);
-  const low = sumBy(votes, 'peer', peers, ({ n1, x }) => n1 * x);
-  const high = sumBy(votes, 'peer', peers, ({ n1, x }) => n1 * (1 - x));
+  const byPeer = (figure: (vote: Vote, i: number) => number) => sumBy(votes, 'peer', peers, figure);
+  const byPlayer = (figure: (vote: Vote, i: number) => number) => sumBy(votes, 'player', players, figure);
+  const finds = ownShare(
+    byPeer(({ peer, a }) => gate[peer]! * a),
+    byPeer(({ peer, a, follows }) => (follows ? 0 : gate[peer]! * a)),
+    k,
+  );
+  const findsClaim = ownShare(
+    byPeer(({ peer, c1, cx }) => gate[peer]! * c1 * cx),
+    byPeer(({ peer, c1, cx, followsClaim }) => (followsClaim ? 0 : gate[peer]! * c1 * cx)),
+    k,
+  );
+  const said = votes.map(({ peer, a, cx }) => (a > 0 ? finds[peer]! : cx * findsClaim[peer]! + 1 - cx));
+  const lead = leads(
+    votes,
+    witness,
+    votes.map(({ peer, n1 }, i) => tau[peer]! * n1 * said[i]!),
+  );
+  const t = votes.map(({ peer }, i) => tau[peer]! * lead[i]!);
+  const ta = votes.map(({ peer, a }, i) => gate[peer]! * lead[i]! * a);
+  const low = byPeer(({ c1, cx }) => c1 * cx);
+  const high = byPeer(({ c1, cx }) => c1 * (1 - cx));
   const sided = (lowering: readonly number[], raising: readonly number[]) =>
     lowering.map((one, j) => Math.min(one, raising[j]!) / (Math.min(one, raising[j]!) + k.twoSided));
 
-  /**
-   * Per vote what the others tell about it, each by a factor, with its sums per peer over lowering and raising votes.
-   */
-  const summarized = (factor: readonly number[]) => {
-    const v = votes.map(({ peer }, i) => voice[i]! * factor[peer]!);
-    const all = sumBy(votes, 'player', players, (_, i) => v[i]!);
-    const om = votes.map(({ player, n1 }, i) => {
+  /** Per vote how much the others say of its player, with its sums per peer over lowering and raising votes. */
+  const judgedBy = (v: readonly number[]) => {
+    const all = byPlayer((_, i) => v[i]!);
+    const om = votes.map(({ player, c1 }, i) => {
       const other = Math.max(0, all[player]! - v[i]!);
-      return (n1 * other) / (other + k.kappa);
+      return (c1 * other) / (other + k.kappa);
     });
-    return {
-      om,
-      lowers: sumBy(votes, 'peer', peers, ({ x }, i) => om[i]! * x),
-      raises: sumBy(votes, 'peer', peers, ({ x }, i) => om[i]! * (1 - x)),
-    };
+    return { om, lowers: byPeer(({ cx }, i) => om[i]! * cx), raises: byPeer(({ cx }, i) => om[i]! * (1 - cx)) };
   };
 
   let z = sided(low, high);
   let om = zeros(votes.length);
+  const sidedVoice = () => votes.map(({ peer, c1 }, i) => t[i]! * said[i]! * c1 * z[peer]!);
   for (let pass = 0; pass < 3; pass++) {
-    const judged = summarized(z);
+    const judged = judgedBy(sidedVoice());
     om = judged.om;
     z = sided(judged.lowers, judged.raises);
   }
   const volume = low.map((one, j) => tau[j]! * Math.min(one + high[j]!, k.twoSidedMass));
-  const share = total(volume.map((mass, j) => mass * z[j]!)) / Math.max(total(volume), 1e-9);
+  const share = total(volume.map((mass, j) => mass * z[j]!)) / Math.max(total(volume), least);
   const scale = Math.min(1, share / k.twoSidedShare);
   z = z.map((one) => one * scale);
   om = om.map((one) => one * scale);
-  const any = summarized(z.map(() => 1));
-  const known = sumBy(votes, 'player', players, ({ peer }, i) => voice[i]! * z[peer]!).map((sum) => sum / (sum + 1));
-  const pull = votes.map(({ peer, n }, i) => {
-    const strength = n > 1 ? 1 + (n - 1) * (k.repeat + (1 - k.repeat) * z[peer]!) : n;
-    return tau[peer]! * lead[i]! * strength;
-  });
+  const any = judgedBy(votes.map(({ n1 }, i) => t[i]! * said[i]! * n1));
+  const sides = sidedVoice();
+  const known = byPlayer((_, i) => sides[i]!).map((sum) => sum / (sum + 1));
+  const strength = votes.map(({ peer, n }) => strengthOf(n, z[peer]!, k));
 
   let pi = k.prevalence;
   const mixed = (j: number, two: number, one: number) => z[j]! * two + (1 - z[j]!) * one;
-  let a = tau.map((_, j) => mixed(j, Math.log(k.recall / (1 - k.specificity)), k.reportOdds));
+  let a = tau.map((_, j) => mixed(j, Math.log(k.recall / (1 - k.specificity)), k.reportOdds) * findsClaim[j]!);
   let b = tau.map((_, j) => mixed(j, Math.log(k.specificity / (1 - k.recall)), k.praiseOdds));
+  let m = finds.map((own) => k.measureOdds * own);
   let l = zeros(votes.length);
+  const measures = byPeer((_, i) => ta[i]!);
   const inside = (p: number) => clip(p, k.inside, 1 - k.inside);
+  /** How much the log-odds of a peer's right votes are above those of the group's mean. */
+  const above = (mean: number, prior: number, hits: number, of: number) =>
+    logit(inside((prior * mean + hits) / (prior + of))) - logit(mean);
   for (let round = 0; round < k.rounds; round++) {
-    l = votes.map(({ peer, x }, i) => pull[i]! * (x * a[peer]! - (1 - x) * b[peer]!));
+    l = votes.map((vote, i) => {
+      const { peer, cx } = vote;
+      const claims = t[i]! * strength[i]! * (cx * a[peer]! - (1 - cx) * b[peer]!);
+      return vote.a > 0 ? Math.max(claims, t[i]! * vote.a * m[peer]!) : claims;
+    });
     const before = pi;
-    const q = sumBy(votes, 'player', players, (_, i) => l[i]!).map((sum) => sigmoid(logit(before) + sum));
+    const sums = byPlayer((_, i) => l[i]!);
+    const q = sums.map((sum) => sigmoid(logit(before) + sum));
     const seenBad = total(q.map((p, i) => known[i]! * p)) + k.prevalencePrior * k.prevalence;
     pi = clip(seenBad / (total(known) + k.prevalencePrior), k.prevalenceMin, k.prevalenceMax);
-    const byPeer = (weights: readonly number[], figure: (x: number, q: number) => number) =>
-      sumBy(votes, 'peer', peers, ({ player, x }, i) => weights[i]! * figure(x, q[player]!));
-    const bad = byPeer(om, (_, p) => p);
-    const good = byPeer(om, (_, p) => 1 - p);
-    const badLow = byPeer(om, (x, p) => x * p);
-    const goodHigh = byPeer(om, (x, p) => (1 - x) * (1 - p));
+    const hitsOf = (weights: readonly number[], figure: (x: number, q: number) => number) =>
+      byPeer(({ player, cx }, i) => weights[i]! * figure(cx, q[player]!));
+    const bad = hitsOf(om, (_, p) => p);
+    const good = hitsOf(om, (_, p) => 1 - p);
+    const badLow = hitsOf(om, (x, p) => x * p);
+    const goodHigh = hitsOf(om, (x, p) => (1 - x) * (1 - p));
     const pooled = (hits: readonly number[], of: readonly number[], prior: number) => {
       const weighed = (values: readonly number[]) => total(values.map((value, j) => z[j]! * tau[j]! * value));
       return (k.poolPrior * prior + weighed(hits)) / (k.poolPrior + weighed(of));
     };
     const recall = pooled(badLow, bad, k.recall);
     const specificity = pooled(goodHigh, good, k.specificity);
-    const low1 = byPeer(any.om, (x, p) => x * p);
-    const high1 = byPeer(any.om, (x, p) => (1 - x) * (1 - p));
-    const gated = (values: readonly number[]) => total(values.map((value, j) => tau[j]! * value));
-    const lowMean = (gated(low1) + 1) / (gated(any.lowers) + 1 / Math.max(pi, 0.02));
+    const low1 = hitsOf(any.om, (x, p) => x * p);
+    const high1 = hitsOf(any.om, (x, p) => (1 - x) * (1 - p));
+    const gated = (values: readonly number[], own: readonly number[] = []) =>
+      total(values.map((value, j) => tau[j]! * (own[j] ?? 1) * value));
+    const lowMean = (gated(low1, findsClaim) + 1) / (gated(any.lowers, findsClaim) + 1 / Math.max(pi, 0.02));
     const highMean = (gated(high1) + 9) / (gated(any.raises) + 10);
     const better = (mean: number, hits: number, of: number) =>
-      clip(
-        logit(inside((k.relativePrior * mean + hits) / (k.relativePrior + of))) - logit(mean),
-        -k.relativeDown,
-        k.relativeUp,
-      );
+      clip(above(mean, k.relativePrior, hits, of), -k.relativeDown, k.relativeUp);
+    const odds = logit(pi);
+    const others = byPeer(({ player }, i) => {
+      return ta[i]! * sigmoid(odds + clip(sums[player]! - l[i]!, -k.measureOthers, k.measureOthers));
+    });
+    const mean = clip(
+      (gated(others, finds) + k.mean0 * k.meanPrior) / (gated(measures, finds) + k.meanPrior),
+      k.meanMin,
+      k.meanMax,
+    );
     const fitted = tau.map((_, j) => {
       const prior = k.peerPrior * (preTrusted.has(j) ? 2 : 1);
       const s = inside((prior * recall + badLow[j]!) / (prior + bad[j]!));
       const c = inside((prior * specificity + goodHigh[j]!) / (prior + good[j]!));
       const report = Math.max(0, k.reportOdds + better(lowMean, low1[j]!, any.lowers[j]!));
       const praise = Math.max(0, k.praiseOdds + better(highMean, high1[j]!, any.raises[j]!));
-      const least = preTrusted.has(j) ? [mixed(j, k.floor, k.reportOdds), mixed(j, k.floor, k.praiseOdds)] : [0, 0];
+      const measure =
+        k.measureOdds + clip(above(mean, k.measurePrior, others[j]!, measures[j]!), -k.measureDown, k.measureUp);
+      const floors = [mixed(j, k.floor, k.reportOdds), mixed(j, k.floor, k.praiseOdds), k.measureOdds];
+      const [lowest, lowestB, lowestM] = preTrusted.has(j) ? floors : [0, 0, 0];
       return {
-        a: Math.max(least[0]!, clip(mixed(j, Math.log(s / (1 - c)), report), 0, k.oddsMax)),
-        b: Math.max(least[1]!, clip(mixed(j, Math.log(c / (1 - s)), praise), 0, k.oddsMax)),
+        a: Math.max(lowest!, clip(mixed(j, Math.log(s / (1 - c)), report), 0, k.oddsMax) * findsClaim[j]!),
+        b: Math.max(lowestB!, clip(mixed(j, Math.log(c / (1 - s)), praise), 0, k.oddsMax)),
+        m: Math.max(lowestM!, clip(measure, 0, k.measureMax) * finds[j]!),
       };
     });
-    a = fitted.map((odds) => odds.a);
-    b = fitted.map((odds) => odds.b);
+    a = fitted.map((one) => one.a);
+    b = fitted.map((one) => one.b);
+    m = fitted.map((one) => one.m);
   }
-  return { tau: gated0, a, b, z, pi, l };
+  return { tau: gate, a, b, z, m, finds, findsClaim, measured: measures.map((sum) => (sum > 0 ? 1 : 0)), pi, l };
+}
+
+/** All of `n` for a two-sided peer; half of what is above 1 for one that only reports. */
+export function strengthOf(n: number, z: number, k: FitNumbers): number {
+  return n > 1 ? 1 + (n - 1) * (k.repeat + (1 - k.repeat) * z) : n;
 }
 
 /**
  * 1 for the vote that speaks for its witness about its player, else 0: the heaviest, of equal ones that of the lowest
  * peer.
  */
-function leads(votes: readonly Vote[], witness: readonly number[], tau: readonly number[]): number[] {
-  const weight = ({ peer, n1 }: Vote) => tau[peer]! * n1;
-  const about = new Map<number, Vote[]>();
-  for (const vote of votes) about.set(vote.player, [...(about.get(vote.player) ?? []), vote]);
-  return votes.map((vote) => {
-    const rivals = about.get(vote.player)!.filter(({ peer }) => witness[peer] === witness[vote.peer]);
-    const best = rivals.reduce((first, other) => (heaviness(weight(other)) > heaviness(weight(first)) ? other : first));
-    return best.peer === vote.peer ? 1 : 0;
+function leads(votes: readonly Vote[], witness: readonly number[], weights: readonly number[]): number[] {
+  const best = new Map<string, number>();
+  const keys = votes.map(({ player, peer }) => `${player} ${witness[peer]}`);
+  keys.forEach((key, i) => {
+    const other = best.get(key);
+    if (other === undefined || heaviness(weights[i]!) > heaviness(weights[other]!)) best.set(key, i);
   });
+  return keys.map((key, i) => (best.get(key) === i ? 1 : 0));
 }

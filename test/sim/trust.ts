@@ -1,11 +1,11 @@
 /** Computed weights against the oracle's own fit, on evidence that the oracle added up itself. */
 import { Random } from '../support/random.js';
 import { Difference } from './difference.js';
+import { evidenceOf, followsOf, isAtEdge, newestEvidence } from './evidence.js';
 import type { PeerFact } from './facts.js';
-import { type FittedGroup, fit, type Reported } from './fit.js';
+import { type Columns, columns, type FittedGroup, fit, massOf, type Reported } from './fit.js';
 import { numbers } from './fit-numbers.js';
 import type { Oracle } from './oracle.js';
-import { evidenceOf, isAtEdge, newestEvidence } from './scores.js';
 
 /** Largest effect of another order of the same sums, if nothing is in doubt: thousands of roundings at 2^-53 each. */
 const rounding = 1e-12;
@@ -23,17 +23,13 @@ const scales = [1, 0.1, 0.01, 1e-3, 1e-4];
  */
 const lastDigits = 2 ** -50;
 
-/** Evidence, and how far each of its two sums may be off. */
+/** Evidence, and how far each of its sums may be off. */
 export interface Weighed extends Reported {
   readonly error: number;
 }
 
 /** The compared values: per peer, and the share of bad players. */
-export interface Weights {
-  readonly tau: ArrayLike<number>;
-  readonly a: ArrayLike<number>;
-  readonly b: ArrayLike<number>;
-  readonly z: ArrayLike<number>;
+export interface Weights extends Columns<ArrayLike<number>> {
   readonly witness: ArrayLike<number>;
   readonly pi: number;
 }
@@ -46,15 +42,13 @@ export type Compared =
   | 'compared at an edge';
 
 export function checkWeights(oracle: Oracle, computed: Weights & { readonly computedAt: number }): Compared {
-  const { tau, a, b, z, pi, computedAt } = computed;
-  const bounds = [
-    { column: tau, most: 1 },
-    { column: z, most: 1 },
-    { column: a, most: 3.5 },
-    { column: b, most: 3.5 },
-  ];
-  const isSound = bounds.every(({ column, most }) => Array.from(column).every((value) => value >= 0 && value <= most));
-  if (!isSound || !(pi > 0 && pi < 1)) throw new Difference('weights', `no weights: ${tau}, ${a}, ${b}, ${z}, ${pi}`);
+  const { pi, computedAt } = computed;
+  const most = { tau: 1, a: 3.5, b: 3.5, z: 1, m: 4, finds: 1, findsClaim: 1, measured: 1 };
+  const unsound = columns.find(
+    (name) => !Array.from(computed[name]).every((value) => value >= 0 && value <= most[name]),
+  );
+  if (unsound !== undefined || !(pi > 0 && pi < 1))
+    throw new Difference('weights', `no weights: ${unsound} ${unsound && computed[unsound]}, ${pi}`);
   const { peers, origins, carriers, numbers: count } = oracle.facts;
   const isRevoked = (peer: number) => oracle.statusOf(peer) === 'revoked';
   const group = {
@@ -109,12 +103,12 @@ function reportedAt(oracle: Oracle, now: number): Weighed[] | null {
     const voided = oracle.voidedOf(subject);
     for (const evidence of evidenceOf(oracle, subject, at)) {
       if (voided.has(evidence.sender)) continue;
-      const { peer, lowering, raising, error, isHeld, isHeavy } = evidence;
+      const { peer, error, isHeld, isHeavy } = evidence;
       // A peer whose evidence has faded to nothing still has a vote in the fit, by its share of lowering; where that is
       // in doubt, so is the fit.
-      const isShareVague = error > vague * (lowering + raising) && isHeld && isHeavy;
+      const isShareVague = error > vague * massOf({ player, ...evidence }) && isHeld && isHeavy;
       if (error > vague || isShareVague || isAtEdge(evidence)) return null;
-      all.push({ player, peer, lowering, raising, error });
+      all.push({ player, ...evidence, ...followsOf(oracle, subject, peer) });
     }
   }
   return all;
@@ -152,12 +146,12 @@ function nudged(reported: readonly Weighed[], scale: number, random: Random): Re
     ...one,
     lowering: move(one.lowering, one.error),
     raising: move(one.raising, one.error),
+    measure: move(one.measure ?? 0, one.error),
   }));
 }
 
 /** The greatest difference of any value; infinite where they are of unlike groups. */
 function distance(one: Weights, other: Weights): number {
-  const columns = ['tau', 'a', 'b', 'z'] as const;
   if (columns.some((name) => one[name].length !== other[name].length)) return Number.POSITIVE_INFINITY;
   if (Array.from(one.witness).join() !== Array.from(other.witness).join()) return Number.POSITIVE_INFINITY;
   const far = columns.flatMap((name) => Array.from(one[name], (value, j) => Math.abs(value - other[name][j]!)));

@@ -26,22 +26,19 @@ const boundedLives = 280;
 /** Error of evidence from which on a read tells nothing. */
 export const vague = 1e-7;
 
+const sumNames = ['lowering', 'raising', 'measure'] as const;
+type Sums<T> = Readonly<Record<(typeof sumNames)[number], T>>;
+
 /** One peer's evidence on one player at a moment; errors: how far doubles, added up in order, may be from it. */
-export interface Evidence {
+export interface Evidence extends Sums<number> {
   /** The number under which it is held, and the peer that sent it. */
   readonly peer: number;
   readonly sender: number;
-  readonly lowering: number;
-  readonly raising: number;
-  readonly measure: number;
   /** Of all sums, and of the measure alone. */
   readonly error: number;
   readonly measureError: number;
-  /** Whether there is lowering evidence of each kind; null: it is too near to nothing to say. */
-  readonly stands: Readonly<Record<EvidenceKind, boolean | null>>;
-  /** True if any event counts, and true if any ever had a mass: otherwise the sums are exactly zero. */
-  readonly isHeld: boolean;
-  readonly isHeavy: boolean;
+  /** Whether each sum is above 0; null: it is too near to nothing to say. */
+  readonly stands: Sums<boolean | null>;
 }
 
 /**
@@ -106,35 +103,59 @@ function cutOff(oracle: Oracle, { type, scales: scalesBefore }: EventFact, at: n
 class Sum {
   value = 0;
   error = 0;
-  /** What lowered since it was 0 last, whether it still counts or not. */
-  readonly parts: number[] = [];
+  /** The masses that were added since it was 0 last, whether they still count or not. */
+  parts: number[] = [];
 
   /** Whether it is above 0, where `isHeld` tells that an event counts. */
   stands(isHeld: boolean): boolean | null {
     if (this.value > 2 * this.error) return true;
-    if (!isHeld || (this.parts.length === 0 && this.error < Number.POSITIVE_INFINITY)) return false;
+    if (!isHeld) return false;
     // What is left by the withdrawal of everything is nothing, unless the last part was tiny beside the others.
-    const isSure = this.error < Number.POSITIVE_INFINITY && Math.min(...this.parts) > 0.01 * Math.max(...this.parts);
-    return this.value === 0 && isSure ? false : null;
+    const isSure = this.parts.length === 0 || Math.min(...this.parts) > 0.01 * Math.max(...this.parts);
+    return this.value === 0 && isSure && this.error < Number.POSITIVE_INFINITY ? false : null;
+  }
+}
+
+/** A pair while its events are added up. */
+class Pair implements Sums<Sum> {
+  readonly sender: number;
+  readonly lowering = new Sum();
+  readonly raising = new Sum();
+  readonly measure = new Sum();
+  isHeld = false;
+
+  constructor(sender: number) {
+    this.sender = sender;
+  }
+
+  /** Evidence of the past that nobody can tell any more. */
+  forget(): void {
+    for (const name of sumNames) this[name].error = Number.POSITIVE_INFINITY;
+  }
+
+  evidence(peer: number): Evidence {
+    const { sender, lowering, raising, measure, isHeld } = this;
+    const stands = {
+      lowering: lowering.stands(isHeld),
+      raising: raising.stands(isHeld),
+      measure: measure.stands(isHeld),
+    };
+    const values = { lowering: lowering.value, raising: raising.value, measure: measure.value };
+    const error = lowering.error + raising.error + measure.error;
+    return { peer, sender, ...values, error, measureError: measure.error, stands };
   }
 }
 
 /** Evidence of every peer that ever reported the subject, in order of the peers. */
 export function evidenceOf(oracle: Oracle, subject: string, at: number): Evidence[] {
   const cuts = new Map<string, number>();
-  const byPeer = new Map<
-    number,
-    { sender: number; sums: Record<EvidenceKind, Sum>; raising: number; isHeld: boolean; isHeavy: boolean }
-  >();
+  const pairs = new Map<number, Pair>();
   const counted = oracle.countedOf(subject);
   for (const event of oracle.eventsOf(subject)) {
-    const none = { sums: { claims: new Sum(), measures: new Sum() }, raising: 0, isHeld: false, isHeavy: false };
-    const pair = byPeer.get(event.number) ?? { sender: event.peer, ...none };
-    byPeer.set(event.number, pair);
+    const pair = pairs.get(event.number) ?? new Pair(event.peer);
+    pairs.set(event.number, pair);
     const kind = kindOf(event.type);
-    const sum = pair.sums[kind];
-    const both = [pair.sums.claims, pair.sums.measures];
-    const [sign] = types[event.type];
+    const sum = pair[kind === 'measures' ? 'measure' : types[event.type][0] < 0 ? 'lowering' : 'raising'];
     // An event of no mass is worth nothing at any moment, also where the factor is beyond the range of doubles.
     const { lives, isBounded } = livesOf(oracle, event, at);
     const mass = event.mass === 0 ? 0 : event.mass * 2 ** -lives;
@@ -144,48 +165,21 @@ export function evidenceOf(oracle: Oracle, subject: string, at: number): Evidenc
     // A withdrawn event counts for nothing, but what it made of the sum's last digits stays.
     if (event.mass > 0) {
       sum.error += isBounded ? Number.POSITIVE_INFINITY : mass * roundingPart + cut;
-      pair.isHeavy = true;
-      if (sign < 0) sum.parts.push(mass);
+      sum.parts.push(mass);
     }
     const takesBack = event.type === 'ban_lifted' && event.severity > 0;
     const counts = counted.get(event.number);
-    if (counts === null) for (const one of both) one.error = Number.POSITIVE_INFINITY;
+    if (counts === null) pair.forget();
     if (oracle.facts.withdrawals.has(event.id)) {
       // Mass of events that expired meanwhile does not return with the withdrawal of the event that revoked it.
-      if (takesBack && lowersBefore(oracle, event)) for (const one of both) one.error = Number.POSITIVE_INFINITY;
+      if (takesBack && lowersBefore(oracle, event)) pair.forget();
       continue;
     }
     pair.isHeld = true;
-    if (takesBack) {
-      for (const one of both) {
-        one.value = 0;
-        one.parts.length = 0;
-      }
-    }
-    if (counts?.has(event) === false) continue;
-    if (sign < 0) sum.value += mass;
-    else pair.raising += mass;
+    if (takesBack && counts !== null) Object.assign(pair, { lowering: new Sum(), measure: new Sum() });
+    if (counts?.has(event) !== false) sum.value += mass;
   }
-  const ordered = [...byPeer].sort(([a], [b]) => a - b);
-  return ordered.map(
-    ([
-      peer,
-      {
-        sums: { claims, measures },
-        isHeld,
-        ...pair
-      },
-    ]) => ({
-      ...pair,
-      peer,
-      lowering: claims.value,
-      measure: measures.value,
-      error: claims.error + measures.error,
-      measureError: measures.error,
-      stands: { claims: claims.stands(isHeld), measures: measures.stands(isHeld) },
-      isHeld,
-    }),
-  );
+  return [...pairs].sort(([a], [b]) => a - b).map(([peer, pair]) => pair.evidence(peer));
 }
 
 /** True if a peer lowered the player before this event of its own, by one that may have expired. */
@@ -198,9 +192,15 @@ function lowersBefore(oracle: Oracle, { number, subject, id }: EventFact): boole
   return before.some((one) => one.number === number && types[one.type][0] < 0 && !oracle.isStored(one));
 }
 
+/** True if any of its sums is above 0, or may be. */
+export function isSomething({ stands }: Evidence): boolean {
+  return sumNames.some((name) => stands[name] !== false);
+}
+
 /** True if it is too close to zero to decide whether it, or a measure of it, counts as evidence at all. */
-export function isAtEdge({ lowering, raising, measure, error, stands, isHeld, isHeavy }: Evidence): boolean {
-  return (lowering + raising + measure <= 2 * error && isHeld && isHeavy) || stands.measures === null;
+export function isAtEdge(evidence: Evidence): boolean {
+  const { lowering, raising, measure, error, stands } = evidence;
+  return (lowering + raising + measure <= 2 * error && isSomething(evidence)) || stands.measure === null;
 }
 
 /** Whether a pair's measure, and its lowering claims, follow those of another peer: as it was decided last. */
@@ -234,7 +234,7 @@ export function decideFollows(oracle: Oracle, event: EventFact): boolean | null 
     return oracle.facts.weights.length === 0 || oracle.weightsOf(peer).tau > k.openGate;
   });
   const stand = others.flatMap(({ stands }) =>
-    kind === 'measures' ? [stands.measures] : [stands.claims, stands.measures],
+    kind === 'measures' ? [stands.measure] : [stands.lowering, stands.measure],
   );
   if (stand.includes(true)) return true;
   return stand.includes(null) ? null : false;

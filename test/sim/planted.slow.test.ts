@@ -101,9 +101,9 @@ test('an event that is applied twice is found', async () => {
     PeerEntries.prototype,
     'add',
     (add) =>
-      function (this: PeerEntries, entry, mass, head) {
-        add.call(this, entry, mass, head);
-        if (mass > 0) add.call(this, entry, mass, head);
+      function (this: PeerEntries, entry, mass, head, follows) {
+        add.call(this, entry, mass, head, follows);
+        if (mass > 0) add.call(this, entry, mass, head, follows);
       },
   );
   await mustBeFound(plant, ['score', 'listing', 'answer', 'weights']);

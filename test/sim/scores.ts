@@ -52,7 +52,7 @@ export function trustOf(oracle: Oracle, subject: string, now: number): ExpectedT
     if (isAtEdge(evidence)) {
       isEdge = true;
       // Any evidence of a pre-trusted peer, however small, bounds all others; any measure makes other words of claims.
-      if (isPreTrusted || evidence.stands.measures === null) error = Number.POSITIVE_INFINITY;
+      if (isPreTrusted || evidence.stands.measure === null) error = Number.POSITIVE_INFINITY;
     }
     if (!(mass > 0)) continue;
     const origin = oracle.carrier(peer)?.origin ?? null;

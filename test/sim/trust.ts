@@ -1,7 +1,7 @@
 /** Computed weights against the oracle's own fit, on evidence that the oracle added up itself. */
 import { Random } from '../support/random.js';
 import { Difference } from './difference.js';
-import { evidenceOf, followsOf, isAtEdge, newestEvidence } from './evidence.js';
+import { evidenceOf, followsOf, isAtEdge, isSomething, newestEvidence } from './evidence.js';
 import type { PeerFact } from './facts.js';
 import { type Columns, columns, type FittedGroup, fit, massOf, type Reported } from './fit.js';
 import { numbers } from './fit-numbers.js';
@@ -26,6 +26,8 @@ const lastDigits = 2 ** -50;
 /** Evidence, and how far each of its sums may be off. */
 export interface Weighed extends Reported {
   readonly error: number;
+  /** Of the measure, if it is another. */
+  readonly measureError?: number;
 }
 
 /** The compared values: per peer, and the share of bad players. */
@@ -103,10 +105,10 @@ function reportedAt(oracle: Oracle, now: number): Weighed[] | null {
     const voided = oracle.voidedOf(subject);
     for (const evidence of evidenceOf(oracle, subject, at)) {
       if (voided.has(evidence.sender)) continue;
-      const { peer, error, isHeld, isHeavy } = evidence;
+      const { peer, error } = evidence;
       // A peer whose evidence has faded to nothing still has a vote in the fit, by its share of lowering; where that is
       // in doubt, so is the fit.
-      const isShareVague = error > vague * massOf({ player, ...evidence }) && isHeld && isHeavy;
+      const isShareVague = error > vague * massOf({ player, ...evidence }) && isSomething(evidence);
       if (error > vague || isShareVague || isAtEdge(evidence)) return null;
       all.push({ player, ...evidence, ...followsOf(oracle, subject, peer) });
     }
@@ -146,7 +148,7 @@ function nudged(reported: readonly Weighed[], scale: number, random: Random): Re
     ...one,
     lowering: move(one.lowering, one.error),
     raising: move(one.raising, one.error),
-    measure: move(one.measure ?? 0, one.error),
+    measure: move(one.measure ?? 0, one.measureError ?? one.error),
   }));
 }
 

@@ -459,9 +459,11 @@ function stage1(
     let t: number[] = volume.map((_, j) => (anchored && !preTrusted.has(j) ? 0 : 1));
     for (let round = 1; ; round++) {
       const rho = agreement.map((row) => {
-        const earned = total(row.map(({ a, w }, other) => w * t[other]! * a));
+        const earned = row.map(({ a, w }, other) => w * t[other]! * a);
         const mass = total(row.map(({ w }, other) => w * t[other]!));
-        return Math.max(0, (k.gatePrior * (anchored ? 0 : k.gateAtFirst) + earned) / (k.gatePrior + mass));
+        const first = k.gatePrior * (anchored ? 0 : k.gateAtFirst);
+        // Whether a peer has a reputation at all may be a matter of the last digit.
+        return Math.max(0, rounded(first + total(earned), total(earned.map(Math.abs))) / (k.gatePrior + mass));
       });
       const seen = rho.flatMap((value, j) =>
         value > 0 && partners[j]! > 0 ? [{ value, weight: Math.min(partners[j]!, k.gateMass) / size[j]! }] : [],

@@ -25,13 +25,14 @@ const masses = [1, 1, 0.5, 0.25, 0.7, 0.3, 1e-3];
 function drawn(random: Random, { peers, players, events }: Size): Weighed[] {
   const decays = random.below(2) === 0;
   const measures = random.pick([0, 0, 0.2, 0.6]);
+  const wrongs = random.pick([4, 4, 20]);
   const pairs = new Map<number, Weighed>();
   const bit = () => random.below(4) === 0;
   for (let event = 0; event < events; event++) {
     const [player, peer] = [Math.floor(players * random.next() ** 2), random.below(peers)];
     const mass = random.pick(masses) * (decays ? 2 ** -(random.pick([0.01, 1, 13]) * random.next()) : 1);
-    // A third of the players is bad, and peers are right in three of four.
-    const lowers = (player % 3 === 0) === random.below(4) < 3;
+    // A third of the players is bad, and peers are right most often.
+    const lowers = (player % 3 === 0) === random.below(wrongs) > 0;
     const none = { player, peer, lowering: 0, raising: 0, measure: 0, follows: bit(), followsClaim: bit() };
     const one = pairs.get(player * peers + peer) ?? none;
     const sum = !lowers ? 'raising' : random.next() < measures ? 'measure' : 'lowering';
@@ -158,7 +159,7 @@ test('groups in which peers have hundreds of votes get the same weights from bot
 test('groups in which peers copy one another get the same witness groups from both', () => {
   const random = new Random(3);
   joined.clear();
-  for (let group = 0; group < 200; group++) {
+  for (let group = 0; group < 300; group++) {
     const size = {
       peers: 3 + random.below(10),
       players: random.pick([60, 200, 400]),

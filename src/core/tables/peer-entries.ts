@@ -108,7 +108,7 @@ export class PeerEntries {
     const from = ((block & SEGMENT_MASK) + place) * WORDS;
     // Copies by a loop: most players have few peers, for whom a call of `copyWithin` takes longer than the copy.
     for (let i = ((block & SEGMENT_MASK) + count) * WORDS - 1; i >= from; i--) words[i + WORDS] = words[i]!;
-    // What moved must not stay behind: the next `set` of the entry would release the measure of another pair.
+    // The old words must not stay behind: the next `set` of the entry would release the measure of another pair.
     for (let i = from; i < from + WORDS; i++) words[i] = 0;
     return block;
   }

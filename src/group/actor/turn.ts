@@ -200,7 +200,7 @@ export class Turn<T> {
       const carried = decideCarrier(state, state.peers.byId(submission.peerId)!, origin, decided.value.peer);
       if (carried !== null) {
         this.record(carried);
-        // Whose word it is was not known before: a peer does not follow itself.
+        // Decided again, because the carrier's peer was not known before: a peer does not follow itself.
         decided = decideByKeys(state, caller, submission, this.#now, keys, repeats);
       }
     }

@@ -34,7 +34,7 @@ export interface Evidence extends Sums<number> {
   /** The number under which it is held, and the peer that sent it. */
   readonly peer: number;
   readonly sender: number;
-  /** Of all sums, and of the measure alone. */
+  /** The error of all sums together, and that of the measure. */
   readonly error: number;
   readonly measureError: number;
   /** Whether each sum is above 0; null: it is too near to nothing to say. */
@@ -110,7 +110,7 @@ class Sum {
   stands(isHeld: boolean): boolean | null {
     if (this.value > 2 * this.error) return true;
     if (!isHeld) return false;
-    // What is left by the withdrawal of everything is nothing, unless the last part was tiny beside the others.
+    // A withdrawal of everything leaves nothing, unless the last part was tiny beside the others.
     const isSure = this.parts.length === 0 || Math.min(...this.parts) > 0.01 * Math.max(...this.parts);
     return this.value === 0 && isSure && this.error < Number.POSITIVE_INFINITY ? false : null;
   }

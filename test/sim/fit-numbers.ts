@@ -95,7 +95,7 @@ export const numbers = {
   weightReference: 2,
   witnessWeight: 0.05,
   massOfPeer: 3,
-  // Who follows another
+  // Followers
   earlierPart: 0.01,
   openGate: 0.05,
   countedHalfLives: 20,

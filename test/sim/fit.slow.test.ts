@@ -1,15 +1,16 @@
 /**
- * The oracle's fit of peer weights, and its reads, against the reference in numpy, group by group, so that they are right
- * for reasons of their own. Needs the data folder in PTF_SHARED_DATA (with `reference/v3/golden.json.gz` two levels
- * above); without it this file says so.
+ * The oracle's fit of peer weights, and its reads, against the reference in numpy, group by group, so that they are
+ * right for reasons of their own. Needs the data folder in PTF_SHARED_DATA (with `reference/v3/golden.json.gz` two
+ * levels above); without it this file says so.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Fitted, fit, type Reported } from './fit.js';
+import { type Fitted, fit } from './fit.js';
 import { numbers } from './fit-numbers.js';
+import { type Columns, columns, type Reported } from './fit-votes.js';
 import { judged } from './scores.js';
 
 /** A group: its entries, then every figure of weights (by peer) and of reads (by player). */
@@ -95,9 +96,8 @@ if (goldenFile === undefined || !existsSync(goldenFile)) {
       const names = { tau: 'tau', a: 'A', b: 'B', m: 'M', z: 'z', finds: 'finds', findsClaim: 'finds_claim' } as const;
       for (const [own, name] of Object.entries(names)) near(fitted[own as keyof typeof names], group[name], name);
       const weightsOf = (j: number) => {
-        const [tau, a, b, z, m] = [fitted.tau[j]!, fitted.a[j]!, fitted.b[j]!, fitted.z[j]!, fitted.m[j]!];
-        const [finds, findsClaim, measured] = [fitted.finds[j]!, fitted.findsClaim[j]!, fitted.measured[j]!];
-        return { tau, a, b, z, m, finds, findsClaim, measured, witness: fitted.witness[j]! };
+        const values = Object.fromEntries(columns.map((name) => [name, fitted[name][j]!])) as Columns<number>;
+        return { ...values, witness: fitted.witness[j]! };
       };
       const reads = Array.from({ length: group.players }, (_, player) => {
         const about = reported.filter((one) => one.player === player).sort((p, q) => p.peer - q.peer);
@@ -107,20 +107,12 @@ if (goldenFile === undefined || !existsSync(goldenFile)) {
         });
         return judged(words, fitted.pi);
       });
-      near(
-        reads.map(({ score }) => score),
-        group.score,
-        'score',
-      );
-      near(
-        reads.map(({ confidence }) => confidence),
-        group.confidence,
-        'confidence',
-      );
-      assert.equal(
-        reads.map(({ verdict }) => verdict),
-        group.verdict,
-      );
+      for (const what of ['score', 'confidence'] as const) {
+        const found = reads.map((read) => read[what]);
+        near(found, group[what], what);
+      }
+      const verdicts = reads.map(({ verdict }) => verdict);
+      assert.equal(verdicts, group.verdict);
     });
   }
 }

@@ -13,7 +13,7 @@ import type { WeightsComputed } from '../../src/group/ports/pool.js';
 import { Difference, same } from './difference.js';
 import { decideFollows } from './evidence.js';
 import type { AuditedFact, EventFact, Fact } from './facts.js';
-import { columns } from './fit.js';
+import { columns } from './fit-votes.js';
 import type { TurnTaken } from './observed-actor.js';
 import { type Expected, hex, no, type Oracle, type Seen } from './oracle.js';
 

@@ -22,8 +22,8 @@ import {
   type ScaleFact,
   type SubjectFact,
 } from './facts.js';
-import { type Columns, columns } from './fit.js';
 import { numbers as k } from './fit-numbers.js';
+import { type Columns, columns } from './fit-votes.js';
 
 const dayMs = 86_400_000;
 /** Bound of one peer; a group has ten times as many. */
@@ -60,10 +60,10 @@ export type Expected =
 /** The two half-lives of a group, in days; 0: that evidence does not decay. */
 export type HalfLives = Readonly<Record<EvidenceKind, number>>;
 
-/** What decides an event beside the list of facts: where that leaves it open, as the log says. */
+/** Answers about an event that the list of facts may leave open; the log then gives them. */
 export interface Seen {
   readonly repeats: (eventId: string) => boolean;
-  /** Of an event that lowers and is not in the list yet. */
+  /** Whether an event that lowers, and is not in the list yet, follows another peer's. */
   readonly follows: (event: EventFact) => boolean;
 }
 
@@ -650,8 +650,8 @@ export class Oracle {
     const isNews = isOld || moved || last === undefined || Math.abs(computed.pi - last.pi) > 0.001;
     if (isNews) {
       const { based_on_seq: basedOnSeq, computed_at: computedAt, pi, witness } = computed;
-      const copies = Object.fromEntries(columns.map((name) => [name, flat[name].slice()])) as Columns<Float64Array>;
-      this.facts.add({ kind: 'weights', basedOnSeq, computedAt, pi, ...copies, witness: witness.slice() });
+      const values = Object.fromEntries(columns.map((name) => [name, flat[name].slice()])) as Columns<Float64Array>;
+      this.facts.add({ kind: 'weights', basedOnSeq, computedAt, pi, ...values, witness: witness.slice() });
     }
     return { ok: true, value: isNews };
   }

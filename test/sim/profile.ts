@@ -6,7 +6,7 @@ import type { HalfLives, Rules } from './oracle.js';
 export interface Profile {
   readonly players: number;
   readonly peersAtFirst: number;
-  /** Of claims and of measures; the first is the one to start with. */
+  /** Half-lives of claims and of measures; the first is the one to start with. */
   readonly halfLives: readonly number[];
   readonly banHalfLives: readonly number[];
   readonly erasureMode: 'peer' | 'own' | 'operator';

@@ -4,8 +4,8 @@
  */
 import type { Verdict } from '../../src/core/vocabulary.js';
 import { asOfTime, type Evidence, evidenceOf, followsOf, isAtEdge, vague } from './evidence.js';
-import { heaviness, massOf, saturated, strengthOf } from './fit.js';
 import { numbers as k } from './fit-numbers.js';
+import { heaviness, massOf, saturated, strengthOf } from './fit-votes.js';
 import type { Oracle, PeerWeights } from './oracle.js';
 
 const hourMs = 3_600_000;
@@ -23,8 +23,8 @@ export interface ExpectedTrust {
   /** Peers with a standing ban, and those of them that banned after others. */
   readonly banned: number;
   readonly bannedAfterOthers: number;
-  /** What each ban counts for, of an independent server's; at least half of it makes an independent ban. */
-  readonly worths: readonly number[];
+  /** The part of an independent server's ban that each ban counts for; from a half on it is an independent one. */
+  readonly parts: readonly number[];
   /** How far an honest answer may be off, in evidence; null: so far that it tells nothing. */
   readonly error: number | null;
   /** Some peer's evidence is too near to nothing to say whether it counts. */
@@ -106,7 +106,7 @@ export interface Word extends PeerWeights {
 
 const clip = (value: number, low: number, high: number) => Math.max(low, Math.min(high, value));
 
-/** What the page derives from a word, by its names: `l` is its log-odds, `worth` that of its measure as `tau a' f`. */
+/** Figures that the page derives from a word, by its names: `l` is the log-odds, `part` is `tau a' f`. */
 function figuresOf(word: Word) {
   const { lowering, raising, measure, tau, a: A, b: B, z, m: M, finds, findsClaim } = word;
   const c = lowering + raising;
@@ -128,7 +128,7 @@ function figuresOf(word: Word) {
     weight: measure > 0 ? Math.max(w, wm) : w,
     effective: Math.max(w * n, k.saturation * wm * a),
     own: tau * (measure > 0 ? Math.max(f * Math.min(mass, most), Math.min(c, most)) : v * Math.min(mass, most)),
-    worth: tau * a * f,
+    part: tau * a * f,
     l: measure > 0 ? Math.max(claims, tau * a * M) : claims,
   };
 }
@@ -163,9 +163,9 @@ export function judged(words: readonly Word[], prevalence: number) {
   const [trusted, others] = [sumOf(true), sumOf(false)];
   const most = k.lambda * Math.abs(trusted);
   const ell = (trusted + (trusted === 0 ? others : clip(others, -most, most))) / deflate;
-  const worths = speaking.filter(({ measure }) => measure > 0).map(({ worth }) => worth);
+  const parts = speaking.filter(({ measure }) => measure > 0).map(({ part }) => part);
   // Each measure but one counts twice.
-  const mass = sum(speaking, ({ own }) => own) + sum(speaking, ({ worth }) => worth) - Math.max(0, ...worths);
+  const mass = sum(speaking, ({ own }) => own) + sum(speaking, ({ part }) => part) - Math.max(0, ...parts);
   const shift = (ell > 0 ? lower(ell, suspicious, untrusted) : -higher(-ell)) * Math.min(1, 0.5 * mass ** 0.75);
   const own = all.filter((word) => !word.isCarried);
   const ownOf = (peer: number) => own.filter(({ sender }) => sender === peer);
@@ -179,7 +179,7 @@ export function judged(words: readonly Word[], prevalence: number) {
   const score = 50 - clip(shift, -5 * mass ** 1.5, 5 * mass ** 1.5);
   const confidence = effective / (effective + k.confidenceHalf);
   const witnesses = new Set(lowering.map(({ witness }) => witness)).size;
-  return { score, confidence, verdict: verdictOf(score, confidence, witnesses), worths };
+  return { score, confidence, verdict: verdictOf(score, confidence, witnesses), parts };
 }
 
 function lower(ell: number, suspicious: number, untrusted: number): number {

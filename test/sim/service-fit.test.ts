@@ -10,7 +10,7 @@ import { computeGroupTrust } from '../../src/core/trust/peer-trust.js';
 import { Scratch } from '../../src/core/trust/votes/scratch.js';
 import { dayMs, formedRecord, salt, subjectOf, t0 } from '../support/given.js';
 import { Random } from '../support/random.js';
-import { type FittedGroup, massOf } from './fit.js';
+import { type FittedGroup, massOf } from './fit-votes.js';
 import { compareFit, type Weighed } from './trust.js';
 
 interface Size {

@@ -4,8 +4,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Random } from '../support/random.js';
-import { columns, type Fitted, fit } from './fit.js';
+import { type Fitted, fit } from './fit.js';
 import { numbers } from './fit-numbers.js';
+import { columns } from './fit-votes.js';
 import { compareFit, type Weighed } from './trust.js';
 
 const group = { peers: 4, preTrusted: new Set<number>(), revoked: new Set<number>() };

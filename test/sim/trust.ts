@@ -3,8 +3,9 @@ import { Random } from '../support/random.js';
 import { Difference } from './difference.js';
 import { evidenceOf, followsOf, isAtEdge, isSomething, newestEvidence } from './evidence.js';
 import type { PeerFact } from './facts.js';
-import { type Columns, columns, type FittedGroup, fit, massOf, type Reported } from './fit.js';
+import { fit } from './fit.js';
 import { numbers } from './fit-numbers.js';
+import { type Columns, columns, type FittedGroup, massOf, type Reported } from './fit-votes.js';
 import type { Oracle } from './oracle.js';
 
 /** Largest effect of another order of the same sums, if nothing is in doubt: thousands of roundings at 2^-53 each. */
@@ -26,7 +27,7 @@ const lastDigits = 2 ** -50;
 /** Evidence, and how far each of its sums may be off. */
 export interface Weighed extends Reported {
   readonly error: number;
-  /** Of the measure, if it is another. */
+  /** The error of the measure, if it is another. */
   readonly measureError?: number;
 }
 

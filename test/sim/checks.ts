@@ -67,9 +67,8 @@ function rowText({ subjects }: GroupState, row: number): string {
   const first = subjects.firstEntry(row);
   const entries = Array.from({ length: subjects.peerCount(row) }, (_, i) => {
     const { entries: e } = subjects;
-    return [e.peer(first + i), e.count(first + i), e.lowering(first + i), e.raising(first + i), e.head(first + i)].join(
-      ' ',
-    );
+    const fields = ['peer', 'count', 'lowering', 'raising', 'measure', 'follows', 'head'] as const;
+    return fields.map((field) => e[field](first + i)).join(' ');
   });
   return `${subjects.updatedAt(row)} ${subjects.evidenceAt(row)} [${entries.join(', ')}]`;
 }

@@ -4,6 +4,8 @@
  */
 import type { EventTypeName } from '../../src/core/evidence/event-types.js';
 import type { PeerStatus } from '../../src/core/vocabulary.js';
+import type { EvidenceKind } from './event-kinds.js';
+import type { Columns } from './fit-votes.js';
 
 export interface EventFact {
   readonly kind: 'event';
@@ -27,7 +29,11 @@ export interface EventFact {
    * withdrawn.
    */
   readonly repeats: 'yes' | 'no' | 'unknown';
-  /** Scales (positions in `scales`) that were in force when it came: those behind it apply to it. */
+  /** Its evidence at its own time; 0 where it was too old when it came, or of severity 0. */
+  readonly mass: number;
+  /** Whether it follows lowering evidence of another peer; null for an event of which nothing is decided. */
+  readonly follows: boolean | null;
+  /** Number of scales of its kind when it came: the later ones apply to it. */
   readonly scales: number;
 }
 
@@ -131,23 +137,20 @@ export interface DecisionFact {
   readonly isChange: boolean;
 }
 
-/** Half-life and epoch from here on; what came before is carried over at its worth at `epoch`. */
+/** Half-life and epoch of a kind from here on; what came before is carried over at its worth at `epoch`. */
 export interface ScaleFact {
   readonly kind: 'scale';
+  readonly of: EvidenceKind;
   readonly halfLifeDays: number;
   readonly epoch: number;
 }
 
-export interface WeightsFact {
+export interface WeightsFact extends Columns<ArrayLike<number>> {
   readonly kind: 'weights';
   readonly basedOnSeq: number;
   readonly computedAt: number;
   readonly pi: number;
-  readonly tau: Float64Array;
-  readonly z: Float64Array;
   readonly witness: Uint16Array;
-  readonly a: Float64Array;
-  readonly b: Float64Array;
 }
 
 /** An entry of the audit log; `target` null where only the answer tells it. */
@@ -184,7 +187,7 @@ export class Facts {
   readonly all: Fact[] = [];
   readonly events = new Map<string, EventFact>();
   readonly withdrawals = new Map<string, WithdrawalFact>();
-  /** Events, withdrawals, erasures and entries of the allow list of a subject. */
+  /** Facts about each subject. */
   readonly bySubject = new Map<string, SubjectFact[]>();
   readonly erasures: ErasureFact[] = [];
   readonly peers: PeerFact[] = [];
@@ -198,6 +201,20 @@ export class Facts {
   readonly origins: OriginFact[] = [];
   readonly carriers: CarrierFact[] = [];
   readonly disputes: DisputeFact[] = [];
+  readonly #columns: { readonly [kind in Fact['kind']]?: Fact[] } = {
+    erasure: this.erasures,
+    peer: this.peers,
+    status: this.statuses,
+    key: this.keys,
+    pre_trust: this.preTrusts,
+    relation: this.relations,
+    scale: this.scales,
+    weights: this.weights,
+    audited: this.audited,
+    origin: this.origins,
+    carrier: this.carriers,
+    dispute: this.disputes,
+  };
 
   /** How many numbers are given out; so the next one. */
   get numbers(): number {
@@ -205,99 +222,32 @@ export class Facts {
   }
 
   add(fact: Fact): void {
-    this.all.push(fact);
-    switch (fact.kind) {
-      case 'event':
-        this.events.set(fact.id, fact);
-        this.#listOf(fact.subject).push(fact);
-        break;
-      case 'withdrawal':
-        this.withdrawals.set(fact.event.id, fact);
-        this.#listOf(fact.event.subject).push(fact);
-        break;
-      case 'dispute':
-        this.disputes.push(fact);
-        this.#listOf(fact.subject).push(fact);
-        break;
-      case 'decision':
-        this.#listOf(fact.dispute.subject).push(fact);
-        break;
-      case 'erasure':
-        this.erasures.push(fact);
-        this.#listOf(fact.subject).push(fact);
-        break;
-      case 'allow':
-        this.#listOf(fact.subject).push(fact);
-        break;
-      default:
-        this.#column(fact).push(fact);
-    }
+    for (const list of this.#listsOf(fact)) list.push(fact);
+    if (fact.kind === 'event') this.events.set(fact.id, fact);
+    if (fact.kind === 'withdrawal') this.withdrawals.set(fact.event.id, fact);
   }
 
   /** Takes back what was added after the list had this length. */
   truncate(length: number): void {
     while (this.all.length > length) {
-      const fact = this.all.pop()!;
-      switch (fact.kind) {
-        case 'event':
-          this.events.delete(fact.id);
-          this.#listOf(fact.subject).pop();
-          break;
-        case 'withdrawal':
-          this.withdrawals.delete(fact.event.id);
-          this.#listOf(fact.event.subject).pop();
-          break;
-        case 'dispute':
-          this.disputes.pop();
-          this.#listOf(fact.subject).pop();
-          break;
-        case 'decision':
-          this.#listOf(fact.dispute.subject).pop();
-          break;
-        case 'erasure':
-          this.erasures.pop();
-          this.#listOf(fact.subject).pop();
-          break;
-        case 'allow':
-          this.#listOf(fact.subject).pop();
-          break;
-        default:
-          this.#column(fact).pop();
-      }
+      const fact = this.all.at(-1)!;
+      for (const list of this.#listsOf(fact)) list.pop();
+      if (fact.kind === 'event') this.events.delete(fact.id);
+      if (fact.kind === 'withdrawal') this.withdrawals.delete(fact.event.id);
     }
   }
 
-  #listOf(subject: string): SubjectFact[] {
-    let list = this.bySubject.get(subject);
-    if (list === undefined) {
-      list = [];
-      this.bySubject.set(subject, list);
-    }
-    return list;
+  /** The lists that hold a fact. */
+  #listsOf(fact: Fact): Fact[][] {
+    const subject = subjectOf(fact);
+    if (subject !== null && !this.bySubject.has(subject)) this.bySubject.set(subject, []);
+    const lists = [this.all, this.#columns[fact.kind], subject === null ? undefined : this.bySubject.get(subject)];
+    return lists.filter((list) => list !== undefined) as Fact[][];
   }
+}
 
-  #column(fact: Exclude<Fact, SubjectFact>): Fact[] {
-    switch (fact.kind) {
-      case 'origin':
-        return this.origins;
-      case 'carrier':
-        return this.carriers;
-      case 'peer':
-        return this.peers;
-      case 'status':
-        return this.statuses;
-      case 'key':
-        return this.keys;
-      case 'pre_trust':
-        return this.preTrusts;
-      case 'relation':
-        return this.relations;
-      case 'scale':
-        return this.scales;
-      case 'weights':
-        return this.weights;
-      case 'audited':
-        return this.audited;
-    }
-  }
+function subjectOf(fact: Fact): string | null {
+  if (fact.kind === 'withdrawal') return fact.event.subject;
+  if (fact.kind === 'decision') return fact.dispute.subject;
+  return 'subject' in fact ? fact.subject : null;
 }

@@ -20,6 +20,9 @@ export const numbers = {
   listOnlySided: 0.3,
   listOnlyMin: 30,
   listOnlyShare: 0.8,
+  alliedMin: 20,
+  alliedShare: 0.4,
+  alliedTimes: 2.5,
   // Gate
   gateRounds: 30,
   gateSettled: 1e-4,
@@ -58,6 +61,20 @@ export const numbers = {
   relativeDown: 2,
   oddsMax: 3.5,
   floor: 1.4,
+  measureOdds: 3.4,
+  measurePrior: 15,
+  measureUp: 0.5,
+  measureDown: 3,
+  measureMax: 4,
+  measureOthers: 6,
+  meanPrior: 5,
+  mean0: 0.1,
+  meanMin: 0.01,
+  meanMax: 0.9,
+  ownNone: 0.15,
+  ownFull: 0.35,
+  ownPrior: 6,
+  own0: 0.7,
   prevalence: 0.04,
   prevalencePrior: 30,
   prevalenceMin: 0.01,
@@ -77,6 +94,11 @@ export const numbers = {
   confidenceHalf: 4.2,
   weightReference: 2,
   witnessWeight: 0.05,
+  massOfPeer: 3,
+  // Followers
+  earlierPart: 0.01,
+  openGate: 0.05,
+  countedHalfLives: 20,
 };
 
 export type FitNumbers = Readonly<typeof numbers>;

@@ -1,31 +1,43 @@
 /**
- * The oracle's fit of peer weights against the reference in numpy, set by set, so that it is right for reasons of its
- * own. Needs the data folder in PTF_SHARED_DATA (with `reference/v2/golden.json` two levels above); without it this
- * file says so.
+ * The oracle's fit of peer weights, and its reads, against the reference in numpy, group by group, so that they are
+ * right for reasons of their own. Needs the data folder in PTF_SHARED_DATA (with `reference/v3/golden.json.gz` two
+ * levels above); without it this file says so.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { loadTrustSet, type TrustSet } from '../../bench/data/trust-set.js';
-import { type Fitted, fit, type Reported } from './fit.js';
+import { type Fitted, fit } from './fit.js';
 import { numbers } from './fit-numbers.js';
+import { type Columns, columns, type Reported } from './fit-votes.js';
+import { judged } from './scores.js';
 
-interface Golden {
-  readonly pi: number;
-  readonly peers: Record<string, { witness: string; tau: number; A: number; B: number; z: number }>;
+/** A group: its entries, then every figure of weights (by peer) and of reads (by player). */
+interface Golden extends Readonly<Record<Figure, readonly number[]>> {
+  readonly name: string;
+  readonly pretrusted: readonly number[];
+  readonly players: number;
+  readonly peers: number;
+  readonly prevalence: number;
+  readonly verdict: readonly string[];
 }
 
-/** Every observation of a set by player and peer, its severities summed by polarity. */
-function reportedOf({ observations }: TrustSet): Reported[] {
-  const sums = new Map<string, { player: number; peer: number; lowering: number; raising: number }>();
-  for (const { player, peer, polarity, severity } of observations) {
-    const sum = sums.get(`${player} ${peer}`) ?? { player, peer, lowering: 0, raising: 0 };
-    sums.set(`${player} ${peer}`, sum);
-    if (polarity < 0) sum.lowering += severity;
-    else sum.raising += severity;
-  }
-  return [...sums.values()];
+type Figure =
+  | ('I' | 'J' | 'lowers' | 'raises' | 'measures' | 'follows' | 'follows_claim')
+  | ('witness' | 'tau' | 'A' | 'B' | 'M' | 'z' | 'finds' | 'finds_claim')
+  | ('score' | 'confidence');
+
+function reportedOf(group: Golden): Reported[] {
+  return group.I.map((player, e) => ({
+    player,
+    peer: group.J[e]!,
+    lowering: group.lowers[e]!,
+    raising: group.raises[e]!,
+    measure: group.measures[e]!,
+    follows: group.follows[e] === 1,
+    followsClaim: group.follows_claim[e] === 1,
+  }));
 }
 
 /** A few votes for the numbers that no data file is needed for. */
@@ -63,36 +75,44 @@ test('a carrier without evidence does not take the place of one with the least',
 });
 
 const dir = process.env.PTF_SHARED_DATA;
-const goldenFile = dir === undefined ? undefined : join(dir, '..', '..', 'reference', 'v2', 'golden.json');
-if (dir === undefined || goldenFile === undefined || !existsSync(goldenFile)) {
+const goldenFile = dir === undefined ? undefined : join(dir, '..', '..', 'reference', 'v3', 'golden.json.gz');
+if (goldenFile === undefined || !existsSync(goldenFile)) {
   process.stdout.write(
-    'SKIPPED: PTF_SHARED_DATA names no data folder with a reference/v2/golden.json two levels above\n',
+    'SKIPPED: PTF_SHARED_DATA names no data folder with a reference/v3/golden.json.gz two levels above\n',
   );
 } else {
-  const golden = JSON.parse(readFileSync(goldenFile, 'utf8')) as Record<string, Golden>;
-  // Peers and players that a naive fit is done with in seconds.
-  const small = ['rte', 'sim_collude2_1001', 'sim_flood1_1001', 'sim_reportonly_1001', 'sim_copied3own_1001'];
-  const dirs = [dir, join(dir, '..', 'trust-quality-2')];
-  for (const name of small) {
-    const holding = dirs.find((one) => existsSync(join(one, `${name}.obs.csv.gz`)));
-    if (holding === undefined) {
-      process.stdout.write(`SKIPPED: ${name} has no data file\n`);
-      continue;
-    }
-    test(`${name}: every peer is as in the reference, to 1e-9`, () => {
-      const set = loadTrustSet(holding, name);
-      const expected = golden[name]!;
-      const group = { peers: set.peers.length, preTrusted: new Set(set.preTrusted), revoked: new Set<number>() };
-      const { tau, a, b, z, witness, pi } = fit(reportedOf(set), group, numbers);
-      const wanted = set.peers.map((peer) => expected.peers[peer]!);
-      assert.equal(
-        witness.map((one) => set.peers[one]),
-        wanted.map((peer) => peer.witness),
-      );
-      const far = wanted.flatMap((peer, j) =>
-        [tau[j]! - peer.tau, a[j]! - peer.A, b[j]! - peer.B, z[j]! - peer.z].map(Math.abs),
-      );
-      assert.ok(Math.max(Math.abs(pi - expected.pi), ...far) <= 1e-9, `off by ${Math.max(...far)}`);
+  const golden = JSON.parse(gunzipSync(readFileSync(goldenFile)).toString()) as readonly Golden[];
+  for (const group of golden) {
+    const preTrusted = new Set(group.pretrusted);
+    test(`${group.name}, ${preTrusted.size} pre-trusted: all is as in the reference, to 1e-9`, () => {
+      const near = (found: readonly number[], wanted: readonly number[], what: string) => {
+        const off = Math.max(...wanted.map((value, i) => Math.abs(found[i]! - value)));
+        assert.ok(off <= 1e-9, `${what}: off by ${off}`);
+      };
+      const reported = reportedOf(group);
+      const fitted = fit(reported, { peers: group.peers, preTrusted, revoked: new Set() }, numbers);
+      assert.equal(fitted.witness, group.witness);
+      near([fitted.pi], [group.prevalence], 'prevalence');
+      const names = { tau: 'tau', a: 'A', b: 'B', m: 'M', z: 'z', finds: 'finds', findsClaim: 'finds_claim' } as const;
+      for (const [own, name] of Object.entries(names)) near(fitted[own as keyof typeof names], group[name], name);
+      const weightsOf = (j: number) => {
+        const values = Object.fromEntries(columns.map((name) => [name, fitted[name][j]!])) as Columns<number>;
+        return { ...values, witness: fitted.witness[j]! };
+      };
+      const reads = Array.from({ length: group.players }, (_, player) => {
+        const about = reported.filter((one) => one.player === player).sort((p, q) => p.peer - q.peer);
+        const words = about.map(({ peer, lowering, raising, measure = 0 }) => {
+          const who = { peer, sender: peer, isCarried: false, isPreTrusted: preTrusted.has(peer) };
+          return { ...weightsOf(peer), ...who, lowering, raising, measure };
+        });
+        return judged(words, fitted.pi);
+      });
+      for (const what of ['score', 'confidence'] as const) {
+        const found = reads.map((read) => read[what]);
+        near(found, group[what], what);
+      }
+      const verdicts = reads.map(({ verdict }) => verdict);
+      assert.equal(verdicts, group.verdict);
     });
   }
 }

@@ -11,9 +11,11 @@ import type { Resolve } from '../../src/group/actor/effects.js';
 import type { Answer, Command } from '../../src/group/commands.js';
 import type { WeightsComputed } from '../../src/group/ports/pool.js';
 import { Difference, same } from './difference.js';
+import { decideFollows } from './evidence.js';
 import type { AuditedFact, EventFact, Fact } from './facts.js';
+import { columns } from './fit-votes.js';
 import type { TurnTaken } from './observed-actor.js';
-import { type Expected, hex, no, type Oracle } from './oracle.js';
+import { type Expected, hex, no, type Oracle, type Seen } from './oracle.js';
 
 /**
  * Answer to a withdrawal that read what a redaction rewrote meanwhile, and to a submission whose repeats only the log
@@ -87,6 +89,10 @@ export class Ledger {
       lastSeq,
       tokens: new Set<Resolve>(),
     };
+    const seen: Seen = {
+      repeats: (id) => accepted.get(id)?.repeats === true,
+      follows: (event) => decideFollows(this.oracle, event) ?? accepted.get(event.id)?.follows === true,
+    };
     for (const { command, token } of mails) {
       staged.tokens.add(token);
       if (command.type === 'withdraw' && command.asOf !== redacted) {
@@ -101,7 +107,7 @@ export class Ledger {
       }
       if (command.type === 'publish_weights') this.#mustBeComputed(command.weights);
       const known = facts.all.length;
-      const decided = this.oracle.decide(command, now);
+      const decided = this.oracle.decide(command, now, seen);
       this.#expected.set(token, isAmbiguous(command, mails) ? either : decided);
       // The resulting sums show whether a chain was too old; here it is only known when none was.
       if (command.type === 'withdraw' && revokedSeq > command.chainAsOf && !withdrawn.has(command.eventSeq)) {
@@ -111,6 +117,10 @@ export class Ledger {
       if (command.type === 'submit' && !isTaken(facts.all.slice(known), accepted)) {
         this.#expected.set(token, again);
         facts.truncate(known);
+      }
+      for (const fact of facts.all.slice(known)) {
+        if (fact.kind === 'event')
+          same('follows', `event ${fact.id}`, accepted.get(fact.id)?.follows === true, fact.follows === true);
       }
       if (command.type === 'erase') this.#audited.set(token, facts.audited.at(-1)!);
       if (command.type === 'chains') this.#listed.set(token, this.#listing(hex(command.subject)));
@@ -136,24 +146,17 @@ export class Ledger {
   }
 
   /** Published is what was computed, in the order in which it was. */
-  #mustBeComputed({
-    based_on_seq: basedOnSeq,
-    computed_at: computedAt,
-    pi,
-    tau,
-    a,
-    b,
-    z,
-    witness,
-  }: ComputedWeights): void {
+  #mustBeComputed(published: ComputedWeights): void {
+    const { based_on_seq: basedOnSeq, computed_at: computedAt } = published;
     const at = this.#computed.findIndex((one) => one.basedOnSeq === basedOnSeq && one.computedAt === computedAt);
     const found = this.#computed.splice(0, at + 1).at(-1);
     if (at < 0 || found === undefined)
       throw new Difference('weights', `nobody computed those for record ${basedOnSeq}`);
-    const numbersOf = (weights: Pick<WeightsComputed, 'pi' | 'tau' | 'a' | 'b' | 'z' | 'witness'>) => {
-      return [weights.pi, ...weights.tau, ...weights.a, ...weights.b, ...weights.z, ...weights.witness];
+    const numbersOf = (weights: Pick<WeightsComputed, 'pi' | 'tau' | 'a' | 'b' | 'z' | 'witness' | 'measures'>) => {
+      const flat = { ...weights, ...weights.measures };
+      return [weights.pi, ...columns.flatMap((name) => [...flat[name]]), ...weights.witness];
     };
-    same('weights', 'published', numbersOf({ pi, tau, a, b, z, witness }), numbersOf(found));
+    same('weights', 'published', numbersOf(published), numbersOf(found));
   }
 
   #listing(subject: string): Listed | undefined {

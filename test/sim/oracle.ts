@@ -6,6 +6,7 @@
 import type { EventSubmission } from '../../src/core/commands.js';
 import type { PeerStatus } from '../../src/core/vocabulary.js';
 import type { Command } from '../../src/group/commands.js';
+import { type EvidenceKind, kindOf, kinds, types } from './event-kinds.js';
 import {
   type AllowFact,
   type AuditedFact,
@@ -18,8 +19,11 @@ import {
   type OriginFact,
   type PeerFact,
   type RelationFact,
+  type ScaleFact,
   type SubjectFact,
 } from './facts.js';
+import { numbers as k } from './fit-numbers.js';
+import { type Columns, columns } from './fit-votes.js';
 
 const dayMs = 86_400_000;
 /** Bound of one peer; a group has ten times as many. */
@@ -53,6 +57,18 @@ export type Expected =
   | { readonly ok: true; readonly value?: unknown }
   | { readonly ok: false; readonly code: string; readonly details?: unknown };
 
+/** The two half-lives of a group, in days; 0: that evidence does not decay. */
+export type HalfLives = Readonly<Record<EvidenceKind, number>>;
+
+/** Answers about an event that the list of facts may leave open; the log then gives them. */
+export interface Seen {
+  readonly repeats: (eventId: string) => boolean;
+  /** Whether an event that lowers, and is not in the list yet, follows another peer's. */
+  readonly follows: (event: EventFact) => boolean;
+}
+
+export type PeerWeights = Columns<number> & { readonly witness: number };
+
 export class Oracle {
   readonly facts = new Facts();
   readonly rules: Rules;
@@ -63,18 +79,26 @@ export class Oracle {
 
   constructor(
     rules: Rules,
-    formed: { readonly halfLifeDays: number; readonly at: number; readonly by: string; readonly groupId: string },
+    formed: { readonly halfLives: HalfLives; readonly at: number; readonly by: string; readonly groupId: string },
   ) {
     this.rules = rules;
-    const { halfLifeDays, at, by, groupId } = formed;
-    this.facts.add({ kind: 'scale', halfLifeDays, epoch: at });
+    const { halfLives, at, by, groupId } = formed;
+    for (const of of kinds) this.facts.add({ kind: 'scale', of, halfLifeDays: halfLives[of], epoch: at });
     this.#audit('group_formed', by, groupId, at);
   }
 
   // State.
 
-  get scale(): { readonly halfLifeDays: number; readonly epoch: number } {
-    return this.facts.scales.at(-1)!;
+  scalesOf(kind: EvidenceKind): readonly ScaleFact[] {
+    return this.facts.scales.filter(({ of }) => of === kind);
+  }
+
+  scaleOf(kind: EvidenceKind): ScaleFact {
+    return this.scalesOf(kind).at(-1)!;
+  }
+
+  get halfLives(): HalfLives {
+    return { claims: this.scaleOf('claims').halfLifeDays, measures: this.scaleOf('measures').halfLifeDays };
   }
 
   statusOf(peer: number): PeerStatus {
@@ -212,10 +236,10 @@ export class Oracle {
   // Commands.
 
   /** Decides a command at a moment, and notes what it leads to. */
-  decide(command: Command, now: number): Expected | Expected[] {
+  decide(command: Command, now: number, seen: Seen): Expected | Expected[] {
     switch (command.type) {
       case 'submit':
-        return command.events.map((event) => this.#submit(command.caller, event, now));
+        return command.events.map((event) => this.#submit(command.caller, event, now, seen));
       case 'register':
         return this.#register(command, now);
       case 'peer_status':
@@ -227,7 +251,7 @@ export class Oracle {
       case 'configured_pre_trust':
         return this.#configured(command.peerIds, now);
       case 'half_life':
-        return this.#halfLife(command.days, now);
+        return this.#halfLife(command, now);
       case 'scoring':
         // Groups are formed with this release's.
         return { ok: true };
@@ -262,7 +286,7 @@ export class Oracle {
     }
   }
 
-  #submit(caller: number | null, event: EventSubmission, now: number): Expected {
+  #submit(caller: number | null, event: EventSubmission, now: number, seen: Seen): Expected {
     if (Number(event.schemaVersion.split('.')[0]) > 1) return no('unsupported_schema_version');
     const peer = this.peerOf(event.peerId);
     if (caller !== null && caller !== peer) return no('peer_id_mismatch');
@@ -284,8 +308,13 @@ export class Oracle {
     if (this.facts.events.size >= this.rules.eventIdsMax) return no('overloaded');
     if (!this.knows(subject) && this.#isFull) return no('overloaded');
     const number = origin === null ? peer : this.#carry(peer, origin.number);
-    this.#moveEpoch(Math.min(event.timestamp, now));
-    this.facts.add({
+    const kind = kindOf(event.eventType);
+    const at = Math.min(event.timestamp, now);
+    this.#moveEpoch(kind, at);
+    const [sign, base] = types[event.eventType];
+    const isTooOld = now - at > k.countedHalfLives * this.scaleOf(kind).halfLifeDays * dayMs;
+    const repeats = this.#repeats(number, subject, event);
+    const fact: EventFact = {
       kind: 'event',
       id: event.eventId,
       peer,
@@ -299,10 +328,16 @@ export class Oracle {
       severity: event.severity,
       timestamp: event.timestamp,
       receivedAt: now,
-      repeats: this.#repeats(number, subject, event),
-      scales: this.facts.scales.length,
-    });
-    return { ok: true, value: { receivedAt: now } };
+      repeats,
+      mass: isTooOld && this.scaleOf(kind).halfLifeDays > 0 ? 0 : base * event.severity,
+      follows: null,
+      scales: this.scalesOf(kind).length,
+    };
+    const isRepeat = repeats === 'yes' || (repeats === 'unknown' && seen.repeats(fact.id));
+    const decides = sign < 0 && fact.mass > 0 && !isRepeat;
+    this.facts.add(decides ? { ...fact, follows: seen.follows(fact) } : fact);
+    const counts = fact.mass > 0 || isRepeat || (event.eventType === 'ban_lifted' && event.severity > 0);
+    return { ok: true, value: counts ? { receivedAt: now } : { receivedAt: now, counts: false } };
   }
 
   #carry(peer: number, origin: number): number {
@@ -362,12 +397,12 @@ export class Oracle {
   }
 
   /** Evidence so many half-lives ahead of the epoch moves it, by whole half-lives. */
-  #moveEpoch(at: number): void {
-    const { halfLifeDays, epoch } = this.scale;
+  #moveEpoch(of: EvidenceKind, at: number): void {
+    const { halfLifeDays, epoch } = this.scaleOf(of);
     if (halfLifeDays === 0) return;
     const lives = Math.floor((at - epoch) / (halfLifeDays * dayMs));
     if (lives <= this.rules.epochHalfLivesMax) return;
-    this.facts.add({ kind: 'scale', halfLifeDays, epoch: epoch + lives * halfLifeDays * dayMs });
+    this.facts.add({ kind: 'scale', of, halfLifeDays, epoch: epoch + lives * halfLifeDays * dayMs });
   }
 
   #register(command: Extract<Command, { type: 'register' }>, now: number): Expected {
@@ -525,15 +560,15 @@ export class Oracle {
     return { ok: true };
   }
 
-  #halfLife(days: number, now: number): Expected {
-    if (days === this.scale.halfLifeDays) return { ok: true };
-    const { epoch } = this.scale;
+  #halfLife({ kind: of, days }: Extract<Command, { type: 'half_life' }>, now: number): Expected {
+    const { epoch, halfLifeDays } = this.scaleOf(of);
+    if (days === halfLifeDays) return { ok: true };
     // For an epoch in the future, only the newest evidence shows whether the clock was ahead or is behind.
     const evidence = this.subjects.flatMap((subject) => this.eventsOf(subject));
     const newest = evidence.reduce((at, event) => Math.max(at, Math.min(event.timestamp, event.receivedAt)), now);
     if (newest - now > halfLifeClockBehindMs) return no('dependency_unavailable');
-    this.facts.add({ kind: 'scale', halfLifeDays: days, epoch: now >= epoch ? now : Math.min(newest, epoch) });
-    this.#audit('half_life_changed', 'configuration', `${days} days`, now);
+    this.facts.add({ kind: 'scale', of, halfLifeDays: days, epoch: now >= epoch ? now : Math.min(newest, epoch) });
+    this.#audit(of === 'claims' ? 'half_life_changed' : 'ban_half_life_changed', 'configuration', `${days} days`, now);
     return { ok: true };
   }
 
@@ -606,29 +641,31 @@ export class Oracle {
   #publish(computed: Extract<Command, { type: 'publish_weights' }>['weights'], now: number): Expected {
     const last = this.facts.weights.at(-1);
     const isOld = now - (last?.computedAt ?? 0) >= 3_600_000 && computed.based_on_seq > (last?.basedOnSeq ?? 0);
-    const inForce = Array.from(computed.tau, (_, peer) => this.weightsOf(peer));
-    const moved = inForce.some(({ tau, a, b, z, witness }, peer) => {
-      const far = [tau - computed.tau[peer]!, a - computed.a[peer]!, b - computed.b[peer]!, z - computed.z[peer]!];
-      return Math.max(...far.map(Math.abs)) > 0.001 || witness !== computed.witness[peer];
+    const flat = { ...computed, ...computed.measures };
+    const moved = Array.from(flat.witness).some((witness, peer) => {
+      const inForce = this.weightsOf(peer);
+      const isFar = columns.some((name) => Math.abs(inForce[name] - flat[name][peer]!) > 0.001);
+      return isFar || inForce.witness !== witness;
     });
     const isNews = isOld || moved || last === undefined || Math.abs(computed.pi - last.pi) > 0.001;
     if (isNews) {
-      const { based_on_seq: basedOnSeq, computed_at: computedAt, pi, tau, a, b } = computed;
-      const columns = { tau: tau.slice(), a: a.slice(), b: b.slice(), z: computed.z.slice() };
-      this.facts.add({ kind: 'weights', basedOnSeq, computedAt, pi, ...columns, witness: computed.witness.slice() });
+      const { based_on_seq: basedOnSeq, computed_at: computedAt, pi, witness } = computed;
+      const values = Object.fromEntries(columns.map((name) => [name, flat[name].slice()])) as Columns<Float64Array>;
+      this.facts.add({ kind: 'weights', basedOnSeq, computedAt, pi, ...values, witness: witness.slice() });
     }
     return { ok: true, value: isNews };
   }
 
   /** The weights that a reader must see of a peer: the last published ones, or those of a newcomer. */
-  weightsOf(peer: number): Record<'tau' | 'a' | 'b' | 'z' | 'witness', number> {
+  weightsOf(peer: number): PeerWeights {
     const last = this.facts.weights.at(-1);
     if (last !== undefined && peer < last.tau.length) {
-      const [tau, a, b, z] = [last.tau[peer]!, last.a[peer]!, last.b[peer]!, last.z[peer]!];
-      return { tau, a, b, z, witness: last.witness[peer]! };
+      const known = columns.map((name) => [name, last[name][peer]!]);
+      return { ...(Object.fromEntries(known) as Columns<number>), witness: last.witness[peer]! };
     }
     const witness = this.carrier(peer)?.origin ?? peer;
-    return { tau: this.preTrusted.includes(peer) ? 1 : 0, a: 1.25, b: 0.4, z: 0, witness };
+    const tau = this.preTrusted.includes(peer) ? 1 : 0;
+    return { tau, a: 1.25, b: 0.4, z: 0, m: 3.4, finds: 1, findsClaim: 1, measured: 0, witness };
   }
 
   /** The share of bad players that reads take. */

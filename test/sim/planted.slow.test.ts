@@ -4,6 +4,7 @@
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { FOLLOWS_CLAIM } from '../../src/core/evidence/evidence.js';
 import { trustConstants } from '../../src/core/evidence/trust-constants.js';
 import { PeerEntries } from '../../src/core/tables/peer-entries.js';
 import { PeerWeights } from '../../src/core/tables/peer-weights.js';
@@ -63,7 +64,7 @@ test('events that leave the log without their sums are found', async () => {
         actor.redacted = (piece) => redacted(piece.type === 'removal' ? piece : { ...piece, pairs: [] });
       },
     },
-    ['replay', 'score', 'counts', 'listing'],
+    ['replay', 'score', 'counts', 'listing', 'follows'],
   );
 });
 
@@ -101,9 +102,9 @@ test('an event that is applied twice is found', async () => {
     PeerEntries.prototype,
     'add',
     (add) =>
-      function (this: PeerEntries, entry, mass, head) {
-        add.call(this, entry, mass, head);
-        if (mass > 0) add.call(this, entry, mass, head);
+      function (this: PeerEntries, entry, mass, head, follows) {
+        add.call(this, entry, mass, head, follows);
+        if (mass > 0) add.call(this, entry, mass, head, follows);
       },
   );
   await mustBeFound(plant, ['score', 'listing', 'answer', 'weights']);
@@ -120,6 +121,31 @@ test('a decay that is off by a ten thousandth is found', async () => {
       },
   );
   await mustBeFound(plant, ['score']);
+});
+
+test('bans that decay with the half-life of reports are found', async () => {
+  const plant = everywhere(
+    MinuteAsOf.prototype,
+    'of',
+    (of) =>
+      function (this: MinuteAsOf, state) {
+        const asOf = of.call(this, state);
+        return { ...asOf, measureFactor: asOf.decayFactor };
+      },
+  );
+  await mustBeFound(plant, ['score']);
+});
+
+test('a ban that follows others, and no longer does so once a snapshot was read, is found', async () => {
+  const plant = everywhere(
+    PeerEntries.prototype,
+    'setFollows',
+    (set) =>
+      function (this: PeerEntries, entry, bits) {
+        set.call(this, entry, bits & FOLLOWS_CLAIM);
+      },
+  );
+  await mustBeFound(plant, ['replay', 'weights', 'follows', 'score']);
 });
 
 test('weights that are published again though the evidence moved on are found', async () => {
@@ -209,7 +235,7 @@ test('an erased subject that a snapshot keeps is found', async () => {
 test('events that are counted although they repeat others are found', async () => {
   await mustBeFound(
     everywhere(RepeatFilter.prototype, 'has', () => () => false),
-    ['score', 'weights'],
+    ['score', 'weights', 'follows'],
   );
 });
 

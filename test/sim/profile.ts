@@ -1,13 +1,14 @@
 /** The profile of a simulated group: its size, its rules, and bounds that are low enough to be reached. */
 import { limits } from '../../src/limits.js';
 import type { Random } from '../support/random.js';
-import type { Rules } from './oracle.js';
+import type { HalfLives, Rules } from './oracle.js';
 
 export interface Profile {
   readonly players: number;
   readonly peersAtFirst: number;
-  /** The first is the one to start with. */
+  /** Half-lives of claims and of measures; the first is the one to start with. */
   readonly halfLives: readonly number[];
+  readonly banHalfLives: readonly number[];
   readonly erasureMode: 'peer' | 'own' | 'operator';
   readonly erasureQuotaPerDay: number;
   readonly peersMax: number;
@@ -29,13 +30,16 @@ const epochHalfLives = 256;
 
 export function drawProfile(random: Random, seed: number): Profile {
   const isSmall = random.below(3) === 0;
-  // In half of the groups the half-life stays, and is the default of a node or longer: there no read is beyond the
+  // In half of the groups the half-lives stay, and are the default of a node or longer: there no read is beyond the
   // range of a double.
-  const halfLives = seed % 2 === 0 ? [random.pick([30, 60, 0])] : [random.pick([30, 7, 1, 0]), 0, 1, 7, 30, 3_650];
+  const isSteady = seed % 2 === 0;
+  const halfLives = isSteady ? [random.pick([30, 60, 0])] : [random.pick([30, 7, 1, 0]), 0, 1, 7, 30, 3_650];
+  const banHalfLives = isSteady ? [random.pick([180, 60, 0])] : [random.pick([180, 7, 0]), 0, 2, 30, 180];
   return {
     players: random.pick([3, 6, 20, 60, 200]),
     peersAtFirst: random.pick([2, 3, 6, 12]),
     halfLives,
+    banHalfLives,
     erasureMode: random.pick(['peer', 'own', 'operator']),
     erasureQuotaPerDay: random.pick([1, 3, 100]),
     peersMax: random.pick([4, 6, 12, 70]),
@@ -59,6 +63,10 @@ export function drawProfile(random: Random, seed: number): Profile {
       ...(isSmall ? { eventIdsMax: 300, subjectsMax: 10 } : {}),
     },
   };
+}
+
+export function halfLivesAtFirst({ halfLives, banHalfLives }: Profile): HalfLives {
+  return { claims: halfLives[0]!, measures: banHalfLives[0]! };
 }
 
 /** The part of a profile that the oracle needs. */

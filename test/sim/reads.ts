@@ -2,12 +2,12 @@
 import type { GroupApi, TrustExplanation, TrustView } from '../../src/group/api.js';
 import { Difference, same } from './difference.js';
 import type { Oracle } from './oracle.js';
-import { isNearBand, trustOf } from './scores.js';
+import { type ExpectedTrust, isNearBand, trustOf } from './scores.js';
 
 /** Keys that are tried, the newest ones. */
 const keysTried = 12;
-/** A unit of evidence moves the log-odds by less than 11, and they the score by at most 25. */
-const scorePerEvidence = 300;
+/** A unit of evidence moves the log-odds by less than 13, and they and the mass the score by some hundreds. */
+const scorePerEvidence = 1_000;
 
 /**
  * Score, verdict and explanation of a subject that is known. False where the range of doubles lets nothing be said of
@@ -32,9 +32,9 @@ export function compareTrust(
     [trust.allowed, explained.allowed],
     isAllowed ? [true, true] : [undefined, undefined],
   );
-  const { halfLifeDays, weightsBasedOnSeq } = explained;
+  const { halfLifeDays, banHalfLifeDays, weightsBasedOnSeq } = explained;
   const basedOn = oracle.facts.weights.at(-1)?.basedOnSeq ?? 0;
-  same('score', 'half-life of a read', halfLifeDays, oracle.scale.halfLifeDays);
+  same('score', 'half-lives of a read', { claims: halfLifeDays, measures: banHalfLifeDays }, oracle.halfLives);
   same('weights', 'record that the weights of a read are based on', weightsBasedOnSeq, basedOn);
   if (expected.error === null) return false;
   const near = (what: string, found: number, wanted: number, tolerance: number) => {
@@ -48,7 +48,11 @@ export function compareTrust(
   near('score', score, isAllowed ? 50 : expected.score, tolerance);
   near('confidence', confidence, isAllowed ? 0 : expected.confidence, tolerance);
   if (expected.isEdge) return true;
-  same('score', `peers of ${key}`, [explained.peers, explained.preTrusted], [expected.peers, expected.preTrusted]);
+  const peersOf = (of: TrustExplanation | ExpectedTrust) => [of.peers, of.preTrusted, of.banned, of.bannedAfterOthers];
+  same('score', `peers of ${key}`, peersOf(explained), peersOf(expected));
+  const bans = expected.parts.filter((part) => part >= 0.5).length;
+  if (expected.parts.every((part) => Math.abs(part - 0.5) > tolerance))
+    same('score', `bans of ${key}`, explained.bans, bans);
   if (isAllowed) same('score', `verdict of ${key}`, trust.verdict, 'neutral');
   else if (!isNearBand(expected, tolerance)) same('score', `verdict of ${key}`, trust.verdict, expected.verdict);
   return true;
@@ -62,10 +66,13 @@ export function comparePeers(group: GroupApi, oracle: Oracle, now: number): void
   const views = group.peers(0, facts.peers.length + 1);
   same('peers', 'number of peers', views.length, facts.peers.length);
   for (const [place, { number: index, peerId, peerName, gameIds, at }] of facts.peers.entries()) {
-    const { tau, a, b, weight, ...found } = views[place]!;
+    const { tau, a, b, m, finds, weight, ...found } = views[place]!;
     const weights = oracle.weightsOf(index);
-    same('weights', `weights of peer ${index}`, [tau, a, b], [weights.tau, weights.a, weights.b]);
-    const expectedWeight = Math.min(1, Math.max(0, (weights.tau * (weights.a + weights.b)) / 4));
+    const { tau: gate, measured } = weights;
+    const shown = [gate, weights.a, weights.b, weights.m, weights.finds];
+    same('weights', `weights of peer ${index}`, [tau, a, b, m, finds], shown);
+    const odds = Math.max(weights.a + weights.b, measured === 1 ? weights.m : 0);
+    const expectedWeight = Math.min(1, Math.max(0, (gate * odds) / 4));
     if (Math.abs(weight - expectedWeight) > 1e-12)
       throw new Difference('weights', `weight of peer ${index}: ${weight}`);
     const expected = {

@@ -4,6 +4,7 @@
  */
 import { createHash, type Hash, hash } from 'node:crypto';
 import { BatchWriter, chainStart } from '../../src/core/records/batch.js';
+import type { GroupFormed } from '../../src/core/records/records.js';
 import { stateDigest } from '../../src/core/snapshot/state-digest.js';
 import type { WeightsComputed } from '../../src/group/ports/pool.js';
 import type { ExpectedHead } from '../../src/group/recovery/verification.js';
@@ -17,7 +18,7 @@ import { checkErased, checkErasedEvents, checkReplay, checkRetired, checkStore }
 import { Difference } from './difference.js';
 import { Ledger } from './ledger.js';
 import { Oracle } from './oracle.js';
-import { rulesOf, withBounds } from './profile.js';
+import { halfLivesAtFirst, rulesOf, withBounds } from './profile.js';
 import { SimNode } from './sim-node.js';
 import { isOperation, type Plan, peerId, type Restart, type Step } from './steps.js';
 import { type Disk, damageSnapshot, mustBeFenced, storedBytes } from './store.js';
@@ -100,9 +101,9 @@ class Run {
       nextAppend: 'ok',
       deferScrub: false,
     };
-    const [halfLifeDays] = plan.profile.halfLives as [number];
-    const { group_id: groupId, audit } = formedRecord(halfLifeDays);
-    this.#ledger = new Ledger(new Oracle(rulesOf(plan.profile), { halfLifeDays, at: t0, by: audit.actor, groupId }), 1);
+    const { group_id: groupId, audit } = this.#formed;
+    const halfLives = halfLivesAtFirst(plan.profile);
+    this.#ledger = new Ledger(new Oracle(rulesOf(plan.profile), { halfLives, at: t0, by: audit.actor, groupId }), 1);
   }
 
   async all(): Promise<Result> {
@@ -111,7 +112,7 @@ class Run {
     let step = 0;
     try {
       await this.#form();
-      await this.#start({ halfLifeDays: this.#plan.profile.halfLives[0]!, preTrusted: null, zombie: false });
+      await this.#start({ halfLives: halfLivesAtFirst(this.#plan.profile), preTrusted: null, zombie: false });
       for (; step < this.#plan.steps.length && this.#difference === null; step++) {
         const next = this.#plan.steps[step]!;
         this.#trace.update(`${next.do}\n`);
@@ -135,9 +136,14 @@ class Run {
     return this.#trace.digest('hex');
   }
 
+  get #formed(): GroupFormed {
+    const { claims, measures } = halfLivesAtFirst(this.#plan.profile);
+    return { ...formedRecord(claims), ban_half_life_days: measures, scoring: 3 };
+  }
+
   async #form(): Promise<void> {
     const first = new BatchWriter();
-    first.add(formedRecord(this.#plan.profile.halfLives[0]));
+    first.add(this.#formed);
     const batch = first.seal(1, t0, this.#world.bytes(16), chainStart);
     await this.#disk.log.claim().append({ firstSeq: 1, bytes: batch.bytes }, []);
   }
@@ -219,7 +225,7 @@ class Run {
   }
 
   get #usual(): Restart {
-    return { halfLifeDays: this.#ledger.oracle.scale.halfLifeDays, preTrusted: null, zombie: false };
+    return { halfLives: this.#ledger.oracle.halfLives, preTrusted: null, zombie: false };
   }
 
   #pass(ms: number): void {
@@ -255,7 +261,7 @@ class Run {
     this.#head = { lastSeq, chain: Buffer.from(chain).toString('hex') };
   }
 
-  async #start({ halfLifeDays, preTrusted }: Restart): Promise<void> {
+  async #start({ halfLives, preTrusted }: Restart): Promise<void> {
     if (this.#restarts++ > 10_000) throw new Difference('liveness', 'the node never stays up');
     const ledger = this.#ledger;
     const node: SimNode = new SimNode({
@@ -293,7 +299,7 @@ class Run {
       search: (what, needles) => this.#search(what, needles),
     });
     this.#plant.onStart?.(node, this.#disk);
-    void node.open(halfLifeDays, preTrusted?.map(peerId) ?? null);
+    void node.open(halfLives, preTrusted?.map(peerId) ?? null);
     await settled();
   }
 
@@ -310,7 +316,7 @@ class Run {
       return;
     }
     try {
-      const compared = checkWeights(this.#ledger.oracle, computed);
+      const compared = checkWeights(this.#ledger.oracle, { ...computed, ...computed.measures });
       this.#count(compared === 'in doubt' ? 'weights not compared: evidence in doubt' : `weights ${compared}`);
     } catch (error) {
       this.#found(error);

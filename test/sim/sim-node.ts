@@ -15,7 +15,9 @@ import { limits } from '../../src/limits.js';
 import { salt } from '../support/given.js';
 import { verifyStore } from '../support/verify-store.js';
 import { Difference } from './difference.js';
+import { kinds } from './event-kinds.js';
 import { ObservedActor, type Watch } from './observed-actor.js';
+import type { HalfLives } from './oracle.js';
 import { SimPool } from './pool.js';
 import type { Profile } from './profile.js';
 import { type Disk, SimLog, SimSnapshots } from './store.js';
@@ -131,11 +133,14 @@ export class SimNode {
   }
 
   /** Applies the configuration, then goes on with what was left unfinished and lets callers in. */
-  async open(halfLifeDays: number, preTrusted: readonly string[] | null): Promise<void> {
-    const half = await this.group.configure({ type: 'half_life', days: halfLifeDays });
-    const set =
-      preTrusted === null ? half : await this.group.configure({ type: 'configured_pre_trust', peerIds: preTrusted });
-    if (!half.ok || !set.ok) {
+  async open(halfLives: HalfLives, preTrusted: readonly string[] | null): Promise<void> {
+    const settings: Parameters<Group['configure']>[0][] = kinds.map((kind) => {
+      return { type: 'half_life', kind, days: halfLives[kind] };
+    });
+    if (preTrusted !== null) settings.push({ type: 'configured_pre_trust', peerIds: preTrusted });
+    let isRefused = false;
+    for (const setting of settings) isRefused = !(await this.group.configure(setting)).ok || isRefused;
+    if (isRefused) {
       this.ended = 'refused';
       return;
     }

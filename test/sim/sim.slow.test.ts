@@ -22,19 +22,10 @@ test('a shorter life is the beginning of a longer one', () => {
 
 test('no life of the fixed seeds differs from the oracle', async () => {
   const write = (text: string) => void process.stdout.write(text);
+  // Among them: a ban that was lost when another peer's entry moved, and a peer that followed itself as a carrier.
   assert.ok(await simulate({ seed: 1, operations: 50_000, write }));
-  // Here a peer's evidence fades so far that a withdrawal takes all of one side of it, and the fit moves by a
-  // thousandth.
-  assert.ok(await simulate({ seed: 60_000_411, operations: 2_000, write }));
-  // Here a clock that was set back by 20 years meets evidence of no severity, whose worth is still none.
-  assert.ok(await simulate({ seed: 80_000_627, operations: 2_000, write }));
-  // Here the half-life is changed while the clock is 20 years behind, further than a factor reaches.
-  assert.ok(await simulate({ seed: 500_077, operations: 2_000, write }));
-  // Here two peers are alike but for the last digit of what others say of them, and thirty rounds of the gate drive
-  // them apart.
-  assert.ok(await simulate({ seed: 500_196, operations: 2_000, write }));
-  // Here the half-life changes twice while the clock is 20 years behind, and a sum grows beyond what a double holds.
-  assert.ok(await simulate({ seed: 500_000_929, operations: 2_000, write }));
+  // Here a measure fades to nothing by moves of the epoch, and a snapshot holds its pair.
+  assert.ok(await simulate({ seed: 1_047, operations: 2_000, write }));
 });
 
 test.run();

@@ -7,6 +7,7 @@ import type { PeerStatus } from '../../src/core/vocabulary.js';
 import { subjectOf, t0 } from '../support/given.js';
 import type { AppendFault } from '../support/memory-log.js';
 import { Random } from '../support/random.js';
+import type { HalfLives } from './oracle.js';
 import type { PoolFault } from './pool.js';
 import { drawProfile, type Profile } from './profile.js';
 import type { Thread } from './world.js';
@@ -84,7 +85,7 @@ export type Step =
 
 /** The configuration of the next start. */
 export interface Restart {
-  readonly halfLifeDays: number;
+  readonly halfLives: HalfLives;
   readonly preTrusted: readonly number[] | null;
   /** True if the previous process continues for a while and writes to the log that is no longer its own. */
   readonly zombie: boolean;
@@ -127,7 +128,9 @@ export function isOperation(step: Step): boolean {
 /** Origins that events name. */
 const origins = 3;
 
-const severities = [1, 1, 1, 0.5, 0.3, 0.7, 1e-3, 0];
+const severities = [1, 1, 1, 0.5, 0.3, 0.7, 0.2, 5e-3, 1e-3, 1e-6, 0];
+/** Bans and liftings come more often than the other types. */
+const eventTypes = [...eventTypeNames, 'ban_applied', 'ban_applied', 'ban_applied', 'ban_lifted'] as const;
 /** Types of events that are drawn to say the same as others. */
 const sameTypes = ['report_cheating', 'report_cheating', 'ban_applied', 'commendation', 'ban_lifted'] as const;
 const hourMs = 3_600_000;
@@ -266,7 +269,7 @@ class Draw {
     this.#senders[id] ??= peer;
     const event = {
       id,
-      type: random.pick(eventTypeNames),
+      type: random.pick(eventTypes),
       peer,
       player: this.#player(),
       severity: random.pick(severities),
@@ -285,7 +288,8 @@ class Draw {
 
   #offset(): number {
     const random = this.#random;
-    switch (random.below(12)) {
+    const { halfLives, banHalfLives } = this.#profile;
+    switch (random.below(13)) {
       case 0:
         return -random.below(400) * dayMs;
       case 1:
@@ -294,6 +298,9 @@ class Draw {
         return dayMs;
       case 3:
         return dayMs + 1;
+      case 4:
+        // Around the age from which on an event carries nothing.
+        return random.pick([-1, 0, 1, dayMs]) - 20 * random.pick([...halfLives, ...banHalfLives]) * dayMs;
       default:
         return -random.below(hourMs);
     }
@@ -348,9 +355,10 @@ class Draw {
 
   #restart(): Restart {
     const random = this.#random;
-    const { halfLives } = this.#profile;
+    const { halfLives, banHalfLives } = this.#profile;
+    const drawn = (of: readonly number[]) => (random.below(4) === 0 ? random.pick(of) : of[0]!);
     return {
-      halfLifeDays: random.below(4) === 0 ? random.pick(halfLives) : halfLives[0]!,
+      halfLives: { claims: drawn(halfLives), measures: drawn(banHalfLives) },
       preTrusted: random.below(4) === 0 ? Array.from({ length: random.below(3) }, () => this.#peer()) : null,
       zombie: random.below(3) === 0,
     };

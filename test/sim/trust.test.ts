@@ -6,6 +6,7 @@ import * as assert from 'uvu/assert';
 import { Random } from '../support/random.js';
 import { type Fitted, fit } from './fit.js';
 import { numbers } from './fit-numbers.js';
+import { columns } from './fit-votes.js';
 import { compareFit, type Weighed } from './trust.js';
 
 const group = { peers: 4, preTrusted: new Set<number>(), revoked: new Set<number>() };
@@ -32,7 +33,7 @@ test('a value that is off by a thousand millionth is found where evidence is kno
   const evidence = reported(1e-12);
   const right = fit(evidence, group, numbers);
   assert.is(compareFit(evidence, group, right), 'compared');
-  for (const name of ['tau', 'a', 'b', 'z'] as const) {
+  for (const name of columns) {
     const column = right[name].map((value, j) => (j === 2 ? value - 1e-9 : value));
     assert.throws(() => compareFit(evidence, group, { ...right, [name]: column }), /off by/, name);
   }

@@ -1,11 +1,12 @@
 /** Computed weights against the oracle's own fit, on evidence that the oracle added up itself. */
 import { Random } from '../support/random.js';
 import { Difference } from './difference.js';
+import { evidenceOf, followsOf, isAtEdge, isSomething, newestEvidence } from './evidence.js';
 import type { PeerFact } from './facts.js';
-import { type FittedGroup, fit, type Reported } from './fit.js';
+import { fit } from './fit.js';
 import { numbers } from './fit-numbers.js';
+import { type Columns, columns, type FittedGroup, massOf, type Reported } from './fit-votes.js';
 import type { Oracle } from './oracle.js';
-import { evidenceOf, isAtEdge, newestEvidence } from './scores.js';
 
 /** Largest effect of another order of the same sums, if nothing is in doubt: thousands of roundings at 2^-53 each. */
 const rounding = 1e-12;
@@ -23,17 +24,15 @@ const scales = [1, 0.1, 0.01, 1e-3, 1e-4];
  */
 const lastDigits = 2 ** -50;
 
-/** Evidence, and how far each of its two sums may be off. */
+/** Evidence, and how far each of its sums may be off. */
 export interface Weighed extends Reported {
   readonly error: number;
+  /** The error of the measure, if it is another. */
+  readonly measureError?: number;
 }
 
 /** The compared values: per peer, and the share of bad players. */
-export interface Weights {
-  readonly tau: ArrayLike<number>;
-  readonly a: ArrayLike<number>;
-  readonly b: ArrayLike<number>;
-  readonly z: ArrayLike<number>;
+export interface Weights extends Columns<ArrayLike<number>> {
   readonly witness: ArrayLike<number>;
   readonly pi: number;
 }
@@ -46,15 +45,13 @@ export type Compared =
   | 'compared at an edge';
 
 export function checkWeights(oracle: Oracle, computed: Weights & { readonly computedAt: number }): Compared {
-  const { tau, a, b, z, pi, computedAt } = computed;
-  const bounds = [
-    { column: tau, most: 1 },
-    { column: z, most: 1 },
-    { column: a, most: 3.5 },
-    { column: b, most: 3.5 },
-  ];
-  const isSound = bounds.every(({ column, most }) => Array.from(column).every((value) => value >= 0 && value <= most));
-  if (!isSound || !(pi > 0 && pi < 1)) throw new Difference('weights', `no weights: ${tau}, ${a}, ${b}, ${z}, ${pi}`);
+  const { pi, computedAt } = computed;
+  const most = { tau: 1, a: 3.5, b: 3.5, z: 1, m: 4, finds: 1, findsClaim: 1, measured: 1 };
+  const unsound = columns.find(
+    (name) => !Array.from(computed[name]).every((value) => value >= 0 && value <= most[name]),
+  );
+  if (unsound !== undefined || !(pi > 0 && pi < 1))
+    throw new Difference('weights', `no weights: ${unsound} ${unsound && computed[unsound]}, ${pi}`);
   const { peers, origins, carriers, numbers: count } = oracle.facts;
   const isRevoked = (peer: number) => oracle.statusOf(peer) === 'revoked';
   const group = {
@@ -109,12 +106,12 @@ function reportedAt(oracle: Oracle, now: number): Weighed[] | null {
     const voided = oracle.voidedOf(subject);
     for (const evidence of evidenceOf(oracle, subject, at)) {
       if (voided.has(evidence.sender)) continue;
-      const { peer, lowering, raising, error, isHeld, isHeavy } = evidence;
+      const { peer, error } = evidence;
       // A peer whose evidence has faded to nothing still has a vote in the fit, by its share of lowering; where that is
       // in doubt, so is the fit.
-      const isShareVague = error > vague * (lowering + raising) && isHeld && isHeavy;
+      const isShareVague = error > vague * massOf({ player, ...evidence }) && isSomething(evidence);
       if (error > vague || isShareVague || isAtEdge(evidence)) return null;
-      all.push({ player, peer, lowering, raising, error });
+      all.push({ player, ...evidence, ...followsOf(oracle, subject, peer) });
     }
   }
   return all;
@@ -130,10 +127,12 @@ export function compareFit(reported: readonly Weighed[], group: FittedGroup, com
   const off = distance(own, computed);
   if (off <= rounding) return 'compared';
   const random = new Random(reported.length);
-  const rounded = (value: number, terms = value) => value + terms * lastDigits * random.pick([1, -1]);
-  const others = Array.from({ length: draws }, (_, i) =>
-    fit(nudged(reported, scales[i % scales.length]!, random), group, numbers, rounded),
-  );
+  const others = Array.from({ length: draws }, (_, i) => {
+    // A last digit that counts in every round of an iteration is most often the same in all of them.
+    const ways = [[1, -1], [1], [-1]][i % 3]!;
+    const rounded = (value: number, terms = value) => value + terms * lastDigits * random.pick(ways);
+    return fit(nudged(reported, scales[i % scales.length]!, random), group, numbers, rounded);
+  });
   const moved = Math.max(...others.map((other) => distance(other, own)));
   const tolerance = Math.min(movedMost, rounding + 2 * moved);
   if (off <= tolerance) return 'compared';
@@ -152,12 +151,12 @@ function nudged(reported: readonly Weighed[], scale: number, random: Random): Re
     ...one,
     lowering: move(one.lowering, one.error),
     raising: move(one.raising, one.error),
+    measure: move(one.measure ?? 0, one.measureError ?? one.error),
   }));
 }
 
 /** The greatest difference of any value; infinite where they are of unlike groups. */
 function distance(one: Weights, other: Weights): number {
-  const columns = ['tau', 'a', 'b', 'z'] as const;
   if (columns.some((name) => one[name].length !== other[name].length)) return Number.POSITIVE_INFINITY;
   if (Array.from(one.witness).join() !== Array.from(other.witness).join()) return Number.POSITIVE_INFINITY;
   const far = columns.flatMap((name) => Array.from(one[name], (value, j) => Math.abs(value - other[name][j]!)));

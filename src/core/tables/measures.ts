@@ -13,9 +13,13 @@ export class Measures {
   readonly #free: number[] = [];
   #rows = 0;
 
-  /** Number of pairs with a measure. */
-  get size(): number {
-    return this.#rows - this.#free.length;
+  /** Counts the measures above 0: one may have faded to nothing. */
+  count(): number {
+    let found = 0;
+    for (const segment of this.#segments) {
+      for (let at = 1; at < segment.length; at += DOUBLES) found += segment[at]! > 0 ? 1 : 0;
+    }
+    return found;
   }
 
   /** Allocates a row without a measure. */

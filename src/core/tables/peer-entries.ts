@@ -158,7 +158,7 @@ export class PeerEntries {
 
   /** Number of pairs with a standing measure. */
   get measured(): number {
-    return this.#measures.size;
+    return this.#measures.count();
   }
 
   raising(entry: number): number {

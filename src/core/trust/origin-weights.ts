@@ -43,7 +43,8 @@ export function weighCarriers(
     finds[index] = finds[origin]!;
     findsClaim[index] = findsClaim[origin]!;
     measured[index] = measured[origin]!;
-    const gate = gateWithin(tau[origin]!, weight[origin]!, weight[peer]!);
+    // The unbounded values of weights, from which scores are computed.
+    const gate = gateWithin(tau[origin]!, tau[origin]! * (a[origin]! + b[origin]!), tau[peer]! * (a[peer]! + b[peer]!));
     tau[index] = gateWithin(gate, gate * m[origin]!, tau[peer]! * m[peer]!);
     weight[index] = weightOf(tau[index]!, a[index]!, b[index]!, weightReference);
     best.set(origin, Math.max(best.get(origin) ?? 0, tau[index]!));
@@ -54,7 +55,7 @@ export function weighCarriers(
   }
 }
 
-/** Lowers the gate `tau` until the resulting weight is at most `most`. */
-function gateWithin(tau: number, weight: number, most: number): number {
-  return weight <= most ? tau : tau * (most / weight) * BELOW;
+/** Lowers the gate `tau` until the resulting value of a weight is at most `most`. */
+function gateWithin(tau: number, value: number, most: number): number {
+  return value <= most ? tau : tau * (most / value) * BELOW;
 }

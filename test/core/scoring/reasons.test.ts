@@ -2,8 +2,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { asOfTime } from '../../../src/core/evidence/decay.js';
+import { explanationOf } from '../../../src/core/scoring/explanation.js';
 import { reasonsOf } from '../../../src/core/scoring/reasons.js';
-import { explanationOf, trustOf } from '../../../src/core/scoring/score.js';
+import { trustOf } from '../../../src/core/scoring/score.js';
 import { Given, t0 } from '../../support/given.js';
 
 /** Returns the reasons of a player about whom the peers sent these events. */

@@ -33,19 +33,22 @@ async function peersOf(node: TestNode, count: number): Promise<PeerView[]> {
 
 /**
  * Four honest peers, each of which errs about three players of its own, and a liar report the same 60 players, 20 of
- * them bad.
+ * them bad. Each peer is the first to report every fifth player, so that none only follows others.
  */
 async function liedTo(node: TestNode): Promise<PeerView[]> {
   const peers = await peersOf(node, 5);
-  for (const peer of peers) {
-    const isLiar = peer.index === 4;
-    const events = Array.from({ length: 60 }, (_, i) => {
-      const bad = i < 20;
-      const errs = !isLiar && i % 20 === 5 + peer.index;
-      return event(peer, `e${i}`, `player ${i}`, (bad !== isLiar) !== errs ? 'ban_applied' : 'commendation');
-    });
-    const outcomes = await node.group.submit(peer, events);
-    assert.ok(outcomes.every(({ ok }) => ok));
+  for (let round = 0; round < 5; round++) {
+    for (const peer of peers) {
+      const isLiar = peer.index === 4;
+      const players = Array.from({ length: 60 }, (_, i) => i).filter((i) => i % 5 === (peer.index + round) % 5);
+      const events = players.map((i) => {
+        const bad = i < 20;
+        const errs = !isLiar && i % 20 === 5 + peer.index;
+        return event(peer, `e${i}`, `player ${i}`, (bad !== isLiar) !== errs ? 'ban_applied' : 'commendation');
+      });
+      const outcomes = await node.group.submit(peer, events);
+      assert.ok(outcomes.every(({ ok }) => ok));
+    }
   }
   return peers;
 }

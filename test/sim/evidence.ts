@@ -2,8 +2,10 @@
  * The evidence about a player, from the oracle's list: every sum is added up anew from the events themselves, each
  * decayed by its own age; and whether an event follows those of another peer.
  */
+
 import { type EvidenceKind, kindOf, types } from './event-kinds.js';
 import type { EventFact } from './facts.js';
+import type { BeginningList } from './first-peers.js';
 import { numbers as k } from './fit-numbers.js';
 import type { Oracle } from './oracle.js';
 
@@ -212,9 +214,13 @@ export function followsOf(oracle: Oracle, subject: string, number: number) {
 
 /**
  * Whether an event that lowers, and is not noted yet, follows another peer's; null where that is too near to nothing to
- * say.
+ * say. Notes in `beginnings` that its peer began to lower the player.
  */
-export function decideFollows(oracle: Oracle, event: EventFact): boolean | null {
+export function decideFollows(
+  oracle: Oracle,
+  event: EventFact,
+  beginnings: Record<EvidenceKind, BeginningList>,
+): boolean | null {
   const { subject, number, mass } = event;
   const kind = kindOf(event.type);
   const all = evidenceOf(oracle, subject, decaysFrom(event));
@@ -222,7 +228,10 @@ export function decideFollows(oracle: Oracle, event: EventFact): boolean | null 
   if (own !== undefined) {
     const earlier = kind === 'measures' ? own.measure : own.lowering;
     const least = k.earlierPart * mass;
-    if (!(Math.abs(earlier - least) > 2 * own.error + roundingPart * least)) return null;
+    if (!(Math.abs(earlier - least) > 2 * own.error + roundingPart * least)) {
+      beginnings[kind].add({ peer: event.peer, others: null });
+      return null;
+    }
     const before = followsOf(oracle, subject, number);
     if (earlier > least) return kind === 'measures' ? before.follows : before.followsClaim;
   }
@@ -233,9 +242,15 @@ export function decideFollows(oracle: Oracle, event: EventFact): boolean | null 
     if (oracle.statusOf(sender) === 'revoked' || voided.has(sender)) return false;
     return oracle.facts.weights.length === 0 || oracle.weightsOf(peer).tau > k.openGate;
   });
-  const stand = others.flatMap(({ stands }) =>
-    kind === 'measures' ? [stands.measure] : [stands.lowering, stands.measure],
-  );
-  if (stand.includes(true)) return true;
-  return stand.includes(null) ? null : false;
+  const stand = others.map(({ stands, sender }) => {
+    const kinds = kind === 'measures' ? [stands.measure] : [stands.lowering, stands.measure];
+    return { sender, stands: kinds.includes(true) ? true : kinds.includes(null) ? null : false };
+  });
+  const first = beginnings[kind].first();
+  const isVague = stand.some(({ stands }) => stands === null);
+  const before = [...new Set(stand.filter(({ stands }) => stands).map(({ sender }) => sender))];
+  beginnings[kind].add({ peer: event.peer, others: isVague ? null : before });
+  if (first === null) return null;
+  if (first.mute.has(event.peer) || before.some((sender) => !first.heard.has(sender))) return true;
+  return isVague ? null : false;
 }

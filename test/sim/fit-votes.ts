@@ -36,8 +36,11 @@ export interface Relation {
   readonly relation: 'same' | 'independent';
 }
 
-/** Columns of numbers per peer, 0 for a revoked one; `measured` is 1 for a peer that took measures that count. */
-export const columns = ['tau', 'a', 'b', 'z', 'm', 'finds', 'findsClaim', 'measured'] as const;
+/**
+ * Columns of numbers per peer, 0 for a revoked one; `measured` is 1 for a peer that took measures that count, `judged`
+ * for one whose evidence was there.
+ */
+export const columns = ['tau', 'a', 'b', 'z', 'm', 'finds', 'findsClaim', 'measured', 'judged'] as const;
 
 export type Columns<T> = Readonly<Record<(typeof columns)[number], T>>;
 
@@ -118,6 +121,7 @@ export function votesOf(
       if (revoked.has(one.peer) || massOf(one) === 0) return false;
       if (carrier === undefined) return true;
       if (gate === null) return false;
+      if (!(gate[carrier.peer]! > k.openGate)) return false;
       const key = `${one.player} ${carrier.origin}`;
       const weight = heaviness(gate[carrier.peer]! * Math.min(massOf(one), 1));
       if (weight > (heaviest.get(key)?.weight ?? Number.NEGATIVE_INFINITY))

@@ -54,7 +54,7 @@ export function fit(
     if (!revoked.has(number) && reported.some((one) => one.peer === number && massOf(one) > 0)) spoke.add(peer);
   }
   const heard = last.tau.map((gate, j) => (spoke.has(j) || preTrusted.has(j) ? gate : 0));
-  const counted = { ...last, tau: heard };
+  const counted = { ...last, tau: heard, judged: heard.map((_, j) => (spoke.has(j) ? 1 : 0)) };
   const names = columns.map((name) => [name, counted[name].map((value, j) => (revoked.has(j) ? 0 : value))] as const);
   return carried({ ...(Object.fromEntries(names) as Columns<number[]>), witness, pi: last.pi }, group);
 }
@@ -79,7 +79,7 @@ function carried(fitted: Fitted, { origins = new Set(), carriers = [], revoked }
   return { ...to, witness, pi: fitted.pi };
 }
 
-interface Stage2 extends Omit<Fitted, 'witness'> {
+interface Stage2 extends Omit<Fitted, 'witness' | 'judged'> {
   /** Per vote, in the last round: what it adds to the log-odds of its player. */
   readonly l: readonly number[];
 }

@@ -13,6 +13,7 @@ import type { WeightsComputed } from '../../src/group/ports/pool.js';
 import { Difference, same } from './difference.js';
 import { decideFollows } from './evidence.js';
 import type { AuditedFact, EventFact, Fact } from './facts.js';
+import { BeginningList } from './first-peers.js';
 import { columns } from './fit-votes.js';
 import type { TurnTaken } from './observed-actor.js';
 import { type Expected, hex, no, type Oracle, type Seen } from './oracle.js';
@@ -53,6 +54,8 @@ export class Ledger {
   /** The newest record of a turn. */
   lastSeq: number;
   #staged: Staged | null = null;
+  /** Since the start of the process. */
+  #beginnings = { claims: new BeginningList(), measures: new BeginningList() };
   #expected = new Map<Resolve, Expected | Expected[] | typeof again | typeof either>();
   #audited = new Map<Resolve, AuditedFact>();
   #listed = new Map<Resolve, Listed | undefined>();
@@ -91,7 +94,8 @@ export class Ledger {
     };
     const seen: Seen = {
       repeats: (id) => accepted.get(id)?.repeats === true,
-      follows: (event) => decideFollows(this.oracle, event) ?? accepted.get(event.id)?.follows === true,
+      follows: (event) =>
+        decideFollows(this.oracle, event, this.#beginnings) ?? accepted.get(event.id)?.follows === true,
     };
     for (const { command, token } of mails) {
       staged.tokens.add(token);
@@ -107,6 +111,8 @@ export class Ledger {
       }
       if (command.type === 'publish_weights') this.#mustBeComputed(command.weights);
       const known = facts.all.length;
+      const { claims, measures } = this.#beginnings;
+      const [knownClaims, knownMeasures] = [claims.length, measures.length];
       const decided = this.oracle.decide(command, now, seen);
       this.#expected.set(token, isAmbiguous(command, mails) ? either : decided);
       // The resulting sums show whether a chain was too old; here it is only known when none was.
@@ -117,6 +123,8 @@ export class Ledger {
       if (command.type === 'submit' && !isTaken(facts.all.slice(known), accepted)) {
         this.#expected.set(token, again);
         facts.truncate(known);
+        claims.truncate(knownClaims);
+        measures.truncate(knownMeasures);
       }
       for (const fact of facts.all.slice(known)) {
         if (fact.kind === 'event')
@@ -251,6 +259,7 @@ export class Ledger {
     if (lastSeq !== this.durableSeq)
       throw new Difference('lost', `the log holds record ${lastSeq}, which nobody wrote`);
     this.#staged = null;
+    this.#beginnings = { claims: new BeginningList(), measures: new BeginningList() };
     this.lastSeq = lastSeq;
     this.#expected.clear();
     this.#audited.clear();

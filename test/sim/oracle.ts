@@ -665,7 +665,7 @@ export class Oracle {
     }
     const witness = this.carrier(peer)?.origin ?? peer;
     const tau = this.preTrusted.includes(peer) ? 1 : 0;
-    return { tau, a: 1.25, b: 0.4, z: 0, m: 3.4, finds: 1, findsClaim: 1, measured: 0, witness };
+    return { tau, a: 1.25, b: 0.4, z: 0, m: 3.4, finds: 1, findsClaim: 1, measured: 0, judged: 0, witness };
   }
 
   /** The share of bad players that reads take. */

@@ -46,7 +46,7 @@ export type Compared =
 
 export function checkWeights(oracle: Oracle, computed: Weights & { readonly computedAt: number }): Compared {
   const { pi, computedAt } = computed;
-  const most = { tau: 1, a: 3.5, b: 3.5, z: 1, m: 4, finds: 1, findsClaim: 1, measured: 1 };
+  const most = { tau: 1, a: 3.5, b: 3.5, z: 1, m: 4, finds: 1, findsClaim: 1, measured: 1, judged: 1 };
   const unsound = columns.find(
     (name) => !Array.from(computed[name]).every((value) => value >= 0 && value <= most[name]),
   );

@@ -58,8 +58,8 @@ function othersBefore(
   { event_type, mass }: Decided,
   sender: Sender,
 ): number[] | null {
-  const others: number[] = [];
-  if (row < 0) return others;
+  const others = new Set<number>();
+  if (row < 0) return [];
   const { entries } = state.subjects;
   const ofMeasures = isMeasure(event_type);
   const earlier = entry < 0 ? 0 : ofMeasures ? entries.measure(entry) : entries.lowering(entry);
@@ -69,9 +69,9 @@ function othersBefore(
     const stands = ofMeasures ? entries.measure(other) > 0 : entries.lowers(other);
     const number = entries.peer(other);
     if (stands && !entries.isVoid(other) && isAnotherVoice(state, sender, number))
-      others.push(state.origins.peerOf(number));
+      others.add(state.origins.peerOf(number));
   }
-  return others;
+  return [...others];
 }
 
 type Decided = Pick<DecidedEvent, 'event_type' | 'mass'>;

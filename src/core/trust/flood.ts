@@ -21,7 +21,7 @@ export function floodingWitness(sums: VoteSums, { numbers }: Witnesses, c: Trust
   });
   const [witness, most] = [...largest].reduce((one, other) => (other[1] > one[1] ? other : one), [-1, 0]);
   const others = [...largest.values()].reduce((sum, count) => sum + count, 0) - most;
-  if (most < c.floodTimes * others) return -1;
+  if (most < c.floodPlayersMin || most < c.floodTimes * others) return -1;
   const asked = Array.from(measured.keys()).filter((j) => numbers[j] !== witness && measured[j]! >= c.floodMeasuresMin);
   const held = new Set<number>();
   sums.showPairs({

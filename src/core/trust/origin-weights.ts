@@ -17,6 +17,7 @@ export interface WeightColumns {
   readonly finds: Float64Array;
   readonly findsClaim: Float64Array;
   readonly measured: Uint8Array;
+  readonly judged: Uint8Array;
   readonly weight: Float64Array;
   readonly witness: Uint16Array;
 }
@@ -31,7 +32,7 @@ export function weighCarriers(
   excluded: Uint8Array,
   { weightReference }: TrustConstants,
 ): void {
-  const { tau, a, b, z, m, finds, findsClaim, measured, weight, witness } = columns;
+  const { tau, a, b, z, m, finds, findsClaim, measured, judged, weight, witness } = columns;
   const best = new Map<number, number>();
   for (const { index, peer, origin } of carriers) {
     witness[index] = witness[origin]!;
@@ -43,6 +44,7 @@ export function weighCarriers(
     finds[index] = finds[origin]!;
     findsClaim[index] = findsClaim[origin]!;
     measured[index] = measured[origin]!;
+    judged[index] = judged[origin]!;
     // The unbounded values of weights, from which scores are computed.
     const gate = gateWithin(tau[origin]!, tau[origin]! * (a[origin]! + b[origin]!), tau[peer]! * (a[peer]! + b[peer]!));
     tau[index] = gateWithin(gate, gate * m[origin]!, tau[peer]! * m[peer]!);

@@ -9,14 +9,16 @@ import { clip, type FittedGroup, least, shared, sumBy, total, type Vote } from '
 export type Rounded = (value: number, terms?: number) => number;
 
 /** The least value up to which half of all weight lies, equal values in the order of their peers. */
-function medianOf(of: readonly { readonly value: number; readonly weight: number }[]): number {
+function medianOf(of: readonly { readonly value: number; readonly weight: number }[], rounded: Rounded): number {
   const sorted = [...of].sort((p, q) => p.value - q.value);
   let sum = 0;
   const below = sorted.map(({ weight }) => {
     sum += weight;
     return sum;
   });
-  return sorted[below.findIndex((weight) => weight >= sum / 2)]!.value;
+  // Capped weights may lie half on either side.
+  const at = below.findIndex((weight) => rounded(weight - sum / 2, sum) >= 0);
+  return sorted[at]!.value;
 }
 
 /** Peer `j`'s comparison with another peer: the agreement and its weight; 0 for both if they share no player. */
@@ -104,7 +106,7 @@ function stage1(
       const seen = rho.flatMap((value, j) =>
         value > 0 && partners[j]! > 0 ? [{ value, weight: Math.min(partners[j]!, k.gateMass) / size[j]! }] : [],
       );
-      const half = k.gateHalf * (seen.length > 0 ? medianOf(seen) : 1);
+      const half = k.gateHalf * (seen.length > 0 ? medianOf(seen, rounded) : 1);
       const ref = Math.max(half, anchored ? k.gateReferenceAnchored : k.gateReference);
       const next = rho.map((value, j) => (preTrusted.has(j) ? 1 : Math.min(1, value / ref)));
       // Peers without evidence are not among those that are judged.
@@ -129,7 +131,7 @@ function agreements(
   const means = volume.flatMap((mass, j) =>
     mass > 0 ? [{ value: bad[j]! / Math.max(mass, least), weight: Math.min(mass, k.muMass) / size[j]! }] : [],
   );
-  const mu = means.length === 0 ? k.muLeast : clip(medianOf(means), k.muLeast, k.muMost);
+  const mu = means.length === 0 ? k.muLeast : clip(medianOf(means, rounded), k.muLeast, k.muMost);
   const own = volume.map((mass, j) => (bad[j]! + k.ownMass * mu) / (mass + k.ownMass));
   const both = shared(votes, peers);
   const table = volume.map(() => new Array<Agreement>(peers).fill({ a: 0, w: 0, part: 0 }));

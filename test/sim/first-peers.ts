@@ -3,7 +3,9 @@
  * start of the process: nothing is kept between two questions but that list.
  */
 
-/** A peer began to lower a player; `others` lowered the player before, null where that is too near to nothing to say. */
+/**
+ * A peer began to lower a player; `others` lowered the player before, null where that is too near to nothing to say.
+ */
 interface Beginning {
   readonly peer: number;
   readonly others: readonly number[] | null;

@@ -216,9 +216,9 @@ export const trustConstants = {
   ownPrior: 0.7,
   ownPriorMass: 6,
   /**
-   * A peer that bans nearly everybody says nothing: the least number of players that it measures, how many times as many
-   * measures as all others together it takes, the share of another's measures that it holds, the measures from which
-   * another is asked, and the least number of others.
+   * A peer that bans nearly everybody says nothing: the least number of players that it measures, how many times as
+   * many measures as all others together it takes, the share of another's measures that it holds, the measures from
+   * which another is asked, and the least number of others.
    */
   floodPlayersMin: 100,
   floodTimes: 3,

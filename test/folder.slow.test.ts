@@ -286,7 +286,7 @@ test('a damaged snapshot is passed over: the log leads to the same scores', asyn
   const content = readFileSync(file);
   for (const at of everyIndexOf(content, Buffer.from('"lastSeq"'))) patch(file, at, Buffer.from([content[at]! ^ 4]));
   const node = await startProcess({ DATA_DIR: dir });
-  assert.match(node.output(), 'a snapshot is damaged');
+  assert.match(node.output(), 'a snapshot cannot be used');
   assert.is((await fetch(`${node.url}/api/v1/players/player%20399/trust-score`)).status, 200);
   assert.is(await node.kill('SIGTERM'), 0);
   rmSync(dir, { recursive: true });

@@ -165,7 +165,7 @@ export async function saltOf(config: Config, dir: string, isNew: boolean): Promi
 export async function verifyFolder(dir: string, log: Logger): Promise<number> {
   const report = await verifyInChild(dir, 'start');
   for (const { seq, fault } of report.snapshots)
-    if (fault !== undefined) log.error({ seq, fault }, 'a snapshot is damaged');
+    if (fault !== undefined) log.error({ seq, fault }, 'a snapshot cannot be used');
   if (report.ok) return report.lastSeq;
   for (const problem of report.faults) log.error({ fault: problem }, 'the store is damaged');
   throw new StartRefusedError(`the store in ${dir} is damaged; nothing was changed: ${report.faults.join('; ')}`);
@@ -195,7 +195,7 @@ export async function recoverOrForm(
 }
 
 function logRecovery({ follower, snapshotSeq, problems }: Recovered, ms: number, log: Logger): void {
-  for (const problem of problems) log.error({ fault: problem }, 'a snapshot could not be used');
+  for (const problem of problems) log.error({ fault: problem }, 'a snapshot was not used');
   const counts = { peers: follower.state.peers.size, players: follower.state.subjects.size };
   log.info({ last_seq: follower.state.lastSeq, snapshot_seq: snapshotSeq, ...counts, ms: Math.round(ms) }, 'recovered');
 }

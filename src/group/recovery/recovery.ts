@@ -174,7 +174,8 @@ function fromSnapshot(snapshots: SnapshotStore, seq: number, salt: Uint8Array, p
 export function headerOf(snapshots: SnapshotStore, seq: number): SnapshotHeader {
   const header = snapshots.readHeader(seq);
   if (header.version === SNAPSHOT_VERSION) return header;
-  throw new DamagedError(`has format ${header.version}; expected format ${SNAPSHOT_VERSION}`);
+  const release = header.version < SNAPSHOT_VERSION ? 'an earlier' : 'a later';
+  throw new DamagedError(`has format ${header.version} of ${release} release; expected format ${SNAPSHOT_VERSION}`);
 }
 
 /**

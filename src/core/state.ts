@@ -157,8 +157,8 @@ export class GroupState {
   readonly hourlyCounts = new HourlyCounts();
   /** Peers that are first about nearly everybody, by claims and by measures; known to this process only. */
   readonly firstPeers = { claims: new FirstPeers(), measures: new FirstPeers() };
-  /** When the newest ban and the newest event that raises trust were received, in ms since 1970; 0 if never. */
-  readonly sentAt = { ban: 0, raising: 0 };
+  /** When the newest ban, event that raises trust and other evidence were received, in ms since 1970; 0 if never. */
+  readonly sentAt = { ban: 0, raising: 0, report: 0 };
   /** Per peer: how many of its newest events in a row are too old to count; since the start of this process. */
   readonly tooOld = new Map<number, { readonly events: number; readonly newest: number }>();
 
@@ -429,6 +429,7 @@ export class GroupState {
     const type = types[i]!;
     if (isMeasure(type)) this.sentAt.ban = at;
     else if (raises(type)) this.sentAt.raising = at;
+    else if (isEvidence(type)) this.sentAt.report = at;
     if (isEvidence(type)) this.repeats.add(this.repeats.hashOf(hashes[i]!, peers[i]!, type, timestamps[i]!));
   }
 

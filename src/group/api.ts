@@ -397,7 +397,7 @@ export interface GroupStatus extends GroupHealth {
   readonly newcomers: { readonly registered: number; readonly reporting: number };
   readonly halfLifeDays: number;
   readonly banHalfLifeDays: number;
-  /** True if the peers sent neither a ban nor anything that raises trust for `limits.reportsOnlyMs`. */
+  /** True if the peers sent reports, but no ban and nothing that raises trust, for `limits.reportsOnlyMs`. */
   readonly sendsReportsOnly: boolean;
   readonly preTrusted: readonly string[];
   /** Number of groups of two peers or more that count as one witness, and of the peers in them. */

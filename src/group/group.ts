@@ -363,8 +363,9 @@ export class Group implements GroupApi {
 
   #sendsReportsOnly(): boolean {
     const { eventCount, sentAt } = this.#current.loop.state;
-    const newest = Math.max(sentAt.ban, sentAt.raising);
-    return eventCount >= limits.reportsOnlyEventsMin && this.#deps.clock.now() - newest > limits.reportsOnlyMs;
+    const since = this.#deps.clock.now() - limits.reportsOnlyMs;
+    const reportsOnly = sentAt.report >= since && Math.max(sentAt.ban, sentAt.raising) < since;
+    return reportsOnly && eventCount >= limits.reportsOnlyEventsMin;
   }
 
   tooOld({ index }: PeerView) {

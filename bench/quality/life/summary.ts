@@ -63,9 +63,9 @@ export interface LifePopulation {
   readonly rows: readonly LifeRow[];
 }
 
-/** Returns data files and simulated groups apart, without the groups that only report. */
+/** Returns data files and simulated groups apart, without the groups that only report and without attempts. */
 export function banningPopulations(rows: readonly LifeRow[]): LifePopulation[] {
-  const banning = rows.filter(({ kind }) => profileOf(kind) !== 'reports');
+  const banning = rows.filter(({ kind }) => profileOf(kind) !== 'reports' && lifeKinds.includes(kind));
   const populations: readonly LifePopulation[] = [
     { name: 'data files', rows: banning.filter(({ origin }) => origin === 'data file') },
     { name: 'simulated groups', rows: banning.filter(({ origin }) => origin === 'simulated') },

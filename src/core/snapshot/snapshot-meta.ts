@@ -67,7 +67,7 @@ export interface SnapshotMeta {
   /** Number of players, so that a load can reserve memory. Not covered by the digest; absent in older snapshots. */
   readonly players?: number;
   /** `GroupState.sentAt`. Not covered by the digest. */
-  readonly sentAt?: { readonly ban: number; readonly raising: number };
+  readonly sentAt?: Readonly<GroupState['sentAt']>;
   /** Number of pairs with a measure. Not covered by the digest. */
   readonly measured?: number;
   /** Number and sum of the hashes of event contents. Not covered by the digest; absent in older snapshots. */

@@ -43,8 +43,12 @@ const statusFigures: Readonly<Record<string, Figure<[GroupStatus]>>> = {
     read: ({ witnesses }) => witnesses.peers,
   },
   ptf_half_life_seconds: {
-    help: 'Half-life of evidence; 0 if decay is off.',
+    help: 'Half-life of all evidence but bans; 0 if decay is off.',
     read: ({ halfLifeDays }) => halfLifeDays * 86_400,
+  },
+  ptf_ban_half_life_seconds: {
+    help: 'Half-life of bans; 0 if decay is off.',
+    read: ({ banHalfLifeDays }) => banHalfLifeDays * 86_400,
   },
   ptf_log_last_seq: { help: 'Newest durable record of the log.', read: ({ lastSeq }) => lastSeq },
   ptf_weights_based_on_seq: {

@@ -36,7 +36,7 @@ const pieceLength = 65_536;
 const help = `
 A dry run sends nothing and needs no node and no configuration; --kinds tells it the kinds of the group.
 With --json it prints one document:
-  {"format", "events": [{"player_id", "kind", "line", "banned_at", "expires_at", "state", "note"?}],
+  {"format", "events": [{"player_id", "kind", "line", "banned_at", "expires_at", "state", "severity", "note"?}],
    "refused": [{"line", "reason"}]}     state: send, expired, lifted or faded
 
 A ban has severity 1 if it is permanent or lasts 30 days or longer, else its days / 30, at least 0.2. A ban without a

@@ -12,10 +12,12 @@ export interface EventDocument {
   /** RFC 3339; null if the ban is permanent or the list does not state it. */
   readonly expires_at: string | null;
   readonly state: EntryState;
+  /** In [0, 1]. */
+  readonly severity: number;
   readonly note?: string;
 }
 
-function eventDocument({ playerId, kind, line, bannedAt, expiresAt, state, note }: PlanEntry): EventDocument {
+function eventDocument({ playerId, kind, line, bannedAt, expiresAt, state, severity, note }: PlanEntry): EventDocument {
   return {
     player_id: playerId,
     kind,
@@ -23,6 +25,7 @@ function eventDocument({ playerId, kind, line, bannedAt, expiresAt, state, note 
     banned_at: isoOf(bannedAt),
     expires_at: isoOf(expiresAt),
     state,
+    severity,
     ...(note === undefined ? {} : { note }),
   };
 }

@@ -25,5 +25,6 @@ export function plainWords(error: TrustError, url: string): string {
 
 /** Returns one sentence about events that the node stored and that change no score. */
 export function uncountedText(count: number): string {
-  return `${count} events are older than 20 half-lives or of severity 0: stored, but no evidence`;
+  const events = count === 1 ? '1 event is' : `${count} events are`;
+  return `${events} older than 20 half-lives or of severity 0: stored, but no evidence`;
 }

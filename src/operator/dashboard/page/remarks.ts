@@ -20,7 +20,7 @@ export interface GroupFacts {
   readonly hasPreTrusted: boolean;
 }
 
-/** A peer whose share of own finds, or log-odds of a ban, is below this hardly counts by its bans. */
+/** A peer whose log-odds of a ban, of 3.4 usually, are below this hardly counts by its bans. */
 const repeatsBelow = 0.5;
 /** Weights below this are displayed as `0.000`. */
 const displayedAsZero = 0.0005;
@@ -57,8 +57,9 @@ export function remarksOf(peer: ListedPeerValue, group: GroupFacts): Remark[] {
     });
   }
   const { finds, m } = peer;
-  if (Math.min(finds, m) < repeatsBelow && signals !== null && signals.players > 0 && peer.status !== 'revoked') {
-    const text = finds < repeatsBelow ? 'bans after others had' : 'its bans name players whom the others speak well of';
+  if (m < repeatsBelow && signals !== null && signals.players > 0 && peer.status !== 'revoked') {
+    const text =
+      finds < repeatsBelow ? 'bans after others had, or nearly everybody' : 'bans players whom the others speak well of';
     remarks.push({ text: `${text}: its bans hardly count`, hint: null });
   }
   const witnesses = signals?.one_witness_with ?? [];

@@ -115,8 +115,9 @@ test('a peer whose newest events are too old to count hears of the likely mistak
 });
 
 test('a peer whose bans hardly count hears why', () => {
-  assert.equal(textsOf({ finds: 0, m: 0 }), ['bans after others had: its bans hardly count']);
-  assert.equal(textsOf({ m: 0.4 }), ['its bans name players whom the others speak well of: its bans hardly count']);
+  assert.equal(textsOf({ finds: 0, m: 0 }), ['bans after others had, or nearly everybody: its bans hardly count']);
+  assert.equal(textsOf({ m: 0.4 }), ['bans players whom the others speak well of: its bans hardly count']);
+  assert.equal(textsOf({ finds: 0.2, m: 3.4 }), []);
 });
 
 test('the remarks on a discounted peer and on one of weight 0 differ, and a peer may have both', () => {

@@ -91,6 +91,25 @@ test('earlier evidence below a hundredth of an event holds no place before other
   }
 });
 
+test('nobody follows evidence below a hundredth of the new event, nor what decayed that far', () => {
+  for (const other of [ban, report]) {
+    assert.is(bitsAfter(group(), [0, { ...other, severity: 0.009 }], [1, report]), 0);
+    assert.is(bitsAfter(group(), [0, { ...other, severity: 0.011 }], [1, report]), FOLLOWS_CLAIM);
+  }
+  assert.is(bitsAfter(group(), [0, { ...ban, severity: 0.009 }], [1, ban]), 0);
+  assert.is(bitsAfter(group(), [0, { ...ban, severity: 0.011 }], [1, ban]), FOLLOWS);
+  // 6.6 half-lives leave a hundredth.
+  assert.is(bitsAfter(group(), [0, { ...report, timestamp: t0 - 210 * dayMs }], [1, report]), 0);
+  assert.is(bitsAfter(group(), [0, { ...ban, timestamp: t0 - 210 * dayMs }], [1, report]), FOLLOWS_CLAIM);
+});
+
+test('an event of the smallest severity is decided like any other', () => {
+  for (const event of [ban, report]) {
+    assert.is(bitsAfter(group(), [0, event], [1, { ...event, severity: Number.MIN_VALUE }]) > 0, true);
+    assert.is(bitsAfter(group(), [0, { ...event, severity: Number.MIN_VALUE }], [1, event]), 0);
+  }
+});
+
 test('a lifting that is withdrawn brings the ban back with the bit that it had', () => {
   const given = group();
   bitsAfter(given, [0, ban], [1, ban], [1, report]);

@@ -225,9 +225,9 @@ export function decideFollows(
   const kind = kindOf(event.type);
   const all = evidenceOf(oracle, subject, decaysFrom(event));
   const own = all.find(({ peer }) => peer === number);
+  const least = k.earlierPart * mass;
   if (own !== undefined) {
     const earlier = kind === 'measures' ? own.measure : own.lowering;
-    const least = k.earlierPart * mass;
     if (!(Math.abs(earlier - least) > 2 * own.error + roundingPart * least)) {
       beginnings[kind].add({ peer: event.peer, others: null });
       return null;
@@ -242,9 +242,10 @@ export function decideFollows(
     if (oracle.statusOf(sender) === 'revoked' || voided.has(sender)) return false;
     return oracle.facts.weights.length === 0 || oracle.weightsOf(peer).tau > k.openGate;
   });
-  const stand = others.map(({ stands, sender }) => {
-    const kinds = kind === 'measures' ? [stands.measure] : [stands.lowering, stands.measure];
-    return { sender, stands: kinds.includes(true) ? true : kinds.includes(null) ? null : false };
+  const stand = others.map(({ lowering, measure, error, sender }) => {
+    const sums = kind === 'measures' ? [measure] : [lowering, measure];
+    const isVague = sums.some((sum) => !(Math.abs(sum - least) > 2 * error + roundingPart * least));
+    return { sender, stands: sums.some((sum) => sum > least + 2 * error) ? true : isVague ? null : false };
   });
   const first = beginnings[kind].first();
   const isVague = stand.some(({ stands }) => stands === null);

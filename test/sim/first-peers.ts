@@ -55,7 +55,10 @@ function firstOf(all: readonly Beginning[]): Set<number> {
       for (const other of others!) before.set(other, (before.get(other) ?? 0) + 1);
       if (count < 64) continue;
       count /= 2;
-      for (const [other, times] of before) before.set(other, times / 2);
+      for (const [other, times] of before) {
+        if (times < 1) before.delete(other);
+        else before.set(other, times / 2);
+      }
     }
     return count >= 8 ? [{ peer, count, before }] : [];
   });

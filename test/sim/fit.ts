@@ -68,7 +68,7 @@ function carried(fitted: Fitted, { origins = new Set(), carriers = [], revoked }
   for (const { number, peer, origin } of carriers) {
     witness[number] = witness[origin]!;
     if (revoked.has(number)) continue;
-    for (const name of columns) to[name][number] = fitted[name][origin]!;
+    for (const name of columns) to[name][number] = fitted[name][name === 'judged' ? peer : origin]!;
     const parts = [(j: number) => tau[j]! * (a[j]! + b[j]!), (j: number) => tau[j]! * m[j]!].map((worth) =>
       worth(origin) <= worth(peer) ? 1 : worth(peer) / worth(origin),
     );

@@ -50,8 +50,8 @@ export function compareTrust(
   if (expected.isEdge) return true;
   const peersOf = (of: TrustExplanation | ExpectedTrust) => [of.peers, of.preTrusted, of.banned, of.bannedAfterOthers];
   same('score', `peers of ${key}`, peersOf(explained), peersOf(expected));
-  const bans = expected.parts.filter((part) => part >= 0.5).length;
-  if (expected.parts.every((part) => Math.abs(part - 0.5) > tolerance))
+  const bans = expected.banShares.filter((share) => share >= 0.5).length;
+  if (expected.banShares.every((share) => Math.abs(share - 0.5) > tolerance))
     same('score', `bans of ${key}`, explained.bans, bans);
   if (isAllowed) same('score', `verdict of ${key}`, trust.verdict, 'neutral');
   else if (!isNearBand(expected, tolerance)) same('score', `verdict of ${key}`, trust.verdict, expected.verdict);

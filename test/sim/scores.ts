@@ -24,7 +24,7 @@ export interface ExpectedTrust {
   readonly banned: number;
   readonly bannedAfterOthers: number;
   /** The part of an independent server's ban that each ban counts for; from a half on it is an independent one. */
-  readonly parts: readonly number[];
+  readonly banShares: readonly number[];
   /** How far an honest answer may be off, in evidence; null: so far that it tells nothing. */
   readonly error: number | null;
   /** Some peer's evidence is too near to nothing to say whether it counts. */
@@ -129,6 +129,7 @@ function figuresOf(word: Word) {
     effective: Math.max(w * n, k.saturation * wm * a),
     own: tau * (measure > 0 ? Math.max(f * Math.min(mass, most), Math.min(c, most)) : v * Math.min(mass, most)),
     part: tau * a * f,
+    share: tau * f,
     l: measure > 0 ? Math.max(claims, tau * a * M) : claims,
   };
 }
@@ -163,9 +164,9 @@ export function judged(words: readonly Word[], prevalence: number) {
   const [trusted, others] = [sumOf(true), sumOf(false)];
   const most = k.lambda * Math.abs(trusted);
   const ell = (trusted + (trusted === 0 ? others : clip(others, -most, most))) / deflate;
-  const parts = speaking.filter(({ measure }) => measure > 0).map(({ part }) => part);
+  const bans = speaking.filter(({ measure }) => measure > 0);
   // Each measure but one counts twice.
-  const mass = sum(speaking, ({ own }) => own) + sum(speaking, ({ part }) => part) - Math.max(0, ...parts);
+  const mass = sum(speaking, ({ own }) => own) + sum(bans, ({ part }) => part) - Math.max(0, ...bans.map(({ part }) => part));
   const shift = (ell > 0 ? lower(ell, suspicious, untrusted) : -higher(-ell)) * Math.min(1, 0.5 * mass ** 0.75);
   const own = all.filter((word) => !word.isCarried);
   const ownOf = (peer: number) => own.filter(({ sender }) => sender === peer);
@@ -179,7 +180,7 @@ export function judged(words: readonly Word[], prevalence: number) {
   const score = 50 - clip(shift, -5 * mass ** 1.5, 5 * mass ** 1.5);
   const confidence = effective / (effective + k.confidenceHalf);
   const witnesses = new Set(lowering.map(({ witness }) => witness)).size;
-  return { score, confidence, verdict: verdictOf(score, confidence, witnesses), parts };
+  return { score, confidence, verdict: verdictOf(score, confidence, witnesses), banShares: bans.map(({ share }) => share) };
 }
 
 function lower(ell: number, suspicious: number, untrusted: number): number {

@@ -49,7 +49,10 @@ export class FirstPeers {
     for (const other of others) known.after.set(other, (known.after.get(other) ?? 0) + 1);
     if (known.count >= COUNT_MAX) {
       known.count /= 2;
-      for (const [other, count] of known.after) known.after.set(other, count / 2);
+      for (const [other, count] of known.after) {
+        if (count < 1) known.after.delete(other);
+        else known.after.set(other, count / 2);
+      }
     }
     if (++this.#noted % EXAMINE_EVERY === 0) this.#examine();
   }

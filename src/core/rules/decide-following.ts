@@ -2,6 +2,7 @@
  * Decides whether an event follows others: whether its peer bans or reports after another peer did. A peer that only
  * repeats what others found is no witness of its own (docs/SCORING.md, "The log-odds").
  */
+import { measureOfClaim } from '../evidence/decay.js';
 import { isMeasure } from '../evidence/event-types.js';
 import { FOLLOWS, FOLLOWS_CLAIM } from '../evidence/evidence.js';
 import { trustConstants } from '../evidence/trust-constants.js';
@@ -10,8 +11,8 @@ import type { FirstPeers } from '../registers/first-peers.js';
 import { type GroupState, MEASURES_FROM } from '../state.js';
 
 /**
- * Share of the new mass from which a pair's earlier evidence decides. Less than that holds no place: a peer could
- * otherwise be first about every player by reports that weigh nothing.
+ * Share of the new mass from which earlier evidence counts, of the pair and of others. Less than that holds no place: a
+ * peer could otherwise be first about every player by reports that weigh nothing.
  */
 const EARLIER_PART = 0.01;
 
@@ -55,18 +56,21 @@ function othersBefore(
   state: GroupState,
   row: number,
   entry: number,
-  { event_type, mass }: Decided,
+  { event_type, mass, timestamp }: Decided,
   sender: Sender,
 ): number[] | null {
   const others = new Set<number>();
   if (row < 0) return [];
   const { entries } = state.subjects;
   const ofMeasures = isMeasure(event_type);
-  const earlier = entry < 0 ? 0 : ofMeasures ? entries.measure(entry) : entries.lowering(entry);
-  if (earlier >= EARLIER_PART * -mass) return null;
+  const least = EARLIER_PART * -mass;
+  const leastMeasure = ofMeasures ? least : measureOfClaim(least, timestamp, state, state.measureScale);
+  const claims = (at: number) => holds(entries.lowering(at), least);
+  const measures = (at: number) => holds(entries.measure(at), leastMeasure);
+  if (entry >= 0 && (ofMeasures ? measures(entry) : claims(entry))) return null;
   const first = state.subjects.firstEntry(row);
   for (let other = first; other < first + state.subjects.peerCount(row); other++) {
-    const stands = ofMeasures ? entries.measure(other) > 0 : entries.lowers(other);
+    const stands = measures(other) || (!ofMeasures && claims(other));
     const number = entries.peer(other);
     if (stands && !entries.isVoid(other) && isAnotherVoice(state, sender, number))
       others.add(state.origins.peerOf(number));
@@ -74,7 +78,12 @@ function othersBefore(
   return [...others];
 }
 
-type Decided = Pick<DecidedEvent, 'event_type' | 'mass'>;
+/** A hundredth of the smallest numbers is 0, which no evidence holds. */
+function holds(sum: number, least: number): boolean {
+  return sum > 0 && sum >= least;
+}
+
+type Decided = Pick<DecidedEvent, 'event_type' | 'mass' | 'timestamp'>;
 
 interface Sender {
   readonly peer: number;

@@ -143,10 +143,13 @@ export class Voices {
     return sum - first;
   }
 
-  /** Number of measures that count for at least half of an independent server's ban of severity 1. */
+  /** Number of speaking peers whose bans count for at least half of an independent server's of the same strength. */
   independentBans(m: Float64Array): number {
     let found = 0;
-    for (let e = 0; e < this.count; e++) found += this.measured[e]! * massShareOf(m[this.peer[e]!]!) >= 0.5 ? 1 : 0;
+    for (let e = 0; e < this.count; e++) {
+      const strength = this.measure[e]!;
+      if (strength > 0 && (this.measured[e]! / strength) * massShareOf(m[this.peer[e]!]!) >= 0.5) found++;
+    }
     return found;
   }
 

@@ -5,13 +5,14 @@
  */
 import type { TrustConstants } from '../evidence/trust-constants.js';
 import type { WitnessReason } from '../relations.js';
-import type { Witnesses } from './witnesses.js';
+import { ApartGroups, type JoinRule, type Witnesses } from './witnesses.js';
 
 const FIRST_PAIRS = 64;
 
 export class AlikePairs {
   readonly #witnesses: Witnesses;
   readonly #pairsMax: number;
+  readonly #alike: PeerBits;
   #count = 0;
   #first = new Uint16Array(FIRST_PAIRS);
   #second = new Uint16Array(FIRST_PAIRS);
@@ -20,11 +21,16 @@ export class AlikePairs {
   constructor(witnesses: Witnesses, { pairsMax }: Pick<TrustConstants, 'pairsMax'>) {
     this.#witnesses = witnesses;
     this.#pairsMax = pairsMax;
+    this.#alike = new PeerBits(witnesses.numbers.length);
   }
 
-  /** Adds a pair `j < k`. Pairs come sorted by peers. `closeness` is in [0, 1]; differences below 2^-24 are none. */
+  /**
+   * Adds a pair `j < k`. Pairs come sorted by peers. `closeness` is in [0, 1]; differences below 2^-24 are none. Of
+   * more than `pairsMax` pairs the closer half stays; the others still count as alike.
+   */
   add(j: number, k: number, closeness: number): void {
-    if (this.#count === this.#pairsMax) throw new Error('witness groups: more alike pairs than fit in memory');
+    this.#alike.add(this.#unit(j), this.#unit(k));
+    if (this.#count === this.#pairsMax) this.#keepClosest(this.#count >>> 1);
     if (this.#count === this.#first.length) this.#grow();
     this.#first[this.#count] = j;
     this.#second[this.#count] = k;
@@ -34,14 +40,12 @@ export class AlikePairs {
   /** Joins the pairs, and returns whether any groups were joined. */
   join(reason: WitnessReason): boolean {
     const before = this.#witnesses.pairs.length;
-    const alike = new PeerBits(this.#witnesses.numbers.length);
-    for (let p = 0; p < this.#count; p++) alike.add(this.#unit(this.#first[p]!), this.#unit(this.#second[p]!));
+    const areAlike = (j: number, k: number) => this.#alike.has(this.#unit(j), this.#unit(k));
+    const rule: JoinRule = { reason, areAlike, apart: new ApartGroups() };
     const order = this.#closestFirst();
     for (let n = 0; n < this.#count; n++) {
       const p = order[2 * n]!;
-      this.#witnesses.joinIfAlike(this.#first[p]!, this.#second[p]!, reason, (j, k) =>
-        alike.has(this.#unit(j), this.#unit(k)),
-      );
+      this.#witnesses.joinIfAlike(this.#first[p]!, this.#second[p]!, rule);
     }
     return this.#witnesses.pairs.length > before;
   }
@@ -65,6 +69,17 @@ export class AlikePairs {
     }
     keys.sort();
     return words;
+  }
+
+  #keepClosest(count: number): void {
+    const order = this.#closestFirst();
+    const kept = Uint32Array.from({ length: count }, (_, n) => order[2 * n]!).sort();
+    for (const [at, p] of kept.entries()) {
+      this.#first[at] = this.#first[p]!;
+      this.#second[at] = this.#second[p]!;
+      this.#closeness[at] = this.#closeness[p]!;
+    }
+    this.#count = count;
   }
 
   #grow(): void {

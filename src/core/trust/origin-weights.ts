@@ -44,7 +44,7 @@ export function weighCarriers(
     finds[index] = finds[origin]!;
     findsClaim[index] = findsClaim[origin]!;
     measured[index] = measured[origin]!;
-    judged[index] = judged[origin]!;
+    judged[index] = judged[peer]!;
     // The unbounded values of weights, from which scores are computed.
     const gate = gateWithin(tau[origin]!, tau[origin]! * (a[origin]! + b[origin]!), tau[peer]! * (a[peer]! + b[peer]!));
     tau[index] = gateWithin(gate, gate * m[origin]!, tau[peer]! * m[peer]!);

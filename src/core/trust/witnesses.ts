@@ -28,8 +28,9 @@ export class Witnesses {
     this.numbers = Uint16Array.from({ length: peers }, (_, j) => j);
     this.sizes = new Uint16Array(peers).fill(1);
     this.#independent = relations.filter(({ relation }) => relation === 'independent');
+    const rule: JoinRule = { reason: 'declared', areAlike: () => true, apart: new ApartGroups() };
     for (const { first, second, relation } of relations) {
-      if (relation === 'same') this.joinIfAlike(first, second, 'declared', () => true);
+      if (relation === 'same') this.joinIfAlike(first, second, rule);
     }
     this.declared = this.numbers.slice();
   }
@@ -42,13 +43,18 @@ export class Witnesses {
    * Joins the groups of two peers, `j < k`, if every peer of one is alike to every peer of the other and no two of them
    * were declared independent.
    */
-  joinIfAlike(j: number, k: number, reason: WitnessReason, areAlike: (j: number, k: number) => boolean): void {
+  joinIfAlike(j: number, k: number, { reason, areAlike, apart }: JoinRule): void {
     const { numbers, sizes } = this;
     const representative = Math.min(numbers[j]!, numbers[k]!);
     const given = Math.max(numbers[j]!, numbers[k]!);
-    if (representative === given || this.#wouldMeet(representative, given)) return;
+    if (representative === given || apart.has(representative, given)) return;
     const [kept, others] = [this.#membersOf(representative), this.#membersOf(given)];
-    if (!kept.every((one) => others.every((other) => areAlike(one, other)))) return;
+    const areOne = () => kept.every((one) => others.every((other) => areAlike(one, other)));
+    if (this.#wouldMeet(representative, given) || !areOne()) {
+      apart.add(representative, given);
+      return;
+    }
+    apart.join(representative, given);
     this.pairs.push({ first: j, second: k, reason });
     const members = [...kept, ...others];
     for (const peer of members) {
@@ -72,6 +78,39 @@ export class Witnesses {
 
   get hasGroups(): boolean {
     return this.pairs.length > 0;
+  }
+}
+
+/** By what a rule joins peers, and the groups that it found to stay apart. */
+export interface JoinRule {
+  readonly reason: WitnessReason;
+  readonly areAlike: (j: number, k: number) => boolean;
+  readonly apart: ApartGroups;
+}
+
+/**
+ * Pairs of groups, by their lowest peers, that are not alike. As groups only grow, what one of two is apart from stays
+ * apart from both, and need not be looked at again.
+ */
+export class ApartGroups {
+  readonly #from = new Map<number, Set<number>>();
+
+  has(one: number, other: number): boolean {
+    return this.#from.get(one)?.has(other) ?? false;
+  }
+
+  add(one: number, other: number): void {
+    getOrMake(this.#from, one, () => new Set()).add(other);
+    getOrMake(this.#from, other, () => new Set()).add(one);
+  }
+
+  /** Notes that `given` is now a part of `kept`. */
+  join(kept: number, given: number): void {
+    for (const other of this.#from.get(given) ?? []) {
+      this.#from.get(other)!.delete(given);
+      this.add(kept, other);
+    }
+    this.#from.delete(given);
   }
 }
 

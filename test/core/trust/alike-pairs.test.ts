@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { trustConstants } from '../../../src/core/evidence/trust-constants.js';
 import type { PeerRelation } from '../../../src/core/relations.js';
 import { AlikePairs } from '../../../src/core/trust/alike-pairs.js';
-import { Witnesses } from '../../../src/core/trust/witnesses.js';
+import { ApartGroups, Witnesses } from '../../../src/core/trust/witnesses.js';
 
 type Pair = readonly [j: number, k: number, closeness: number];
 
@@ -98,7 +98,7 @@ test('no third peer brings two together that were declared independent', () => {
   );
 });
 
-test('pairs beyond the first 65,536 are joined in their order, too, and no more than fit', () => {
+test('pairs beyond the first 65,536 are joined in their order, too; of more than fit the closer half', () => {
   const peers = 400;
   const pairs: Pair[] = [];
   for (let j = 0; j < peers; j++)
@@ -114,10 +114,38 @@ test('pairs beyond the first 65,536 are joined in their order, too, and no more 
       [0, 2],
     ],
   );
-  const alike = new AlikePairs(new Witnesses(3), { pairsMax: 2 });
-  alike.add(0, 1, 1);
-  alike.add(0, 2, 1);
-  assert.throws(() => alike.add(1, 2, 1), /more alike pairs than fit/);
+  const witnesses = new Witnesses(4);
+  const alike = new AlikePairs(witnesses, { pairsMax: 2 });
+  for (const [j, k, closeness] of [
+    [0, 1, 0.5],
+    [0, 2, 1],
+    [1, 2, 0.7],
+  ] as const)
+    alike.add(j, k, closeness);
+  alike.join('clones');
+  assert.equal([...witnesses.numbers], [0, 0, 0, 3]);
+  assert.equal(
+    witnesses.pairs.map(({ first, second }) => [first, second]),
+    [
+      [0, 2],
+      [1, 2],
+    ],
+  );
+});
+
+test('two groups that are not alike are compared once, however many of their peers are', () => {
+  const size = 60;
+  const witnesses = new Witnesses(2 * size);
+  let compared = 0;
+  const areAlike = (j: number, k: number) => {
+    compared++;
+    return j % size < size - 1 || k % size < size - 1 || j === k;
+  };
+  const rule = { reason: 'clones', areAlike, apart: new ApartGroups() } as const;
+  for (const from of [0, size]) for (let k = 1; k < size; k++) witnesses.joinIfAlike(from, from + k, rule);
+  for (let j = 0; j < size; j++) for (let k = size; k < 2 * size; k++) witnesses.joinIfAlike(j, k, rule);
+  assert.equal([...new Set(witnesses.numbers)], [0, size]);
+  assert.ok(compared <= 2 * size * size);
 });
 
 test.run();

@@ -6,7 +6,7 @@ import { trustConstants } from '../../../src/core/evidence/trust-constants.js';
 import { type Centres, PairList } from '../../../src/core/trust/pair-list.js';
 import { VoteSums } from '../../../src/core/trust/sums/vote-sums.js';
 import { Scratch } from '../../../src/core/trust/votes/scratch.js';
-import { Witnesses } from '../../../src/core/trust/witnesses.js';
+import { ApartGroups, Witnesses } from '../../../src/core/trust/witnesses.js';
 import { bad, type Entry, evidenceOf, factsOf, good } from './small-groups.js';
 
 const even: Centres = { mu: 0.5, own: Float64Array.of(0.5, 0.5) };
@@ -63,7 +63,7 @@ test('a pair that only ever votes one way agrees, with a tenth of the weight', (
 
 test('two peers of one witness group are not compared as a pair', () => {
   const witnesses = new Witnesses(3);
-  witnesses.joinIfAlike(0, 2, 'clones', () => true);
+  witnesses.joinIfAlike(0, 2, { reason: 'clones', areAlike: () => true, apart: new ApartGroups() });
   const own = Float64Array.of(0.5, 0.5, 0.5);
   const pairs = pairsOf(repeat(5, [bad(0), bad(1), bad(2)]), { mu: 0.5, own }, 3, witnesses);
   assert.equal(

@@ -7,7 +7,7 @@ import { readOut } from '../../../bench/quality/readout.js';
 import { FOLLOWS } from '../../../src/core/evidence/evidence.js';
 import { trustConstants } from '../../../src/core/evidence/trust-constants.js';
 import type { PeerRelation, WitnessPair } from '../../../src/core/relations.js';
-import { Witnesses, WitnessLinks } from '../../../src/core/trust/witnesses.js';
+import { ApartGroups, Witnesses, WitnessLinks } from '../../../src/core/trust/witnesses.js';
 import { bad, banned, type Entry, evidenceOf, factsOf, good, honestGroup, seeded } from './small-groups.js';
 
 function trustOf(peers: number, rows: readonly (readonly Entry[])[], relations: readonly PeerRelation[] = []) {
@@ -283,7 +283,7 @@ test('a group counts its peers', () => {
     [3, 4],
     [1, 4],
   ] as const)
-    witnesses.joinIfAlike(j, k, 'clones', () => true);
+    witnesses.joinIfAlike(j, k, { reason: 'clones', areAlike: () => true, apart: new ApartGroups() });
   assert.equal([...witnesses.numbers], [0, 1, 2, 1, 1]);
   assert.equal([...witnesses.sizes], [1, 3, 1, 3, 3]);
   assert.is(witnesses.pairs.length, 2);

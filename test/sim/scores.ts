@@ -166,7 +166,8 @@ export function judged(words: readonly Word[], prevalence: number) {
   const ell = (trusted + (trusted === 0 ? others : clip(others, -most, most))) / deflate;
   const bans = speaking.filter(({ measure }) => measure > 0);
   // Each measure but one counts twice.
-  const mass = sum(speaking, ({ own }) => own) + sum(bans, ({ part }) => part) - Math.max(0, ...bans.map(({ part }) => part));
+  const mass =
+    sum(speaking, ({ own }) => own) + sum(bans, ({ part }) => part) - Math.max(0, ...bans.map(({ part }) => part));
   const shift = (ell > 0 ? lower(ell, suspicious, untrusted) : -higher(-ell)) * Math.min(1, 0.5 * mass ** 0.75);
   const own = all.filter((word) => !word.isCarried);
   const ownOf = (peer: number) => own.filter(({ sender }) => sender === peer);
@@ -180,7 +181,12 @@ export function judged(words: readonly Word[], prevalence: number) {
   const score = 50 - clip(shift, -5 * mass ** 1.5, 5 * mass ** 1.5);
   const confidence = effective / (effective + k.confidenceHalf);
   const witnesses = new Set(lowering.map(({ witness }) => witness)).size;
-  return { score, confidence, verdict: verdictOf(score, confidence, witnesses), banShares: bans.map(({ share }) => share) };
+  return {
+    score,
+    confidence,
+    verdict: verdictOf(score, confidence, witnesses),
+    banShares: bans.map(({ share }) => share),
+  };
 }
 
 function lower(ell: number, suspicious: number, untrusted: number): number {

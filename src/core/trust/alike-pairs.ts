@@ -25,8 +25,8 @@ export class AlikePairs {
   }
 
   /**
-   * Adds a pair `j < k`. Pairs come sorted by peers. `closeness` is in [0, 1]; differences below 2^-24 are none. Of
-   * more than `pairsMax` pairs the closer half stays; the others still count as alike.
+   * Adds a pair `j < k`. Pairs come sorted by peers. `closeness` is in [0, 1]; differences below 2^-24 are none. When
+   * `pairsMax` is reached the closer half stays; the others still count as alike.
    */
   add(j: number, k: number, closeness: number): void {
     this.#alike.add(this.#unit(j), this.#unit(k));
@@ -73,8 +73,8 @@ export class AlikePairs {
 
   #keepClosest(count: number): void {
     const order = this.#closestFirst();
-    const kept = Uint32Array.from({ length: count }, (_, n) => order[2 * n]!).sort();
-    for (const [at, p] of kept.entries()) {
+    const closest = Uint32Array.from({ length: count }, (_, n) => order[2 * n]!).sort();
+    for (const [at, p] of closest.entries()) {
       this.#first[at] = this.#first[p]!;
       this.#second[at] = this.#second[p]!;
       this.#closeness[at] = this.#closeness[p]!;

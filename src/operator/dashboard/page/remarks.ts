@@ -59,7 +59,9 @@ export function remarksOf(peer: ListedPeerValue, group: GroupFacts): Remark[] {
   const { finds, m } = peer;
   if (m < repeatsBelow && signals !== null && signals.players > 0 && peer.status !== 'revoked') {
     const text =
-      finds < repeatsBelow ? 'bans after others had, or nearly everybody' : 'bans players whom the others speak well of';
+      finds < repeatsBelow
+        ? 'bans after others had, or nearly everybody'
+        : 'bans players whom the others speak well of';
     remarks.push({ text: `${text}: its bans hardly count`, hint: null });
   }
   const witnesses = signals?.one_witness_with ?? [];

@@ -185,7 +185,7 @@ export function judged(words: readonly Word[], prevalence: number) {
     score,
     confidence,
     verdict: verdictOf(score, confidence, witnesses),
-    banShares: bans.map(({ share }) => share),
+    banShares: bans.map(({ a, share }) => (a >= 0.1 ? share : 0)),
   };
 }
 

@@ -7,6 +7,9 @@ import { CARRIES } from '../tables/peer-weights.js';
 const NO_PEERS = -1;
 const ENTRIES_AT_FIRST = 64;
 
+/** Strength, in [0, 1], below which a ban is too faint to be named in an explanation. */
+const BAN_STRENGTH_MIN = 0.1;
+
 /**
  * The votes of one player's peers, one entry each; the object is reused from read to read and grows to the largest
  * number of peers of any player.
@@ -143,12 +146,13 @@ export class Voices {
     return sum - first;
   }
 
-  /** Number of speaking peers whose bans count for at least half of an independent server's of the same strength. */
+  /** Number of speaking peers whose bans count for at least half of an independent server's of that strength. */
   independentBans(m: Float64Array): number {
     let found = 0;
     for (let e = 0; e < this.count; e++) {
       const strength = this.measure[e]!;
-      if (strength > 0 && (this.measured[e]! / strength) * massShareOf(m[this.peer[e]!]!) >= 0.5) found++;
+      if (strength >= BAN_STRENGTH_MIN && (this.measured[e]! / strength) * massShareOf(m[this.peer[e]!]!) >= 0.5)
+        found++;
     }
     return found;
   }

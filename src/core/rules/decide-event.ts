@@ -73,7 +73,7 @@ export function decideByKeys(
   const noted = reference === undefined ? decided : { ...decided, reference };
   if (repeats) return granted({ ...noted, repeats });
   const sender = { peer: peer.index, origin: submission.origin };
-  return granted(follows(state, row, entry, noted, sender) ? { ...noted, follows: true } : noted);
+  return granted(follows(state, row, entry, { ...noted, at }, sender) ? { ...noted, follows: true } : noted);
 }
 
 /** True if an accepted event is evidence, also as a repeat, or takes evidence back. */

@@ -2,7 +2,7 @@
  * Decides whether an event follows others: whether its peer bans or reports after another peer did. A peer that only
  * repeats what others found is no witness of its own (docs/SCORING.md, "The log-odds").
  */
-import { measureOfClaim } from '../evidence/decay.js';
+import { evidenceAt, measureOfClaim } from '../evidence/decay.js';
 import { isMeasure } from '../evidence/event-types.js';
 import { FOLLOWS, FOLLOWS_CLAIM } from '../evidence/evidence.js';
 import { trustConstants } from '../evidence/trust-constants.js';
@@ -31,7 +31,8 @@ export function follows(state: GroupState, row: number, entry: number, event: De
 }
 
 /** Notes an event before it is applied, so that peers are found that are first about nearly everybody. */
-export function noteBeginning(state: GroupState, row: number, event: Decided & { readonly peer: number }): void {
+export function noteBeginning(state: GroupState, row: number, decided: DecidedEvent, now: number): void {
+  const event = { ...decided, at: evidenceAt(decided.timestamp, now) };
   if (!(event.mass < 0) || state.scoring.version < MEASURES_FROM) return;
   const { origins } = state;
   const entry = row < 0 ? -1 : state.subjects.findEntry(row, event.peer);
@@ -56,7 +57,7 @@ function othersBefore(
   state: GroupState,
   row: number,
   entry: number,
-  { event_type, mass, timestamp }: Decided,
+  { event_type, mass, at }: Decided,
   sender: Sender,
 ): number[] | null {
   const others = new Set<number>();
@@ -64,9 +65,9 @@ function othersBefore(
   const { entries } = state.subjects;
   const ofMeasures = isMeasure(event_type);
   const least = EARLIER_PART * -mass;
-  const leastMeasure = ofMeasures ? least : measureOfClaim(least, timestamp, state, state.measureScale);
-  const claims = (at: number) => holds(entries.lowering(at), least);
-  const measures = (at: number) => holds(entries.measure(at), leastMeasure);
+  const leastMeasure = ofMeasures ? least : measureOfClaim(least, at, state, state.measureScale);
+  const claims = (of: number) => holds(entries.lowering(of), least);
+  const measures = (of: number) => holds(entries.measure(of), leastMeasure);
   if (entry >= 0 && (ofMeasures ? measures(entry) : claims(entry))) return null;
   const first = state.subjects.firstEntry(row);
   for (let other = first; other < first + state.subjects.peerCount(row); other++) {
@@ -83,7 +84,10 @@ function holds(sum: number, least: number): boolean {
   return sum > 0 && sum >= least;
 }
 
-type Decided = Pick<DecidedEvent, 'event_type' | 'mass' | 'timestamp'>;
+interface Decided extends Pick<DecidedEvent, 'event_type' | 'mass'> {
+  /** Time of the evidence in ms since 1970, by `evidenceAt`. */
+  readonly at: number;
+}
 
 interface Sender {
   readonly peer: number;

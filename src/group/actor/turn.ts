@@ -215,7 +215,7 @@ export class Turn<T> {
     }
     this.#countAccepted(eventType, decided.value.event_type);
     if (decided.value.repeats === undefined)
-      noteBeginning(state, state.subjects.findOfEvent(keys.columns, keys.i), decided.value);
+      noteBeginning(state, state.subjects.findOfEvent(keys.columns, keys.i), decided.value, this.#now);
     this.recordEvent(decided.value, keys);
     if (revokesLowering(decided.value)) {
       const revocation = decideRevocation(state, decided.value, bytesOf(submission.subject!));

@@ -284,6 +284,7 @@ test('the node is found by --data-dir, then DATA_DIR, then .env, then ./snapshot
 test('status shows the group of the node and its state', async () => {
   const value = await json(['status']);
   assert.equal(Object.keys(value).sort(), [
+    'ban_half_life_days',
     'check',
     'counts',
     'disk',
@@ -300,6 +301,7 @@ test('status shows the group of the node and its state', async () => {
     'pre_trusted',
     'ready',
     'reason',
+    'sends_reports_only',
     'snapshots',
     'version',
     'weights',

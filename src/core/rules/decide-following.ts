@@ -60,7 +60,6 @@ function othersBefore(
   { event_type, mass, at }: Decided,
   sender: Sender,
 ): number[] | null {
-  const others = new Set<number>();
   if (row < 0) return [];
   const { entries } = state.subjects;
   const ofMeasures = isMeasure(event_type);
@@ -69,6 +68,7 @@ function othersBefore(
   const claims = (of: number) => holds(entries.lowering(of), least);
   const measures = (of: number) => holds(entries.measure(of), leastMeasure);
   if (entry >= 0 && (ofMeasures ? measures(entry) : claims(entry))) return null;
+  const others = new Set<number>();
   const first = state.subjects.firstEntry(row);
   for (let other = first; other < first + state.subjects.peerCount(row); other++) {
     const stands = measures(other) || (!ofMeasures && claims(other));

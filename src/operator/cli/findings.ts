@@ -317,7 +317,7 @@ export function judgeStore(report: VerifyValue): Finding[] {
   const findings = [
     ...report.faults.map((text) => fail(check, text, damageAdvice)),
     ...damaged.map(({ seq, fault }) =>
-      warn(check, `snapshot ${seq} is damaged: ${fault}`, 'a start skips it; check the disk'),
+      warn(check, `snapshot ${seq} cannot be used: ${fault}`, 'a start skips it; check the disk if it is torn'),
     ),
   ];
   if (findings.length > 0) return findings;

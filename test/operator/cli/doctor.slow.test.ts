@@ -270,7 +270,7 @@ test('a damaged log forbids a start, a damaged snapshot does not', () => {
   one(
     judgeStore({ ...report, snapshots: [{ seq: 3, ok: false, fault: 'torn' }] }),
     'warn',
-    /snapshot 3 is damaged: torn/,
+    /snapshot 3 cannot be used: torn/,
   );
 });
 

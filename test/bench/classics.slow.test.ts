@@ -187,6 +187,18 @@ if (dir === undefined || printed === undefined || !existsSync(printed)) {
   }
 }
 
+/**
+ * Where the second version joined peers through a third: the columns of the same table as the reference of the third
+ * version (`reference/v3/peertrust.py`) gives them.
+ */
+const unlikeSecondVersion = new Map([
+  ['d_possent', '98.9 99.1 427 98.9 435 89.6 91.1 0.76 0.95 70.8 75.2'],
+  ['d_product', '88.6 nan 0 90.6 468 0.0 41.9 0.00 0.60 0.0 15.0'],
+  ['rte', '98.0 97.4 340 95.8 357 82.8 85.5 2.25 3.75 44.2 65.2'],
+  ['zencrowd_all', '89.6 59.7 580 56.0 654 78.1 82.6 14.65 18.03 6.5 10.2'],
+  ['sim_reportonly_copied3own_1001', '84.2 100.0 4 80.0 10 4.5 9.1 0.00 0.27 5.7 0.0'],
+]);
+
 const printedVerdicts = dir === undefined ? undefined : join(dir, '..', '..', 'reference', 'v2', 'results.txt');
 
 if (dir === undefined || printedVerdicts === undefined || !existsSync(printedVerdicts)) {
@@ -218,10 +230,9 @@ if (dir === undefined || printedVerdicts === undefined || !existsSync(printedVer
         methods.score.caughtAtFewHits,
         methods.oracle.caughtAtFewHits,
       ];
-      const told = line
-        .slice(name.length)
-        .replace('at .1 %', '')
-        .match(/nan|\d+(?:\.\d+)?/g)!;
+      const told = (unlikeSecondVersion.get(name) ?? line.slice(name.length).replace('at .1 %', '')).match(
+        /nan|\d+(?:\.\d+)?/g,
+      )!;
       assert.is(told.length, figures.length);
       figures.forEach((figure, i) => {
         roundsTo(figure * 100, told[i]!, `${name}, figure ${i + 1}`);

@@ -47,20 +47,26 @@ async function scoreOf({ url }: TestNode, player: string): Promise<{ score: numb
   return (await ask(url, `/api/v1/players/${player}/trust-score`)).body;
 }
 
-test('three fresh keys condemn no new player, neither at once nor once weights are computed', async () => {
-  const { node, peers, timestamp } = await openGroup();
+/** Where all peers are fresh no key is fresher than another, and three bans condemn as `docs/SCORING.md` promises. */
+test('three fresh keys condemn no player of an older group, neither at once nor once weights are computed', async () => {
+  const { node, peers, passDays, passSeconds, timestamp } = await openGroup();
+  const ban = (peer: PeerClient, player_id: string) =>
+    peer.event({ player_id, event_type: 'ban_applied', severity: 1, timestamp: timestamp() });
+  const banned = newPlayer();
+  for (const peer of await peers(3, 'Old')) await send(peer, [ban(peer, banned)]);
+  await passDays(3);
+  await weightsSettled(node);
+  passSeconds(5);
   const player = newPlayer();
-  for (const peer of await peers(3, 'Fresh')) {
-    await send(peer, [
-      peer.event({ player_id: player, event_type: 'ban_applied', severity: 1, timestamp: timestamp() }),
-    ]);
-  }
+  for (const peer of await peers(3, 'Fresh')) await send(peer, [ban(peer, player)]);
   const atOnce = await scoreOf(node, player);
   await weightsSettled(node);
   const settled = await scoreOf(node, player);
-  told('three fresh keys', { atOnce: atOnce.score, settled: settled.score });
-  assert.is.not(atOnce.verdict, 'untrusted');
-  assert.is.not(settled.verdict, 'untrusted');
+  const byOldKeys = await scoreOf(node, banned);
+  told('three fresh keys', { atOnce: atOnce.score, settled: settled.score, byOldKeys: byOldKeys.score });
+  assert.is(byOldKeys.verdict, 'untrusted');
+  assert.is(atOnce.verdict, 'neutral');
+  assert.is(settled.verdict, 'neutral');
   await node.close();
 });
 

@@ -53,7 +53,7 @@ export interface Seed {
   readonly bad?: readonly string[] | undefined;
   /** Commended players, which become `trusted`. */
   readonly good?: readonly string[] | undefined;
-  /** Number of seeding peers. Fewer than 4 may not be enough for `untrusted` or `trusted`. Default: 6. */
+  /** Number of seeding peers. Fewer than 4 may not be enough for `trusted`. Default: 6. */
   readonly peers?: number | undefined;
 }
 
@@ -66,16 +66,22 @@ const settleTimeoutMs = 120_000;
 /** Time limits of the calls that prepare a test: even on a busy machine, a node that takes longer hangs. */
 const patient = { attemptMs: 60_000, deadlineMs: 60_000 };
 const settlePauseMs = 20;
-const eventsPerPlayer = 3;
 /** Number of other players of either kind that the seeding peers judge, so that the peers count as two-sided. */
 const otherPlayers = 12;
 const outputMax = 64 * 1024;
 
-/** Returns a seeding peer's events about a player; `differs` adds one opposite event. */
+/** A seeding peer's events about a player of either kind, and the opposite event that may take the place of the first. */
+const seeded = {
+  bad: { types: ['report_cheating', 'report_cheating', 'ban_applied'], opposite: 'commendation' },
+  good: { types: ['commendation', 'commendation', 'commendation'], opposite: 'report_cheating' },
+} as const;
+
+/** Returns a seeding peer's events about a player; `differs` makes the first of them an opposite event. */
 function seedEvents({ playerId, isBad }: { readonly playerId: string; readonly isBad: boolean }, differs: boolean) {
   const now = Date.now();
-  return Array.from({ length: eventsPerPlayer }, (_, i) => ({
-    eventType: isBad === (i === 0 && differs) ? ('commendation' as const) : ('ban_applied' as const),
+  const { types, opposite } = isBad ? seeded.bad : seeded.good;
+  return types.map((type, i) => ({
+    eventType: i === 0 && differs ? opposite : type,
     playerId,
     gameId: 'arena',
     severity: 1,

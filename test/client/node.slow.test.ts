@@ -193,9 +193,9 @@ test('without a node reads give the last known values, and a restarted node answ
   assert.is(outcome.status, 'duplicate', 'what was acknowledged survived the kill');
 });
 
-test('four peers of a seed are enough to make a player untrusted or trusted, two are not', async () => {
+test('two peers of a seed are enough to make a player untrusted, four to make one trusted', async () => {
   for (const [peers, verdicts] of [
-    [2, ['neutral', 'neutral']],
+    [2, ['untrusted', 'neutral']],
     [4, ['untrusted', 'trusted']],
   ] as const) {
     const seeded = await startTestNode();

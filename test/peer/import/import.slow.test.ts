@@ -87,7 +87,8 @@ test('a dry run needs neither node nor configuration, and its exit code reports 
   const document = JSON.parse(out);
   assert.equal([code, document.events.length, document.refused.length], [1, 3, 1]);
   assert.equal(Object.keys(document), ['format', 'events', 'refused']);
-  assert.equal(Object.keys(document.events[0]), ['player_id', 'kind', 'line', 'banned_at', 'expires_at', 'state']);
+  const fields = ['player_id', 'kind', 'line', 'banned_at', 'expires_at', 'state', 'severity'];
+  assert.equal(Object.keys(document.events[0]), fields);
   const people = await world.run(['import', file, '--dry-run']);
   assert.match(people.out, /3 to send, 0 expired, 0 lifted, 0 faded, 1 lines refused\nNothing was sent\./);
   assert.is(proxy.sent.length, before);

@@ -26,6 +26,8 @@ test('no life of the fixed seeds differs from the oracle', async () => {
   assert.ok(await simulate({ seed: 1, operations: 50_000, write }));
   // Here a measure fades to nothing by moves of the epoch, and a snapshot holds its pair.
   assert.ok(await simulate({ seed: 1_047, operations: 2_000, write }));
+  // Here a clock that jumped back by 20 years bounds the scale of claims and not that of bans.
+  assert.ok(await simulate({ seed: 40_047, operations: 1_100, write }));
 });
 
 test.run();

@@ -13,9 +13,13 @@ function halfLives(at: number, epoch: number, halfLifeDays: number): number {
   return halfLifeDays === 0 ? 0 : (at - epoch) / (halfLifeDays * DAY_MS);
 }
 
+function bounded(lives: number): number {
+  return Math.min(HALF_LIVES_MAX, Math.max(-HALF_LIVES_MAX, lives));
+}
+
 /** Returns 2 to the power of `lives`, always finite. */
 function powerOfTwo(lives: number): number {
-  return 2 ** Math.min(HALF_LIVES_MAX, Math.max(-HALF_LIVES_MAX, lives));
+  return 2 ** bounded(lives);
 }
 
 /** Time from which evidence decays, in ms since 1970: the time of the event, but never later than its receipt. */
@@ -121,8 +125,9 @@ export function isTooOld(at: number, now: number, halfLifeDays: number): boolean
  * from which it decays.
  */
 export function measureOfClaim(mass: number, at: number, claims: Scale, measures: Scale): number {
-  const lives = halfLives(at, measures.epoch, measures.halfLifeDays) - halfLives(at, claims.epoch, claims.halfLifeDays);
-  return mass * exactPowerOfTwo(Math.min(HALF_LIVES_MAX, Math.max(-HALF_LIVES_MAX, lives)));
+  const livesOf = ({ epoch, halfLifeDays }: Scale) => bounded(halfLives(at, epoch, halfLifeDays));
+  // Each bounded first, as the masses of either scale are.
+  return mass * exactPowerOfTwo(bounded(livesOf(measures) - livesOf(claims)));
 }
 
 /** 2 to the power of `lives` from +, -, x and / alone; the error is below 1e-14. */

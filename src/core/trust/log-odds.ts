@@ -55,13 +55,17 @@ export function fitLogOdds(
   );
   const weighed = new WeighedVotes(votes, sums, heard, witnesses, stride, c, scratch);
   const { z } = weighed;
-  const diffs = scratch.float64(weighed.measuredVotes);
+  const measuredVotes = {
+    diffs: scratch.float64(weighed.measuredVotes),
+    votes: scratch.uint32(weighed.measuredVotes),
+  };
   let rates: Rates = { pi: c.badSharePrior, recall: c.recallPrior, specificity: c.specificityPrior };
   let odds = oddsAtFirst(z, heard, c);
   let oddsUsed = odds;
   const part = stride > 1 ? weighed.every(stride, scratch) : weighed;
   for (let i = 0; i < c.rounds; i++) {
-    const judged = new Judged(weighed, i < c.rounds - c.fullRounds ? part : weighed, odds, heard, rates.pi, diffs, c);
+    const look = i < c.rounds - c.fullRounds ? part : weighed;
+    const judged = new Judged(weighed, look, odds, heard, rates.pi, measuredVotes, c);
     const records = judged.records(c);
     rates = groupRates(judged.pi(c), records, z, heard.tau, c);
     oddsUsed = odds;
@@ -129,6 +133,14 @@ const SUMS = 4;
 const JUDGED = 0;
 const SECONDED = 2;
 
+/** Memory for the votes with a measure. */
+interface MeasuredVotes {
+  /** What the others say about the vote's player, as a difference in log-odds to the prior. */
+  readonly diffs: Float64Array;
+  /** Place of the vote. */
+  readonly votes: Uint32Array;
+}
+
 /**
  * One round over the votes on some players: computes the `q = sigmoid(logit pi + l)` of each player and the resulting
  * hits of its peers.
@@ -137,24 +149,22 @@ class Judged {
   readonly #weighed: WeighedVotes;
   readonly #look: Look;
   readonly #sums: Float64Array;
-  /** Per vote with a measure: what the others say about its player, as a difference in log-odds to the prior. */
-  readonly #diffs: Float64Array;
-  #diffsEnd = 0;
+  readonly #ofMeasures: MeasuredVotes;
+  #measuredEnd = 0;
   /** Sums over these players: of `known`, the evidence of two-sided peers, and of `known` times `q`. */
   #known = 0;
   #knownBad = 0;
 
-  /** `diffs`: memory for one number per vote with a measure. */
   constructor(
     weighed: WeighedVotes,
     look: Look,
     { a, b, m }: Odds,
     { tau }: Heard,
     pi: number,
-    diffs: Float64Array,
+    ofMeasures: MeasuredVotes,
     { measureOthersMax }: TrustConstants,
   ) {
-    this.#diffs = diffs;
+    this.#ofMeasures = ofMeasures;
     this.#weighed = weighed;
     this.#look = look;
     this.#sums = new Float64Array(SUMS * a.length);
@@ -178,6 +188,7 @@ class Judged {
     othersMax: number,
   ): void {
     const { offsets, peer, x, pull, measured, judged, seconded, known } = this.#look;
+    const { diffs, votes } = this.#ofMeasures;
     const sums = this.#sums;
     let knownSum = 0;
     let knownBad = 0;
@@ -201,7 +212,8 @@ class Judged {
         if (measured[e] === 0) continue;
         const j = peer[e]!;
         const own = Math.max(pull[e]! * (x[e]! * both[j]! - b[j]!), measured[e]! * m[j]!);
-        this.#diffs[this.#diffsEnd++] = Math.min(othersMax, Math.max(-othersMax, logOdds - own));
+        diffs[this.#measuredEnd] = Math.min(othersMax, Math.max(-othersMax, logOdds - own));
+        votes[this.#measuredEnd++] = e;
         measures--;
       }
       const q = sigmoid(prior + logOdds);
@@ -237,12 +249,13 @@ class Judged {
    * share `pi` of bad players, that the player is bad; extrapolated to all players.
    */
   othersOnMeasured(pi: number): Float64Array {
-    const { peer, measured, measuredTotals, offsets, players } = this.#look;
+    const { peer, measured, measuredTotals } = this.#look;
+    const { diffs, votes } = this.#ofMeasures;
     const prior = logit(pi);
     const sums = new Float64Array(measuredTotals.length);
-    let at = 0;
-    for (let e = 0; e < offsets[players]! && at < this.#diffsEnd; e++) {
-      if (measured[e]! > 0) sums[peer[e]!]! += measured[e]! * sigmoid(prior + this.#diffs[at++]!);
+    for (let at = 0; at < this.#measuredEnd; at++) {
+      const e = votes[at]!;
+      sums[peer[e]!]! += measured[e]! * sigmoid(prior + diffs[at]!);
     }
     if (!this.#isPart) return sums;
     const { measuredTotals: all } = this.#weighed;

@@ -1,10 +1,15 @@
 /** Bodies that nodes take and answer, at least one for every success of the table of routes and for every `details`. */
-import type { OperationId } from '../../src/contract/routes.js';
+import type { BodyOf, OperationId } from '../../src/contract/routes.js';
 import { routes } from '../../src/contract/routes.js';
 import { type Answer, type Ask, ask } from '../http/exchange.js';
 import { type FaceOptions, startFace } from '../http/face.js';
 import { newPlayer, type PeerClient, registerPeer } from '../http/peer-client.js';
 import { startTestNode } from '../support/node.js';
+
+type WithBody = { [Id in OperationId]: BodyOf<Id> extends undefined ? never : Id }[OperationId];
+
+/** A value for every route that has a request body. */
+export type PerBody<T> = Readonly<Record<WithBody, T> & Partial<Record<OperationId, T>>>;
 
 export interface TakenBody {
   readonly id: OperationId;

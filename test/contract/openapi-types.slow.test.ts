@@ -15,7 +15,7 @@ import { openApiDocument } from '../../src/contract/openapi.js';
 import { openApi30Document } from '../../src/contract/openapi-3-0.js';
 import { type OperationId, type Route, routes } from '../../src/contract/routes.js';
 import { type ErrorCode, errors } from '../../src/errors.js';
-import { type AnsweredBody, everyBody, type TakenBody } from './every-body.js';
+import { type AnsweredBody, everyBody, type PerBody, type TakenBody } from './every-body.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -137,7 +137,7 @@ function errorsOfOpenApiTypescript(types: string): string {
 }
 
 /** Names of the types of requests, which swagger-typescript-api takes from the schemas. */
-const requestNames: Partial<Record<OperationId, string>> = {
+const requestNames: PerBody<string> = {
   registerPeer: 'Registration',
   submitEvent: 'Event',
   submitEvents: 'EventBatch',

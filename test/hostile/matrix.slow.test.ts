@@ -8,6 +8,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type OperationId, routes } from '../../src/contract/routes.js';
 import { DAY_MS } from '../../src/limits.js';
+import type { PerBody } from '../contract/every-body.js';
 import { type Answer, ask } from '../http/exchange.js';
 import { newPlayer, type PeerClient, registerPeer, setStatus } from '../http/peer-client.js';
 import { newSigningKey, send, sendSigned } from '../http/signing/signer.js';
@@ -173,7 +174,7 @@ async function call(of: Group, id: OperationId, caller: Caller) {
     .replace('{event_id}', about.oldId)
     .replace('{id}', about.player);
   const taken = acting[caller].event({ player_id: newPlayer(), event_id: about.oldId });
-  const bodies: Partial<Record<OperationId, unknown>> = {
+  const bodies: PerBody<unknown> = {
     registerPeer: { peer_name: 'New', game_ids: ['arena'] },
     submitEvent: taken,
     submitEvents: { events: [taken] },

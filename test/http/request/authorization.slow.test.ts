@@ -6,6 +6,7 @@ import { hash } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type OperationId, type Route, routes } from '../../../src/contract/routes.js';
+import type { PerBody } from '../../contract/every-body.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
 import { type Answer, ask } from '../exchange.js';
 import { newPlayer, type PeerClient, registerPeer, setStatus } from '../peer-client.js';
@@ -155,7 +156,7 @@ async function call(
     .replace('{asset}', 'start.js')
     .replace('{event_id}', stored.event_id)
     .replace('{id}', player_id);
-  const bodies: Partial<Record<OperationId, unknown>> = {
+  const bodies: PerBody<unknown> = {
     registerPeer: { peer_name: 'New', game_ids: ['arena'] },
     submitEvent: owner.event({ player_id }),
     submitEvents: { events: [owner.event({ player_id })] },

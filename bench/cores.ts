@@ -24,7 +24,10 @@ export function pinLoad(): void {
   loadIsPinned = spawnSync('taskset', ['-a', '-c', '-p', loadCore, String(process.pid)]).status === 0;
 }
 
-/** Returns whether the load has a core without a server. The load never sleeps on such a core (decision 211). */
+/**
+ * Returns whether the load has a core without a server. The load never sleeps on such a core: the server would pay for
+ * waking it, on a virtual machine up to a fifth of its time.
+ */
 export function loadHasCore(): boolean {
   return canPin() && loadIsPinned;
 }
@@ -34,7 +37,7 @@ export function onServerCore(command: string, args: readonly string[]): [command
   return canPin() ? ['taskset', ['-c', serverCore, command, ...args]] : [command, [...args]];
 }
 
-/** Returns the options of Node on a single core, as OPERATING advises for a machine with one core (decision 177). */
+/** Returns the options of Node on a single core, as docs/operating/scale.md advises for a machine with one core. */
 export function oneCoreOptions(): string[] {
   return canPin() ? ['--v8-pool-size=1'] : [];
 }

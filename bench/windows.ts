@@ -333,8 +333,7 @@ const collect = runInNewContext('gc') as NodeJS.GCFunction;
 
 /**
  * Moves all live objects to the old generation; takes a millisecond. The first collection copies the objects, the
- * second promotes them. Otherwise the first two collections of a window would take twice as long as all others
- * (decision 208).
+ * second promotes them. Otherwise the first two collections of a window would take twice as long as all others.
  */
 export function promoteYoung(): void {
   for (let time = 0; time < 2; time++) collect({ type: 'minor' });

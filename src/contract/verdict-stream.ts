@@ -1,6 +1,6 @@
 /**
  * Declares the data of the server-sent events of `GET /api/v1/verdicts/stream`, as JSON Schemas with their types
- * (docs/decisions/0160-verdict-stream-wire.md).
+ * (docs/VERDICT-STREAM.md).
  */
 import { identityModes, verdicts } from '../core/vocabulary.js';
 import type { FromSchema } from '../validation/schema.js';

@@ -1,6 +1,6 @@
 /**
  * The node's side of the verdict stream in small, for the client's tests: it holds to
- * docs/decisions/0160-verdict-stream-wire.md, cuts connections where it is told to, and counts the calls that a cache
+ * docs/VERDICT-STREAM.md, cuts connections where it is told to, and counts the calls that a cache
  * should save. Every frame is held against the contract's schema.
  */
 import * as assert from 'uvu/assert';

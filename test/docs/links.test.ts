@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { type Route, routes } from '../../src/contract/routes.js';
 import { anchorsOf, linksOf } from '../support/markdown.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -18,7 +19,6 @@ const under = (folder: string, name: RegExp) =>
 const pages = [
   ...readdirSync(root).filter((name) => name.endsWith('.md')),
   'bench/README.md',
-  'bench/HISTORY.md',
   'snapshots/README.md',
   ...under('docs', /\.md$/),
 ];
@@ -71,13 +71,24 @@ test('every decision that a document or a comment names has its page, and each p
   }
 });
 
-test('a decision page has at most 700 words, and all pages together at most 25,000', () => {
+test('a decision page has at most 700 words; there are at most 40, with 18,000 words together', () => {
   const words = under('docs/decisions', /\.md$/).map((path) => ({ path, count: wordsOf(read(path)) }));
   assert.equal(
     words.filter(({ count }) => count > 700),
     [],
   );
-  assert.ok(words.reduce((sum, { count }) => sum + count, 0) <= 25_000);
+  assert.ok(words.length <= 40, `${words.length} pages`);
+  assert.ok(words.reduce((sum, { count }) => sum + count, 0) <= 18_000);
+});
+
+test("the README's table has every route of the API, and no other", () => {
+  const told = read('README.md').matchAll(/`(GET|POST|DELETE) (\/api[^?`]*)/g);
+  const nameOf = (method: string, path: string) => `${method} ${path.replace(/\{\w+\}/g, '{}')}`;
+  const rows = Object.values<Route>(routes).filter(({ path }) => path.startsWith('/api'));
+  assert.equal(
+    [...new Set(Array.from(told, ([, method, path]) => nameOf(method!, path!)))].sort(),
+    rows.map(({ method, path }) => nameOf(method, path)).sort(),
+  );
 });
 
 test('the changelog has at most 2,500 words and an Unreleased section on top', () => {

@@ -1,5 +1,5 @@
 /**
- * A reader of the verdict stream that knows only its wire form (docs/decisions/0160-verdict-stream-wire.md). Keeps a
+ * A reader of the verdict stream that knows only its wire form (docs/VERDICT-STREAM.md). Keeps a
  * table of players as the page says, checks every frame against its schema and bounds, and resumes from the last id.
  */
 import { createParser, type EventSourceMessage } from 'eventsource-parser';

@@ -1,6 +1,6 @@
 /**
  * Reads the verdict stream: keeps one connection, to one of the nodes, resumes from the last event id after a loss, and
- * keeps a table of players current. docs/decisions/0160-verdict-stream-wire.md defines the wire format.
+ * keeps a table of players current. docs/VERDICT-STREAM.md defines the wire format.
  */
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { bounds } from '../bounds.js';

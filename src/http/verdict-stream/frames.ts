@@ -1,6 +1,6 @@
 /**
  * Writes the frames of the verdict stream as text, and reads the position from an event id
- * (docs/decisions/0160-verdict-stream-wire.md). Rows are JSON texts from the pool.
+ * (docs/VERDICT-STREAM.md). Rows are JSON texts from the pool.
  */
 
 import type { HelloData, ResetData, ResumeData } from '../../contract/verdict-stream.js';

@@ -1,7 +1,7 @@
 /**
  * Claims a spool's folder for one process: the owner listens on a Unix socket in the folder, so that the kernel itself
  * shows whether the owner is alive. Each process first creates its own socket and then looks at the others
- * (docs/decisions/0162-spool-folder-claim.md).
+ * (docs/decisions/0162-spool.md).
  */
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';

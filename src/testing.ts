@@ -14,10 +14,7 @@ import { fileURLToPath } from 'node:url';
 import type { TrustClientOptions } from './client/client-options.js';
 import { TrustClient } from './client/trust-client.js';
 
-/**
- * The options of a test node.
- * @public
- */
+/** The options of a test node. @public */
 export interface TestNodeOptions {
   /**
    * Variables of the node's configuration over its defaults, such as `HALF_LIFE_DAYS`; see the README's table. A
@@ -30,10 +27,7 @@ export interface TestNodeOptions {
   readonly folder?: string | undefined;
 }
 
-/**
- * A peer of a test node.
- * @public
- */
+/** A peer of a test node. @public */
 export interface TestPeer {
   /** The peer's id. */
   readonly peerId: string;
@@ -45,8 +39,7 @@ export interface TestPeer {
 
 /**
  * Players that all seeding peers judge. The peers also judge some other players, `seeded bad player 1` and so on, so
- * that the group knows them as peers that both report and praise.
- * @public
+ * that the group knows them as peers that both report and praise. @public
  */
 export interface Seed {
   /** Reported and banned players, which become `untrusted`. */
@@ -100,8 +93,7 @@ function differs(peer: number, player: number): boolean {
 
 /**
  * Starts a node and resolves once it answers. Close it at the end of the test; the node also ends with the test's
- * process.
- * @public
+ * process. @public
  */
 export async function startTestNode(options: TestNodeOptions = {}): Promise<TestNode> {
   const node = new TestNode(options);
@@ -114,10 +106,7 @@ export async function startTestNode(options: TestNodeOptions = {}): Promise<Test
   return node;
 }
 
-/**
- * A node for tests; made by {@link startTestNode}.
- * @public
- */
+/** A node for tests; made by {@link startTestNode}. @public */
 export class TestNode {
   /** The data folder. */
   readonly folder: string;

@@ -15,7 +15,7 @@ function request(more: Partial<FuzzRequest>): FuzzRequest {
   return { method: 'GET', target: '/', version: '1.1', fields, body: null, chunkBytes: null, ...more };
 }
 
-/** Of severity 0: it counts for nothing, so that no answer depends on when weights are computed. */
+/** An event of severity 0 counts for nothing, so that no answer depends on when weights are computed. */
 const event =
   '{"schema_version":"1.0.0","event_id":"~event0~","event_type":"commendation","peer_id":"~peer0~","player_id":"~player0~","game_id":"arena","severity":0,"timestamp":"2026-01-01T00:00:00Z"}';
 const json = [

@@ -24,11 +24,9 @@ export interface EventSubmission {
   readonly timestamp: number;
   /** Name of the origin whose statement the peer passes on; absent if the statement is the peer's own. */
   readonly origin?: string;
-  /** The peer's own opaque note. */
   readonly reference?: string;
 }
 
-/** Submits events, together with the log's answers about the events that may repeat earlier ones. */
 export interface SubmitEvents {
   /** Number of the peer whose key was sent; null if authentication is off. */
   readonly caller: number | null;
@@ -45,7 +43,6 @@ export interface RepeatCheck {
   readonly timestamp: number;
 }
 
-/** The log's answer: the newest event that event `index` repeats, or 0 if there is none. */
 export interface RepeatFound {
   readonly index: number;
   readonly head: number;
@@ -56,11 +53,9 @@ export interface Registration {
   readonly peerName: string;
   readonly gameIds: readonly string[];
   readonly contactEmail?: string;
-  /** Ed25519, 32 bytes, base64url. */
   readonly publicKey?: string;
 }
 
-/** Bounds of a group from the configuration, besides the limits of the service. */
 export interface GroupBounds {
   readonly peersMax: number;
   readonly erasureQuotaPerDay: number;
@@ -96,12 +91,10 @@ export interface RotateKey {
 
 export interface SetPublicKey {
   readonly peerId: string;
-  /** Ed25519, 32 bytes, base64url; null removes the key. */
   readonly publicKey: string | null;
   readonly by: string;
 }
 
-/** An entry of the group's allow list. */
 export interface AllowPlayer {
   readonly subject: Uint8Array;
   /** A new id, for the audit log. */
@@ -123,7 +116,6 @@ export interface ChangePreTrust {
   readonly by: string;
 }
 
-/** The operator's statement that two peers are, or are not, one witness. */
 export interface RelatePeers {
   readonly peerId: string;
   readonly otherId: string;
@@ -131,7 +123,6 @@ export interface RelatePeers {
   readonly by: string;
 }
 
-/** Declares or removes an origin. */
 export interface ChangeOrigin {
   readonly change: 'add' | 'remove';
   readonly name: string;
@@ -140,7 +131,6 @@ export interface ChangeOrigin {
 
 export interface OpenDispute {
   readonly disputeId: string;
-  /** Number of the asking peer, or `NO_KEY`. */
   readonly caller: number;
   readonly subject: Uint8Array;
   readonly text: string;
@@ -157,7 +147,6 @@ export interface DecideDispute {
   readonly by: string;
 }
 
-/** An operator's request for everything that is held about a player. */
 export interface ExportSubject {
   readonly subject: Uint8Array;
   /** SHA-256(receipt + subject hash), hex; the audit log stores it. */
@@ -165,7 +154,6 @@ export interface ExportSubject {
   readonly by: string;
 }
 
-/** A withdrawal, with the event as the log holds it. */
 export interface WithdrawEvent {
   /** Number of the asking peer; null if authentication is off. */
   readonly caller: number | null;
@@ -179,7 +167,6 @@ export interface WithdrawEvent {
 }
 
 export interface EraseSubject {
-  /** Number of the asking peer, `NO_KEY` or `OPERATOR`. */
   readonly caller: number;
   readonly subject: Uint8Array;
   /** SHA-256(receipt + subject hash), hex; the audit log stores it. */

@@ -14,7 +14,6 @@ export function refuse(code: ErrorCode, more: Omit<Refusal, 'ok' | 'code'> = {})
   return { records: [], outcome: refused(code, more) };
 }
 
-/** Builds the audit part of the next record. */
 export function audited(state: GroupState, now: number, fact: AuditFact): AuditPart {
   return auditPart(state.auditHead, state.lastSeq + 1, now, fact);
 }

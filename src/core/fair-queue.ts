@@ -5,7 +5,6 @@
 
 interface Line<V> {
   readonly items: V[];
-  /** Size of all items. */
   size: number;
   /** Size of the items that may still be taken in this turn of the holder. */
   credit: number;
@@ -22,7 +21,6 @@ export class FairQueue<K, V> {
     this.#sizeOf = sizeOf;
   }
 
-  /** Size of all items. */
   get size(): number {
     return this.#size;
   }
@@ -35,7 +33,6 @@ export class FairQueue<K, V> {
     return this.#lines.get(holder)?.size ?? 0;
   }
 
-  /** Returns the holder with the largest size among those that satisfy `counts`. */
   largest(counts: (holder: K) => boolean): K | undefined {
     let most: K | undefined;
     for (const holder of this.#lines.keys()) {
@@ -93,7 +90,6 @@ export class FairQueue<K, V> {
     return out;
   }
 
-  /** Removes and returns the newest item of a holder. */
   pop(holder: K): V | undefined {
     const line = this.#lines.get(holder);
     const item = line?.items.pop();
@@ -105,7 +101,6 @@ export class FairQueue<K, V> {
     return item;
   }
 
-  /** Removes and returns every item that satisfies `leaves`. */
   removeWhere(leaves: (item: V) => boolean): V[] {
     const out: V[] = [];
     for (const [holder, line] of this.#lines) {

@@ -3,7 +3,6 @@
  * witness.
  */
 
-/** Reason why two peers are one witness. */
 export type WitnessReason = 'declared' | 'clones' | 'allied' | 'copied_list';
 
 /** Two peers that are one witness, `first < second`; witness groups follow from all such pairs. */
@@ -13,7 +12,6 @@ export interface WitnessPair {
   readonly reason: WitnessReason;
 }
 
-/** The operator's declaration about two peers, `first < second`. */
 export interface PeerRelation {
   readonly first: number;
   readonly second: number;

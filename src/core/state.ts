@@ -49,7 +49,6 @@ import { OPERATOR } from './vocabulary.js';
 
 /** An erased subject whose bytes are still in the log. */
 export interface OpenErasure {
-  /** Hex; null if only the log's free space may still hold the subject. */
   readonly subject: string | null;
   /** Heads of the subject's chains, and the requests that name the subject. */
   readonly heads: readonly number[];
@@ -57,9 +56,7 @@ export interface OpenErasure {
 
 /** A withdrawn event whose bytes are still in the log. */
 export interface OpenWithdrawal {
-  /** The withdrawal's record. */
   readonly seq: number;
-  /** Hex; null once the subject was erased. */
   readonly subject: string | null;
 }
 
@@ -95,12 +92,10 @@ export class GroupState {
   readonly origins = new Origins();
   readonly disputes = new Disputes();
   readonly times = new Times();
-  /** Sequence numbers of all audited records. */
   readonly auditSeqs = new NumberColumn();
   /** Values of peers that reads use; derived. */
   readonly peerWeights = new PeerWeights();
   readonly idTags: IdTags;
-  /** The filter of events that may repeat earlier ones; derived. */
   readonly repeats: RepeatFilter;
   readonly #single = new EventColumns(1);
   /** Events that count already but are not in the tables yet. */
@@ -109,7 +104,6 @@ export class GroupState {
   #oldBans: OldBans | null;
 
   lastSeq = 0;
-  /** The newest record on which peer weights depend. */
   evidenceSeq = 0;
   /** The newest event of a peer whose evidence no published computation included; since the start of this process. */
   newVoiceSeq = 0;
@@ -127,7 +121,6 @@ export class GroupState {
   weights: Weights = noWeights;
   /** The operator's declarations about pairs of peers, sorted by pair; the newest declaration of each pair. */
   relations: readonly PeerRelation[] = [];
-  /** The version of scoring in use from record `seq` on. */
   scoring: { readonly version: number; readonly seq: number };
   auditHead = auditStart;
   /** Erasures whose bytes are not out of the log yet, by their `subject_erased` record. */
@@ -185,7 +178,6 @@ export class GroupState {
     return this.peers.size + this.origins.size;
   }
 
-  /** Returns the peer behind a number; for a carrier, its peer. */
   senderOf(number: number): Peer {
     return this.peers.at(this.origins.peerOf(number));
   }
@@ -335,7 +327,6 @@ export class GroupState {
     if ('audit' in record) this.#audited(record.audit, seq);
   }
 
-  /** Applies the next records, at least one, all of them events of one batch. */
   applyEvents(events: EventColumns, at: number): void {
     if (this.#sorted === null) {
       this.prefetch(events);
@@ -402,7 +393,6 @@ export class GroupState {
     this.#oldBans = null;
   }
 
-  /** Marks exactly those entries of a player whose evidence an upheld dispute excludes from scores. */
   #markVoid(subject: string): void {
     const voided = this.disputes.voidedOf(subject);
     if (voided.length > 0) this.#markEntries(subject, voided);
@@ -418,7 +408,6 @@ export class GroupState {
     }
   }
 
-  /** Marks all void entries after tables were filled without regard to disputes. */
   markAllVoid(): void {
     if (this.disputes.upheld === 0) return;
     for (const subject of this.disputes.subjects()) this.#markVoid(subject);
@@ -449,7 +438,6 @@ export class GroupState {
     this.#sorted = new SortedEvents(this.eventIds, this.subjects, count, this.#addEvidence);
   }
 
-  /** Adds all pending events to the tables; later events are added at once. */
   settle(): void {
     this.#settleSorted();
     this.#sorted = null;
@@ -640,7 +628,6 @@ export class GroupState {
   }
 }
 
-/** Returns the relations with the newest declaration about two peers in place of an earlier one. */
 function related(relations: readonly PeerRelation[], { first, second, relation }: PeerRelation): PeerRelation[] {
   const others = relations.filter((other) => other.first !== first || other.second !== second);
   return [...others, { first, second, relation }].sort((p, q) => p.first - q.first || p.second - q.second);

@@ -13,21 +13,17 @@ const WORD_BYTES = 4;
 const LOW_BITS = 0x7f7f7f7f;
 
 export class ByteStrings {
-  /** The strings' bytes, in UTF-8. */
   bytes: Buffer = Buffer.alloc(4096);
-  /** A view of `bytes`. */
   view: DataView = viewOf(this.bytes);
   count = 0;
   readonly #starts: number[] = [];
   readonly #ends: number[] = [];
   #end = 0;
 
-  /** Offset at which string `i` begins. */
   start(i: number): number {
     return this.#starts[i]!;
   }
 
-  /** Length of string `i` in bytes. */
   length(i: number): number {
     return this.#ends[i]! - this.#starts[i]!;
   }

@@ -3,7 +3,6 @@
  * by hand, since V8 does not unroll loops and these copies take a tenth of the time of a replay.
  */
 
-/** Number of 32-bit words of a subject's hash. */
 export const KEY_WORDS = 8;
 export const KEY_BYTES = KEY_WORDS * 4;
 
@@ -13,10 +12,8 @@ export interface SubjectKey {
   readonly at: number;
 }
 
-/** Number of 16-bit words of an event id's tag. */
 export const TAG_WORDS = 5;
 
-/** Copies the key at `at` of `from` to `to` of `words`, both counted in words. */
 export function copyKey(from: Uint32Array, at: number, words: Uint32Array, to: number): void {
   words[to] = from[at]!;
   words[to + 1] = from[at + 1]!;
@@ -41,7 +38,6 @@ export function sameKey(one: Uint32Array, at: number, other: Uint32Array, from: 
   );
 }
 
-/** Reads the little-endian key at byte `at`. */
 export function readKey(view: DataView, at: number, words: Uint32Array, to: number): void {
   words[to] = view.getUint32(at, true);
   words[to + 1] = view.getUint32(at + 4, true);
@@ -53,7 +49,6 @@ export function readKey(view: DataView, at: number, words: Uint32Array, to: numb
   words[to + 7] = view.getUint32(at + 28, true);
 }
 
-/** Writes the bytes that `readKey` reads. */
 export function encodeKey(words: Uint32Array, at: number, view: DataView, to: number): void {
   view.setUint32(to, words[at]!, true);
   view.setUint32(to + 4, words[at + 1]!, true);
@@ -87,7 +82,6 @@ export function copyTagBytes(from: Uint16Array, at: number, words: Uint32Array, 
   words[to + 9] = from[at + 4]! >>> 8;
 }
 
-/** Reads the little-endian tag at byte `at`. */
 export function readTag(view: DataView, at: number, words: Uint16Array, to: number): void {
   words[to] = view.getUint16(at, true);
   words[to + 1] = view.getUint16(at + 2, true);
@@ -96,7 +90,6 @@ export function readTag(view: DataView, at: number, words: Uint16Array, to: numb
   words[to + 4] = view.getUint16(at + 8, true);
 }
 
-/** Writes the bytes that `readTag` reads. */
 export function encodeTag(words: Uint16Array, at: number, view: DataView, to: number): void {
   view.setUint16(to, words[at]!, true);
   view.setUint16(to + 2, words[at + 1]!, true);
@@ -110,7 +103,6 @@ export type IdTag = string;
 
 export const ID_TAG_BYTES = 10;
 
-/** Writes the words of a tag to a column, starting at `at`. */
 export function writeTag(tag: IdTag, words: Uint16Array, at: number): void {
   for (let i = 0; i < TAG_WORDS; i++) words[at + i] = tag.charCodeAt(2 * i) | (tag.charCodeAt(2 * i + 1) << 8);
 }

@@ -7,7 +7,6 @@ export function tableMemory(bytes: number): SharedArrayBuffer {
   return new SharedArrayBuffer(bytes);
 }
 
-/** A segment of a table of rows. */
 export class Segment {
   readonly words: Uint32Array;
   /** A view for doubles: rows are aligned to words, not to doubles. */

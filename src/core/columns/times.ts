@@ -4,7 +4,6 @@
  */
 const SEGMENT_SIZE = 1 << 15;
 
-/** A column of numbers that only grows at its end. */
 export class NumberColumn {
   readonly #segments: Float64Array[] = [];
   #length = 0;
@@ -23,7 +22,6 @@ export class NumberColumn {
     return this.#segments[Math.floor(i / SEGMENT_SIZE)]![i % SEGMENT_SIZE]!;
   }
 
-  /** Index of the first value above `value` in an ascending column. */
   firstAbove(value: number): number {
     let low = 0;
     let high = this.#length;

@@ -27,12 +27,10 @@ export function evidenceAt(timestamp: number, receivedAt: number): number {
   return Math.min(timestamp, receivedAt);
 }
 
-/** Factor for mass that arises at `at`. `decide` computes the factor once, and the record carries it. */
 export function scaleAt(at: number, epoch: number, halfLifeDays: number): number {
   return powerOfTwo(halfLives(at, epoch, halfLifeDays));
 }
 
-/** Factor that decays a sum to `at`. */
 export function decayFactorAt(at: number, epoch: number, halfLifeDays: number): number {
   return powerOfTwo(-halfLives(at, epoch, halfLifeDays));
 }
@@ -53,7 +51,6 @@ export function rescaled(sum: number, factor: number): number {
   return Math.min(sum * factor, SUM_MAX);
 }
 
-/** Decays a sum of evidence to the time of `decayFactor`. */
 export function decayed(sum: number, decayFactor: number): number {
   return Math.min(sum * decayFactor, DECAYED_MAX);
 }
@@ -102,7 +99,6 @@ export function decayFactorFor(state: Scale, evidenceAt: number, asOf: AsOf): nu
   return evidenceAt > asOf.at ? decayFactorAt(evidenceAt, state.epoch, state.halfLifeDays) : asOf.decayFactor;
 }
 
-/** Like `decayFactorFor`, for measures. */
 export function measureFactorFor({ measureScale }: Scales, evidenceAt: number, asOf: AsOf): number {
   if (evidenceAt <= asOf.at) return asOf.measureFactor;
   return decayFactorAt(evidenceAt, measureScale.epoch, measureScale.halfLifeDays);
@@ -114,7 +110,6 @@ export function measureFactorFor({ measureScale }: Scales, evidenceAt: number, a
  */
 const COUNTED_HALF_LIVES = 20;
 
-/** True if evidence of time `at` is too old to count at `now`. */
 export function isTooOld(at: number, now: number, halfLifeDays: number): boolean {
   return halfLives(now, at, halfLifeDays) > COUNTED_HALF_LIVES;
 }

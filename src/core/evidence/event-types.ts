@@ -43,7 +43,6 @@ const namesById = Object.fromEntries(eventTypeNames.map((name) => [eventTypes[na
 
 const newestId = eventTypeNames.length;
 
-/** True if this release knows the number. Numbers are given out from 1 on without a gap. */
 export function isEventTypeId(id: number): id is EventTypeId {
   return id > 0 && id <= newestId;
 }
@@ -57,7 +56,6 @@ const raising: ReadonlySet<number> = new Set(
   eventTypeNames.filter((name) => eventTypes[name].sign > 0).map((name) => eventTypes[name].id),
 );
 
-/** True if an event of this type raises trust. */
 export function raises(id: number): boolean {
   return raising.has(id);
 }

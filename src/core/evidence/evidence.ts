@@ -44,7 +44,6 @@ export function measureStrength(a: number): number {
 export const FOLLOWS = 1;
 export const FOLLOWS_CLAIM = 2;
 
-/** Columns to which votes are appended. */
 export interface VoteSpace {
   readonly peer: Uint16Array;
   /** Claims, `b + g`, not negative. */
@@ -53,13 +52,11 @@ export interface VoteSpace {
   readonly x: Float64Array;
   /** Standing measures `a`, not negative. */
   readonly measure: Float64Array;
-  /** `FOLLOWS` if the measure, `FOLLOWS_CLAIM` if the lowering claims began after those of another peer. */
   readonly follows: Uint8Array;
   /** Per peer: 1 if its statements are no votes, else 0. */
   readonly excluded: Uint8Array;
 }
 
-/** A peer's evidence on a player: decayed sums of claims that lower and that raise, and of standing measures. */
 export interface EvidenceSums {
   lowering: number;
   raising: number;
@@ -101,7 +98,6 @@ export function strength(n: number, z: number): number {
   return n > 1 ? 1 + (n - 1) * (repeatOneSided + (1 - repeatOneSided) * z) : n;
 }
 
-/** Log-odds of a probability in (0, 1). */
 export function logit(p: number): number {
   return Math.log(p / (1 - p));
 }

@@ -15,7 +15,6 @@ function isSubjectHash(text: string): boolean {
   return text.length === HASH_LENGTH && subjectHash.test(text);
 }
 
-/** Returns the 32 bytes of a subject hash in hex. */
 export function subjectBytes(hex: string): Uint8Array {
   return Buffer.from(hex, 'hex');
 }
@@ -36,7 +35,6 @@ export function pseudonymise(playerId: string, salt: string, mode: IdentityMode)
   return bytes;
 }
 
-/** Writes the SHA-256 of a message to byte `at`. */
 function writeDigest(message: string | Uint8Array, bytes: Uint8Array, at: number): void {
   // `crypto.hash` returns a string with one character per byte in half the time that it takes to return a buffer.
   const digest = hash('sha256', message, 'binary');
@@ -59,12 +57,9 @@ export function refusalOfRawIds(mode: IdentityMode): 'subject_hash_required' | '
   return mode === 'high-security' ? 'subject_hash_required' : 'player_id_not_canonical';
 }
 
-/** True if a raw id is in the canonical form of one of the group's kinds. */
 export type IsCanonical = (playerId: string) => boolean;
 
-/** Computes the pseudonyms of a group. */
 export class Pseudonyms {
-  /** See `saltCheckOf`. */
   readonly saltCheck: string;
   readonly #salt: string;
   readonly #mode: IdentityMode;
@@ -132,10 +127,8 @@ export class Pseudonyms {
   }
 }
 
-/** A value above that of every hexadecimal digit. */
 const NO_DIGIT = 0x80;
 
-/** The values of hexadecimal digits by their ASCII code. */
 const hexDigits = new Uint8Array(256).fill(NO_DIGIT);
 for (let i = 0; i < 16; i++) {
   const digit = i.toString(16);

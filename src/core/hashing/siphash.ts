@@ -9,13 +9,11 @@ const START_V2 = 0x6c796765;
 const START_V3 = 0x74656462;
 const FINAL_ROUNDS = 3;
 
-/** A 64-bit key, as two words. */
 export interface SipKey {
   readonly k0: number;
   readonly k1: number;
 }
 
-/** Builds a key from the first 8 bytes of a secret, little-endian. */
 export function sipKey(secret: Uint8Array): SipKey {
   const view = new DataView(secret.buffer, secret.byteOffset, secret.byteLength);
   return { k0: view.getUint32(0, true), k1: view.getUint32(4, true) };

@@ -36,7 +36,6 @@ export const NONCE_BYTES = 16;
 const CHAIN_BYTES = 32;
 const DIGEST_BYTES = CHAIN_AT - DIGEST_AT;
 
-/** The chain value before the first batch. */
 export const chainStart: Uint8Array = new Uint8Array(CHAIN_BYTES);
 
 /** The bytes of a batch differ from those that were written. The message names the defect. */
@@ -109,7 +108,6 @@ function chainValue(previous: Uint8Array, firstSeq: number, count: number, diges
   return hash('sha256', chained, 'buffer');
 }
 
-/** Number of records in the unchecked bytes of a batch; 0 if there are too few bytes. */
 export function countOf(bytes: Uint8Array): number {
   return bytes.length < HEAD ? 0 : new DataView(bytes.buffer, bytes.byteOffset).getUint32(24, true);
 }
@@ -150,7 +148,6 @@ export class Batch {
     return this.bytes[3] === 1;
   }
 
-  /** Digest of the present content, hex. */
   digestNow(): string {
     return Buffer.from(contentDigest(this.bytes)).toString('hex');
   }
@@ -188,7 +185,6 @@ export class Batch {
     for (let i = 0; i < this.count; i++) yield decodeRecord(this.#slice(i));
   }
 
-  /** True if record `seq` is an event that columns can hold. */
   isEvent(seq: number): boolean {
     const i = seq - this.firstSeq;
     return fitsColumns(this.bytes, HEAD + this.count * 4 + this.bytes.readUInt32LE(HEAD + i * 4));
@@ -209,7 +205,6 @@ export class Batch {
     }
   }
 
-  /** Returns the batch with some records replaced, at the same place of the chain. */
   rewrite(replacements: ReadonlyMap<number, LogRecord>): Batch {
     const records = new RecordBytes();
     for (let i = 0; i < this.count; i++) {

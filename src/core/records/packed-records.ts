@@ -11,7 +11,6 @@ import type { CarriedSums, DecidedEvent, EventAccepted, EventTombstone, WeightsP
 /** Head size of an event without a tag, and of one whose head ends with its tag. */
 const UNTAGGED_HEAD = 76;
 const EVENT_HEAD = UNTAGGED_HEAD + ID_TAG_BYTES;
-/** Offset of the number of an event's type. */
 export const EVENT_TYPE_AT = 2;
 const TOMBSTONE_BYTES = 22;
 const CARRIED_SUMS_HEAD_BYTES = 12;
@@ -44,24 +43,20 @@ export function eventVersion({ repeats, follows, reference }: DecidedEvent, isTa
   return repeats === undefined ? TAGGED : REPEATED;
 }
 
-/** True if the event at byte `at` carries the tag of its id. */
 export function hasTag(bytes: Uint8Array, at: number): boolean {
   const version = bytes[at + 1]!;
   return version >= TAGGED && version <= FLAGGED;
 }
 
-/** True if the event at byte `at` repeats another. */
 export function isRepeated(bytes: Uint8Array, at: number): boolean {
   const version = bytes[at + 1]!;
   return version === REPEATED || (version >= REFERENCED && (bytes[at + FLAGS_AT]! & REPEATS) !== 0);
 }
 
-/** True if the event at byte `at` follows lowering evidence of another peer. */
 export function isFollowing(bytes: Uint8Array, at: number): boolean {
   return bytes[at + 1]! === FLAGGED && (bytes[at + FLAGS_AT]! & FOLLOWS) !== 0;
 }
 
-/** Number of bytes that `writeEvent` writes. */
 export function eventBytes({ event_id, schema_version, follows, reference }: DecidedEvent, isTagged: boolean): number {
   const bytes = headOf(isTagged) + event_id.length + schema_version.length;
   if (reference === undefined && follows === undefined) return bytes;

@@ -31,7 +31,6 @@ export interface ChainEvent {
   readonly severity: number;
   readonly mass: number;
   readonly revokesLowering: boolean;
-  /** True if the event was accepted as a repeat of another. */
   readonly repeats: boolean;
 }
 

@@ -9,7 +9,6 @@ import type { DecidedEvent, LogRecord } from './records.js';
 const BYTES_AT_FIRST = 256;
 
 export class RecordBytes {
-  /** Offset at which each record begins. */
   readonly starts: number[] = [];
   #bytes = Buffer.allocUnsafe(BYTES_AT_FIRST);
   #view = viewOf(this.#bytes);
@@ -30,7 +29,6 @@ export class RecordBytes {
     writeEventRecord(event, keys, true, this.#bytes, this.#view, at);
   }
 
-  /** Removes all records and reuses the memory. */
   clear(): void {
     this.starts.length = 0;
     this.#length = 0;

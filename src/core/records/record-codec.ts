@@ -72,7 +72,6 @@ const WITH_WITNESSES = 2;
 const WITH_MEASURES = 3;
 const SUMS_WITH_MEASURES = 2;
 
-/** Thrown for a record that this release cannot read. */
 export class UnknownRecordError extends Error {
   override readonly name = 'UnknownRecordError';
 }
@@ -91,7 +90,6 @@ export function writeEventRecord(
   writeEvent(event, keys, isTagged, bytes, view, at);
 }
 
-/** Bytes of a record, including its type and version. */
 export function encodeRecord(record: LogRecord): Uint8Array {
   if (record.type === 'event_accepted') return encodeEvent(record);
   const out = bytesOf(record);
@@ -106,7 +104,6 @@ function versionOf(record: Exclude<LogRecord, EventAccepted>): number {
   return record.measures === null ? WITH_WITNESSES : WITH_MEASURES;
 }
 
-/** Columns for one event, reused from call to call. */
 const single = new EventColumns(1);
 
 function encodeEvent(event: EventAccepted): Uint8Array {

@@ -19,7 +19,6 @@ export interface AuditPart {
   readonly hash: string;
 }
 
-/** The first record, which identifies the data folder. */
 export interface GroupFormed {
   readonly type: 'group_formed';
   readonly group_id: string;
@@ -55,7 +54,6 @@ export interface PeerRegistered {
   readonly audit: AuditPart;
 }
 
-/** Sets a peer's Ed25519 public key; null means that the peer does not sign. */
 export interface PeerPublicKeySet {
   readonly type: 'peer_public_key_set';
   readonly peer: number;
@@ -160,7 +158,6 @@ export interface EventAccepted {
   readonly prev: number;
 }
 
-/** An event without the fields by which it is looked up. */
 export type DecidedEvent = Omit<EventAccepted, 'subject' | 'id_tag'>;
 
 /** The record that replaces an event after its withdrawal or erasure. */
@@ -196,7 +193,6 @@ export interface HiddenMass {
   readonly measure?: number;
 }
 
-/** The withdrawal of an event by its peer. */
 export interface EventWithdrawn extends StatedSums {
   readonly type: 'event_withdrawn';
   readonly event_seq: number;
@@ -210,15 +206,12 @@ export interface EventWithdrawn extends StatedSums {
   readonly counts?: { readonly event_seq: number; readonly hidden?: HiddenMass & { readonly under: number } };
 }
 
-/** A peer revoked its own lowering by the event of the record before. */
 export interface LoweringRevoked extends StatedSums {
   readonly type: 'evidence_taken_back';
 }
 
-/** An erasure that waits for the operator's decision. */
 export interface ErasureRequested {
   readonly type: 'erasure_requested';
-  /** Peer that asked for the erasure, or `NO_KEY`. */
   readonly peer: number;
   readonly subject: string | null;
   readonly audit: AuditPart;
@@ -230,7 +223,6 @@ export interface ErasureRequested {
  */
 export interface SharedErasureAsked {
   readonly type: 'shared_erasure_asked';
-  /** Peer that asked for the erasure, or `NO_KEY`. */
   readonly peer: number;
   readonly audit: AuditPart;
 }
@@ -271,7 +263,6 @@ export interface EventsErased {
   readonly events: readonly number[];
 }
 
-/** States the sums of a pair, so that records before this one may leave the log. */
 export interface CarriedSums {
   readonly type: 'evidence_kept';
   readonly peer: number;
@@ -296,7 +287,6 @@ export interface EventsExpired {
   readonly done: boolean;
 }
 
-/** An entry of the allow list: the player reads as neutral until a time, whatever was reported. */
 export interface PlayerAllowed {
   readonly type: 'player_allowed';
   /** Hex; null once the subject was erased. */
@@ -309,7 +299,6 @@ export interface PlayerAllowed {
   readonly audit: AuditPart;
 }
 
-/** An entry of the allow list was removed before its end. */
 export interface PlayerAllowanceEnded {
   readonly type: 'player_allowance_ended';
   readonly subject: string | null;
@@ -331,17 +320,14 @@ export interface WeightsPublished {
    */
   readonly z: Float64Array | null;
   readonly witness: Uint16Array | null;
-  /** The weights of measures; null in records of earlier versions of scoring. */
   readonly measures: MeasureWeights | null;
 }
 
-/** The operator's declaration that two peers, `first < second`, are or are not one witness. */
 export interface PeersRelated extends PeerRelation {
   readonly type: 'peers_related';
   readonly audit: AuditPart;
 }
 
-/** The operator declared an origin, or declared a removed one again. */
 export interface OriginDeclared {
   readonly type: 'origin_declared';
   /** Number of the origin: the next number if the origin is new. */
@@ -350,7 +336,6 @@ export interface OriginDeclared {
   readonly audit: AuditPart;
 }
 
-/** An origin accepts no further events; its stored events stay. */
 export interface OriginRemoved {
   readonly type: 'origin_removed';
   readonly origin: number;
@@ -365,7 +350,6 @@ export interface OriginCarried {
   readonly origin: number;
 }
 
-/** A peer disputes the events that are held about a player. */
 export interface DisputeOpened {
   readonly type: 'dispute_opened';
   readonly dispute_id: string;
@@ -373,7 +357,6 @@ export interface DisputeOpened {
   readonly peer: number;
   /** Hex; null once the subject was erased, which also empties the text. */
   readonly subject: string | null;
-  /** Shown to the operator only. */
   readonly text: string;
   /** The peer whose events are disputed, if the dispute names one. */
   readonly against: number | null;
@@ -392,13 +375,11 @@ export interface DisputeDecided {
   readonly audit: AuditPart;
 }
 
-/** The operator exported everything that is held about a player. */
 export interface SubjectExported {
   readonly type: 'subject_exported';
   readonly audit: AuditPart;
 }
 
-/** Scores follow another version of scoring from this record on. */
 export interface ScoringChanged {
   readonly type: 'scoring_changed';
   readonly scoring: number;

@@ -8,11 +8,9 @@ export interface AllowEntry {
   readonly id: string;
   /** End of the entry in ms since 1970, at the end of a minute; the entry counts up to and including this time. */
   readonly until: number;
-  /** Shown to the operator only. */
   readonly note: string;
 }
 
-/** An allow-list player: the entry, which is null once it was removed, and the records that name the player. */
 export interface AllowedSubject {
   readonly entry: AllowEntry | null;
   readonly seqs: readonly number[];
@@ -24,12 +22,10 @@ export class AllowList {
   /** Subjects with an entry, by the first three bytes of their hash. The prefix alone rules out most players. */
   readonly #prefixes = new Map<number, string[]>();
 
-  /** Number of subjects that records of the allow list name. */
   get size(): number {
     return this.#subjects.size;
   }
 
-  /** Returns the data about a subject (hex). */
   of(subject: string): AllowedSubject | undefined {
     return this.#subjects.get(subject);
   }
@@ -45,22 +41,18 @@ export class AllowList {
     return entry !== null && at <= entry.until;
   }
 
-  /** Stores the entry of record `seq` in place of an earlier one. */
   set(subject: string, entry: AllowEntry, seq: number): void {
     this.#put(subject, entry, seq);
   }
 
-  /** Removes the entry, by record `seq`. */
   remove(subject: string, seq: number): void {
     this.#put(subject, null, seq);
   }
 
-  /** Forgets an erased subject. */
   erase(subject: string): void {
     if (this.#subjects.delete(subject)) this.#index(subject, false);
   }
 
-  /** Restores a player from a snapshot. */
   restore(subject: string, allowed: AllowedSubject): void {
     this.#subjects.set(subject, allowed);
     this.#index(subject, allowed.entry !== null);

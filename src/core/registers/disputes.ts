@@ -14,7 +14,6 @@ export interface Dispute {
   readonly openedAt: number;
   /** Peer that disputes, or `NO_KEY`. */
   readonly peer: number;
-  /** Hex. */
   readonly subject: string;
   readonly text: string;
   /** The peer whose events are disputed, if the dispute names one. */
@@ -29,7 +28,6 @@ export interface Dispute {
 }
 
 export class Disputes {
-  /** Iterates in the order of opening. */
   readonly #byId = new Map<string, Dispute>();
   readonly #bySubject = new Map<string, Set<string>>();
   /** By player (hex): the `dispute_opened` records of dropped disputes, whose texts are still in the log. */
@@ -41,12 +39,10 @@ export class Disputes {
     return this.#byId.size;
   }
 
-  /** Number of disputes that wait for the operator. */
   get open(): number {
     return this.#open;
   }
 
-  /** All disputes, in the order of opening. */
   all(): Dispute[] {
     return [...this.#byId.values()];
   }
@@ -55,17 +51,14 @@ export class Disputes {
     return this.#byId.get(id);
   }
 
-  /** Disputes about one player (hex), in the order of opening. */
   of(subject: string): Dispute[] {
     return [...(this.#bySubject.get(subject) ?? [])].map((id) => this.#byId.get(id)!);
   }
 
-  /** Number of upheld disputes. */
   get upheld(): number {
     return this.#upheld;
   }
 
-  /** The `dispute_opened` records of dropped disputes about a player (hex). */
   droppedOf(subject: string): readonly number[] {
     return this.#dropped.get(subject) ?? [];
   }
@@ -75,12 +68,10 @@ export class Disputes {
     return [...this.droppedOf(subject), ...this.of(subject).map(({ seq }) => seq)];
   }
 
-  /** By player (hex): the records of dropped disputes. */
   get dropped(): readonly (readonly [subject: string, seqs: readonly number[]])[] {
     return [...this.#dropped];
   }
 
-  /** Restores an entry of `dropped` from a snapshot. */
   restoreDropped(subject: string, seqs: readonly number[]): void {
     this.#dropped.set(subject, [...seqs]);
   }
@@ -93,7 +84,6 @@ export class Disputes {
     return [...voided].sort((p, q) => p - q);
   }
 
-  /** Players (hex) with a dispute. */
   subjects(): Iterable<string> {
     return this.#bySubject.keys();
   }
@@ -112,7 +102,6 @@ export class Disputes {
     this.#count(dispute.status, 1);
   }
 
-  /** Applies the decision of record `seq`. */
   decide(id: string, { status, voids }: Pick<Dispute, 'status' | 'voids'>, seq: number, at: number): void {
     const dispute = this.#byId.get(id);
     if (dispute === undefined) return;
@@ -123,7 +112,6 @@ export class Disputes {
     if (status === 'rejected') this.#dropOldest();
   }
 
-  /** Removes the disputes about an erased player (hex). */
   remove(subject: string): void {
     for (const { id } of this.of(subject)) this.#remove(id);
     this.#dropped.delete(subject);

@@ -29,7 +29,6 @@ export class ErasedEvents {
     this.#erased.add(seq);
   }
 
-  /** True if the event of record `seq` was removed by an erasure. */
   has(seq: number): boolean {
     return this.#erased.has(seq);
   }

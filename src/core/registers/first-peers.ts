@@ -6,7 +6,6 @@
 
 /** Beginnings of a peer: pairs that it began to lower, and how many of them each other peer had lowered before. */
 interface Beginnings {
-  /** All of them so far. */
   total: number;
   count: number;
   readonly after: Map<number, number>;

@@ -30,7 +30,6 @@ export class Origins {
   /** Carriers by the origin's number, then by the peer's. */
   readonly #carriersOf = new Map<number, Map<number, Carrier>>();
 
-  /** Number of origins and carriers together. */
   get size(): number {
     return this.list.length + this.carriers.length;
   }
@@ -45,7 +44,6 @@ export class Origins {
     return this.#byName.get(name);
   }
 
-  /** Returns the origin with this number; undefined for the number of a peer or a carrier. */
   at(number: number): Origin | undefined {
     return this.#byNumber.get(number);
   }
@@ -54,12 +52,10 @@ export class Origins {
     return this.#carriers.get(number);
   }
 
-  /** Returns the carrier of a peer and an origin; undefined before its first event. */
   carrierOf(peer: number, origin: number): Carrier | undefined {
     return this.#carriersOf.get(origin)?.get(peer);
   }
 
-  /** Returns the carriers of an origin, in the order of their first events. */
   carriersOf(origin: number): Carrier[] {
     return [...(this.#carriersOf.get(origin)?.values() ?? [])];
   }
@@ -75,13 +71,11 @@ export class Origins {
     return [peer, ...this.carriers.filter((carrier) => carrier.peer === peer).map(({ index }) => index)];
   }
 
-  /** Returns the name of the origin of a number's evidence; null for a peer's own. */
   nameOf(number: number): string | null {
     const carrier = this.#carriers.get(number);
     return carrier === undefined ? null : this.#byNumber.get(carrier.origin)!.name;
   }
 
-  /** Adds a new origin, whose `index` is the next number. */
   add(origin: Origin): void {
     this.list.push(origin);
     this.#byName.set(origin.name, origin);
@@ -89,7 +83,6 @@ export class Origins {
     this.#carriersOf.set(origin.index, new Map());
   }
 
-  /** Adds a carrier, whose `index` is the next number. */
   carry(carrier: Carrier): void {
     const carriers = this.#carriersOf.get(carrier.origin);
     if (carriers === undefined) throw new Error(`origins: there is no origin number ${carrier.origin}`);

@@ -88,7 +88,6 @@ function majorOf(version: string): number {
   return major;
 }
 
-/** Returns the peer that sends an event, or the refusal. `caller` is that of `decideByKeys`. */
 export function actingPeer(state: GroupState, caller: number | null, peerId: string): Granted<Peer> | Refusal {
   const acting = caller === null ? state.peers.byId(peerId) : state.peers.at(caller);
   if (acting === undefined) return refused('unknown_peer');

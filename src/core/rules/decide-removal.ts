@@ -72,7 +72,6 @@ export function decideWithdrawal(
   return { records: [record], outcome: granted(null) };
 }
 
-/** Lowering sums by kind, and the raising sum, of a pair. */
 interface Sums {
   readonly lowering: LoweringMass;
   readonly raising: number;
@@ -100,7 +99,6 @@ function loweringMass({ subjects: { entries } }: GroupState, entry: number): Low
   return { claims: entries.lowering(entry), measures: entries.measure(entry) };
 }
 
-/** Returns the lowering mass that an event added, on today's scale of its kind. */
 function massOf(state: GroupState, seq: number, event: Lowering): LoweringMass {
   if (event.mass >= 0) return noMass;
   if (state.scoring.version < MEASURES_FROM || !isMeasure(event.type))
@@ -122,7 +120,6 @@ function minus(sum: LoweringMass, part: LoweringMass): LoweringMass {
   return { claims: without(sum.claims, part.claims), measures: without(sum.measures, part.measures) };
 }
 
-/** Returns the opposite of a mass, as a record states it. */
 function takenFrom({ claims, measures }: LoweringMass): HiddenMass {
   return { mass: -claims, ...(measures === 0 ? {} : { measure: -measures }) };
 }
@@ -244,7 +241,6 @@ function massSince({ rescales, measureScale }: GroupState, seq: number, mass: Lo
   };
 }
 
-/** Subtracts a part from a sum; a remainder that is mere rounding error becomes 0. */
 function without(sum: number, part: number): number {
   if (!(part > 0)) return sum;
   const rest = sum - part;
@@ -300,7 +296,6 @@ export function decideErasure(
   return { records: [...before, record], outcome: granted({ events, pending, reason }) };
 }
 
-/** Builds the record that counts how often a peer asks for the erasure of a player whom others reported. */
 function sharedErasure(state: GroupState, { caller, by }: EraseSubject, now: number): SharedErasureAsked {
   const count = (state.sharedErasures.get(caller) ?? 0) + 1;
   const audit = audited(state, now, { action: 'shared_erasure_asked', actor: by, target: `${count} so far` });
@@ -327,7 +322,6 @@ function pendingReason(
   }
 }
 
-/** True if no other peer holds events about the player. */
 function isOwn(state: GroupState, caller: number, row: number): boolean {
   if (caller < 0) return false;
   const { entries } = state.subjects;
@@ -359,7 +353,6 @@ export function carriedSums(state: GroupState, subject: Uint8Array, peer: number
   };
 }
 
-/** Returns the newest record of a pair; 0 if the state has none. */
 export function headOfPair(state: GroupState, subject: Uint8Array, peer: number): number {
   const row = state.subjects.find(subject);
   const entry = row < 0 ? -1 : state.subjects.findEntry(row, peer);

@@ -21,7 +21,6 @@ export function decideEpoch(state: GroupState, at: number, isMeasure: boolean): 
   return moved === null ? null : { type: isMeasure ? 'ban_epoch_moved' : 'epoch_moved', ...moved };
 }
 
-/** The half-life that a change concerns: that of claims, or that of measures. */
 export type HalfLifeKind = 'claims' | 'measures';
 
 /**
@@ -66,10 +65,8 @@ function newestEvidence({ subjects }: GroupState): number {
   return newest;
 }
 
-/** Version of scoring of this release. */
 export const SCORING_VERSION = 3;
 
-/** Switches the group to this release's version of scoring if it used another. */
 export function decideScoring(state: GroupState, now: number): Decision<null> {
   if (state.scoring.version === SCORING_VERSION) return { records: [], outcome: granted(null) };
   const target = `version ${SCORING_VERSION}`;
@@ -80,7 +77,6 @@ export function decideScoring(state: GroupState, now: number): Decision<null> {
 const movedColumns = ['tau', 'a', 'b', 'z', 'm', 'finds', 'findsClaim'] as const;
 const flags = ['measured', 'judged'] as const;
 
-/** Weights as the worker pool computed them. */
 export interface ComputedWeights extends Omit<WeightsPublished, 'type'> {
   readonly z: Float64Array;
   readonly witness: Uint16Array;

@@ -7,7 +7,6 @@ import { limits } from '../../limits.js';
 import type { GroupState } from '../state.js';
 
 export interface Quota {
-  /** Quota of one peer. */
   readonly quota: number;
   /** The group's quota, as a multiple of a peer's. */
   readonly groupFactor: number;

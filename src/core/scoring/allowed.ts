@@ -6,13 +6,11 @@ import { type TrustView, trustOf } from './score.js';
 /** Neutral values: score 50 and confidence 0 reveal nothing about a player on the list. */
 const neutral = { score: 50, confidence: 0, verdict: 'neutral', allowed: true } as const;
 
-/** Returns the view of a subject's row as of a time. */
 export function readTrust(state: GroupState, row: number, asOf: AsOf): TrustView {
   const view = trustOf(state, row, asOf);
   return isAllowed(state, row, asOf) ? { ...view, ...neutral } : view;
 }
 
-/** True if the player of a row has an allow-list entry that counts as of a time. */
 export function isAllowed({ allowed, subjects }: GroupState, row: number, { at }: AsOf): boolean {
   return allowed.size > 0 && allowed.allows(subjects.keyOf(row), at);
 }

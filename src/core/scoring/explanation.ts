@@ -5,12 +5,10 @@ import type { GroupState } from '../state.js';
 import { voicesOf } from './score.js';
 import { LOWERS } from './voices.js';
 
-/** The facts behind a player's score. */
 export interface TrustExplanation {
   /** Decayed evidence that lowers (bans included) and raises trust, summed over peers that are not revoked. */
   readonly lowering: number;
   readonly raising: number;
-  /** Number of peers with evidence. */
   readonly peers: number;
   /** True if pre-trusted peers are among them. */
   readonly preTrusted: boolean;
@@ -29,11 +27,9 @@ export interface TrustExplanation {
   readonly halfLifeDays: number;
   readonly banHalfLifeDays: number;
   readonly weightsBasedOnSeq: number;
-  /** Present if the player is on the group's allow list. */
   readonly allowed?: true;
 }
 
-/** Collects the facts behind a subject's score. */
 export function explanationOf(state: GroupState, row: number, asOf: AsOf): TrustExplanation {
   const { subjects, peerWeights } = state;
   const { preTrusted, excluded, witness } = peerWeights;

@@ -18,7 +18,6 @@ export interface HalfLives {
   readonly measures: number | null;
 }
 
-/** The sums that an event adds to. */
 type Kind = 'lowering' | 'raising' | 'measure';
 const kinds = ['lowering', 'raising', 'measure'] as const;
 
@@ -87,7 +86,6 @@ class ScaleHistory {
     };
   }
 
-  /** The present value of a sum of the state. */
   now(sum: number): number {
     return decayed(sum, this.#factorNow);
   }
@@ -102,7 +100,6 @@ export class ScenarioHalfLife {
   readonly #sums: Readonly<Record<Kind, KindSums>>;
   /** Per entry: the number of its events that were applied. */
   readonly #counted: Uint32Array;
-  /** Events that repeat others and do not count, by record. */
   readonly #repeated = new Map<number, EventMass>();
   /** Per entry: number of times that its lowering was revoked. */
   readonly #liftings: Uint32Array;
@@ -254,7 +251,6 @@ export class ScenarioHalfLife {
   }
 }
 
-/** Half-life of measures at the start of the log. */
 function firstBanHalfLife({ formed }: GroupState): number {
   return formed.ban_half_life_days ?? limits.banHalfLifeDaysDefault;
 }
@@ -264,7 +260,6 @@ function factorOf(rescales: GroupState['rescales']): number {
   return rescales.reduce((product, { factor }) => Math.min(product * factor, Number.MAX_VALUE), 1);
 }
 
-/** Returns one more than the greatest entry in use. */
 function entriesEnd({ subjects }: GroupState): number {
   let end = 0;
   for (let row = 0; row < subjects.rows; row++) {

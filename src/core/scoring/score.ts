@@ -42,7 +42,6 @@ export function wholeConfidence({ confidence }: Pick<TrustView, 'confidence'>): 
 
 const voices = new Voices();
 
-/** Computes score, confidence and verdict of a subject's row. */
 export function trustOf(state: EvidenceView, row: number, asOf: AsOf): TrustView {
   const { witness } = state.peerWeights;
   const { confidence, events } = hear(state, row, asOf);
@@ -58,7 +57,6 @@ export function trustOf(state: EvidenceView, row: number, asOf: AsOf): TrustView
   };
 }
 
-/** Reads the evidence of a row's peers into `voices`. */
 function hear(state: EvidenceView, row: number, asOf: AsOf): { readonly confidence: number; readonly events: number } {
   const { subjects, peerWeights } = state;
   const { entries } = subjects;
@@ -112,7 +110,6 @@ function hear(state: EvidenceView, row: number, asOf: AsOf): { readonly confiden
   return { confidence: effective / (effective + k.confidenceHalf), events };
 }
 
-/** Computes the score from `voices`, 0 to 100. */
 function scoreOf({ a, b, m, z, preTrusted, distance }: PeerColumns): number {
   const { count, peer, x, voice, pull, mass, measure, measured, hasMeasures } = voices;
   let heard = 0;
@@ -191,7 +188,6 @@ export function verdictOf(score: number, confidence: number, witnesses: number):
   return 'neutral';
 }
 
-/** Returns the votes behind the score of a subject's row, with their log-odds; valid until the next read. */
 export function voicesOf(state: EvidenceView, row: number, asOf: AsOf): Voices {
   hear(state, row, asOf);
   scoreOf(state.peerWeights);

@@ -6,12 +6,10 @@ import type { Verdict } from '../vocabulary.js';
 import { readTrust } from './allowed.js';
 
 export interface VerdictCounts {
-  /** Number of examined players, by verdict. */
   readonly counts: Readonly<Record<Verdict, number>>;
   /** Number of examined players: fewer than `players` if only a sample was examined. */
   readonly sampled: number;
   readonly players: number;
-  /** The last record of the state. */
   readonly seq: number;
 }
 

@@ -44,7 +44,6 @@ export class Voices {
   logOdds = 0;
   suspicious = 0;
   oneSided = 0;
-  /** True if some of the votes carry an origin. */
   isCarried = false;
   #speakers = new Int32Array(0);
   #senders = new Int32Array(0);

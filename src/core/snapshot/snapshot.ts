@@ -21,7 +21,6 @@ import { type KeyColumns, keyColumns } from '../tables/event-columns.js';
 import { noEvidence } from '../tables/peer-entries.js';
 import { metaOf, type SnapshotMeta, stateFrom } from './snapshot-meta.js';
 
-/** Version 2 holds measures. */
 export const SNAPSHOT_VERSION = 2;
 
 export interface SnapshotBlock {
@@ -314,7 +313,6 @@ function loadBans({ subjects }: GroupState, view: DataView): void {
   }
 }
 
-/** Number of players that are looked up at a time. */
 const PLAYERS = 256;
 
 function loadPlayers(state: GroupState, view: DataView): void {

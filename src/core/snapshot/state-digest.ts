@@ -23,7 +23,6 @@ class Sum {
   /** Words of the next items, and the same memory as doubles. */
   readonly words: Uint32Array;
   readonly doubles: Float64Array;
-  /** Index of the first word of the next item. */
   at = 0;
   #high = 0;
   #low = 0;

@@ -19,7 +19,6 @@ import {
  */
 const EVENTS = 256;
 
-/** Keys of subjects, with the hashes that determine their slots. */
 export interface KeyColumns {
   readonly count: number;
   /** Subject hashes as little-endian words, `KEY_WORDS` each. */
@@ -30,7 +29,6 @@ export interface KeyColumns {
   readonly rows: Int32Array;
 }
 
-/** Returns empty columns with a capacity of `capacity` keys. */
 export function keyColumns(capacity: number): { -readonly [K in keyof KeyColumns]: KeyColumns[K] } {
   return {
     count: 0,
@@ -51,7 +49,6 @@ export interface EventValues {
   readonly peer: number;
   readonly event_type: number;
   readonly mass: number;
-  /** Present if the event repeats an earlier one and therefore adds no evidence. */
   readonly repeats?: true;
   /** Present if lowering evidence of the same kind by another peer stood before; see `EventAccepted`. */
   readonly follows?: true;
@@ -61,13 +58,11 @@ export interface EventValues {
 export class EventColumns implements KeyColumns {
   readonly capacity: number;
   count = 0;
-  /** Tags of the event ids, `TAG_WORDS` each. */
   readonly tags: Uint16Array;
   readonly keys: Uint32Array;
   readonly hashes: Int32Array;
   readonly rows: Int32Array;
   readonly peers: Uint16Array;
-  /** Numbers of the event types. */
   readonly types: Uint8Array;
   /** 1 if the event follows lowering evidence of another peer. */
   readonly follows: Uint8Array;
@@ -94,7 +89,6 @@ export class EventColumns implements KeyColumns {
     this.count++;
   }
 
-  /** Replaces the content by the lookup keys of one event. */
   onlyKeys(subject: SubjectKey | null, tag: IdTag): EventKeys {
     this.count = 0;
     this.addKey(subject);
@@ -102,7 +96,6 @@ export class EventColumns implements KeyColumns {
     return { columns: this, i: 0 };
   }
 
-  /** Sets the other fields of event `i`, whose keys are set. */
   setOthers(i: number, { peer, event_type, mass, repeats, follows, timestamp }: EventValues): void {
     this.peers[i] = peer;
     this.types[i] = event_type;
@@ -112,21 +105,18 @@ export class EventColumns implements KeyColumns {
   }
 }
 
-/** Converts a subject's 32 bytes to a key. */
 export function keyOf(subject: Uint8Array): SubjectKey {
   const words = new Uint32Array(KEY_WORDS);
   subjectWords(subject, words, 0);
   return { words, at: 0 };
 }
 
-/** Converts a key to the subject's 32 bytes. */
 export function bytesOf({ words, at }: SubjectKey): Uint8Array {
   const bytes = new Uint8Array(KEY_BYTES);
   encodeKey(words, at, new DataView(bytes.buffer), 0);
   return bytes;
 }
 
-/** Writes a subject's hash as words to a column, starting at `to`. */
 export function subjectWords(subject: Uint8Array, words: Uint32Array, to: number): void {
   for (let i = 0; i < KEY_WORDS; i++) {
     const at = 4 * i;

@@ -54,9 +54,7 @@ const TAIL_SLOTS = 32;
 
 /** Ids are displaced upwards and never wrap around the end; the very last slot is always empty. */
 interface Shard {
-  /** Numbers of the shard's pages. */
   pages: number[];
-  /** Number of home slots. */
   slots: number;
   used: number;
   readonly growth: number;
@@ -64,7 +62,6 @@ interface Shard {
 
 const wanted = new Uint16Array(TAG_WORDS);
 
-/** A cursor over the ids of a page of the table. */
 class HeldIds {
   readonly #words: Uint16Array;
   readonly #end: number;
@@ -83,12 +80,10 @@ class HeldIds {
     return this.#at < this.#end;
   }
 
-  /** Returns one of the tag's words, `i` from 0 to 4. */
   tagWord(i: number): number {
     return this.#words[this.#at + i]!;
   }
 
-  /** Writes the tag's bytes to a column, one word each, starting at `to`. */
   readBytes(column: Uint32Array, to: number): void {
     copyTagBytes(this.#words, this.#at, column, to);
   }
@@ -164,7 +159,6 @@ export class EventIds {
     this.insertFrom(wanted, 0, seq, peer);
   }
 
-  /** Inserts the id of event `i` as record `seq`. */
   insertEvent({ tags, peers }: EventColumns, i: number, seq: number): void {
     this.insertFrom(tags, i * TAG_WORDS, seq, peers[i]!);
   }
@@ -219,7 +213,6 @@ export class EventIds {
     return sum;
   }
 
-  /** Yields all ids, page by page. */
   *held(): Generator<HeldIds> {
     for (const { pages } of this.#shards) {
       for (const page of pages) yield new HeldIds(this.#blockOf(page), startOf(page));
@@ -316,7 +309,6 @@ export class EventIds {
   }
 }
 
-/** Offset of a page within its block. */
 function startOf(page: number): number {
   return (page & BLOCK_MASK) * PAGE_WORDS;
 }

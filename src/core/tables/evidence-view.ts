@@ -28,12 +28,10 @@ export type EvidenceSubjects = Pick<
 
 /** Values of each peer, and of each carrier of an origin, that reads use; indexed by number. */
 export interface PeerColumns {
-  /** The gate, in [0, 1]. */
   readonly tau: Float64Array;
   /** Log-odds of a bad and of a good vote, in [0, 3.5]. */
   readonly a: Float64Array;
   readonly b: Float64Array;
-  /** Two-sidedness, in [0, 1). */
   readonly z: Float64Array;
   /** Log-odds of a standing measure, in [0, 4]. */
   readonly m: Float64Array;
@@ -50,7 +48,6 @@ export interface PeerColumns {
   readonly isGrouped: Uint8Array;
   /** The peer that sends the evidence: the peer of a carrier, else the number itself. */
   readonly sender: Uint16Array;
-  /** 1 for a pre-trusted peer. */
   readonly preTrusted: Uint8Array;
   /** 1 for a revoked peer, whose evidence does not count. */
   readonly excluded: Uint8Array;
@@ -58,7 +55,6 @@ export interface PeerColumns {
   readonly distance: number;
 }
 
-/** Weights of measures, indexed by the number of the peer. */
 export interface MeasureWeights {
   /** Log-odds of a standing measure, in [0, 4]. */
   readonly m: Float64Array;
@@ -70,7 +66,6 @@ export interface MeasureWeights {
   readonly judged: Uint8Array;
 }
 
-/** Evidence sums, those of claims and those of measures each on their own scale. */
 export interface EvidenceView extends Scales {
   readonly subjects: EvidenceSubjects;
   readonly peerWeights: PeerColumns;

@@ -14,7 +14,6 @@ export class IdTags {
     return hash('sha256', this.#key + eventId, 'binary').slice(0, ID_TAG_BYTES);
   }
 
-  /** Writes the tags of these ids, `TAG_WORDS` each, to the beginning of a column. */
   writeAll(eventIds: readonly string[], tags: Uint16Array): void {
     for (const [i, eventId] of eventIds.entries()) writeTag(this.of(eventId), tags, i * TAG_WORDS);
   }

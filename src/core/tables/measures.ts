@@ -22,7 +22,6 @@ export class Measures {
     return found;
   }
 
-  /** Allocates a row without a measure. */
   add(lowering: number): number {
     const row = this.#free.pop() ?? this.#rows++;
     if (row === this.#segments.length * ROWS) this.#segments.push(new Float64Array(ROWS * DOUBLES));
@@ -30,7 +29,6 @@ export class Measures {
     return row;
   }
 
-  /** Clears a row and releases it. */
   remove(row: number): void {
     this.setLowering(row, 0);
     this.set(row, 0);
@@ -53,7 +51,6 @@ export class Measures {
     this.#segments[Math.trunc(row / ROWS)]![(row % ROWS) * DOUBLES + 1] = sum;
   }
 
-  /** Multiplies the lowering claims by one factor and the measures by another. */
   scale(claims: number, measures: number): void {
     for (const segment of this.#segments) {
       for (let at = 0; at < segment.length; at += DOUBLES) {

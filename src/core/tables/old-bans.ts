@@ -23,13 +23,11 @@ export class OldBans {
   /** By subject (hex), then by number of the peer. */
   readonly #bans = new Map<string, Map<number, Ban[]>>();
 
-  /** Adds the ban of record `seq`, whose mass the lowering sum contains. */
   add(subject: string, peer: number, seq: number, claims: number, measure: number): void {
     const peers = getOrMake(this.#bans, subject, () => new Map<number, Ban[]>());
     getOrMake(peers, peer, () => []).push({ seq, claims, measure, liftedBy: 0 });
   }
 
-  /** Notes that the event `by` lifted the bans of a pair. */
   lifted(subject: string, peer: number, by: number): void {
     for (const ban of this.#of(subject, peer)) if (ban.liftedBy === 0) ban.liftedBy = by;
   }
@@ -62,7 +60,6 @@ export class OldBans {
     }
   }
 
-  /** Moves all standing bans from the lowering sums to the measures. */
   becomeMeasures(subjects: Subjects): void {
     const { entries } = subjects;
     for (const [subject, peers] of this.#bans) {

@@ -54,14 +54,12 @@ const PEER = 5;
 const COUNT = 6;
 const MEASURED = 1 << 28;
 const FOLLOWS_SHIFT = 29;
-/** `FOLLOWS` and `FOLLOWS_CLAIM`, shifted. */
 const FOLLOWS_BITS = 3 << FOLLOWS_SHIFT;
 const VOID_BIT = 31;
 const COUNT_MASK = MEASURED - 1;
 if (limits.eventIdsMax > COUNT_MASK) throw new Error('peer entries: the count of a pair does not fit');
 const WORD = 0x1_0000_0000;
 
-/** A pair's sums, reused from vote to vote. */
 const sums: EvidenceSums = { lowering: 0, raising: 0, measure: 0 };
 
 function classOf(count: number): number {
@@ -83,15 +81,12 @@ export class PeerEntries {
   /** First unused entry of the newest segment; initially as if a segment before the first were full. */
   #next = 0;
   #size = 0;
-  /** Released blocks, by capacity class. */
   readonly #free: number[][] = capacities.map(() => []);
 
-  /** Number of entries. */
   get size(): number {
     return this.#size;
   }
 
-  /** Allocates a block for `count` entries. */
   allocate(count: number): number {
     this.#size += count;
     return this.#block(classOf(count));
@@ -123,14 +118,12 @@ export class PeerEntries {
     return to;
   }
 
-  /** Clears a block of `count` entries and releases it. */
   release(at: number, count: number): void {
     for (let i = 0; i < count; i++) this.set(at + i, 0, noEvidence, 0, 0);
     this.#free[classOf(count)]!.push(at);
     this.#size -= count;
   }
 
-  /** The lowering claims. */
   lowering(entry: number): number {
     const { words, view } = this.#segments[entry >>> SEGMENT_BITS]!;
     const at = (entry & SEGMENT_MASK) * WORDS;
@@ -145,18 +138,15 @@ export class PeerEntries {
     return (words[at + COUNT]! & MEASURED) === 0 ? 0 : this.#measures.get(words[at]!);
   }
 
-  /** The bits of `VoteSpace.follows`. */
   follows(entry: number): number {
     const { words } = this.#segments[entry >>> SEGMENT_BITS]!;
     return (words[(entry & SEGMENT_MASK) * WORDS + COUNT]! & FOLLOWS_BITS) >>> FOLLOWS_SHIFT;
   }
 
-  /** True if the pair holds lowering evidence of either kind. */
   lowers(entry: number): boolean {
     return this.lowering(entry) > 0 || this.measure(entry) > 0;
   }
 
-  /** Number of pairs with a standing measure. */
   get measured(): number {
     return this.#measures.count();
   }
@@ -283,7 +273,6 @@ export class PeerEntries {
     return words[at]! + words[at + count * WORDS - 1]!;
   }
 
-  /** Writes an entry; it is not void afterwards. */
   set(entry: number, peer: number, evidence: PairEvidence, count: number, head: number): void {
     const { words, view } = this.#segments[entry >>> SEGMENT_BITS]!;
     const at = (entry & SEGMENT_MASK) * WORDS;
@@ -344,7 +333,6 @@ export class PeerEntries {
     writeHead(words, at, words[at + PEER]! >>> 16, head);
   }
 
-  /** Sets the bits of `VoteSpace.follows`. */
   setFollows(entry: number, bits: number): void {
     const { words } = this.#segments[entry >>> SEGMENT_BITS]!;
     const at = (entry & SEGMENT_MASK) * WORDS;
@@ -371,7 +359,6 @@ export class PeerEntries {
     }
   }
 
-  /** Moves the `count` entries of a block to another and clears the old block. */
   #move(from: number, to: number, count: number): void {
     const source = this.#segments[from >>> SEGMENT_BITS]!.words;
     const target = this.#segments[to >>> SEGMENT_BITS]!.words;

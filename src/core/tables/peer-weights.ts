@@ -13,7 +13,6 @@ export interface Weights {
   readonly basedOnSeq: number;
   /** ms since 1970; null before the first computation. */
   readonly computedAt: number | null;
-  /** The group's share of bad players, in (0, 1). */
   readonly pi: number;
   readonly tau: Float64Array;
   readonly a: Float64Array;
@@ -42,12 +41,10 @@ export const noWeights: Weights = {
   measures: null,
 };
 
-/** The weight of claims, in [0, 1]. */
 export function weightOf(tau: number, a: number, b: number, reference: number = k.weightReference): number {
   return Math.min(1, Math.max(0, (tau * (a + b)) / (2 * reference)));
 }
 
-/** The weight of measures, in [0, 1]. */
 export function measureWeightOf(tau: number, m: number, reference: number = k.weightReference): number {
   return Math.min(1, Math.max(0, (tau * m) / (2 * reference)));
 }
@@ -64,13 +61,11 @@ function suspiciousDistance(pi: number): number {
   return Math.max(k.suspiciousLogOdds - logit(pi), k.suspiciousDistanceMin);
 }
 
-/** The parts of a state from which the columns are derived. */
 interface WeightsSource {
   readonly weights: Weights;
   readonly preTrusted: readonly number[];
   readonly peers: Pick<Peers, 'has' | 'at'>;
   readonly origins: Pick<Origins, 'carriers' | 'carrierAt'>;
-  /** Number of peers, origins and carriers together. */
   readonly numbers: number;
 }
 
@@ -94,7 +89,6 @@ export class PeerWeights implements PeerColumns {
   excluded = new Uint8Array(PEERS_AT_FIRST);
   distance = suspiciousDistance(k.badSharePrior);
 
-  /** Derives the columns of all peers from the state. */
   refresh(source: WeightsSource): void {
     const { z, witness, pi } = source.weights;
     this.distance = suspiciousDistance(z === null ? k.badSharePrior : pi);

@@ -14,7 +14,6 @@ export interface Peer {
   readonly contactEmail: string | null;
   readonly registeredAt: number;
   status: PeerStatus;
-  /** SHA-256 of the key, hex. */
   keyDigest: string;
   /** Key before the last rotation, while its overlap lasts. */
   oldKeyDigest: string | null;
@@ -46,7 +45,6 @@ export interface Joined {
 }
 
 export class Peers {
-  /** In the order of registration, which is the order of their numbers. */
   readonly list: Peer[] = [];
   /** Holes where an origin or a carrier has the number. */
   readonly #byNumber: (Peer | undefined)[] = [];
@@ -61,7 +59,6 @@ export class Peers {
     return this.list.length;
   }
 
-  /** Number of peers with each status. */
   byStatus(): Record<PeerStatus, number> {
     const counts = { active: 0, suspended: 0, revoked: 0 };
     for (const { status } of this.list) counts[status]++;
@@ -113,12 +110,10 @@ export class Peers {
     return peer;
   }
 
-  /** True if a number belongs to a peer. */
   has(index: number): boolean {
     return this.#byNumber[index] !== undefined;
   }
 
-  /** Returns at most `limit` peers from number `from` on. */
   page(from: number, limit: number): Peer[] {
     // No number is below the peer's place in the list.
     let start = Math.min(from, this.size);
@@ -130,7 +125,6 @@ export class Peers {
     return this.#byId.get(peerId);
   }
 
-  /** Returns the peer with this key digest; an old key counts only while its overlap lasts. */
   byKey(digest: string, now: number): Peer | undefined {
     const peer = this.#byKey.get(digest.slice(0, FOUND_BY));
     if (peer === undefined || isSame(digest, peer.keyDigest)) return peer;

@@ -18,7 +18,6 @@ const GROWTH = 1.25;
 const SLOTS_MIN = 8;
 
 interface Shard {
-  /** 0 for an empty slot. */
   slots: Uint32Array;
   used: number;
 }
@@ -42,7 +41,6 @@ export class RepeatFilter {
     this.#key = key;
   }
 
-  /** Number of hashes. */
   get size(): number {
     return this.#size;
   }
@@ -78,13 +76,11 @@ export class RepeatFilter {
     if (++shard.used > shard.slots.length * LOAD_MAX) grow(shard);
   }
 
-  /** Yields all hashes, in no particular order. */
   *held(): Generator<number> {
     for (const { slots } of this.#shards) for (const hash of slots) if (hash !== 0) yield hash;
   }
 }
 
-/** Returns the slot that holds a hash, or the empty one where it belongs. */
 function slotOf(slots: Uint32Array, hash: number): number {
   let slot = Math.floor(((hash & (PLACES - 1)) / PLACES) * slots.length);
   while (slots[slot] !== 0 && slots[slot] !== hash) if (++slot === slots.length) slot = 0;

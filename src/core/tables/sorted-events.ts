@@ -107,14 +107,12 @@ export class SortedEvents {
     }
   }
 
-  /** Adds an id alone, as record `seq`. */
   addId(tag: IdTag, seq: number, peer: number): void {
     this.#makeRoom(seq);
     writeTag(tag, wanted, 0);
     this.#addId(wanted, 0, seq, peer);
   }
 
-  /** Moves all pending events to the tables. */
   settle(): void {
     if (this.#firstSeq === 0) return;
     for (let part = 0; part < ID_PARTS; part++) {

@@ -21,15 +21,12 @@ const TAG_SHIFT = 15;
 export const HOME_BITS = 16;
 const HOME_MASK = (1 << HOME_BITS) - 1;
 
-/** The functions of the rows that the index calls. */
 export interface KeyedRows {
-  /** True if the key of the row equals the key whose words begin at `from`. */
   hasKey(row: number, keys: Uint32Array, from: number): boolean;
   /** Returns the lowest `HOME_BITS` of the hash of the row's key. */
   homeOf(row: number): number;
 }
 
-/** The initial slots of every shard. */
 const noSlots = new Int32Array(0);
 
 /** Low hash bits of the rows of a growing shard, reused from shard to shard. */
@@ -42,7 +39,6 @@ let homes = new Uint16Array(0);
 const COUNTED_BITS = 18;
 const COUNTED_SHARD_BITS = 3;
 const counted = new Uint32Array(1 << (COUNTED_BITS - 5));
-/** Number of new keys per shard. */
 const coming = new Uint32Array(SHARDS);
 
 function countedBit(hash: number): number {
@@ -54,7 +50,6 @@ function slotValue(row: number, hash: number): number {
   return ((hash >>> TAG_SHIFT) << ROW_BITS) | (row + 1);
 }
 
-/** Returns the row of a slot, or -1 if the slot is empty. */
 function rowIn(stored: number): number {
   return (stored & ROW_MASK) - 1;
 }
@@ -80,7 +75,6 @@ export class SubjectIndex {
       if (this.#used[shard] === 0) this.#slots[shard] = new Int32Array(slots);
   }
 
-  /** Returns the row of the key whose words begin at `from`, or -1. */
   find(keys: Uint32Array, from: number, hash: number): number {
     const slots = this.#slots[shardOf(hash)]!;
     return slots.length === 0 ? -1 : rowIn(slots[this.#slotOf(slots, keys, from, hash)]!);
@@ -134,7 +128,6 @@ export class SubjectIndex {
     if (keys > this.#slots[shard]!.length * LOAD_MAX) this.#grow(shard, keys);
   }
 
-  /** Inserts a row whose key is not in the index yet. */
   insert(row: number, hash: number): void {
     const shard = shardOf(hash);
     this.#makeRoom(shard, 1);
@@ -142,7 +135,6 @@ export class SubjectIndex {
     this.#used[shard]!++;
   }
 
-  /** Removes the key whose words begin at `from`; returns its former row, or -1. */
   remove(keys: Uint32Array, from: number, hash: number): number {
     const shard = shardOf(hash);
     const slots = this.#slots[shard]!;
@@ -155,7 +147,6 @@ export class SubjectIndex {
     return row;
   }
 
-  /** Returns the slot that holds the key, or the empty one where it belongs. */
   #slotOf(slots: Int32Array, keys: Uint32Array, from: number, hash: number): number {
     for (let slot = slotFor(hash, slots); ; slot = next(slot, slots)) {
       const stored = slots[slot]!;
@@ -208,7 +199,6 @@ function next(slot: number, slots: Int32Array): number {
   return slot + 1 === slots.length ? 0 : slot + 1;
 }
 
-/** Number of steps from one slot onwards to another. */
 function distance(from: number, to: number, slots: Int32Array): number {
   return to >= from ? to - from : to - from + slots.length;
 }

@@ -32,7 +32,6 @@ const PEERS_BITS = 32 - HOME_BITS;
 const PEERS_MASK = (1 << PEERS_BITS) - 1;
 if (limits.peersMaxCeiling > PEERS_MASK) throw new Error('subjects: the peers of a row do not fit');
 
-/** Converts a time in ms since 1970 to whole hours since 1970. */
 export function hourOf(at: number): number {
   return Math.max(0, Math.floor(at / HOUR_MS));
 }
@@ -75,12 +74,10 @@ export class Subjects implements KeyedRows {
     return this.#rowsUsed - this.#freeRows.length;
   }
 
-  /** True if the table has no room for a new subject. */
   get full(): boolean {
     return this.size >= limits.subjectsMax;
   }
 
-  /** Reserves room in the index for `count` subjects. */
   reserve(count: number): void {
     this.#index.reserve(count);
   }
@@ -102,13 +99,11 @@ export class Subjects implements KeyedRows {
     return this.peerCount(row) > 0;
   }
 
-  /** Returns the row of a subject, or -1. */
   find(subject: Uint8Array): number {
     wantedBytes.set(subject);
     return this.findFrom(wanted, 0);
   }
 
-  /** Returns the row of the subject whose words begin at `from` of a column, or -1. */
   findFrom(keys: Uint32Array, from: number): number {
     return this.#index.find(keys, from, this.#hashOf(keys, from));
   }
@@ -167,14 +162,12 @@ export class Subjects implements KeyedRows {
     return this.#segments[row >>> SEGMENT_BITS]!.view.getFloat64(evidenceByte(row), true);
   }
 
-  /** Returns a copy of the subject's 32 bytes. */
   keyOf(row: number): Uint8Array {
     const from = (row & SEGMENT_MASK) * WORDS;
     const words = this.#segments[row >>> SEGMENT_BITS]!.words.slice(from, from + KEY_WORDS);
     return new Uint8Array(words.buffer);
   }
 
-  /** Copies the words of a row's key to a column, starting at `to`. */
   copyKeyOf(row: number, words: Uint32Array, to: number): void {
     copyKey(this.#segments[row >>> SEGMENT_BITS]!.words, (row & SEGMENT_MASK) * WORDS, words, to);
   }
@@ -189,7 +182,6 @@ export class Subjects implements KeyedRows {
     return sameKey(words, (row & SEGMENT_MASK) * WORDS, keys, from);
   }
 
-  /** Reads the rows from `from` up to `end` into columns. */
   readRows(from: number, end: number, { count, first, evidenceAt, home }: RowColumns): void {
     for (let row = from; row < end; ) {
       const { words, view } = this.#segments[row >>> SEGMENT_BITS]!;
@@ -216,7 +208,6 @@ export class Subjects implements KeyedRows {
     return this.entries.prefetch(this.firstEntry(row), this.peerCount(row));
   }
 
-  /** Returns the entry of a peer on a row, or -1. */
   findEntry(row: number, peer: number): number {
     const first = this.firstEntry(row);
     const place = this.entries.placeOf(first, this.peerCount(row), peer);
@@ -266,7 +257,6 @@ export class Subjects implements KeyedRows {
     return place < 0 ? this.#addPeer(segment.words, at, peer, ~place) : first + place;
   }
 
-  /** Fills in the hashes of keys. */
   fillHashes({ keys, hashes, count }: KeyColumns): void {
     for (let i = 0; i < count; i++) hashes[i] = this.#hashOf(keys, i * KEY_WORDS);
   }
@@ -302,7 +292,6 @@ export class Subjects implements KeyedRows {
     return this.firstEntry(this.#admit(keys, from, hashes[i]!, count, hourOf(updatedAt), evidenceAt));
   }
 
-  /** Creates a row for the key whose words begin at `from` and which is absent. */
   #admit(keys: Uint32Array, from: number, hash: number, count: number, hour: number, evidenceAt: number): number {
     const row = this.#freeRows.pop() ?? this.#rowsUsed++;
     if (row >>> SEGMENT_BITS >= this.#segments.length) this.#segments.push(new Segment(SEGMENT_SIZE * WORDS));
@@ -327,7 +316,6 @@ export class Subjects implements KeyedRows {
     return first + place;
   }
 
-  /** Removes a subject with all of its evidence and clears its bytes. */
   remove(subject: Uint8Array): void {
     wantedBytes.set(subject);
     const row = this.#index.remove(wanted, 0, this.#hashOf(wanted, 0));

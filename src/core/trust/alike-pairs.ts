@@ -104,7 +104,6 @@ export class PeerBits {
     this.#rows = new Array(peers).fill(null);
   }
 
-  /** Adds a pair, in both orders. */
   add(j: number, k: number): void {
     this.#set(j, k);
     this.#set(k, j);

@@ -9,7 +9,6 @@ import { AlikePairs } from './alike-pairs.js';
 import type { VoteSums } from './sums/vote-sums.js';
 import type { Witnesses } from './witnesses.js';
 
-/** Two peers that share a good part of the smaller list of measured players. */
 interface ClosePair {
   readonly first: number;
   readonly second: number;

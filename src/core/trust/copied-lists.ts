@@ -15,11 +15,9 @@ import { inBlocks } from './votes/blocks.js';
 import type { Votes } from './votes/votes.js';
 import type { Witnesses } from './witnesses.js';
 
-/** Two peers whose lists are compared. */
 interface Candidate {
   readonly first: number;
   readonly second: number;
-  /** The peer with the smaller list, and the other peer. */
   readonly smaller: number;
   readonly larger: number;
   /** Players that both lower: their number, and their share of the smaller list. */

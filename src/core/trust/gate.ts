@@ -43,7 +43,6 @@ export function openGates(
 
 interface Listed {
   readonly pairs: PairList;
-  /** Factor of each peer. */
   readonly parts: Float64Array;
 }
 
@@ -107,7 +106,6 @@ function centres({ peers, volume, badVolume }: VoteSums, parts: Float64Array, c:
   return { mu, own };
 }
 
-/** Returns, per peer, the weight of its pairs, each multiplied by the factor of the other peer. */
 function sumOfWeights(pairs: Pairs, parts: Float64Array): Float64Array {
   const sums = new Float64Array(parts.length);
   for (let p = 0; p < pairs.count; p++) {

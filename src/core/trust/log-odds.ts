@@ -16,7 +16,6 @@ import type { Votes } from './votes/votes.js';
 import { type Heard, type Look, type VoteTotals, WeighedVotes } from './weighed-votes.js';
 import type { Witnesses } from './witnesses.js';
 
-/** Results per peer. */
 interface Odds {
   readonly a: Float64Array;
   readonly b: Float64Array;
@@ -25,9 +24,7 @@ interface Odds {
 }
 
 export interface LogOdds extends Odds {
-  /** Two-sidedness, in [0, 1). */
   readonly z: Float64Array;
-  /** Share of bad players, in (0, 1). */
   readonly pi: number;
   /** Per peer: 1 if it took measures that count. */
   readonly measured: Uint8Array;
@@ -79,16 +76,13 @@ export function fitLogOdds(
   return { ...odds, z, pi: rates.pi, measured, spoken: speaks };
 }
 
-/** Log-odds of a vote: those of its measure, unless its claims say more. The votes of an origin say nothing. */
 function spokenOdds({ peer, x, pull, measured }: Look, { a, b, m }: Odds, { tau }: Heard, e: number): number {
   const j = peer[e]!;
   const claims = pull[e]! * (x[e]! * a[j]! - (1 - x[e]!) * b[j]!);
   return measured[e]! > 0 && tau[j]! > 0 ? Math.max(claims, measured[e]! * m[j]!) : claims;
 }
 
-/** Rates of the whole group. */
 interface Rates {
-  /** Share of bad players. */
   readonly pi: number;
   /** Probability that a two-sided peer of the group is right about a bad player, and about a good one. */
   readonly recall: number;
@@ -262,7 +256,6 @@ class Judged {
     return sums.map((sum, j) => (measuredTotals[j]! > 0 ? (sum * all[j]!) / measuredTotals[j]! : 0));
   }
 
-  /** Returns the record of every peer, extrapolated to all players. */
   records(c: TrustConstants): PeerRecord[] {
     const { judgedTotals, secondedTotals } = this.#weighed;
     return Array.from(judgedTotals.lowering, (_, j) => ({
@@ -376,7 +369,6 @@ function compared(right: number, all: number, mean: number, c: TrustConstants): 
   return Math.min(c.relativeUp, Math.max(-c.relativeDown, logit(own) - logit(mean)));
 }
 
-/** Mixes both values for a peer with the two-sidedness `z`. */
 function mixed(z: number, twoSided: number, oneSided: number): number {
   return z * twoSided + (1 - z) * oneSided;
 }

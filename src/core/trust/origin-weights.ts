@@ -7,7 +7,6 @@ import type { TrustConstants } from '../evidence/trust-constants.js';
 import { weightOf } from '../tables/peer-weights.js';
 import type { OriginFacts } from './votes/peer-facts.js';
 
-/** Columns indexed by number; those of the carriers are not computed yet. */
 export interface WeightColumns {
   readonly tau: Float64Array;
   readonly a: Float64Array;

@@ -20,7 +20,6 @@ export interface Pairs {
   readonly weight: Float64Array;
 }
 
-/** The reference votes: the group's `mu`, and each peer's own `mu_j`. */
 export interface Centres {
   readonly mu: number;
   readonly own: Float64Array;

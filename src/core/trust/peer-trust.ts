@@ -20,7 +20,6 @@ import type { Scratch } from './votes/scratch.js';
 import type { Heard } from './weighed-votes.js';
 import { Witnesses } from './witnesses.js';
 
-/** Two peers that agree with each other although the group trusts neither fully. */
 export interface DiscountedPair {
   readonly first: number;
   readonly second: number;
@@ -30,26 +29,17 @@ export interface DiscountedPair {
   readonly agreement: number;
 }
 
-/**
- * Results per peer, indexed by number; origins and carriers have numbers, too. An excluded peer has 0 in every numeric
- * column and is its own witness.
- */
 export interface PeerTrust {
-  /** The gate, in [0, 1]; 0 for a peer without votes that is not pre-trusted. */
   readonly tau: Float64Array;
   /** Log-odds of a bad vote, in [0, 3.5]. */
   readonly a: Float64Array;
   /** Log-odds of a good vote, in [0, 3.5]. */
   readonly b: Float64Array;
-  /** Two-sidedness, in [0, 1). */
   readonly z: Float64Array;
-  /** The weights of its measures. */
   readonly measures: MeasureWeights;
-  /** The weight of claims, `w = clip(tau (A + B) / 4, 0, 1)`. */
   readonly weight: Float64Array;
   /** Lowest peer of the witness group, which is the peer itself if it is alone; for a carrier, that of its origin. */
   readonly witness: Uint16Array;
-  /** The group's share of bad players, in (0, 1). */
   readonly pi: number;
   /** The pairs of peers that are one witness, with the reasons. */
   readonly witnessPairs: readonly WitnessPair[];
@@ -57,7 +47,6 @@ export interface PeerTrust {
   readonly pairs: readonly DiscountedPair[];
 }
 
-/** Trust of the peers of a group, with the sums over its votes. */
 export interface GroupTrust extends PeerTrust {
   readonly sums: GroupVotes['sums'];
 }
@@ -82,11 +71,9 @@ export function computeGroupTrust(
   return { ...computePeerTrust(votes, constants, scratch, relations), sums: votes.sums };
 }
 
-/** The computation before log-odds are fitted: witness groups and gates. */
 class Fit {
   readonly witnesses: Witnesses;
   readonly preTrusted: Uint8Array;
-  /** 1 for an origin. */
   readonly isOrigin: Uint8Array;
   readonly #votes: GroupVotes;
   readonly #constants: TrustConstants;
@@ -114,7 +101,6 @@ class Fit {
     return openGates(sums, this.preTrusted, this.witnesses, this.#seniority, this.isOrigin, joined, this.#constants);
   }
 
-  /** Fits log-odds to the present witness groups. */
   odds(): { readonly gate: Gate; readonly heard: Heard; readonly odds: LogOdds } {
     const { sums, judged } = this.#votes;
     const gate = this.openGates();

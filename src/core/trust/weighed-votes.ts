@@ -37,9 +37,7 @@ export interface Look extends Pick<Votes, 'players' | 'offsets' | 'peer' | 'x'> 
 
 const NO_VOTE = -1;
 
-/** Facts about the peers from before their votes are weighed, indexed by number. */
 export interface Heard {
-  /** The gate of each peer, in [0, 1]: of an origin, too, whose votes are judged. */
   readonly gate: Float64Array;
   /** The gate of each peer whose votes count; 0 for an origin. */
   readonly tau: Float64Array;
@@ -62,7 +60,6 @@ export class WeighedVotes implements Look {
   readonly measuredTotals: Float64Array;
   measuredVotes = 0;
   readonly known: Float64Array;
-  /** Two-sidedness per peer, in [0, 1). */
   readonly z: Float64Array;
   readonly yieldCore: () => void;
   readonly #claims: Float64Array;
@@ -165,7 +162,6 @@ export class WeighedVotes implements Look {
     }
   }
 
-  /** Computes two-sidedness from a peer's own votes alone. */
   #ownTwoSidedness({ claimVolume, badClaims }: VoteSums, c: TrustConstants): Float64Array {
     return badClaims.map((bad, j) => twoSidedness(bad, Math.max(0, claimVolume[j]! - bad), c));
   }
@@ -327,7 +323,6 @@ export class WeighedVotes implements Look {
     return votes;
   }
 
-  /** Copies the sampled players from the `first` up to the `end`-th. */
   #copy(to: Look & { measuredVotes: number }, stride: number, first: number, end: number): void {
     const { offsets, peer, x, pull, measured, judged, seconded, known } = this;
     for (let n = first; n < end; n++) {

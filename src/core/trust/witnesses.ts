@@ -10,14 +10,12 @@ import type { PeerRelation, WitnessPair, WitnessReason } from '../relations.js';
 export class Witnesses {
   /** Per peer: the lowest peer of its group, which is the peer itself if it is alone. */
   readonly numbers: Uint16Array;
-  /** Per peer: the number of peers in its group. */
   readonly sizes: Uint16Array;
   /** Joined pairs in the order in which they were found; a group has one pair fewer than it has peers. */
   readonly pairs: WitnessPair[] = [];
   /** Per peer: the lowest of the peers that were declared the same as it, or the peer itself. */
   readonly declared: Uint16Array;
   readonly #independent: readonly PeerRelation[];
-  /** The peers of each group of two or more, by its lowest peer. */
   readonly #members = new Map<number, readonly number[]>();
 
   /**

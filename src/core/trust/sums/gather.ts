@@ -14,11 +14,9 @@ import { GateSample, WHOLE } from './gate-sample.js';
 import { pairsSplit } from './pair-sums.js';
 import { VoteSums } from './vote-sums.js';
 
-/** A view together with the number of its peers, origins and carriers. */
 export interface GatheredView extends EvidenceView {
   readonly peers: Pick<Peers, 'seniority' | 'joined'>;
   readonly origins: Pick<Origins, 'list' | 'carriers'>;
-  /** Number of peers, origins and carriers together. */
   readonly numbers: number;
 }
 

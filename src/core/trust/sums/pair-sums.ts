@@ -9,7 +9,6 @@ import type { Scratch } from '../votes/scratch.js';
 import type { Votes } from '../votes/votes.js';
 import { type GateSample, WHOLE } from './gate-sample.js';
 
-/** The reference vote of the sums. */
 export const MIDDLE = 0.5;
 
 export interface PairVisitor {
@@ -24,7 +23,6 @@ export interface PairVisitor {
 export interface PairSums {
   /** Adds the votes on some players; the first `count` numbers of `several` are the players with two votes or more. */
   add(votes: Votes, several: Uint32Array, count: number): void;
-  /** Passes every pair with a common player to the visitor, sorted by the lower peer, then the higher. */
   show(to: PairVisitor): void;
   /** Raises the number of shared players of each peer to at least that of its largest pair. */
   raise(shared: Uint32Array): void;
@@ -70,7 +68,6 @@ function placeOf(j: number, k: number): number {
 class DensePairSums implements PairSums {
   readonly #peers: number;
   readonly #sums: Float64Array;
-  /** Per pair: the number of players that both measured. */
   readonly #measured: Uint32Array;
   /** The votes on one player: `x - .5` of all evidence, and the places of those with a measure. */
   readonly #values: Float64Array;
@@ -145,7 +142,6 @@ class DensePairSums implements PairSums {
     }
   }
 
-  /** Share of a pair's common players that is examined, in (0, 1]. */
   #part(at: number): number {
     return this.#sums[at + BELOW]! / WHOLE;
   }

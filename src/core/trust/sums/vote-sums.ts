@@ -85,12 +85,10 @@ export class VoteSums {
     return this.#sample === null || counted === 0 ? counted : Math.round((counted / this.#sample.own[j]!) * WHOLE);
   }
 
-  /** Adds all votes on some players. */
   add(votes: Votes): void {
     inBlocks(votes.players, this.#yieldCore, (from, to) => this.#addRange(votes, from, to));
   }
 
-  /** Adds the votes on the players from `from` up to `to`. */
   #addRange(votes: Votes, from: number, to: number): void {
     const { offsets, peer, claims, x, measure, follows, counted } = votes;
     const { volume, badVolume, claimVolume, badClaims, ownClaims } = this;
@@ -142,7 +140,6 @@ export class VoteSums {
     if ((follows[e]! & FOLLOWS) === 0) this.ownMeasures[j]! += measureStrength(a);
   }
 
-  /** Passes every two peers with a common player to the visitor. */
   showPairs(to: PairVisitor): void {
     this.#pairs.show(to);
   }

@@ -8,7 +8,6 @@ import type { OriginFacts } from './peer-facts.js';
 
 const NONE = -1;
 
-/** The votes of the origins of one player; the arrays grow with the number of origins. */
 class FoundVotes implements Omit<VoteSpace, 'excluded'> {
   readonly peer: Uint16Array;
   readonly claims: Float64Array;
@@ -35,7 +34,6 @@ export class OriginVotes implements OriginFacts {
   /** Indexed by number: the origin of a carrier, `NONE` for others; and the carrier's peer. */
   readonly #originOf: Int32Array;
   readonly #peerOf: Int32Array;
-  /** Number of origins with votes on the present player, which come first in `#votes`. */
   #found = 0;
   readonly #votes: FoundVotes;
   readonly #gates: Float64Array;
@@ -58,7 +56,6 @@ export class OriginVotes implements OriginFacts {
     this.#gates = gates;
   }
 
-  /** Returns the number under which the votes of a number count: the origin of a carrier, else the number itself. */
   countedAs(number: number): number {
     const origin = this.#originOf[number]!;
     return origin === NONE ? number : origin;

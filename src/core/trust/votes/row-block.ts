@@ -12,7 +12,6 @@ const NEAR = 64;
 /** Largest share of a block's rows with scattered entries at which no prefetch is needed. */
 const ASTRAY_MAX = 1 / 8;
 
-/** Some consecutive rows, with their entries prefetched. */
 export class RowBlock implements RowColumns {
   size = 0;
   readonly count = new Uint16Array(BLOCK_ROWS);
@@ -58,7 +57,6 @@ export class RowBlock implements RowColumns {
   }
 }
 
-/** Writes the votes on row `i` of a block behind the last player of the columns; returns their end. */
 export function putRow(
   entries: EvidenceSubjects['entries'],
   { first, count, decayFactor, measureFactor }: RowBlock,

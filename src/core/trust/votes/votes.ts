@@ -53,7 +53,6 @@ export class VoteColumns implements Votes, VoteSpace {
     this.#allCounted = true;
   }
 
-  /** Marks a vote on the player that is being filled as not counted for its peer. */
   excludeVote(vote: number): void {
     this.counted[vote] = 0;
     this.#allCounted = false;

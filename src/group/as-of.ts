@@ -8,7 +8,6 @@ import type { Clock } from './ports/clock.js';
 
 const MINUTE_MS = 60_000;
 
-/** Returns the end of the minute of `now`; both in ms since 1970. */
 export function endOfMinute(now: number): number {
   return Math.ceil(now / MINUTE_MS) * MINUTE_MS;
 }
@@ -16,7 +15,6 @@ export function endOfMinute(now: number): number {
 export class MinuteAsOf {
   readonly #clock: Clock;
   #asOf: AsOf = { at: Number.NaN, decayFactor: 1, measureFactor: 1 };
-  /** The scales for which the factors were computed. */
   #epoch = Number.NaN;
   #halfLifeDays = Number.NaN;
   #measureScale: Scale = { epoch: Number.NaN, halfLifeDays: Number.NaN };

@@ -7,7 +7,6 @@ import type { Holder } from './holder.js';
 import { type GroupPool, PoolBusyError } from './ports/pool.js';
 import { overloaded } from './refusals.js';
 
-/** Approximate size of a command in the mailbox. */
 const COMMAND_BYTES = 1024;
 
 /** The loop of a group. A node of a cluster replaces the loop when it reads its log anew. */
@@ -57,7 +56,6 @@ export class GroupCalls {
     }
   }
 
-  /** Does long work unless work of the same kind is in progress. */
   async alone<R>(what: 'simulation' | 'verification', work: () => Promise<Outcome<R>>): Promise<Outcome<R>> {
     if (this.#underWay.has(what)) return refused('overloaded', { text: `another ${what} is under way` });
     this.#underWay.add(what);

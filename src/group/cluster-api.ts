@@ -7,12 +7,10 @@ import type { Scrubbed, WalSettings } from './ports/shared-log.js';
 
 export type ClusterRole = 'leader' | 'follower' | 'joining' | 'left';
 
-/** The present state of this node within its cluster. */
 export interface ClusterHealth {
   readonly role: ClusterRole;
   /** True if the group has a leader, as far as this node knows. */
   readonly hasLeader: boolean;
-  /** The newest record that this node has applied. */
   readonly appliedSeq: number;
   /** ms since this node last knew that it was up to date. */
   readonly stalenessMs: number;
@@ -24,9 +22,7 @@ export interface ClusterHealth {
   readonly leaseMs: number;
   /** Slots up to this record were deleted: a node that has fewer records must rejoin. */
   readonly floorSeq: number;
-  /** Number of times that this node became leader since its start. */
   readonly takeovers: number;
-  /** Number of commands that this node forwarded to the leader. */
   readonly forwarded: number;
   /** Size of the largest database of an etcd member, as the leader saw it; 0 on other nodes. */
   readonly etcdBytes: number;

@@ -70,7 +70,6 @@ export type Command =
   | ({ readonly type: 'erase' } & EraseSubject)
   | { readonly type: 'publish_weights'; readonly weights: ComputedWeights };
 
-/** The answer to each command. Answers that need it carry the turn's time `at`. */
 export interface Answers {
   submit: Outcome<AcceptedEvent>[] | RepeatsUnknown;
   register: Outcome<number>;

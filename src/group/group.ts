@@ -75,7 +75,6 @@ export interface GroupDeps {
   readonly random: RandomSource;
 }
 
-/** Approximate size of an event in the mailbox. */
 const EVENT_BYTES = 256;
 
 const nobody: readonly number[] = [];
@@ -89,7 +88,6 @@ export class Group implements GroupApi {
   readonly #calls: GroupCalls;
   readonly #asOf: MinuteAsOf;
   readonly #signals = new SignalViews();
-  /** True if commands from outside are admitted. */
   #isOpen = false;
 
   constructor(deps: GroupDeps) {
@@ -559,7 +557,6 @@ export class Group implements GroupApi {
     return answer.ok ? granted(peerView(state, state.peers.at(answer.value))) : answer;
   }
 
-  /** Reads durable entries from position `from` of the audit log on. */
   async #auditPage(from: number, limit: number): Promise<Outcome<AuditPage>> {
     const { durableSeq, state } = this.#current.loop.actor;
     const { auditSeqs } = state;

@@ -11,9 +11,7 @@ import type { TrustView } from '../../core/scoring/score.js';
 import type { GroupState } from '../../core/state.js';
 import type { ChainHead, Chains } from '../ports/chains.js';
 
-/** The evidence of one peer, or of one carrier, about the player. */
 export interface PairHolding extends ChainHead {
-  /** Number of events held. */
   readonly events: number;
   /** Decayed sums, in events of severity 1. */
   readonly lowering: number;
@@ -40,7 +38,6 @@ export interface Holdings {
   readonly allowRecords: readonly number[];
   /** Records of the erasure requests that wait. */
   readonly erasureRequests: readonly number[];
-  /** Withdrawn events that the log may still contain. */
   readonly withdrawn: readonly number[];
   /** Events up to this record have left the log. */
   readonly expired: number;
@@ -80,7 +77,6 @@ export function holdingsOf(state: GroupState, subject: Uint8Array): Holdings {
   };
 }
 
-/** Returns the heads of a player's chains; null if no event of the player is known. */
 export function chainsOf(state: GroupState, subject: Uint8Array): Chains | null {
   const { subjects, disputes } = state;
   const row = subjects.find(subject);
@@ -110,7 +106,6 @@ function headsOf({ subjects, origins }: GroupState, row: number): ChainHead[] {
   });
 }
 
-/** Returns the withdrawn events of the player (hex) that the log may still contain. */
 function withdrawnOf(state: GroupState, subject: string): number[] {
   const withdrawn: number[] = [];
   for (const [eventSeq, withdrawal] of state.withdrawals) if (withdrawal.subject === subject) withdrawn.push(eventSeq);

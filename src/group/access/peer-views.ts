@@ -37,7 +37,6 @@ export function preTrustedIds({ peers, preTrusted }: GroupState): string[] {
   return preTrusted.map((index) => peers.at(index).peerId);
 }
 
-/** Looks up the signals of peers. Remembers the witness links of the newest computation. */
 export class SignalViews {
   #newest: { readonly pairs: readonly WitnessPair[]; readonly links: WitnessLinks } | null = null;
 
@@ -66,7 +65,6 @@ export class SignalViews {
   }
 }
 
-/** Returns the id of a peer, or the name of an origin. */
 function witnessName({ peers, origins }: GroupState, number: number): string {
   const origin = origins.at(number);
   return origin === undefined ? peers.at(number).peerId : `origin ${origin.name}`;

@@ -34,7 +34,6 @@ export class GroupActor<T> {
   readonly #redactor: Redactor;
   /** Answers that wait until bytes are out of the log. */
   #removals: Removal<T>[] = [];
-  /** True once answers no longer wait for removals. */
   #givenUp = false;
   /** True if the turn in flight records an erasure as complete, which is not durable yet. */
   #endsErasure = false;
@@ -51,12 +50,10 @@ export class GroupActor<T> {
     this.#redactor = new Redactor(state);
   }
 
-  /** The newest durable record. */
   get durableSeq(): number {
     return this.#durableSeq;
   }
 
-  /** The newest durable record and the chain value of its batch. */
   get durableHead(): { readonly lastSeq: number; readonly chain: Uint8Array } {
     return { lastSeq: this.#durableSeq, chain: this.#durableChain };
   }
@@ -65,7 +62,6 @@ export class GroupActor<T> {
     return this.#mailbox;
   }
 
-  /** True if a turn could be taken now. */
   get hasTurn(): boolean {
     return this.#inFlight === null && (!this.#mailbox.empty || this.#redactor.hasRecord);
   }
@@ -93,7 +89,6 @@ export class GroupActor<T> {
     return batchFrom(stored).follows(this.#chain, this.state.lastSeq);
   }
 
-  /** Applies the next durable batch, which another node decided. No turn may be in flight. */
   follow(stored: StoredBatch): void {
     if (this.#inFlight !== null) throw new Error('actor: a turn is in flight');
     const follower = new Follower(this.state, this.#chain);
@@ -103,7 +98,6 @@ export class GroupActor<T> {
     this.#durableSeq = this.state.lastSeq;
   }
 
-  /** Queues a command; false if the mailbox is full. */
   offer(envelope: Envelope<Command, T>): boolean {
     return this.#mailbox.offer(envelope);
   }
@@ -165,12 +159,10 @@ export class GroupActor<T> {
     return [commitOf(batch, redaction?.piece?.rewrites ?? [])];
   }
 
-  /** Removes and returns the commands of the next turn. Tests observe it. */
   protected takeCommands(): Envelope<Command, T>[] {
     return this.#mailbox.takeTurn(this.#turnBounds);
   }
 
-  /** Notes that the commit in flight is durable; returns its answers. */
   committed(): Effect<T>[] {
     if (this.#inFlight === null) throw new Error('actor: no turn is in flight');
     const effects = this.#inFlight;
@@ -187,7 +179,6 @@ export class GroupActor<T> {
     return this.#redactor.redacted(piece);
   }
 
-  /** Notes that work in the pool failed; other work continues, and the failed work is repeated by `resume`. */
   workFailed(): Effect<T>[] {
     return this.#redactor.failed(this.#durableSeq);
   }
@@ -200,7 +191,6 @@ export class GroupActor<T> {
     this.#redactor.snapshotsDropped();
   }
 
-  /** Notes that the log's free space is overwritten. */
   scrubbed(): void {
     this.#redactor.scrubbed();
   }

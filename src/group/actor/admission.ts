@@ -46,7 +46,6 @@ export class Admission {
     return false;
   }
 
-  /** Notes that events were refused. */
   refused(): void {
     if (!this.#overloaded) this.#shares.forget();
     this.#overloaded = true;
@@ -61,7 +60,6 @@ export class Admission {
     if (waiting > limits.eventsAheadAlways) this.#refusedAt = this.#elapsed();
   }
 
-  /** Notes that a command was added to the mailbox. */
   offered(holder: Holder | null, events: number): void {
     this.#calmDown();
     this.#restingSince = null;
@@ -91,7 +89,6 @@ export class Admission {
     if (this.#restingSince !== null) this.#restingSince = this.#elapsed();
   }
 
-  /** Notes that no command waits any more. */
   pauses(): void {
     this.#restingSince ??= this.#elapsed();
   }

@@ -58,7 +58,6 @@ export interface LoopDeps {
   /** In log records. */
   readonly snapshotEvery: number;
   readonly weightsIntervalMs: number;
-  /** Resolves once readers of the verdict stream have received every durable erasure. */
   readonly publishErasures: () => Promise<void>;
   /** Set if several nodes take turns as leader, each with its own clock. */
   readonly isOneOfSeveral?: true;
@@ -111,18 +110,14 @@ export class GroupLoop {
   readonly #admission: Admission;
   #failed = false;
   #draining = false;
-  /** True once no further turn is taken. */
   #closed = false;
   #leading: boolean;
   /** True while a commit takes longer than its callers wait. */
   #stalled = false;
-  /** Aborts a scrub that waits for readers. */
   readonly #ending = new AbortController();
   #turnScheduled = false;
   #whenAnswered: (() => void)[] = [];
-  /** Number of consecutive failed attempts of redactions. */
   #redactionsFailed = 0;
-  /** The scrub in progress. */
   #scrubbing: Promise<void> | null = null;
 
   constructor(deps: LoopDeps) {
@@ -163,7 +158,6 @@ export class GroupLoop {
     return this.#weightsWork.schedule;
   }
 
-  /** True if no new work may begin. */
   get #isEnded(): boolean {
     return this.#failed || this.#closed;
   }
@@ -176,7 +170,6 @@ export class GroupLoop {
     return this.#draining;
   }
 
-  /** Continues unfinished redactions and retention, see `GroupActor.resume`. */
   resume(expireBefore?: AgeBound): void {
     this.#carryOut(this.actor.resume(expireBefore));
     this.#snapshotWork.makeIfDue();
@@ -188,7 +181,6 @@ export class GroupLoop {
     return this.#stalled;
   }
 
-  /** Makes this node decide from now on. */
   lead(): void {
     this.#leading = true;
     this.writableChanged();
@@ -206,7 +198,6 @@ export class GroupLoop {
     ]);
   }
 
-  /** Applies batches that another node decided and that are durable here. */
   followed(batches: readonly StoredBatch[]): void {
     for (const batch of batches) this.actor.follow(batch);
     const { basedOnSeq, computedAt } = this.state.weights;
@@ -256,7 +247,6 @@ export class GroupLoop {
     this.actor.mayRemove = this.#leading && this.disk.fitsRemoval && !clockAhead;
   }
 
-  /** Notes that the disk became low, or has room again; then waiting work resumes. */
   diskChanged(low: boolean): void {
     if (!low) this.#snapshotWork.rested();
     this.writableChanged();

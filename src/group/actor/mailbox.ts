@@ -18,7 +18,6 @@ export interface Envelope<C, T> {
   readonly holder: Holder | null;
 }
 
-/** Upper bounds of one turn. */
 export interface TurnBounds {
   readonly events: number;
   readonly bytes: number;
@@ -42,17 +41,14 @@ export class Mailbox<C, T> {
     return this.#queue.empty;
   }
 
-  /** Number of waiting events of a holder. */
   eventsOf(holder: Holder): number {
     return this.#queue.sizeOf(holder);
   }
 
-  /** Returns the number of events that have their turn before `more` further events of a holder. */
   eventsBefore(holder: Holder, more: number): number {
     return this.#queue.sizeBefore(holder, more);
   }
 
-  /** Adds an envelope; false if the mailbox would overflow. */
   offer(envelope: Envelope<C, T>): boolean {
     if (!this.#hasRoomFor(envelope)) return false;
     this.#queue.push(envelope.holder, envelope);
@@ -78,7 +74,6 @@ export class Mailbox<C, T> {
     return out;
   }
 
-  /** Removes and returns every envelope whose command satisfies `leaves`. */
   removeWhere(leaves: (command: C) => boolean): Envelope<C, T>[] {
     return this.#without(this.#queue.removeWhere(({ command }) => leaves(command)));
   }

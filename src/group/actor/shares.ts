@@ -22,14 +22,12 @@ export class Shares {
     return recent + more <= Math.max(limits.shareFirstEvents, limits.shareFirst * this.#mean);
   }
 
-  /** Notes admitted events. */
   add(holder: Holder, events: number): void {
     const counted = this.#counted(holder);
     this.#recent.set(counted, (this.#recent.get(counted) ?? 0) + events);
     this.#total += events;
   }
 
-  /** Halves the numbers of admitted events. */
   endPeriod(): void {
     this.#keep(0.5);
   }

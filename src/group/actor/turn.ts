@@ -64,7 +64,6 @@ export class Turn<T> {
   readonly #accepted: Outcome<AcceptedEvent>;
   /** The answer to every accepted event that is no evidence. */
   readonly #uncounted: Outcome<AcceptedEvent>;
-  /** Accepted events by type. */
   readonly #decided = new Map<EventTypeId, { -readonly [K in keyof DecidedEvents]: DecidedEvents[K] }>();
 
   /** `batch`: an empty writer. */
@@ -78,13 +77,11 @@ export class Turn<T> {
     this.#uncounted = granted({ receivedAt: now, counts: false });
   }
 
-  /** Adds a record to the batch and applies it. */
   record(record: LogRecord): void {
     this.batch.add(record);
     this.#state.apply(record, this.#now);
   }
 
-  /** Like `record`, for an event that was looked up by `keys`. */
   recordEvent(event: DecidedEvent, keys: EventKeys): void {
     this.batch.addEvent(event, keys);
     this.#state.applyEvent(event, keys, this.#now);

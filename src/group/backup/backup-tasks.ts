@@ -4,7 +4,6 @@ export interface BackupTask {
   readonly dataDir: string;
   /** Folder of the backup: empty, or not yet created. */
   readonly dir: string;
-  /** The release that makes the backup. */
   readonly version: string;
 }
 
@@ -30,7 +29,6 @@ export interface BackupManifest {
 }
 
 export interface RestoreTask {
-  /** The verified backup. */
   readonly dir: string;
   readonly dataDir: string;
   /** Whether the contents of `dataDir` may be moved aside. */

@@ -11,9 +11,7 @@ import { DamagedError } from '../ports/storage-errors.js';
 import { batchFrom, lastSeqOf } from '../recovery/recovery.js';
 import { RewrittenBatches } from '../recovery/rewritten.js';
 
-/** The log that is copied. Each call sees the log as it is then. */
 export interface LogSource {
-  /** Returns the number of the newest record. */
   lastSeq(): number | Promise<number>;
   /** Returns the next batches from record `firstSeq` on, of a size that one step can copy; none at the end. */
   from(firstSeq: number): StoredBatch[] | Promise<StoredBatch[]>;
@@ -23,9 +21,7 @@ export interface LogSource {
 
 /** Destination of a copy. Each call is one transaction. */
 export interface LogSink {
-  /** Appends batches in order. */
   add(batches: readonly StoredBatch[]): Promise<void>;
-  /** Replaces the content of existing batches. */
   replace(batches: readonly StoredBatch[]): Promise<void>;
 }
 
@@ -47,10 +43,8 @@ const wholeLog: CopyStart = { lastSeq: 0, chain: chainStart };
 /** Called after each step with the copied records and their total. Throws to end the copy. */
 export type CopyProgress = (done: number, total: number) => void;
 
-/** How often the copy continues to the current end of the log. The second stretch is short. */
 const STRETCHES = 2;
 
-/** Returns the log of this machine as the source of a copy. */
 export function sourceOf(log: LogReader): LogSource {
   return {
     lastSeq: () => lastSeqOf(log),

@@ -46,7 +46,6 @@ export interface RestoredLog {
   readonly chain: Uint8Array;
   /** Whether anything left the log. A snapshot of the backup may still contain it. */
   readonly changed: boolean;
-  /** Applied again: erasures, requests for one, and withdrawals of events in the backup. */
   readonly erasures: number;
   readonly requests: number;
   readonly withdrawals: number;
@@ -62,7 +61,6 @@ export interface RestoreDeps {
    * is applied again.
    */
   readonly stateOfBackup: () => GroupState;
-  /** The replaced log; null if there is none. */
   readonly old: LogReader | null;
   readonly sink: Pick<LogSink, 'add'>;
   readonly nonce: () => Uint8Array;
@@ -84,7 +82,6 @@ class Restore {
   readonly #deps: RestoreDeps;
   readonly #old: Iterator<Batch>;
   readonly #found = { erasures: 0, requests: 0, withdrawals: 0, lostEvents: 0, lostFacts: [] as LostFact[] };
-  /** Batches that were written without removed records. */
   readonly #rewritten: (readonly [firstSeq: number, digest: string])[] = [];
   readonly #waiting: StoredBatch[] = [];
   #waitingBytes = 0;
@@ -99,7 +96,6 @@ class Restore {
   readonly #erasedSeqs = new Bits();
   /** Records that this restore wrote into the chains of pairs, by number. */
   readonly #written = new Map<number, LogRecord>();
-  /** Last record of the backup. */
   #backupSeq = 0;
 
   constructor(deps: RestoreDeps) {
@@ -107,7 +103,6 @@ class Restore {
     this.#old = deps.old === null ? ([] as Batch[]).values() : batchesOf(deps.old);
   }
 
-  /** Copies the whole backup, each batch without what the old log has removed from it. */
   async copy(): Promise<void> {
     const { backup, old, progress } = this.#deps;
     this.#backupSeq = lastSeqOf(backup);
@@ -119,7 +114,6 @@ class Restore {
     }
   }
 
-  /** Applies the removals of the old log after the backup. */
   async withdraw(): Promise<void> {
     for (let from = 0; from < this.#rewritten.length; from += limits.redactionPieceBatches) {
       const batches = this.#rewritten.slice(from, from + limits.redactionPieceBatches);
@@ -264,7 +258,6 @@ class Restore {
     this.#found.lostFacts.push({ at, action, actor, target });
   }
 
-  /** Returns the state that the log written so far leads to, without the erased records. */
   #stateNow(): GroupState {
     if (this.#state === null) {
       this.#state = this.#deps.stateOfBackup();
@@ -305,7 +298,6 @@ function isErased(record: LogRecord): boolean {
   return record.type === 'event_gone' || ('subject' in record && record.subject === null);
 }
 
-/** Yields the log from its first record on. Checks that each batch follows the one before. */
 function* batchesOf(log: LogReader): Generator<Batch, undefined> {
   let seq = 0;
   let chain: Uint8Array = chainStart;

@@ -23,7 +23,6 @@ export interface FeedDeps {
   readonly intervalMs: () => number;
   /** Names the log that several nodes share; absent: this node serves its group alone. */
   readonly logTag?: () => string;
-  /** Reports a failure that will be retried. */
   readonly onFailure: (what: string, error: unknown) => void;
 }
 
@@ -69,7 +68,6 @@ export class VerdictFeed implements VerdictChanges {
     return this.#erasedAt;
   }
 
-  /** Number of players with changes in memory. */
   get rows(): number {
     return this.#ring.size;
   }
@@ -111,7 +109,6 @@ export class VerdictFeed implements VerdictChanges {
     }
   }
 
-  /** Stops all requests to the replica. */
   close(): void {
     this.#closed = true;
     this.#cancel();

@@ -27,7 +27,6 @@ export class ChangeRing {
     this.#positions = new Float64Array(rowsMax);
   }
 
-  /** Number of players with a change in the ring. */
   get size(): number {
     return this.#newest.size;
   }

@@ -150,7 +150,6 @@ export class ChangeTable {
     this.#touch(reach);
   }
 
-  /** Handles many events at once. */
   afterEvents({ keys, count }: EventColumns): void {
     for (let i = 0; i < count; i++) this.#touch(this.#state.subjects.findFrom(keys, i * KEY_WORDS));
   }
@@ -177,14 +176,12 @@ export class ChangeTable {
     return { position: this.#position, rows, upTo: this.#upTo, more, moreErased };
   }
 
-  /** Publishes only erased players, which never wait for other changes. */
   nextErased(): ChangePiece {
     const rows = this.#erased.splice(0, this.#bounds.rowsMax);
     if (rows.length > 0) this.#position++;
     return { position: this.#position, rows, upTo: this.#upTo, more: true, moreErased: this.#erased.length > 0 };
   }
 
-  /** Returns the rows published after position `since`, from row `from` on. */
   walk(from: number, since: number): ChangeWalk {
     return this.#walk(from, (row) => this.#publishedAt[row]! > since);
   }
@@ -210,7 +207,6 @@ export class ChangeTable {
     return { position: this.#position, count: rowTexts.length, text: rowTexts.join(','), next: isAtEnd ? null : row };
   }
 
-  /** Returns the numbers of the peers with events of a player. A peer that withdrew all of its events loses nothing. */
   #reportersOf(row: number): number[] {
     const { subjects } = this.#state;
     const first = subjects.firstEntry(row);

@@ -19,7 +19,6 @@ export interface ClockGuardDeps {
   readonly onChange: (ahead: boolean, aheadMs: number) => void;
 }
 
-/** The clock guard of a running node. */
 export class ClockGuard {
   readonly #deps: ClockGuardDeps;
   /** The wall clock and the elapsed time at the last check that did not find the wall clock ahead. */
@@ -41,7 +40,6 @@ export class ClockGuard {
     return this.#newestAt;
   }
 
-  /** The result of the last check. */
   get clockAhead(): boolean {
     return this.#ahead;
   }

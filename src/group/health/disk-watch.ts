@@ -71,7 +71,6 @@ export class DiskWatch {
     return freeBytes - expectedBytes >= this.minBytes;
   }
 
-  /** Checks now and regularly until `stop`. */
   async start(): Promise<void> {
     await this.look();
     this.#plan();

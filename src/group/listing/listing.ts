@@ -51,7 +51,6 @@ export class RecordReader {
   }
 }
 
-/** Returns the records with these sequence numbers, each with the time of its batch. */
 export function readRecords(log: LogReader, seqs: readonly number[]): { record: LogRecord; at: number }[] {
   const reader = new RecordReader(log);
   return seqs.map((seq) => {
@@ -246,7 +245,6 @@ export function isoWeek(at: number): string {
   return `${sign}${String(Math.abs(year)).padStart(4, '0')}-W${String(week).padStart(2, '0')}`;
 }
 
-/** Returns an event as its own peer sees it. */
 export function ownEvent(
   { seq, receivedAt, event }: ListedEvent,
   peer: PeerView,

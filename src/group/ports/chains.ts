@@ -3,11 +3,9 @@
  * listings and withdrawals follow it from its head, the newest record.
  */
 
-/** The head of the chain of one pair. */
 export interface ChainHead {
   /** Number under which the evidence is held: that of the peer, or of a carrier. */
   readonly peer: number;
-  /** The peer that sends the evidence. */
   readonly sender: number;
   /** Name of the origin; null for the peer's own evidence. */
   readonly origin: string | null;
@@ -17,13 +15,11 @@ export interface ChainHead {
 /** The chains of a subject and the size of its evidence: the input of a listing. */
 export interface Chains {
   readonly total: number;
-  /** The newest record of each pair that has records. */
   readonly heads: readonly ChainHead[];
   /** The peers among the senders that see their events as disputed. */
   readonly disputed: readonly number[];
   /** Withdrawn events that the log may still contain. */
   readonly withdrawn: readonly number[];
-  /** The newest record of the state. */
   readonly asOf: number;
   /** Events up to this record have left the log. */
   readonly expired: number;

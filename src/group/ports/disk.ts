@@ -20,7 +20,6 @@ export interface DiskGauge {
   look(): Promise<DiskUse>;
 }
 
-/** Disk space that is reserved for commits on a full disk. */
 export interface DiskReserve {
   /** Runs `act`, which can use the reserved space on a full disk. */
   during<T>(act: (isFull: boolean) => Promise<T>): Promise<T>;

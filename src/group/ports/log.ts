@@ -11,7 +11,6 @@ export interface StoredBatch {
 
 /** Reads the log. Every call is a short read transaction of its own; nothing stays open between calls. */
 export interface LogReader {
-  /** Returns the newest batch, or undefined if the log is empty. */
   last(): StoredBatch | undefined;
   /** Returns the batch with the greatest `firstSeq` at or below `seq`. The bytes are a copy that the caller owns. */
   at(seq: number): StoredBatch | undefined;
@@ -30,7 +29,6 @@ export interface LogReader {
 
 /** The single writer of a log, fenced by the owner's epoch. Its reads find what is stored. */
 export interface LogWriter extends LogReader {
-  /** This owner's epoch: one more than the last owner's. */
   readonly epoch: number;
   /**
    * Writes one new batch (null: none) and replaces earlier ones, all in one transaction, and resolves once no power cut

@@ -16,14 +16,12 @@ import type { ChangePiece, ChangeWalk, ResumeFrom } from '../verdict-changes.js'
 import type { ChainHead } from './chains.js';
 import type { StoredBatch } from './log.js';
 
-/** Asks for the chain of a pair that the withdrawal of event `eventSeq` needs; `head` is the pair's newest record. */
 export interface ChainQuery {
   readonly head: number;
   readonly eventSeq: number;
   readonly expired: number;
 }
 
-/** Asks which events of a submission repeat one in the log. */
 export interface RepeatQuery {
   readonly checks: readonly RepeatCheck[];
   readonly expired: number;
@@ -32,7 +30,6 @@ export interface RepeatQuery {
 
 export interface ListingQuery {
   readonly subject: Uint8Array;
-  /** Heads of the player's chains. */
   readonly heads: readonly ChainHead[];
   /** Withdrawn events that the log may still contain. */
   readonly withdrawn: ReadonlySet<number>;
@@ -74,7 +71,6 @@ export interface PairEvents {
   readonly next: number | null;
 }
 
-/** Events that leave the log because of their age. */
 export interface RetentionWork {
   readonly type: 'retirement';
   /** Record at which the last piece ended. */
@@ -99,10 +95,8 @@ export interface RetentionPiece extends Rewritten {
 /** Events to remove from the log. */
 export type RedactionWork = RemovalWork | RetentionWork;
 
-/** Withdrawn events, and everything that names erased subjects. */
 export interface RemovalWork {
   readonly type: 'removal';
-  /** Withdrawn events. */
   readonly events: readonly number[];
   /** Records at which the chains of the erased subjects continue. */
   readonly chains: readonly number[];
@@ -113,7 +107,6 @@ export interface RemovalWork {
 export type RedactionPiece = RemovalPiece | RetentionPiece;
 
 export interface Rewritten {
-  /** Batches with their new content. */
   readonly rewrites: readonly StoredBatch[];
   /** First sequence number and content digest of each. */
   readonly digests: readonly (readonly [firstSeq: number, digest: string])[];
@@ -157,7 +150,6 @@ export interface FeedPiece extends ChangePiece {
   readonly isFirst: boolean;
 }
 
-/** Asks for the rows that were published after `since`, from row `from` on. */
 export interface WalkWork {
   readonly generation: string;
   readonly from: number;
@@ -170,7 +162,6 @@ export interface LogPieceQuery {
   readonly limit: number;
 }
 
-/** The result of a computation in the pool. */
 export interface WeightsComputed {
   readonly basedOnSeq: number;
   readonly computedAt: number;
@@ -184,7 +175,6 @@ export interface WeightsComputed {
   readonly signals: WeightsSignals;
 }
 
-/** Findings about peers, for operators. */
 export interface WeightsSignals {
   /** Pairs whose agreement the gate discounts. */
   readonly pairs: readonly DiscountedPair[];
@@ -197,7 +187,6 @@ export interface WeightsSignals {
 
 export interface WeightsPiece {
   readonly published: readonly { readonly seq: number; readonly at: number; readonly record: WeightsPublished }[];
-  /** The last record that was examined. */
   readonly upTo: number;
 }
 
@@ -227,28 +216,22 @@ export interface GroupPool {
   redact(work: RedactionWork): Promise<RedactionPiece>;
   /** Computes peer weights from the state at `upTo`, evidence decayed to `at` (ms since 1970). */
   weights(upTo: number, at: number): Promise<WeightsComputed>;
-  /** Counts verdicts in the state at `upTo`, as reads at `at` (ms since 1970) see them. */
   verdicts(upTo: number, at: number): Promise<VerdictCounts>;
   simulate(work: SimulationWork, onProgress: OnProgress): Promise<Simulation>;
-  /** Returns the next piece of the verdict stream. */
   publishChanges(work: FeedWork): Promise<FeedPiece>;
   /**
    * Returns the rows that the stream published after a position, one piece at a time; null if nothing of the generation
    * is known, `forgotten` if the rows that a reader of another node lacks are not known.
    */
   walkChanges(work: WalkWork): Promise<ChangeWalk | 'forgotten' | null>;
-  /** Forgets the published state. */
   endFeed(): Promise<void>;
   list(query: ListingQuery): Promise<Listing | null>;
   /** Returns the events of one pair, as far as one piece reaches. */
   pairEvents(query: PairEventsQuery): Promise<PairEvents>;
-  /** Returns the peer weights published after record `after`, up to record `last`, as far as one piece reaches. */
   publishedWeights(after: number, last: number): Promise<WeightsPiece>;
   /** Returns the records with these sequence numbers, each with the time of its batch. */
   records(seqs: readonly number[]): Promise<readonly { readonly record: LogRecord; readonly at: number }[]>;
-  /** Returns the chain of a pair that the withdrawal of one of its events needs. */
   chain(query: ChainQuery): Promise<readonly PairRecord[]>;
-  /** Returns the events of a submission that repeat earlier ones. */
   repeats(query: RepeatQuery): Promise<readonly RepeatFound[]>;
   /**
    * Returns a piece of the log, as `group/backup/log-piece` encodes it; it is empty at the end of the log. The bytes

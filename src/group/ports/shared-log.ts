@@ -36,7 +36,6 @@ export interface Scrubbed {
   readonly marker: string | null;
 }
 
-/** The settings of etcd's members that a scrub needs. */
 export interface WalSettings {
   /** `--snapshot-count`. */
   readonly snapshotEntries: number;
@@ -73,7 +72,6 @@ export interface SharedView {
   readonly revision: string;
 }
 
-/** A node as the others see it; its key disappears with its lease. */
 export interface NodeView {
   readonly nodeId: string;
   readonly url: string;
@@ -128,7 +126,6 @@ export interface SharedLog {
   raiseFormat(fence: Fence, format: number): Promise<void>;
   putNode(node: NodeView, lease: string): Promise<void>;
   nodes(): Promise<NodeView[]>;
-  /** Result of the last scrub of etcd's files; null if there was none. */
   scrubbed(): Promise<Scrubbed | null>;
   putScrubbed(ended: Scrubbed): Promise<void>;
   /** The newest erased record that no scrub has covered yet; null if there is none. */

@@ -32,6 +32,5 @@ export interface SnapshotStore {
    */
   borrowBlocks(seq: number): Iterable<SnapshotBlock>;
   remove(seq: number): Promise<void>;
-  /** Removes left-overs of interrupted writes. */
   sweep(): Promise<void>;
 }

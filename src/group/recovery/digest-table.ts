@@ -34,7 +34,6 @@ class Run {
     this.count += to - row;
   }
 
-  /** Removes the upper half of the rows and returns it. */
   split(): Run {
     const upper = new Run();
     const from = this.count >> 1;
@@ -61,10 +60,8 @@ function firstWhere(count: number, holds: (at: number) => boolean): number {
 }
 
 export class DigestTable {
-  /** No run is empty. */
   readonly #runs: Run[] = [];
 
-  /** The smallest number; undefined if the table is empty. */
   get first(): number | undefined {
     return this.#runs[0]?.seq(0);
   }

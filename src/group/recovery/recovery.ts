@@ -24,7 +24,6 @@ export class Follower {
   /** Table of published changes, while the verdict stream has readers. */
   changes: ChangeTable | null = null;
   readonly #events = new EventColumns();
-  /** The last record of the state with which this follower began, and whether that state had carried sums. */
   readonly #begunAt: number;
   readonly #carryingBefore: boolean;
   /** Records since then that carry a pair's sums, counted from `#begunAt`. */
@@ -115,7 +114,6 @@ function wholeBatch(bytes: Uint8Array, firstSeq: number): Batch {
   }
 }
 
-/** Returns the last sequence number of a log, 0 if it is empty. */
 export function lastSeqOf(log: LogReader): number {
   const last = log.last();
   return last === undefined ? 0 : batchFrom(last).lastSeq;
@@ -200,7 +198,6 @@ export function formationOf(log: LogReader): GroupFormed {
   return first;
 }
 
-/** Returns the state before the second record. */
 function fromStart(log: LogReader, salt: Uint8Array): Follower {
   return new Follower(new GroupState(formationOf(log), salt), chainStart);
 }

@@ -42,12 +42,10 @@ export class BackgroundCheck {
     return this.#status;
   }
 
-  /** Starts the schedule. The first check is delayed, because a start is busy and has verified what it read. */
   start(): void {
     this.#plan(this.#times.checkFirstMs);
   }
 
-  /** Aborts the check in progress. */
   async stop(): Promise<void> {
     this.#cancel();
     this.#ending.abort();

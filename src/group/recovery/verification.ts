@@ -33,7 +33,6 @@ export interface ExpectedHead {
   readonly chain: string;
 }
 
-/** Position of the walk over the log. */
 interface Position {
   seq: number;
   chain: Uint8Array;
@@ -140,7 +139,6 @@ function verifyBlocks(snapshots: SnapshotStore, seq: number): Position | { reado
   }
 }
 
-/** One pass over the log from a position. */
 class Walk {
   batches = 0;
   records = 0;

@@ -13,13 +13,11 @@ import type { RemovalPiece, RemovalWork, Rewritten } from '../ports/pool.js';
 import { DamagedError } from '../ports/storage-errors.js';
 import { batchFrom } from '../recovery/recovery.js';
 
-/** A batch, and the replacements of its records. */
 interface Held {
   readonly batch: Batch;
   readonly records: Map<number, LogRecord>;
 }
 
-/** Records to replace, grouped by their batch. */
 class Replacements {
   readonly #log: LogReader;
   readonly #batches: Held[] = [];

@@ -83,13 +83,11 @@ export class Redactor {
     this.#state = state;
   }
 
-  /** Whether the redactor has a record for the next turn. */
   get hasRecord(): boolean {
     if (!this.mayRemove) return false;
     return this.#job?.waitsFor === 'record' || (this.#job?.waitsFor === 'commit' && this.#piece !== null);
   }
 
-  /** Whether a job is in progress. */
   get busy(): boolean {
     return this.#job !== null;
   }
@@ -100,7 +98,6 @@ export class Redactor {
     return job?.type === 'removal' && (job.waitsFor === 'snapshots' || job.withoutSnapshots === true);
   }
 
-  /** Starts the next job if none is in progress. Only durable records are processed. */
   start(durableSeq: number): RedactorStep[] {
     if (this.#job !== null) return [];
     const isTurnOfAge = !this.#expiredLast;
@@ -110,7 +107,6 @@ export class Redactor {
     );
   }
 
-  /** Sets the age bound for the events among the records up to `durableSeq`. */
   expireBefore(bound: AgeBound, durableSeq: number): void {
     // Records of the redaction itself are never included, whatever the clock says.
     this.#retention = { ...bound, upTo: durableSeq };
@@ -229,7 +225,6 @@ export class Redactor {
     this.#expireUpTo = 0;
   }
 
-  /** Permits a retry of failed jobs. */
   again(durableSeq: number): RedactorStep[] {
     this.#mayRetry = true;
     return this.start(durableSeq);
@@ -252,7 +247,6 @@ export class Redactor {
     return { type: 'redacted', erasures, withdrawals };
   }
 
-  /** Returns the records of a piece, besides the batches that it rewrites. */
   #toSay(piece: RedactionPiece): LogRecord[] {
     return piece.type === 'removal' ? this.#erased(piece) : this.#expired(piece);
   }
@@ -273,7 +267,6 @@ export class Redactor {
     return [...carried, { type: 'events_retired', up_to: piece.upTo, done }];
   }
 
-  /** Handles a durable turn. */
   committed(): RedactorStep[] {
     const job = this.#job;
     if (job?.waitsFor !== 'commit' || this.#piece !== null) return [];

@@ -90,7 +90,6 @@ export class Replica {
     return loaded;
   }
 
-  /** Returns the loaded state, however old. */
   #asItIs(): Follower {
     this.#follower ??= this.#load();
     return this.#follower;
@@ -170,7 +169,6 @@ export class Replica {
     return other;
   }
 
-  /** Returns the next piece of changes for readers of the verdict stream. */
   publishChanges({ generation, upTo, at, asOf, erasedOnly, isShared }: FeedWork): FeedPiece {
     const follower = this.follow(upTo);
     const { state } = follower;
@@ -194,12 +192,10 @@ export class Replica {
     return rows === null ? 'forgotten' : changes.walkElsewhere(from, rows, asOfTime(state, endOfMinute(since.asOf)));
   }
 
-  /** Forgets the published state, because the stream has no readers any more. */
   endFeed(): void {
     if (this.#follower !== null) this.#follower.changes = null;
   }
 
-  /** Counts the verdicts of all players at `at` in the state at `upTo`. */
   verdicts(upTo: number, at: number): VerdictCounts {
     const { state } = this.follow(upTo);
     return countVerdicts(state, asOfTime(state, at), limits.verdictRowsMax);

@@ -20,7 +20,6 @@ export interface SnapshotDeps {
   readonly onFailure: (what: string, error: unknown) => void;
 }
 
-/** The group as its snapshots need it. */
 export interface SnapshotSite {
   readonly durableSeq: () => number;
   /**
@@ -39,7 +38,6 @@ export interface SnapshotSite {
 export class SnapshotWork {
   readonly #deps: SnapshotDeps;
   readonly #site: SnapshotSite;
-  /** The snapshot in progress. */
   #making: Promise<void> | null = null;
   #newest: number;
   /** Snapshots from which recovery is impossible. The next snapshot removes or replaces them. */
@@ -115,7 +113,6 @@ export class SnapshotWork {
     return true;
   }
 
-  /** Removes all snapshots; one is then owed. */
   async drop(): Promise<void> {
     const { snapshots } = this.#deps;
     await this.#making;

@@ -17,7 +17,6 @@ export interface WeightsDeps {
   readonly onFailure: (what: string, error: unknown) => void;
 }
 
-/** The group as its weights need it. */
 export interface WeightsSite {
   /** Record on which the newest published weights are based, and the time of their computation. */
   readonly published: { readonly basedOnSeq: number; readonly computedAt: number | null };
@@ -38,7 +37,6 @@ export class WeightsWork {
   readonly schedule: WeightsSchedule;
   readonly #deps: WeightsDeps;
   readonly #site: WeightsSite;
-  /** Cancels the next check. */
   #cancel: () => void = () => undefined;
 
   constructor(deps: WeightsDeps, site: WeightsSite) {
@@ -48,7 +46,6 @@ export class WeightsWork {
     this.schedule = new WeightsSchedule(deps.weightsIntervalMs, basedOnSeq, computedAt);
   }
 
-  /** Starts the next computation, now or as soon as it may start. */
   plan(): void {
     const { clock, timers } = this.#deps;
     if (this.#site.ending() || this.#site.readOnly()) return;

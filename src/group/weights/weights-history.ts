@@ -32,7 +32,6 @@ export function readWeights(log: LogReader, after: number, last: number): Weight
   return { published, upTo };
 }
 
-/** Returns a record of weights with its peers by id. */
 export function publishedWeights({ peers }: GroupState, one: WeightsPiece['published'][number]): PublishedWeights {
   const { based_on_seq: basedOnSeq, computed_at: computedAt, pi, tau, a, b, measures } = one.record;
   // Origins and carriers have numbers, too.

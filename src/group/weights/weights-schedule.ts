@@ -60,7 +60,6 @@ export class WeightsSchedule {
     this.ended(durationMs);
   }
 
-  /** Notes that another node computed and published weights. */
   published(basedOnSeq: number, computedAt: number | null): void {
     if (basedOnSeq <= this.basedOnSeq) return;
     this.basedOnSeq = basedOnSeq;

@@ -10,17 +10,14 @@ import type { GroupNode } from '../group/api.js';
 import type { Clock } from '../group/ports/clock.js';
 
 export interface FaceSettings {
-  /** False only for local trials: every endpoint then works without a key. */
   readonly authEnabled: boolean;
   readonly registrationMode: RegistrationMode;
   readonly requestSigning: RequestSigning;
   /** Whether `GET /peers` contains the fingerprint of the salt. */
   readonly publishSaltCheck: boolean;
-  /** Verifies `service_session` cookies. Required in `session` mode, otherwise unused. */
   readonly sessionSecret: Uint8Array | null;
   /** Maximum number of connections at a time. A further connection closes an idle one; if none is idle, it gets 503. */
   readonly connectionsMax: number;
-  /** Whether connections from loopback belong to a proxy, which may hold all of them. */
   readonly loopbackIsProxy: boolean;
   /** Requests of one peer, and of one address, per second; 0 means no limit. */
   readonly rateLimitPeerPerS: number;
@@ -41,15 +38,12 @@ export interface RequestObserver {
   requestAnswered(route: string, method: string, status: number, code: string, ms: number): void;
   /** Called when an id or a name was refused for its characters. */
   idRefused(id: IdName): void;
-  /** Sets the number of open readers of the verdict stream. */
   streamReaders(open: number): void;
-  /** Counts rows sent to a reader. */
   streamSynced(rows: number): void;
   /** Counts a reader that ended. `reason` is the one sent to the reader, or `left`. */
   streamEnded(reason: string): void;
 }
 
-/** Claims of a verified session token. */
 export interface SessionClaims {
   readonly iss?: string | undefined;
   readonly jti?: string | undefined;

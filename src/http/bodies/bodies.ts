@@ -37,7 +37,6 @@ export function timeText(ms: number): string {
   return `${day}${twoDigits[Math.floor(minutes / 60)]}:${twoDigits[minutes % 60]}:${twoDigits[seconds % 60]}.${threeDigits[rest % 1000]}Z`;
 }
 
-/** Returns `2026-01-02T`. */
 export function dayText(days: number): string {
   const known = dayStrings.get(days);
   if (known !== undefined) return known;
@@ -48,7 +47,6 @@ export function dayText(days: number): string {
   return text;
 }
 
-/** Rounds to `decimals`. Never returns `-0`. */
 export function rounded(value: number, decimals: number): number {
   const unit = 10 ** decimals;
   return Math.round(value * unit) / unit + 0;
@@ -66,7 +64,6 @@ export function raisedCount(count: number): number {
   return Math.ceil(count / unit) * unit;
 }
 
-/** Returns the value of the second significant digit. */
 function unitOf(count: number): number {
   let unit = 1;
   while (count / unit >= 100) unit *= 10;
@@ -114,7 +111,6 @@ export function quoted(text: string): string {
   return plainText.test(text) ? `"${text}"` : asciiJson(text);
 }
 
-/** Returns a value as ASCII-only JSON. */
 export function asciiJson(value: unknown): string {
   return JSON.stringify(value).replace(
     /[\u007f-\uffff]/g,

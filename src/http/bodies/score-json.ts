@@ -60,7 +60,6 @@ export function scoreJson(playerId: string, trust: TrustView, tag: ScoreTag): st
   return textUpTo(writeTrust(writeId(write(0, parts.playerId), playerId), trust, tag));
 }
 
-/** Returns `TrustScoreBody` with its explanation. */
 export function explainedScoreJson(playerId: string, trust: TrustView, explain: ExplanationBody): string {
   const json = scoreJson(playerId, trust, new ScoreTag());
   return `${json.slice(0, -1)},"explain":${asciiJson(explain)}}`;
@@ -128,7 +127,6 @@ function copyId(at: number, texts: ByteStrings, i: number): number {
   return at + length + 2;
 }
 
-/** Writes an id between quotes. */
 function writeId(at: number, playerId: string): number {
   bytes[at] = 0x22;
   for (let i = 0; i < playerId.length; i++) {

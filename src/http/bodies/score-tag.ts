@@ -7,13 +7,11 @@
 import { CONFIDENCE_UNIT } from '../../core/scoring/score.js';
 import { verdicts } from '../../core/vocabulary.js';
 
-/** Stands for an unknown player. */
 const UNKNOWN = -1;
 
 /** Number of distinct published confidences, and of distinct scores. */
 const FIGURES = CONFIDENCE_UNIT + 1;
 
-/** Alphabet of base64url. */
 const digits = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_');
 
 /** Returns the character code of the digit for the lowest six bits. */
@@ -37,7 +35,6 @@ export class ScoreTag {
     this.#mix((score * FIGURES + confidence) * verdicts.length + verdict, eventCount, isAllowed ? ~hour : hour);
   }
 
-  /** Adds an unknown player. */
   addUnknown(): void {
     this.#mix(UNKNOWN, 0, 0);
   }

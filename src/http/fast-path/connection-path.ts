@@ -24,7 +24,6 @@ import { HeadParser, type ParsedHead } from './head-parser.js';
 const KEEP = `Connection: keep-alive\r\nKeep-Alive: timeout=${limits.keepAliveTimeoutMs / 1000}\r\n`;
 const CLOSE = 'Connection: close\r\n';
 
-/** Creates the connections of the fast path. */
 export function createConnectionPath(
   routeOf: FastRoutes,
   deps: Pick<FaceDeps, 'metrics' | 'log'>,
@@ -43,7 +42,6 @@ export function createConnectionPath(
   };
 }
 
-/** State shared by all connections. */
 interface Shared {
   readonly routeOf: FastRoutes;
   readonly deps: Pick<FaceDeps, 'metrics' | 'log'>;
@@ -62,11 +60,9 @@ interface Asked {
   readonly startedAt: number;
 }
 
-/** One parsed request. */
 interface Arrival {
   readonly asked: Asked;
   readonly incoming: Incoming;
-  /** Offset of the next request. */
   readonly end: number;
 }
 
@@ -76,7 +72,6 @@ class FastConnection {
   readonly #fallBack: (rest: Buffer) => void;
   readonly #shared: Shared;
   readonly #heads = new HeadParser();
-  /** Chunks that arrived while an answer was pending. */
   readonly #waiting: Buffer[] = [];
   #awaiting = false;
   #answered = false;
@@ -145,7 +140,6 @@ class FastConnection {
     this.#waiting.length = 0;
   };
 
-  /** Processes waiting chunks until an answer is pending. */
   #goOn(): void {
     while (!this.#left && !this.#awaiting && !this.#socket.writableNeedDrain) {
       const next = this.#waiting.shift();

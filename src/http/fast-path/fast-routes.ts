@@ -48,14 +48,12 @@ function hasPlainBody(headers: IncomingHttpHeaders, { endpoint }: FastRoute): bo
   );
 }
 
-/** Returns the text of a body; undefined if it is not UTF-8. */
 export function bodyText(bytes: Buffer): string | undefined {
   const text = bytes.toString();
   // Decoding replaces invalid UTF-8 by this mark. Only bodies with the mark need a check of the bytes.
   return text.includes('\uFFFD') && !isUtf8(bytes) ? undefined : text;
 }
 
-/** Returns the value of a JSON body, or `malformed_json`. */
 export function parseJson(text: string | undefined): Outcome<unknown> {
   if (text === undefined) return refused('malformed_json');
   try {

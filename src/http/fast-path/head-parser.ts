@@ -9,14 +9,9 @@ export interface ParsedHead {
   readonly method: 'GET' | 'POST';
   /** The request target as sent. */
   readonly url: string;
-  /**
-   * The fields by lower-case name, each at most once. A connection that repeats its fields gets the same object; only
-   * the content length is that of the newest head.
-   */
   readonly headers: IncomingHttpHeaders;
   /** Bytes of the body; 0 for a request without one. */
   readonly contentLength: number;
-  /** Offset of the body. */
   readonly end: number;
 }
 
@@ -49,7 +44,6 @@ const lengthDigitsMax = String(limits.batchBodyBytes).length;
  */
 const plainLength = new RegExp(`(?:^|\\r\\n)content-length: ?\\d{1,${lengthDigitsMax}}\\r\\n`, 'i');
 
-/** Finds the start of the value of a content length. */
 const lengthField = /(?:^|\r\n)content-length: ?/i;
 
 /** The text of a header block, split at the value of the content length if there is one. */
@@ -99,7 +93,6 @@ export class HeadParser {
     return end;
   }
 
-  /** Parses and caches new fields. Returns the end of the head. */
   #learn(text: string, at: number): number | undefined {
     this.#known = undefined;
     const end = text.indexOf(HEAD_END, at) + HEAD_END.length;

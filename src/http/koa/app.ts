@@ -17,7 +17,6 @@ import { type Exchange, internalErrorReply, refusalReply, wireReply } from '../r
 import type { ApiReply } from '../request/request.js';
 import type { Endpoints } from './endpoints.js';
 
-/** State of one answer, stored in Koa's state. */
 interface Answering {
   readonly target: Target;
   route: Route | undefined;
@@ -31,7 +30,6 @@ interface State extends Koa.DefaultState {
 type FaceContext = Koa.ParameterizedContext<State>;
 
 export interface Application {
-  /** Answers one request. Never rejects. */
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
 }
 

@@ -8,7 +8,6 @@ import type { GroupApi, GroupStatus, PeerSignals, PeerView } from '../../group/a
 import type { ClusterHealth, ClusterRole } from '../../group/cluster-api.js';
 import { limits } from '../../limits.js';
 
-/** The parts of the group that the gauges read. */
 export type WatchedGroup = Pick<GroupApi, 'status' | 'peers' | 'signals' | 'sharedErasures'>;
 
 interface Figure<V extends unknown[]> {

@@ -6,7 +6,6 @@ import { serverBounds } from '../../limits.js';
 import { parseTarget } from '../request/head.js';
 import type { Metrics } from './metrics.js';
 
-/** Serves only `GET /metrics`. `port` 0 picks a free port. */
 export async function startMetricsServer(
   metrics: Pick<Metrics, 'text' | 'contentType'>,
   host: string,

@@ -11,10 +11,8 @@ import { registerGauges, type WatchedGroup } from './gauges.js';
 import { type LatencyCounts, RequestTally } from './request-tally.js';
 
 export interface Metrics extends GroupObserver, RequestObserver {
-  /** Returns the current Prometheus text. */
   text(): Promise<string>;
   readonly contentType: string;
-  /** Returns the reads of players and submissions of events since the start. */
   traffic(): { readonly reads: LatencyCounts; readonly events: LatencyCounts };
 }
 

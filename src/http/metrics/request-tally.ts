@@ -19,7 +19,6 @@ export interface LatencyCounts {
 }
 
 interface Timed {
-  /** Count per bucket; the last bucket has no bound. */
   readonly buckets: number[];
   sumS: number;
   /** Counts by refusal code (empty: none), then by status. */
@@ -27,7 +26,6 @@ interface Timed {
 }
 
 export class RequestTally {
-  /** Timings by route template, then by method. */
   readonly #routes = new Map<string, Map<string, Timed>>();
 
   /** Records one answer. Labels are few and known: templates, methods, codes. */
@@ -42,7 +40,6 @@ export class RequestTally {
     statuses.set(status, (statuses.get(status) ?? 0) + 1);
   }
 
-  /** Returns the times of these routes together, for all methods. */
   latencies(routes: ReadonlySet<string>): LatencyCounts {
     const sums = Array<number>(bucketsS.length + 1).fill(0);
     for (const route of routes)

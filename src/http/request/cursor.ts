@@ -29,7 +29,6 @@ export function encodePlaces(places: readonly number[]): string {
   return Buffer.from(`1:events:${places.join('.')}`).toString('base64url');
 }
 
-/** Returns the places; undefined if the text is no cursor made by `encodePlaces`. */
 export function decodePlaces(text: string): number[] | undefined {
   if (text.length > limits.placesCursorLength) return undefined;
   const found = several.exec(Buffer.from(text, 'base64url').toString('latin1'));

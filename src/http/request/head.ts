@@ -71,7 +71,6 @@ export function decodeText(text: string): string | undefined {
   }
 }
 
-/** Returns the values of a query parameter, in order, not decoded. */
 export function rawQueryValues(query: string, name: string): string[] {
   const values: string[] = [];
   if (query === '') return values;
@@ -85,7 +84,6 @@ export function rawQueryValues(query: string, name: string): string[] {
 
 const requestIdPattern = new RegExp(`^[A-Za-z0-9._-]{1,${limits.requestIdLength}}$`);
 
-/** Returns whether a caller's `X-Request-Id` may be used. */
 export function isRequestId(text: string | undefined): text is string {
   return text !== undefined && requestIdPattern.test(text);
 }

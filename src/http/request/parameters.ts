@@ -24,7 +24,6 @@ function singleRaw(query: string, name: string): Outcome<string | undefined> {
   return granted(values[0]);
 }
 
-/** Returns at most one value, percent-decoded. */
 function single(query: string, name: string): Outcome<string | undefined> {
   const raw = singleRaw(query, name);
   if (!raw.ok || raw.value === undefined) return raw;
@@ -32,7 +31,6 @@ function single(query: string, name: string): Outcome<string | undefined> {
   return value === undefined ? invalid(`${name} is not percent-encoded UTF-8`) : granted(value);
 }
 
-/** Returns 1 to `limits.pageMax`; `limits.pageDefault` if absent. */
 export function readLimit(query: string): Outcome<number> {
   const raw = single(query, 'limit');
   if (!raw.ok) return raw;
@@ -42,7 +40,6 @@ export function readLimit(query: string): Outcome<number> {
   return invalid(`limit must be a whole number from 1 to ${limits.pageMax}`);
 }
 
-/** Returns the position of a cursor; null if absent. */
 export function readCursor(query: string, kind: CursorKind): Outcome<number | null> {
   const raw = single(query, 'cursor');
   if (!raw.ok) return raw;
@@ -51,7 +48,6 @@ export function readCursor(query: string, kind: CursorKind): Outcome<number | nu
   return position === undefined ? invalid('cursor must be a next_cursor of this listing') : granted(position);
 }
 
-/** Returns the places of a cursor in a listing of own events; null if absent. */
 export function readPlaces(query: string): Outcome<readonly number[] | null> {
   const raw = single(query, 'cursor');
   if (!raw.ok) return raw;
@@ -60,7 +56,6 @@ export function readPlaces(query: string): Outcome<readonly number[] | null> {
   return places === undefined ? invalid('cursor must be a next_cursor of this listing') : granted(places);
 }
 
-/** Returns false if absent. */
 export function readExplain(query: string): Outcome<boolean> {
   if (query === '') return granted(false);
   const raw = single(query, 'explain');
@@ -117,7 +112,6 @@ function decodeInto(ids: ByteStrings, value: string): Refusal | undefined {
   return undefined;
 }
 
-/** Returns the player id of a path. */
 export function readPlayerId(id: string): Outcome<string> {
   if (!isPlayerId(id)) return invalid(`a player id has 1 to ${limits.playerIdLength} code points`);
   const refusal = characterViolation(id);
@@ -131,7 +125,6 @@ export function readEventId(id: string): Outcome<string> {
   return refusal === undefined ? refused('event_not_found') : invalidId('event_id', 'an event id', refusal);
 }
 
-/** Returns the subject hash of a path in lower case. */
 export function readSubjectHash(hash: string): Outcome<string> {
   return /^[\dA-Fa-f]{64}$/.test(hash)
     ? granted(hash.toLowerCase())

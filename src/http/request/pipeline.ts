@@ -31,12 +31,10 @@ import type { ApiReply, ArrivingBody, BodyAdmission, Handler } from './request.j
 import { holderOf } from './request-holder.js';
 import { then } from './then.js';
 
-/** A request whose route is known. */
 export interface Incoming {
   readonly headers: IncomingHttpHeaders;
   /** Path parameters as sent, in the order of the template. */
   readonly captures: readonly string[];
-  /** The path as sent. */
   readonly path: string;
   readonly query: string;
   readonly remote: Socket;
@@ -65,14 +63,11 @@ export interface RoomCheck {
 
 export interface Endpoint {
   readonly route: Route;
-  /** Answers, synchronously if nothing must be awaited. */
   readonly answer: (incoming: Incoming) => ApiReply | Promise<ApiReply>;
 }
 
-/** The dependencies of the checks. Each handler has its own. */
 export type EndpointDeps = Pick<FaceDeps, 'node' | 'settings' | 'clock' | 'sessionHolds'>;
 
-/** Bounds that all endpoints share. */
 export interface SharedBounds {
   readonly rates: RateLimits;
   readonly bodies: BodyAdmission;
@@ -105,10 +100,8 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   readonly #byPeer: CallerLimit | null;
   /** Null except for registrations. */
   readonly #registrations: CallerLimit | null;
-  /** Names of the path's parameters. */
   readonly #names: readonly string[];
   readonly #validate: Validator<BodyOf<Id>>;
-  /** Maximum number of events in a body. */
   readonly #eventsMax: number;
   readonly #bodies: BodyAdmission;
   readonly #pace: BatchPace;
@@ -299,14 +292,12 @@ function positioned(reply: ApiReply, cluster: ClusterHealth, appliedSeq = cluste
   return all satisfies Record<keyof ApiReply, unknown>;
 }
 
-/** Returns the number of events in a batch's body; 0 for any other body. */
 function eventsIn(body: unknown): number {
   return typeof body === 'object' && body !== null && 'events' in body && Array.isArray(body.events)
     ? body.events.length
     : 0;
 }
 
-/** Resolves after `ms`, or once the caller has gone. */
 function pause(ms: number, remote: Socket): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {

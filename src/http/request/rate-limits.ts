@@ -31,7 +31,6 @@ export function createRateLimits(settings: RateSettings): RateLimits {
 
 const SECOND_MS = 1000;
 const HOUR_S = 3600;
-/** Key of all callers beyond the bound. */
 const others = 'others';
 
 export class CallerLimit {
@@ -123,7 +122,6 @@ const V6_GROUPS = 8;
 /** A customer owns at least a /64, so its addresses count as one. */
 const V6_GROUPS_COUNTED = 4;
 
-/** Returns the counted key of an address. `address` is that of the connection, as node:net provides it. */
 export function addressKeyOf(address: string | undefined): string {
   if (address === undefined) return others;
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);

@@ -16,7 +16,6 @@ const idNames: Readonly<Record<string, IdName>> = {
   peer_name: 'peer_name',
 };
 
-/** Counts `refusal` if it is about an id. */
 export function countRefusedIds(
   refusal: { readonly details?: ErrorDetails[keyof ErrorDetails] },
   metrics: Pick<RequestObserver, 'idRefused'>,

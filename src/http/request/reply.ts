@@ -20,14 +20,12 @@ export interface Exchange {
   readonly ifNoneMatch: string | undefined;
 }
 
-/** The part of a head that all answers of one kind share. */
 interface SharedHead {
   readonly status: number;
   /** Empty if there is no body. */
   readonly type: string;
   readonly caching: string;
   readonly vary: string;
-  /** The status line and the fields. */
   readonly text: string;
 }
 
@@ -169,7 +167,6 @@ function fieldsOf({ type, caching, vary }: Omit<SharedHead, 'status' | 'text'>):
   return fields;
 }
 
-/** Returns the fields of a reply as node:http expects them. */
 export function replyHeaders(reply: WireReply): Record<string, string | number> {
   const { shared, more, position, requestId, tag, length } = reply;
   const headers = fieldsOf(shared);

@@ -4,7 +4,6 @@ import type { Holder } from '../../group/holder.js';
 import { addressKeyOf } from './rate-limits.js';
 import type { Remote } from './request.js';
 
-/** Returns the caller's number, or its address if no peer acts. */
 export function holderOf(caller: PeerView | null, remote: Remote): Holder {
   return caller === null ? addressKeyOf(remote.remoteAddress) : caller.index;
 }

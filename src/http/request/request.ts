@@ -25,7 +25,6 @@ export interface ApiRequest<Body> {
   readonly headers: IncomingHttpHeaders;
   /** The acting, active peer. Null without a valid key on a public read, and always if peer authentication is off. */
   readonly caller: PeerView | null;
-  /** The connection. */
   readonly remote: Remote;
 }
 
@@ -38,7 +37,6 @@ export interface Position {
 
 export interface ApiReply {
   readonly status: number;
-  /** A value to be sent as JSON; bytes if `contentType` is set. */
   readonly body: unknown;
   /** The body as ASCII-only JSON, instead of `body`, if a template is faster than `JSON.stringify`. */
   readonly json?: string | undefined;
@@ -54,11 +52,9 @@ export interface ApiReply {
   readonly stream?: ((to: Writable) => void) | undefined;
 }
 
-/** A batch whose head has arrived. */
 export interface BodyStart {
   readonly holder: Holder;
   readonly socket: Socket;
-  /** Maximum number of its events. */
   readonly events: number;
   /** Time by `performance.now()`. */
   readonly now: number;
@@ -68,7 +64,6 @@ export interface BodyStart {
   readonly isFirst: boolean;
 }
 
-/** The body of a batch in flight. */
 export interface ArrivingBody {
   /** Frees the received part of the body. The reader of the body sets it. */
   onDrop: () => void;
@@ -80,7 +75,6 @@ export interface ArrivingBody {
   end(): void;
 }
 
-/** Admits bodies of batches. */
 export interface BodyAdmission {
   /** Returns undefined if too many bodies are in flight. */
   beginBody(start: BodyStart): ArrivingBody | undefined;

@@ -11,7 +11,6 @@ import type { Holder } from '../../group/holder.js';
 import { limits } from '../../limits.js';
 import { Holdings } from './holdings.js';
 
-/** A batch whose head has arrived. */
 export interface PacedBatch {
   /** ms until it may be read. Null if too many batches wait: it must be refused unread. */
   readonly waitMs: number | null;
@@ -25,11 +24,9 @@ const debtMsMax = limits.refusedDebtMs + limits.pacedWaitMsMax;
 export class BatchPace {
   /** Time at which the debt of each holder is paid. */
   readonly #paidAt = new Map<Holder, number>();
-  /** The batches that wait. */
   readonly #waiting = new Holdings<Holder, PacedBatch>();
   #sweptAt = 0;
 
-  /** Number of holders whose debt is remembered. */
   get holders(): number {
     return this.#paidAt.size;
   }
@@ -60,7 +57,6 @@ export class BatchPace {
     return Math.max(0, (this.#paidAt.get(holder) ?? now) - now);
   }
 
-  /** Returns the added debt in ms. */
   #add(holder: Holder, bytes: number, now: number): number {
     this.#sweep(now);
     if (!this.#paidAt.has(holder) && this.#paidAt.size >= limits.sharesMax) return 0;

@@ -13,17 +13,14 @@ export class Holdings<H, T> {
   #most = 0;
   #pieces = 0;
 
-  /** Number of holders with at least one piece. */
   get holders(): number {
     return this.#of.size;
   }
 
-  /** Number of pieces of all holders. */
   get pieces(): number {
     return this.#pieces;
   }
 
-  /** Returns the pieces of a holder, oldest first. */
   of(holder: H): ReadonlySet<T> | undefined {
     return this.#of.get(holder);
   }
@@ -47,7 +44,6 @@ export class Holdings<H, T> {
     this.#move(holder, before, pieces.add(piece).size);
   }
 
-  /** Does nothing if the holder has no such piece. */
   delete(holder: H, piece: T): void {
     const pieces = this.#of.get(holder);
     if (pieces === undefined || !pieces.delete(piece)) return;

@@ -39,12 +39,10 @@ export class ParseScheduler {
     this.#now = now;
   }
 
-  /** Number of waiting events of a holder. */
   eventsOf(holder: Holder): number {
     return this.#queue.sizeOf(holder);
   }
 
-  /** True if `events` more may wait. */
   hasRoomFor(events: number): boolean {
     return this.#queue.size + events <= limits.parsingEventsMax;
   }

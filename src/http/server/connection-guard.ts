@@ -37,7 +37,6 @@ export const connectionBounds = {
   // Bodies of batches: a slow body gets 408, a body without room 503.
   bodyLookMs: limits.arrivingLookMs,
   bodyBytesPerLook: limits.arrivingBytesPerLook,
-  /** Consecutive checks with too few new bytes. */
   bodySlowLooks: limits.arrivingSlowLooks,
   /** Bytes of all bodies together. */
   bodiesBytes: limits.arrivingBytes,
@@ -48,7 +47,6 @@ export const connectionBounds = {
 
 export type ConnectionBounds = Readonly<Record<keyof typeof connectionBounds, number>>;
 
-/** Monotonic time in milliseconds, and timers that do not keep the process alive. */
 export interface GuardTime {
   now(): number;
   after(ms: number, run: () => void): void;
@@ -65,7 +63,6 @@ export interface Arrived {
   readonly complete: boolean;
 }
 
-/** The server whose connections are guarded. */
 export interface GuardedServer {
   arrivedOn(socket: Duplex): Arrived;
   /** Answers with `code`, if an answer can be sent, and ends the connection. */
@@ -88,7 +85,6 @@ interface Watched {
 
 type Request = Pick<IncomingMessage, 'socket' | 'headers'>;
 
-/** Bodies of one holder. */
 interface BodiesOfHolder {
   readonly holder: Holder;
   readonly bodies: Set<BatchBody>;
@@ -97,7 +93,6 @@ interface BodiesOfHolder {
   counted: number;
 }
 
-/** The body of a batch in flight. */
 class BatchBody implements ArrivingBody {
   onDrop: () => void = () => undefined;
   readonly of: BodiesOfHolder;
@@ -106,7 +101,6 @@ class BatchBody implements ArrivingBody {
   readonly since: number;
   readonly #guard: ConnectionGuard;
   bytes = 0;
-  /** `bytes` at the last check. */
   bytesSeen = 0;
   slowLooks = 0;
   isClosed = false;
@@ -134,7 +128,6 @@ export class ConnectionGuard implements BodyAdmission {
   readonly #bounds: ConnectionBounds;
   readonly #time: GuardTime;
   readonly #watched = new Map<Duplex, Watched>();
-  /** Places of all connections together. */
   #places = 0;
   /**
    * Late connections, with what had arrived when they were reported. A few are ended at a time, so that other
@@ -205,7 +198,6 @@ export class ConnectionGuard implements BodyAdmission {
     }
   }
 
-  /** Destroys every connection that still has bytes to send. */
   dropUnread(): void {
     for (const { socket } of this.#watched.values()) if (socket.writableLength > 0) socket.destroy();
   }

@@ -10,9 +10,7 @@ import { addressKeyOf } from '../request/rate-limits.js';
 import { Holdings } from '../room/holdings.js';
 
 export interface ConnectionBounds {
-  /** Connections at a time. */
   readonly max: number;
-  /** Connections of one address at a time. */
   readonly perAddressMax: number;
   /**
    * Whether connections from a loopback address belong to a proxy, which stands for many callers. `perAddressMax` does

@@ -7,7 +7,6 @@ import type { Socket } from 'node:net';
 import type { FaceDeps } from '../deps.js';
 import type { Endpoints } from '../koa/endpoints.js';
 
-/** Answers frequent requests in front of node:http and Koa. */
 export interface FastPath {
   /** Opens a new connection. `fallBack` passes it to node:http, which first reads `unread` (possibly empty). */
   open(socket: Socket, fallBack: (unread: Buffer) => void): void;

@@ -29,7 +29,6 @@ export interface HttpFace {
   drain(): Promise<void>;
 }
 
-/** The newest request of a connection and its answer. */
 interface UnderWay {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -42,7 +41,6 @@ const drainMs = limits.shutdownMs - limits.shutdownSnapshotMs;
 /** The part of that time for requests that are still arriving. The last check comes one interval later. */
 const arrivalMs = drainMs - limits.lingerMs - 2 * limits.connectionsCheckingIntervalMs;
 
-/** `createFastPath` is null if Koa answers everything. */
 export function createHttpFace(deps: FaceDeps, createFastPath: CreateFastPath | null): HttpFace {
   return new HttpServerFace(deps, createFastPath);
 }
@@ -58,7 +56,6 @@ class HttpServerFace implements HttpFace {
   readonly #readers: StreamReaders;
   readonly #fastPath: FastPath | null;
   readonly #application: Application;
-  /** Every open connection, with its newest request. */
   readonly #sockets = new Map<Duplex, UnderWay | undefined>();
   /** Connections that became tunnels and no longer belong to this server. */
   readonly #tunnels = new WeakSet<Duplex>();
@@ -72,7 +69,6 @@ class HttpServerFace implements HttpFace {
     },
     end: (socket, code) => this.#refuse({}, code, socket),
   });
-  /** Connections since the start. */
   #accepted = 0;
   #draining = false;
 

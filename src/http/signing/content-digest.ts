@@ -5,7 +5,6 @@ import { granted, type Outcome, type Refusal } from '../../errors.js';
 import { limits } from '../../limits.js';
 import { invalid } from './signature-fields.js';
 
-/** Checks the bytes of a body, in the pieces in which they arrived. */
 export type BodyCheck = (chunks: readonly Uint8Array[]) => Refusal | undefined;
 
 /** Algorithms of RFC 9530, section 5, without the broken ones. */

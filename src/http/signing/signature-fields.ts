@@ -20,9 +20,7 @@ export interface RequestSignature {
 
 /** Required components besides the method, the path and the key of the peer. */
 export interface Coverage {
-  /** Whether the route reads a body. */
   readonly body: boolean;
-  /** Whether the request has a query. */
   readonly query: boolean;
 }
 

@@ -18,7 +18,6 @@ function frame(event: string, data: string, id?: string): string {
   return `event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`;
 }
 
-/** Returns the event id with which a reader resumes after `mark`. */
 function idOf({ seq, generation, position, logTag, asOf }: FeedPosition): string {
   const elsewhere = logTag === undefined ? '' : `.${logTag}.${asOf.toString(36)}`;
   return `${seq}-${generation}.${position}${elsewhere}`;

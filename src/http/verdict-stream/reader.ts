@@ -82,7 +82,6 @@ export class StreamReader {
     this.#wake();
   }
 
-  /** Sends a heartbeat after a silence. `now` is `performance.now()`. */
   beat(now: number): void {
     if (this.#isEnded || now - this.#wroteAt < limits.streamHeartbeatMs - limits.streamBeatMs) return;
     const { mark } = this.#parts.feed;
@@ -203,7 +202,6 @@ export class StreamReader {
     this.#sentTo = mark.position;
   }
 
-  /** Returns the rows with a mark on those that the reader's peer must see as disputed. */
   #marked(rows: string): string {
     const { peer, disputedFor } = this.#parts;
     return peer === null ? rows : markedRows(rows, (subject) => disputedFor(subject).includes(peer));

@@ -16,7 +16,6 @@ import { changeFrame, disputedRow, erasedFrame, erasedRow, helloFrame } from './
 import { StreamReader } from './reader.js';
 import { Spread } from './spread.js';
 
-/** Identity and position of a new reader. */
 export interface ReaderOpening {
   /** As sent; empty for none. */
   readonly lastEventId: string;
@@ -82,7 +81,6 @@ export class StreamReaders {
     return this.#readers.size >= limits.streamReadersMax;
   }
 
-  /** The readers of the holder with the most readers. */
   get #ofLargest(): ReadonlySet<StreamReader> {
     const { largest } = this.#held;
     return (largest === undefined ? undefined : this.#held.of(largest)) ?? new Set();

@@ -26,7 +26,6 @@ export class Spread {
     });
   }
 
-  /** Sends all pending frames at once. */
   flush(): void {
     this.#run(Number.POSITIVE_INFINITY);
   }

@@ -26,7 +26,6 @@ export const BACKUP_FORMAT = 1;
 
 const MANIFEST = 'backup.json';
 const STORE = 'store';
-/** The store while it is being written. */
 const BUILDING = '.tmp-store';
 /** Folder that a file system creates at its root. */
 const FOREIGN = 'lost+found';
@@ -39,7 +38,6 @@ export class NotEmptyError extends Error {
   override readonly name = 'NotEmptyError';
 }
 
-/** Returns the names in a folder; none if the folder does not exist. */
 export function namesIn(dir: string): string[] {
   try {
     return readdirSync(dir).filter((name) => name !== FOREIGN);
@@ -88,7 +86,6 @@ export function storeOf(dir: string): string {
   return isBackup(dir) ? join(dir, STORE) : dir;
 }
 
-/** Returns whether the folder is a backup. Throws if this cannot be determined. */
 export function isBackup(dir: string): boolean {
   return isThere(join(dir, MANIFEST));
 }
@@ -120,7 +117,6 @@ export function readManifest(dir: string): BackupManifest {
   return manifest;
 }
 
-/** Lists the small files of the backup `dir` that differ from its manifest. */
 export function problemsOfSmallFiles(dir: string, { files }: BackupManifest): string[] {
   return Object.entries(files ?? {}).flatMap(([name, digest]) => {
     const content = SMALL_FILES.includes(name) ? readBytes(join(dir, STORE, name)) : undefined;
@@ -129,7 +125,6 @@ export function problemsOfSmallFiles(dir: string, { files }: BackupManifest): st
   });
 }
 
-/** A backup under construction. */
 export class NewBackup {
   /** The folder to write the store into. */
   readonly store: string;
@@ -156,7 +151,6 @@ export class NewBackup {
     await replaceFile(join(this.#dir, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`, { sync: true });
   }
 
-  /** Removes everything that was written. */
   abandon(): void {
     rmSync(this.store, { recursive: true, force: true });
     rmSync(join(this.#dir, STORE), { recursive: true, force: true });

@@ -37,7 +37,6 @@ export function refusalOfTarget(dir: string): string | undefined {
   return isBackup(dir) ? `${dir} is a backup, not a data folder; restore it with ptf restore` : halfRestored(dir);
 }
 
-/** Returns the message about an interrupted restore; undefined if there is none. */
 export function halfRestored(dataDir: string): string | undefined {
   const staging = join(dataDir, STAGING);
   if (!existsSync(staging)) return undefined;
@@ -59,7 +58,6 @@ export async function finishRestore(dataDir: string): Promise<RestoreReport | nu
 }
 
 export class Restoring {
-  /** The folder to build the store in. */
   readonly store: string;
   readonly #dataDir: string;
 
@@ -94,7 +92,6 @@ export class Restoring {
     return restoring;
   }
 
-  /** Completes the store; only moves remain. `aside` is the folder that receives the previous contents. */
   async finish(report: RestoreReport, aside: string | null): Promise<void> {
     writeFileSync(join(this.store, REPORT), `${JSON.stringify(report, null, 2)}\n`);
     await closeAndSync(this.store);
@@ -111,7 +108,6 @@ export class Restoring {
   }
 }
 
-/** Returns the names in `dataDir` without those that restores created. */
 export function contentOf(dataDir: string): string[] {
   return namesIn(dataDir).filter((name) => !OWN.test(name));
 }

@@ -58,7 +58,6 @@ export class EtcdClient {
   /** The endpoint that answered last. */
   #current: number;
   #token: Metadata | null = null;
-  /** Calls and watches in progress. */
   readonly #calls = new Set<Cancellable>();
   #closed = false;
 
@@ -173,7 +172,6 @@ export class EtcdClient {
     };
   }
 
-  /** Returns the status of one member. */
   status(endpoint: number): Promise<StatusResponse> {
     return this.#callAt(endpoint, 'Maintenance.Status', {}, limits.etcdCallMs);
   }
@@ -203,7 +201,6 @@ export class EtcdClient {
     for (const client of this.#clients) client.close();
   }
 
-  /** Registers a call, so that `close` cancels it while it is in progress. */
   #hold(call: ClientUnaryCall | ClientDuplexStream<object, object>): void {
     this.#calls.add(call);
     call.once('status', () => this.#calls.delete(call));

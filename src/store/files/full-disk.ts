@@ -6,7 +6,6 @@ import { statfsSync } from 'node:fs';
 import { DiskFullError } from '../../group/ports/storage-errors.js';
 import { limits } from '../../limits.js';
 
-/** Returns the bytes that this process may still use on the disk of a folder. */
 export function freeBytesOf(dir: string): number {
   const { bavail, bsize } = statfsSync(dir);
   return bavail * bsize;

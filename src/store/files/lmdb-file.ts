@@ -53,7 +53,6 @@ export interface MetaPage {
   readonly main: PageTree;
 }
 
-/** Returns the path of the data file of the LMDB environment in `folder`. */
 export function dataFileOf(folder: string): string {
   return join(folder, 'data.mdb');
 }

@@ -5,7 +5,6 @@ import { readIfThere } from './small-file.js';
 
 export type StoredSalt = { readonly ok: true; readonly salt: string } | { readonly ok: false; readonly fault: string };
 
-/** Returns the path of the generated salt. */
 export function saltFile(dir: string): string {
   return join(dir, 'group-salt');
 }

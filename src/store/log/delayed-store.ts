@@ -29,7 +29,6 @@ export class DelayedStore {
     return this.#committing ?? this.#waiting[0]?.firstSeq ?? null;
   }
 
-  /** The error of the commit that failed; null if none did. */
   get error(): unknown {
     return this.#error;
   }
@@ -73,7 +72,6 @@ export class DelayedStore {
     this.#error = null;
   }
 
-  /** Plans the next commit. */
   #plan(): void {
     if (this.#running === null) this.#timer ??= setTimeout(() => this.#begin(), limits.storeDelayMs);
   }
@@ -83,7 +81,6 @@ export class DelayedStore {
     this.#timer = null;
   }
 
-  /** Begins a commit of all waiting batches, unless one is in progress. */
   #begin(): void {
     this.#stopTimer();
     if (this.#running !== null || this.#waiting.length === 0 || this.#error !== null) return;

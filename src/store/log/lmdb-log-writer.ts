@@ -80,7 +80,6 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
     return Promise.resolve();
   }
 
-  /** Appends several new batches, in order, in one transaction. */
   async appendAll(batches: readonly StoredBatch[]): Promise<void> {
     const { log } = this.environment;
     await this.#commit(async () => {
@@ -90,7 +89,6 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
     this.#lastSeq = batches.at(-1)?.firstSeq ?? this.#lastSeq;
   }
 
-  /** Returns the page counts of the log's file, for measurements. */
   pages(): PageCounts {
     return pageCountsOf(this.environment);
   }

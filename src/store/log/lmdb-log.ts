@@ -21,7 +21,6 @@ const FIRST_KEY = keyOfSeq(0);
 const WRITES_TRIED = 8;
 const TRIED_BYTES = 5_000;
 
-/** Returns the folder of the log's LMDB environment in a data folder. */
 export function logFolderOf(dataDir: string): string {
   return join(dataDir, 'log');
 }

@@ -46,7 +46,6 @@ export interface PageCounts {
   readonly freePages: number;
 }
 
-/** A log's environment under construction. */
 const BUILDING = '.tmp-log-';
 
 /**

@@ -73,7 +73,6 @@ function damageOf(descriptor: number, meta: MetaPage): string | undefined {
   }
 }
 
-/** Receives the numbers of free pages. */
 interface FreePages {
   add(page: number): unknown;
 }

@@ -36,13 +36,11 @@ export class PageError extends Error {
   }
 }
 
-/** An entry of a branch page. */
 export interface Branch {
   readonly key: Buffer;
   readonly child: number;
 }
 
-/** An entry of a leaf page. */
 export interface Leaf {
   readonly key: Buffer;
   readonly flags: number;
@@ -53,7 +51,6 @@ export interface Leaf {
   readonly inPage: Buffer;
 }
 
-/** Consecutive pages from `first` on that contain one value. */
 export interface Run {
   readonly first: number;
   readonly count: number;

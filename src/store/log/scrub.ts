@@ -62,7 +62,6 @@ export async function scrubFreePages(
   await removeScrubPages(environment, commit);
 }
 
-/** Frees the pages of zeros. */
 export async function removeScrubPages(environment: LogEnvironment, commit: Commit): Promise<void> {
   const { root, scrub } = environment;
   const isEmpty = [...scrub.getKeys({ limit: 1 })].length === 0;

@@ -12,7 +12,6 @@ import { replacementOf } from '../../group/removal/redaction.js';
 import { DelayedStore } from './delayed-store.js';
 import type { LmdbLogWriter } from './lmdb-log-writer.js';
 
-/** The shared log as the leader writes to it. */
 export interface SlotAppender {
   append(fence: Fence, slot: Slot, previous: number, signal?: AbortSignal): Promise<void>;
 }
@@ -20,7 +19,6 @@ export interface SlotAppender {
 /** Calls from the writer to the rest of the node. All but `storeFailed` are made while the node leads. */
 export interface SharedLogHooks {
   readonly appended: (firstSeq: number) => void;
-  /** Called when a record was replaced. */
   readonly redacted: (seq: number) => void;
   /** Rejects with `ScrubDeferredError` if no scrub may begin now. */
   readonly mayScrub: () => Promise<void>;

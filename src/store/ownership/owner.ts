@@ -52,7 +52,6 @@ export interface OwnerTimes {
   readonly ownerSilentMs: number;
 }
 
-/** A data folder that this process owns. */
 export class OwnedFolder {
   readonly #dir: string;
   readonly #record: OwnerRecord;
@@ -114,7 +113,6 @@ export class OwnedFolder {
     if (newestEpoch(this.#dir) === this.#record.epoch) await putReleased(this.#dir, this.#record);
   }
 
-  /** Stops the heartbeat. Resolves when nothing writes any more. */
   async stop(): Promise<void> {
     if (this.#isStopped) return;
     this.#isStopped = true;
@@ -142,7 +140,6 @@ export async function ownFolder(
   return new OwnedFolder(dir, record, times.heartbeatMs, onLost);
 }
 
-/** Runs `ownFolder` and `openLog`. Releases the folder if the log cannot be opened. */
 export async function claimFolder(
   dir: string,
   identity?: ProcessIdentity,

@@ -12,7 +12,6 @@ export interface ProcessIdentity {
   readonly pidNamespace: string | null;
 }
 
-/** Returns the identity of this process. */
 export function thisProcess(): ProcessIdentity {
   return {
     pid: ownPid,

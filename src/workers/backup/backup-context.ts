@@ -18,7 +18,6 @@ export interface CopyContext {
   stands(status: CopyStatus): void;
 }
 
-/** Reports that a backup or restore was not done; the code gives the reason. */
 export class CopyError extends Error {
   override readonly name = 'CopyError';
 
@@ -34,7 +33,6 @@ export function refuseIfCancelled(context: CopyContext): void {
   if (context.isCancelled()) throw new CopyError('cancelled', 'cancelled; the unfinished copy was removed');
 }
 
-/** Returns a function that reports progress and throws if the work was cancelled. */
 export function backingUp(context: CopyContext): (done: number, total: number) => void {
   return (done, total) => {
     refuseIfCancelled(context);
@@ -42,7 +40,6 @@ export function backingUp(context: CopyContext): (done: number, total: number) =
   };
 }
 
-/** Reads the written store again in another process and verifies every checksum, digest and chain. */
 export async function verifyWritten(
   store: string,
   head: { readonly lastSeq: number; readonly chain: Uint8Array },

@@ -25,7 +25,6 @@ const entry = fileURLToPath(new URL('./backup-process.js', import.meta.url));
 
 const cancelled = { ok: false, code: 'cancelled', error: 'cancelled' } as const;
 
-/** Receives the progress of a backup or restore, and can cancel it. */
 interface CopyWatch {
   readonly stands: OnCopyStatus;
   readonly signal: AbortSignal;
@@ -35,7 +34,6 @@ export function backUpInChild(task: BackupTask, watch: CopyWatch): Promise<CopyO
   return inChild('backup', task, watch);
 }
 
-/** Restores a backup after it was verified completely. */
 export async function restoreInChild(task: RestoreTask, watch: CopyWatch): Promise<CopyOutcome<RestoreReport>> {
   try {
     if (!isBackup(task.dir)) throw new CopyError('no_backup', `${task.dir} is not a complete backup`);

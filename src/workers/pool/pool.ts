@@ -36,14 +36,12 @@ import { verifyInChild } from '../verify/verify-runner.js';
 import { within } from '../within.js';
 import { type ReadClass, ReadQueue } from './read-queue.js';
 
-/** Data that a worker needs to open the folder. The salt stays in memory. */
 export interface WorkerFolder {
   readonly dir: string;
   readonly salt: Uint8Array;
   readonly scoring?: ScoringSettings;
 }
 
-/** Additional data of the replica's worker. */
 export interface ReplicaFolder extends WorkerFolder {
   /**
    * Shared memory. Its single field is 1 once the worker is about to be terminated, which must not happen during a
@@ -52,7 +50,6 @@ export interface ReplicaFolder extends WorkerFolder {
   readonly ending: Int32Array;
 }
 
-/** Additional data of a reader's worker. */
 export interface ReaderFolder extends WorkerFolder {
   /** Shared memory for a piece of the log. A copy for each piece would make the garbage collector pause this thread. */
   readonly piece: SharedArrayBuffer;
@@ -214,7 +211,6 @@ class LazyPool {
     this.#make = make;
   }
 
-  /** Returns the running pool. Throws if it was closed before its first task. */
   start(): Piscina {
     if (this.#pool === null) {
       if (this.#isClosed) throw new Error('the pool is closed');
@@ -226,13 +222,11 @@ class LazyPool {
     return this.#pool;
   }
 
-  /** Starts the pool. Resolves once its workers have loaded, or have failed to load. */
   loaded(): Promise<unknown> {
     this.start();
     return this.#loaded;
   }
 
-  /** Returns the error that left a discarded pool without workers. */
   deathOf(pool: Piscina): Error | undefined {
     return this.#deaths.get(pool);
   }
@@ -257,7 +251,6 @@ class LazyPool {
   }
 }
 
-/** Creates a Piscina pool of `threads` workers that load `entry`. */
 export function poolOf(entry: URL, folder: WorkerFolder, threads: number, maxQueue: number): Piscina {
   const pool = new Piscina({
     filename: entry.href,
@@ -286,7 +279,6 @@ async function end(pool: Piscina, closeMs: number): Promise<void> {
   await pool.destroy();
 }
 
-/** Runs one task on each worker of a pool. */
 function onEach(pool: Piscina, name: 'loaded' | 'close'): Promise<unknown>[] {
   return Array.from(pool.threads, () => pool.run(undefined, { name }));
 }

@@ -12,7 +12,6 @@ import { readClockSeen } from '../../store/files/clock-seen.js';
 import { storedSalt } from '../../store/files/stored-salt.js';
 import { openLogReader } from '../../store/log/lmdb-log.js';
 
-/** The wall clock of a start. */
 export interface StartClock {
   /** ms since 1970. */
   readonly now: number;

@@ -24,7 +24,6 @@ const entry = fileURLToPath(new URL('./verify-process.js', import.meta.url));
  */
 const fromOutside: readonly string[] = ['SIGKILL', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
 
-/** Returns the report on a store whose reading process died. */
 export function reportOfDeath(dir: string, how: string): VerifyReport {
   const file = dataFileOf(logFolderOf(dir));
   const faults = [

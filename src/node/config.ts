@@ -23,7 +23,6 @@ export interface Config extends Values {
 
 export type Environ = Readonly<Record<string, string | undefined>>;
 
-/** Reads a text file. Returns undefined if there is none; throws if it cannot be read. */
 export type ReadFile = (path: string) => string | undefined;
 
 export type ConfigOutcome =
@@ -123,7 +122,6 @@ function valuesOf(settings: Settings): Values {
   return Object.fromEntries(values) as Values;
 }
 
-/** Checks the rules that connect several variables. */
 function checkTogether(config: Config, settings: Settings): void {
   if (config.registrationMode === 'session' && !settings.isSet(variables.sessionSecret)) {
     settings.note(variables.sessionSecret.name, 'is required with REGISTRATION_MODE=session');

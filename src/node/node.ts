@@ -71,11 +71,9 @@ export interface NodePorts {
   readonly ownFolder?: (dir: string) => Promise<OwnedFolder>;
   /** The wall clock. Default: the system's. */
   readonly clock?: Clock;
-  /** Reads the disk. Default: the disk of the data folder. */
   readonly disk?: DiskGauge;
   /** Schedule of the background check of log and snapshots. Default: `limits`. */
   readonly checkTimes?: CheckTimes;
-  /** Aborts a start that waits for other nodes. */
   readonly ending?: AbortSignal;
 }
 
@@ -83,7 +81,6 @@ export interface NodePorts {
 export interface OwnedFolder {
   /** Opens the log for its single writer. Closing the log releases the folder. */
   openLog(): Promise<LogWriter>;
-  /** Releases the folder to the next owner if this process still owns it. */
   release(): Promise<void>;
 }
 
@@ -166,7 +163,6 @@ async function openCluster(
   return new ClusterNode(config, dir, ports);
 }
 
-/** The input of a start after the folder is verified and claimed. */
 interface Start {
   readonly config: Config;
   readonly ports: NodePorts;
@@ -229,7 +225,6 @@ type Parts = ReturnType<typeof makeParts>;
 
 type PartsOf = Pick<Start, 'config' | 'ports' | 'clock' | 'dir' | 'cluster'> & { readonly saltText: string };
 
-/** Creates the parts that exist before the log is recovered. */
 function makeParts({ config, ports: { log }, clock, dir, saltText, cluster }: PartsOf) {
   const { groupId, identityMode, environment, peersMax, erasureQuotaPerDay, erasureMode } = config;
   const kinds = config.playerIdKinds;
@@ -408,7 +403,6 @@ function actorOver({ state, chain }: Follower, bounds: GroupBounds, isClustered:
   return isClustered ? new GroupActor(state, chain, bounds, turn) : new GroupActor(state, chain, bounds);
 }
 
-/** Creates the actor from the state in folder and log, or from that of a new group. */
 async function recoverActor(
   { config, ports, clock, dir, writer, cluster }: Start,
   { node, bounds, salt }: Parts,

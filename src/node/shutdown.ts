@@ -9,7 +9,6 @@ import { writeHead } from './upkeep.js';
 
 type Closer = () => Promise<void>;
 
-/** The closers of a node's parts, in the order in which the parts were opened. */
 export class Closers {
   readonly #closers: Closer[] = [];
   /** Time, by `performance.now()`, by which all parts except the threads must be closed. */
@@ -40,11 +39,9 @@ export class Closers {
 
 export interface WindingDown {
   readonly group: Group;
-  /** Holds the loop at the time of the stop. */
   readonly current: CurrentLoop;
   readonly dir: string;
   readonly log: Logger;
-  /** Returns the remaining ms for a last snapshot. */
   readonly snapshotMs: () => number;
 }
 

@@ -9,7 +9,6 @@ import { SlotCipher } from '../../store/etcd/slot-codec.js';
 import type { Config } from '../config.js';
 import { StartRefusedError } from '../startup.js';
 
-/** The cluster settings of this node. */
 export interface ClusterSettings {
   readonly nodeId: string;
   readonly url: string;

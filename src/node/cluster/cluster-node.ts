@@ -68,7 +68,6 @@ export class ClusterNode {
   /** The fence under which this node has just formed the group. */
   #formingFence: Fence | null = null;
   #writer: SharedLogWriter | null = null;
-  /** Null while the group is being recovered. */
   #group: GroupApi | null = null;
   readonly #scrub: LocalScrub;
   #closing: Promise<void> | null = null;
@@ -278,7 +277,6 @@ export class ClusterNode {
     if (this.#ports.ending?.aborted === true) throw new StartEndedError('the node was stopped before it had started');
   }
 
-  /** Returns the other live nodes, including those that are joining. */
   async #others(): Promise<NodeView[]> {
     const nodes = await this.#log.nodes();
     return nodes.filter(({ nodeId }) => nodeId !== this.#settings.nodeId);
@@ -340,7 +338,6 @@ export class ClusterNode {
     writer.lead(fence);
   }
 
-  /** Returns the group API of this node, which forwards changes to the leader. */
   groupOver(local: GroupApi): GroupApi {
     const site = {
       decides: () => this.member.decides,
@@ -430,7 +427,6 @@ export class ClusterNode {
     return this.#server.tunnel(authority, socket, head);
   }
 
-  /** Refuses further requests of other nodes. */
   async closeLink(): Promise<void> {
     await this.#server.close();
   }

@@ -19,14 +19,12 @@ export interface CopyOffer {
   readonly snapshots: readonly { readonly seq: number; readonly bytes: number }[];
 }
 
-/** The recovered group of a node. */
 export interface DonorGroup {
   readonly durableSeq: number;
   readonly pool: Pick<GroupPool, 'logPiece'>;
 }
 
 export interface DonorDeps {
-  /** The data folder. */
   readonly dir: string;
   /** Null until the group is recovered. */
   readonly site: () => DonorGroup | null;

@@ -37,7 +37,6 @@ export interface FetchDeps {
   /** The newest record that etcd no longer has, and the copy must therefore have. */
   readonly trimmed: number;
   readonly link: Pick<LinkClient, 'bytes' | 'call'>;
-  /** Returns the other live nodes. */
   readonly nodes: () => Promise<readonly NodeView[]>;
   readonly log: Logger;
   /** Aborts the fetch, which then rejects. */
@@ -49,7 +48,6 @@ const BUILDING = '.tmp-joining';
 /** A file that exists while the data of the folder is being changed. */
 const CHANGING = '.joining';
 
-/** True if a change of the data was interrupted, so that the folder needs a whole copy. */
 export function isIncomplete(dir: string): boolean {
   return existsSync(join(dir, CHANGING));
 }
@@ -59,7 +57,6 @@ export function removeUnfinished(dir: string): void {
   rmSync(join(dir, BUILDING), { recursive: true, force: true });
 }
 
-/** Fetches what the log of the folder lacks, or if it cannot be continued, a whole copy. */
 export async function fetchMissing(deps: FetchDeps): Promise<void> {
   const { log, signal } = deps;
   const donors = new Donors(deps);
@@ -135,7 +132,6 @@ async function build(donors: Donors, { dir, mark, trimmed, signal }: FetchDeps):
 }
 
 interface Fetch {
-  /** Throws if the fetch must end. */
   readonly goOn: () => void;
   readonly signal: AbortSignal;
   /** Called before the first change of the log. */
@@ -149,7 +145,6 @@ function guardOf(dir: string, signal: AbortSignal): () => void {
   };
 }
 
-/** Continues the log in the folder `to` up to the end of that of the other nodes. */
 async function fetchLog(to: string, donors: Donors, { goOn, ...hooks }: Fetch): Promise<CopiedInto> {
   goOn();
   const source = new RemoteLog(donors, hooks.signal);
@@ -251,7 +246,6 @@ class RemoteLog implements LogSource {
     return (await this.#fetch(firstSeq, 1))[0];
   }
 
-  /** Aborts the calls that are still running. */
   close(): void {
     this.#ending.abort();
   }
@@ -274,7 +268,6 @@ class Donors {
   readonly #deps: FetchDeps;
   /** The address of the node to ask; null before the choice. */
   #chosen: Promise<string> | null = null;
-  /** Number of nodes that failed, which selects the next one. */
   #failures = 0;
   /** The newest record that a node must have. */
   #seqMin: number;
@@ -314,7 +307,6 @@ class Donors {
     throw new LinkError(`${node.url}: its log ends at record ${last_seq}, before record ${this.#seqMin}`, false);
   }
 
-  /** Asks one node after the other until one answers, or `signal` aborts. */
   async ask<T>(call: (url: string) => Promise<T>, signal: AbortSignal): Promise<T> {
     for (;;) {
       const donor = this.current();
@@ -356,7 +348,6 @@ class Donors {
   }
 }
 
-/** Replaces log and snapshots with the fetched ones. */
 async function place(dir: string): Promise<void> {
   const building = join(dir, BUILDING);
   await replaceFile(join(dir, CHANGING), '', { sync: true });

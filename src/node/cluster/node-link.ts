@@ -21,9 +21,7 @@ export interface NodeLinkDeps {
   readonly site: LateGroup;
   readonly donor: CopyDonor;
   readonly operations: ClusterOperator;
-  /** Returns the group; null while it is being recovered. */
   readonly group: () => GroupApi | null;
-  /** Returns the other live nodes, including those that are joining. */
   readonly others: () => Promise<readonly NodeView[]>;
   /** Overwrites replaced records in this node's files. */
   readonly scrub: () => Promise<void>;
@@ -39,7 +37,6 @@ export class NodeLink {
   #silentLeader: string | null = null;
   /** Aborts the commands that were sent to the present leader. */
   #forwards = newAbort();
-  /** Number of commands that wait for the next leader. */
   #waiting = 0;
 
   constructor(deps: NodeLinkDeps) {
@@ -135,7 +132,6 @@ export class NodeLink {
     await Promise.allSettled(nodes.map(({ url }) => link.call({ url, method: 'GET', path, timeoutMs })));
   }
 
-  /** Answers another node. */
   async answer({ method, path, query, body, sent }: LinkRequest): Promise<object> {
     const { member, site, donor, operations, scrub } = this.#deps;
     const number = (name: string) => Number(query.get(name));

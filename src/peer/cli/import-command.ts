@@ -131,7 +131,6 @@ function printPlan(file: string, plan: ImportPlan, { terminal, json }: Session):
   terminal.out(`${summary(plan)}\nNothing was sent.\n`);
 }
 
-/** Prints many short texts in chunks of a sensible size. */
 function print(texts: Iterable<string>, { out }: Session['terminal']): void {
   let piece = '';
   for (const text of texts) {

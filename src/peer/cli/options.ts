@@ -14,14 +14,12 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
   };
 }
 
-/** Parses a number from 0 to 1. */
 export function share(text: string): number {
   const value = text.trim() === '' ? Number.NaN : Number(text);
   if (value >= 0 && value <= 1) return value;
   throw new InvalidArgumentError('expected a number from 0 to 1.');
 }
 
-/** Parses an http or https address. */
 export function webAddress(text: string): string {
   if (/^https?:\/\//.test(text) && URL.canParse(text)) return text;
   throw new InvalidArgumentError('expected an http or https address.');
@@ -32,7 +30,6 @@ export function gathered(text: string, before: readonly string[] = []): readonly
   return [...before, text];
 }
 
-/** Parses a comma-separated list of kinds of ids, without repeats. */
 export function kindList(text: string): readonly string[] {
   const kinds = [...new Set(text.split(',').map((kind) => kind.trim()))].filter((kind) => kind !== '');
   if (kinds.length > 0 && kinds.every(isKind)) return kinds;

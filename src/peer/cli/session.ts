@@ -32,9 +32,7 @@ export interface PeerDeps extends Surroundings {
 }
 
 export interface Session extends PeerDeps {
-  /** Value of `--config`, if it was given. */
   readonly configOption: () => string | undefined;
-  /** True if one JSON document is requested. */
   readonly json: () => boolean;
   /** Reads the configuration. Rejects with `wrong_usage` if a value is missing. */
   readonly config: () => Promise<PeerConfig>;
@@ -57,7 +55,6 @@ export function sessionOf(
   };
 }
 
-/** Resolves once the signal is aborted. */
 export function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
@@ -65,7 +62,6 @@ export function untilAborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Formats the examples below the help of a command. */
 export function examples(...lines: readonly string[]): string {
   return `\nExamples:\n${lines.map((line) => `  ptf-peer ${line}`).join('\n')}`;
 }

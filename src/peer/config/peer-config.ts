@@ -10,13 +10,11 @@ import { TrustError } from '../../client/trust-error.js';
 import { wrongUsage } from '../peer-error.js';
 import { readSmallFile } from './small-file.js';
 
-/** The environment and the home folder of the process. */
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: string;
 }
 
-/** The members of the file. */
 export interface ConfigFile {
   readonly url: string;
   readonly peer_id: string;
@@ -31,15 +29,12 @@ export interface ConfigFile {
   readonly state_dir?: string;
 }
 
-/** The configuration of a peer with all secrets read. */
 export interface PeerConfig {
   readonly url: string;
   readonly peerId: string;
   readonly apiKey: string;
   readonly groupSalt: string;
-  /** Undefined if the peer does not sign its writes. */
   readonly signingKey: string | undefined;
-  /** At least one game. */
   readonly gameIds: readonly string[];
   /** The folder of spools, the sidecar's token, the allow list and the states of `watch` and `relay`. */
   readonly stateDir: string;
@@ -47,7 +42,6 @@ export interface PeerConfig {
   readonly path: string;
 }
 
-/** Variables that override members of the file, by member. */
 export const variableOf = {
   url: 'PTF_PEER_URL',
   peer_id: 'PTF_PEER_ID',
@@ -70,7 +64,6 @@ export function configPathOf({ env, home }: Surroundings, option: string | undef
   return join(setText(env.XDG_CONFIG_HOME) ?? join(home, '.config'), 'ptf-peer', 'config.json');
 }
 
-/** Returns the default state folder, used if neither the file nor the environment names one. */
 export function defaultStateDir({ env, home }: Surroundings): string {
   return join(setText(env.XDG_STATE_HOME) ?? join(home, '.local', 'state'), 'ptf-peer');
 }

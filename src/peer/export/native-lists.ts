@@ -1,7 +1,6 @@
 /** Writes native ban lists of canonical player ids: each format accepts the kinds of ids that its game knows. */
 import SteamID from 'steamid';
 
-/** A player of this server that the group does not trust. */
 export interface ListedPlayer {
   /** In canonical form. */
   readonly id: string;

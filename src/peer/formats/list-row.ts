@@ -13,7 +13,6 @@ export interface RowId {
 export type RowKind = 'ban' | 'cheating' | 'toxicity';
 
 export interface ListRow {
-  /** All ids of one person. */
   readonly ids: readonly RowId[];
   /** Begin of the measure in ms since 1970; null if the list does not state it. */
   readonly bannedAt: number | null;
@@ -21,7 +20,6 @@ export interface ListRow {
   readonly expiresAt: number | null;
   /** Length of the measure in ms, if the list states it without a begin and an end. */
   readonly lengthMs?: number;
-  /** True if the measure was lifted. */
   readonly lifted: boolean;
   readonly kind: RowKind;
   /** Line of the file at which the row begins, from 1. */

@@ -7,7 +7,6 @@ import { PeerError, wrongUsage } from '../peer-error.js';
 
 export interface DecodedList extends Decoded {
   readonly format: ListFormat;
-  /** Explains to the user why this format was chosen. */
   readonly why: string;
 }
 

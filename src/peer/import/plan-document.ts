@@ -42,7 +42,6 @@ export function* planText({ format, entries, refused }: ImportPlan): Generator<s
   yield ']}\n';
 }
 
-/** Yields the plan line by line, for people: each entry and refusal with its line in the file. */
 export function* planLines(file: string, { entries, refused }: ImportPlan): Generator<string> {
   for (const { playerId, kind, line, bannedAt, expiresAt, state, severity, weight, note } of entries) {
     const since = bannedAt === null ? 'since an unknown time' : `since ${isoOf(bannedAt)}`;
@@ -53,7 +52,6 @@ export function* planLines(file: string, { entries, refused }: ImportPlan): Gene
   for (const { line, reason } of refused) yield `${file}:${line}: refused: ${reason}\n`;
 }
 
-/** Counts the entries by state. */
 export function countsOf({ entries, refused }: ImportPlan): Record<EntryState | 'refused', number> {
   const counts = { send: 0, expired: 0, lifted: 0, faded: 0, refused: refused.length };
   for (const { state } of entries) counts[state]++;

@@ -18,7 +18,6 @@ export type EntryState = 'send' | 'expired' | 'lifted' | 'faded';
 export interface PlanEntry {
   /** In canonical form. */
   readonly playerId: string;
-  /** The kind of the id, such as `steam`. */
   readonly kind: string;
   /** The list's statement about the player. */
   readonly says: RowKind;
@@ -35,7 +34,6 @@ export interface PlanEntry {
   /** Remaining share of its weight after decay, 0 to 1. */
   readonly weight: number;
   readonly note: string | undefined;
-  /** Remark of the format about the reading of the row. */
   readonly said: string | undefined;
   /** Further lines with the same ban. */
   readonly repeats: readonly number[];
@@ -65,17 +63,13 @@ export interface PlanOptions {
   readonly offlineServer?: string | undefined;
   /** Severity of every event, 0 to 1; null derives it from the list. */
   readonly severity: number | null;
-  /** Half-life of marks in days; 0 means no decay. */
   readonly halfLifeDays: number;
-  /** Half-life of bans in days; 0 means no decay. */
   readonly banHalfLifeDays: number;
-  /** Also sends faded entries. */
   readonly sendFaded: boolean;
   /** Dates permanent and still active bans as of today. */
   readonly restate: boolean;
 }
 
-/** Returns the plan of a list. */
 export function planOf(format: ListFormat, text: string, options: PlanOptions): ImportPlan {
   const entries: PlanEntry[] = [];
   const refused: Refused[] = [];

@@ -29,7 +29,6 @@ export class KnownKinds {
     this.#kinds = kinds;
   }
 
-  /** Reads the stored kinds of the node at the configured address. */
   static async open({ stateDir, url }: PeerConfig): Promise<KnownKinds> {
     const path = join(stateDir, 'group.json');
     return new KnownKinds(path, url, kindsIn(await readSmallFile(path), url));
@@ -40,7 +39,6 @@ export class KnownKinds {
     return this.#kinds;
   }
 
-  /** True if the node has answered in this process. */
   get isFresh(): boolean {
     return this.#isFresh;
   }

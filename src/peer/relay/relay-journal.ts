@@ -47,7 +47,6 @@ export class RelayJournal {
     return this.#lastEventId;
   }
 
-  /** Number of changes of this player that were delivered since the last id. */
   deliveredSinceId(subject: string): number {
     return this.#since.get(subject) ?? 0;
   }

@@ -33,7 +33,6 @@ export interface RelayOptions {
   readonly runtime?: Runtime | undefined;
 }
 
-/** The state folder of a relay to this address. */
 export function relayFolder({ stateDir }: PeerConfig, url: string): string {
   return join(stateDir, 'relay', hash('sha256', url, 'hex').slice(0, 16));
 }

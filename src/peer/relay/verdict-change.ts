@@ -3,7 +3,6 @@ import { hash } from 'node:crypto';
 import type { TrustValues, Verdict } from '../../client/player-trust.js';
 
 export interface VerdictChange {
-  /** Identifies the change, however often it is sent. */
   readonly id: string;
   readonly subject: string;
   readonly from: Verdict;
@@ -43,7 +42,6 @@ const colours: Readonly<Record<Verdict, number>> = {
 };
 const hashShown = 16;
 
-/** Returns the change as a Discord message with one embed. */
 export function discordBody({ id, subject, from, to, at }: VerdictChange): object {
   const field = (name: string, value: string) => ({ name, value, inline: true });
   const fields = [field('Player', `\`${subject.slice(0, hashShown)}…\``), field('Before', from)];

@@ -3,14 +3,12 @@
  * No text contains a key, a salt, a token or a player id.
  */
 
-/** The part of the sidecar that has the problem. */
 export type ProblemPart = 'stream' | 'spool' | 'reports';
 
 export interface Problem {
   readonly part: ProblemPart;
   /** The code of the client or the service. */
   readonly code: string;
-  /** For people. */
   readonly text: string;
   /** Time at which the problem was first seen, in ms since 1970. */
   readonly since: number;

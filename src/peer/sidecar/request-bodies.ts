@@ -3,7 +3,6 @@ import { bounds } from '../../client/bounds.js';
 import type { EventType } from '../../client/write/submission.js';
 import { LocalError, memberFault } from './local-error.js';
 
-/** A report as a game server sends it. */
 export interface ReportBody {
   readonly playerId: string;
   readonly eventType: EventType;
@@ -39,7 +38,6 @@ const reportMembers = ['player_id', 'event_type', 'game_id', 'severity', 'event_
 const allowMembers = ['player_id', 'until', 'note'];
 const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 
-/** Checks a report. `gameIds`: the games of the peer; a body without a game uses the only one. */
 export function reportOf(body: unknown, gameIds: readonly string[]): ReportBody {
   const given = objectOf(body, reportMembers);
   const { event_type: eventType, severity, event_id: eventId, timestamp } = given;
@@ -125,7 +123,6 @@ function timeOf(value: unknown, member: string): number {
   throw memberFault(`/${member}`, violation, `${member} must be a time in RFC 3339, such as 2026-11-25T12:00:00Z`);
 }
 
-/** Parses the text of a body. */
 export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -35,13 +35,11 @@ export interface SidecarOptions {
   readonly playersMax: number;
   readonly version: string;
   readonly memory: () => { readonly rss: number; readonly heapUsed: number };
-  /** Writes one line without a secret and without a player id. */
   readonly log: (line: string) => void;
 }
 
 type Action = 'pass' | 'restrict';
 
-/** A player as the sidecar answers; the wire form. */
 export interface PlayerAnswer {
   readonly player_id: string;
   readonly verdict: PlayerTrust['verdict'];
@@ -61,7 +59,6 @@ export interface PlayerAnswer {
   readonly would: Action;
 }
 
-/** An invalid id of a match, such as a bot's. */
 export interface RefusedId {
   readonly player_id: string;
   readonly code: string;
@@ -177,7 +174,6 @@ export class Sidecar {
     await this.#allow.add(this.#requiredSubject(playerId), until, note);
   }
 
-  /** Resolves with true if the player was on the list. */
   async disallow(playerId: string): Promise<boolean> {
     return this.#allow.remove(this.#requiredSubject(playerId));
   }

@@ -6,18 +6,15 @@ import { bounds } from '../../client/bounds.js';
 import type { PlanEntry } from '../import/plan.js';
 import type { StandingBan } from './watch-state.js';
 
-/** An entry of the list with the original event id of its ban. */
 export interface ListedBan {
   readonly ban: string;
   readonly entry: PlanEntry;
 }
 
 export interface ListChanges {
-  /** Bans to report. */
   readonly begun: readonly ListedBan[];
   /** Bans that have expired; their events stay. */
   readonly ended: readonly string[];
-  /** Bans to withdraw. */
   readonly lifted: readonly string[];
   /** Bans missing since the list was rotated: from now on their absence means nothing. */
   readonly rotated: readonly string[];
@@ -31,7 +28,6 @@ export interface ListChanges {
 
 export interface Look {
   readonly now: number;
-  /** How long the list has been unchanged, in ms. */
   readonly stillMs: number;
   readonly isWhole: boolean;
   readonly isRotated: boolean;

@@ -28,7 +28,6 @@ import { wholeTextOf } from './whole-text.js';
 export interface WatchOptions {
   readonly config: PeerConfig;
   readonly file: string;
-  /** `auto`, or the name of a format. */
   readonly format: string;
   readonly gameId: string;
   /** Severity of every report; null derives it from the list. */
@@ -40,7 +39,6 @@ export interface WatchOptions {
   /** Treats the bans at the first start as known. */
   readonly newOnly: boolean;
   readonly allowMassLift: boolean;
-  /** Writes one line without a player id. */
   readonly log: (line: string) => void;
   readonly signal: AbortSignal;
   readonly runtime?: Runtime | undefined;
@@ -237,7 +235,6 @@ class ListWatch {
     return { peerId: config.peerId, groupSalt: config.groupSalt, list, gameId, origin };
   }
 
-  /** Reports new bans. Each report is in the spool on disk before the stored state contains it. */
   async #report(begun: readonly ListedBan[], events: EventOptions, isBaseline: boolean): Promise<void> {
     const { state, spool, options } = this.#parts;
     const adding: Promise<string>[] = [];

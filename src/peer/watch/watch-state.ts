@@ -6,7 +6,6 @@ import { bounds } from '../../client/bounds.js';
 import { readSmallFile, replaceSmallFile } from '../config/small-file.js';
 import { wrongUsage } from '../peer-error.js';
 
-/** A reported ban that is in force. */
 export interface StandingBan {
   readonly eventId: string;
   /** ms since 1970; null if the ban is permanent or the list does not state it. */
@@ -28,9 +27,7 @@ export class WatchState {
   readonly standing = new Map<string, StandingBan>();
   /** Number of times that a ban was lifted: a withdrawn event id is never accepted again. */
   readonly lifts = new Map<string, number>();
-  /** Events that are still to be withdrawn. */
   readonly owed = new Set<string>();
-  /** The format of the list once it is known. */
   format: string | null = null;
   readonly #path: string;
   #writing: Promise<void> = Promise.resolve();
@@ -66,7 +63,6 @@ export class WatchState {
     return count === 0 ? ban : `${ban}.${count}`;
   }
 
-  /** Moves a ban from the standing ones to the pending withdrawals. */
   lift(ban: string): void {
     const found = this.standing.get(ban);
     if (found === undefined) return;
@@ -75,7 +71,6 @@ export class WatchState {
     this.owed.add(found.eventId);
   }
 
-  /** Resolves once the state is on disk. */
   save(): Promise<void> {
     const written = this.#writing.then(() => {
       const file: StateFile = {

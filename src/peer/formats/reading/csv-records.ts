@@ -24,13 +24,11 @@ function breaksIn(cell: string): number {
   return breaks;
 }
 
-/** The separator of a header line. */
 export function separatorOf(header: string): string {
   const counts = [',', ';', '\t', '|'].map((separator) => [separator, header.split(separator).length] as const);
   return counts.reduce((most, one) => (one[1] > most[1] ? one : most))[0];
 }
 
-/** The names of the columns of a header line, in lower case. */
 export function columnsOf(header: string): string[] {
   try {
     const options = { delimiter: separatorOf(header), relax_quotes: true, relax_column_count: true };

@@ -4,7 +4,6 @@
  */
 import { visit } from 'jsonc-parser';
 
-/** A number, as written in the text. */
 export class JsonNumber {
   constructor(readonly text: string) {}
 }
@@ -95,14 +94,12 @@ export function readElements(text: string, path: readonly string[] | 'root', sin
   }
 }
 
-/** Returns the value as an object; null if it is none. */
 export function objectOf(value: Json | undefined): JsonObject | null {
   const isObject =
     typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber);
   return isObject ? (value as JsonObject) : null;
 }
 
-/** Returns the elements of an array; an empty list if the value is no array. */
 export function arrayOf(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? value : [];
 }

@@ -50,7 +50,6 @@ class Tokens {
     if (!this.takeIf(word)) throw new Damage();
   }
 
-  /** Skips the rest of the statement. */
   skip(): void {
     while (this.#next !== null && this.#next !== ';') this.take();
     this.takeIf(';');

@@ -16,12 +16,10 @@ const dateTime =
 /** The end of a measure: a time, never, or undefined if it cannot be read. */
 export type End = { readonly at: number } | 'never' | undefined;
 
-/** Reads a time in whole seconds; undefined if the text is none. */
 export function secondsTime(text: string): number | undefined {
   return /^\d{10,11}$/.test(text) && Number(text) >= leastSeconds ? Number(text) * 1_000 : undefined;
 }
 
-/** Reads a time in whole milliseconds; undefined if the text is none. */
 export function millisTime(text: string): number | undefined {
   return /^\d{13,14}$/.test(text) && Number(text) >= leastSeconds * 1_000 ? Number(text) : undefined;
 }
@@ -65,7 +63,6 @@ export function textTime(text: string, timeZone: string): number | undefined {
   return sign === '+' ? utc - shift : utc + shift;
 }
 
-/** True if a time in text form states its zone. */
 export function hasZone(text: string): boolean {
   return dateTime.exec(text.trim())?.[8] !== undefined;
 }
@@ -76,7 +73,6 @@ export function textEnd(text: string, timeZone: string): End {
   return endOfTime(textTime(text, timeZone));
 }
 
-/** Reads a time in any of these forms. */
 export function anyTime(text: string, timeZone: string): number | undefined {
   return millisTime(text) ?? secondsTime(text) ?? textTime(text, timeZone);
 }
@@ -87,7 +83,6 @@ export function anyEnd(text: string, timeZone: string): End {
   return number === undefined ? textEnd(text, timeZone) : endOfTime(number);
 }
 
-/** True if the machine knows a time zone of this name. */
 export function isTimeZone(name: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });

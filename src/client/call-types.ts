@@ -7,19 +7,13 @@ import type { RegisteredPeerBody } from '../contract/response-bodies.js';
 import type { FeedState } from './feed/feed-state.js';
 import type { Fallback } from './read/score-reader.js';
 
-/**
- * The options of every call.
- * @public
- */
+/** The options of every call. @public */
 export interface CallOptions {
   /** Aborts the call, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/**
- * The options of a read.
- * @public
- */
+/** The options of a read. @public */
 export interface ReadOptions extends CallOptions {
   /** Time budget of this read before it falls back, in ms. Default: the client's own. */
   readonly budgetMs?: number | undefined;
@@ -27,19 +21,13 @@ export interface ReadOptions extends CallOptions {
   readonly fallback?: Fallback | undefined;
 }
 
-/**
- * The options of a submission of many events.
- * @public
- */
+/** The options of a submission of many events. @public */
 export interface SubmitManyOptions extends CallOptions {
   /** Called after each batch with the number of completed events and the number of all events. */
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }
 
-/**
- * The arguments of a registration.
- * @public
- */
+/** The arguments of a registration. @public */
 export interface Registration {
   /** The name that the group sees. */
   readonly peerName: RegistrationBody['peer_name'];
@@ -51,10 +39,7 @@ export interface Registration {
   readonly publicKey?: string | undefined;
 }
 
-/**
- * A registered peer. The node returns the key only this once.
- * @public
- */
+/** A registered peer. The node returns the key only this once. @public */
 export interface RegisteredPeer {
   /** The peer's id. */
   readonly peerId: RegisteredPeerBody['peer_id'];
@@ -64,10 +49,7 @@ export interface RegisteredPeer {
   readonly status: RegisteredPeerBody['status'];
 }
 
-/**
- * An erased player, or one whose erasure waits for the operator.
- * @public
- */
+/** An erased player, or one whose erasure waits for the operator. @public */
 export interface ErasedSubject {
   /** The player's subject hash. */
   readonly subjectHash: string;
@@ -79,10 +61,7 @@ export interface ErasedSubject {
   readonly receipt: string;
 }
 
-/**
- * The options of `follow`.
- * @public
- */
+/** The options of `follow`. @public */
 export interface FollowOptions {
   /** Called whenever the feed's phase changes. */
   readonly onState?: ((state: FeedState) => void) | undefined;
@@ -93,10 +72,7 @@ export interface FollowOptions {
   readonly onErased?: ((subjectHash: string) => void) | undefined;
 }
 
-/**
- * A feed that keeps the client's cache current.
- * @public
- */
+/** A feed that keeps the client's cache current. @public */
 export interface Feed {
   /** The state of the feed. */
   readonly state: FeedState;

@@ -8,10 +8,7 @@ import { isTime, type Runtime, systemRuntime } from './transport/time.js';
 import type { Transport } from './transport/transport.js';
 import { TrustError } from './trust-error.js';
 
-/**
- * The options of a {@link TrustClient}.
- * @public
- */
+/** The options of a {@link TrustClient}. @public */
 export interface TrustClientOptions {
   /**
    * The node's address, such as `https://trust.example.net`, with a path if the node is behind one; without
@@ -64,7 +61,6 @@ export interface TrustClientOptions {
   readonly runtime?: Runtime | undefined;
 }
 
-/** The options with all defaults filled in. */
 export interface Settings {
   readonly peerId: string | undefined;
   readonly apiKey: string | undefined;

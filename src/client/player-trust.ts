@@ -2,10 +2,7 @@
 import type { TrustScoreBody } from '../contract/response-bodies.js';
 import type { TrustErrorCode } from './trust-error.js';
 
-/**
- * The service's verdict on a player.
- * @public
- */
+/** The service's verdict on a player. @public */
 export type Verdict = TrustScoreBody['verdict'];
 
 /**
@@ -14,16 +11,11 @@ export type Verdict = TrustScoreBody['verdict'];
  * - `node`: the node's answer to this very call.
  * - `cache`: the cache that the stream keeps current.
  * - `last-known`: the node's last answer, because it did not answer in time. `asOf` says how old it is.
- * - `assumed`: the node did not answer and nothing is known: neutral, with confidence 0. Never act on it.
- *
- * @public
+ * - `assumed`: the node did not answer and nothing is known: neutral, with confidence 0. Never act on it. @public
  */
 export type TrustSource = 'node' | 'cache' | 'last-known' | 'assumed';
 
-/**
- * The values that the service holds of a player.
- * @public
- */
+/** The values that the service holds of a player. @public */
 export interface TrustValues {
   /** 0 to 100; 50 is neutral. */
   readonly score: number;
@@ -37,10 +29,7 @@ export interface TrustValues {
   readonly allowed?: true;
 }
 
-/**
- * A player's trust, and how far it can be relied on.
- * @public
- */
+/** A player's trust, and how far it can be relied on. @public */
 export interface PlayerTrust extends TrustValues {
   /** The id as the caller wrote it. */
   readonly playerId: string;

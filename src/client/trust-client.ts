@@ -71,8 +71,7 @@ const withHashes: CallNeeds = { hashes: true };
  * the preferred one answers again. An event that is sent twice because an answer was lost is stored once.
  *
  * Retries wait with full jitter and at least as long as `Retry-After` says. Answers of 4xx are never retried, except
- * 408 and 429.
- * @public
+ * 408 and 429. @public
  */
 export class TrustClient {
   readonly #settings: Settings;

@@ -40,16 +40,10 @@ export type ClientErrorCode =
   | 'spool_failed'
   | 'spool_in_use';
 
-/**
- * Any code of a {@link TrustError}.
- * @public
- */
+/** Any code of a {@link TrustError}. @public */
 export type TrustErrorCode = ServiceErrorCode | ClientErrorCode;
 
-/**
- * The facts of a {@link TrustError} besides its code.
- * @public
- */
+/** The facts of a {@link TrustError} besides its code. @public */
 export interface TrustErrorFacts {
   /** The HTTP status, if there was an answer. */
   readonly status?: number | undefined;
@@ -67,8 +61,7 @@ export interface TrustErrorFacts {
 
 /**
  * The error with which every call of this package rejects, except that an aborted `signal` rejects with its own reason.
- * Contains no key, no salt and no player id.
- * @public
+ * Contains no key, no salt and no player id. @public
  */
 export class TrustError extends Error {
   /** The name of the class. */

@@ -24,7 +24,6 @@ export class FeedNodes {
     return this.#transports.length;
   }
 
-  /** Index of the present node in the list. */
   get current(): number {
     return this.#current;
   }

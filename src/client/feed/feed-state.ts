@@ -9,16 +9,11 @@ import type { TrustError } from '../trust-error.js';
  * - `live`: the cache is current to `asOf`.
  * - `refused`: the node refuses the key (401, 403), or the salt is not the group's. The feed does not reconnect until
  *   `retry` or `follow` is called; reads call the node.
- * - `closed`: ended by `close`.
- *
- * @public
+ * - `closed`: ended by `close`. @public
  */
 export type FeedPhase = 'connecting' | 'snapshot' | 'live' | 'refused' | 'closed';
 
-/**
- * The state of the feed at one time.
- * @public
- */
+/** The state of the feed at one time. @public */
 export interface FeedState {
   /** The present phase. */
   readonly phase: FeedPhase;

@@ -19,7 +19,6 @@ import { applyFrame, type FrameEffect } from './stream-frames.js';
 import type { StreamTable } from './stream-table.js';
 
 export interface FeedOptions {
-  /** One per node, the preferred one first. */
   readonly transports: readonly Transport[];
   readonly runtime: Runtime;
   readonly floor: ReadFloor;
@@ -54,7 +53,6 @@ export class VerdictFeed {
   #closing: Promise<void> | null = null;
   #phase: FeedPhase = 'connecting';
   #lastEventId = '';
-  /** Time up to which all verdicts are known, by the `AgeClock`. */
   #asOf: number | null = null;
   /** The node's clock at the hello event, and the arrival of that event by the `AgeClock`. */
   #hello = { nodeMs: 0, cameAt: 0 };
@@ -193,7 +191,6 @@ export class VerdictFeed {
     return this.#refusals >= this.#nodes.count;
   }
 
-  /** Waits until `retry` is called or the feed is closed. */
   async #refused(error: TrustError, signal: AbortSignal): Promise<void> {
     this.#live.reject(error);
     this.#become('refused');
@@ -206,7 +203,6 @@ export class VerdictFeed {
     });
   }
 
-  /** Runs one connection from its start to its end; resolves with the error that ended it. */
   async #connection(outer: AbortSignal): Promise<TrustError> {
     const { key, path } = this.#options;
     const { controller, release } = linked(outer);
@@ -252,7 +248,6 @@ export class VerdictFeed {
     }
   }
 
-  /** Ends the connection once a preferred node is ready. */
   #lookForBetterNode(connection: AbortController): void {
     this.#nodes.betterNode(connection.signal).then(
       (index) => connection.abort(new BetterNode(index)),

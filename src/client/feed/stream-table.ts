@@ -5,7 +5,6 @@
 import type { TrustValues } from '../player-trust.js';
 
 export interface StreamTable {
-  /** Number of players held. */
   readonly size: number;
   /** True while every player of the group is held. */
   readonly complete: boolean;
@@ -14,7 +13,6 @@ export interface StreamTable {
   answerMs: number;
   /** Stores the published values of a player, which are true at `at` by the `AgeClock`. */
   setPublished(key: string, values: TrustValues, at: number): void;
-  /** Removes a player, as the stream reports. */
   removePublished(key: string): void;
   snapshotBegins(): void;
   /** Ends a snapshot: a player that it did not name has no events. */

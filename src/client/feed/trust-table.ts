@@ -189,7 +189,6 @@ export class TrustTable implements StreamTable {
     }
   }
 
-  /** Stores a published value. */
   setPublished(key: string, values: TrustValues, at: number): void {
     this.#reading.delete(key);
     const before = this.#read.get(key) ?? this.#answered.get(key);
@@ -201,7 +200,6 @@ export class TrustTable implements StreamTable {
     else this.#overflow(key, row, at);
   }
 
-  /** Removes a player, as the stream reports. */
   removePublished(key: string): void {
     this.#reading.delete(key);
     this.#remove(key);
@@ -218,7 +216,6 @@ export class TrustTable implements StreamTable {
     this.#overflowed = false;
   }
 
-  /** Drops the players that the snapshot did not name. */
   snapshotEnds(): void {
     this.#inSnapshot = false;
     for (const rows of [this.#read, this.#published, this.#answered]) {

@@ -43,10 +43,7 @@ export function normalizedFor(kinds: readonly string[] | null | undefined, id: s
   return normalizePlayerId(id, { kinds });
 }
 
-/**
- * Facts about an id besides its text.
- * @public
- */
+/** Facts about an id besides its text. @public */
 export interface NormalizeOptions {
   /** The kind of this id, such as `steam`. Without it, only spellings that no other platform uses are accepted. */
   readonly kind?: string | undefined;

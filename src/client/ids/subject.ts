@@ -18,8 +18,7 @@ const subjectPattern = /^[0-9a-f]{64}$/i;
  * platform's account id or, in a group of high security, the verified identity token; the salt is the group's.
  * `docs/subject-hash-vectors.json` holds test vectors for implementations in other languages. An id of 64 hexadecimal
  * characters counts as a hash and is not hashed again. One final line break of the salt is removed; a salt that begins
- * or ends with another blank throws `invalid_argument`.
- * @public
+ * or ends with another blank throws `invalid_argument`. @public
  */
 export function subjectHash(id: string, salt: string): string {
   return hashOf(id, secretText('salt', salt));
@@ -30,10 +29,7 @@ function hashOf(id: string, salt: string): string {
   return crypto.hash('sha256', id + salt, 'hex');
 }
 
-/**
- * True if a text is a subject hash: 64 hexadecimal characters, in either case.
- * @public
- */
+/** True if a text is a subject hash: 64 hexadecimal characters, in either case. @public */
 export function isSubjectHash(text: string): boolean {
   return text.length === 64 && subjectPattern.test(text);
 }

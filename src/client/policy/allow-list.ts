@@ -6,10 +6,7 @@ import { bounds } from '../bounds.js';
 import { type Runtime, systemRuntime } from '../transport/time.js';
 import { TrustError } from '../trust-error.js';
 
-/**
- * One player of an {@link AllowList}; plain data, to be stored as JSON.
- * @public
- */
+/** One player of an {@link AllowList}; plain data, to be stored as JSON. @public */
 export interface AllowListEntry {
   /** The player, by the id that the game uses. */
   readonly playerId: string;
@@ -21,8 +18,7 @@ export interface AllowListEntry {
 
 /**
  * At most 10,000 players that pass whatever their score, each until its entry expires. The list is kept in memory:
- * store the result of `entries`, and pass it to the constructor later.
- * @public
+ * store the result of `entries`, and pass it to the constructor later. @public
  */
 export class AllowList {
   readonly #runtime: Runtime;

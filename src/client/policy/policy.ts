@@ -6,8 +6,7 @@ import type { AllowList } from './allow-list.js';
 
 /**
  * `shadow`: every player passes, and the policy reports what the rule would have done. `enforce`: the rule's actions
- * are taken.
- * @public
+ * are taken. @public
  */
 export type PolicyMode = 'shadow' | 'enforce';
 
@@ -17,16 +16,11 @@ export type PolicyMode = 'shadow' | 'enforce';
  * - `rule`: the rule chose it.
  * - `shadow`: the rule chose another one, but the policy only watches.
  * - `allow-list`: the player is on the studio's own allow list, or on that of the group.
- * - `unknown`: nothing is known about the player now, so the rule was not asked.
- *
- * @public
+ * - `unknown`: nothing is known about the player now, so the rule was not asked. @public
  */
 export type DecisionReason = 'rule' | 'shadow' | 'allow-list' | 'unknown';
 
-/**
- * A policy's decision about a player.
- * @public
- */
+/** A policy's decision about a player. @public */
 export interface Decision<Action extends string> {
   /** The action to take. */
   readonly action: Action;
@@ -38,10 +32,7 @@ export interface Decision<Action extends string> {
   readonly trust: PlayerTrust;
 }
 
-/**
- * The options of a {@link TrustPolicy}.
- * @public
- */
+/** The options of a {@link TrustPolicy}. @public */
 export interface PolicyOptions<Action extends string> {
   /** Begin with `shadow`, and look at `tally` before you enforce. */
   readonly mode: PolicyMode;
@@ -55,10 +46,7 @@ export interface PolicyOptions<Action extends string> {
   readonly onDecision?: ((decision: Decision<Action>) => void) | undefined;
 }
 
-/**
- * Counts of a policy's decisions since it was created.
- * @public
- */
+/** Counts of a policy's decisions since it was created. @public */
 export interface PolicyTally {
   /** Number of decisions. */
   readonly decisions: number;
@@ -72,8 +60,7 @@ export interface PolicyTally {
 
 /**
  * A studio's own rule, enforced or in shadow mode. The service describes players; this class decides about
- * the action.
- * @public
+ * the action. @public
  */
 export class TrustPolicy<Action extends string> {
   /** May be changed at any time. */

@@ -17,8 +17,7 @@ import { isRetryable, namingEach, TrustError, type TrustErrorCode } from '../tru
 
 /**
  * The answer of a read if the node does not answer in time: the `last-known` values with their age if there are any,
- * else neutral; or always `neutral`.
- * @public
+ * else neutral; or always `neutral`. @public
  */
 export type Fallback = 'last-known' | 'neutral';
 
@@ -38,7 +37,6 @@ const codesOfIds: readonly TrustErrorCode[] = ['invalid_parameter', 'subject_has
 /** The row of a player without events in the answer to a read of scores. */
 type UnknownRow = Extract<MatchScoresBody['data'][number], { readonly code: unknown }>;
 
-/** The values known of a player, whatever id the caller used. */
 interface Found {
   readonly values: TrustValues;
   readonly source: TrustSource;

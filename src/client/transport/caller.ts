@@ -16,7 +16,6 @@ import { answerOf, type Transport, TransportError, type TransportResponse } from
 export interface Ask {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
-  /** Sent as JSON. */
   readonly json?: unknown;
   /**
    * The key of the acting peer; public reads are sent without one, so that the node and proxies may cache the answer.

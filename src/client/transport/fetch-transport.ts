@@ -2,10 +2,7 @@
 import { addressOf, isUnsent, messageOf } from './pool-transport.js';
 import { type Transport, TransportError } from './transport.js';
 
-/**
- * The function that the transport calls: the platform's `fetch` or a replacement.
- * @public
- */
+/** The function that the transport calls: the platform's `fetch` or a replacement. @public */
 export type Fetch = typeof fetch;
 
 /**

@@ -17,10 +17,7 @@ const unsent = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-/**
- * The options of {@link poolTransport}.
- * @public
- */
+/** The options of {@link poolTransport}. @public */
 export interface PoolTransportOptions {
   /** Largest number of connections; a stream takes one of its own. Default: 16. */
   readonly connections?: number | undefined;

@@ -8,10 +8,7 @@ import { TrustError } from '../trust-error.js';
 import type { Runtime } from './time.js';
 import type { TransportRequest } from './transport.js';
 
-/**
- * A key pair for signed requests.
- * @public
- */
+/** A key pair for signed requests. @public */
 export interface SigningKeyPair {
   /** The private key as PEM (PKCS #8): the client's `signingKey`. It must stay on the game server. */
   readonly signingKey: string;
@@ -19,10 +16,7 @@ export interface SigningKeyPair {
   readonly publicKey: string;
 }
 
-/**
- * Generates a new Ed25519 key pair for signed requests.
- * @public
- */
+/** Generates a new Ed25519 key pair for signed requests. @public */
 export function generateSigningKey(): SigningKeyPair {
   const { privateKey } = generateKeyPairSync('ed25519');
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();

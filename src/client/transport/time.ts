@@ -6,10 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { bounds } from '../bounds.js';
 import { onAbort } from './listeners.js';
 
-/**
- * The source of time and random values. Omit it outside of tests.
- * @public
- */
+/** The source of time and random values. Omit it outside of tests. @public */
 export interface Runtime {
   /** The wall clock, in ms since 1970. */
   now(): number;

@@ -4,10 +4,7 @@
  */
 import { onAbort } from './listeners.js';
 
-/**
- * One request as the client passes it to a transport.
- * @public
- */
+/** One request as the client passes it to a transport. @public */
 export interface TransportRequest {
   /** The HTTP method. */
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -21,10 +18,7 @@ export interface TransportRequest {
   readonly signal: AbortSignal;
 }
 
-/**
- * The head of an answer, and its body as it arrives.
- * @public
- */
+/** The head of an answer, and its body as it arrives. @public */
 export interface TransportResponse {
   /** The HTTP status. */
   readonly status: number;
@@ -36,8 +30,7 @@ export interface TransportResponse {
 
 /**
  * Sends requests. `request` rejects if no answer arrived: with a {@link TransportError} if the request certainly was
- * not sent, with any other error if it may have arrived.
- * @public
+ * not sent, with any other error if it may have arrived. @public
  */
 export interface Transport {
   /** Sends one request and resolves with the head of its answer. */
@@ -72,10 +65,7 @@ async function leave({ body }: TransportResponse): Promise<void> {
   for await (const _ of body) return;
 }
 
-/**
- * No answer arrived, and it is known whether the node can have received the request.
- * @public
- */
+/** No answer arrived, and it is known whether the node can have received the request. @public */
 export class TransportError extends Error {
   /** The name of the class. */
   override readonly name = 'TransportError';

@@ -10,16 +10,10 @@ import { splitUp } from '../transport/split-up.js';
 import type { Runtime } from '../transport/time.js';
 import { TrustError, type TrustErrorCode } from '../trust-error.js';
 
-/**
- * The kinds of events.
- * @public
- */
+/** The kinds of events. @public */
 export type EventType = EventBody['event_type'];
 
-/**
- * An event about a player, as a game server reports it.
- * @public
- */
+/** An event about a player, as a game server reports it. @public */
 export interface TrustEvent {
   /** The type of the event. */
   readonly eventType: EventType;
@@ -55,9 +49,7 @@ export interface TrustEvent {
  * - `accepted`: stored now.
  * - `duplicate`: an event of this peer with this id was stored before; nothing remains to be done.
  * - `rejected`: the service will never accept the event as it is; `code` says why. `duplicate_event` means that another
- *   peer's event has this id.
- *
- * @public
+ *   peer's event has this id. @public
  */
 export interface EventOutcome {
   /** The event's id, as given or generated. */
@@ -77,10 +69,7 @@ export interface EventOutcome {
   readonly counts?: false;
 }
 
-/**
- * The outcome of many events.
- * @public
- */
+/** The outcome of many events. @public */
 export interface SubmitManyOutcome {
   /** Number of events stored now. */
   readonly accepted: number;
@@ -145,30 +134,22 @@ function invalid(text: string): TrustError {
   return new TrustError('invalid_argument', text);
 }
 
-/** Counts the outcomes. */
 export function countedOutcome(results: readonly EventOutcome[]): SubmitManyOutcome {
   const count = (status: EventOutcome['status']) => results.filter((one) => one.status === status).length;
   return { accepted: count('accepted'), duplicates: count('duplicate'), rejected: count('rejected'), results };
 }
 
-/** Splits events into batches for one call each, by number and bytes, in order. */
 export function batchesOf(events: readonly EventBody[]): EventBody[][] {
   return splitUp(events, bounds.eventsPerCall, bounds.batchBytes, (one) => Buffer.byteLength(JSON.stringify(one)));
 }
 
-/**
- * An event that the node could not accept now, or not under this key; it must be sent again.
- * @public
- */
+/** An event that the node could not accept now, or not under this key; it must be sent again. @public */
 export interface DeferredEvent {
   /** The error that prevented it. */
   readonly later: TrustError;
 }
 
-/**
- * The node's result for one event of a batch.
- * @public
- */
+/** The node's result for one event of a batch. @public */
 export type DeliveryResult = EventOutcome | DeferredEvent;
 
 type ResultRow = BatchResultBody['results'][number];

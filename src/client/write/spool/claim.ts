@@ -14,7 +14,6 @@ const pattern = /^claim-[0-9a-f]{8}\.sock$/;
 const never = new AbortController().signal;
 
 export interface Claim {
-  /** Releases the folder. */
   release(): Promise<void>;
 }
 

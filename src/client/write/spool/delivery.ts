@@ -94,7 +94,6 @@ export class Delivery {
     this.#running = this.#run();
   }
 
-  /** Notes that these events are on disk. */
   added(payloads: readonly Buffer[]): void {
     this.#pending += payloads.length;
     this.#pendingBytes += recordsBytes(payloads);
@@ -255,7 +254,6 @@ export class Delivery {
     }
   }
 
-  /** Drops the oldest events if that is the policy. */
   async #drop(): Promise<void> {
     const { dropAbove } = this.#options;
     while (this.#pendingBytes > dropAbove) {

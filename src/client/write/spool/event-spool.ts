@@ -24,16 +24,11 @@ import { DeliveredMark } from './side-files.js';
  * - `refuse`: `add` rejects with `spool_full`.
  * - `wait`: `add` waits until there is room, or until its signal aborts.
  * - `drop-oldest`: the oldest events are dropped and counted. While a batch is being sent, nothing is dropped: the
- *   spool may then grow to twice its bound, beyond which it refuses.
- *
- * @public
+ *   spool may then grow to twice its bound, beyond which it refuses. @public
  */
 export type FullPolicy = 'refuse' | 'wait' | 'drop-oldest';
 
-/**
- * The options of an {@link EventSpool}.
- * @public
- */
+/** The options of an {@link EventSpool}. @public */
 export interface SpoolOptions {
   /**
    * The folder, on a local disk; created if missing. Only one process may use it at a time. It contains player ids
@@ -61,7 +56,6 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** An event that waits for room. */
 interface ForRoom {
   readonly bytes: number;
   admit(): void;
@@ -73,8 +67,7 @@ interface ForRoom {
  * it is delivered in order, across restarts and while the node is down, exactly once by its id.
  *
  * Events that the service rejects for good are set aside in `set-aside.ndjson` in the folder (at most two files of 16
- * MiB) and reported.
- * @public
+ * MiB) and reported. @public
  */
 export class EventSpool {
   /**
@@ -92,7 +85,6 @@ export class EventSpool {
   #pendingBytes = 0;
   /** Settles with the event that was queued last, and therefore after all earlier ones. */
   #lastWritten: Promise<unknown> = Promise.resolve();
-  /** Events that wait for room, in order. */
   readonly #forRoom = new Set<ForRoom>();
   #flushing: Promise<void> | null = null;
   #closing: Promise<void> | null = null;

@@ -32,7 +32,6 @@ export interface Entry {
   readonly payload: Buffer;
 }
 
-/** Consecutive records, up to the number of the last one. */
 export interface Stretch {
   readonly seq: number;
   readonly count: number;
@@ -145,7 +144,6 @@ export class Journal {
     return { entries: [], damage: { seq: last, count: last + 1 - from, bytes: piece.bytes } };
   }
 
-  /** Deletes the files whose records are all at or below `seq`, except the one for the next append. */
   async dropThrough(seq: number): Promise<void> {
     this.#through = seq;
     for (;;) {

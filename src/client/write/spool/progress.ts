@@ -4,10 +4,7 @@ import type { CallOptions } from '../../call-types.js';
 import type { TrustError, TrustErrorCode } from '../../trust-error.js';
 import type { DeliveryResult, TrustEvent } from '../submission.js';
 
-/**
- * The target of a spool: a {@link TrustClient} or a replacement.
- * @public
- */
+/** The target of a spool: a {@link TrustClient} or a replacement. @public */
 export interface SpoolTarget {
   /** Returns an event in the form in which it is sent, with all defaults filled in. */
   prepare(event: TrustEvent): EventBody;
@@ -17,10 +14,7 @@ export interface SpoolTarget {
   deliver(events: readonly EventBody[], options: CallOptions): Promise<DeliveryResult[]>;
 }
 
-/**
- * An event that the service will never accept as it is.
- * @public
- */
+/** An event that the service will never accept as it is. @public */
 export interface SetAsideEvent {
   /** The event as it was sent. */
   readonly event: EventBody;
@@ -37,16 +31,11 @@ export interface SetAsideEvent {
  * - `delivering`: events are being sent.
  * - `waiting`: the node fails; the spool retries.
  * - `refused`: the node refuses the peer (its key, its status) or the address; the spool retries after long pauses.
- * - `closed`: no event is delivered any more.
- *
- * @public
+ * - `closed`: no event is delivered any more. @public
  */
 export type SpoolPhase = 'idle' | 'delivering' | 'waiting' | 'refused' | 'closed';
 
-/**
- * The progress of a spool. Counts begin with `open`, except those of waiting events.
- * @public
- */
+/** The progress of a spool. Counts begin with `open`, except those of waiting events. @public */
 export interface SpoolProgress {
   /** The present phase. */
   readonly phase: SpoolPhase;

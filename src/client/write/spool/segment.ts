@@ -86,10 +86,8 @@ function recordEnd(bytes: Buffer, at: number): number | null {
 
 /** A whole record, or a stretch of damaged ones. */
 export interface Piece {
-  /** The number of the first record. */
   readonly seq: number;
   readonly count: number;
-  /** Offset and length of the piece. */
   readonly at: number;
   readonly bytes: number;
   /** Null if the piece is damaged. */

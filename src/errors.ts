@@ -66,7 +66,6 @@ export interface ViolationDetails {
   /** The value, or its length, if the keyword is a bound. */
   readonly actual?: number;
   readonly limit?: number;
-  /** Text for people. */
   readonly error: string;
 }
 

@@ -59,7 +59,6 @@ export const limits = {
    * is one piece of 1.5 MB.
    */
   unreadTimeoutMs: 20_000,
-  /** Time at a shutdown for connections that the system accepted and the node did not. */
   acceptLastMs: 500,
   /** Descriptors that a process needs to start: loading the service alone opens up to 120 at a time. */
   openFilesMin: 256,
@@ -76,7 +75,6 @@ export const limits = {
   evictionChances: 8,
   /** Refused connections that get an answer at a time; further ones are closed without an answer. */
   connectionsRefusedAtOnce: 256,
-  /** Kinds that `PLAYER_ID_KINDS` may list. */
   playerIdKindsMax: 16,
   matchIdsMax: 128,
   requestIdLength: 128,
@@ -133,7 +131,6 @@ export const limits = {
   priorBadShareMax: 0.3,
   /** Listed peers of one witness group; a flood of clones has thousands. */
   witnessesListedMax: 100,
-  /** Peers for which metrics of their own are published. */
   metricsPeersMax: 1_000,
   keyBytes: 32,
   keyOverlapMsMax: DAY_MS,
@@ -144,25 +141,21 @@ export const limits = {
   quotaNewPeerMs: DAY_MS,
 
   // Allow list
-  /** Players that records of the allow list name, including players whose entry is over. */
   allowedSubjectsMax: 10_000,
   /** Records of the allow list about one player. */
   allowedRecordsMax: 1_000,
-  /** Longest time until the end of an entry. */
   allowedMsMax: 3_650 * DAY_MS,
   allowNoteLength: 200,
 
   // Signed requests
   /** Largest distance between a signature's creation and the node's clock. */
   signatureWindowS: 300,
-  /** Signatures that one request may carry, because a proxy may add its own; only one is checked. */
   signaturesMax: 4,
   signatureComponentsMax: 16,
   /** Characters of `Signature-Input`, `Signature` and `Content-Digest` each. */
   signatureFieldLength: 2_048,
   /** Signatures that are remembered so that none is accepted twice, in 16 to 32 bytes each. */
   replaySignaturesMax: 4_194_304,
-  /** Parsed public keys that are cached. */
   signingKeysMax: 4_096,
 
   // Erasure
@@ -179,7 +172,6 @@ export const limits = {
   redactionErasures: 64,
   /** Retries of a withdrawal or a submission whose read of the log became outdated meanwhile. */
   rereadTries: 8,
-  /** Players whose erasure waits for the operator. */
   pendingErasuresMax: 10_000,
   /** Time within which a pending erasure should be decided, as laws require. */
   erasureDueMs: 2_592_000_000,
@@ -189,7 +181,6 @@ export const limits = {
   groupErasuresFactor: 10,
   /** Age from which a peer may erase a player at once, if only this peer reported the player. */
   erasureAgeMs: 86_400_000,
-  /** Free pages that one commit of a scrub claims, in bytes. */
   scrubPieceBytes: 4 * MiB,
   /** Free space below which no removal starts: twice the size of a piece with its pages. */
   removalFreeBytes: 16 * MiB,
@@ -201,7 +192,6 @@ export const limits = {
 
   // Origins
   originNameLength: 64,
-  /** Declared origins, including removed ones. */
   originsMax: 256,
   /** Carriers of the group: each takes a number, as a peer does. */
   carriersMax: 8_192,
@@ -279,7 +269,6 @@ export const limits = {
   /** Longest delay of a batch by that debt, and number of batches delayed at a time, which holders share. */
   pacedWaitMsMax: 1_500,
   pacedBatchesMax: 256,
-  /** Period after which the share of a caller halves. */
   sharePeriodMs: 1_000,
   /** Callers with a share of their own; all further callers have one share together. */
   sharesMax: 65_536,
@@ -369,11 +358,8 @@ export const limits = {
 
   // Pools
   replicaQueueMax: 64,
-  /** Reads that wait per class. */
   readersQueueMax: 256,
-  /** A read that has not begun by then is refused, so that its caller can retry sooner. */
   readerWaitMs: 2_500,
-  /** Pause before the pool is asked again for work that it could not do. */
   workRetryMs: 1_000,
   /** Longest pause between attempts at a redaction that keeps failing. */
   redactionRetryMaxMs: 60_000,
@@ -385,7 +371,6 @@ export const limits = {
   catchUpBatches: 512,
   catchUpBytes: 8 * MiB,
   followBytes: 256 * KiB,
-  /** Events that a start sorts before it inserts them into the tables: 82 bytes each. */
   sortedEvents: 2_500_000,
   /**
    * Records that one listing reads. Own events continue with the next page; in the summary each chain has a share for
@@ -415,7 +400,6 @@ export const limits = {
    */
   weightsQuickMs: 100,
   weightsQuickFactor: 10,
-  /** Pause before the next computation, as a multiple of the duration of the last one. */
   weightsRestFactor: 4,
   /** Weights of peers on one page of the weights' history; a page may exceed the bound by one computation. */
   weightsPagePeers: 10_000,
@@ -435,7 +419,6 @@ export const limits = {
   livePagesMax: 32,
   /** Unread bytes of a page; beyond the bound the page is disconnected. */
   livePageBytesMax: 256 * KiB,
-  /** Interval of heartbeats, because proxies close connections that are silent for long. */
   liveHeartbeatMs: 15_000,
   /** Samples of a plot, for one hour. */
   paceSamplesMax: 1_800,
@@ -491,7 +474,6 @@ export const limits = {
   streamPaceMs: 20,
   /** Time in which one turn of the event loop writes to readers. */
   streamSliceMs: 4,
-  /** Time for which the feed is kept without a reader. */
   streamLingerMs: 30_000,
   streamHeartbeatMs: 5_000,
   /** Interval of the check of readers for ended keys and heartbeats. */
@@ -594,19 +576,15 @@ export const limits = {
    * change.
    */
   appliedWaitMs: 1_000,
-  /** Time limit of a forwarded command. */
   forwardMs: 30_000,
   /** Time for an earlier leader that still lives to answer the commands that were forwarded to it. */
   forwardGraceMs: 1_500,
-  /** Time that a start waits for etcd. */
   etcdStartMs: 30_000,
-  /** Time that the start of a node with a log of its own waits for etcd. */
   etcdOwnStartMs: 5_000,
   /** Size and rate of the pieces in which a node sends its data to one that joins, and time limit of each. */
   copyPieceBytes: 512 * KiB,
   copyBytesPerS: 96 * MiB,
   copyAnswerMs: 10_000,
-  /** Tries to fetch a snapshot, which is optional. */
   copySnapshotTries: 3,
   /** Longest time that an erasure waits for a joining node, which needs the slots that the erasure deletes. */
   joinHoldMs: 10 * 60_000,

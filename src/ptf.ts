@@ -195,7 +195,6 @@ const backups: BackupCommands = {
   },
 };
 
-/** A progress bar on the terminal's line, removed when the work is done. */
 function progressOf(what: string): Progress {
   const bar = new SingleBar({
     format: `${what} {bar} {percentage}%, {duration_formatted}`,

@@ -153,7 +153,6 @@ export const errorSchema: Schema = {
 export interface ErrorBody {
   readonly error: string;
   readonly code: ErrorCode;
-  /** The details of the code. */
   readonly details?: ErrorDetails[keyof ErrorDetails];
 }
 

@@ -40,7 +40,6 @@ import {
   snapshotDataSchema,
 } from './verdict-stream.js';
 
-/** The named schemas, by their name in the OpenAPI document. */
 export const namedSchemas = {
   Event: eventSchema,
   StoredEvent: storedEventSchema,

@@ -40,7 +40,6 @@ export const queryParameters = {
   },
 } as const satisfies Record<string, QueryParameter>;
 
-/** The parameters of path templates, by name. */
 export const pathParameters: Readonly<Record<string, { readonly description: string; readonly schema: Schema }>> = {
   id: {
     description: 'The player, as in `player_id` of an event: the opaque id, or the subject hash.',

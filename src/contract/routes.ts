@@ -34,12 +34,10 @@ export interface Route {
   readonly whileNotReady: boolean;
   readonly body?: { readonly schema: Schema; readonly documented?: Schema; readonly bytesMax: number };
   readonly query: readonly QueryParameter[];
-  /** A header field that the route reads. */
   readonly header?: { readonly name: string; readonly description: string };
   readonly success: Readonly<Record<number, Success>>;
   /** The codes with which this route refuses, beyond `everyRoute`. */
   readonly codes: readonly ErrorCode[];
-  /** A page for people, which the OpenAPI document omits. */
   readonly page?: true;
 }
 
@@ -404,7 +402,6 @@ export const routes = {
   },
 } as const satisfies Record<string, Route>;
 
-/** True if a route changes something in the name of a peer. */
 export function isWrite({ auth, method }: Route): boolean {
   return auth === 'required' && method !== 'GET';
 }

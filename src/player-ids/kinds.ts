@@ -62,7 +62,6 @@ export function isKind(name: string): boolean {
   return kindOf(name) === name && kindFault(name) === undefined;
 }
 
-/** Describes the canonical form of a kind's ids. */
 export function canonicalForm(kind: string): string {
   return platforms.get(kind)?.form ?? `${kind}:<id>, with the kind in lower case`;
 }
@@ -72,7 +71,6 @@ export function isOpaque(kind: string): boolean {
   return !platforms.has(kind);
 }
 
-/** Reads a text, without its prefix, as an id of the kind. */
 export function readAs(kind: string, text: string, server?: string): Reading {
   const fault = kindFault(kind);
   if (fault !== undefined) return refused(fault);

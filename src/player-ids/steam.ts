@@ -57,7 +57,6 @@ export function steamNumber(text: string): Reading {
   return reading !== null && 'id' in reading ? reading : null;
 }
 
-/** Reads a text that is declared to be a Steam account. */
 export function readSteam(text: string): Reading {
   const form = steamForm(text);
   if (form !== null) return form;

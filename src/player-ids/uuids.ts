@@ -26,14 +26,12 @@ function withDashes(digits: string): string {
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-/** Returns the XUID in a Floodgate UUID; null if the text is no such UUID. */
 export function floodgateForm(text: string): Reading {
   const digits = digitsOf(text);
   if (digits === null || !floodgate.test(digits)) return null;
   return xboxOfHex(digits.slice(16));
 }
 
-/** Reads a text that is declared to be a Minecraft account. */
 export function readMinecraft(text: string): Reading {
   const digits = digitsOf(text);
   if (digits === null) return refused('malformed');
@@ -56,7 +54,6 @@ export function readMinecraftOffline(text: string, server?: string): Reading {
   return { id: `minecraft-offline:${name.toLowerCase()}:${withDashes(digits)}` };
 }
 
-/** Reads a text that is declared to be a ProductUserId of Epic Online Services. */
 export function readEos(text: string): Reading {
   return undashed.test(text) ? { id: text.toLowerCase() } : refused('malformed');
 }

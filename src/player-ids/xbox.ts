@@ -20,7 +20,6 @@ export function xboxOfHex(text: string): Reading {
   return /^0009[0-9a-f]{12}$/i.test(text) ? ofNumber(BigInt(`0x${text}`)) : null;
 }
 
-/** Reads a text that is declared to be an Xbox account. */
 export function readXbox(text: string): Reading {
   const number = xboxNumber(text);
   if (number !== null) return number;

@@ -139,7 +139,6 @@ export function characterViolation(text: string): string | undefined {
   return `must not contain half of a surrogate pair; found ${point}`;
 }
 
-/** Returns whether a text can be the id of an event. */
 export function isEventId(text: string): boolean {
   return text.length <= limits.eventIdLength && eventIdText.test(text);
 }

@@ -27,7 +27,6 @@ export interface Schema {
   readonly examples?: readonly unknown[];
 }
 
-/** The schema of an object with these properties and no others. */
 export interface Shape<Properties, Optional> {
   readonly type: 'object';
   readonly additionalProperties: false;

@@ -66,7 +66,6 @@ function refusalOf(schema: Schema, body: unknown, root: string, moreMax: number)
   });
 }
 
-/** Returns the texts of all faults in a refusal. */
 export function violationTexts({ code, text, details }: Refusal): readonly string[] {
   const more = details !== undefined && 'more' in details ? (details.more ?? []) : [];
   return [text ?? errors[code].text, ...more.map(({ error }) => error)];

@@ -6,19 +6,15 @@ import { patternViolations } from './identifiers.js';
 import { mistakenTime } from './mistaken-time.js';
 import type { Schema } from './schema.js';
 
-/** One place of a value that its schema refuses. */
 export interface SchemaViolation {
   /** JSON pointer of the place; of the missing or unknown field itself if that is the fault. */
   readonly field: string;
-  /** The violated keyword. */
   readonly keyword: string;
   /** The schema of the place; of the surrounding object if the field is unknown. */
   readonly schema: Schema;
-  /** The value found there; undefined if the field is missing. */
   readonly value: unknown;
   /** The bound of the keyword, if it is a bound. */
   readonly limit?: number;
-  /** The measured amount. */
   readonly actual?: number;
 }
 

@@ -149,8 +149,6 @@ const processAllowed: Readonly<Record<string, string>> = {
   'src/test-node.ts': 'the entry of a process of its own: its channel to the parent, its end',
   'src/store/ownership/process-identity.ts':
     'its pid, and signal 0, tell a living owner of a data folder from a dead one',
-  'src/store/ownership/open-log.ts': 'the entry of a process of its own: its argument',
-  'src/store/ownership/open-elsewhere.ts': 'the path of the running Node, for a process of its own',
   'src/workers/pool/replica-worker.ts': 'a worker entry: on Linux a priority is that of a thread',
   'src/workers/backup/backup-process.ts':
     'the entry of a process of its own: its task, its channel to the parent, its end',

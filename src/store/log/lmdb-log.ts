@@ -98,8 +98,7 @@ export class LmdbLogReader implements LogReader {
 
   /** Returns the newest owner's epoch; 0 if there was no owner. */
   ownerEpoch(): number {
-    // Earlier builds add a fraction to the version.
-    return Math.floor(this.reading(() => this.environment.meta.getEntry(OWNER_KEY)?.version) ?? 0);
+    return this.reading(() => this.environment.meta.getEntry(OWNER_KEY)?.version) ?? 0;
   }
 
   /**

@@ -161,6 +161,19 @@ export function newestSeqOf(log: LogEnvironment['log']): number {
   return key === undefined ? -1 : seqOfKey(key);
 }
 
+/**
+ * A commit was refused, because it would have overwritten the newest one. LMDB keeps the number of the newest commit in
+ * memory that processes share, and a process that opens the log writes there the number that it read before. The next
+ * start reads the number from the file.
+ */
+export class HiddenCommitError extends Error {
+  override readonly name = 'HiddenCommitError';
+
+  constructor(path: string) {
+    super(`${dataFileOf(path)}: another process that opened it hides its newest commit; start the node again`);
+  }
+}
+
 /** Frames a batch for the log: its length, its bytes, and zeros up to `storedBytes`. */
 export function frame(bytes: Uint8Array, storedBytes = LENGTH_BYTES + bytes.length): Buffer {
   const framed = Buffer.allocUnsafeSlow(storedBytes);

@@ -4,15 +4,11 @@
  * with the highest epoch is valid.
  */
 import { randomUUID } from 'node:crypto';
-import { closeSync, linkSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasCode } from '../../errors.js';
 import { replaceFile } from '../files/durable-file.js';
-import { checkEnvironmentFile, dataFileOf, newestMeta, treeOf } from '../files/lmdb-file.js';
 import { readText } from '../files/small-file.js';
-import { logFolderOf } from '../log/lmdb-log.js';
-import { META_NAME, OWNER_KEY } from '../log/log-environment.js';
-import { Pages, walk } from '../log/pages.js';
 import type { ProcessIdentity } from './process-identity.js';
 
 export interface OwnerRecord {
@@ -29,8 +25,6 @@ export interface OwnerRecord {
 }
 
 const NAME = /^owner-(\d+)\.json$/;
-/** lmdb-js stores the version of a value in front of the value. */
-const VERSION_BYTES = 8;
 
 export function recordOf(identity: ProcessIdentity, epoch: number): OwnerRecord {
   return {
@@ -51,9 +45,6 @@ export function ownerFileOf(dir: string, epoch: number): string {
 /** Returns the newest owner of the data folder `dir`; undefined if it never had one. */
 export function readOwner(dir: string): OwnerRecord | undefined {
   const epoch = newestEpoch(dir);
-  // Earlier builds write no file and may have been the last owner.
-  const stored = ownerInLog(dir);
-  if (stored !== undefined && stored.epoch > epoch) return stored;
   if (epoch === 0) return undefined;
   const record = parsed(readText(ownerFileOf(dir, epoch)) ?? '');
   // A power cut may leave an empty file. Its owner cannot be identified, so only its heartbeat can show that it is
@@ -114,33 +105,3 @@ function epochsIn(dir: string): number[] {
 function textOf(record: OwnerRecord): string {
   return `${JSON.stringify(record)}\n`;
 }
-
-/**
- * Reads the record in the log's environment by plain reads. Undefined if pages are invalid; the claim of the log
- * reports that.
- */
-function ownerInLog(dir: string): OwnerRecord | undefined {
-  const file = dataFileOf(logFolderOf(dir));
-  let descriptor: number | undefined;
-  try {
-    checkEnvironmentFile(file);
-    descriptor = openSync(file, 'r');
-    const meta = newestMeta(descriptor)!;
-    const pages = new Pages(descriptor, meta);
-    let owner: OwnerRecord | undefined;
-    walk(pages, meta.main, 'whole', ignore, (database) => {
-      const tree = database.key.equals(META_NAME) ? treeOf(database.inPage) : undefined;
-      if (tree === undefined) return;
-      walk(pages, tree, 'whole', ignore, (leaf) => {
-        if (leaf.key.equals(OWNER_KEY)) owner = parsed(pages.valueOf(leaf).toString('utf8', VERSION_BYTES));
-      });
-    });
-    return owner;
-  } catch {
-    return undefined;
-  } finally {
-    if (descriptor !== undefined) closeSync(descriptor);
-  }
-}
-
-function ignore(): void {}

@@ -2,29 +2,26 @@
  * Claims a data folder for one process, by a plain file (`owner-record.ts`) and a heartbeat in another file. Only then
  * does the owner open LMDB and write its epoch there, so that every later commit of an earlier owner is refused.
  */
-import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DamagedError, OwnerLostError } from '../../group/ports/storage-errors.js';
 import { limits } from '../../limits.js';
+import { syncPath } from '../files/durable-file.js';
 import { checkEnvironmentFile, dataFileOf, newestTxnOf } from '../files/lmdb-file.js';
-import { removeDoubleWriteBuffer } from '../log/double-write-buffer.js';
 import { logFolderOf } from '../log/lmdb-log.js';
 import { LmdbLogWriter } from '../log/lmdb-log-writer.js';
 import {
   formLogEnvironment,
-  frame,
-  keyOfSeq,
+  HiddenCommitError,
   type LogEnvironment,
   namedDamage,
-  newestSeqOf,
   OWNER_KEY,
   openLogEnvironment,
   removeHalfFormed,
   unknownOutcome,
 } from '../log/log-environment.js';
-import { openElsewhere } from './open-elsewhere.js';
 import {
   newestEpoch,
   type OwnerRecord,
@@ -37,9 +34,6 @@ import {
 } from './owner-record.js';
 import { hasOpen, type ProcessIdentity, processStartOf, readText, runs, thisProcess } from './process-identity.js';
 import { repeatedly } from './repeatedly.js';
-
-/** Attempts to find LMDB's newest commit while other processes hide it. */
-const FENCE_TRIES = 3;
 
 /** Another running node owns the folder, or has just claimed it. */
 export class FolderOwnedError extends Error {
@@ -80,19 +74,13 @@ export class OwnedFolder {
     let environment: LogEnvironment | undefined;
     try {
       environment = openLogEnvironment(logFolder);
-      for (let tries = 1; ; tries += 1) {
-        const outcome = fence(environment, this.#record);
-        if (outcome === 'done') break;
-        if (outcome === 'late') throw owned(this.#dir, readOwner(this.#dir), thisProcess());
-        if (tries === FENCE_TRIES)
-          throw new Error(`${dataFileOf(logFolder)}: other processes that open the log hide its newest commit`);
-        await openElsewhere(this.#dir);
-      }
+      // The log must not name an owner whose file a power cut removes: no later owner would know its epoch.
+      for (const path of [ownerFileOf(this.#dir, this.#record.epoch), this.#dir]) await syncPath(path);
+      if (!fence(environment, this.#record)) throw owned(this.#dir, readOwner(this.#dir), thisProcess());
       const writer = new LmdbLogWriter(environment, {
         epoch: this.#record.epoch,
         stop: () => this.stop(),
         release: () => this.release(),
-        showNewest: () => openElsewhere(this.#dir),
       });
       await writer.tidy();
       removeHalfFormed(logFolder);
@@ -181,26 +169,20 @@ export async function passEpochOn(dir: string, epoch: number): Promise<void> {
 }
 
 /**
- * Writes the owner's epoch into the log, on which every commit depends, and appends the batch that a power cut undid in
- * an earlier build, in one transaction. Changes nothing if a later owner was first ('late'), or if LMDB's newest commit
- * is hidden from this process ('hidden').
+ * Writes the owner's epoch into the log, on which every commit depends. Returns false and changes nothing if a later
+ * owner was first. Throws `HiddenCommitError` if LMDB does not see its newest commit.
  */
-function fence(environment: LogEnvironment, { epoch, ...record }: OwnerRecord): 'done' | 'late' | 'hidden' {
-  const { root, log, meta, path } = environment;
+function fence(environment: LogEnvironment, { epoch, ...record }: OwnerRecord): boolean {
+  const { root, meta, path } = environment;
   try {
     return root.transactionSync(() => {
-      // A process that opens the log may reset LMDB's number of the newest commit. A commit here would then overwrite
-      // the newest one.
-      if (newestTxnOf(dataFileOf(path)) >= root.getWriteTxnId()) return 'hidden';
-      const before = epochIn(environment);
-      if (before >= epoch) return 'late';
-      const lost = removeDoubleWriteBuffer(environment, before, newestSeqOf(log));
-      if (lost !== undefined) log.putSync(keyOfSeq(lost.firstSeq), frame(lost.bytes), { append: true });
+      if (newestTxnOf(dataFileOf(path)) >= root.getWriteTxnId()) throw new HiddenCommitError(path);
+      if (epochIn(environment) >= epoch) return false;
       meta.putSync(OWNER_KEY, Buffer.from(JSON.stringify({ epoch, ...record })), epoch);
-      return 'done';
+      return true;
     });
   } catch (error) {
-    if (error instanceof DamagedError) throw error;
+    if (error instanceof DamagedError || error instanceof HiddenCommitError) throw error;
     return unknownOutcome(path)(error);
   }
 }
@@ -211,8 +193,7 @@ function epochIn({ meta, path }: LogEnvironment): number {
   if (entry === undefined) return 0;
   const record = parsed(Buffer.from(entry.value).toString('utf8'));
   if (record === undefined) throw new DamagedError(`${dataFileOf(path)}: the owner's record cannot be read`);
-  // Earlier builds add a fraction to the version.
-  if (record.epoch !== Math.floor(entry.version ?? 0))
+  if (record.epoch !== entry.version)
     throw new DamagedError(`${dataFileOf(path)}: the owner's record and its version differ`);
   return record.epoch;
 }
@@ -235,11 +216,8 @@ function owned(dir: string, owner: OwnerRecord | undefined, identity: ProcessIde
  */
 function isCopy(dir: string, owner: OwnerRecord, identity: ProcessIdentity): boolean | null {
   if (!canLookUp(owner, identity)) return null;
-  // Owners of earlier builds have no file of their own, and hold the log's file open.
-  const files = [ownerFileOf(dir, owner.epoch), dataFileOf(logFolderOf(dir))].filter((file) => existsSync(file));
-  const open = files.map((file) => hasOpen(owner.pid, file));
-  if (open.includes(true)) return false;
-  return open.includes(null) ? null : true;
+  const isOpen = hasOpen(owner.pid, ownerFileOf(dir, owner.epoch));
+  return isOpen === null ? null : !isOpen;
 }
 
 /**

@@ -63,7 +63,7 @@ const settlePauseMs = 20;
 const otherPlayers = 12;
 const outputMax = 64 * 1024;
 
-/** A seeding peer's events about a player of either kind, and the opposite event that may take the place of the first. */
+/** A seeding peer's events about a player of either kind, and the opposite event that may replace the first. */
 const seeded = {
   bad: { types: ['report_cheating', 'report_cheating', 'ban_applied'], opposite: 'commendation' },
   good: { types: ['commendation', 'commendation', 'commendation'], opposite: 'report_cheating' },

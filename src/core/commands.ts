@@ -10,7 +10,6 @@ import type { EventAccepted } from './records/records.js';
 import type { PeerRelation } from './relations.js';
 import type { ErasureMode, PeerStatus } from './vocabulary.js';
 
-/** An event that passed the schema, with the player already replaced by the subject's key. */
 export interface EventSubmission {
   readonly schemaVersion: string;
   readonly eventId: string;
@@ -22,20 +21,16 @@ export interface EventSubmission {
   readonly severity: number;
   /** ms since 1970. */
   readonly timestamp: number;
-  /** Name of the origin whose statement the peer passes on; absent if the statement is the peer's own. */
   readonly origin?: string;
   readonly reference?: string;
 }
 
 export interface SubmitEvents {
-  /** Number of the peer whose key was sent; null if authentication is off. */
   readonly caller: number | null;
   readonly events: readonly EventSubmission[];
-  /** The log's answers about events that may be repeats. */
   readonly checked?: readonly RepeatFound[];
 }
 
-/** Asks whether event `index` of a command repeats one in the chain of records that begins at `head`. */
 export interface RepeatCheck {
   readonly index: number;
   readonly head: number;
@@ -97,7 +92,6 @@ export interface SetPublicKey {
 
 export interface AllowPlayer {
   readonly subject: Uint8Array;
-  /** A new id, for the audit log. */
   readonly id: string;
   /** ms since 1970. */
   readonly until: number;
@@ -134,7 +128,6 @@ export interface OpenDispute {
   readonly caller: number;
   readonly subject: Uint8Array;
   readonly text: string;
-  /** Id of the peer whose events are disputed, if the caller names one. */
   readonly against?: string;
   readonly by: string;
 }
@@ -155,7 +148,6 @@ export interface ExportSubject {
 }
 
 export interface WithdrawEvent {
-  /** Number of the asking peer; null if authentication is off. */
   readonly caller: number | null;
   readonly eventSeq: number;
   readonly event: EventAccepted;

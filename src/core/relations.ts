@@ -5,7 +5,6 @@
 
 export type WitnessReason = 'declared' | 'clones' | 'allied' | 'copied_list';
 
-/** Two peers that are one witness, `first < second`; witness groups follow from all such pairs. */
 export interface WitnessPair {
   readonly first: number;
   readonly second: number;

@@ -123,9 +123,7 @@ export class GroupState {
   relations: readonly PeerRelation[] = [];
   scoring: { readonly version: number; readonly seq: number };
   auditHead = auditStart;
-  /** Erasures whose bytes are not out of the log yet, by their `subject_erased` record. */
   readonly erasures = new Map<number, OpenErasure>();
-  /** Withdrawals whose bytes are not out of the log yet, by the withdrawn event. */
   readonly withdrawals = new Map<number, OpenWithdrawal>();
   /** Records of the erasure requests that wait for the operator, by subject (hex). */
   readonly pendingErasures = new Map<string, number[]>();

@@ -9,7 +9,6 @@ import { overloaded } from './refusals.js';
 
 const COMMAND_BYTES = 1024;
 
-/** The loop of a group. A node of a cluster replaces the loop when it reads its log anew. */
 export interface CurrentLoop {
   readonly loop: GroupLoop;
 }
@@ -23,7 +22,6 @@ export class GroupCalls {
     this.#current = current;
   }
 
-  /** Queues a command and waits for its answer or its refusal. */
   ask<C extends Command>(command: C, bytes = COMMAND_BYTES): Promise<Answers[C['type']] | Refusal> {
     return new Promise((resolve) => {
       const refusal = this.offer(command, resolve, 1, bytes, null);

@@ -9,7 +9,6 @@ export type ClusterRole = 'leader' | 'follower' | 'joining' | 'left';
 
 export interface ClusterHealth {
   readonly role: ClusterRole;
-  /** True if the group has a leader, as far as this node knows. */
   readonly hasLeader: boolean;
   readonly appliedSeq: number;
   /** ms since this node last knew that it was up to date. */

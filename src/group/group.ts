@@ -99,7 +99,6 @@ export class Group implements GroupApi {
     this.#asOf = new MinuteAsOf(deps.clock);
   }
 
-  /** Admits commands from outside. Those of the configuration precede them. */
   open(): void {
     this.#isOpen = true;
   }
@@ -111,7 +110,6 @@ export class Group implements GroupApi {
     return this.#calls.ask(command);
   }
 
-  /** Admits nothing new, and resolves when everything that was admitted is answered and durable. */
   async drain(): Promise<void> {
     this.#isOpen = false;
     await this.#current.loop.drain();

@@ -12,7 +12,6 @@ import { type Remark, type Variable, variables } from './variables.js';
 const { environment: environmentRow, nodeEnv: nodeEnvRow, ...rows } = variables;
 
 type Rows = typeof rows;
-/** The value of each row of `variables`, under the same key. */
 type Values = { readonly [Key in keyof Rows]: Rows[Key]['fallback'] };
 
 export interface Config extends Values {

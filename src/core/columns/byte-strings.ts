@@ -50,7 +50,6 @@ export class ByteStrings {
     this.#close(start, start + (units < 0x80 ? text.length : bytes.write(text, start)));
   }
 
-  /** Appends the parts of `joined` between separators. `joined` is ASCII, and `separator` is one byte. */
   pushSplit(joined: string, separator: number): void {
     this.#makeRoom(joined.length);
     const { bytes, view } = this;

@@ -68,7 +68,6 @@ export function copyTag(from: Uint16Array, at: number, words: Uint16Array, to: n
   words[to + 4] = from[at + 4]!;
 }
 
-/** Copies the tag's bytes; each byte comes in a word of its own. */
 export function copyTagBytes(from: Uint16Array, at: number, words: Uint32Array, to: number): void {
   words[to] = from[at]! & 255;
   words[to + 1] = from[at]! >>> 8;

@@ -9,7 +9,6 @@ export function tableMemory(bytes: number): SharedArrayBuffer {
 
 export class Segment {
   readonly words: Uint32Array;
-  /** A view for doubles: rows are aligned to words, not to doubles. */
   readonly view: DataView;
 
   constructor(words: number) {

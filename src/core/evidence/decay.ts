@@ -8,7 +8,6 @@ import { DAY_MS, limits } from '../../limits.js';
 /** Half-lives beyond which a factor no longer changes: a double holds nothing smaller, and nothing may overflow. */
 const HALF_LIVES_MAX = 1000;
 
-/** Half-lives from `epoch` to `at`; 0 if decay is off. */
 function halfLives(at: number, epoch: number, halfLifeDays: number): number {
   return halfLifeDays === 0 ? 0 : (at - epoch) / (halfLifeDays * DAY_MS);
 }
@@ -17,7 +16,6 @@ function bounded(lives: number): number {
   return Math.min(HALF_LIVES_MAX, Math.max(-HALF_LIVES_MAX, lives));
 }
 
-/** Returns 2 to the power of `lives`, always finite. */
 function powerOfTwo(lives: number): number {
   return 2 ** bounded(lives);
 }
@@ -65,18 +63,15 @@ export function movedEpoch(at: number, epoch: number, halfLifeDays: number): { e
   return { epoch: epoch + lives * halfLifeDays * DAY_MS, factor: powerOfTwo(-lives) };
 }
 
-/** Scale of sums of evidence: their epoch (ms since 1970) and the half-life. */
 export interface Scale {
   readonly epoch: number;
   readonly halfLifeDays: number;
 }
 
-/** The scales of both kinds of evidence: claims, and measures with a half-life of their own. */
 export interface Scales extends Scale {
   readonly measureScale: Scale;
 }
 
-/** Time of a read, with the factors that decay sums to it. */
 export interface AsOf {
   readonly at: number;
   readonly decayFactor: number;

@@ -47,7 +47,6 @@ export function isEventTypeId(id: number): id is EventTypeId {
   return id > 0 && id <= newestId;
 }
 
-/** True if an event of this type is a measure, which somebody decided, and not a claim. */
 export function isMeasure(id: number): boolean {
   return id === eventTypes.ban_applied.id;
 }

@@ -40,7 +40,6 @@ export function measureStrength(a: number): number {
   return Math.min(1, saturate(a));
 }
 
-/** Bits of `VoteSpace.follows`. */
 export const FOLLOWS = 1;
 export const FOLLOWS_CLAIM = 2;
 

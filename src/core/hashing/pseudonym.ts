@@ -80,13 +80,11 @@ export class Pseudonyms {
     this.#saltBytes = Buffer.from(salt);
   }
 
-  /** See `pseudonymise`. Also null if the id is not canonical. */
   of(playerId: string): Uint8Array | null {
     if (this.#isCanonical?.(playerId) === false && !isSubjectHash(playerId)) return null;
     return pseudonymise(playerId, this.#salt, this.#mode);
   }
 
-  /** Pseudonyms of many ids as little-endian words, `KEY_WORDS` for each; null if one of the ids has none. */
   ofAll(playerIds: ByteStrings): Uint32Array | null {
     const keys = new Uint32Array(playerIds.count * KEY_WORDS);
     return this.writeAll(playerIds, keys) ? keys : null;

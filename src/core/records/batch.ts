@@ -38,12 +38,10 @@ const DIGEST_BYTES = CHAIN_AT - DIGEST_AT;
 
 export const chainStart: Uint8Array = new Uint8Array(CHAIN_BYTES);
 
-/** The bytes of a batch differ from those that were written. The message names the defect. */
 class BatchError extends Error {
   override readonly name = 'BatchError';
 }
 
-/** Collects the records of a turn and seals them as one batch; the writer is reused from turn to turn. */
 export class BatchWriter {
   readonly #records = new RecordBytes();
 
@@ -171,12 +169,10 @@ export class Batch {
     return seq >= this.firstSeq && seq <= this.lastSeq;
   }
 
-  /** Returns the record with this sequence number, which must lie in the batch. */
   record(seq: number): LogRecord {
     return decodeRecord(this.#slice(seq - this.firstSeq));
   }
 
-  /** Returns a view of the bytes of the record with this sequence number, which must lie in the batch. */
   recordBytes(seq: number): Buffer {
     return this.#slice(seq - this.firstSeq);
   }

@@ -97,7 +97,6 @@ export function writeEvent(
   writeLatin1(event.schema_version, bytes, writeLatin1(event.event_id, bytes, at + headOf(isTagged)));
 }
 
-/** Writes the reference last, so that all bytes before it read as in any other event. */
 function writeFlagged(event: DecidedEvent, bytes: Buffer, at: number): void {
   const from = writeLatin1(event.schema_version, bytes, writeLatin1(event.event_id, bytes, at + FLAGGED_HEAD));
   const length = event.reference === undefined ? 0 : bytes.write(event.reference, from, 'utf8');

@@ -5,7 +5,6 @@ import { eventBytes } from './packed-records.js';
 import { encodeRecord, writeEventRecord } from './record-codec.js';
 import type { DecidedEvent, LogRecord } from './records.js';
 
-/** Enough for a turn of one event. */
 const BYTES_AT_FIRST = 256;
 
 export class RecordBytes {
@@ -14,7 +13,6 @@ export class RecordBytes {
   #view = viewOf(this.#bytes);
   #length = 0;
 
-  /** The bytes of all records, valid until another is added. */
   get bytes(): Uint8Array {
     return this.#bytes.subarray(0, this.#length);
   }
@@ -39,7 +37,6 @@ export class RecordBytes {
     this.#bytes.set(record, at);
   }
 
-  /** Reserves `count` bytes and returns the offset of the next record. */
   #next(count: number): number {
     const at = this.#length;
     this.#length += count;

@@ -9,7 +9,6 @@ import type { PeerRelation } from '../relations.js';
 import type { MeasureWeights } from '../tables/evidence-view.js';
 import type { DisputeStatus, Environment, IdentityMode, PeerStatus } from '../vocabulary.js';
 
-/** The part of a record that the audit log shows, chained by its hashes. */
 export interface AuditPart {
   readonly action: string;
   readonly actor: string;
@@ -57,7 +56,6 @@ export interface PeerRegistered {
 export interface PeerPublicKeySet {
   readonly type: 'peer_public_key_set';
   readonly peer: number;
-  /** 32 bytes, base64url. */
   readonly public_key: string | null;
   readonly audit: AuditPart;
 }
@@ -105,7 +103,6 @@ export interface EpochMoved {
   readonly factor: number;
 }
 
-/** Like `HalfLifeChanged`, for the sums of standing measures. */
 export interface BanHalfLifeChanged {
   readonly type: 'ban_half_life_changed';
   readonly ban_half_life_days: number;
@@ -114,17 +111,14 @@ export interface BanHalfLifeChanged {
   readonly audit: AuditPart;
 }
 
-/** Like `EpochMoved`, for the sums of standing measures. */
 export interface BanEpochMoved {
   readonly type: 'ban_epoch_moved';
   readonly epoch: number;
   readonly factor: number;
 }
 
-/** An accepted trust event. Its `received_at` is the time of its batch. */
 export interface EventAccepted {
   readonly type: 'event_accepted';
-  /** Number of the peer, or of the carrier if the event has an origin. */
   readonly peer: number;
   readonly subject: Uint8Array;
   readonly event_id: string;
@@ -160,7 +154,6 @@ export interface EventAccepted {
 
 export type DecidedEvent = Omit<EventAccepted, 'subject' | 'id_tag'>;
 
-/** The record that replaces an event after its withdrawal or erasure. */
 export interface EventTombstone {
   readonly type: 'event_gone';
   readonly peer: number;
@@ -168,7 +161,6 @@ export interface EventTombstone {
   readonly prev: number;
 }
 
-/** States the sums of a pair from this record on. */
 interface StatedSums {
   readonly peer: number;
   /** Hex, or null once the subject was erased. */
@@ -186,7 +178,6 @@ interface StatedSums {
   readonly prev: number;
 }
 
-/** Lowering mass of one event, or of several: of claims and of measures. */
 export interface HiddenMass {
   readonly mass: number;
   /** Absent if there is none. */
@@ -244,7 +235,6 @@ export interface BatchesRewritten {
   readonly batches: readonly (readonly [firstSeq: number, digest: string])[];
 }
 
-/** All events that were to be removed are out of the log, including its free space. */
 export interface Redacted {
   readonly type: 'redacted';
   /** The `subject_erased` records whose removal is complete. */
@@ -353,7 +343,6 @@ export interface OriginCarried {
 export interface DisputeOpened {
   readonly type: 'dispute_opened';
   readonly dispute_id: string;
-  /** Peer that disputes, or `NO_KEY`. */
   readonly peer: number;
   /** Hex; null once the subject was erased, which also empties the text. */
   readonly subject: string | null;

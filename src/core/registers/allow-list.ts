@@ -17,7 +17,6 @@ export interface AllowedSubject {
 }
 
 export class AllowList {
-  /** Indexed by subject, hex. */
   readonly #subjects = new Map<string, AllowedSubject>();
   /** Subjects with an entry, by the first three bytes of their hash. The prefix alone rules out most players. */
   readonly #prefixes = new Map<number, string[]>();
@@ -30,12 +29,10 @@ export class AllowList {
     return this.#subjects.get(subject);
   }
 
-  /** Returns all players, sorted by subject. */
   all(): (readonly [subject: string, allowed: AllowedSubject])[] {
     return [...this.#subjects].sort(([a], [b]) => (a < b ? -1 : 1));
   }
 
-  /** True if a player has an entry that counts at time `at`. */
   allows(subject: Uint8Array, at: number): boolean {
     const { entry } = this.#entryOf(subject) ?? noEntry;
     return entry !== null && at <= entry.until;

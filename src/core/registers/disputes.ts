@@ -8,22 +8,18 @@ import type { DisputeStatus } from '../vocabulary.js';
 
 export interface Dispute {
   readonly id: string;
-  /** The `dispute_opened` record. */
   readonly seq: number;
   /** ms since 1970. */
   readonly openedAt: number;
-  /** Peer that disputes, or `NO_KEY`. */
   readonly peer: number;
   readonly subject: string;
   readonly text: string;
-  /** The peer whose events are disputed, if the dispute names one. */
   readonly against: number | null;
   readonly status: DisputeStatus;
   /** ms since 1970; null while the dispute is open. */
   readonly decidedAt: number | null;
   /** Peers whose events about the player do not count while the dispute is upheld. */
   readonly voids: readonly number[];
-  /** Records of the decisions, including those that undid one. */
   readonly decisions: readonly number[];
 }
 

@@ -7,7 +7,6 @@ import { NumberColumn } from '../columns/times.js';
 import { getOrMake } from '../get-or-make.js';
 
 export interface ErasedEvent {
-  /** The record at which the event was accepted. */
   readonly seq: number;
   /** The record that confirms that the event's bytes left the log. */
   readonly erasedSeq: number;
@@ -37,7 +36,6 @@ export class ErasedEvents {
     return this.#byPeer.get(peer)?.seqs.length ?? 0;
   }
 
-  /** Returns up to `limit` erased events of a peer from position `from` on, in the order of their erasure. */
   of(peer: number, from: number, limit: number): ErasedEvent[] {
     const columns = this.#byPeer.get(peer);
     if (columns === undefined) return [];

@@ -16,7 +16,6 @@ export interface Origin {
 
 export interface Carrier {
   readonly index: number;
-  /** Numbers of the peer and of the origin. */
   readonly peer: number;
   readonly origin: number;
 }
@@ -27,19 +26,16 @@ export class Origins {
   readonly #byName = new Map<string, Origin>();
   readonly #byNumber = new Map<number, Origin>();
   readonly #carriers = new Map<number, Carrier>();
-  /** Carriers by the origin's number, then by the peer's. */
   readonly #carriersOf = new Map<number, Map<number, Carrier>>();
 
   get size(): number {
     return this.list.length + this.carriers.length;
   }
 
-  /** Number of declared origins, without those removed. */
   get declared(): number {
     return this.list.reduce((count, { declared }) => count + +declared, 0);
   }
 
-  /** Returns the origin with this name, also if it was removed. */
   named(name: string): Origin | undefined {
     return this.#byName.get(name);
   }
@@ -60,7 +56,6 @@ export class Origins {
     return [...(this.#carriersOf.get(origin)?.values() ?? [])];
   }
 
-  /** Returns the peer behind a number: the peer of a carrier, or the number itself. */
   peerOf(number: number): number {
     if (this.carriers.length === 0) return number;
     return this.#carriers.get(number)?.peer ?? number;

@@ -84,7 +84,6 @@ export function decideDispute(state: GroupState, command: DecideDispute, now: nu
   return { records: [record], outcome: granted(null) };
 }
 
-/** Returns the peers whose events about the player become void: the named peers, or the only possible one. */
 function voidsOf(state: GroupState, { subject, against }: Dispute, peerIds: readonly string[]) {
   const reporters = reportersOf(state, subject);
   if (peerIds.length === 0) {
@@ -107,7 +106,6 @@ function voidsOf(state: GroupState, { subject, against }: Dispute, peerIds: read
   return granted(voids.sort((p, q) => p - q));
 }
 
-/** Returns the peers that hold events about a player (hex), sorted by number. */
 export function reportersOf({ subjects, origins }: GroupState, subject: string): number[] {
   const row = subjects.find(Buffer.from(subject, 'hex'));
   const reporters = new Set<number>();

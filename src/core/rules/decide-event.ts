@@ -76,7 +76,6 @@ export function decideByKeys(
   return granted(follows(state, row, entry, { ...noted, at }, sender) ? { ...noted, follows: true } : noted);
 }
 
-/** True if an accepted event is evidence, also as a repeat, or takes evidence back. */
 export function counts(event: DecidedEvent): boolean {
   return event.mass !== 0 || revokesLowering(event);
 }

@@ -153,7 +153,6 @@ function sumsWithout(state: GroupState, command: WithdrawEvent, sums: Sums): Sum
   return withRepeated(state, command, { ...sums, lowering });
 }
 
-/** Adds the oldest event that repeats the withdrawn event to the sums; returns them unchanged if there is none. */
 function withRepeated(state: GroupState, { event: first, eventSeq, chain }: WithdrawEvent, left: SumsLeft): SumsLeft {
   const next = chain.findLast(
     ({ seq, event }) =>
@@ -175,7 +174,6 @@ function withRepeated(state: GroupState, { event: first, eventSeq, chain }: With
   return { ...left, counts: { ...counts, hidden: { under: hiding, ...takenFrom(part) } } };
 }
 
-/** Returns the oldest event after `eventSeq` that revokes lowering; undefined if there is none left. */
 function hidingOf(state: GroupState, eventSeq: number, chain: readonly PairRecord[]): number | undefined {
   return chain.findLast(
     ({ seq, event }) => seq > eventSeq && event?.revokesLowering === true && !state.withdrawals.has(seq),

@@ -16,7 +16,6 @@ import { numberFor } from './decide-origin.js';
 export interface Repeats {
   /** Events for which the command carries no answer of the log, or an outdated one. */
   readonly unknown: readonly RepeatCheck[];
-  /** Indexes of the events that repeat one in the log. */
   readonly known: ReadonlySet<number>;
 }
 
@@ -68,7 +67,6 @@ function hashOf(state: GroupState, caller: number | null, event: EventSubmission
   return state.repeats.hashOf(columns.hashes[i]!, number.value, id, event.timestamp);
 }
 
-/** Returns the newest record of the event's peer (or carrier) and player; 0 if there is none. */
 function headOf(state: GroupState, { peerId, origin }: EventSubmission, { columns, i }: EventKeys): number {
   const { subjects } = state;
   const row = subjects.findOfEvent(columns, i);

@@ -34,7 +34,6 @@ interface EventMass {
   readonly liftings: number;
 }
 
-/** Sums of one kind per entry: those scaled to the time of the simulation, and the present value of the same events. */
 class KindSums {
   readonly mass: Float64Array;
   readonly now: Float64Array;
@@ -45,7 +44,6 @@ class KindSums {
   }
 }
 
-/** Follows the scale of one kind of evidence through the log. */
 class ScaleHistory {
   readonly #rescales: GroupState['rescales'];
   readonly #at: number;
@@ -98,10 +96,8 @@ export class ScenarioHalfLife {
   readonly #claims: ScaleHistory;
   readonly #measures: ScaleHistory;
   readonly #sums: Readonly<Record<Kind, KindSums>>;
-  /** Per entry: the number of its events that were applied. */
   readonly #counted: Uint32Array;
   readonly #repeated = new Map<number, EventMass>();
-  /** Per entry: number of times that its lowering was revoked. */
   readonly #liftings: Uint32Array;
   /** Subjects (hex) whose erasure is in progress, with the record that erased them. */
   readonly #erased = new Map<string, number>();
@@ -130,7 +126,6 @@ export class ScenarioHalfLife {
     for (const [seq, { subject }] of state.erasures) if (subject !== null) this.#erased.set(subject, seq);
   }
 
-  /** The scales of the sums, all as of the time of the simulation. */
   get scales(): Scales {
     const { halfLifeDays, measureScale } = this.#state;
     return {

@@ -15,7 +15,6 @@ import type { Verdict } from '../vocabulary.js';
 import type { HalfLives, ScenarioHalfLife } from './scenario-half-life.js';
 import { type TrustView, trustOf } from './score.js';
 
-/** The changed assumptions; null leaves a value as it is. Peers are given by number. */
 export interface Scenario {
   readonly preTrusted: readonly number[] | null;
   /** Peers whose evidence does not count, as if they were revoked. */

@@ -57,12 +57,10 @@ export interface SnapshotMeta {
   readonly allowed?: readonly (readonly [subject: string, allowed: AllowedSubject])[];
   readonly erasuresBy: readonly (readonly [peer: number, times: readonly number[]])[];
   readonly redacted: number;
-  /** Absent if no event ever expired, as in snapshots of releases without retention. */
   readonly retired?: { readonly seq: number; readonly open: boolean };
   readonly eventCount: number;
   /** Number of players, so that a load can reserve memory. Not covered by the digest; absent in older snapshots. */
   readonly players?: number;
-  /** `GroupState.sentAt`. Not covered by the digest. */
   readonly sentAt?: Readonly<GroupState['sentAt']>;
   readonly measured?: number;
   /** Number and sum of the hashes of event contents. Not covered by the digest; absent in older snapshots. */

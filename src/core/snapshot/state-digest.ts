@@ -100,7 +100,6 @@ function finish(h: number): number {
   return x ^ (x >>> 16);
 }
 
-/** Adds up one hash per (subject, peer) pair: key, times, peer, sums, count, whom it follows, and head. */
 function subjectsSum(state: GroupState): string {
   const { subjects } = state;
   const { entries } = subjects;
@@ -141,7 +140,6 @@ function eventIdsSum(state: GroupState): string {
   return sum.hex();
 }
 
-/** Adds up the times of receipt, the audited records, and the events removed by erasures. */
 function columnsSum({ times, auditSeqs, erasedEvents }: GroupState): string {
   const sum = new Sum(4);
   const { doubles } = sum;

@@ -21,7 +21,6 @@ const EVENTS = 256;
 
 export interface KeyColumns {
   readonly count: number;
-  /** Subject hashes as little-endian words, `KEY_WORDS` each. */
   readonly keys: Uint32Array;
   /** Hashes of the keys, filled in by `Subjects`. */
   readonly hashes: Int32Array;
@@ -44,7 +43,6 @@ export interface EventKeys {
   readonly i: number;
 }
 
-/** The values of an event that a state needs besides its keys. `timestamp` is in ms since 1970. */
 export interface EventValues {
   readonly peer: number;
   readonly event_type: number;

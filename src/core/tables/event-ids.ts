@@ -73,7 +73,6 @@ class HeldIds {
     this.#at = from - WORDS;
   }
 
-  /** Advances to the next id; false if there is none. */
   next(): boolean {
     do this.#at += WORDS;
     while (this.#at < this.#end && !isOccupied(this.#words, this.#at));
@@ -135,7 +134,6 @@ export class EventIds {
     return this.#seqFrom(wanted, 0);
   }
 
-  /** Like `seqOf`, for event `i` of columns. */
   seqOfEvent({ tags }: EventColumns, i: number): number {
     return this.#seqFrom(tags, i * TAG_WORDS);
   }
@@ -148,7 +146,6 @@ export class EventIds {
     return isOccupied(words, this.#at) ? seqAt(words, this.#at) : 0;
   }
 
-  /** Returns the number of the peer that sent the event; call only for an id in the table. */
   peerOfEvent({ tags }: EventColumns, i: number): number {
     this.#search(this.#shardOf(tags, i * TAG_WORDS), tags, i * TAG_WORDS);
     return peerAt(this.#blocks[this.#block]!, this.#at);
@@ -169,7 +166,6 @@ export class EventIds {
     this.insertWithRoom(tags, from, seq, peer);
   }
 
-  /** Reserves room for `count` more ids in a part. */
   makeRoom(part: number, count: number): void {
     const shard = this.#shards[part]!;
     while (shard.used + count > shard.slots * LOAD_MAX) this.#grow(shard);

@@ -41,7 +41,6 @@ export interface PeerColumns {
   /** `clip(tau (A + B) / 4, 0, 1)`, the weight of claims, and `clip(tau M / 4, 0, 1)`, that of measures. */
   readonly weight: Float64Array;
   readonly measureWeight: Float64Array;
-  /** The weight that operators see: the larger of the two for a peer that took measures. */
   readonly published: Float64Array;
   /** Lowest peer of the witness group. `isGrouped` is 1 if the group has other members, and `CARRIES` for a carrier. */
   readonly witness: Uint16Array;

@@ -165,7 +165,6 @@ export class PeerEntries {
     return this.#segments[entry >>> SEGMENT_BITS]!.words[(entry & SEGMENT_MASK) * WORDS + COUNT]! & COUNT_MASK;
   }
 
-  /** True if an upheld dispute excludes the evidence from scores; the sums stay as they are. */
   isVoid(entry: number): boolean {
     return this.#segments[entry >>> SEGMENT_BITS]!.words[(entry & SEGMENT_MASK) * WORDS + COUNT]! >>> VOID_BIT === 1;
   }
@@ -284,7 +283,6 @@ export class PeerEntries {
     if (evidence.measure > 0) this.setMeasure(entry, evidence.measure);
   }
 
-  /** Sets the sum of lowering claims; everything else of the pair stays. */
   setLowering(entry: number, sum: number): void {
     const { words, view } = this.#segments[entry >>> SEGMENT_BITS]!;
     const at = (entry & SEGMENT_MASK) * WORDS;

@@ -97,7 +97,6 @@ export class PeerWeights implements PeerColumns {
     markGroups(this, witness?.length ?? 0, source.origins.carriers);
   }
 
-  /** Derives the columns of one peer, origin or carrier, whose witness group stays as it is. */
   refreshPeer(source: WeightsSource, peer: number): void {
     if (peer >= this.tau.length) this.#grow();
     const carrier = source.origins.carrierAt(peer);

@@ -23,7 +23,6 @@ const HOME_MASK = (1 << HOME_BITS) - 1;
 
 export interface KeyedRows {
   hasKey(row: number, keys: Uint32Array, from: number): boolean;
-  /** Returns the lowest `HOME_BITS` of the hash of the row's key. */
   homeOf(row: number): number;
 }
 

@@ -40,7 +40,6 @@ function evidenceByte(row: number): number {
   return (row & SEGMENT_MASK) * WORDS * 4 + EVIDENCE_AT_BYTE;
 }
 
-/** Times of a subject's newest record and of its newest evidence, in ms since 1970. */
 export interface SubjectTimes {
   readonly updatedAt: number;
   readonly evidenceAt: number;
@@ -89,7 +88,6 @@ export class Subjects implements KeyedRows {
     this.#index.makeRoom(hashes, rows, count);
   }
 
-  /** Number of rows ever used: an upper bound for a walk over `has`. */
   get rows(): number {
     return this.#rowsUsed;
   }
@@ -143,7 +141,6 @@ export class Subjects implements KeyedRows {
     touch(this.#segments[row >>> SEGMENT_BITS]!, (row & SEGMENT_MASK) * WORDS, hourOf(at), this.evidenceAt(row));
   }
 
-  /** Number of the subject's peer entries; `firstEntry` returns the first of them. */
   peerCount(row: number): number {
     return this.#segments[row >>> SEGMENT_BITS]!.words[(row & SEGMENT_MASK) * WORDS + PEERS]! & PEERS_MASK;
   }
@@ -223,7 +220,6 @@ export class Subjects implements KeyedRows {
     return this.ensureEntryAt(-1, wanted, 0, this.#hashOf(wanted, 0), peer, hourOf(updatedAt), evidenceAt);
   }
 
-  /** Like `ensureEntry`, for event `i` of prefetched columns. */
   ensureEntryOfEvent(events: EventColumns, i: number, updatedAt: number, evidenceAt: number): number {
     const { keys, hashes, rows, peers } = events;
     const hour = hourOf(updatedAt);

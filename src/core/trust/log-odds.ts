@@ -111,7 +111,6 @@ interface Hits {
 }
 
 interface PeerRecord {
-  /** Hits as judged by other two-sided peers, and as judged by any other peers. */
   readonly judged: Hits;
   readonly seconded: Hits;
   /** All of the peer's lowering and raising votes on players that others reported, too. */

@@ -41,7 +41,6 @@ export interface PeerTrust {
   /** Lowest peer of the witness group, which is the peer itself if it is alone; for a carrier, that of its origin. */
   readonly witness: Uint16Array;
   readonly pi: number;
-  /** The pairs of peers that are one witness, with the reasons. */
   readonly witnessPairs: readonly WitnessPair[];
   /** Pairs shown to operators, at most `pairsReportedMax`, the most conspicuous first. */
   readonly pairs: readonly DiscountedPair[];

@@ -23,7 +23,6 @@ export interface PairHolding extends ChainHead {
 }
 
 export interface Holdings {
-  /** The newest record, which records this export. */
   readonly seq: number;
   /** ms since 1970. */
   readonly at: number;
@@ -33,10 +32,8 @@ export interface Holdings {
   readonly disputes: readonly Dispute[];
   /** The `dispute_opened` records of dropped rejected disputes. */
   readonly droppedDisputes: readonly number[];
-  /** The entry of the allow list, or null; and the records that name the player for it. */
   readonly allowed: AllowEntry | null;
   readonly allowRecords: readonly number[];
-  /** Records of the erasure requests that wait. */
   readonly erasureRequests: readonly number[];
   readonly withdrawn: readonly number[];
   /** Events up to this record have left the log. */

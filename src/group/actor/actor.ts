@@ -27,12 +27,10 @@ export class GroupActor<T> {
   #chain: Uint8Array;
   #durableChain: Uint8Array;
   #durableSeq: number;
-  /** Answers that wait for the commit in flight; null if none is in flight. */
   #inFlight: Effect<T>[] | null = null;
   readonly #prefetch: Prefetch;
   readonly #batch = new BatchWriter();
   readonly #redactor: Redactor;
-  /** Answers that wait until bytes are out of the log. */
   #removals: Removal<T>[] = [];
   #givenUp = false;
   /** True if the turn in flight records an erasure as complete, which is not durable yet. */
@@ -79,12 +77,10 @@ export class GroupActor<T> {
     return this.#redactor.erasing || this.#endsErasure;
   }
 
-  /** True if the state equals the durable log, and nothing in progress depends on another state. */
   get isSettled(): boolean {
     return this.#inFlight === null && this.state.lastSeq === this.#durableSeq && !this.#redactor.busy;
   }
 
-  /** True if the batch directly follows the applied records. */
   precedes(stored: StoredBatch): boolean {
     return batchFrom(stored).follows(this.#chain, this.state.lastSeq);
   }

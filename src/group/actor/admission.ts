@@ -30,7 +30,6 @@ export class Admission {
     return this.#overloaded;
   }
 
-  /** True if `more` events of a holder take precedence over those of others. */
   hasRoom(holder: Holder, more: number): boolean {
     return this.#shares.hasRoom(holder, more);
   }

@@ -22,7 +22,6 @@ export type Effect<T> =
    */
   | RedactorStep;
 
-/** Submitted events of one type with the same outcome: `accepted`, or the code of a refusal. */
 export interface DecidedEvents {
   readonly type: 'decided';
   readonly eventType: string;

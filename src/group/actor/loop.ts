@@ -74,9 +74,7 @@ export interface LoopDeps {
   readonly commitPatienceMs?: number;
   /** Returns whether the log that several nodes share has hardly any room left. */
   readonly logIsFull?: () => boolean;
-  /** Called if the log could not be written: the node must end. */
   readonly onFatal: (error: unknown) => void;
-  /** Called if an operation failed that will be repeated. */
   readonly onFailure: (what: string, error: unknown) => void;
 }
 
@@ -112,7 +110,6 @@ export class GroupLoop {
   #draining = false;
   #closed = false;
   #leading: boolean;
-  /** True while a commit takes longer than its callers wait. */
   #stalled = false;
   readonly #ending = new AbortController();
   #turnScheduled = false;
@@ -260,7 +257,6 @@ export class GroupLoop {
     this.#admission.noteRefusal(this.actor.mailbox.events);
   }
 
-  /** True if `events` of a holder take precedence over those of others. */
   hasRoom(events: number, holder: Holder): boolean {
     return this.#admission.hasRoom(holder, events);
   }
@@ -517,7 +513,6 @@ export class GroupLoop {
     }, ms);
   }
 
-  /** Ends the loop, because the log could not be written. */
   fail(error: unknown): void {
     if (this.#failed) return;
     this.abandon();

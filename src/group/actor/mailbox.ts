@@ -9,7 +9,6 @@ import type { Holder } from '../holder.js';
 
 export interface Envelope<C, T> {
   readonly command: C;
-  /** Identifies the caller that waits for the answer; opaque here. */
   readonly token: T;
   /** Number of events in the command, at least 1. */
   readonly events: number;

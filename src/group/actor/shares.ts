@@ -9,7 +9,6 @@ import type { Holder } from '../holder.js';
 const OTHERS: Holder = 'others';
 
 export class Shares {
-  /** Recently admitted events of each holder, halved at the end of each period. */
   readonly #recent = new Map<Holder, number>();
   #total = 0;
 

@@ -40,7 +40,6 @@ import type { DecidedEvents, Effect } from './effects.js';
 import type { Envelope } from './mailbox.js';
 import type { Prefetch } from './prefetch.js';
 
-/** An answer that waits until the removed events are out of the log, including its free space. */
 export interface Removal<T> {
   readonly token: T;
   readonly answer: Answer;
@@ -51,7 +50,6 @@ export interface Removal<T> {
   readonly withdrawal?: number;
 }
 
-/** `effects` are carried out once the turn's records are durable. */
 export class Turn<T> {
   readonly batch: BatchWriter;
   readonly effects: Effect<T>[] = [];
@@ -60,7 +58,6 @@ export class Turn<T> {
   readonly #bounds: GroupBounds;
   readonly #now: number;
   readonly #prefetch: Prefetch;
-  /** The answer to every accepted event of the turn. */
   readonly #accepted: Outcome<AcceptedEvent>;
   /** The answer to every accepted event that is no evidence. */
   readonly #uncounted: Outcome<AcceptedEvent>;

@@ -2,12 +2,10 @@
 
 export interface BackupTask {
   readonly dataDir: string;
-  /** Folder of the backup: empty, or not yet created. */
   readonly dir: string;
   readonly version: string;
 }
 
-/** The description of a complete backup, in `backup.json`. */
 export interface BackupManifest {
   readonly format: number;
   /** ISO 8601 in UTC. */
@@ -33,7 +31,6 @@ export interface RestoreTask {
   readonly dataDir: string;
   /** Whether the contents of `dataDir` may be moved aside. */
   readonly replace: boolean;
-  /** The folder whose log lists the erasures after the backup; null: `dataDir` itself, if it has a store. */
   readonly erasuresFrom: string | null;
   /** Whether to skip the erasures that the old folder lists. */
   readonly withoutErasures: boolean;
@@ -41,7 +38,6 @@ export interface RestoreTask {
 
 export interface RestoreReport {
   readonly data_dir: string;
-  /** The newest record of the backup, and of the restored log. */
   readonly backup_seq: number;
   readonly last_seq: number;
   /** Folder whose log listed the erasures after the backup; null if there was none. */

@@ -13,13 +13,10 @@ import { RewrittenBatches } from '../recovery/rewritten.js';
 
 export interface LogSource {
   lastSeq(): number | Promise<number>;
-  /** Returns the next batches from record `firstSeq` on, of a size that one step can copy; none at the end. */
   from(firstSeq: number): StoredBatch[] | Promise<StoredBatch[]>;
-  /** Returns the batch that starts at record `firstSeq` as it is now; undefined if there is none. */
   at(firstSeq: number): StoredBatch | undefined | Promise<StoredBatch | undefined>;
 }
 
-/** Destination of a copy. Each call is one transaction. */
 export interface LogSink {
   add(batches: readonly StoredBatch[]): Promise<void>;
   replace(batches: readonly StoredBatch[]): Promise<void>;

@@ -44,7 +44,6 @@ export interface LostFact {
 export interface RestoredLog {
   readonly lastSeq: number;
   readonly chain: Uint8Array;
-  /** Whether anything left the log. A snapshot of the backup may still contain it. */
   readonly changed: boolean;
   readonly erasures: number;
   readonly requests: number;
@@ -94,7 +93,6 @@ class Restore {
    * erased in between.
    */
   readonly #erasedSeqs = new Bits();
-  /** Records that this restore wrote into the chains of pairs, by number. */
   readonly #written = new Map<number, LogRecord>();
   #backupSeq = 0;
 
@@ -293,7 +291,6 @@ class Restore {
   }
 }
 
-/** Returns whether a record is what a withdrawal, an erasure or an expiry left behind. */
 function isErased(record: LogRecord): boolean {
   return record.type === 'event_gone' || ('subject' in record && record.subject === null);
 }

@@ -52,7 +52,6 @@ export class ChangeRing {
     return texts;
   }
 
-  /** Clears the ring, which has all changes after `position` from now on. */
   clear(position: number): void {
     this.#newest.clear();
     this.#rows.fill('');

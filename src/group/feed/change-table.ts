@@ -108,7 +108,6 @@ export class ChangeTable {
   #verdict = new Uint8Array(0);
   #publishedAt = new Uint32Array(0);
   #position = 0;
-  /** Rows that a record changed since they were last read. */
   readonly #touched = new Set<number>();
   /** Touched rows of players with a new dispute, or with a new decision about one. */
   readonly #disputed = new Set<number>();

@@ -87,7 +87,6 @@ export class DiskWatch {
     }, limits.diskLookMs);
   }
 
-  /** Checks once; does nothing if a check is in progress. */
   async look(): Promise<void> {
     if (this.#looking) return;
     this.#looking = true;

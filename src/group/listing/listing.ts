@@ -25,7 +25,6 @@ import type {
 import { DamagedError } from '../ports/storage-errors.js';
 import { batchFrom } from '../recovery/recovery.js';
 
-/** Reads records by sequence number and caches the batches that were read last. */
 export class RecordReader {
   readonly #log: LogReader;
   readonly #recent = new Map<number, Batch>();

@@ -9,7 +9,6 @@ export interface StoredBatch {
   readonly bytes: Uint8Array;
 }
 
-/** Reads the log. Every call is a short read transaction of its own; nothing stays open between calls. */
 export interface LogReader {
   last(): StoredBatch | undefined;
   /** Returns the batch with the greatest `firstSeq` at or below `seq`. The bytes are a copy that the caller owns. */
@@ -27,7 +26,6 @@ export interface LogReader {
   close(): Promise<void>;
 }
 
-/** The single writer of a log, fenced by the owner's epoch. Its reads find what is stored. */
 export interface LogWriter extends LogReader {
   readonly epoch: number;
   /**

@@ -57,7 +57,6 @@ export interface Listing {
   readonly next: readonly number[] | null;
 }
 
-/** Asks for the events of one pair from record `head` on downwards. */
 export interface PairEventsQuery {
   readonly head: number;
   readonly expired: number;
@@ -65,7 +64,6 @@ export interface PairEventsQuery {
 
 export interface PairEvents {
   readonly events: readonly ListedEvent[];
-  /** Number of records that were read. */
   readonly read: number;
   /** The record to continue from, or null at the end. */
   readonly next: number | null;
@@ -75,7 +73,6 @@ export interface RetentionWork {
   readonly type: 'retirement';
   /** Record at which the last piece ended. */
   readonly after: number;
-  /** Later records stay; this one ends a batch. */
   readonly upTo: number;
   /** The newest durable record, as of which the newest record of each pair is looked up. */
   readonly durable: number;
@@ -92,7 +89,6 @@ export interface RetentionPiece extends Rewritten {
   readonly pairs: readonly { readonly subject: Uint8Array; readonly peer: number }[];
 }
 
-/** Events to remove from the log. */
 export type RedactionWork = RemovalWork | RetentionWork;
 
 export interface RemovalWork {
@@ -108,7 +104,6 @@ export type RedactionPiece = RemovalPiece | RetentionPiece;
 
 export interface Rewritten {
   readonly rewrites: readonly StoredBatch[];
-  /** First sequence number and content digest of each. */
   readonly digests: readonly (readonly [firstSeq: number, digest: string])[];
 }
 
@@ -226,10 +221,8 @@ export interface GroupPool {
   walkChanges(work: WalkWork): Promise<ChangeWalk | 'forgotten' | null>;
   endFeed(): Promise<void>;
   list(query: ListingQuery): Promise<Listing | null>;
-  /** Returns the events of one pair, as far as one piece reaches. */
   pairEvents(query: PairEventsQuery): Promise<PairEvents>;
   publishedWeights(after: number, last: number): Promise<WeightsPiece>;
-  /** Returns the records with these sequence numbers, each with the time of its batch. */
   records(seqs: readonly number[]): Promise<readonly { readonly record: LogRecord; readonly at: number }[]>;
   chain(query: ChainQuery): Promise<readonly PairRecord[]>;
   repeats(query: RepeatQuery): Promise<readonly RepeatFound[]>;

@@ -9,7 +9,6 @@ export type Redaction =
   /** The new batch itself, if it does not follow from the old one. */
   | { readonly type: 'bytes'; readonly firstSeq: number; readonly bytes: Uint8Array };
 
-/** One batch of the shared log, named by the sequence number of its first record. */
 export interface Slot {
   readonly firstSeq: number;
   readonly bytes: Uint8Array;

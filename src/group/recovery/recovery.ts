@@ -133,9 +133,7 @@ export function mustReach(log: LogReader, seq: number): void {
 
 export interface Recovered {
   readonly follower: Follower;
-  /** The snapshot at the start of the recovery, 0 for the whole log. */
   readonly snapshotSeq: number;
-  /** Snapshots that could not be used, with the reasons. */
   readonly problems: readonly string[];
 }
 
@@ -189,7 +187,6 @@ export function snapshotAt(snapshots: SnapshotStore, seq: number, salt: Uint8Arr
   return new Follower(state, Buffer.from(header.chain, 'hex'));
 }
 
-/** Returns the first record, which defines the group. Throws `DamagedError` if the log does not start with it. */
 export function formationOf(log: LogReader): GroupFormed {
   const stored = log.from(1, 1, 1)[0];
   if (stored === undefined || stored.firstSeq !== 1) throw new DamagedError('the log does not start at record 1');

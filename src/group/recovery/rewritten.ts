@@ -12,7 +12,6 @@ import { DigestTable } from './digest-table.js';
 import { batchFrom } from './recovery.js';
 
 export class RewrittenBatches {
-  /** Batches with content that only a later record states. */
   readonly #expected = new DigestTable();
   /** The last stated content of batches that had other content when they were read, or were already accounted for. */
   readonly #stated = new Map<number, string>();
@@ -59,7 +58,6 @@ export class RewrittenBatches {
     for (const firstSeq of this.batchesToReadAgain()) this.readAgain(firstSeq, log.at(firstSeq));
   }
 
-  /** Whether every batch matches the records read so far. */
   get areAccountedFor(): boolean {
     return this.#expected.first === undefined;
   }

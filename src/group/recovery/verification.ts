@@ -25,9 +25,7 @@ import { RewrittenBatches } from './rewritten.js';
  */
 export type VerifyMode = 'start' | 'full' | 'background';
 
-/** The head that the log must reach at least. */
 export interface ExpectedHead {
-  /** Sequence number of a durable record. */
   readonly lastSeq: number;
   /** Chain value (hex) of the batch that ends there. */
   readonly chain: string;

@@ -41,11 +41,8 @@ interface Removals {
 
 interface RemovalJob extends Removals {
   readonly type: 'removal';
-  /** The work that remains to be walked; null if there is none. */
   work: RemovalWork | null;
-  /** Whether the job has failed before. */
   readonly retried?: true;
-  /** Whether snapshots were removed for the job. */
   withoutSnapshots?: true;
   waitsFor: 'snapshots' | 'piece' | 'commit' | 'scrub' | 'record';
 }
@@ -259,7 +256,6 @@ export class Redactor {
     });
   }
 
-  /** Returns the current sums of the pairs whose records a piece removes. */
   #expired(piece: RetentionPiece): LogRecord[] {
     // If nothing was removed, the free space has no removed bytes.
     const done = piece.rewrites.length === 0 && !this.#state.retired.open;
@@ -280,7 +276,6 @@ export class Redactor {
     this.#expect('scrub').waitsFor = 'record';
   }
 
-  /** Returns the next piece, or the scrub after the last one. */
   #walk(job: RemovalJob): RedactorStep[] {
     job.waitsFor = job.work === null ? 'scrub' : 'piece';
     return job.work === null ? [{ type: 'scrub' }] : [{ type: 'redact', work: job.work }];

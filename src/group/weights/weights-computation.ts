@@ -18,7 +18,6 @@ export interface WeightsDeps {
 }
 
 export interface WeightsSite {
-  /** Record on which the newest published weights are based, and the time of their computation. */
   readonly published: { readonly basedOnSeq: number; readonly computedAt: number | null };
   /** The newest durable record, and the newest durable one that affects weights. */
   readonly durableSeq: () => number;

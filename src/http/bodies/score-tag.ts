@@ -14,7 +14,6 @@ const FIGURES = CONFIDENCE_UNIT + 1;
 
 const digits = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_');
 
-/** Returns the character code of the digit for the lowest six bits. */
 function digit(bits: number): number {
   return digits[bits & 63]!;
 }

@@ -66,7 +66,6 @@ interface Arrival {
   readonly end: number;
 }
 
-/** One connection. Its requests are answered one by one, in order. */
 class FastConnection {
   readonly #socket: Socket;
   readonly #fallBack: (rest: Buffer) => void;
@@ -76,11 +75,9 @@ class FastConnection {
   #awaiting = false;
   #answered = false;
   #ended = false;
-  /** Whether the connection now belongs to node:http. */
   #left = false;
   /** Whether the pending output is ASCII, which is written in half the time. */
   #isAscii = true;
-  /** Whether the current answer is the last one. */
   #closing = false;
   /** Cached exchange for the newest fields: most connections repeat them with every request. */
   #exchangeHeaders: IncomingHttpHeaders | undefined;

@@ -8,7 +8,6 @@ import { granted, type Outcome, refused } from '../../errors.js';
 import type { Endpoints } from '../koa/endpoints.js';
 import type { Endpoint } from '../request/pipeline.js';
 
-/** The endpoint of a request, and its path parameters as sent. */
 export interface FastRoute {
   readonly endpoint: Endpoint;
   readonly captures: readonly string[];

@@ -7,10 +7,8 @@ import { limits } from '../../limits.js';
 
 export interface ParsedHead {
   readonly method: 'GET' | 'POST';
-  /** The request target as sent. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
-  /** Bytes of the body; 0 for a request without one. */
   readonly contentLength: number;
   readonly end: number;
 }

@@ -21,7 +21,6 @@ export interface LatencyCounts {
 interface Timed {
   readonly buckets: number[];
   sumS: number;
-  /** Counts by refusal code (empty: none), then by status. */
   readonly answers: Map<string, Map<number, number>>;
 }
 

@@ -11,7 +11,6 @@ export function encodeCursor(kind: CursorKind, position: number): string {
   return Buffer.from(`1:${kind}:${position}`).toString('base64url');
 }
 
-/** Returns the position; undefined if the text is no cursor of this kind made by `encodeCursor`. */
 export function decodeCursor(kind: CursorKind, text: string): number | undefined {
   if (text.length > limits.cursorLength) return undefined;
   const found = inside.exec(Buffer.from(text, 'base64url').toString('latin1'));

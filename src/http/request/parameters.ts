@@ -12,7 +12,6 @@ function invalid(text: string): Refusal {
   return refused('invalid_parameter', { text });
 }
 
-/** Refuses an id with forbidden characters. `refusal` names them as the end of a sentence. */
 function invalidId(parameter: string, name: string, refusal: string): Refusal {
   return refused('invalid_parameter', { text: `${name} ${refusal}`, details: { parameter, violation: 'pattern' } });
 }

@@ -98,7 +98,6 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   readonly #deps: EndpointDeps;
   readonly #byAddress: CallerLimit | null;
   readonly #byPeer: CallerLimit | null;
-  /** Null except for registrations. */
   readonly #registrations: CallerLimit | null;
   readonly #names: readonly string[];
   readonly #validate: Validator<BodyOf<Id>>;

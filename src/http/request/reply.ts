@@ -13,16 +13,13 @@ import type { ApiReply, Position } from './request.js';
 /** The parts of a request that shape the form of its answer. */
 export interface Exchange {
   readonly requestId: string;
-  /** Whether errors are sent as `application/problem+json`. */
   readonly problem: boolean;
-  /** Whether the request carried an API key, valid or not. */
   readonly keySent: boolean;
   readonly ifNoneMatch: string | undefined;
 }
 
 interface SharedHead {
   readonly status: number;
-  /** Empty if there is no body. */
   readonly type: string;
   readonly caching: string;
   readonly vary: string;

@@ -22,7 +22,6 @@ export interface PacedBatch {
 const debtMsMax = limits.refusedDebtMs + limits.pacedWaitMsMax;
 
 export class BatchPace {
-  /** Time at which the debt of each holder is paid. */
   readonly #paidAt = new Map<Holder, number>();
   readonly #waiting = new Holdings<Holder, PacedBatch>();
   #sweptAt = 0;

@@ -7,9 +7,7 @@ import { getOrMake } from '../../core/get-or-make.js';
 
 export class Holdings<H, T> {
   readonly #of = new Map<H, Set<T>>();
-  /** Holders by their number of pieces. */
   readonly #byCount = new Map<number, Set<H>>();
-  /** Pieces of the holder with the most. */
   #most = 0;
   #pieces = 0;
 

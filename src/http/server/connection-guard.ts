@@ -79,7 +79,6 @@ interface Watched {
   stuckSince: number | null;
   /** When the connection was last resumed. */
   resumedAt: number;
-  /** Places of its waiting requests. */
   places: number;
 }
 
@@ -89,7 +88,6 @@ interface BodiesOfHolder {
   readonly holder: Holder;
   readonly bodies: Set<BatchBody>;
   bytes: number;
-  /** Bodies that count during an overload. */
   counted: number;
 }
 
@@ -158,7 +156,6 @@ export class ConnectionGuard implements BodyAdmission {
     for (const timer of this.#timers) clearInterval(timer);
   }
 
-  /** Watches a connection until it closes. */
   watch(socket: Socket): void {
     const watched = { socket, sentBytes: 0, stuckSince: null, resumedAt: Number.NEGATIVE_INFINITY, places: 0 };
     this.#watched.set(socket, watched);
@@ -168,7 +165,6 @@ export class ConnectionGuard implements BodyAdmission {
     });
   }
 
-  /** Watches the requests of a connection that node:http now parses. */
   watchParsed(socket: Socket): void {
     const watched = this.#watched.get(socket);
     if (watched === undefined) return;

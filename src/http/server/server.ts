@@ -57,7 +57,6 @@ class HttpServerFace implements HttpFace {
   readonly #fastPath: FastPath | null;
   readonly #application: Application;
   readonly #sockets = new Map<Duplex, UnderWay | undefined>();
-  /** Connections that became tunnels and no longer belong to this server. */
   readonly #tunnels = new WeakSet<Duplex>();
   readonly #failed = new WeakSet<Duplex>();
   /** Requests whose callers wait for status 100 before they send the body. */

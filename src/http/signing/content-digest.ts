@@ -29,7 +29,6 @@ export function bodyCheckOf(field: string | string[] | undefined): Outcome<BodyC
   });
 }
 
-/** Returns the digests by known algorithms; none if the field is no dictionary, or one of them is no byte sequence. */
 function digestsOf(text: string): { readonly algorithm: string; readonly digest: Uint8Array }[] {
   if (text === '' || text.length > limits.signatureFieldLength) return [];
   try {

@@ -91,7 +91,6 @@ export class StreamReader {
     else if (!this.#to.writableNeedDrain) this.#write(comment);
   }
 
-  /** Asks the reader to resume on another connection, if it still reads. */
   end(reason: EndReason): void {
     if (this.#isEnded) return;
     this.#end(reason);

@@ -71,7 +71,6 @@ export class ClusterNode {
   #group: GroupApi | null = null;
   readonly #scrub: LocalScrub;
   #closing: Promise<void> | null = null;
-  /** True once this node has left for good. */
   #hasLeft = false;
   /** Looks for room on the disk after a commit failed. */
   #look: NodeJS.Timeout | null = null;
@@ -272,7 +271,6 @@ export class ClusterNode {
     );
   }
 
-  /** Throws if the node is stopped while it starts. */
   #endIfAsked(): void {
     if (this.#ports.ending?.aborted === true) throw new StartEndedError('the node was stopped before it had started');
   }

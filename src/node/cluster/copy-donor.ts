@@ -15,7 +15,6 @@ import { LmdbSnapshotStore, snapshotFileOf } from '../../store/snapshots/lmdb-sn
 export interface CopyOffer {
   /** The newest record of its files. */
   readonly last_seq: number;
-  /** Its snapshots, newest first. */
   readonly snapshots: readonly { readonly seq: number; readonly bytes: number }[];
 }
 

@@ -208,7 +208,6 @@ async function fetchSnapshotFrom(
   return true;
 }
 
-/** The log of the other nodes. Fetches the next piece while the caller handles the last one. */
 class RemoteLog implements LogSource {
   readonly #donors: Donors;
   readonly #ending = new AbortController();
@@ -263,7 +262,6 @@ class RemoteLog implements LogSource {
 
 const failuresOfDonors = [LinkError, SharedLogUnavailableError, DamagedError];
 
-/** Asks the node that answered last, and another one after a failure. */
 class Donors {
   readonly #deps: FetchDeps;
   /** The address of the node to ask; null before the choice. */
@@ -277,7 +275,6 @@ class Donors {
     this.#seqMin = deps.trimmed;
   }
 
-  /** Asks any node that has record `seq`, because a copy begins. */
   mayEndAt(seq: number): void {
     this.#seqMin = seq;
   }
@@ -287,7 +284,6 @@ class Donors {
     this.#seqMin = Math.max(this.#seqMin, seq);
   }
 
-  /** Resolves to the address of the node to ask. */
   current(): Promise<string> {
     if (this.#chosen !== null) return this.#chosen;
     const chosen = this.#choose();

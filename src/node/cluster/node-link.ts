@@ -23,7 +23,6 @@ export interface NodeLinkDeps {
   readonly operations: ClusterOperator;
   readonly group: () => GroupApi | null;
   readonly others: () => Promise<readonly NodeView[]>;
-  /** Overwrites replaced records in this node's files. */
   readonly scrub: () => Promise<void>;
   /** ms, by a monotonic clock. */
   readonly elapsed: () => number;

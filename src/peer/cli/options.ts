@@ -25,7 +25,6 @@ export function webAddress(text: string): string {
   throw new InvalidArgumentError('expected an http or https address.');
 }
 
-/** Collects the values of an option that may be given several times. */
 export function gathered(text: string, before: readonly string[] = []): readonly string[] {
   return [...before, text];
 }

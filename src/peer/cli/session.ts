@@ -34,9 +34,7 @@ export interface PeerDeps extends Surroundings {
 export interface Session extends PeerDeps {
   readonly configOption: () => string | undefined;
   readonly json: () => boolean;
-  /** Reads the configuration. Rejects with `wrong_usage` if a value is missing. */
   readonly config: () => Promise<PeerConfig>;
-  /** Sets the exit code of the command; the default is 0. */
   readonly end: (code: ExitCode) => void;
 }
 

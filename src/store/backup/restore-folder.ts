@@ -32,7 +32,6 @@ interface Plan {
   readonly aside: string | null;
 }
 
-/** Returns why no node may run on a folder; undefined if one may. */
 export function refusalOfTarget(dir: string): string | undefined {
   return isBackup(dir) ? `${dir} is a backup, not a data folder; restore it with ptf restore` : halfRestored(dir);
 }

@@ -35,7 +35,6 @@ import {
 import { hasOpen, type ProcessIdentity, processStartOf, readText, runs, thisProcess } from './process-identity.js';
 import { repeatedly } from './repeatedly.js';
 
-/** Another running node owns the folder, or has just claimed it. */
 export class FolderOwnedError extends Error {
   override readonly name = 'FolderOwnedError';
 }

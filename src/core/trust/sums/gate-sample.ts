@@ -66,7 +66,6 @@ export class GateSample {
     if (origins !== null) this.#lookAsOrigins(origins);
   }
 
-  /** Gives each carrier the thresholds of its origin, since the entries of a player are those of carriers. */
   #lookAsOrigins(origins: OriginVotes): void {
     for (const { index, origin } of origins.carriers) {
       this.own[index] = this.own[origin]!;

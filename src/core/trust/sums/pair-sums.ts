@@ -165,7 +165,6 @@ class SparsePairSums implements PairSums {
     this.#votes = votes;
   }
 
-  /** Does nothing: these sums hold no estimates. */
   raise(): void {}
 
   show(to: PairVisitor): void {

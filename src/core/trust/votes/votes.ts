@@ -58,7 +58,6 @@ export class VoteColumns implements Votes, VoteSpace {
     this.#allCounted = false;
   }
 
-  /** Index at which the votes on the player that is being filled begin. */
   get end(): number {
     return this.offsets[this.players]!;
   }

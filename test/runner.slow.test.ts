@@ -11,14 +11,22 @@ interface Totals {
   readonly failed: number;
   readonly skips: readonly string[];
   readonly files: number;
+  readonly times: readonly { readonly path: string; readonly seconds: number }[];
+}
+
+interface TestLimits {
+  readonly namedAfterMs: number;
+  readonly killedAfterMs: number;
 }
 
 interface Options {
   readonly folder: string;
   readonly filters: readonly string[];
+  readonly name?: string;
   readonly tiers?: readonly ('fast' | 'slow')[];
   readonly timeoutMs: number;
   readonly endsWithinMs?: number;
+  readonly limits?: Readonly<Record<'fast' | 'slow', TestLimits>>;
   readonly signal?: AbortSignal;
   write(text: string): void;
 }
@@ -114,7 +122,7 @@ ${hanging}`;
 test('a hanging file is killed at its limit, together with its child processes', async () => {
   const totals = await run({ 'a.test.js': hangingWithChild }, { timeoutMs: 10_000 });
   assert.equal([totals.passed, totals.failed], [0, 1]);
-  assert.match(totals.report, 'killed at its limit of 10 s');
+  assert.match(totals.report, 'killed at its limit of 10 s during "a"\n');
   const port = Number(/port (\d+)\./.exec(totals.report)?.[1]);
   const answer = await new Promise((resolve) => {
     connect(port, '127.0.0.1')
@@ -122,6 +130,59 @@ test('a hanging file is killed at its limit, together with its child processes',
       .on('error', (error) => resolve(error.message));
   });
   assert.match(String(answer), 'ECONNREFUSED');
+});
+
+const short = { namedAfterMs: 500, killedAfterMs: 2_000 };
+const limits = { fast: short, slow: { namedAfterMs: 60_000, killedAfterMs: 60_000 } };
+
+test('a hanging test is named while it runs and when it is killed, and the other files run', async () => {
+  const until = new URL('./support/until.js', import.meta.url).href;
+  const waiting = `import { until } from '${until}';\n${uvu}test('one', () => {});\ntest('two', () => until(() => 1 > 2));\ntest.run();\n`;
+  const totals = await run({ 'a.test.js': waiting, 'b.test.js': passing }, { limits });
+  assert.equal([totals.passed, totals.failed], [2, 1]);
+  assert.match(totals.report, 'LONG a.test.ts: "two", which waits for () => 1 > 2: runs for 0.5 s now\n');
+  assert.match(totals.report, '"two", which waits for () => 1 > 2: killed at its limit of 2 s\n');
+});
+
+test('a test that blocks its thread is named too, and so are the hooks and the top of the file', async () => {
+  const texts = {
+    '"a"': `${uvu}test('a', () => { for (;;); });\ntest.run();\n`,
+    'the hooks before the first test': `${uvu}test.before(() => { for (;;); });\ntest('a', () => {});\ntest.run();\n`,
+    'the top of the file': 'setInterval(() => {}, 1000); await new Promise(() => {});',
+  };
+  for (const [stage, text] of Object.entries(texts)) {
+    const { report } = await run({ 'a.test.js': text }, { limits });
+    assert.match(report, `${stage}: killed at its limit of 2 s`);
+  }
+});
+
+test('a test of the slow tier may run longer', async () => {
+  const text = `${uvu}test('a', () => new Promise((resolve) => setTimeout(resolve, 2_500)));\ntest.run();\n`;
+  assert.is((await run({ 'a.slow.test.js': text }, { limits })).passed, 1);
+});
+
+test('a test that ends its process is named, by a rejection that nobody handles and by promises that nothing settles', async () => {
+  for (const body of [
+    "{ Promise.reject(new Error('the reason')); await new Promise(setImmediate); }",
+    'new Promise(() => {})',
+  ]) {
+    const text = `${uvu}test('one', () => {});\ntest('two', async () => ${body});\ntest.run();\n`;
+    const totals = await run({ 'a.test.js': text });
+    assert.equal([totals.passed, totals.failed], [0, 1]);
+    assert.match(totals.report, /exit code \d+ without a summary of uvu, during "two"/);
+    assert.is(/the reason/.test(totals.report), body.includes('reject'));
+  }
+});
+
+test('a name selects tests that contain it, in the files that have one, and their hooks run', async () => {
+  const text = `${uvu}let count = 0;\ntest.before.each(() => { count += 1; });\ntest('reads a page', () => { if (count !== 1) throw new Error('no hook'); });\ntest('writes', () => { throw new Error('ran'); });\ntest.run();\n`;
+  const totals = await run({ 'a.test.js': text, 'b.test.js': passing }, { name: 'a page' });
+  assert.equal([totals.passed, totals.failed, totals.skips], [1, 0, []]);
+  assert.equal(
+    totals.times.map(({ path }) => path),
+    ['a.test.ts'],
+  );
+  assert.equal((await run({ 'b.test.js': passing }, { name: 'nothing like it' })).times, []);
 });
 
 test('a file whose tests are over, but which does not end, is killed, and its failed tests are printed', async () => {
@@ -166,7 +227,7 @@ test('only the notes of a passed file are printed, and none of its other output'
 });
 
 test('the last line holds the totals alone', () => {
-  assert.is(runner.lastLine({ passed: 12, failed: 3, skips: [], files: 2 }), '12 passed, 3 failed\n');
+  assert.is(runner.lastLine({ passed: 12, failed: 3, skips: [], files: 2, times: [] }), '12 passed, 3 failed\n');
 });
 
 test.run();

@@ -470,6 +470,8 @@ test('nothing is left for later, left out, or exported by default', () => {
     [],
   );
   assert.equal(findInCode(sourcesUnder('test'), /\btest\.(?:skip|only)\b/), []);
+  // The runner knows the tests of uvu's own `test` alone.
+  assert.equal(findInCode(sourcesUnder('test'), /\bsuite\b.* from 'uvu'/, withoutComments), []);
   assert.equal(findInCode(everything, /\bexport default\b|@ts-(?:ignore|nocheck)/), []);
 });
 

@@ -1,40 +1,67 @@
 /**
  * Runs compiled uvu files, one process each, and judges them: uvu itself exits 0 where a file runs no test, and prints
- * no total. A file that runs no test, dies, hangs or ends without uvu's summary counts as a failure.
+ * no total. A file that runs no test, dies, hangs or ends without uvu's summary counts as a failure. A test that runs
+ * for long is named while it runs, and one that hangs or ends its process is named among the faults.
  */
 import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const testProcess = fileURLToPath(new URL('./test-process.mjs', import.meta.url));
 
 const suffix = '.test.js';
 /** How long to read on after a file's process ended, where something it left behind holds its output open. */
 const drainMs = 1_000;
 /** How long a process may run on after uvu's summary: a failed test leaves open what it would have closed. */
 const endingMs = 60_000;
+/**
+ * After how long a single test is named as one that still runs, and after how long its file is killed. A slow test has
+ * the time of its file.
+ */
+const testLimits = {
+  fast: { namedAfterMs: 10_000, killedAfterMs: 60_000 },
+  slow: { namedAfterMs: 120_000 },
+};
 
 /**
  * Runs the test files under `folder` of the tiers (`fast`, `slow`) whose path holds one of `filters` (none: all),
- * `concurrency` at a time, each for at most `timeoutMs`, and at most `endsWithinMs` after its last test; `write` takes
- * each finished piece of the report. Resolves to `{passed, failed, skips, files}`, counted in tests; `skips` are the
- * reasons why tests did not run. An aborted `signal` ends the files that run.
+ * `concurrency` at a time, each for at most `timeoutMs`, and at most `endsWithinMs` after its last test; with `name`
+ * only the tests whose name contains it. `write` takes each finished piece of the report. Resolves to
+ * `{passed, failed, skips, files, times}`, counted in tests; `skips` are the reasons why tests did not run, `times` the
+ * seconds of each file. An aborted `signal` ends the files that run.
  */
 export async function runTests({
   folder,
   filters = [],
+  name = '',
   tiers = ['fast', 'slow'],
   concurrency = 2,
   timeoutMs,
   endsWithinMs = endingMs,
+  limits = testLimits,
   env = process.env,
   write,
   signal,
 }) {
   const waiting = testFiles(folder).filter((path) => tiers.includes(tierOf(path)) && matches(path, filters));
-  const totals = { passed: 0, failed: 0, skips: [], files: waiting.length };
+  const totals = { passed: 0, failed: 0, skips: [], files: waiting.length, times: [] };
   const work = async () => {
     for (let path = waiting.shift(); path !== undefined && !signal?.aborted; path = waiting.shift()) {
-      const run = await runFile(join(folder, path), { timeoutMs, endsWithinMs, env, signal });
-      const verdict = judge(run);
+      const { namedAfterMs, killedAfterMs = timeoutMs } = limits[tierOf(path)];
+      const run = await runFile(join(folder, path), {
+        timeoutMs,
+        endsWithinMs,
+        namedAfterMs,
+        killedAfterMs,
+        env: { ...env, TEST_NAME: name },
+        signal,
+        onLong: (test) => write(`LONG ${nameOf(path)}: ${test}: runs for ${namedAfterMs / 1000} s now\n`),
+      });
+      const verdict = judge(run, name !== '');
+      if (name !== '' && verdict.passed + verdict.failed === 0) continue;
+      totals.times.push({ path: nameOf(path), seconds: run.seconds });
       totals.passed += verdict.passed;
       totals.failed += verdict.failed;
       totals.skips.push(...verdict.skips.map((reason) => `${path}: ${reason}`));
@@ -68,20 +95,26 @@ function matches(path, filters) {
   return parts.length === 0 || parts.some((part) => path.includes(part));
 }
 
-function runFile(path, { timeoutMs, endsWithinMs, env, signal }) {
+/** The path as in the repository. */
+function nameOf(path) {
+  return path.replace(/\.js$/, '.ts');
+}
+
+function runFile(path, { timeoutMs, endsWithinMs, namedAfterMs, killedAfterMs, env, signal, onLong }) {
   return new Promise((resolve, reject) => {
     const startedAt = performance.now();
     // A group of its own, so that what a test started ends with it.
-    const child = spawn(process.execPath, ['--enable-source-maps', path], {
+    const child = spawn(process.execPath, ['--enable-source-maps', testProcess, path], {
       detached: true,
       env: { ...env, FORCE_COLOR: '0' },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     });
     const chunks = [];
     child.stdout.on('data', (chunk) => {
       chunks.push(chunk);
       if (isSummarized || !/^ {2}Duration: /m.test(chunk.toString('latin1'))) return;
       isSummarized = true;
+      endStage();
       const leftMs = timeoutMs - (performance.now() - startedAt);
       if (endsWithinMs < leftMs) limit(endsWithinMs, `did not end within ${endsWithinMs / 1000} s of its last test`);
     });
@@ -96,45 +129,70 @@ function runFile(path, { timeoutMs, endsWithinMs, env, signal }) {
     let isSummarized = false;
     let killedFor = null;
     let timer;
+    let stage = 'the top of the file';
+    let waitsFor = null;
+    let stageTimers = [];
+    const current = () => (waitsFor === null ? stage : `${stage}, which waits for ${waitsFor}`);
+    const endStage = () => {
+      for (const one of stageTimers) clearTimeout(one);
+    };
+    const beginStage = (name) => {
+      endStage();
+      stage = name;
+      waitsFor = null;
+      stageTimers = [
+        setTimeout(() => onLong(current()), namedAfterMs),
+        setTimeout(() => {
+          killedFor = `${current()}: killed at its limit of ${killedAfterMs / 1000} s`;
+          killGroup();
+        }, killedAfterMs),
+      ];
+    };
+    createInterface({ input: child.stdio[3] }).on('line', (line) => {
+      const message = JSON.parse(line);
+      if (message.stage === undefined) waitsFor = message.waitsFor;
+      else if (!isSummarized) beginStage(message.stage);
+    });
     const limit = (ms, reason) => {
       clearTimeout(timer);
       timer = setTimeout(() => {
-        killedFor = reason;
+        killedFor = isSummarized ? reason : `${reason} during ${current()}`;
         killGroup();
       }, ms);
     };
+    beginStage(stage);
     limit(timeoutMs, `killed at its limit of ${timeoutMs / 1000} s`);
     signal?.addEventListener('abort', killGroup);
     child.on('error', reject);
     child.on('exit', () => {
       clearTimeout(timer);
+      endStage();
       signal?.removeEventListener('abort', killGroup);
       killGroup();
       const drain = setTimeout(() => {
-        child.stdout.destroy();
-        child.stderr.destroy();
+        for (const stream of child.stdio) stream?.destroy();
       }, drainMs);
       child.on('close', (code, killedBy) => {
         clearTimeout(drain);
         const seconds = (performance.now() - startedAt) / 1000;
-        resolve({ code, killedBy, killedFor, seconds, output: Buffer.concat(chunks).toString('utf8') });
+        resolve({ code, killedBy, killedFor, stage, seconds, output: Buffer.concat(chunks).toString('utf8') });
       });
     });
   });
 }
 
-function judge({ code, killedBy, killedFor, output }) {
+function judge({ code, killedBy, killedFor, stage, output }, isByName) {
   const total = count(output, 'Total');
   const passed = count(output, 'Passed') ?? 0;
   const skipped = count(output, 'Skipped') ?? 0;
   const skips = [...output.matchAll(/^SKIPPED: (.*)$/gm)].map((match) => match[1].trim());
-  if (skipped > 0) skips.push(`${skipped} skipped in the file`);
+  if (skipped > 0 && !isByName) skips.push(`${skipped} skipped in the file`);
 
   const faults = [];
   if (killedFor !== null) faults.push(killedFor);
-  else if (killedBy !== null) faults.push(`ended by ${killedBy}`);
-  else if (total === undefined) faults.push(`exit code ${code} without a summary of uvu`);
-  else if (total === 0) faults.push('no test in this file ran');
+  else if (killedBy !== null) faults.push(`ended by ${killedBy} during ${stage}`);
+  else if (total === undefined) faults.push(`exit code ${code} without a summary of uvu, during ${stage}`);
+  else if (total === 0 && !isByName) faults.push('no test in this file ran');
   else if (code !== 0 && passed === total) faults.push(`exit code ${code} although its tests passed`);
   return { passed, failed: (total ?? 0) - passed + faults.length, skips, faults };
 }
@@ -148,8 +206,7 @@ function count(output, label) {
 /** For a file that passed, prints only the lines that it marks with `NOTE:`, such as a seed that only this run drew. */
 function report(path, { seconds, output }, { passed, failed, faults }) {
   const notes = [...output.matchAll(/^NOTE: (.*)$/gm)].map((match) => match[1].trim());
-  const name = path.replace(/\.js$/, '.ts');
-  const head = `${failed === 0 ? 'ok  ' : 'FAIL'} ${name} (${seconds.toFixed(1)} s): ${passed} passed, ${failed} failed`;
+  const head = `${failed === 0 ? 'ok  ' : 'FAIL'} ${nameOf(path)} (${seconds.toFixed(1)} s): ${passed} passed, ${failed} failed`;
   if (failed === 0) return [head, ...notes.map((note) => `     ${note}`), ''].join('\n');
   return [head, ...faults.map((fault) => `     ${fault}`), output.trimEnd().replace(/^/gm, '   | '), ''].join('\n');
 }

@@ -2,27 +2,27 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { suite } from 'uvu';
+import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { listTrustSets, loadTrustSet } from '../../bench/data/trust-set.js';
 
-const sets = suite<{ dir: string }>('trust sets', { dir: '' });
+let dir = '';
 
-sets.before.each((context) => {
-  context.dir = mkdtempSync(join(tmpdir(), 'trust-set-'));
+test.before.each(() => {
+  dir = mkdtempSync(join(tmpdir(), 'trust-set-'));
 });
 
-sets.after.each((context) => {
-  rmSync(context.dir, { recursive: true });
+test.after.each(() => {
+  rmSync(dir, { recursive: true });
 });
 
-function write(dir: string, name: string, observations: string, truth: string): void {
+function write(name: string, observations: string, truth: string): void {
   writeFileSync(join(dir, `${name}.obs.csv.gz`), gzipSync(`peer,player,polarity,severity,ts\n${observations}`));
   writeFileSync(join(dir, `${name}.truth.csv.gz`), gzipSync(`player,bad\n${truth}`));
 }
 
-sets('a set numbers peers and players in order of first appearance', ({ dir }) => {
-  write(dir, 'small', 'p2,s9,-1,0.5,\np1,s9,1,1,1289254254\np2,s3,1,0.25,\n', 's3,0\ns9,1\ns7,1\n');
+test('a set numbers peers and players in order of first appearance', () => {
+  write('small', 'p2,s9,-1,0.5,\np1,s9,1,1,1289254254\np2,s3,1,0.25,\n', 's3,0\ns9,1\ns7,1\n');
   assert.equal(listTrustSets(dir), ['small']);
   const set = loadTrustSet(dir, 'small');
   assert.equal(set.peers, ['p2', 'p1']);
@@ -34,33 +34,33 @@ sets('a set numbers peers and players in order of first appearance', ({ dir }) =
   ]);
 });
 
-sets('truth about a player without reports is left out', ({ dir }) => {
-  write(dir, 'small', 'p1,s9,-1,1,\n', 's9,1\ns7,1\n');
+test('truth about a player without reports is left out', () => {
+  write('small', 'p1,s9,-1,1,\n', 's9,1\ns7,1\n');
   assert.equal([...loadTrustSet(dir, 'small').truth], [[0, 1]]);
 });
 
-sets('the notes of an attack group name peers and players that are in the set', ({ dir }) => {
-  write(dir, 'small', 'p1,s1,-1,1,\np2,s2,1,1,\n', 's1,1\ns2,0\n');
+test('the notes of an attack group name peers and players that are in the set', () => {
+  write('small', 'p1,s1,-1,1,\np2,s2,1,1,\n', 's1,1\ns2,0\n');
   const notes = { small: { pretrusted: ['p2'], adversaries: ['p1'], targets: ['s2', 's8'] } };
   writeFileSync(join(dir, 'sim_meta.json'), JSON.stringify(notes));
   const set = loadTrustSet(dir, 'small');
   assert.equal([set.preTrusted, set.adversaries, set.targets], [[1], [0], [1]]);
 });
 
-sets('an invalid row is refused with its line', ({ dir }) => {
-  write(dir, 'small', 'p1,s1,-1,1,\np1,s1,-1,1.5,\n', '');
+test('an invalid row is refused with its line', () => {
+  write('small', 'p1,s1,-1,1,\np1,s1,-1,1.5,\n', '');
   assert.throws(() => loadTrustSet(dir, 'small'), /small\.obs\.csv\.gz:3: severity 1\.5 is not valid/);
 });
 
-sets('a time that no date has is refused with its line', ({ dir }) => {
+test('a time that no date has is refused with its line', () => {
   for (const seconds of ['1e15', '-1', 'x']) {
-    write(dir, 'small', `p1,s1,-1,1,1289254254\np1,s1,-1,1,${seconds}\n`, '');
+    write('small', `p1,s1,-1,1,1289254254\np1,s1,-1,1,${seconds}\n`, '');
     assert.throws(() => loadTrustSet(dir, 'small'), new RegExp(`small\\.obs\\.csv\\.gz:3: ts ${seconds} is not valid`));
   }
 });
 
-sets('a file that is not packed, or damaged, is refused by its name', ({ dir }) => {
-  write(dir, 'small', 'p1,s1,-1,1,\n', 's1,1\n');
+test('a file that is not packed, or damaged, is refused by its name', () => {
+  write('small', 'p1,s1,-1,1,\n', 's1,1\n');
   const file = join(dir, 'small.truth.csv.gz');
   const whole = readFileSync(file);
   for (const bytes of [Buffer.from('player,bad\n'), whole.subarray(0, whole.length - 12), Buffer.alloc(0)]) {
@@ -69,9 +69,9 @@ sets('a file that is not packed, or damaged, is refused by its name', ({ dir }) 
   }
 });
 
-sets('a set without an observation is refused by its name', ({ dir }) => {
-  write(dir, 'small', '', 's1,1\n');
+test('a set without an observation is refused by its name', () => {
+  write('small', '', 's1,1\n');
   assert.throws(() => loadTrustSet(dir, 'small'), /small\.obs\.csv\.gz has no observation/);
 });
 
-sets.run();
+test.run();

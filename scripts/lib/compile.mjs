@@ -1,13 +1,14 @@
 /**
  * Compiles one TypeScript project into one folder, and knows whether that folder is still fresh. A folder is never
- * half-written: the compiler writes next to it, and the new folder takes the old one's place once it is whole.
+ * half-written: the compiler writes next to it, and the new folder takes the old one's place once it is whole. A quick
+ * compilation leaves types unchecked and writes what changed alone, file by file.
  */
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import {
   chmodSync,
   copyFileSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -15,7 +16,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -36,35 +37,74 @@ const sharedInputs = ['tsconfig.json', 'tsconfig.test.json', 'tsconfig.page.json
 const stampName = '.stamp';
 
 /**
- * Compiles unless `ifStale` is set and the output is fresh. Returns true where the output is usable afterwards; on a
- * fault the reason has been printed and the output of before stands.
+ * Compiles unless `ifStale` is set and the output is fresh; with `quick` unchecked types are good enough. Returns true
+ * where the output is usable afterwards; on a fault the reason has been printed and the output of before stands.
  */
-export function compile(project, { ifStale = false } = {}) {
+export function compile(project, { ifStale = false, quick = false } = {}) {
   const { config, outDir, src, entry } = project;
   const target = join(root, outDir);
   // Taken before the compiler reads: a source that changes meanwhile leaves the output stale.
-  const stamp = fingerprint(project.inputs);
-  const fresh = ifStale && existsSync(join(target, entry)) && readStamp(target) === stamp;
-  if (!dependenciesInstalled(fresh ? ['dependencies'] : ['dependencies', 'devDependencies'])) return false;
-  if (fresh) return true;
+  const stamp = stampOf(project.inputs);
+  const built = ifStale && existsSync(join(target, entry)) ? readStamp(target) : undefined;
+  const isUsable = built?.settings === stamp.settings && (built.isChecked || quick);
+  const stale = isUsable ? differing(built.files, stamp.files) : [];
+  const isFresh = isUsable && stale.length === 0;
+  if (!dependenciesInstalled(isFresh ? ['dependencies'] : ['dependencies', 'devDependencies'])) return false;
+  if (isFresh) return true;
 
   sweepLeftOvers(outDir);
   const startedAt = performance.now();
   const next = `${target}.new-${process.pid}`;
-  if (!runCompiler(page.config, join(next, src)) || !runCompiler(config, next)) {
+  const isQuick = quick && isUsable;
+  if (
+    isQuick ? !emit(project, stale, next) : !runCompiler(page.config, join(next, src)) || !runCompiler(config, next)
+  ) {
     rmSync(next, { recursive: true, force: true });
     console.error(`${outDir}/ was not built: the compiler found the faults above`);
     return false;
   }
   for (const name of readdirSync(join(root, 'src', page.folder))) {
-    if (page.files.test(name)) copyFileSync(join(root, 'src', page.folder, name), join(next, src, page.folder, name));
+    const copy = join(next, src, page.folder, name);
+    mkdirSync(dirname(copy), { recursive: true });
+    if (page.files.test(name)) copyFileSync(join(root, 'src', page.folder, name), copy);
   }
   const command = join(next, 'ptf.js');
   if (existsSync(command)) chmodSync(command, 0o755);
-  writeFileSync(join(next, stampName), stamp);
-  takePlace(next, target);
-  console.error(`built ${outDir}/ in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+  writeFileSync(join(next, stampName), JSON.stringify({ ...stamp, isChecked: !isQuick }));
+  if (isQuick) moveInto(target, next, stale);
+  else takePlace(next, target);
+  const what = isQuick ? `${stale.length} files of ${outDir}/, types unchecked,` : `${outDir}/`;
+  console.error(`built ${what} in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
   return true;
+}
+
+/** Writes the output of the stale sources into `next`. Each depends on its own source alone (`isolatedModules`). */
+function emit({ config }, stale, next) {
+  const files = stale.map((path) => join(root, path)).filter((path) => path.endsWith('.ts') && existsSync(path));
+  mkdirSync(next);
+  if (files.length === 0) return true;
+  const own = join(next, 'tsconfig.json');
+  const compilerOptions = { noCheck: true, noResolve: true, types: [], declaration: false };
+  writeFileSync(own, JSON.stringify({ extends: join(root, config), compilerOptions, include: [], exclude: [], files }));
+  const isDone = runCompiler(own, next);
+  rmSync(own);
+  return isDone;
+}
+
+/** Moves the files of `next` into `target`, and removes there what a source that is gone was built to. */
+function moveInto(target, next, stale) {
+  for (const entry of readdirSync(next, { recursive: true, withFileTypes: true })) {
+    if (entry.isDirectory()) continue;
+    const from = join(entry.parentPath, entry.name);
+    const to = join(target, relative(next, from));
+    mkdirSync(dirname(to), { recursive: true });
+    renameSync(from, to);
+  }
+  rmSync(next, { recursive: true });
+  for (const path of stale.filter((one) => !existsSync(join(root, one)))) {
+    const built = join(target, target.endsWith(projects.main.outDir) ? relative('src', path) : path);
+    for (const end of ['.js', '.js.map', '.d.ts']) rmSync(built.replace(/\.ts$/, end), { force: true });
+  }
 }
 
 function runCompiler(config, outDir) {
@@ -73,21 +113,32 @@ function runCompiler(config, outDir) {
   return spawnSync(process.execPath, args, { cwd: root, stdio: ['ignore', 2, 2] }).status === 0;
 }
 
-/** A digest of every input's path, size and modification time: a new, changed, restored or deleted source differs. */
-function fingerprint(inputs) {
-  const hash = createHash('sha256').update(process.version);
-  const visit = (path) => {
-    const stat = statSync(path, { throwIfNoEntry: false });
-    if (stat?.isDirectory()) for (const name of readdirSync(path).sort()) visit(join(path, name));
-    else if (stat) hash.update(`\n${relative(root, path)} ${stat.size} ${stat.mtimeMs}`);
+/** The size and modification time of every source, and of what all outputs depend on. */
+function stampOf(inputs) {
+  const facts = (paths) => {
+    const found = {};
+    const visit = (path) => {
+      const stat = statSync(path, { throwIfNoEntry: false });
+      if (stat?.isDirectory()) for (const name of readdirSync(path).sort()) visit(join(path, name));
+      else if (stat) found[relative(root, path)] = `${stat.size} ${stat.mtimeMs}`;
+    };
+    for (const path of paths) visit(join(root, path));
+    return found;
   };
-  for (const input of [...sharedInputs, ...inputs]) visit(join(root, input));
-  return hash.digest('hex');
+  return { settings: JSON.stringify([process.version, facts(sharedInputs)]), files: facts(inputs) };
+}
+
+/** The sources that changed, came or went. */
+function differing(before, after) {
+  return Object.keys({ ...before, ...after }).filter((path) => before[path] !== after[path]);
 }
 
 function readStamp(folder) {
-  const path = join(folder, stampName);
-  return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
+  try {
+    return JSON.parse(readFileSync(join(folder, stampName), 'utf8'));
+  } catch {
+    return undefined;
+  }
 }
 
 function dependenciesInstalled(groups) {

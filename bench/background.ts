@@ -20,21 +20,26 @@ const timeoutMs = 300_000;
 
 const space = 0x20;
 const zero = 0x30;
+/** The last byte of a thread's name in its `stat`, and the state of one that runs or waits for a core. */
+const closing = 0x29;
+const running = 0x52;
 
 export class Background {
   /**
-   * The open `schedstat` file of each thread. All are read into the same buffer, so that the load has no garbage to
-   * collect.
+   * The open `schedstat` and `stat` files of each thread. All are read into the same buffer, so that the load has no
+   * garbage to collect.
    */
   readonly #files: readonly number[];
+  readonly #states: readonly number[];
   readonly #bytes = Buffer.alloc(64);
 
-  /** Watches the threads of process `pid` whose priority is below normal. Watches none on a system without `/proc`. */
+  /** Watches the threads of process `pid` whose priority is below its own. Watches none on a system without `/proc`. */
   constructor(pid: number) {
     const folder = `/proc/${pid}/task`;
-    this.#files = namesIn(folder)
-      .filter((thread) => Number(statOf(`${folder}/${thread}`)[NICE]) > 0)
-      .map((thread) => openSync(`${folder}/${thread}/schedstat`, 'r'));
+    const niceOf = (thread: number | string) => Number(statOf(`${folder}/${thread}`)[NICE]);
+    const threads = namesIn(folder).filter((thread) => niceOf(thread) > niceOf(pid));
+    this.#files = threads.map((thread) => openSync(`${folder}/${thread}/schedstat`, 'r'));
+    this.#states = threads.map((thread) => openSync(`${folder}/${thread}/stat`, 'r'));
   }
 
   get isSeen(): boolean {
@@ -49,7 +54,7 @@ export class Background {
   }
 
   async stop(): Promise<void> {
-    for (const file of this.#files) closeSync(file);
+    for (const file of [...this.#files, ...this.#states]) closeSync(file);
   }
 
   /**
@@ -64,10 +69,20 @@ export class Background {
       await delay(pollMs);
       const now = this.cpuMs();
       const nowAtMs = performance.now();
-      looks = now - before <= (nowAtMs - beforeAtMs) * stillShare ? looks + 1 : 0;
+      if (now - before > (nowAtMs - beforeAtMs) * stillShare) looks = 0;
+      // A thread that waits for a core is not idle.
+      else if (!this.#isRunnable()) looks += 1;
       before = now;
       beforeAtMs = nowAtMs;
     }
+  }
+
+  #isRunnable(): boolean {
+    const bytes = this.#bytes;
+    return this.#states.some((file) => {
+      const end = readSync(file, bytes, 0, bytes.length, 0);
+      return bytes[bytes.lastIndexOf(closing, end - 1) + 2] === running;
+    });
   }
 
   #firstNumber(file: number): number {

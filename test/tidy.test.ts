@@ -470,6 +470,10 @@ test('nothing is left for later, left out, or exported by default', () => {
     [],
   );
   assert.equal(findInCode(sourcesUnder('test'), /\btest\.(?:skip|only)\b/), []);
+  // A fast test waits for a condition, or replaces the clock.
+  const fixedSleep = /\bsetTimeout\b[^}]*\} from 'node:timers|\bsetTimeout\((?:resolve|turn|done), [\w.* ]+\)/;
+  const fast = sourcesUnder('test', /(?<!\.slow)\.test\.ts$/);
+  assert.equal(findInCode(fast, fixedSleep, withoutComments), []);
   // The runner knows the tests of uvu's own `test` alone.
   assert.equal(findInCode(sourcesUnder('test'), /\bsuite\b.* from 'uvu'/, withoutComments), []);
   assert.equal(findInCode(everything, /\bexport default\b|@ts-(?:ignore|nocheck)/), []);

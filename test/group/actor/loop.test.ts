@@ -1,7 +1,7 @@
 /**
  * The shell around an actor when the pool answers late. The simulation and the tests of nodes cover its other parts.
  */
-import { setTimeout as delay, setImmediate as turnOfLoop } from 'node:timers/promises';
+import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { BatchWriter, chainStart, NONCE_BYTES } from '../../../src/core/records/batch.js';
@@ -170,7 +170,8 @@ test('a stop during an erasure keeps the last snapshot', async () => {
   await until(() => calls.includes('redact'));
   loop.endSoon(1);
   // The node's own timers keep no process alive.
-  const [answer] = await Promise.all([answered, loop.drain(), delay(50)]);
+  const awake = setInterval(() => undefined, 1_000);
+  const [answer] = await Promise.all([answered, loop.drain()]).finally(() => clearInterval(awake));
   assert.equal((answer as { details?: unknown }).details, { recorded: true });
   await loop.snapshotNow();
   const before = snapshots.list();

@@ -1,6 +1,7 @@
 /** A node fetches log and snapshot, or what its log lacks. The others go on meanwhile, fail, or send damage. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -25,6 +26,7 @@ import { rejection } from '../../contracts/log.js';
 import { inPieces, Life } from '../../group/life.js';
 import { salt, subjectOf } from '../../support/given.js';
 import { temporaryFolder } from '../../support/process.js';
+import { until } from '../../support/until.js';
 import { verifyStore } from '../../support/verify-store.js';
 
 const { joinRetryMs } = limits;
@@ -440,10 +442,11 @@ test('a full disk is waited for, and costs nothing before the first change', asy
   const bound = limits as { commitFreeBytes: number };
   const { commitFreeBytes } = limits;
   bound.commitFreeBytes = Number.MAX_SAFE_INTEGER;
-  setTimeout(() => {
-    bound.commitFreeBytes = commitFreeBytes;
-  }, 20);
-  const lines = await continueIn(dir, [node]);
+  const lines: string[] = [];
+  const continued = fetchInto(dir, [node], lines, undefined, fetchMissing);
+  await until(() => lines.length > 0);
+  bound.commitFreeBytes = commitFreeBytes;
+  await continued;
   assert.match(lines[0]!, 'is full');
   assert.match(lines.at(-1)!, 'this node fetched what its log lacked');
   assert.equal(new LmdbSnapshotStore(dir).list(), before);
@@ -535,7 +538,7 @@ test('the next piece waits until the one before is sent, and pieces keep to the 
   const startedAt = performance.now();
   await donor.logPiece(1, 10, waiting);
   const next = donor.logPiece(2, 10, Promise.resolve());
-  await new Promise((turn) => setTimeout(turn, 5));
+  await turnOfLoop();
   assert.equal(made, [1]);
   sent();
   await next;

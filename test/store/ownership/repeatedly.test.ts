@@ -7,6 +7,18 @@ import { repeatedly } from '../../../src/store/ownership/repeatedly.js';
 const awake = setInterval(() => undefined, 1_000);
 test.after(() => clearInterval(awake));
 
+/** Resolves once other work of 1 ms has come ten times. */
+async function tenIntervals(): Promise<void> {
+  const passed = gate();
+  let begun = 0;
+  const stop = repeatedly(async () => {
+    begun += 1;
+    if (begun === 10) passed.open();
+  }, 1);
+  await passed.opened;
+  await stop();
+}
+
 /** A promise with its resolver. */
 function gate(): { readonly opened: Promise<void>; open(): void } {
   let open = (): void => undefined;
@@ -26,7 +38,7 @@ test('work that lasts longer than its interval is not begun a second time meanwh
     await first.opened;
   }, 1);
   assert.is(begun, 1);
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await tenIntervals();
   assert.is(begun, 1);
   first.open();
   await second.opened;
@@ -46,7 +58,7 @@ test('the end waits for running work, and no work begins after it', async () => 
   working.open();
   await stopped;
   assert.ok(isOver);
-  await new Promise((resolve) => setTimeout(resolve, 10));
+  await tenIntervals();
   assert.is(begun, 1);
 });
 

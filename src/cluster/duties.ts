@@ -4,6 +4,7 @@
  */
 
 import { messageOf } from '../errors.js';
+import { every, type Timers } from '../group/ports/clock.js';
 import type { Fence, NodeView, SharedLog } from '../group/ports/shared-log.js';
 import { ScrubDeferredError } from '../group/ports/storage-errors.js';
 import { limits } from '../limits.js';
@@ -22,7 +23,8 @@ export interface MemberStatus {
 export interface DutiesDeps {
   readonly log: SharedLog;
   readonly member: ClusterMember;
-  readonly link: LinkClient;
+  readonly link: Pick<LinkClient, 'call'>;
+  readonly timers: Pick<Timers, 'elapsed' | 'later'>;
   readonly nodeId: string;
   /** The newest format of records that this release reads. */
   readonly format: number;
@@ -56,7 +58,7 @@ export class LeaderDuties {
   #trimmedAt = Number.NEGATIVE_INFINITY;
   #compactedAt = Number.NEGATIVE_INFINITY;
   #defragmentedAt = Number.NEGATIVE_INFINITY;
-  #timer: NodeJS.Timeout | null = null;
+  #stopTimer: () => void = () => undefined;
   #busy: Promise<void> | null = null;
   /** The newest defragmentation. The next one starts after it, because a member does not answer meanwhile. */
   #defragmenting: Promise<unknown> = Promise.resolve();
@@ -70,14 +72,13 @@ export class LeaderDuties {
   }
 
   start(): void {
-    this.#timer = setInterval(() => void this.#trimIfDue(), limits.trimLookMs);
-    this.#timer.unref();
+    this.#stopTimer = every(this.#deps.timers, limits.trimLookMs, () => void this.#trimIfDue());
   }
 
   /** Starts no further duty. Resolves once the running one has ended. The caller aborts calls to etcd. */
   async stop(): Promise<void> {
     this.#ending.abort();
-    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#stopTimer();
     await this.#busy;
     await this.#defragmenting;
   }
@@ -107,7 +108,7 @@ export class LeaderDuties {
   async #trimIfDue(): Promise<void> {
     const { member, appendedBytes, onFailure } = this.#deps;
     if (!member.isLeader || this.#busy !== null) return;
-    const now = performance.now();
+    const now = this.#deps.timers.elapsed();
     const isDue =
       now - this.#trimmedAt >= limits.trimEveryMs || appendedBytes() - this.#trimmedBytes >= limits.trimEveryBytes;
     if (!isDue) return;
@@ -168,7 +169,7 @@ export class LeaderDuties {
     const { log, member, onFailure } = this.#deps;
     const { etcdQuotaBytes: quotaBytes } = member;
     if (!member.isLeader) return;
-    const now = performance.now();
+    const now = this.#deps.timers.elapsed();
     if (now - this.#compactedAt >= limits.etcdCompactEveryMs) {
       this.#compactedAt = now;
       await log.compact();

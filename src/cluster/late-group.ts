@@ -2,13 +2,19 @@
  * Stands in for the group until it is recovered, because a node of a cluster has a role before that; forwards every
  * call to the recovered group afterwards.
  */
+import type { Timers } from '../group/ports/clock.js';
 import type { Fence, Slot } from '../group/ports/shared-log.js';
 import type { LocalGroup } from './local-group.js';
 import type { MemberGroup } from './member-deps.js';
 
 export class LateGroup implements MemberGroup {
+  readonly #timers: Pick<Timers, 'later'>;
   #site: LocalGroup | null = null;
   #waiting: { readonly seq: number; readonly done: () => void }[] = [];
+
+  constructor(timers: Pick<Timers, 'later'>) {
+    this.#timers = timers;
+  }
 
   /** The recovered group; null before. */
   get site(): LocalGroup | null {
@@ -89,12 +95,12 @@ export class LateGroup implements MemberGroup {
   async reached(seq: number, ms: number): Promise<boolean> {
     if (this.appliedSeq >= seq) return true;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(done, ms);
+      const cancel = this.#timers.later(done, ms);
       const waiting = { seq, done };
       this.#waiting.push(waiting);
       const self = this;
       function done(): void {
-        clearTimeout(timer);
+        cancel();
         self.#waiting = self.#waiting.filter((other) => other !== waiting);
         resolve();
       }

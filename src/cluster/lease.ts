@@ -3,14 +3,14 @@
  * expire with the lease. By its own monotonic clock, the node treats the lease as expired a margin before etcd does.
  */
 import { randomBytes } from 'node:crypto';
+import { every, type Timers } from '../group/ports/clock.js';
 import type { SharedLog } from '../group/ports/shared-log.js';
 import { limits } from '../limits.js';
 
 export interface LeaseDeps {
   readonly log: Pick<SharedLog, 'grantLease' | 'keepAlive' | 'revokeLease'>;
   readonly ttlS: number;
-  /** ms, by a monotonic clock. */
-  readonly elapsed: () => number;
+  readonly timers: Pick<Timers, 'elapsed' | 'later'>;
   /**
    * Called after each renewal. `isNew` means that the lease was granted again, so that keys of the old one are gone.
    */
@@ -26,7 +26,7 @@ export class Lease {
   #id: string | null = null;
   #validUntil = Number.NEGATIVE_INFINITY;
   #isExpiryReported = true;
-  #timers: NodeJS.Timeout[] = [];
+  #stopTimers: (() => void)[] = [];
   #isRenewing = false;
   #ended = false;
 
@@ -40,16 +40,15 @@ export class Lease {
   }
 
   get leftMs(): number {
-    return Math.max(0, this.#validUntil - this.#deps.elapsed());
+    return Math.max(0, this.#validUntil - this.#deps.timers.elapsed());
   }
 
   start(): void {
-    const renewMs = (this.#deps.ttlS * 1000) / 4;
-    this.#timers = [
-      setInterval(() => void this.#renew(), renewMs),
-      setInterval(() => this.#checkExpiry(), limits.leaseLookMs),
+    const { timers, ttlS } = this.#deps;
+    this.#stopTimers = [
+      every(timers, (ttlS * 1000) / 4, () => void this.#renew()),
+      every(timers, limits.leaseLookMs, () => this.#checkExpiry()),
     ];
-    for (const timer of this.#timers) timer.unref();
     void this.#renew();
   }
 
@@ -62,7 +61,7 @@ export class Lease {
 
   async end(): Promise<void> {
     this.#ended = true;
-    for (const timer of this.#timers) clearInterval(timer);
+    for (const stop of this.#stopTimers) stop();
     await this.revoke();
   }
 
@@ -76,9 +75,9 @@ export class Lease {
   async #renew(): Promise<void> {
     if (this.#isRenewing || this.#ended) return;
     this.#isRenewing = true;
-    const { log, ttlS, elapsed, onRenewed, onFailure } = this.#deps;
+    const { log, ttlS, timers, onRenewed, onFailure } = this.#deps;
     // The time of the lease starts when etcd handles the call, which is never before this moment.
-    const sentAt = elapsed();
+    const sentAt = timers.elapsed();
     const id = this.#id;
     try {
       if (id === null) {

@@ -3,6 +3,7 @@
  * lead, and makes it follow again. These steps run one at a time.
  */
 import type { GroupLoop } from '../group/actor/loop.js';
+import type { Timers } from '../group/ports/clock.js';
 import type { GroupPool } from '../group/ports/pool.js';
 import type { Fence, Slot } from '../group/ports/shared-log.js';
 import { DivergedError } from '../group/ports/storage-errors.js';
@@ -24,6 +25,7 @@ export interface FollowingLog {
 
 export interface LocalGroupDeps {
   readonly log: FollowingLog;
+  readonly timers: Pick<Timers, 'soon'>;
   /** Returns the loop of the group, which `reload` replaces. */
   readonly loop: () => GroupLoop;
   /** Recovers the state from this node's log. */
@@ -162,11 +164,11 @@ export class LocalGroup implements MemberGroup {
     this.#deps.log.follow();
     this.#deps.loop().follow();
     return this.#runInOrder(async () => {
-      const { log, loop, roleChanged, reload } = this.#deps;
+      const { log, timers, loop, roleChanged, reload } = this.#deps;
       roleChanged();
       await log.settled();
       // The commands that wait for the append are answered first.
-      await new Promise((resolve) => setImmediate(resolve));
+      await new Promise<void>((resolve) => timers.soon(resolve));
       if (!loop().failed && loop().actor.isSettled) return;
       loop().replace();
       await reload();

@@ -1,4 +1,5 @@
 /** Declares what the cluster member of a node needs from the rest of the node. */
+import type { Timers } from '../group/ports/clock.js';
 import type { Fence, LeaderView, SharedLog, Slot } from '../group/ports/shared-log.js';
 
 /** The node's copy of the group, as the member reads and controls it. */
@@ -33,8 +34,7 @@ export interface MemberDeps {
   readonly etcdQuotaBytes: number;
   readonly stalenessMaxMs: number;
   readonly allowStaleReads: boolean;
-  /** ms, by a monotonic clock. */
-  readonly elapsed: () => number;
+  readonly timers: Pick<Timers, 'elapsed' | 'later'>;
   /** ms since 1970. */
   readonly now: () => number;
   readonly note: (level: 'info' | 'warn' | 'error', fields: object, text: string) => void;

@@ -6,6 +6,7 @@
 import { countOf } from '../core/records/batch.js';
 import { messageOf } from '../errors.js';
 import type { ClusterHealth, ClusterRole } from '../group/cluster-api.js';
+import { every } from '../group/ports/clock.js';
 import type { Fence, LeaderView, NodeView, SharedView, Slot } from '../group/ports/shared-log.js';
 import { SharedLogUnavailableError } from '../group/ports/shared-log.js';
 import { DivergedError } from '../group/ports/storage-errors.js';
@@ -36,7 +37,7 @@ export class ClusterMember implements ClusterHealth {
   #waitsUntil = Number.NEGATIVE_INFINITY;
   #demoting: Promise<void> | null = null;
   #running: Promise<void> | null = null;
-  #reporting: NodeJS.Timeout | null = null;
+  #stopReports: () => void = () => undefined;
   #reason: string | null = null;
   #ended = false;
   #isRetired = false;
@@ -59,13 +60,13 @@ export class ClusterMember implements ClusterHealth {
     this.lease = new Lease({
       log: deps.log,
       ttlS: deps.leaseS,
-      elapsed: deps.elapsed,
+      timers: deps.timers,
       onRenewed: (isNew) => {
         this.#answered();
         if (isNew) {
           if (this.#fence !== null) void this.demote('the lease was granted again');
           void this.report();
-        } else if (this.#role === 'leader') this.#confirmedAt = deps.elapsed();
+        } else if (this.#role === 'leader') this.#confirmedAt = deps.timers.elapsed();
       },
       onExpired: () => {
         if (this.#fence !== null) void this.demote('the lease may have expired');
@@ -106,7 +107,7 @@ export class ClusterMember implements ClusterHealth {
 
   get stalenessMs(): number {
     if (this.isLeader) return 0;
-    return Math.min(Math.max(0, this.#deps.elapsed() - this.#confirmedAt), Number.MAX_SAFE_INTEGER);
+    return Math.min(Math.max(0, this.#deps.timers.elapsed() - this.#confirmedAt), Number.MAX_SAFE_INTEGER);
   }
 
   get isStale(): boolean {
@@ -140,17 +141,17 @@ export class ClusterMember implements ClusterHealth {
    * Resolves to true once this node has applied all records that were decided before the call; to false after a limit.
    */
   async refresh(): Promise<boolean> {
-    const { elapsed } = this.#deps;
-    const askedAt = elapsed();
+    const { timers } = this.#deps;
+    const askedAt = timers.elapsed();
     const endAt = askedAt + limits.refreshMs;
     const isConfirmed = () => this.isLeader || this.#confirmedAt >= askedAt;
-    while (!isConfirmed() && elapsed() < endAt && !this.#ended) {
+    while (!isConfirmed() && timers.elapsed() < endAt && !this.#ended) {
       this.#isAsked = true;
       this.#wake();
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, endAt - elapsed());
+        const cancel = timers.later(resolve, endAt - timers.elapsed());
         this.#whenConfirmed.push(() => {
-          clearTimeout(timer);
+          cancel();
           resolve();
         });
       });
@@ -187,18 +188,18 @@ export class ClusterMember implements ClusterHealth {
   }
 
   async #waitUntil(holds: () => boolean, ms: number): Promise<boolean> {
-    const endAt = this.#deps.elapsed() + ms;
+    const endAt = this.#deps.timers.elapsed() + ms;
     for (;;) {
       if (holds()) return true;
-      const leftMs = endAt - this.#deps.elapsed();
+      const leftMs = endAt - this.#deps.timers.elapsed();
       if (leftMs <= 0 || this.#isOut) return false;
       await new Promise<void>((resolve) => {
         const done = (): void => {
-          clearTimeout(timer);
+          cancel();
           this.#waits.delete(done);
           resolve();
         };
-        const timer = setTimeout(done, leftMs);
+        const cancel = this.#deps.timers.later(done, leftMs);
         this.#waits.add(done);
         this.#wake();
       });
@@ -233,8 +234,7 @@ export class ClusterMember implements ClusterHealth {
     if (this.#role === 'joining') this.#role = 'follower';
     this.#fence = fence;
     this.#running = this.#run();
-    this.#reporting = setInterval(() => void this.report(), limits.clusterReportMs);
-    this.#reporting.unref();
+    this.#stopReports = every(this.#deps.timers, limits.clusterReportMs, () => void this.report());
   }
 
   /** Stops following and releases the lease. */
@@ -243,14 +243,14 @@ export class ClusterMember implements ClusterHealth {
     this.#stopWatch?.();
     this.#wake();
     this.#release();
-    if (this.#reporting !== null) clearInterval(this.#reporting);
+    this.#stopReports();
     await this.lease.end().catch((error: unknown) => this.#unreachable(error));
     await this.#running;
   }
 
   /** Lets another node lead. This node does not campaign for a while. */
   async stepDown(cause: string): Promise<void> {
-    this.#waitsUntil = this.#deps.elapsed() + limits.stepDownMs;
+    this.#waitsUntil = this.#deps.timers.elapsed() + limits.stepDownMs;
     await this.demote(cause);
   }
 
@@ -349,10 +349,10 @@ export class ClusterMember implements ClusterHealth {
 
   /** Reads the shared log to its end. Campaigns if no node leads. */
   async #step(): Promise<void> {
-    const { log, elapsed } = this.#deps;
+    const { log, timers } = this.#deps;
     this.#isAsked = false;
     for (;;) {
-      const askedAt = elapsed();
+      const askedAt = timers.elapsed();
       const view = await log.view(this.appliedSeq + 1);
       this.#trimmed = Math.max(this.#trimmed, view.trimmed);
       this.#answered();
@@ -397,9 +397,10 @@ export class ClusterMember implements ClusterHealth {
   }
 
   async #campaign(): Promise<void> {
-    const { log, nodeId, url, now, elapsed, site } = this.#deps;
+    const { log, nodeId, url, now, timers, site } = this.#deps;
     const lease = this.lease.id;
-    if (lease === null || elapsed() < this.#waitsUntil || site.unfit !== null || site.unfitToLead !== null) return;
+    if (lease === null || timers.elapsed() < this.#waitsUntil || site.unfit !== null || site.unfitToLead !== null)
+      return;
     const cause = await this.#causeOfTakeover();
     const fence = await log.campaign({ nodeId, url, since: now(), cause }, lease);
     if (fence !== null) await this.#promote(fence, cause);
@@ -474,11 +475,11 @@ export class ClusterMember implements ClusterHealth {
 
   /** Waits until the next poll is due or requested. Applies slots of the watch meanwhile. */
   async #wait(): Promise<void> {
-    const { elapsed } = this.#deps;
-    const since = elapsed();
+    const { timers } = this.#deps;
+    const since = timers.elapsed();
     // The next leader is looked for more often while callers wait for it.
     const until = () => since + (this.#waits.size > 0 ? limits.leaderLookMs : limits.clusterPollMs);
-    while (!this.#ended && !this.#isAsked && elapsed() < until()) {
+    while (!this.#ended && !this.#isAsked && timers.elapsed() < until()) {
       if (this.#incoming.length > 0 && this.#role === 'follower' && this.#demoting === null) {
         const slots = this.#incoming.splice(0);
         try {
@@ -490,9 +491,9 @@ export class ClusterMember implements ClusterHealth {
         continue;
       }
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, Math.max(1, until() - elapsed()));
+        const cancel = timers.later(resolve, Math.max(1, until() - timers.elapsed()));
         this.#wake = () => {
-          clearTimeout(timer);
+          cancel();
           resolve();
         };
       });

@@ -3,11 +3,13 @@
  * the cluster run the scrub.
  */
 import type { Outcome } from '../errors.js';
+import { every, type Timers } from '../group/ports/clock.js';
 import type { SharedLog } from '../group/ports/shared-log.js';
 import { DAY_MS, limits } from '../limits.js';
 
 export interface NightlyScrubDeps {
   readonly log: Pick<SharedLog, 'scrubDue'>;
+  readonly timers: Pick<Timers, 'later'>;
   readonly isLeader: () => boolean;
   readonly scrub: () => Promise<Outcome<{ readonly complete: boolean; readonly detail: string }>>;
   /** ms since 1970. */
@@ -19,7 +21,7 @@ export class NightlyScrub {
   readonly #deps: NightlyScrubDeps;
   /** The last night that was checked, so that a failed scrub is retried in the next night. */
   #night: number;
-  #timer: NodeJS.Timeout | null = null;
+  #stopTimer: () => void = () => undefined;
 
   constructor(deps: NightlyScrubDeps) {
     this.#deps = deps;
@@ -27,12 +29,11 @@ export class NightlyScrub {
   }
 
   start(): void {
-    this.#timer = setInterval(() => void this.check(), limits.scrubLookMs);
-    this.#timer.unref();
+    this.#stopTimer = every(this.#deps.timers, limits.scrubLookMs, () => void this.check());
   }
 
   stop(): void {
-    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#stopTimer();
   }
 
   /** Scrubs if a night has begun since the last check and an erasure waits for a scrub. */

@@ -7,6 +7,7 @@ import type { ClusterMember } from '../../src/cluster/member.js';
 import type { NodeView, SharedLog } from '../../src/group/ports/shared-log.js';
 import { ScrubDeferredError } from '../../src/group/ports/storage-errors.js';
 import { limits } from '../../src/limits.js';
+import { timers } from '../../src/node/system.js';
 import { until } from '../support/until.js';
 
 const base = { url: 'http://x', applied: 1, durable: 1, snapshot: 0, version: '1', started: 0, reason: null };
@@ -52,6 +53,7 @@ function worldOf(nodes: NodeView[], more: Partial<DutiesDeps> = {}, scrubsDue: n
     log: log as SharedLog,
     member: member as unknown as ClusterMember,
     link: { call: async ({ url }: { url: string }) => void asked.push(url) } as unknown as LinkClient,
+    timers,
     nodeId: 'n0',
     format: 2,
     appendedBytes: () => 0,

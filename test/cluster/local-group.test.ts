@@ -5,6 +5,7 @@ import { LocalGroup } from '../../src/cluster/local-group.js';
 import type { GroupLoop } from '../../src/group/actor/loop.js';
 import type { Slot } from '../../src/group/ports/shared-log.js';
 import { DivergedError } from '../../src/group/ports/storage-errors.js';
+import { timers } from '../../src/node/system.js';
 import { rejection } from '../contracts/log.js';
 
 const fence = { revision: '7' };
@@ -41,6 +42,7 @@ class World {
   };
   readonly site = new LocalGroup({
     log: this.log,
+    timers,
     // The loop has the members that a change of role uses.
     loop: () => this.#loop as unknown as GroupLoop,
     reload: async () => void this.calls.push('reload'),

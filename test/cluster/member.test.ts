@@ -6,6 +6,10 @@ import type { MemberDeps, MemberGroup } from '../../src/cluster/member-deps.js';
 import type { LeaderView, SharedLog, SharedView } from '../../src/group/ports/shared-log.js';
 import { DivergedError } from '../../src/group/ports/storage-errors.js';
 import { batchOf } from '../contracts/log.js';
+import { VirtualTime } from '../support/virtual-time.js';
+
+/** The time of every member. */
+const time = new VirtualTime();
 
 /** A member whose shared log answers as `view` states. `site` and `log` replace parts of its dependencies. */
 function memberOver(
@@ -27,7 +31,7 @@ function memberOver(
   return new ClusterMember({
     ...{ log: log as SharedLog, site: site as MemberGroup, nodeId: 'n1', url: 'http://127.0.0.1:1', version: '0' },
     ...{ format: 1, leaseS: 3, etcdQuotaBytes: 1e9, stalenessMaxMs: 5_000, allowStaleReads: false },
-    elapsed: () => performance.now(),
+    timers: time,
     now: () => 0,
     note: () => undefined,
     onLeader: () => undefined,
@@ -43,7 +47,7 @@ function rejoinReason(
   view: Pick<SharedView, 'trimmed' | 'slots'>,
   taking = new Error('no slot follows the log of this node'),
 ): Promise<string> {
-  return new Promise((resolve, reject) => {
+  const reason = new Promise<string>((resolve, reject) => {
     const member = memberOver(() => view, {
       site: {
         ...{ appliedSeq, durableSeq: appliedSeq },
@@ -59,6 +63,7 @@ function rejoinReason(
     });
     member.start(null);
   });
+  return time.wait(reason);
 }
 
 const slotAt = (firstSeq: number) => ({ firstSeq, bytes: new Uint8Array(), redactions: [] });
@@ -89,18 +94,18 @@ test('a caller that waits for the next leader learns of it, and of a stop', asyn
   const member = memberOver(() => ({ leader, slots: [] }));
   member.start(null);
   try {
-    assert.ok(await member.nextLeader(null, 60_000));
-    assert.not(await member.nextLeader(leader.fence, 1), 'the same leader is not the next one');
+    assert.ok(await time.wait(member.nextLeader(null, 60_000)));
+    assert.not(await time.wait(member.nextLeader(leader.fence, 1)), 'the same leader is not the next one');
     const next = member.nextLeader(leader.fence, 60_000);
     leader = leaderOf('2');
-    assert.ok(await next);
+    assert.ok(await time.wait(next));
     const never = member.nextLeader(leader.fence, 60_000);
-    const since = performance.now();
-    await member.end();
+    const since = time.elapsed();
+    await time.wait(member.end());
     assert.not(await never);
-    assert.ok(performance.now() - since < 30_000, 'the stop ended the wait');
+    assert.ok(time.elapsed() - since < 30_000, 'the stop ended the wait');
   } finally {
-    await member.end();
+    await time.wait(member.end());
   }
 });
 
@@ -120,16 +125,16 @@ test('nobody is served by a node that still finds itself the leader, but does no
   });
   member.start(null);
   try {
-    assert.ok(await member.nextLeader(null, 60_000));
+    assert.ok(await time.wait(member.nextLeader(null, 60_000)));
     assert.is(member.leader?.nodeId, 'n2');
     assert.equal(resigned, ['1']);
     assert.equal(heard, ['n1', undefined, 'n2']);
     assert.ok(member.canLearn);
-    const since = performance.now();
-    assert.not(await member.takenOver(60_000), 'it takes over nothing');
-    assert.ok(performance.now() - since < 30_000, 'and does not wait for it');
+    const since = time.elapsed();
+    assert.not(await time.wait(member.takenOver(60_000)), 'it takes over nothing');
+    assert.ok(time.elapsed() - since < 30_000, 'and does not wait for it');
   } finally {
-    await member.end();
+    await time.wait(member.end());
   }
 });
 
@@ -155,7 +160,7 @@ async function leading() {
   const member = memberOver(() => ({ leader, slots: [] }), { site, log });
   member.lease.start();
   member.start(null);
-  assert.ok(await member.nextLeader(null, 60_000));
+  assert.ok(await time.wait(member.nextLeader(null, 60_000)));
   assert.ok(member.decides);
   return { member, site };
 }
@@ -165,10 +170,10 @@ test('a leader that may lead no longer decides nothing, and callers wait for the
   try {
     site.unfitToLead = 'the clock jumped';
     assert.equal([member.isLeader, member.decides], [true, false]);
-    assert.ok(await member.nextLeader(null, 60_000));
+    assert.ok(await time.wait(member.nextLeader(null, 60_000)));
     assert.equal([member.leader?.nodeId, member.role], ['n2', 'follower']);
   } finally {
-    await member.end();
+    await time.wait(member.end());
   }
 });
 
@@ -177,11 +182,11 @@ test('a leader that must leave decides nothing, and nobody waits for a node that
   try {
     site.unfit = 'disk_low';
     assert.equal([member.isLeader, member.decides], [true, false]);
-    const since = performance.now();
-    assert.not(await member.nextLeader(null, 60_000));
-    assert.equal([member.role, performance.now() - since < 30_000], ['left', true]);
+    const since = time.elapsed();
+    assert.not(await time.wait(member.nextLeader(null, 60_000)));
+    assert.equal([member.role, time.elapsed() - since < 30_000], ['left', true]);
   } finally {
-    await member.end();
+    await time.wait(member.end());
   }
 });
 
@@ -191,9 +196,9 @@ test('callers are served again if the leader may stay after all', async () => {
     site.unfitToLead = 'the clock jumped';
     const served = member.takenOver(60_000);
     site.unfitToLead = null;
-    assert.ok(await served);
+    assert.ok(await time.wait(served));
   } finally {
-    await member.end();
+    await time.wait(member.end());
   }
 });
 

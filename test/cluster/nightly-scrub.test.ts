@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import { NightlyScrub } from '../../src/cluster/nightly-scrub.js';
 import { granted } from '../../src/errors.js';
 import { DAY_MS, limits } from '../../src/limits.js';
+import { timers } from '../../src/node/system.js';
 
 const noon = Date.UTC(2026, 0, 1, 12);
 const night = Date.UTC(2026, 0, 2, limits.scrubHourUtc);
@@ -18,6 +19,7 @@ class World {
   readonly failures: string[] = [];
   readonly nightly = new NightlyScrub({
     log: { scrubDue: async () => this.due },
+    timers,
     isLeader: () => this.isLeader,
     scrub: async () => {
       this.scrubs += 1;

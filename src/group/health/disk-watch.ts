@@ -3,7 +3,7 @@
  * is room again. The class owns the rule and the last result; a port measures the space.
  */
 import { limits } from '../../limits.js';
-import type { Timers } from '../ports/clock.js';
+import { every, type Timers } from '../ports/clock.js';
 import type { DiskGauge, DiskUse } from '../ports/disk.js';
 
 export interface DiskWatchDeps {
@@ -73,20 +73,14 @@ export class DiskWatch {
 
   async start(): Promise<void> {
     await this.look();
-    this.#plan();
+    this.#cancel = every(this.#deps.timers, limits.diskLookMs, () => void this.look());
   }
 
   stop(): void {
     this.#cancel();
   }
 
-  #plan(): void {
-    this.#cancel = this.#deps.timers.later(() => {
-      this.#plan();
-      void this.look();
-    }, limits.diskLookMs);
-  }
-
+  /** Checks once; does nothing if a check is in progress. */
   async look(): Promise<void> {
     if (this.#looking) return;
     this.#looking = true;

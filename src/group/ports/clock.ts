@@ -15,3 +15,13 @@ export interface Timers {
   /** Calls `act` after `ms` without keeping the process alive. The returned function cancels the call. */
   later(act: () => void, ms: number): () => void;
 }
+
+/** Calls `act` every `ms` until the returned function is called. */
+export function every(timers: Pick<Timers, 'later'>, ms: number, act: () => void): () => void {
+  let cancel = timers.later(tick, ms);
+  function tick(): void {
+    cancel = timers.later(tick, ms);
+    act();
+  }
+  return () => cancel();
+}

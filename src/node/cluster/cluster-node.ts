@@ -33,6 +33,7 @@ import { SharedLogWriter } from '../../store/log/shared-log-writer.js';
 import { within } from '../../workers/within.js';
 import type { Config } from '../config.js';
 import { RejoinError, StartEndedError, StartRefusedError } from '../startup.js';
+import { timers } from '../system.js';
 import { version } from '../version.js';
 import { type ClusterSettings, membersOf, openEtcdLog, settingsOf } from './cluster-folder.js';
 import { CopyDonor } from './copy-donor.js';
@@ -57,7 +58,7 @@ export class ClusterNode {
   readonly #dir: string;
   readonly #ports: ClusterNodePorts;
   readonly #log: EtcdLog;
-  readonly #site = new LateGroup();
+  readonly #site = new LateGroup(timers);
   readonly #link: LinkClient;
   readonly #server: LinkServer;
   readonly #duties: LeaderDuties;
@@ -100,7 +101,7 @@ export class ClusterNode {
       etcdQuotaBytes: config.etcdQuotaBytes,
       stalenessMaxMs: config.stalenessMaxMs,
       allowStaleReads: config.allowStaleReads,
-      elapsed: () => performance.now(),
+      timers,
       onLeader: (leader, isEarlierAlive) => this.#nodeLink.leaderChanged(leader, isEarlierAlive),
       now: () => clock.now(),
       note,
@@ -121,6 +122,7 @@ export class ClusterNode {
       log,
       member: this.member,
       link: this.#link,
+      timers,
       nodeId: settings.nodeId,
       format: RECORD_FORMAT,
       appendedBytes: () => this.#writer?.appendedBytes ?? 0,
@@ -167,6 +169,7 @@ export class ClusterNode {
     });
     this.#nightly = new NightlyScrub({
       log,
+      timers,
       isLeader: () => this.member.isLeader,
       scrub: () => this.#operations.scrub(),
       now: () => clock.now(),
@@ -282,7 +285,7 @@ export class ClusterNode {
 
   /** Returns the log of this node: the shared log in front of the folder's log. */
   wrap(local: LmdbLogWriter): SharedLogWriter {
-    this.#writer = new SharedLogWriter(local, this.#log, Buffer.from(this.#settings.salt), {
+    this.#writer = new SharedLogWriter(local, this.#log, Buffer.from(this.#settings.salt), timers, {
       appended: (firstSeq) => this.#duties.appended(firstSeq),
       redacted: (seq) => this.#duties.redacted(seq),
       mayScrub: () => this.#duties.mayScrub(),
@@ -354,10 +357,11 @@ export class ClusterNode {
   }
 
   /** Makes the recovered group follow the shared log. */
-  start(site: Omit<LocalGroupDeps, 'log' | 'roleChanged' | 'replaced'>): void {
+  start(site: Omit<LocalGroupDeps, 'log' | 'timers' | 'roleChanged' | 'replaced'>): void {
     const writer = this.#writer!;
     const groupSite = new LocalGroup({
       ...site,
+      timers,
       log: writer,
       roleChanged: () => this.#duties.roleChanged(),
       replaced: () => this.#scrub.markDue(),

@@ -2,6 +2,7 @@
  * Implements the shared log in etcd: the slots, the leader's key, and the status of the nodes. Each transaction that
  * writes states its preconditions, so that a repeat after a lost answer can tell whether the first attempt succeeded.
  */
+import type { Timers } from '../../group/ports/clock.js';
 import type {
   Fence,
   LeaderView,
@@ -20,24 +21,43 @@ import type { EtcdKeys } from './etcd-keys.js';
 import type { Compare, KeyValue, RangeResponse, RequestOp, WatchResponse } from './etcd-messages.js';
 import { decodeSlot, encodeSlot, partsOf, type SlotCipher } from './slot-codec.js';
 
-export interface EtcdLogDeps {
-  readonly client: EtcdClient;
+/** The calls of the client that the shared log makes. */
+export type EtcdCalls = Pick<
+  EtcdClient,
+  | 'range'
+  | 'put'
+  | 'txn'
+  | 'compact'
+  | 'grantLease'
+  | 'revokeLease'
+  | 'keepAlive'
+  | 'watch'
+  | 'rotate'
+  | 'prefer'
+  | 'isClosed'
+>;
+
+export interface EtcdLogDeps<C extends EtcdCalls> {
+  readonly client: C;
   readonly keys: EtcdKeys;
   readonly cipher: SlotCipher;
+  readonly timers: Pick<Timers, 'later'>;
 }
 
 /** The first sequence number of the batch before a slot; 0 if the log was trimmed up to the slot, or begins with it. */
 export type Previous = number;
 
-export class EtcdLog implements SharedLog {
-  readonly client: EtcdClient;
+export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
+  readonly client: C;
   readonly keys: EtcdKeys;
   readonly #cipher: SlotCipher;
+  readonly #timers: Pick<Timers, 'later'>;
 
-  constructor({ client, keys, cipher }: EtcdLogDeps) {
+  constructor({ client, keys, cipher, timers }: EtcdLogDeps<C>) {
     this.client = client;
     this.keys = keys;
     this.#cipher = cipher;
+    this.#timers = timers;
   }
 
   async view(firstSeq: number, limit: number = limits.slotsRead, timeoutMs?: number): Promise<SharedView> {
@@ -171,8 +191,8 @@ export class EtcdLog implements SharedLog {
             ? error
             : new SharedLogUnavailableError('etcd has no room left', { cause: error });
         }
-        await new Promise((resolve) => {
-          setTimeout(resolve, limits.etcdRetryMs).unref();
+        await new Promise<void>((resolve) => {
+          this.#timers.later(resolve, limits.etcdRetryMs);
         });
       }
     }

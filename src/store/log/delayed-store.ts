@@ -2,12 +2,17 @@
  * Stores batches that the shared log has acknowledged in this node's own log, several in one commit: a commit costs a
  * disk as much as an append to etcd does, and a node and a member of etcd often share one.
  */
-import type { StoredBatch } from '../../group/ports/log.js';
+import type { Timers } from '../../group/ports/clock.js';
+import type { LogWriter, StoredBatch } from '../../group/ports/log.js';
 import { limits } from '../../limits.js';
 import type { LmdbLogWriter } from './lmdb-log-writer.js';
 
+/** The log of this node alone. */
+export type OwnLog = LogWriter & Pick<LmdbLogWriter, 'appendAll' | 'newestFirstSeq'>;
+
 export class DelayedStore {
-  readonly #local: LmdbLogWriter;
+  readonly #local: OwnLog;
+  readonly #timers: Pick<Timers, 'later'>;
   readonly #onFailure: (error: unknown) => void;
   /** Batches that no commit has begun to store. */
   #waiting: StoredBatch[] = [];
@@ -15,12 +20,14 @@ export class DelayedStore {
   /** First record of the commit that is in progress or has failed; null if there is none. */
   #committing: number | null = null;
   #running: Promise<void> | null = null;
-  #timer: NodeJS.Timeout | null = null;
+  /** Cancels the next commit; null if none is planned. */
+  #cancel: (() => void) | null = null;
   #error: unknown = null;
 
   /** `onFailure` is called once if a commit fails. No further commit begins before `reset`. */
-  constructor(local: LmdbLogWriter, onFailure: (error: unknown) => void) {
+  constructor(local: OwnLog, timers: Pick<Timers, 'later'>, onFailure: (error: unknown) => void) {
     this.#local = local;
+    this.#timers = timers;
     this.#onFailure = onFailure;
   }
 
@@ -73,12 +80,12 @@ export class DelayedStore {
   }
 
   #plan(): void {
-    if (this.#running === null) this.#timer ??= setTimeout(() => this.#begin(), limits.storeDelayMs);
+    if (this.#running === null) this.#cancel ??= this.#timers.later(() => this.#begin(), limits.storeDelayMs);
   }
 
   #stopTimer(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
+    this.#cancel?.();
+    this.#cancel = null;
   }
 
   #begin(): void {

@@ -4,13 +4,13 @@
  * holds a batch that the group does not have. A later local commit stores several of them.
  */
 import { IdTags } from '../../core/tables/id-tags.js';
+import type { Timers } from '../../group/ports/clock.js';
 import type { LogWriter, StoredBatch } from '../../group/ports/log.js';
 import type { Fence, Redaction, Slot } from '../../group/ports/shared-log.js';
 import { DamagedError, OwnerLostError } from '../../group/ports/storage-errors.js';
 import { batchFrom, formationOf } from '../../group/recovery/recovery.js';
 import { replacementOf } from '../../group/removal/redaction.js';
-import { DelayedStore } from './delayed-store.js';
-import type { LmdbLogWriter } from './lmdb-log-writer.js';
+import { DelayedStore, type OwnLog } from './delayed-store.js';
 
 export interface SlotAppender {
   append(fence: Fence, slot: Slot, previous: number, signal?: AbortSignal): Promise<void>;
@@ -40,7 +40,7 @@ const noHooks: SharedLogHooks = {
 };
 
 export class SharedLogWriter implements LogWriter {
-  readonly local: LmdbLogWriter;
+  readonly local: OwnLog;
   readonly #shared: SlotAppender;
   readonly #salt: Uint8Array;
   #fence: Fence | null = null;
@@ -54,12 +54,12 @@ export class SharedLogWriter implements LogWriter {
   readonly #hooks: SharedLogHooks;
   appendedBytes = 0;
 
-  constructor(local: LmdbLogWriter, shared: SlotAppender, salt: Uint8Array, hooks = noHooks) {
+  constructor(local: OwnLog, shared: SlotAppender, salt: Uint8Array, timers: Pick<Timers, 'later'>, hooks = noHooks) {
     this.#hooks = hooks;
     this.local = local;
     this.#shared = shared;
     this.#salt = salt;
-    this.#store = new DelayedStore(local, hooks.storeFailed);
+    this.#store = new DelayedStore(local, timers, hooks.storeFailed);
   }
 
   /** Epoch of this node's folder: it fences other processes on the same folder, not other nodes. */

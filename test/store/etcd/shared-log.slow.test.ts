@@ -3,6 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { EtcdMembers, noEtcd } from '../../../bench/cluster/etcd-members.js';
 import { OwnerLostError } from '../../../src/group/ports/storage-errors.js';
+import { timers } from '../../../src/node/system.js';
 import { EtcdClient } from '../../../src/store/etcd/etcd-client.js';
 import { EtcdKeys } from '../../../src/store/etcd/etcd-keys.js';
 import { EtcdLog } from '../../../src/store/etcd/etcd-log.js';
@@ -21,7 +22,7 @@ let logs = 0;
 function openLog(prefix: string): EtcdLog {
   const settings = { endpoints: members.endpoints, ca: null, cert: null, key: null, username: null, password: null };
   const client = new EtcdClient(settings, logs);
-  return new EtcdLog({ client, keys: new EtcdKeys(prefix), cipher: new SlotCipher(salt, 'g') });
+  return new EtcdLog({ client, keys: new EtcdKeys(prefix), cipher: new SlotCipher(salt, 'g'), timers });
 }
 
 async function leadOn(log: EtcdLog, nodeId: string) {
@@ -58,7 +59,7 @@ if (why !== undefined) {
     const writers: SharedLogWriter[] = [];
     const claim = async () => {
       const log = openLog(prefix);
-      const writer = new SharedLogWriter(await claimFolder(dir, deadProcess()), starting(log), salt);
+      const writer = new SharedLogWriter(await claimFolder(dir, deadProcess()), starting(log), salt, timers);
       writer.lead(await leadOn(log, `n${writers.length}`));
       writers.push(writer);
       return writer;
@@ -141,7 +142,7 @@ if (why !== undefined) {
     const { kvs } = await log.client.range({ key: log.keys.slot(1) });
     await log.client.put({ key: log.keys.slot(2), value: kvs[0]!.value });
     assert.match(String(await rejection(log.view(2))), /damaged, or was written with another GROUP_SALT/);
-    const other = new EtcdLog({ ...log, cipher: new SlotCipher(Buffer.from('another'), 'g') });
+    const other = new EtcdLog({ ...log, cipher: new SlotCipher(Buffer.from('another'), 'g'), timers });
     assert.match(String(await rejection(other.view(1))), /another GROUP_SALT/);
   });
 }

@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import type { StoredBatch } from '../../../src/group/ports/log.js';
 import type { Fence, Slot } from '../../../src/group/ports/shared-log.js';
 import { limits } from '../../../src/limits.js';
+import { timers } from '../../../src/node/system.js';
 import type { LmdbLogWriter } from '../../../src/store/log/lmdb-log-writer.js';
 import { SharedLogWriter } from '../../../src/store/log/shared-log-writer.js';
 import { batchOf } from '../../contracts/log.js';
@@ -51,7 +52,7 @@ function harness() {
     append: (_fence: Fence, slot: Slot, previous: number) => commit(`shared ${slot.firstSeq} after ${previous}`),
   };
   const failures: unknown[] = [];
-  const writer = new SharedLogWriter(local as unknown as LmdbLogWriter, shared, new Uint8Array(16), {
+  const writer = new SharedLogWriter(local as unknown as LmdbLogWriter, shared, new Uint8Array(16), timers, {
     appended: () => undefined,
     redacted: () => undefined,
     mayScrub: () => Promise.resolve(),

@@ -1,5 +1,5 @@
 /** The demo's text: the table, a line for where no terminal is, and the closing paragraphs. Pure. */
-import { cutLine, table } from '../../src/operator/cli/table.js';
+import { cutLine, table } from '../../src/operations/text-table.js';
 import type { Role } from './game-servers.js';
 import type { Reading, ServerReading, Tally } from './readings.js';
 

@@ -107,8 +107,13 @@ test('every ptf line of the operating pages works as described', async () => {
 });
 
 test('the operating pages quote the output of the command', () => {
-  const files = ['cli/renderers', 'cli/findings', 'cli/simulate', 'cli/doctor', 'dashboard/page/remarks'];
-  const source = files.map((name) => readFileSync(new URL(`../src/operator/${name}.ts`, docs), 'utf8'));
+  const files = [
+    'operations/simulation',
+    'operator/cli/findings',
+    'operator/cli/doctor',
+    'operator/dashboard/page/remarks',
+  ];
+  const source = files.map((name) => readFileSync(new URL(`../src/${name}.ts`, docs), 'utf8'));
   for (const quoted of ['shares no player with other peers; check its salt', 'changed verdicts', 'at record']) {
     assert.ok(page.includes(quoted) && source.some((code) => code.includes(quoted)), quoted);
   }

@@ -5,8 +5,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { limits } from '../../src/limits.js';
-import { answerCommand, answersOf } from '../../src/operator/protocol/answers.js';
-import { subjectExportSchema } from '../../src/operator/protocol/subject-export.js';
+import { subjectExportSchema } from '../../src/operations/subject-export.js';
+import { asksOf } from '../../src/operations/table.js';
 import { ask } from '../http/exchange.js';
 import { newPlayer, registerPeer } from '../http/peer-client.js';
 import { startTestNode } from '../support/node.js';
@@ -24,7 +24,7 @@ test('the published schema is that of the code', () => {
 test('an export has every kind of record of a player, fits the schema, and is audited without a name', async () => {
   const node = await startTestNode({ GROUP_SALT: salt, ERASURE_MODE: 'operator' });
   try {
-    const answers = answersOf(node.group, 'test');
+    const askOperator = asksOf(node.group, 'test');
     const [reporter, other] = [await registerPeer(node.url), await registerPeer(node.url)];
     const player_id = newPlayer();
     const subject_hash = hash('sha256', player_id + salt, 'hex');
@@ -40,9 +40,9 @@ test('an export has every kind of record of a player, fits the schema, and is au
     for (const note of ['first', 'second'])
       assert.ok((await node.group.allowPlayer(subject, untilMs, note, 'test')).ok);
     assert.is((await ask(node.url, path, { method: 'DELETE', key: other.key })).status, 202);
-    const unknown = await answerCommand(answers, 'subject-export', { subject_hash: 'ab'.repeat(32) });
+    const unknown = await askOperator('subject-export', { subject_hash: 'ab'.repeat(32) });
     assert.is(unknown.ok ? 'exported' : unknown.code, 'subject_not_found');
-    const answer = await answerCommand(answers, 'subject-export', { subject_hash, by: 'alice' });
+    const answer = await askOperator('subject-export', { subject_hash, by: 'alice' });
     assert.ok(answer.ok);
     const { value } = answer;
     const validate = new Ajv2020({ allowUnionTypes: true, validateFormats: false }).compile(subjectExportSchema);
@@ -95,7 +95,7 @@ test('an export holds the text of a rejected dispute that is in the log alone', 
       const opened = await ask(node.url, `/api/v1/subjects/${subject_hash}/disputes`, { key: peer.key, json });
       assert.ok((await node.group.decideDispute('reject', opened.body.dispute_id, [], 'test')).ok);
     }
-    const answer = await answerCommand(answersOf(node.group, 'test'), 'subject-export', { subject_hash });
+    const answer = await asksOf(node.group, 'test')('subject-export', { subject_hash });
     assert.ok(answer.ok);
     const textsOf = (disputes: readonly { text: string }[]) => disputes.map(({ text }) => text);
     assert.equal([textsOf(answer.value.disputes), textsOf(answer.value.past_disputes)], [['second'], ['first']]);

@@ -3,10 +3,10 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { auditPart, auditStart } from '../../src/core/records/audit.js';
 import { limits } from '../../src/limits.js';
-import { countUpTo, parseCount, parseHash, parseNames, parseOverlap } from '../../src/operator/cli/arguments.js';
-import { cutLine, facts, printable, table } from '../../src/operator/cli/table.js';
+import { countUpTo, parseCount, parseHash, parseNames, parseOverlap } from '../../src/operations/arguments.js';
+import type { AuditEntryValue } from '../../src/operations/log.js';
+import { cutLine, facts, printable, table } from '../../src/operations/text-table.js';
 import { verifyChain } from '../../src/operator/protocol/audit-chain.js';
-import type { AuditEntryValue } from '../../src/operator/protocol/values.js';
 
 test('an overlap is a number and a unit, at most a day', () => {
   assert.is(parseOverlap('0s'), 0);

@@ -3,10 +3,9 @@ import { resolve, sep } from 'node:path';
 import type { Command } from 'commander';
 import type { BackupManifest, CopyOutcome, OnCopyStatus, RestoreReport } from '../../group/backup/backup-tasks.js';
 import { limits } from '../../limits.js';
-import { type CommandContext, examples, type Progress } from './command-context.js';
+import { facts, table } from '../../operations/text-table.js';
+import { type CommandContext, examples, type Progress, type Rendered } from './command-context.js';
 import { callNode, NoNodeError, OperatorError } from './node-client.js';
-import type { Rendered } from './renderers.js';
-import { facts, table } from './table.js';
 
 export function addBackup(program: Command, session: CommandContext): void {
   const { backups, runtime, dir, done } = session;

@@ -13,9 +13,17 @@ import type {
   RestoreTask,
 } from '../../group/backup/backup-tasks.js';
 import type { VerifyMode } from '../../group/recovery/verification.js';
-import type { CommandName, Requests, Values } from '../protocol/protocol.js';
+import type { OperationName, Requests, Values } from '../../operations/table.js';
 import type { ConfigurationFacts, RuntimeFacts } from './findings.js';
-import type { Rendered } from './renderers.js';
+
+/** The result of a command. */
+export interface Rendered {
+  readonly value: object;
+  /** Returns the lines for a terminal of `width` characters. */
+  lines(width: number): readonly string[];
+  /** Set if the command did its work and found a problem: the exit code is then 1. */
+  readonly fault?: { readonly code: string; readonly error: string };
+}
 
 /** Progress of long work, on a line of its own that disappears when the work is done. */
 export interface Progress {
@@ -90,7 +98,7 @@ export interface CommandContext
   readonly terminal: Terminal;
   dir(): string;
   /** Sends a request to the node. A request that the schema refuses is wrong usage, whether or not a node runs. */
-  ask<C extends CommandName>(command: C, request: Requests[C], progress?: Progress): Promise<Values[C]>;
+  ask<N extends OperationName>(name: N, request: Requests[N], progress?: Progress): Promise<Values[N]>;
   /** Receives the result of the command. */
   done(shown: Rendered): void;
 }
@@ -112,19 +120,6 @@ export function signed(command: Command): Command {
 
 export function signature(by: string | undefined): Signed {
   return by === undefined ? {} : { by };
-}
-
-/** Returns the rows of all pages; `page` asks for the one from row `from` on. */
-export async function rowsOf<T>(
-  page: (from: number) => Promise<{ readonly data: readonly T[]; readonly next_from: number | null }>,
-): Promise<T[]> {
-  const rows: T[] = [];
-  for (let from: number | null = 0; from !== null; ) {
-    const { data, next_from: next } = await page(from);
-    rows.push(...data);
-    from = next;
-  }
-  return rows;
 }
 
 /** Shows `what` on the terminal while `work` runs. */

@@ -5,11 +5,10 @@
 import { CommanderError } from 'commander';
 import { hasCode, messageOf } from '../../errors.js';
 import { DiskFullError, UnreadError } from '../../group/ports/storage-errors.js';
-import type { CommandDeps } from './command-context.js';
+import { printable } from '../../operations/text-table.js';
+import type { CommandDeps, Rendered } from './command-context.js';
 import { OperatorError } from './node-client.js';
 import { programOf } from './program.js';
-import type { Rendered } from './renderers.js';
-import { printable } from './table.js';
 
 export type ExitCode = 0 | 1 | 2 | 3;
 

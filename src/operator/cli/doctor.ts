@@ -7,8 +7,10 @@ import { userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { UnreadError } from '../../group/ports/storage-errors.js';
-import { type StatusValue, verifyValue } from '../protocol/values.js';
-import { type CommandContext, examples } from './command-context.js';
+import { verifyValue } from '../../operations/log.js';
+import type { StatusValue } from '../../operations/status.js';
+import { facts } from '../../operations/text-table.js';
+import { type CommandContext, examples, type Rendered } from './command-context.js';
 import {
   type FileFacts,
   type Finding,
@@ -26,8 +28,6 @@ import {
   judgeVersions,
 } from './findings.js';
 import { NoNodeError, OperatorError } from './node-client.js';
-import type { Rendered } from './renderers.js';
-import { facts } from './table.js';
 
 export function addDoctor(program: Command, session: CommandContext): void {
   program

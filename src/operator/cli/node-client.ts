@@ -2,8 +2,8 @@
 import { request as httpRequest } from 'node:http';
 import { hasCode } from '../../errors.js';
 import { limits } from '../../limits.js';
-import { type CommandName, commandPath, type Requests, type Values } from '../protocol/protocol.js';
-import { findPlace } from '../protocol/socket-path.js';
+import { type OperationName, operations, type Requests, type Values } from '../../operations/table.js';
+import { commandPath, findPlace } from '../protocol/socket-path.js';
 import type { Progress } from './command-context.js';
 
 /** The error of a command that failed, with its stable code and its exit code. */
@@ -27,31 +27,19 @@ export class NoNodeError extends OperatorError {
   }
 }
 
-/** Commands whose work grows with the store, and which have no time limit. */
-const slow: ReadonlySet<CommandName> = new Set([
-  'erase',
-  'audit-tail',
-  'audit-page',
-  'weights-page',
-  'simulate',
-  'verify',
-  'cluster-scrub',
-  'cluster-step-down',
-]);
-
 /**
  * Resolves with the value of a command; reports the progress of long work to `progress`. Rejects with `NoNodeError`, or
  * with an `OperatorError` that has the code of the refusal.
  */
-export async function callNode<C extends CommandName>(
+export async function callNode<N extends OperationName>(
   dir: string,
-  command: C,
-  body: Requests[C],
+  name: N,
+  body: Requests[N],
   progress?: Progress,
-): Promise<Values[C]> {
-  const last = await post(dir, command, JSON.stringify(body), progress);
+): Promise<Values[N]> {
+  const last = await post(dir, name, JSON.stringify(body), progress);
   const { ok, value, code, error, details } = parsed(last);
-  if (ok === true) return value as Values[C];
+  if (ok === true) return value as Values[N];
   if (typeof code === 'string' && typeof error === 'string') throw new OperatorError(code, error, 1, details);
   throw new OperatorError(
     'no_answer',
@@ -87,14 +75,14 @@ function denied(path: string): OperatorError {
 }
 
 /** Returns the last line of the node's output; the lines before it report progress. */
-async function post(dir: string, command: CommandName, body: string, progress?: Progress): Promise<string> {
+async function post(dir: string, name: OperationName, body: string, progress?: Progress): Promise<string> {
   const socketPath = placeOf(dir);
   if (socketPath === undefined) throw new NoNodeError(dir);
   return new Promise((resolve, reject) => {
     const request = httpRequest({
       socketPath,
       method: 'POST',
-      path: commandPath + command,
+      path: commandPath + name,
       headers: {
         'Content-Type': 'application/json',
         'Content-Length': Buffer.byteLength(body),
@@ -104,7 +92,7 @@ async function post(dir: string, command: CommandName, body: string, progress?: 
       timeout: limits.requestTimeoutMs,
     });
     // The node has begun the work, which may take as long as it needs.
-    if (slow.has(command)) request.on('continue', () => request.setTimeout(0));
+    if (operations[name].isSlow === true) request.on('continue', () => request.setTimeout(0));
     const lost = (): void =>
       reject(new OperatorError('no_answer', 'the node did not answer; whether it carried out the command is unknown'));
     request.on('timeout', () => request.destroy(new Error('silent')));

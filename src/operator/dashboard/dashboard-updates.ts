@@ -6,14 +6,14 @@ import type { Logger } from 'pino';
 import type { GroupApi, VerdictCounts } from '../../group/api.js';
 import type { Clock } from '../../group/ports/clock.js';
 import { limits } from '../../limits.js';
-import { type Answers, answerCommand } from '../protocol/answers.js';
+import type { Ask } from '../../operations/table.js';
 import { PaceHistory, type Traffic, WeightHistory } from './history.js';
 import type { LivePages } from './live.js';
 import type { OverviewValue, VerdictsValue } from './wire.js';
 
 export interface WatchDeps {
   readonly group: GroupApi;
-  readonly answers: Answers;
+  readonly ask: Ask;
   readonly traffic: () => Traffic;
   readonly pages: LivePages;
   readonly clock: Clock;
@@ -70,8 +70,8 @@ export class DashboardUpdates {
   }
 
   async overview(): Promise<OverviewValue> {
-    const { answers, clock } = this.#deps;
-    const status = await answerCommand(answers, 'status', {});
+    const { ask, clock } = this.#deps;
+    const status = await ask('status', {});
     if (!status.ok) throw new Error(`the status was refused: ${status.code}`);
     const { eventsPerS, readsPerS, eventMs, readMs } = this.pace.now;
     return {

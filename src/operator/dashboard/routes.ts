@@ -4,10 +4,9 @@ import { granted, type Outcome, refused } from '../../errors.js';
 import type { GroupApi } from '../../group/api.js';
 import type { Clock } from '../../group/ports/clock.js';
 import { limits } from '../../limits.js';
-import { type Answers, answerCommand } from '../protocol/answers.js';
+import type { AuditEntryValue } from '../../operations/log.js';
+import { type Ask, isOperationName, operations, type Values } from '../../operations/table.js';
 import { type ChainReport, verifyChain } from '../protocol/audit-chain.js';
-import { type CommandName, isCommandName, type Values } from '../protocol/protocol.js';
-import type { AuditEntryValue } from '../protocol/values.js';
 import { answerWith, type DashboardState } from './context.js';
 import type { DashboardUpdates } from './dashboard-updates.js';
 import type { LivePages } from './live.js';
@@ -18,35 +17,14 @@ import type { RegisteredValue, SessionValue, WeightHistoryValue } from './wire.j
 export interface RouteDeps {
   readonly group: GroupApi;
   readonly pseudonymise: Pseudonymise;
-  readonly answers: Answers;
+  readonly ask: Ask;
   readonly watch: DashboardUpdates;
   readonly pages: LivePages;
   readonly clock: Clock;
 }
 
-/** The operator commands that the page uses, and whether the audit log names the operator who gave them. */
-const commands: Partial<Record<CommandName, 'read' | 'signed'>> = {
-  status: 'read',
-  'peers-list': 'read',
-  'peers-status': 'signed',
-  'peers-rotate-key': 'signed',
-  'pretrust-list': 'read',
-  'pretrust-change': 'signed',
-  'origins-list': 'read',
-  'disputes-list': 'read',
-  'disputes-decide': 'signed',
-  'allow-list': 'read',
-  'allow-add': 'signed',
-  'allow-remove': 'signed',
-  'erase-pending': 'read',
-  erase: 'signed',
-  'audit-tail': 'read',
-  verify: 'read',
-  'cluster-status': 'read',
-};
-
 export function dashboardRoutes(deps: RouteDeps): Router<DashboardState> {
-  const { group, answers, watch, pages, clock } = deps;
+  const { group, ask, watch, pages, clock } = deps;
   const router = new Router<DashboardState>({ sensitive: true, strict: true });
 
   router.get('/session', (ctx) => {
@@ -88,21 +66,21 @@ export function dashboardRoutes(deps: RouteDeps): Router<DashboardState> {
     answerWith(ctx, await lookUpPlayer(group, deps.pseudonymise, ctx.request.body));
   });
 
-  router.post('/audit-check', async (ctx) => answerWith(ctx, await checkedChain(answers)));
+  router.post('/audit-check', async (ctx) => answerWith(ctx, await checkedChain(ask)));
 
   router.post('/commands/:name', async (ctx) => {
     const name = ctx.params.name ?? '';
-    const kind = isCommandName(name) ? commands[name] : undefined;
-    if (!isCommandName(name) || kind === undefined) return answerWith(ctx, refused('route_not_found'));
-    const by = kind === 'signed' ? { by: signatureOf(ctx.state.session) } : {};
-    answerWith(ctx, await answerCommand(answers, name, { ...asObject(ctx.request.body), ...by }));
+    const found = isOperationName(name) && operations[name].dashboard === true ? name : undefined;
+    if (found === undefined) return answerWith(ctx, refused('route_not_found'));
+    const by = 'by' in operations[found].request.properties ? { by: signatureOf(ctx.state.session) } : {};
+    answerWith(ctx, await ask(found, { ...asObject(ctx.request.body), ...by }));
   });
 
   // The hosted form posts to the page's own origin: the public port may belong to another site, and serves machines
   // only.
   router.post('/api/v1/peers/register', async (ctx) => {
     const body = { ...asObject(ctx.request.body), by: signatureOf(ctx.state.session) };
-    const added = await answerCommand(answers, 'peers-add', body);
+    const added = await ask('peers-add', body);
     answerWith(ctx, added.ok ? granted(registeredValue(added.value)) : added, 201);
   });
 
@@ -124,12 +102,12 @@ function registeredValue(added: Values['peers-add']): RegisteredValue {
 }
 
 /** Recomputes the chain of the whole audit log, page by page. */
-async function checkedChain(answers: Answers): Promise<Outcome<ChainReport>> {
+async function checkedChain(ask: Ask): Promise<Outcome<ChainReport>> {
   let failed: Outcome<never> | undefined;
   async function* auditPages(): AsyncGenerator<readonly AuditEntryValue[]> {
     let after: number | null = 0;
     while (after !== null) {
-      const page: Outcome<Values['audit-page']> = await answerCommand(answers, 'audit-page', {
+      const page: Outcome<Values['audit-page']> = await ask('audit-page', {
         after,
         limit: limits.pageMax,
       });

@@ -14,7 +14,7 @@ import { refused } from '../../errors.js';
 import type { GroupApi } from '../../group/api.js';
 import type { Clock } from '../../group/ports/clock.js';
 import { limits, serverBounds } from '../../limits.js';
-import { answersOf } from '../protocol/answers.js';
+import { asksOf } from '../../operations/table.js';
 import { closeServer } from '../protocol/close-server.js';
 import { readAssets } from './assets.js';
 import { Authentication } from './authentication.js';
@@ -68,8 +68,8 @@ const policy = {
 export async function startDashboard(deps: DashboardDeps): Promise<Dashboard> {
   const { group, sessions, clock, version, log } = deps;
   const pages = new LivePages(sessions);
-  const answers = answersOf(group, version);
-  const watch = new DashboardUpdates({ group, answers, traffic: deps.traffic, pages, clock, log });
+  const ask = asksOf(group, version);
+  const watch = new DashboardUpdates({ group, ask, traffic: deps.traffic, pages, clock, log });
   const authentication = new Authentication({
     group,
     sessions,
@@ -77,7 +77,7 @@ export async function startDashboard(deps: DashboardDeps): Promise<Dashboard> {
     assets: readAssets(),
     log,
   });
-  const router = dashboardRoutes({ group, pseudonymise: deps.pseudonymise, answers, watch, pages, clock });
+  const router = dashboardRoutes({ group, pseudonymise: deps.pseudonymise, ask, watch, pages, clock });
   router.get('/', (ctx) => page(ctx, appPage(group.identity), 200));
   router.post('/sign-out', (ctx) => authentication.leave(ctx));
   const server = createServer(serverBounds, createApp(authentication, router, log).callback());

@@ -1,5 +1,5 @@
 /** Declares the values that the dashboard's server and its page exchange beyond the operator's commands. Types only. */
-import type { StatusValue } from '../protocol/values.js';
+import type { StatusValue } from '../../operations/status.js';
 
 export interface VerdictsValue {
   readonly trusted: number;

@@ -9,6 +9,9 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { hasCode } from '../../errors.js';
 import { limits } from '../../limits.js';
 
+/** Path prefix to which requests are posted. */
+export const commandPath = '/v1/';
+
 const socketName = 'operator.sock';
 const pathName = 'operator.path';
 const folderPrefix = 'ptf-';

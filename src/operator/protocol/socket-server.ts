@@ -10,10 +10,9 @@ import { errors, granted, type Outcome, refused } from '../../errors.js';
 import type { GroupApi, OnProgress } from '../../group/api.js';
 import { UnreadError } from '../../group/ports/storage-errors.js';
 import { limits, serverBounds } from '../../limits.js';
-import { answerCommand, answersOf } from './answers.js';
+import { asksOf, isOperationName } from '../../operations/table.js';
 import { closeServer } from './close-server.js';
-import { commandPath, isCommandName } from './protocol.js';
-import { claimPath, leavePlace } from './socket-path.js';
+import { claimPath, commandPath, leavePlace } from './socket-path.js';
 
 export interface OperatorSocketDeps {
   /** The data folder, already owned by this process. */
@@ -33,7 +32,7 @@ export interface OperatorSocket {
 
 /** Listens for the operator command. Rejects if the socket cannot be created. */
 export async function startOperatorSocket({ dir, group, version, log }: OperatorSocketDeps): Promise<OperatorSocket> {
-  const answers = answersOf(group, version);
+  const ask = asksOf(group, version);
   const server = createServer(serverBounds, (request, response) => {
     respond(request, response).catch((error: unknown) => {
       log.error({ err: error }, 'the operator could not be answered');
@@ -64,12 +63,12 @@ export async function startOperatorSocket({ dir, group, version, log }: Operator
 
   async function outcomeOf(request: IncomingMessage, onProgress: OnProgress): Promise<Outcome<unknown>> {
     const name = request.url?.startsWith(commandPath) ? request.url.slice(commandPath.length) : '';
-    if (!isCommandName(name)) return refused('route_not_found', { text: 'no such command' });
+    if (!isOperationName(name)) return refused('route_not_found', { text: 'no such command' });
     if (request.method !== 'POST') return refused('method_not_allowed');
     const body = await readBody(request);
     if (!body.ok) return body;
     try {
-      const outcome = await answerCommand(answers, name, body.value, onProgress);
+      const outcome = await ask(name, body.value, onProgress);
       log.debug({ command: name, code: outcome.ok ? '' : outcome.code }, 'operator command');
       return outcome;
     } catch (error) {

@@ -17,6 +17,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { GroupIdentity } from '../../../src/group/api.js';
 import { DAY_MS } from '../../../src/limits.js';
+import type { StatusValue } from '../../../src/operations/status.js';
 import {
   type Finding,
   type FolderFacts,
@@ -30,7 +31,6 @@ import {
   judgeStore,
   judgeVersions,
 } from '../../../src/operator/cli/findings.js';
-import type { StatusValue } from '../../../src/operator/protocol/values.js';
 import { dataFileOf } from '../../../src/store/files/lmdb-file.js';
 import { logFolderOf } from '../../../src/store/log/lmdb-log.js';
 import { verifyAny } from '../../../src/workers/backup/backup-processes.js';

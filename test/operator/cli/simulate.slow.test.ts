@@ -1,9 +1,8 @@
 /** `ptf simulate` through a real node: what it foretells is what happens, and nothing is written for it. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { type SimulationValue, simulationOperations } from '../../../src/operations/simulation.js';
 import { callNode, OperatorError } from '../../../src/operator/cli/node-client.js';
-import { showSimulation } from '../../../src/operator/cli/simulate.js';
-import type { SimulationValue } from '../../../src/operator/protocol/values.js';
 import { startTestNode, type TestNode, weightsSettled } from '../../support/node.js';
 import { type Ran, runHere } from '../run-here.js';
 
@@ -125,7 +124,7 @@ test('changes are printed in three tables, with the number of unlisted rows', ()
     verdicts: { trusted: none, neutral: none, suspicious: none, untrusted: { ...none, suspicious: 3, untrusted: 7 } },
     peers: [{ peer_id: 'peer-0', peer_name: 'P\u001b', weight_before: 0.7, weight_after: 0 }],
   };
-  assert.equal(showSimulation(value).lines(200).slice(5), [
+  assert.equal(simulationOperations.simulate.ptf![0]!.show(value, 200).slice(5), [
     'before     after       players',
     'untrusted  suspicious        3',
     '',

@@ -2,13 +2,11 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { limits } from '../../../limits.js';
-import type { ClusterValue } from '../../protocol/values.js';
-import { countUpTo } from '../arguments.js';
+import { countUpTo } from '../../../operations/arguments.js';
 import { awaitPurged } from '../byte-search.js';
 import { type CommandContext, examples, showing } from '../command-context.js';
 import { OperatorError } from '../node-client.js';
-import type { Rendered } from '../renderers.js';
-import { facts, table } from '../table.js';
+import { groupOf } from '../operation-commands.js';
 
 interface ScrubOptions {
   readonly search?: string;
@@ -18,23 +16,7 @@ interface ScrubOptions {
 
 export function addCluster(program: Command, session: CommandContext): void {
   const { ask, done, dir, moveData } = session;
-  const cluster = program
-    .command('cluster')
-    .description('show and control the nodes of a group that several nodes serve');
-  cluster.addHelpText('after', examples('cluster status', 'cluster step-down'));
-  cluster
-    .command('status')
-    .description('show the leader, the progress of each node, and the members of etcd')
-    .addHelpText('after', examples('cluster status', 'cluster status --json'))
-    .action(async () => done(showCluster(await ask('cluster-status', {}))));
-  cluster
-    .command('step-down')
-    .description('make the leader hand leadership over to another node, for example before its machine is taken down')
-    .addHelpText('after', examples('cluster step-down'))
-    .action(async () => {
-      const value = await ask('cluster-step-down', {});
-      done({ value, lines: () => [`node ${value.node_id} no longer leads; another node takes over`] });
-    });
+  const cluster = groupOf(program, 'cluster');
   cluster
     .command('scrub')
     .description("remove erased data from etcd's write-ahead logs; nodes also do this every night")
@@ -75,15 +57,6 @@ export function addCluster(program: Command, session: CommandContext): void {
       const text = await searched(session, folder, marker);
       done({ value: { folder: resolve(folder), scrubbed_at: scrubbed!.at }, lines: () => [text] });
     });
-  cluster
-    .command('forget <node>')
-    .description('confirm that nothing waits for a node that is gone')
-    .addHelpText('after', examples('cluster forget node-3'))
-    .action(async (node: string) => {
-      const value = await ask('cluster-forget', { node_id: node });
-      done({ value, lines: () => [`nothing is waiting for node ${value.node_id}`] });
-    });
-
   program
     .command('import-data')
     .description('create a cluster from the data folder of a node that served alone; the node must be stopped')
@@ -109,46 +82,4 @@ async function searched(session: CommandContext, folder: string, marker: string)
   const path = resolve(folder);
   await showing(session, `searching ${path}`, () => awaitPurged(path, marker));
   return `no file in ${path} holds bytes from before the last scrub`;
-}
-
-function showCluster(value: ClusterValue): Rendered {
-  const { leader, last_takeover: takeover, scrubbed } = value;
-  const rows: [string, string][] = [
-    ['cluster', value.cluster_id],
-    ['this node', `${value.node_id}, ${value.role}`],
-    ['leader', leader === null ? 'none' : `${leader.node_id} since ${leader.since} (fence ${leader.fence})`],
-    ['applied seq', String(value.applied_seq)],
-    ['staleness', `${value.staleness_ms} ms`],
-    ['lease', `${value.lease_ms} ms left`],
-    ['floor seq', String(value.floor_seq)],
-    ['takeovers', `${value.takeovers} by this node`],
-    ['last takeover', takeover === null ? 'none' : `${takeover.at} by ${takeover.node_id}: ${takeover.cause}`],
-    ['last scrub', scrubbed === null ? 'none' : `${scrubbed.at}: ${scrubbed.detail}`],
-  ];
-  const nodes = value.nodes.map((node) => [
-    node.node_id,
-    node.role,
-    node.applied_seq,
-    node.lag,
-    node.snapshot_seq,
-    node.version,
-    node.url,
-    node.reason ?? '',
-  ]);
-  const members = value.members.map((member) => [
-    member.endpoint,
-    member.healthy ? (member.leads ? 'leads' : 'follows') : 'DOES NOT ANSWER',
-    member.version,
-    `${(member.db_bytes_in_use / 1e6).toFixed(1)} of ${(member.db_bytes / 1e6).toFixed(1)} MB`,
-  ]);
-  return {
-    value,
-    lines: (width) => [
-      ...facts(rows, width),
-      '',
-      ...table(nodes, width, ['node', 'role', 'applied', 'lag', 'snapshot', 'version', 'url', 'reason']),
-      '',
-      ...table(members, width, ['etcd member', 'state', 'version', 'database in use']),
-    ],
-  };
 }

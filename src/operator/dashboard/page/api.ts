@@ -2,7 +2,7 @@
  * Calls the dashboard's server from the page. A refusal becomes an error that carries its code; a lost session leads to
  * the sign-in form.
  */
-import type { CommandName, Requests, Values } from '../../protocol/protocol.js';
+import type { OperationName, Requests, Values } from '../../../operations/table.js';
 import type { RefusalValue } from '../wire.js';
 
 export class Refused extends Error {
@@ -31,7 +31,7 @@ export async function post<T>(path: string, body: object): Promise<T> {
 }
 
 /** Sends an operator command; the server adds the operator's name. */
-export function command<C extends CommandName>(name: C, request: Omit<Requests[C], 'by'>): Promise<Values[C]> {
+export function command<C extends OperationName>(name: C, request: Omit<Requests[C], 'by'>): Promise<Values[C]> {
   return post(`commands/${name}`, request);
 }
 

@@ -1,6 +1,7 @@
 /** Caches the list of the group's peers, under their display names, and reads it again when the log has grown. */
-import type { Values } from '../../protocol/protocol.js';
-import type { ListedPeerValue } from '../../protocol/values.js';
+
+import type { ListedPeerValue } from '../../../operations/peers.js';
+import type { Values } from '../../../operations/table.js';
 import { command } from './api.js';
 import { displayName } from './format.js';
 import type { Live } from './live.js';

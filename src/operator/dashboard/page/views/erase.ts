@@ -1,5 +1,5 @@
 /** Erases a player after a confirmation, and shows the receipt. */
-import type { Values } from '../../../protocol/protocol.js';
+import type { Values } from '../../../../operations/table.js';
 import { command } from '../api.js';
 import { ask, copyFrom } from '../dialog.js';
 import { button, facts, fill, h } from '../dom.js';

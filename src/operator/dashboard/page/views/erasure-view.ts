@@ -1,5 +1,5 @@
 /** Shows the erasure requests of peers that wait for a confirmation, and erases a player by hash. */
-import type { Values } from '../../../protocol/protocol.js';
+import type { Values } from '../../../../operations/table.js';
 import { command, errorText } from '../api.js';
 import { button, card, empty, field, fill, h, table } from '../dom.js';
 import { heading, mayRedraw, time, type View, type ViewContext } from '../view.js';

@@ -1,5 +1,5 @@
 /** Shows one peer: its data, its present and past weight, its discounts, and the actions of the operator. */
-import type { ListedPeerValue } from '../../../protocol/values.js';
+import type { ListedPeerValue } from '../../../../operations/peers.js';
 import type { WeightHistoryValue } from '../../wire.js';
 import { command, errorText, get } from '../api.js';
 import { lineChart } from '../chart.js';

@@ -1,5 +1,5 @@
 /** Shows all peers in one table, with search and sorting. */
-import type { ListedPeerValue } from '../../../protocol/values.js';
+import type { ListedPeerValue } from '../../../../operations/peers.js';
 import { errorText } from '../api.js';
 import { button, empty, fill, h } from '../dom.js';
 import { compact, count, plural } from '../format.js';

@@ -1,5 +1,5 @@
 /** Shows the pre-trusted peers, and the peers that may be added or removed. */
-import type { ListedPeerValue } from '../../../protocol/values.js';
+import type { ListedPeerValue } from '../../../../operations/peers.js';
 import { command, errorText } from '../api.js';
 import { ask } from '../dialog.js';
 import { button, card, empty, field, fill, h, table } from '../dom.js';

@@ -3,9 +3,9 @@
  * format.
  */
 import { InvalidArgumentError } from 'commander';
-import { DAY_MS, HOUR_MS, limits } from '../../limits.js';
-import { parseUtcDateTime } from '../../validation/formats.js';
-import { publicKey } from '../../validation/identifiers.js';
+import { DAY_MS, HOUR_MS, limits } from '../limits.js';
+import { parseUtcDateTime } from '../validation/formats.js';
+import { publicKey } from '../validation/identifiers.js';
 
 const unitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
 

@@ -2,10 +2,12 @@
  * Defines the document of `ptf subject export`: its JSON Schema, which `docs/operating/subject-export.schema.json`
  * publishes, and its creation from the group's data.
  */
-import { eventTypeNames } from '../../core/evidence/event-types.js';
-import { disputeStatuses, verdicts } from '../../core/vocabulary.js';
-import type { SubjectExport } from '../../group/api.js';
-import { auditEntryValue, disputeValue, isoTime } from './values.js';
+import { eventTypeNames } from '../core/evidence/event-types.js';
+import { disputeStatuses, verdicts } from '../core/vocabulary.js';
+import type { SubjectExport } from '../group/api.js';
+import { disputeValue } from './disputes.js';
+import { auditEntryValue } from './log.js';
+import { isoTime } from './operation.js';
 
 /** Raised when a member is removed or changes its meaning; members may be added without that. */
 export const SUBJECT_EXPORT_VERSION = 1;

@@ -1,0 +1,158 @@
+/** The nodes of a group that several nodes serve, and the members of etcd. */
+import { type Outcome, refused } from '../errors.js';
+import type { ClusterOperations, ClusterStatus } from '../group/cluster-api.js';
+import { limits } from '../limits.js';
+import { shape } from '../validation/schema.js';
+import { type Asked, count, isoTime, mapped, operation, typed } from './operation.js';
+import { facts, table } from './text-table.js';
+
+export const clusterOperations = {
+  'cluster-status': operation({
+    request: shape({}),
+    dashboard: true,
+    answer: (_, asked) => inCluster(asked, async (cluster) => mapped(await cluster.status(), clusterValue)),
+    ptf: [
+      {
+        group: 'cluster',
+        command: 'status',
+        text: 'show the leader, the progress of each node, and the members of etcd',
+        examples: ['cluster status', 'cluster status --json'],
+        show: clusterLines,
+      },
+    ],
+  }),
+
+  'cluster-step-down': operation({
+    request: shape({}),
+    isSlow: true,
+    answer: (_, asked) =>
+      inCluster(asked, async (cluster) => mapped(await cluster.stepDown(), ({ nodeId }) => ({ node_id: nodeId }))),
+    ptf: [
+      {
+        group: 'cluster',
+        command: 'step-down',
+        text: 'make the leader hand leadership over to another node, for example before its machine is taken down',
+        examples: ['cluster step-down'],
+        show: ({ node_id }) => [`node ${node_id} no longer leads; another node takes over`],
+      },
+    ],
+  }),
+
+  /** `ptf cluster scrub` can also search a member's files: see `operator/cli/commands/cluster-command.ts`. */
+  'cluster-scrub': operation({
+    request: shape({ snapshot_count: count(1, limits.walSnapshotEntriesMax), max_wals: count(1, limits.walFilesMax) }, [
+      'snapshot_count',
+      'max_wals',
+    ]),
+    isSlow: true,
+    answer({ snapshot_count: snapshotEntries, max_wals: files }, asked) {
+      const settings = { ...(snapshotEntries && { snapshotEntries }), ...(files && { files }) };
+      return inCluster(asked, (cluster) => cluster.scrub(settings, asked.onProgress));
+    },
+  }),
+
+  'cluster-forget': operation({
+    request: shape({ node_id: { type: 'string', minLength: 1, maxLength: limits.nodeIdLength } }),
+    answer: ({ node_id }, asked) =>
+      inCluster(asked, async (cluster) => mapped(await cluster.forget(node_id), () => ({ node_id }))),
+    ptf: [
+      {
+        group: 'cluster',
+        command: 'forget',
+        text: 'confirm that nothing waits for a node that is gone',
+        given: { node_id: typed('<node>') },
+        examples: ['cluster forget node-3'],
+        show: ({ node_id }) => [`nothing is waiting for node ${node_id}`],
+      },
+    ],
+  }),
+};
+
+async function inCluster<T>(
+  { group }: Asked,
+  ask: (cluster: ClusterOperations) => Promise<Outcome<T>>,
+): Promise<Outcome<T>> {
+  const { clusterOperations: cluster } = group;
+  if (cluster !== null) return ask(cluster);
+  return refused('invalid_parameter', { text: 'this node serves its group alone (CLUSTER=none)' });
+}
+
+/** Describes the nodes of a group and the members of etcd, as one node sees them. */
+function clusterValue(status: ClusterStatus) {
+  const { leader, lastTakeover, nodes, members, scrubbed } = status;
+  const newest = Math.max(status.appliedSeq, ...nodes.map(({ applied }) => applied));
+  return {
+    cluster_id: status.clusterId,
+    node_id: status.nodeId,
+    role: status.role,
+    applied_seq: status.appliedSeq,
+    staleness_ms: Math.ceil(status.stalenessMs),
+    lease_ms: Math.floor(status.leaseMs),
+    floor_seq: status.floorSeq,
+    leader: leader && { node_id: leader.nodeId, since: isoTime(leader.since), fence: leader.fence },
+    takeovers: status.takeovers,
+    last_takeover: lastTakeover && {
+      at: isoTime(lastTakeover.at),
+      node_id: lastTakeover.nodeId,
+      cause: lastTakeover.cause,
+    },
+    nodes: nodes.map((node) => ({
+      node_id: node.nodeId,
+      url: node.url,
+      role: node.role,
+      applied_seq: node.applied,
+      durable_seq: node.durable,
+      snapshot_seq: node.snapshot,
+      lag: newest - node.applied,
+      version: node.version,
+      started_at: isoTime(node.started),
+      reason: node.reason,
+    })),
+    members: members.map(({ dbBytes, dbBytesInUse, ...member }) => ({
+      ...member,
+      db_bytes: dbBytes,
+      db_bytes_in_use: dbBytesInUse,
+    })),
+    scrubbed: scrubbed && { ...scrubbed, at: isoTime(scrubbed.at) },
+  };
+}
+export interface ClusterValue extends ReturnType<typeof clusterValue> {}
+
+function clusterLines(value: ClusterValue, width: number): string[] {
+  const { leader, last_takeover: takeover, scrubbed } = value;
+  const rows: [string, string][] = [
+    ['cluster', value.cluster_id],
+    ['this node', `${value.node_id}, ${value.role}`],
+    ['leader', leader === null ? 'none' : `${leader.node_id} since ${leader.since} (fence ${leader.fence})`],
+    ['applied seq', String(value.applied_seq)],
+    ['staleness', `${value.staleness_ms} ms`],
+    ['lease', `${value.lease_ms} ms left`],
+    ['floor seq', String(value.floor_seq)],
+    ['takeovers', `${value.takeovers} by this node`],
+    ['last takeover', takeover === null ? 'none' : `${takeover.at} by ${takeover.node_id}: ${takeover.cause}`],
+    ['last scrub', scrubbed === null ? 'none' : `${scrubbed.at}: ${scrubbed.detail}`],
+  ];
+  const nodes = value.nodes.map((node) => [
+    node.node_id,
+    node.role,
+    node.applied_seq,
+    node.lag,
+    node.snapshot_seq,
+    node.version,
+    node.url,
+    node.reason ?? '',
+  ]);
+  const members = value.members.map((member) => [
+    member.endpoint,
+    member.healthy ? (member.leads ? 'leads' : 'follows') : 'DOES NOT ANSWER',
+    member.version,
+    `${(member.db_bytes_in_use / 1e6).toFixed(1)} of ${(member.db_bytes / 1e6).toFixed(1)} MB`,
+  ]);
+  return [
+    ...facts(rows, width),
+    '',
+    ...table(nodes, width, ['node', 'role', 'applied', 'lag', 'snapshot', 'version', 'url', 'reason']),
+    '',
+    ...table(members, width, ['etcd member', 'state', 'version', 'database in use']),
+  ];
+}

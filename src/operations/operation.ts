@@ -1,0 +1,157 @@
+/**
+ * Declares the row of an operation: a question or a change that an operator asks of a node by `ptf` or the dashboard.
+ * The socket's protocol, the dashboard's commands, and the commands of `ptf` follow from the rows in `table.ts`.
+ */
+import { granted, type Outcome } from '../errors.js';
+import type { GroupApi, OnProgress } from '../group/api.js';
+import { limits } from '../limits.js';
+import { operatorPatterns } from '../validation/identifiers.js';
+import type { FromSchema, Schema } from '../validation/schema.js';
+
+export const exampleId = '0c4b2d0e-6f0a-4e0b-9c43-5f1a2b3c4d5e';
+export const exampleHash = '5f'.repeat(32);
+export const exampleDispute = '3f2b8a51-7c1d-4a8e-9b35-6d0f4e2c1a90';
+
+/** What an operation answers from. */
+export interface Asked {
+  readonly group: GroupApi;
+  /** This release. */
+  readonly version: string;
+  /** Name of the asking operator for the audit log. */
+  readonly by: string;
+  readonly onProgress: OnProgress;
+}
+
+/** The schema of any request. */
+type AnyShape = Schema & { readonly properties: Readonly<Record<string, Schema>> };
+
+/** `R`: the request, whose type follows from its schema; `V`: the value of the answer. */
+export interface Operation<R, V> {
+  /** A request with `by` is a change, whose audit entry names the operator. One with `from` lists page by page. */
+  readonly request: AnyShape;
+  /** The dashboard may ask, too. */
+  readonly dashboard?: true;
+  /** The work grows with the store, and has no time limit. */
+  readonly isSlow?: true;
+  readonly answer: (request: R, asked: Asked) => Outcome<V> | Promise<Outcome<V>>;
+  readonly ptf?: readonly PtfCommand<R, V>[];
+}
+
+/** The commands of `ptf` that consist of others. */
+export const commandGroups = {
+  peers: {
+    text: 'list, add and change the peers of the group',
+    examples: ['peers list', `peers suspend ${exampleId}`],
+  },
+  pretrust: {
+    text: "manage the group's set of pre-trusted peers, 1 to 3 as a rule",
+    examples: ['pretrust list', `pretrust add ${exampleId} --by alice`],
+  },
+  origins: {
+    text: 'list and declare the sources that peers may pass on',
+    examples: ['origins list', 'origins add public-ban-list --by alice'],
+  },
+  disputes: {
+    text: 'list and decide the disputes of peers',
+    examples: ['disputes list', `disputes uphold ${exampleDispute} --by alice`],
+  },
+  subject: {
+    text: 'answer the request of a player for the data that the group holds',
+    examples: [`subject export ${exampleHash} > player.json`],
+  },
+  allow: {
+    text: "manage the group's allow list: players that read as neutral until a date",
+    examples: ['allow list', `allow add ${exampleHash} --until 2026-12-31 --note "appeal 4711"`],
+  },
+  audit: { text: 'read and check the audit log', examples: ['audit tail', 'audit verify'] },
+  cluster: {
+    text: 'show and control the nodes of a group that several nodes serve',
+    examples: ['cluster status', 'cluster step-down'],
+  },
+} as const;
+
+/** A command of `ptf` that sends one request, or one per page, and shows the value. */
+export type PtfCommand<R, V> = {
+  /** The command that this one belongs to; absent for one of its own. */
+  readonly group?: keyof typeof commandGroups;
+  readonly command: string;
+  readonly text: string;
+  /** Command lines without `ptf`. */
+  readonly examples: readonly string[];
+  /** The question to ask at a terminal without `--yes`. */
+  readonly confirm?: (request: R) => string;
+  /** Returns what is wrong with the arguments together. */
+  readonly problem?: (request: R) => string | undefined;
+  /** The long work, as its progress names it. */
+  readonly working?: string;
+  /** Returns the lines for a terminal of `width` characters. `--json` prints the value itself. */
+  readonly show: (value: V, width: number) => readonly string[];
+} & (Record<never, never> extends Given<R> ? { readonly given?: Given<R> } : { readonly given: Given<R> });
+
+/** The arguments that give each member of a request. The command line adds `--by`, and asks for every page of a list. */
+export type Given<R> = {
+  readonly [M in keyof Omit<R, 'by' | 'from' | 'limit'>]: Argument<Exclude<R[M & keyof R], undefined>>;
+};
+
+export type Argument<T> = { readonly fixed: T } | TypedArgument<T>;
+
+export interface TypedArgument<T> {
+  /** `<id>`, `[id]`, or an option: `--idle <time>`. */
+  readonly flags: string;
+  readonly text: string;
+  parse?(text: string, before?: T): T;
+  readonly initial?: { readonly value: T; readonly text?: string };
+  readonly choices?: readonly T[];
+  /** An option that gives `value` in place of the argument. */
+  readonly or?: { readonly flag: string; readonly text: string; readonly value: T; readonly problem: string };
+}
+
+export function operation<const S extends AnyShape, V extends object>(
+  row: Operation<FromSchema<S>, V> & { readonly request: S },
+): Operation<FromSchema<S>, V> {
+  return row;
+}
+
+/** An argument that the request contains as it is typed. */
+export function typed(flags: string, text = ''): TypedArgument<string> {
+  return { flags, text };
+}
+
+/** An argument that is converted, or one of several. */
+export function parsed<T>(
+  flags: string,
+  text: string,
+  more: Omit<TypedArgument<T>, 'flags' | 'text'> &
+    (Required<Pick<TypedArgument<T>, 'parse'>> | Required<Pick<TypedArgument<T>, 'choices'>>),
+): TypedArgument<T> {
+  return { flags, text, ...more };
+}
+
+export function mapped<T, U>(outcome: Outcome<T>, to: (value: T) => U): Outcome<U> {
+  return outcome.ok ? granted(to(outcome.value)) : outcome;
+}
+
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+export const count = (minimum: number, maximum: number) => ({ type: 'integer', minimum, maximum }) as const;
+
+const line = (maxLength: number) =>
+  ({ type: 'string', minLength: 1, maxLength, pattern: operatorPatterns.oneLine }) as const;
+
+/**
+ * Name of the operator for the audit log; without it the log says `operator`. A single line, because people read the
+ * audit log on terminals.
+ */
+export const by = line(limits.peerNameLength);
+export const note = line(limits.allowNoteLength);
+export const subjectHash = { type: 'string', pattern: operatorPatterns.subjectHash } as const;
+export const peerId = {
+  type: 'string',
+  minLength: 1,
+  maxLength: limits.peerIdLength,
+  pattern: operatorPatterns.moreThanBlanks,
+} as const;
+/** Members of a request for a page from position `from` on. */
+export const page = (fromMax: number) => ({ from: count(0, fromMax), limit: count(1, limits.pageMax) });

@@ -1,0 +1,347 @@
+/** The peers of the group, and its set of pre-trusted peers. */
+import { peerStatuses } from '../core/vocabulary.js';
+import { granted } from '../errors.js';
+import type { GroupApi, PeerSignals, PeerView } from '../group/api.js';
+import { limits } from '../limits.js';
+import { contactEmail, gameIds, peerName, publicKey } from '../validation/identifiers.js';
+import { shape } from '../validation/schema.js';
+import { parseIdle, parseNames, parseOverlap, parsePublicKey } from './arguments.js';
+import { by, count, exampleId, isoTime, mapped, operation, page, parsed, peerId, typed } from './operation.js';
+import { printable, table } from './text-table.js';
+
+const examplePublicKey = 'JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs';
+const otherExampleId = '7d9e1f3a-2b4c-4d6e-8f01-23456789abcd';
+
+const id = typed('<id>');
+
+export const peerOperations = {
+  /** `ptf peers list` is in `operator/cli/peers-list.ts`, because it shares the remarks about peers with the dashboard. */
+  'peers-list': operation({
+    request: shape(page(limits.peersMaxCeiling)),
+    dashboard: true,
+    answer({ from, limit }, { group }) {
+      // One more than requested, to see whether there is a next page.
+      const peers = group.peers(from, limit + 1);
+      const data = peers
+        .slice(0, limit)
+        .map((peer) => listedPeerValue(peer, group.signals(peer), group.sharedErasures(peer), group.tooOld(peer)));
+      return granted({ data, next_from: peers[limit]?.index ?? null });
+    },
+  }),
+
+  'peers-add': operation({
+    request: shape({ peer_name: peerName, game_ids: gameIds, contact_email: contactEmail, public_key: publicKey, by }, [
+      'contact_email',
+      'public_key',
+      'by',
+    ]),
+    async answer(request, { group, by: actor }) {
+      const registration = {
+        peerName: request.peer_name,
+        gameIds: request.game_ids,
+        ...(request.contact_email === undefined ? {} : { contactEmail: request.contact_email }),
+        ...(request.public_key === undefined ? {} : { publicKey: request.public_key }),
+      };
+      const outcome = await group.register(registration, actor, true);
+      return mapped(outcome, ({ peer, apiKey }) => ({ ...peerValue(peer), api_key: apiKey }));
+    },
+    ptf: [
+      {
+        group: 'peers',
+        command: 'add',
+        text: 'register a peer and show its API key, once',
+        given: {
+          peer_name: typed('--name <name>', 'display name of the peer'),
+          game_ids: parsed('--games <ids>', 'games it may submit events for, with commas between', {
+            parse: parseNames,
+          }),
+          contact_email: typed('--email <address>', 'address of its operator; never public'),
+          public_key: parsed(
+            '--public-key <key>',
+            'Ed25519 key with which it signs its writes, 32 bytes in base64url',
+            { parse: parsePublicKey },
+          ),
+        },
+        examples: ['peers add --name "Arena EU 1" --games chess,go --email ops@example.com'],
+        show: (value) => [peerLine(value), ...keyLines(value.api_key)],
+      },
+    ],
+  }),
+
+  'peers-status': operation({
+    request: shape({ peer_id: peerId, status: { enum: peerStatuses }, by }, ['by']),
+    dashboard: true,
+    answer: async (request, { group, by: actor }) =>
+      mapped(await group.setPeerStatus(request.peer_id, request.status, actor), peerValue),
+    ptf: [
+      {
+        group: 'peers',
+        command: 'suspend',
+        text: 'refuse all submissions of the peer until it is reinstated',
+        given: { peer_id: id, status: { fixed: 'suspended' } },
+        examples: [`peers suspend ${exampleId} --by alice`],
+        show: (peer) => [peerLine(peer)],
+      },
+      {
+        group: 'peers',
+        command: 'reinstate',
+        text: 'make a suspended peer active again',
+        given: { peer_id: id, status: { fixed: 'active' } },
+        examples: [`peers reinstate ${exampleId}`],
+        show: (peer) => [peerLine(peer)],
+      },
+      {
+        group: 'peers',
+        command: 'revoke',
+        text: 'end a peer for good: it can never act again, and its evidence has no weight',
+        given: { peer_id: id, status: { fixed: 'revoked' } },
+        confirm: (request) =>
+          `Revoke ${printable(request.peer_id)}? This is final, and removes all weight from its evidence.`,
+        examples: [`peers revoke ${exampleId} --yes`],
+        show: (peer) => [peerLine(peer)],
+      },
+    ],
+  }),
+
+  'peers-rotate-key': operation({
+    request: shape({ peer_id: peerId, overlap_ms: count(0, limits.keyOverlapMsMax), by }, ['by']),
+    dashboard: true,
+    async answer({ peer_id, overlap_ms }, { group, by: actor }) {
+      const outcome = await group.rotateKey(peer_id, overlap_ms, actor);
+      return mapped(outcome, ({ peer, apiKey }) => ({ ...peerValue(peer), api_key: apiKey, overlap_ms }));
+    },
+    ptf: [
+      {
+        group: 'peers',
+        command: 'rotate-key',
+        text: 'give a peer a new API key, shown once',
+        given: {
+          peer_id: id,
+          overlap_ms: parsed('--overlap <time>', 'how long the old key still works: 30s, 15m, 1h; at most 24h', {
+            parse: parseOverlap,
+            initial: { value: 0, text: 'the old key stops working at once' },
+          }),
+        },
+        examples: [`peers rotate-key ${exampleId}`, `peers rotate-key ${exampleId} --overlap 1h`],
+        show: (value) => [
+          peerLine(value),
+          value.overlap_ms === 0
+            ? 'The old key no longer works.'
+            : `The old key works for ${value.overlap_ms / 1000} s more.`,
+          ...keyLines(value.api_key),
+        ],
+      },
+    ],
+  }),
+
+  /** Null removes the key. */
+  'peers-set-key': operation({
+    request: shape({ peer_id: peerId, public_key: { ...publicKey, type: ['string', 'null'] }, by }, ['by']),
+    answer: async (request, { group, by: actor }) =>
+      mapped(await group.setPublicKey(request.peer_id, request.public_key, actor), peerValue),
+    ptf: [
+      {
+        group: 'peers',
+        command: 'set-key',
+        text: 'set the Ed25519 public key with which a peer signs its writes, or remove it with --none',
+        given: {
+          peer_id: id,
+          public_key: parsed<string | null>('[public-key]', '', {
+            parse: parsePublicKey,
+            or: {
+              flag: '--none',
+              text: 'remove the key: the peer no longer signs',
+              value: null,
+              problem: 'give a public key, or --none',
+            },
+          }),
+        },
+        examples: [`peers set-key ${exampleId} ${examplePublicKey}`, `peers set-key ${exampleId} --none`],
+        show: (peer) => [
+          peerLine(peer),
+          peer.public_key === null
+            ? 'The peer has no public key: its writes need no signature, unless the node requires one.'
+            : `The peer must sign its writes from now on, with the key ${peer.public_key}`,
+        ],
+      },
+    ],
+  }),
+
+  /** Declares whether two peers are one witness. */
+  'peers-relate': operation({
+    request: shape({ relation: { enum: ['same', 'independent'] }, peer_id: peerId, other_id: peerId, by }, ['by']),
+    async answer({ relation, peer_id, other_id }, { group, by: actor }) {
+      return mapped(await group.relatePeers(relation, peer_id, other_id, actor), () => {
+        const [one, other] = [group.peerById(peer_id)!, group.peerById(other_id)!];
+        return { relation, peers: [peerValue(one), peerValue(other)] as const };
+      });
+    },
+    ptf: [
+      {
+        group: 'peers',
+        command: 'same',
+        text: 'declare that one operator runs two peers, so that they count as one witness',
+        given: { relation: { fixed: 'same' }, peer_id: id, other_id: typed('<other-id>') },
+        examples: [`peers same ${exampleId} ${otherExampleId} --by alice`],
+        show: ({ peers }) => [
+          ...peers.map(peerLine),
+          'They count as one witness from the next computation of weights on.',
+        ],
+      },
+      {
+        group: 'peers',
+        command: 'independent',
+        text: 'declare that two peers are independent, so that they never count as one witness',
+        given: { relation: { fixed: 'independent' }, peer_id: id, other_id: typed('<other-id>') },
+        examples: [`peers independent ${exampleId} ${otherExampleId} --by alice`],
+        show: ({ peers }) => [
+          ...peers.map(peerLine),
+          'They never count as one witness, from the next computation of weights on.',
+        ],
+      },
+    ],
+  }),
+
+  /** Revokes peers that never sent an event. */
+  'peers-purge': operation({
+    request: shape({ idle_ms: count(0, limits.purgeIdleMsMax), by }, ['by']),
+    answer: async (request, { group, by: actor }) =>
+      mapped(await group.purgePeers(request.idle_ms, actor), (purged) => ({ purged })),
+    ptf: [
+      {
+        group: 'peers',
+        command: 'purge',
+        text: 'revoke the peers that never sent an event, to free their places',
+        given: {
+          idle_ms: parsed('--idle <time>', 'only those that registered longer ago than this: 30m, 12h, 1d', {
+            parse: parseIdle,
+          }),
+        },
+        confirm: () => 'Revoke every peer that never sent an event and registered longer ago? This is final.',
+        examples: ['peers purge --idle 1d', 'peers purge --idle 12h --yes --by alice'],
+        show: ({ purged }) => [...purged, `${purged.length} peer${purged.length === 1 ? '' : 's'} revoked`],
+      },
+    ],
+  }),
+
+  'pretrust-list': operation({
+    request: shape({}),
+    dashboard: true,
+    answer: (_, { group }) => granted(preTrustValue(group, group.status().preTrusted)),
+    ptf: [
+      {
+        group: 'pretrust',
+        command: 'list',
+        text: 'list the pre-trusted peers',
+        examples: ['pretrust list'],
+        show: preTrustLines,
+      },
+    ],
+  }),
+
+  'pretrust-change': operation({
+    request: shape({ change: { enum: ['add', 'remove'] }, peer_id: peerId, by }, ['by']),
+    dashboard: true,
+    answer: async ({ change, peer_id }, { group, by: actor }) =>
+      mapped(await group.preTrust(change, peer_id, actor), ({ preTrusted }) => preTrustValue(group, preTrusted)),
+    ptf: [
+      {
+        group: 'pretrust',
+        command: 'add',
+        text: 'add a peer to the set: its weight never falls below a minimum',
+        given: { change: { fixed: 'add' }, peer_id: id },
+        examples: [`pretrust add ${exampleId} --by alice`],
+        show: preTrustLines,
+      },
+      {
+        group: 'pretrust',
+        command: 'remove',
+        text: 'remove a peer from the set',
+        given: { change: { fixed: 'remove' }, peer_id: id },
+        examples: [`pretrust remove ${exampleId} --by alice`],
+        show: preTrustLines,
+      },
+    ],
+  }),
+};
+
+function peerValue(peer: PeerView) {
+  return {
+    peer_id: peer.peerId,
+    peer_name: peer.peerName,
+    game_ids: peer.gameIds,
+    status: peer.status,
+    registered_at: isoTime(peer.registeredAt),
+    public_key: peer.publicKey,
+    event_count: peer.eventCount,
+    pre_trusted: peer.preTrusted,
+    weight: peer.weight,
+    tau: peer.tau,
+    a: peer.a,
+    b: peer.b,
+    m: peer.m,
+    finds: peer.finds,
+  };
+}
+export interface PeerValue extends ReturnType<typeof peerValue> {}
+
+function signalsValue({ players, sharedPlayers, discountedWith, oneWitnessWith }: PeerSignals) {
+  return {
+    players,
+    shared_players: sharedPlayers,
+    discounted_with: discountedWith.map((other) => ({
+      peer_id: other.peerId,
+      shared_players: other.sharedPlayers,
+      agreement: other.agreement,
+    })),
+    one_witness_with: oneWitnessWith.map(({ peerId, reason }) => ({ peer_id: peerId, reason })),
+  };
+}
+
+/** `signals` is undefined if the newest computation did not include the peer. */
+function listedPeerValue(
+  peer: PeerView,
+  signals: PeerSignals | undefined,
+  sharedErasures: number,
+  tooOld: ReturnType<GroupApi['tooOld']>,
+) {
+  return {
+    ...peerValue(peer),
+    shared_erasures: sharedErasures,
+    too_old: tooOld === undefined ? null : { events: tooOld.events, newest: isoTime(tooOld.newest) },
+    signals: signals === undefined ? null : signalsValue(signals),
+  };
+}
+export interface ListedPeerValue extends ReturnType<typeof listedPeerValue> {}
+
+function preTrustValue(group: Pick<GroupApi, 'peerById'>, peerIds: readonly string[]) {
+  const peers = peerIds.map((one) => group.peerById(one)).filter((peer) => peer !== undefined);
+  return {
+    pre_trusted: peers.map(({ peerId: peer_id, peerName: peer_name, status }) => ({ peer_id, peer_name, status })),
+  };
+}
+export interface PreTrustValue extends ReturnType<typeof preTrustValue> {}
+
+function peerLine(peer: PeerValue): string {
+  return printable(`${peer.peer_id}  ${peer.status}  "${peer.peer_name}"  games ${peer.game_ids.join(',')}`);
+}
+
+/** Never truncated, whatever the width: the key is shown only this once. */
+function keyLines(key: string): string[] {
+  return [
+    '',
+    'API KEY, shown only this once and stored nowhere. Store it in the secrets store of the peer now:',
+    '',
+    key,
+    '',
+  ];
+}
+
+function preTrustLines({ pre_trusted: peers }: PreTrustValue, width: number): string[] {
+  if (peers.length === 0) return ['no pre-trusted peers'];
+  const rows = peers.map((peer) => [peer.peer_id, peer.status, peer.peer_name]);
+  const lines = table(rows, width, ['peer', 'status', 'name'], ['peer', 'status']);
+  if (rows.length <= limits.preTrustedWarnAbove) return lines;
+  const most = limits.preTrustedWarnAbove;
+  return [...lines, `More than ${most} pre-trusted peers weaken the protection that pre-trust gives.`];
+}

@@ -1,0 +1,120 @@
+/** The state of the node. */
+import { granted } from '../errors.js';
+import type { GroupStatus } from '../group/api.js';
+import { shape } from '../validation/schema.js';
+import { isoTime, operation } from './operation.js';
+import { facts } from './text-table.js';
+
+export const statusOperations = {
+  status: operation({
+    request: shape({}),
+    dashboard: true,
+    answer: (_, { group, version }) => granted(statusValue(group.status(), version)),
+    ptf: [
+      {
+        command: 'status',
+        text: 'show what the node serves and its state',
+        examples: ['status', 'status --json --data-dir /var/lib/ptf'],
+        show: statusLines,
+      },
+    ],
+  }),
+};
+
+/** `version` is this release. */
+export function statusValue(view: GroupStatus, version: string) {
+  const { identity, weights, disk, check, ...status } = view;
+  return {
+    version,
+    group_id: identity.groupId,
+    identity_mode: identity.identityMode,
+    environment: identity.environment,
+    ready: status.ready,
+    writable: status.writable,
+    reason: status.reason ?? null,
+    last_seq: status.lastSeq,
+    weights: {
+      based_on_seq: weights.basedOnSeq,
+      computed_at: weights.computedAt === null ? null : isoTime(weights.computedAt),
+    },
+    counts: status.counts,
+    new_peers: status.newcomers,
+    half_life_days: status.halfLifeDays,
+    ban_half_life_days: status.banHalfLifeDays,
+    sends_reports_only: status.sendsReportsOnly,
+    pre_trusted: status.preTrusted,
+    witness_groups: status.witnesses,
+    mailbox: status.mailbox,
+    snapshots: status.snapshots,
+    pending_erasures: status.pendingErasures,
+    open_disputes: status.openDisputes,
+    owner_epoch: status.ownerEpoch,
+    disk:
+      disk === null
+        ? null
+        : { free: disk.freeBytes, free_min: disk.minBytes, log: disk.logBytes, snapshots: disk.snapshotsBytes },
+    check: {
+      running: check.running,
+      checked_seq: check.checkedSeq,
+      ended_at: check.endedAt === null ? null : isoTime(check.endedAt),
+      faults: check.faults,
+    },
+  };
+}
+export interface StatusValue extends ReturnType<typeof statusValue> {}
+
+function statusLines(value: StatusValue, width: number): string[] {
+  const { weights, counts, mailbox } = value;
+  const computed = weights.computed_at === null ? 'not computed yet' : `computed ${weights.computed_at}`;
+  const rows: [string, string][] = [
+    ['version', value.version],
+    ['group', `${value.group_id} (${value.identity_mode}, ${value.environment})`],
+    ['ready', readiness(value)],
+    ['last seq', String(value.last_seq)],
+    ['weights', `${computed}, based on seq ${weights.based_on_seq}`],
+    ['peers', String(counts.peers)],
+    ['players', String(counts.players)],
+    ['new peers', `${value.new_peers.registered} within a day, ${value.new_peers.reporting} of them report`],
+    ['events', String(counts.events)],
+    ['half-life', halfLifeText(value.half_life_days)],
+    ['half-life of bans', halfLifeText(value.ban_half_life_days)],
+    ['mailbox', `${mailbox.events} events, ${mailbox.bytes} bytes`],
+    ['snapshots', value.snapshots.join(', ') || 'none'],
+    ['pre-trusted', value.pre_trusted.join(', ') || 'none'],
+    ['witness groups', witnessGroupsLine(value)],
+    ['pending erasures', String(value.pending_erasures)],
+    ['open disputes', String(value.open_disputes)],
+    ['owner epoch', String(value.owner_epoch)],
+    ['disk', diskLine(value.disk)],
+    ['check', checkLine(value)],
+  ];
+  return facts(rows, width);
+}
+
+function halfLifeText(days: number): string {
+  return days === 0 ? 'off' : `${days} days`;
+}
+
+function readiness({ ready, writable, reason }: StatusValue): string {
+  if (ready && writable) return 'yes';
+  return ready ? `reads only: ${reason}` : `no: ${reason}`;
+}
+
+function diskLine(disk: StatusValue['disk']): string {
+  if (disk === null) return 'not checked yet';
+  const mb = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
+  return `${mb(disk.free)} free, writes are refused below ${mb(disk.free_min)}; log ${mb(disk.log)}, snapshots ${mb(disk.snapshots)}`;
+}
+
+/** Describes the groups of peers that count as one. */
+function witnessGroupsLine({ witness_groups: { groups, peers } }: StatusValue): string {
+  return groups === 0 ? 'none: every peer is its own witness' : `${groups}, of ${peers} peers`;
+}
+
+function checkLine({ check, last_seq: lastSeq }: StatusValue): string {
+  const { running, checked_seq: checkedSeq, ended_at: endedAt, faults } = check;
+  const now = running ? `, one is at record ${checkedSeq} of ${lastSeq}` : '';
+  if (endedAt === null) return `no check has finished yet${now}`;
+  const found = faults.length === 0 ? 'found log and snapshots intact' : `FOUND DAMAGE: ${faults.join('; ')}`;
+  return `the last one ended ${endedAt} and ${found}${now}`;
+}

@@ -1,0 +1,124 @@
+/** Builds the commands of `ptf` that the rows of operations declare: arguments and help, request, and output. */
+import { type Command, Option, Argument as PositionalArgument } from 'commander';
+import { limits } from '../../limits.js';
+import { type Argument, commandGroups, type PtfCommand, type TypedArgument } from '../../operations/operation.js';
+import { isOperationName, type OperationName, operations, type Requests, type Values } from '../../operations/table.js';
+import { type CommandContext, examples, showing, signed } from './command-context.js';
+import { OperatorError } from './node-client.js';
+
+/** Adds the commands of all operations. */
+export function addOperations(program: Command, session: CommandContext): void {
+  const add = <N extends OperationName>(name: N): void => {
+    for (const row of operations[name].ptf ?? []) addCommand(program, session, name, row);
+  };
+  for (const name of Object.keys(operations)) if (isOperationName(name)) add(name);
+}
+
+/** Returns the command that consists of others, and adds it unless it is there. */
+export function groupOf(program: Command, name: keyof typeof commandGroups): Command {
+  const existing = program.commands.find((command) => command.name() === name);
+  const { text, examples: lines } = commandGroups[name];
+  return (
+    existing ??
+    program
+      .command(name)
+      .description(text)
+      .addHelpText('after', examples(...lines))
+  );
+}
+
+export function addCommand<N extends OperationName>(
+  program: Command,
+  session: CommandContext,
+  name: N,
+  row: PtfCommand<Requests[N], Values[N]>,
+): void {
+  const { properties } = operations[name].request;
+  const given = Object.entries<Argument<unknown>>(row.given ?? {});
+  const parent = row.group === undefined ? program : groupOf(program, row.group);
+  const command = parent.command(row.command).description(row.text);
+  if ('by' in properties) signed(command);
+  for (const [member, argument] of given) {
+    if (!('fixed' in argument))
+      addArgument(command, argument, operations[name].request.required?.includes(member) === true);
+  }
+  if (row.confirm !== undefined) command.option('--yes', 'do not ask for confirmation, as it does at a terminal');
+  command.addHelpText('after', examples(...row.examples));
+  command.action(async () => {
+    const paging = 'from' in properties ? { from: 0, limit: limits.pageMax } : {};
+    // The schema checks the request before it is sent.
+    const request = { ...requestOf(command, given), ...paging } as Requests[N];
+    const problem = row.problem?.(request);
+    if (problem !== undefined) throw new OperatorError('wrong_usage', problem, 2);
+    if (row.confirm !== undefined) await confirmed(command, session, row.confirm(request));
+    const { working } = row;
+    const value =
+      working === undefined
+        ? await allPages(session, name, request)
+        : await showing(session, working, (bar) => session.ask(name, request, bar));
+    session.done({
+      value: isPage(value) ? { data: value.data } : value,
+      lines: (width) => row.show(value, width),
+    });
+  });
+}
+
+function addArgument(command: Command, argument: TypedArgument<unknown>, isRequired: boolean): void {
+  const { flags, text, parse, initial, choices, or } = argument;
+  if (or !== undefined) command.option(or.flag, or.text);
+  if (!flags.startsWith('-')) {
+    const positional = new PositionalArgument(flags, text);
+    command.addArgument(parse === undefined ? positional : positional.argParser(parse));
+    return;
+  }
+  const option = new Option(flags, text).makeOptionMandatory(isRequired && initial === undefined);
+  if (parse !== undefined) option.argParser(parse);
+  if (choices !== undefined) option.choices(choices.map(String));
+  if (initial !== undefined) option.default(initial.value, initial.text);
+  command.addOption(option);
+}
+
+/** Returns the members that were typed, and those that the command itself gives. */
+function requestOf(command: Command, given: readonly (readonly [member: string, Argument<unknown>])[]): object {
+  const options: Readonly<Record<string, unknown>> = command.opts();
+  const positional: unknown[] = [...command.processedArgs];
+  const members = given.map(([member, argument]): [string, unknown] => {
+    if ('fixed' in argument) return [member, argument.fixed];
+    const { flags, or } = argument;
+    const value = flags.startsWith('-') ? options[new Option(flags).attributeName()] : positional.shift();
+    if (or === undefined) return [member, value];
+    const isReplaced = options[new Option(or.flag).attributeName()] === true;
+    if (isReplaced === (value !== undefined)) throw new OperatorError('wrong_usage', or.problem, 2);
+    return [member, isReplaced ? or.value : value];
+  });
+  return Object.fromEntries([...members, ['by', options.by]].filter(([, value]) => value !== undefined));
+}
+
+async function confirmed(command: Command, { terminal }: CommandContext, question: string): Promise<void> {
+  const { confirm } = terminal;
+  if (command.opts().yes === true || confirm === null || (await confirm(question))) return;
+  throw new OperatorError('not_confirmed', 'not confirmed; nothing was changed');
+}
+
+interface Page {
+  readonly data: readonly object[];
+  readonly next_from: number | null;
+}
+
+function isPage<V extends object>(value: V): value is V & Page {
+  return 'next_from' in value;
+}
+
+/** Sends the request, and again for each further page. Returns the value with the rows of all pages. */
+async function allPages<N extends OperationName>(
+  { ask }: CommandContext,
+  name: N,
+  request: Requests[N],
+): Promise<Values[N]> {
+  let value = await ask(name, request);
+  while (isPage(value) && value.next_from !== null) {
+    const next = await ask(name, Object.assign({}, request, { from: value.next_from }));
+    value = Object.assign({}, next, { data: [...value.data, ...(isPage(next) ? next.data : [])] });
+  }
+  return value;
+}

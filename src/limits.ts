@@ -144,12 +144,14 @@ export const limits = {
   allowedSubjectsMax: 10_000,
   /** Records of the allow list about one player. */
   allowedRecordsMax: 1_000,
+  /** Longest time until the end of an entry. */
   allowedMsMax: 3_650 * DAY_MS,
   allowNoteLength: 200,
 
   // Signed requests
   /** Largest distance between a signature's creation and the node's clock. */
   signatureWindowS: 300,
+  /** Signatures that one request may carry, because a proxy may add its own; only one is checked. */
   signaturesMax: 4,
   signatureComponentsMax: 16,
   /** Characters of `Signature-Input`, `Signature` and `Content-Digest` each. */
@@ -181,6 +183,7 @@ export const limits = {
   groupErasuresFactor: 10,
   /** Age from which a peer may erase a player at once, if only this peer reported the player. */
   erasureAgeMs: 86_400_000,
+  /** Free pages that one commit of a scrub claims, in bytes. */
   scrubPieceBytes: 4 * MiB,
   /** Free space below which no removal starts: twice the size of a piece with its pages. */
   removalFreeBytes: 16 * MiB,
@@ -371,6 +374,7 @@ export const limits = {
   catchUpBatches: 512,
   catchUpBytes: 8 * MiB,
   followBytes: 256 * KiB,
+  /** Events that a start sorts before it inserts them into the tables: 82 bytes each. */
   sortedEvents: 2_500_000,
   /**
    * Records that one listing reads. Own events continue with the next page; in the summary each chain has a share for
@@ -419,6 +423,7 @@ export const limits = {
   livePagesMax: 32,
   /** Unread bytes of a page; beyond the bound the page is disconnected. */
   livePageBytesMax: 256 * KiB,
+  /** Interval of heartbeats, because proxies close connections that are silent for long. */
   liveHeartbeatMs: 15_000,
   /** Samples of a plot, for one hour. */
   paceSamplesMax: 1_800,

@@ -22,10 +22,12 @@ export interface EventSubmission {
   /** ms since 1970. */
   readonly timestamp: number;
   readonly origin?: string;
+  /** The peer's own opaque note. */
   readonly reference?: string;
 }
 
 export interface SubmitEvents {
+  /** Number of the peer whose key was sent; null if authentication is off. */
   readonly caller: number | null;
   readonly events: readonly EventSubmission[];
   readonly checked?: readonly RepeatFound[];
@@ -38,6 +40,7 @@ export interface RepeatCheck {
   readonly timestamp: number;
 }
 
+/** The log's answer: the newest event that event `index` repeats, or 0 if there is none. */
 export interface RepeatFound {
   readonly index: number;
   readonly head: number;
@@ -48,6 +51,7 @@ export interface Registration {
   readonly peerName: string;
   readonly gameIds: readonly string[];
   readonly contactEmail?: string;
+  /** Ed25519, 32 bytes, base64url. */
   readonly publicKey?: string;
 }
 
@@ -86,6 +90,7 @@ export interface RotateKey {
 
 export interface SetPublicKey {
   readonly peerId: string;
+  /** Ed25519, 32 bytes, base64url; null removes the key. */
   readonly publicKey: string | null;
   readonly by: string;
 }
@@ -125,6 +130,7 @@ export interface ChangeOrigin {
 
 export interface OpenDispute {
   readonly disputeId: string;
+  /** Number of the asking peer, or `NO_KEY`. */
   readonly caller: number;
   readonly subject: Uint8Array;
   readonly text: string;
@@ -148,6 +154,7 @@ export interface ExportSubject {
 }
 
 export interface WithdrawEvent {
+  /** Number of the asking peer; null if authentication is off. */
   readonly caller: number | null;
   readonly eventSeq: number;
   readonly event: EventAccepted;
@@ -159,6 +166,7 @@ export interface WithdrawEvent {
 }
 
 export interface EraseSubject {
+  /** Number of the asking peer, `NO_KEY` or `OPERATOR`. */
   readonly caller: number;
   readonly subject: Uint8Array;
   /** SHA-256(receipt + subject hash), hex; the audit log stores it. */

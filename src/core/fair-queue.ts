@@ -61,6 +61,7 @@ export class FairQueue<K, V> {
     }
   }
 
+  /** Removes and returns items in the order of their turns, up to the first that does not satisfy `fits`. */
   take(fits: (item: V) => boolean): V[] {
     const out: V[] = [];
     // A holder that is set again is last in the map, so that this loop visits it again, with further credit.

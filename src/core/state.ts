@@ -49,6 +49,7 @@ import { OPERATOR } from './vocabulary.js';
 
 /** An erased subject whose bytes are still in the log. */
 export interface OpenErasure {
+  /** Hex; null if only the log's free space may still hold the subject. */
   readonly subject: string | null;
   /** Heads of the subject's chains, and the requests that name the subject. */
   readonly heads: readonly number[];
@@ -57,6 +58,7 @@ export interface OpenErasure {
 /** A withdrawn event whose bytes are still in the log. */
 export interface OpenWithdrawal {
   readonly seq: number;
+  /** Hex; null once the subject was erased. */
   readonly subject: string | null;
 }
 
@@ -325,6 +327,7 @@ export class GroupState {
     if ('audit' in record) this.#audited(record.audit, seq);
   }
 
+  /** Applies the next records, at least one, all of them events of one batch. */
   applyEvents(events: EventColumns, at: number): void {
     if (this.#sorted === null) {
       this.prefetch(events);

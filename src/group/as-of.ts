@@ -8,6 +8,7 @@ import type { Clock } from './ports/clock.js';
 
 const MINUTE_MS = 60_000;
 
+/** Returns the end of the minute of `now`; both in ms since 1970. */
 export function endOfMinute(now: number): number {
   return Math.ceil(now / MINUTE_MS) * MINUTE_MS;
 }

@@ -54,6 +54,7 @@ export class GroupCalls {
     }
   }
 
+  /** Does long work unless work of the same kind is in progress. */
   async alone<R>(what: 'simulation' | 'verification', work: () => Promise<Outcome<R>>): Promise<Outcome<R>> {
     if (this.#underWay.has(what)) return refused('overloaded', { text: `another ${what} is under way` });
     this.#underWay.add(what);

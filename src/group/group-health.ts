@@ -12,6 +12,7 @@ export const recoveringHealth: GroupHealth = {
   weights: { basedOnSeq: 0, computedAt: null },
 };
 
+/** `isOpen`: calls from outside are admitted. `cluster` is null if the node serves its group alone. */
 export function healthOf(loop: GroupLoop, isOpen: boolean, cluster: ClusterHealth | null): GroupHealth {
   const reached = { lastSeq: loop.actor.durableSeq, weights: weightsStatus(loop) };
   if (loop.failed) return { ...notReady, reason: 'log_failed', ...reached };

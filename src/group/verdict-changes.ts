@@ -32,6 +32,7 @@ export interface ChangePiece {
   readonly moreErased: boolean;
 }
 
+/** A part of the rows published after a position, in the order of rows. */
 export interface ChangeWalk {
   /** Position of the table when it was read. */
   readonly position: number;
@@ -71,6 +72,7 @@ export interface VerdictChanges {
   readonly mark: FeedPosition | null;
   /** Position at which an erased player was last published: data read before may name an erased player. */
   readonly erasedAt: number;
+  /** Calls a listener from now on, until the returned function is called. */
   listen(listener: FeedListener): () => void;
   /** Rows as JSON that were published after a position; null if memory does not reach back that far. */
   recent(position: number): string[] | null;

@@ -29,6 +29,7 @@ export interface FaceSettings {
 /** The ids and names that callers choose. */
 export type IdName = 'player_id' | 'event_id' | 'game_id' | 'peer_name';
 
+/** Receives every answer on the public port. Labels are route templates and codes, never ids. */
 export interface RequestObserver {
   /**
    * `route` is the template, or `none`. `code` is that of the refusal, or empty. `ms` runs from the arrival of the head

@@ -22,6 +22,7 @@ export interface Config extends Values {
 
 export type Environ = Readonly<Record<string, string | undefined>>;
 
+/** Reads a text file. Returns undefined if there is none; throws if it cannot be read. */
 export type ReadFile = (path: string) => string | undefined;
 
 export type ConfigOutcome =

@@ -28,6 +28,7 @@ export interface OperatorAccessDeps {
   readonly group: GroupApi;
   readonly metrics: Metrics;
   readonly pseudonyms: Pick<Pseudonyms, 'of'>;
+  /** Hash of the dashboard's password, as stored in the folder now; null if there is none. */
   readonly passwordHash: () => string | null;
   readonly sessions: Sessions;
 }

@@ -9,6 +9,7 @@ import { writeHead } from './upkeep.js';
 
 type Closer = () => Promise<void>;
 
+/** The closers of a node's parts, in the order in which the parts were opened. */
 export class Closers {
   readonly #closers: Closer[] = [];
   /** Time, by `performance.now()`, by which all parts except the threads must be closed. */
@@ -42,6 +43,7 @@ export interface WindingDown {
   readonly current: CurrentLoop;
   readonly dir: string;
   readonly log: Logger;
+  /** Returns the remaining ms for a last snapshot. */
   readonly snapshotMs: () => number;
 }
 

@@ -26,6 +26,7 @@ function withDashes(digits: string): string {
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
+/** Returns the XUID in a Floodgate UUID; null if the text is no such UUID. */
 export function floodgateForm(text: string): Reading {
   const digits = digitsOf(text);
   if (digits === null || !floodgate.test(digits)) return null;

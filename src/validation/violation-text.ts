@@ -12,6 +12,7 @@ export interface SchemaViolation {
   readonly keyword: string;
   /** The schema of the place; of the surrounding object if the field is unknown. */
   readonly schema: Schema;
+  /** The value found there; undefined if the field is missing. */
   readonly value: unknown;
   /** The bound of the keyword, if it is a bound. */
   readonly limit?: number;

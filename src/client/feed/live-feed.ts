@@ -191,6 +191,7 @@ export class VerdictFeed {
     return this.#refusals >= this.#nodes.count;
   }
 
+  /** Waits until `retry` is called or the feed is closed. */
   async #refused(error: TrustError, signal: AbortSignal): Promise<void> {
     this.#live.reject(error);
     this.#become('refused');

@@ -13,6 +13,7 @@ const WORD_BYTES = 4;
 const LOW_BITS = 0x7f7f7f7f;
 
 export class ByteStrings {
+  /** The strings' bytes, in UTF-8. */
   bytes: Buffer = Buffer.alloc(4096);
   view: DataView = viewOf(this.bytes);
   count = 0;
@@ -24,6 +25,7 @@ export class ByteStrings {
     return this.#starts[i]!;
   }
 
+  /** Length of string `i` in bytes. */
   length(i: number): number {
     return this.#ends[i]! - this.#starts[i]!;
   }

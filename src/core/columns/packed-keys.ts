@@ -38,6 +38,7 @@ export function sameKey(one: Uint32Array, at: number, other: Uint32Array, from: 
   );
 }
 
+/** Reads the little-endian key at byte `at`. */
 export function readKey(view: DataView, at: number, words: Uint32Array, to: number): void {
   words[to] = view.getUint32(at, true);
   words[to + 1] = view.getUint32(at + 4, true);
@@ -81,6 +82,7 @@ export function copyTagBytes(from: Uint16Array, at: number, words: Uint32Array, 
   words[to + 9] = from[at + 4]! >>> 8;
 }
 
+/** Reads the little-endian tag at byte `at`. */
 export function readTag(view: DataView, at: number, words: Uint16Array, to: number): void {
   words[to] = view.getUint16(at, true);
   words[to + 1] = view.getUint16(at + 2, true);

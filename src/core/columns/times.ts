@@ -22,6 +22,7 @@ export class NumberColumn {
     return this.#segments[Math.floor(i / SEGMENT_SIZE)]![i % SEGMENT_SIZE]!;
   }
 
+  /** Index of the first value above `value` in an ascending column. */
   firstAbove(value: number): number {
     let low = 0;
     let high = this.#length;

@@ -8,6 +8,7 @@ import { DAY_MS, limits } from '../../limits.js';
 /** Half-lives beyond which a factor no longer changes: a double holds nothing smaller, and nothing may overflow. */
 const HALF_LIVES_MAX = 1000;
 
+/** Half-lives from `epoch` to `at`; 0 if decay is off. */
 function halfLives(at: number, epoch: number, halfLifeDays: number): number {
   return halfLifeDays === 0 ? 0 : (at - epoch) / (halfLifeDays * DAY_MS);
 }
@@ -63,6 +64,7 @@ export function movedEpoch(at: number, epoch: number, halfLifeDays: number): { e
   return { epoch: epoch + lives * halfLifeDays * DAY_MS, factor: powerOfTwo(-lives) };
 }
 
+/** Scale of sums of evidence: their epoch (ms since 1970) and the half-life. */
 export interface Scale {
   readonly epoch: number;
   readonly halfLifeDays: number;

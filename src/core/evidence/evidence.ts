@@ -97,6 +97,7 @@ export function strength(n: number, z: number): number {
   return n > 1 ? 1 + (n - 1) * (repeatOneSided + (1 - repeatOneSided) * z) : n;
 }
 
+/** Log-odds of a probability in (0, 1). */
 export function logit(p: number): number {
   return Math.log(p / (1 - p));
 }

@@ -15,6 +15,7 @@ function isSubjectHash(text: string): boolean {
   return text.length === HASH_LENGTH && subjectHash.test(text);
 }
 
+/** Returns the 32 bytes of a subject hash in hex. */
 export function subjectBytes(hex: string): Uint8Array {
   return Buffer.from(hex, 'hex');
 }
@@ -60,6 +61,7 @@ export function refusalOfRawIds(mode: IdentityMode): 'subject_hash_required' | '
 export type IsCanonical = (playerId: string) => boolean;
 
 export class Pseudonyms {
+  /** See `saltCheckOf`. */
   readonly saltCheck: string;
   readonly #salt: string;
   readonly #mode: IdentityMode;
@@ -80,11 +82,13 @@ export class Pseudonyms {
     this.#saltBytes = Buffer.from(salt);
   }
 
+  /** See `pseudonymise`. Also null if the id is not canonical. */
   of(playerId: string): Uint8Array | null {
     if (this.#isCanonical?.(playerId) === false && !isSubjectHash(playerId)) return null;
     return pseudonymise(playerId, this.#salt, this.#mode);
   }
 
+  /** Pseudonyms of many ids as little-endian words, `KEY_WORDS` for each; null if one of the ids has none. */
   ofAll(playerIds: ByteStrings): Uint32Array | null {
     const keys = new Uint32Array(playerIds.count * KEY_WORDS);
     return this.writeAll(playerIds, keys) ? keys : null;

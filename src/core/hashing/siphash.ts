@@ -14,6 +14,7 @@ export interface SipKey {
   readonly k1: number;
 }
 
+/** Builds a key from the first 8 bytes of a secret, little-endian. */
 export function sipKey(secret: Uint8Array): SipKey {
   const view = new DataView(secret.buffer, secret.byteOffset, secret.byteLength);
   return { k0: view.getUint32(0, true), k1: view.getUint32(4, true) };

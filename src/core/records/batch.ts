@@ -106,6 +106,7 @@ function chainValue(previous: Uint8Array, firstSeq: number, count: number, diges
   return hash('sha256', chained, 'buffer');
 }
 
+/** Number of records in the unchecked bytes of a batch; 0 if there are too few bytes. */
 export function countOf(bytes: Uint8Array): number {
   return bytes.length < HEAD ? 0 : new DataView(bytes.buffer, bytes.byteOffset).getUint32(24, true);
 }
@@ -146,6 +147,7 @@ export class Batch {
     return this.bytes[3] === 1;
   }
 
+  /** Digest of the present content, hex. */
   digestNow(): string {
     return Buffer.from(contentDigest(this.bytes)).toString('hex');
   }
@@ -169,10 +171,12 @@ export class Batch {
     return seq >= this.firstSeq && seq <= this.lastSeq;
   }
 
+  /** Returns the record with this sequence number, which must lie in the batch. */
   record(seq: number): LogRecord {
     return decodeRecord(this.#slice(seq - this.firstSeq));
   }
 
+  /** Returns a view of the bytes of the record with this sequence number, which must lie in the batch. */
   recordBytes(seq: number): Buffer {
     return this.#slice(seq - this.firstSeq);
   }

@@ -44,6 +44,7 @@ export interface Unhidden {
   readonly mass: LoweringMass;
 }
 
+/** Returns the link of record `seq`, or null if the record belongs to no chain. */
 function pairRecord(seq: number, record: LogRecord): (PairRecord & { readonly prev: number }) | null {
   if (!('prev' in record)) return null;
   const { prev } = record;

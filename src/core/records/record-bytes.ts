@@ -13,6 +13,7 @@ export class RecordBytes {
   #view = viewOf(this.#bytes);
   #length = 0;
 
+  /** The bytes of all records, valid until another is added. */
   get bytes(): Uint8Array {
     return this.#bytes.subarray(0, this.#length);
   }
@@ -27,6 +28,7 @@ export class RecordBytes {
     writeEventRecord(event, keys, true, this.#bytes, this.#view, at);
   }
 
+  /** Removes all records and reuses the memory. */
   clear(): void {
     this.starts.length = 0;
     this.#length = 0;

@@ -72,6 +72,7 @@ const WITH_WITNESSES = 2;
 const WITH_MEASURES = 3;
 const SUMS_WITH_MEASURES = 2;
 
+/** Thrown for a record that this release cannot read. */
 export class UnknownRecordError extends Error {
   override readonly name = 'UnknownRecordError';
 }

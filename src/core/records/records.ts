@@ -53,9 +53,11 @@ export interface PeerRegistered {
   readonly audit: AuditPart;
 }
 
+/** Sets a peer's Ed25519 public key; null means that the peer does not sign. */
 export interface PeerPublicKeySet {
   readonly type: 'peer_public_key_set';
   readonly peer: number;
+  /** 32 bytes, base64url. */
   readonly public_key: string | null;
   readonly audit: AuditPart;
 }
@@ -203,6 +205,7 @@ export interface LoweringRevoked extends StatedSums {
 
 export interface ErasureRequested {
   readonly type: 'erasure_requested';
+  /** Peer that asked for the erasure, or `NO_KEY`. */
   readonly peer: number;
   readonly subject: string | null;
   readonly audit: AuditPart;
@@ -214,6 +217,7 @@ export interface ErasureRequested {
  */
 export interface SharedErasureAsked {
   readonly type: 'shared_erasure_asked';
+  /** Peer that asked for the erasure, or `NO_KEY`. */
   readonly peer: number;
   readonly audit: AuditPart;
 }
@@ -277,6 +281,7 @@ export interface EventsExpired {
   readonly done: boolean;
 }
 
+/** An entry of the allow list: the player reads as neutral until a time, whatever was reported. */
 export interface PlayerAllowed {
   readonly type: 'player_allowed';
   /** Hex; null once the subject was erased. */
@@ -310,6 +315,7 @@ export interface WeightsPublished {
    */
   readonly z: Float64Array | null;
   readonly witness: Uint16Array | null;
+  /** The weights of measures; null in records of earlier versions of scoring. */
   readonly measures: MeasureWeights | null;
 }
 
@@ -343,9 +349,11 @@ export interface OriginCarried {
 export interface DisputeOpened {
   readonly type: 'dispute_opened';
   readonly dispute_id: string;
+  /** Peer that disputes, or `NO_KEY`. */
   readonly peer: number;
   /** Hex; null once the subject was erased, which also empties the text. */
   readonly subject: string | null;
+  /** Shown to the operator only. */
   readonly text: string;
   /** The peer whose events are disputed, if the dispute names one. */
   readonly against: number | null;

@@ -8,15 +8,18 @@ export interface AllowEntry {
   readonly id: string;
   /** End of the entry in ms since 1970, at the end of a minute; the entry counts up to and including this time. */
   readonly until: number;
+  /** Shown to the operator only. */
   readonly note: string;
 }
 
+/** An allow-list player: the entry, which is null once it was removed, and the records that name the player. */
 export interface AllowedSubject {
   readonly entry: AllowEntry | null;
   readonly seqs: readonly number[];
 }
 
 export class AllowList {
+  /** Indexed by subject, hex. */
   readonly #subjects = new Map<string, AllowedSubject>();
   /** Subjects with an entry, by the first three bytes of their hash. The prefix alone rules out most players. */
   readonly #prefixes = new Map<number, string[]>();
@@ -25,6 +28,7 @@ export class AllowList {
     return this.#subjects.size;
   }
 
+  /** Returns the data about a subject (hex). */
   of(subject: string): AllowedSubject | undefined {
     return this.#subjects.get(subject);
   }

@@ -11,7 +11,9 @@ export interface Dispute {
   readonly seq: number;
   /** ms since 1970. */
   readonly openedAt: number;
+  /** Peer that disputes, or `NO_KEY`. */
   readonly peer: number;
+  /** Hex. */
   readonly subject: string;
   readonly text: string;
   readonly against: number | null;
@@ -24,6 +26,7 @@ export interface Dispute {
 }
 
 export class Disputes {
+  /** Iterates in the order of opening. */
   readonly #byId = new Map<string, Dispute>();
   readonly #bySubject = new Map<string, Set<string>>();
   /** By player (hex): the `dispute_opened` records of dropped disputes, whose texts are still in the log. */
@@ -39,6 +42,7 @@ export class Disputes {
     return this.#open;
   }
 
+  /** All disputes, in the order of opening. */
   all(): Dispute[] {
     return [...this.#byId.values()];
   }
@@ -47,6 +51,7 @@ export class Disputes {
     return this.#byId.get(id);
   }
 
+  /** Disputes about one player (hex), in the order of opening. */
   of(subject: string): Dispute[] {
     return [...(this.#bySubject.get(subject) ?? [])].map((id) => this.#byId.get(id)!);
   }
@@ -55,6 +60,7 @@ export class Disputes {
     return this.#upheld;
   }
 
+  /** The `dispute_opened` records of dropped disputes about a player (hex). */
   droppedOf(subject: string): readonly number[] {
     return this.#dropped.get(subject) ?? [];
   }
@@ -64,6 +70,7 @@ export class Disputes {
     return [...this.droppedOf(subject), ...this.of(subject).map(({ seq }) => seq)];
   }
 
+  /** By player (hex): the records of dropped disputes. */
   get dropped(): readonly (readonly [subject: string, seqs: readonly number[]])[] {
     return [...this.#dropped];
   }
@@ -80,6 +87,7 @@ export class Disputes {
     return [...voided].sort((p, q) => p - q);
   }
 
+  /** Players (hex) with a dispute. */
   subjects(): Iterable<string> {
     return this.#bySubject.keys();
   }
@@ -108,6 +116,7 @@ export class Disputes {
     if (status === 'rejected') this.#dropOldest();
   }
 
+  /** Removes the disputes about an erased player (hex). */
   remove(subject: string): void {
     for (const { id } of this.of(subject)) this.#remove(id);
     this.#dropped.delete(subject);

@@ -36,6 +36,7 @@ export class ErasedEvents {
     return this.#byPeer.get(peer)?.seqs.length ?? 0;
   }
 
+  /** Returns up to `limit` erased events of a peer from position `from` on, in the order of their erasure. */
   of(peer: number, from: number, limit: number): ErasedEvent[] {
     const columns = this.#byPeer.get(peer);
     if (columns === undefined) return [];

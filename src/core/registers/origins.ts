@@ -40,6 +40,7 @@ export class Origins {
     return this.#byName.get(name);
   }
 
+  /** Returns the origin with this number; undefined for the number of a peer or a carrier. */
   at(number: number): Origin | undefined {
     return this.#byNumber.get(number);
   }
@@ -48,10 +49,12 @@ export class Origins {
     return this.#carriers.get(number);
   }
 
+  /** Returns the carrier of a peer and an origin; undefined before its first event. */
   carrierOf(peer: number, origin: number): Carrier | undefined {
     return this.#carriersOf.get(origin)?.get(peer);
   }
 
+  /** Returns the carriers of an origin, in the order of their first events. */
   carriersOf(origin: number): Carrier[] {
     return [...(this.#carriersOf.get(origin)?.values() ?? [])];
   }
@@ -66,6 +69,7 @@ export class Origins {
     return [peer, ...this.carriers.filter((carrier) => carrier.peer === peer).map(({ index }) => index)];
   }
 
+  /** Returns the name of the origin of a number's evidence; null for a peer's own. */
   nameOf(number: number): string | null {
     const carrier = this.#carriers.get(number);
     return carrier === undefined ? null : this.#byNumber.get(carrier.origin)!.name;

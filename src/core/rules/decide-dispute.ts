@@ -106,6 +106,7 @@ function voidsOf(state: GroupState, { subject, against }: Dispute, peerIds: read
   return granted(voids.sort((p, q) => p - q));
 }
 
+/** Returns the peers that hold events about a player (hex), sorted by number. */
 export function reportersOf({ subjects, origins }: GroupState, subject: string): number[] {
   const row = subjects.find(Buffer.from(subject, 'hex'));
   const reporters = new Set<number>();

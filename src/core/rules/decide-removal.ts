@@ -99,6 +99,7 @@ function loweringMass({ subjects: { entries } }: GroupState, entry: number): Low
   return { claims: entries.lowering(entry), measures: entries.measure(entry) };
 }
 
+/** Returns the lowering mass that an event added, on today's scale of its kind. */
 function massOf(state: GroupState, seq: number, event: Lowering): LoweringMass {
   if (event.mass >= 0) return noMass;
   if (state.scoring.version < MEASURES_FROM || !isMeasure(event.type))
@@ -174,6 +175,7 @@ function withRepeated(state: GroupState, { event: first, eventSeq, chain }: With
   return { ...left, counts: { ...counts, hidden: { under: hiding, ...takenFrom(part) } } };
 }
 
+/** Returns the oldest event after `eventSeq` that revokes lowering; undefined if there is none left. */
 function hidingOf(state: GroupState, eventSeq: number, chain: readonly PairRecord[]): number | undefined {
   return chain.findLast(
     ({ seq, event }) => seq > eventSeq && event?.revokesLowering === true && !state.withdrawals.has(seq),
@@ -351,6 +353,7 @@ export function carriedSums(state: GroupState, subject: Uint8Array, peer: number
   };
 }
 
+/** Returns the newest record of a pair; 0 if the state has none. */
 export function headOfPair(state: GroupState, subject: Uint8Array, peer: number): number {
   const row = state.subjects.find(subject);
   const entry = row < 0 ? -1 : state.subjects.findEntry(row, peer);

@@ -67,6 +67,7 @@ function hashOf(state: GroupState, caller: number | null, event: EventSubmission
   return state.repeats.hashOf(columns.hashes[i]!, number.value, id, event.timestamp);
 }
 
+/** Returns the newest record of the event's peer (or carrier) and player; 0 if there is none. */
 function headOf(state: GroupState, { peerId, origin }: EventSubmission, { columns, i }: EventKeys): number {
   const { subjects } = state;
   const row = subjects.findOfEvent(columns, i);

@@ -56,6 +56,7 @@ export function decideHalfLife(
   return { records: [record], outcome: granted(null) };
 }
 
+/** Returns the time of the newest evidence of all players, in ms since 1970; -Infinity if there is none. */
 function newestEvidence({ subjects }: GroupState): number {
   let newest = Number.NEGATIVE_INFINITY;
   for (let row = 0; row < subjects.rows; row++) {

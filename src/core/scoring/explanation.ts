@@ -21,6 +21,7 @@ export interface TrustExplanation {
   readonly bans: number;
   /** Share of the evidence that does not come from two-sided peers, in [0, 1]. */
   readonly oneSided: number;
+  /** Log-odds of a bad player before the prior, and the log-odds at which the score falls below 40. */
   readonly logOdds: number;
   readonly suspicious: number;
   readonly halfLifeDays: number;

@@ -187,6 +187,7 @@ export function verdictOf(score: number, confidence: number, witnesses: number):
   return 'neutral';
 }
 
+/** Returns the votes behind the score of a subject's row, with their log-odds; valid until the next read. */
 export function voicesOf(state: EvidenceView, row: number, asOf: AsOf): Voices {
   hear(state, row, asOf);
   scoreOf(state.peerWeights);

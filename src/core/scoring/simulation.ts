@@ -15,6 +15,7 @@ import type { Verdict } from '../vocabulary.js';
 import type { HalfLives, ScenarioHalfLife } from './scenario-half-life.js';
 import { type TrustView, trustOf } from './score.js';
 
+/** The changed assumptions; null leaves a value as it is. Peers are given by number. */
 export interface Scenario {
   readonly preTrusted: readonly number[] | null;
   /** Peers whose evidence does not count, as if they were revoked. */
@@ -29,6 +30,7 @@ export interface SimulatedRead {
 }
 
 export interface ChangedVerdict {
+  /** Subject hash, hex. */
   readonly subject: string;
   readonly events: number;
   readonly before: SimulatedRead;

@@ -21,6 +21,7 @@ const EVENTS = 256;
 
 export interface KeyColumns {
   readonly count: number;
+  /** Subject hashes as little-endian words, `KEY_WORDS` each. */
   readonly keys: Uint32Array;
   /** Hashes of the keys, filled in by `Subjects`. */
   readonly hashes: Int32Array;
@@ -43,6 +44,7 @@ export interface EventKeys {
   readonly i: number;
 }
 
+/** The values of an event that a state needs besides its keys. `timestamp` is in ms since 1970. */
 export interface EventValues {
   readonly peer: number;
   readonly event_type: number;
@@ -103,12 +105,14 @@ export class EventColumns implements KeyColumns {
   }
 }
 
+/** Converts a subject's 32 bytes to a key. */
 export function keyOf(subject: Uint8Array): SubjectKey {
   const words = new Uint32Array(KEY_WORDS);
   subjectWords(subject, words, 0);
   return { words, at: 0 };
 }
 
+/** Converts a key to the subject's 32 bytes. */
 export function bytesOf({ words, at }: SubjectKey): Uint8Array {
   const bytes = new Uint8Array(KEY_BYTES);
   encodeKey(words, at, new DataView(bytes.buffer), 0);

@@ -73,6 +73,7 @@ class HeldIds {
     this.#at = from - WORDS;
   }
 
+  /** Advances to the next id; false if there is none. */
   next(): boolean {
     do this.#at += WORDS;
     while (this.#at < this.#end && !isOccupied(this.#words, this.#at));

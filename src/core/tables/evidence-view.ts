@@ -28,10 +28,12 @@ export type EvidenceSubjects = Pick<
 
 /** Values of each peer, and of each carrier of an origin, that reads use; indexed by number. */
 export interface PeerColumns {
+  /** The gate, in [0, 1]. */
   readonly tau: Float64Array;
   /** Log-odds of a bad and of a good vote, in [0, 3.5]. */
   readonly a: Float64Array;
   readonly b: Float64Array;
+  /** Two-sidedness, in [0, 1). */
   readonly z: Float64Array;
   /** Log-odds of a standing measure, in [0, 4]. */
   readonly m: Float64Array;

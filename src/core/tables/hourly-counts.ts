@@ -5,6 +5,7 @@
  */
 import { HOUR_MS } from '../../limits.js';
 
+/** A peer's event counts, for the hour (since 1970) of its newest event. */
 export interface HourlyCount {
   readonly peer: number;
   readonly hour: number;

@@ -13,6 +13,7 @@ export interface Weights {
   readonly basedOnSeq: number;
   /** ms since 1970; null before the first computation. */
   readonly computedAt: number | null;
+  /** The group's share of bad players, in (0, 1). */
   readonly pi: number;
   readonly tau: Float64Array;
   readonly a: Float64Array;
@@ -41,10 +42,12 @@ export const noWeights: Weights = {
   measures: null,
 };
 
+/** The weight of claims, in [0, 1]. */
 export function weightOf(tau: number, a: number, b: number, reference: number = k.weightReference): number {
   return Math.min(1, Math.max(0, (tau * (a + b)) / (2 * reference)));
 }
 
+/** The weight of measures, in [0, 1]. */
 export function measureWeightOf(tau: number, m: number, reference: number = k.weightReference): number {
   return Math.min(1, Math.max(0, (tau * m) / (2 * reference)));
 }

@@ -14,6 +14,7 @@ export interface Peer {
   readonly contactEmail: string | null;
   readonly registeredAt: number;
   status: PeerStatus;
+  /** SHA-256 of the key, hex. */
   keyDigest: string;
   /** Key before the last rotation, while its overlap lasts. */
   oldKeyDigest: string | null;
@@ -45,6 +46,7 @@ export interface Joined {
 }
 
 export class Peers {
+  /** In the order of registration, which is the order of their numbers. */
   readonly list: Peer[] = [];
   /** Holes where an origin or a carrier has the number. */
   readonly #byNumber: (Peer | undefined)[] = [];
@@ -114,6 +116,7 @@ export class Peers {
     return this.#byNumber[index] !== undefined;
   }
 
+  /** Returns at most `limit` peers from number `from` on. */
   page(from: number, limit: number): Peer[] {
     // No number is below the peer's place in the list.
     let start = Math.min(from, this.size);

@@ -49,6 +49,7 @@ function slotValue(row: number, hash: number): number {
   return ((hash >>> TAG_SHIFT) << ROW_BITS) | (row + 1);
 }
 
+/** Returns the row of a slot, or -1 if the slot is empty. */
 function rowIn(stored: number): number {
   return (stored & ROW_MASK) - 1;
 }
@@ -74,6 +75,7 @@ export class SubjectIndex {
       if (this.#used[shard] === 0) this.#slots[shard] = new Int32Array(slots);
   }
 
+  /** Returns the row of the key whose words begin at `from`, or -1. */
   find(keys: Uint32Array, from: number, hash: number): number {
     const slots = this.#slots[shardOf(hash)]!;
     return slots.length === 0 ? -1 : rowIn(slots[this.#slotOf(slots, keys, from, hash)]!);
@@ -134,6 +136,7 @@ export class SubjectIndex {
     this.#used[shard]!++;
   }
 
+  /** Removes the key whose words begin at `from`; returns its former row, or -1. */
   remove(keys: Uint32Array, from: number, hash: number): number {
     const shard = shardOf(hash);
     const slots = this.#slots[shard]!;

@@ -32,6 +32,7 @@ const PEERS_BITS = 32 - HOME_BITS;
 const PEERS_MASK = (1 << PEERS_BITS) - 1;
 if (limits.peersMaxCeiling > PEERS_MASK) throw new Error('subjects: the peers of a row do not fit');
 
+/** Converts a time in ms since 1970 to whole hours since 1970. */
 export function hourOf(at: number): number {
   return Math.max(0, Math.floor(at / HOUR_MS));
 }
@@ -40,6 +41,7 @@ function evidenceByte(row: number): number {
   return (row & SEGMENT_MASK) * WORDS * 4 + EVIDENCE_AT_BYTE;
 }
 
+/** Times of a subject's newest record and of its newest evidence, in ms since 1970. */
 export interface SubjectTimes {
   readonly updatedAt: number;
   readonly evidenceAt: number;
@@ -97,11 +99,13 @@ export class Subjects implements KeyedRows {
     return this.peerCount(row) > 0;
   }
 
+  /** Returns the row of a subject, or -1. */
   find(subject: Uint8Array): number {
     wantedBytes.set(subject);
     return this.findFrom(wanted, 0);
   }
 
+  /** Returns the row of the subject whose words begin at `from` of a column, or -1. */
   findFrom(keys: Uint32Array, from: number): number {
     return this.#index.find(keys, from, this.#hashOf(keys, from));
   }
@@ -159,6 +163,7 @@ export class Subjects implements KeyedRows {
     return this.#segments[row >>> SEGMENT_BITS]!.view.getFloat64(evidenceByte(row), true);
   }
 
+  /** Returns a copy of the subject's 32 bytes. */
   keyOf(row: number): Uint8Array {
     const from = (row & SEGMENT_MASK) * WORDS;
     const words = this.#segments[row >>> SEGMENT_BITS]!.words.slice(from, from + KEY_WORDS);
@@ -205,6 +210,7 @@ export class Subjects implements KeyedRows {
     return this.entries.prefetch(this.firstEntry(row), this.peerCount(row));
   }
 
+  /** Returns the entry of a peer on a row, or -1. */
   findEntry(row: number, peer: number): number {
     const first = this.firstEntry(row);
     const place = this.entries.placeOf(first, this.peerCount(row), peer);

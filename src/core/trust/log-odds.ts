@@ -24,7 +24,9 @@ interface Odds {
 }
 
 export interface LogOdds extends Odds {
+  /** Two-sidedness, in [0, 1). */
   readonly z: Float64Array;
+  /** Share of bad players, in (0, 1). */
   readonly pi: number;
   /** Per peer: 1 if it took measures that count. */
   readonly measured: Uint8Array;
@@ -76,6 +78,7 @@ export function fitLogOdds(
   return { ...odds, z, pi: rates.pi, measured, spoken: speaks };
 }
 
+/** Log-odds of a vote: those of its measure, unless its claims say more. The votes of an origin say nothing. */
 function spokenOdds({ peer, x, pull, measured }: Look, { a, b, m }: Odds, { tau }: Heard, e: number): number {
   const j = peer[e]!;
   const claims = pull[e]! * (x[e]! * a[j]! - (1 - x[e]!) * b[j]!);

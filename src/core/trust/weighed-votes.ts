@@ -38,6 +38,7 @@ export interface Look extends Pick<Votes, 'players' | 'offsets' | 'peer' | 'x'> 
 const NO_VOTE = -1;
 
 export interface Heard {
+  /** The gate of each peer, in [0, 1]: of an origin, too, whose votes are judged. */
   readonly gate: Float64Array;
   /** The gate of each peer whose votes count; 0 for an origin. */
   readonly tau: Float64Array;
@@ -60,6 +61,7 @@ export class WeighedVotes implements Look {
   readonly measuredTotals: Float64Array;
   measuredVotes = 0;
   readonly known: Float64Array;
+  /** Two-sidedness per peer, in [0, 1). */
   readonly z: Float64Array;
   readonly yieldCore: () => void;
   readonly #claims: Float64Array;

@@ -32,6 +32,7 @@ export interface Holdings {
   readonly disputes: readonly Dispute[];
   /** The `dispute_opened` records of dropped rejected disputes. */
   readonly droppedDisputes: readonly number[];
+  /** The entry of the allow list, or null; and the records that name the player for it. */
   readonly allowed: AllowEntry | null;
   readonly allowRecords: readonly number[];
   readonly erasureRequests: readonly number[];
@@ -74,6 +75,7 @@ export function holdingsOf(state: GroupState, subject: Uint8Array): Holdings {
   };
 }
 
+/** Returns the heads of a player's chains; null if no event of the player is known. */
 export function chainsOf(state: GroupState, subject: Uint8Array): Chains | null {
   const { subjects, disputes } = state;
   const row = subjects.find(subject);
@@ -103,6 +105,7 @@ function headsOf({ subjects, origins }: GroupState, row: number): ChainHead[] {
   });
 }
 
+/** Returns the withdrawn events of the player (hex) that the log may still contain. */
 function withdrawnOf(state: GroupState, subject: string): number[] {
   const withdrawn: number[] = [];
   for (const [eventSeq, withdrawal] of state.withdrawals) if (withdrawal.subject === subject) withdrawn.push(eventSeq);

@@ -27,10 +27,12 @@ export class GroupActor<T> {
   #chain: Uint8Array;
   #durableChain: Uint8Array;
   #durableSeq: number;
+  /** Answers that wait for the commit in flight; null if none is in flight. */
   #inFlight: Effect<T>[] | null = null;
   readonly #prefetch: Prefetch;
   readonly #batch = new BatchWriter();
   readonly #redactor: Redactor;
+  /** Answers that wait until bytes are out of the log. */
   #removals: Removal<T>[] = [];
   #givenUp = false;
   /** True if the turn in flight records an erasure as complete, which is not durable yet. */
@@ -85,6 +87,7 @@ export class GroupActor<T> {
     return batchFrom(stored).follows(this.#chain, this.state.lastSeq);
   }
 
+  /** Applies the next durable batch, which another node decided. No turn may be in flight. */
   follow(stored: StoredBatch): void {
     if (this.#inFlight !== null) throw new Error('actor: a turn is in flight');
     const follower = new Follower(this.state, this.#chain);
@@ -94,6 +97,7 @@ export class GroupActor<T> {
     this.#durableSeq = this.state.lastSeq;
   }
 
+  /** Queues a command; false if the mailbox is full. */
   offer(envelope: Envelope<Command, T>): boolean {
     return this.#mailbox.offer(envelope);
   }

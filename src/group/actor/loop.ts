@@ -74,6 +74,7 @@ export interface LoopDeps {
   readonly commitPatienceMs?: number;
   /** Returns whether the log that several nodes share has hardly any room left. */
   readonly logIsFull?: () => boolean;
+  /** Called if the log could not be written: the node must end. */
   readonly onFatal: (error: unknown) => void;
   readonly onFailure: (what: string, error: unknown) => void;
 }
@@ -167,6 +168,7 @@ export class GroupLoop {
     return this.#draining;
   }
 
+  /** Continues unfinished redactions and retention, see `GroupActor.resume`. */
   resume(expireBefore?: AgeBound): void {
     this.#carryOut(this.actor.resume(expireBefore));
     this.#snapshotWork.makeIfDue();
@@ -513,6 +515,7 @@ export class GroupLoop {
     }, ms);
   }
 
+  /** Ends the loop, because the log could not be written. */
   fail(error: unknown): void {
     if (this.#failed) return;
     this.abandon();

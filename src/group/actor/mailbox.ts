@@ -9,6 +9,7 @@ import type { Holder } from '../holder.js';
 
 export interface Envelope<C, T> {
   readonly command: C;
+  /** Identifies the caller that waits for the answer; opaque here. */
   readonly token: T;
   /** Number of events in the command, at least 1. */
   readonly events: number;
@@ -48,6 +49,7 @@ export class Mailbox<C, T> {
     return this.#queue.sizeBefore(holder, more);
   }
 
+  /** Adds an envelope; false if the mailbox would overflow. */
   offer(envelope: Envelope<C, T>): boolean {
     if (!this.#hasRoomFor(envelope)) return false;
     this.#queue.push(envelope.holder, envelope);

@@ -42,6 +42,7 @@ export class Prefetch {
     return to;
   }
 
+  /** Returns the lookup keys of the next event, in the order of the events. */
   next(): EventKeys {
     return { columns: this.#columns, i: this.#next++ };
   }

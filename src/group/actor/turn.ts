@@ -40,6 +40,7 @@ import type { DecidedEvents, Effect } from './effects.js';
 import type { Envelope } from './mailbox.js';
 import type { Prefetch } from './prefetch.js';
 
+/** An answer that waits until the removed events are out of the log, including its free space. */
 export interface Removal<T> {
   readonly token: T;
   readonly answer: Answer;

@@ -31,6 +31,7 @@ export interface RestoreTask {
   readonly dataDir: string;
   /** Whether the contents of `dataDir` may be moved aside. */
   readonly replace: boolean;
+  /** The folder whose log lists the erasures after the backup; null: `dataDir` itself, if it has a store. */
   readonly erasuresFrom: string | null;
   /** Whether to skip the erasures that the old folder lists. */
   readonly withoutErasures: boolean;

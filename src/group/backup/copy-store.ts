@@ -13,10 +13,13 @@ import { RewrittenBatches } from '../recovery/rewritten.js';
 
 export interface LogSource {
   lastSeq(): number | Promise<number>;
+  /** Returns the next batches from record `firstSeq` on, of a size that one step can copy; none at the end. */
   from(firstSeq: number): StoredBatch[] | Promise<StoredBatch[]>;
+  /** Returns the batch that starts at record `firstSeq` as it is now; undefined if there is none. */
   at(firstSeq: number): StoredBatch | undefined | Promise<StoredBatch | undefined>;
 }
 
+/** Destination of a copy. Each call is one transaction. */
 export interface LogSink {
   add(batches: readonly StoredBatch[]): Promise<void>;
   replace(batches: readonly StoredBatch[]): Promise<void>;
@@ -40,8 +43,10 @@ const wholeLog: CopyStart = { lastSeq: 0, chain: chainStart };
 /** Called after each step with the copied records and their total. Throws to end the copy. */
 export type CopyProgress = (done: number, total: number) => void;
 
+/** How often the copy continues to the current end of the log. The second stretch is short. */
 const STRETCHES = 2;
 
+/** Returns the log of this machine as the source of a copy. */
 export function sourceOf(log: LogReader): LogSource {
   return {
     lastSeq: () => lastSeqOf(log),

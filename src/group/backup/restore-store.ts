@@ -60,6 +60,7 @@ export interface RestoreDeps {
    * is applied again.
    */
   readonly stateOfBackup: () => GroupState;
+  /** The replaced log; null if there is none. */
   readonly old: LogReader | null;
   readonly sink: Pick<LogSink, 'add'>;
   readonly nonce: () => Uint8Array;

@@ -175,6 +175,7 @@ export class ChangeTable {
     return { position: this.#position, rows, upTo: this.#upTo, more, moreErased };
   }
 
+  /** Publishes only erased players, which never wait for other changes. */
   nextErased(): ChangePiece {
     const rows = this.#erased.splice(0, this.#bounds.rowsMax);
     if (rows.length > 0) this.#position++;

@@ -35,6 +35,7 @@ export class ClockGuard {
     this.#newestAt = Math.max(deps.seenAt, this.#rightAt);
   }
 
+  /** The newest time, in ms since 1970, that a right clock has shown. */
   get newestAt(): number {
     return this.#newestAt;
   }

@@ -71,6 +71,7 @@ export class DiskWatch {
     return freeBytes - expectedBytes >= this.minBytes;
   }
 
+  /** Checks now and regularly until `stop`. */
   async start(): Promise<void> {
     await this.look();
     this.#cancel = every(this.#deps.timers, limits.diskLookMs, () => void this.look());

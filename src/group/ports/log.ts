@@ -10,6 +10,7 @@ export interface StoredBatch {
 }
 
 export interface LogReader {
+  /** Returns the newest batch, or undefined if the log is empty. */
   last(): StoredBatch | undefined;
   /** Returns the batch with the greatest `firstSeq` at or below `seq`. The bytes are a copy that the caller owns. */
   at(seq: number): StoredBatch | undefined;

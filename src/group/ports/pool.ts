@@ -69,6 +69,7 @@ export interface PairEvents {
   readonly next: number | null;
 }
 
+/** Events that leave the log because of their age. */
 export interface RetentionWork {
   readonly type: 'retirement';
   /** Record at which the last piece ended. */
@@ -211,6 +212,7 @@ export interface GroupPool {
   redact(work: RedactionWork): Promise<RedactionPiece>;
   /** Computes peer weights from the state at `upTo`, evidence decayed to `at` (ms since 1970). */
   weights(upTo: number, at: number): Promise<WeightsComputed>;
+  /** Counts verdicts in the state at `upTo`, as reads at `at` (ms since 1970) see them. */
   verdicts(upTo: number, at: number): Promise<VerdictCounts>;
   simulate(work: SimulationWork, onProgress: OnProgress): Promise<Simulation>;
   publishChanges(work: FeedWork): Promise<FeedPiece>;

@@ -9,6 +9,7 @@ export type Redaction =
   /** The new batch itself, if it does not follow from the old one. */
   | { readonly type: 'bytes'; readonly firstSeq: number; readonly bytes: Uint8Array };
 
+/** One batch of the shared log, named by the sequence number of its first record. */
 export interface Slot {
   readonly firstSeq: number;
   readonly bytes: Uint8Array;
@@ -71,6 +72,7 @@ export interface SharedView {
   readonly revision: string;
 }
 
+/** A node as the others see it; its key disappears with its lease. */
 export interface NodeView {
   readonly nodeId: string;
   readonly url: string;
@@ -125,6 +127,7 @@ export interface SharedLog {
   raiseFormat(fence: Fence, format: number): Promise<void>;
   putNode(node: NodeView, lease: string): Promise<void>;
   nodes(): Promise<NodeView[]>;
+  /** Result of the last scrub of etcd's files; null if there was none. */
   scrubbed(): Promise<Scrubbed | null>;
   putScrubbed(ended: Scrubbed): Promise<void>;
   /** The newest erased record that no scrub has covered yet; null if there is none. */

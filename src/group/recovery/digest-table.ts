@@ -60,8 +60,10 @@ function firstWhere(count: number, holds: (at: number) => boolean): number {
 }
 
 export class DigestTable {
+  /** No run is empty. */
   readonly #runs: Run[] = [];
 
+  /** The smallest number; undefined if the table is empty. */
   get first(): number | undefined {
     return this.#runs[0]?.seq(0);
   }

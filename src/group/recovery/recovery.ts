@@ -114,6 +114,7 @@ function wholeBatch(bytes: Uint8Array, firstSeq: number): Batch {
   }
 }
 
+/** Returns the last sequence number of a log, 0 if it is empty. */
 export function lastSeqOf(log: LogReader): number {
   const last = log.last();
   return last === undefined ? 0 : batchFrom(last).lastSeq;

@@ -27,6 +27,7 @@ export class RewrittenBatches {
     }
   }
 
+  /** Notes a record. Batches up to record `after` are ignored, because the walk began behind them. */
   note({ batches }: BatchesRewritten, after = 0): void {
     for (const [firstSeq, digest] of batches) {
       if (firstSeq <= after) continue;

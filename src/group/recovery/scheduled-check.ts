@@ -42,6 +42,7 @@ export class BackgroundCheck {
     return this.#status;
   }
 
+  /** Starts the schedule. The first check is delayed, because a start is busy and has verified what it read. */
   start(): void {
     this.#plan(this.#times.checkFirstMs);
   }

@@ -25,6 +25,7 @@ import { RewrittenBatches } from './rewritten.js';
  */
 export type VerifyMode = 'start' | 'full' | 'background';
 
+/** The head that the log must reach at least. */
 export interface ExpectedHead {
   readonly lastSeq: number;
   /** Chain value (hex) of the batch that ends there. */

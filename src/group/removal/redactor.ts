@@ -41,6 +41,7 @@ interface Removals {
 
 interface RemovalJob extends Removals {
   readonly type: 'removal';
+  /** The work that remains to be walked; null if there is none. */
   work: RemovalWork | null;
   readonly retried?: true;
   withoutSnapshots?: true;

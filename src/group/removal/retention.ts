@@ -20,6 +20,7 @@ export function removeExpired(log: LogReader, work: RedactionWork, follower: Fol
   return work.type === 'removal' ? redactPiece(log, work, tagOf) : retentionPiece(log, work, tagOf, follower);
 }
 
+/** Does one piece of at least one batch. */
 function retentionPiece(
   log: LogReader,
   { after, upTo }: RetentionWork,

@@ -192,6 +192,7 @@ export class Replica {
     return rows === null ? 'forgotten' : changes.walkElsewhere(from, rows, asOfTime(state, endOfMinute(since.asOf)));
   }
 
+  /** Forgets the published state, because the stream has no readers any more. */
   endFeed(): void {
     if (this.#follower !== null) this.#follower.changes = null;
   }

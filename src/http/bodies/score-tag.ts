@@ -12,6 +12,7 @@ const UNKNOWN = -1;
 /** Number of distinct published confidences, and of distinct scores. */
 const FIGURES = CONFIDENCE_UNIT + 1;
 
+/** Alphabet of base64url. */
 const digits = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_');
 
 function digit(bits: number): number {

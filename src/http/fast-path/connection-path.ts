@@ -42,6 +42,7 @@ export function createConnectionPath(
   };
 }
 
+/** State shared by all connections. */
 interface Shared {
   readonly routeOf: FastRoutes;
   readonly deps: Pick<FaceDeps, 'metrics' | 'log'>;
@@ -137,6 +138,7 @@ class FastConnection {
     this.#waiting.length = 0;
   };
 
+  /** Processes waiting chunks until an answer is pending. */
   #goOn(): void {
     while (!this.#left && !this.#awaiting && !this.#socket.writableNeedDrain) {
       const next = this.#waiting.shift();

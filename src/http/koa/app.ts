@@ -30,6 +30,7 @@ interface State extends Koa.DefaultState {
 type FaceContext = Koa.ParameterizedContext<State>;
 
 export interface Application {
+  /** Answers one request. Never rejects. */
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
 }
 

@@ -11,6 +11,7 @@ import type { GroupNode, PeerView } from '../../group/api.js';
 import { limits } from '../../limits.js';
 import type { FaceDeps } from '../deps.js';
 
+/** Returns the key of a header field as Node provides it; undefined for a blank field. */
 export function apiKeyOf(header: string | string[] | undefined): string | undefined {
   const key = Array.isArray(header) ? header.join(',') : header;
   return key === undefined || key.trim() === '' ? undefined : key;

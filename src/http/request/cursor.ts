@@ -11,6 +11,7 @@ export function encodeCursor(kind: CursorKind, position: number): string {
   return Buffer.from(`1:${kind}:${position}`).toString('base64url');
 }
 
+/** Returns the position; undefined if the text is no cursor of this kind made by `encodeCursor`. */
 export function decodeCursor(kind: CursorKind, text: string): number | undefined {
   if (text.length > limits.cursorLength) return undefined;
   const found = inside.exec(Buffer.from(text, 'base64url').toString('latin1'));
@@ -28,6 +29,7 @@ export function encodePlaces(places: readonly number[]): string {
   return Buffer.from(`1:events:${places.join('.')}`).toString('base64url');
 }
 
+/** Returns the places; undefined if the text is no cursor made by `encodePlaces`. */
 export function decodePlaces(text: string): number[] | undefined {
   if (text.length > limits.placesCursorLength) return undefined;
   const found = several.exec(Buffer.from(text, 'base64url').toString('latin1'));

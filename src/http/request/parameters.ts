@@ -23,6 +23,7 @@ function singleRaw(query: string, name: string): Outcome<string | undefined> {
   return granted(values[0]);
 }
 
+/** Returns at most one value, percent-decoded. */
 function single(query: string, name: string): Outcome<string | undefined> {
   const raw = singleRaw(query, name);
   if (!raw.ok || raw.value === undefined) return raw;
@@ -39,6 +40,7 @@ export function readLimit(query: string): Outcome<number> {
   return invalid(`limit must be a whole number from 1 to ${limits.pageMax}`);
 }
 
+/** Returns the position of a cursor; null if absent. */
 export function readCursor(query: string, kind: CursorKind): Outcome<number | null> {
   const raw = single(query, 'cursor');
   if (!raw.ok) return raw;
@@ -47,6 +49,7 @@ export function readCursor(query: string, kind: CursorKind): Outcome<number | nu
   return position === undefined ? invalid('cursor must be a next_cursor of this listing') : granted(position);
 }
 
+/** Returns the places of a cursor in a listing of own events; null if absent. */
 export function readPlaces(query: string): Outcome<readonly number[] | null> {
   const raw = single(query, 'cursor');
   if (!raw.ok) return raw;
@@ -55,6 +58,7 @@ export function readPlaces(query: string): Outcome<readonly number[] | null> {
   return places === undefined ? invalid('cursor must be a next_cursor of this listing') : granted(places);
 }
 
+/** Returns false if absent. */
 export function readExplain(query: string): Outcome<boolean> {
   if (query === '') return granted(false);
   const raw = single(query, 'explain');

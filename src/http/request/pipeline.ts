@@ -63,6 +63,7 @@ export interface RoomCheck {
 
 export interface Endpoint {
   readonly route: Route;
+  /** Answers, synchronously if nothing must be awaited. */
   readonly answer: (incoming: Incoming) => ApiReply | Promise<ApiReply>;
 }
 
@@ -297,6 +298,7 @@ function eventsIn(body: unknown): number {
     : 0;
 }
 
+/** Resolves after `ms`, or once the caller has gone. */
 function pause(ms: number, remote: Socket): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {

@@ -14,6 +14,7 @@ import type { ApiReply, Position } from './request.js';
 export interface Exchange {
   readonly requestId: string;
   readonly problem: boolean;
+  /** Whether the request carried an API key, valid or not. */
   readonly keySent: boolean;
   readonly ifNoneMatch: string | undefined;
 }

@@ -10,6 +10,7 @@ import type { BodyOf, OperationId } from '../../contract/routes.js';
 import type { PeerView } from '../../group/api.js';
 import type { Holder } from '../../group/holder.js';
 
+/** A connection as handlers see it. Its address is read if a limit needs it. */
 export interface Remote {
   readonly remoteAddress?: string | undefined;
 }
@@ -19,6 +20,7 @@ export interface ApiRequest<Body> {
   readonly params: Readonly<Record<string, string>>;
   /** The query as sent, without `?` and not decoded, see `parameters.ts`. */
   readonly query: string;
+  /** The body as validated by the schema. */
   readonly body: Body;
   readonly headers: IncomingHttpHeaders;
   /** The acting, active peer. Null without a valid key on a public read, and always if peer authentication is off. */

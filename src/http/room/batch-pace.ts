@@ -56,6 +56,7 @@ export class BatchPace {
     return Math.max(0, (this.#paidAt.get(holder) ?? now) - now);
   }
 
+  /** Returns the added debt in ms. */
   #add(holder: Holder, bytes: number, now: number): number {
     this.#sweep(now);
     if (!this.#paidAt.has(holder) && this.#paidAt.size >= limits.sharesMax) return 0;

@@ -11,6 +11,7 @@ export class Holdings<H, T> {
   #most = 0;
   #pieces = 0;
 
+  /** Number of holders with at least one piece. */
   get holders(): number {
     return this.#of.size;
   }

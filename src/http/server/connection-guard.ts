@@ -156,6 +156,7 @@ export class ConnectionGuard implements BodyAdmission {
     for (const timer of this.#timers) clearInterval(timer);
   }
 
+  /** Watches a connection until it closes. */
   watch(socket: Socket): void {
     const watched = { socket, sentBytes: 0, stuckSince: null, resumedAt: Number.NEGATIVE_INFINITY, places: 0 };
     this.#watched.set(socket, watched);

@@ -41,6 +41,7 @@ const drainMs = limits.shutdownMs - limits.shutdownSnapshotMs;
 /** The part of that time for requests that are still arriving. The last check comes one interval later. */
 const arrivalMs = drainMs - limits.lingerMs - 2 * limits.connectionsCheckingIntervalMs;
 
+/** `createFastPath` is null if Koa answers everything. */
 export function createHttpFace(deps: FaceDeps, createFastPath: CreateFastPath | null): HttpFace {
   return new HttpServerFace(deps, createFastPath);
 }

@@ -14,6 +14,7 @@ import { ReplayMemory } from './replay-memory.js';
 import { namesScheme, type SignedRequest, signatureBase } from './signature-base.js';
 import { type RequestSignature, readSignature } from './signature-fields.js';
 
+/** The check of the body; null if there is nothing to check. */
 export type Verified = Outcome<BodyCheck | null>;
 
 const unchecked = granted(null);

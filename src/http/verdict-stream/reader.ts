@@ -201,6 +201,7 @@ export class StreamReader {
     this.#sentTo = mark.position;
   }
 
+  /** Returns the rows with a mark on those that the reader's peer must see as disputed. */
   #marked(rows: string): string {
     const { peer, disputedFor } = this.#parts;
     return peer === null ? rows : markedRows(rows, (subject) => disputedFor(subject).includes(peer));

@@ -48,6 +48,7 @@ const BUILDING = '.tmp-joining';
 /** A file that exists while the data of the folder is being changed. */
 const CHANGING = '.joining';
 
+/** True if a change of the data was interrupted, so that the folder needs a whole copy. */
 export function isIncomplete(dir: string): boolean {
   return existsSync(join(dir, CHANGING));
 }
@@ -57,6 +58,7 @@ export function removeUnfinished(dir: string): void {
   rmSync(join(dir, BUILDING), { recursive: true, force: true });
 }
 
+/** Fetches what the log of the folder lacks, or if it cannot be continued, a whole copy. */
 export async function fetchMissing(deps: FetchDeps): Promise<void> {
   const { log, signal } = deps;
   const donors = new Donors(deps);
@@ -132,6 +134,7 @@ async function build(donors: Donors, { dir, mark, trimmed, signal }: FetchDeps):
 }
 
 interface Fetch {
+  /** Throws if the fetch must end. */
   readonly goOn: () => void;
   readonly signal: AbortSignal;
   /** Called before the first change of the log. */
@@ -275,6 +278,7 @@ class Donors {
     this.#seqMin = deps.trimmed;
   }
 
+  /** Asks any node that has record `seq`, because a copy begins. */
   mayEndAt(seq: number): void {
     this.#seqMin = seq;
   }
@@ -303,6 +307,7 @@ class Donors {
     throw new LinkError(`${node.url}: its log ends at record ${last_seq}, before record ${this.#seqMin}`, false);
   }
 
+  /** Asks one node after the other until one answers, or `signal` aborts. */
   async ask<T>(call: (url: string) => Promise<T>, signal: AbortSignal): Promise<T> {
     for (;;) {
       const donor = this.current();

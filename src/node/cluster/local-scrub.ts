@@ -10,12 +10,14 @@ function fileOf(dir: string): string {
   return join(dir, 'scrub-due');
 }
 
+/** Marks a scrub as due in a data folder, because replaced records are left in the free space. */
 export function markScrubDue(dir: string): void {
   writeFileSync(fileOf(dir), '');
 }
 
 export class LocalScrub {
   readonly #dir: string;
+  /** Overwrites the free space until the signal aborts. */
   readonly #overwrite: (signal: AbortSignal) => Promise<void>;
   readonly #onFailure: (what: string, error: unknown) => void;
   readonly #ending = new AbortController();

@@ -21,6 +21,7 @@ export interface NodeLinkDeps {
   readonly site: LateGroup;
   readonly donor: CopyDonor;
   readonly operations: ClusterOperator;
+  /** Returns the group; null while it is being recovered. */
   readonly group: () => GroupApi | null;
   readonly others: () => Promise<readonly NodeView[]>;
   readonly scrub: () => Promise<void>;

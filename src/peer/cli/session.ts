@@ -34,6 +34,7 @@ export interface PeerDeps extends Surroundings {
 export interface Session extends PeerDeps {
   readonly configOption: () => string | undefined;
   readonly json: () => boolean;
+  /** Reads the configuration. Rejects with `wrong_usage` if a value is missing. */
   readonly config: () => Promise<PeerConfig>;
   readonly end: (code: ExitCode) => void;
 }

@@ -46,6 +46,7 @@ export function detectFormat(text: string): Detected | null {
   return null;
 }
 
+/** Returns the format with a name; undefined if there is none. */
 export function formatNamed(name: string): ListFormat | undefined {
   return formats.find((format) => format.name === name);
 }

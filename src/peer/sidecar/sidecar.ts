@@ -59,6 +59,7 @@ export interface PlayerAnswer {
   readonly would: Action;
 }
 
+/** An invalid id of a match, such as a bot's. */
 export interface RefusedId {
   readonly player_id: string;
   readonly code: string;

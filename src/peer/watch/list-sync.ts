@@ -28,6 +28,7 @@ export interface ListChanges {
 
 export interface Look {
   readonly now: number;
+  /** How long the list has been unchanged, in ms. */
   readonly stillMs: number;
   readonly isWhole: boolean;
   readonly isRotated: boolean;

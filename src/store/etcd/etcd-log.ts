@@ -259,6 +259,7 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
     return kvs[0] === undefined ? null : JSON.parse(kvs[0].value.toString());
   }
 
+  /** Returns the id of the log; null if no log was begun. */
   async clusterId(): Promise<string | null> {
     const { kvs } = await this.client.range({ key: this.keys.cluster });
     return kvs[0]?.value.toString() ?? null;

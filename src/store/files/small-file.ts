@@ -2,10 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { hasCode } from '../../errors.js';
 
+/** Returns a file's text; undefined if the file does not exist. */
 export function readText(path: string): string | undefined {
   return readBytes(path)?.toString('utf8');
 }
 
+/** Returns a file's content; undefined if the file does not exist. */
 export function readBytes(path: string): Buffer | undefined {
   try {
     return readFileSync(path);
@@ -15,6 +17,7 @@ export function readBytes(path: string): Buffer | undefined {
   }
 }
 
+/** Returns a file's text without surrounding blanks; null if the file does not exist. */
 export function readIfThere(path: string): string | null {
   return readText(path)?.trim() ?? null;
 }

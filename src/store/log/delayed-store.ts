@@ -36,6 +36,7 @@ export class DelayedStore {
     return this.#committing ?? this.#waiting[0]?.firstSeq ?? null;
   }
 
+  /** The error of the commit that failed; null if none did. */
   get error(): unknown {
     return this.#error;
   }
@@ -88,6 +89,7 @@ export class DelayedStore {
     this.#cancel = null;
   }
 
+  /** Begins a commit of all waiting batches, unless one is in progress. */
   #begin(): void {
     this.#stopTimer();
     if (this.#running !== null || this.#waiting.length === 0 || this.#error !== null) return;

@@ -12,6 +12,7 @@ import { batchFrom, formationOf } from '../../group/recovery/recovery.js';
 import { replacementOf } from '../../group/removal/redaction.js';
 import { DelayedStore, type OwnLog } from './delayed-store.js';
 
+/** The shared log as the leader writes to it. */
 export interface SlotAppender {
   append(fence: Fence, slot: Slot, previous: number, signal?: AbortSignal): Promise<void>;
 }

@@ -32,6 +32,7 @@ export function processStartOf(pid: number): string | null {
   return fields[0] === 'Z' || fields[0] === 'X' ? null : (fields[19] ?? null);
 }
 
+/** Returns whether the process has this file open; null if the system does not let this user see it. */
 export function hasOpen(pid: number, file: string): boolean | null {
   try {
     const wanted = statSync(file);

@@ -14,12 +14,14 @@ import { batchFrom } from '../../group/recovery/recovery.js';
 import { writeExpectedHead } from '../../store/log/expected-head.js';
 import { claimFolder } from '../../store/ownership/owner.js';
 
+/** The result of a copy into a folder. */
 export interface CopiedInto extends CopiedLog {
   /** True if batches that the folder already had were replaced. */
   readonly isRewritten: boolean;
 }
 
 export interface CopyHooks {
+  /** Called after each step with the copied records and their total. Throws to end the copy. */
   readonly progress: CopyProgress;
   /** Called once, before the first change of the folder's log. */
   readonly beforeChange?: () => Promise<void>;

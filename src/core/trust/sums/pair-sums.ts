@@ -142,6 +142,7 @@ class DensePairSums implements PairSums {
     }
   }
 
+  /** Share of a pair's common players that is examined, in (0, 1]. */
   #part(at: number): number {
     return this.#sums[at + BELOW]! / WHOLE;
   }

@@ -94,6 +94,7 @@ export function readElements(text: string, path: readonly string[] | 'root', sin
   }
 }
 
+/** Returns the value as an object; null if it is none. */
 export function objectOf(value: Json | undefined): JsonObject | null {
   const isObject =
     typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber);

@@ -16,10 +16,12 @@ const dateTime =
 /** The end of a measure: a time, never, or undefined if it cannot be read. */
 export type End = { readonly at: number } | 'never' | undefined;
 
+/** Reads a time in whole seconds; undefined if the text is none. */
 export function secondsTime(text: string): number | undefined {
   return /^\d{10,11}$/.test(text) && Number(text) >= leastSeconds ? Number(text) * 1_000 : undefined;
 }
 
+/** Reads a time in whole milliseconds; undefined if the text is none. */
 export function millisTime(text: string): number | undefined {
   return /^\d{13,14}$/.test(text) && Number(text) >= leastSeconds * 1_000 ? Number(text) : undefined;
 }

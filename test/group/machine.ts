@@ -76,12 +76,12 @@ export class Machine {
     this.#writer = this.log.claim();
     const { follower } = recover(this.#writer, this.snapshots, salt, lastSeqOf(this.#writer))!;
     this.actor = new GroupActor(follower.state, follower.chain, this.bounds);
-    this.#waiting = this.actor.resume();
+    this.#waiting = this.actor.removal.resume();
   }
 
   /** Takes out of the log what was received before this moment. */
   async retire(before: number): Promise<void> {
-    this.#waiting.push(...this.actor.resume({ before, now: Math.max(before, this.now) }));
+    this.#waiting.push(...this.actor.removal.resume({ before, now: Math.max(before, this.now) }));
     await this.work();
   }
 
@@ -96,7 +96,7 @@ export class Machine {
 
   /** Takes up what may go on again. */
   async resume(): Promise<void> {
-    this.#waiting.push(...this.actor.resume());
+    this.#waiting.push(...this.actor.removal.resume());
     await this.work();
   }
 
@@ -155,7 +155,7 @@ export class Machine {
         return;
       case 'drop_snapshots':
         for (const seq of this.snapshots.list()) await this.snapshots.remove(seq);
-        this.actor.snapshotsDropped();
+        this.actor.removal.snapshotsDropped();
         return;
       case 'redact': {
         this.#waiting.push(...this.#redacted(effect.work));
@@ -163,7 +163,7 @@ export class Machine {
       }
       case 'scrub':
         this.#freed.length = 0;
-        this.actor.scrubbed();
+        this.actor.removal.scrubbed();
         return;
       case 'decided':
         return;
@@ -175,14 +175,14 @@ export class Machine {
     try {
       piece = this.#replica.redact(work);
     } catch {
-      return this.actor.workFailed();
+      return this.actor.removal.failed();
     }
-    return this.actor.redacted(piece);
+    return this.actor.removal.redacted(piece);
   }
 
   /** Tries again what failed. */
   async tryAgain(): Promise<void> {
-    this.#waiting.push(...this.actor.tryAgain());
+    this.#waiting.push(...this.actor.removal.again());
     await this.work();
   }
 

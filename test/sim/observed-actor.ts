@@ -69,6 +69,9 @@ export class ObservedActor extends GroupActor<Resolve> {
   constructor(state: GroupState, chain: Uint8Array, bounds: GroupBounds, watch: Watch) {
     super(state, chain, bounds);
     this.#watch = watch;
+    const { removal } = this;
+    const giveUp = removal.giveUp.bind(removal);
+    removal.giveUp = () => this.#seen(giveUp());
   }
 
   override offer(mail: Envelope<Command, Resolve>): boolean {
@@ -127,11 +130,7 @@ export class ObservedActor extends GroupActor<Resolve> {
     return this.#seen(super.committed());
   }
 
-  override giveUpRemovals(): Effect<Resolve>[] {
-    return this.#seen(super.giveUpRemovals());
-  }
-
-  #seen(effects: Effect<Resolve>[]): Effect<Resolve>[] {
+  #seen<E extends Effect<Resolve>>(effects: E[]): E[] {
     for (const effect of effects) if (effect.type === 'answer') this.#watch.answered(effect.token, effect.answer);
     return effects;
   }

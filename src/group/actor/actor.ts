@@ -7,20 +7,20 @@
 import type { GroupBounds } from '../../core/commands.js';
 import { type Batch, BatchWriter } from '../../core/records/batch.js';
 import type { GroupState } from '../../core/state.js';
-import { type Refusal, refused } from '../../errors.js';
+import type { Refusal } from '../../errors.js';
 import type { Answer, Command } from '../commands.js';
 import type { StoredBatch } from '../ports/log.js';
-import type { RedactionPiece } from '../ports/pool.js';
 import { batchFrom, Follower } from '../recovery/recovery.js';
 import { overloaded } from '../refusals.js';
-import { type AgeBound, Redactor } from '../removal/redactor.js';
+import { RemovalProcess } from '../removal/removal-process.js';
 import type { Effect } from './effects.js';
 import { type Envelope, Mailbox, type TurnBounds } from './mailbox.js';
 import { Prefetch } from './prefetch.js';
-import { type Removal, Turn } from './turn.js';
+import { Turn } from './turn.js';
 
 export class GroupActor<T> {
   readonly state: GroupState;
+  readonly removal: RemovalProcess<T>;
   readonly #turnBounds: TurnBounds | undefined;
   readonly #bounds: GroupBounds;
   readonly #mailbox = new Mailbox<Command, T>();
@@ -31,12 +31,6 @@ export class GroupActor<T> {
   #inFlight: Effect<T>[] | null = null;
   readonly #prefetch: Prefetch;
   readonly #batch = new BatchWriter();
-  readonly #redactor: Redactor;
-  /** Answers that wait until bytes are out of the log. */
-  #removals: Removal<T>[] = [];
-  #givenUp = false;
-  /** True if the turn in flight records an erasure as complete, which is not durable yet. */
-  #endsErasure = false;
 
   /** `chain` is the chain value of the newest batch of the log from which `state` was read. */
   constructor(state: GroupState, chain: Uint8Array, bounds: GroupBounds, turn?: TurnBounds) {
@@ -47,13 +41,15 @@ export class GroupActor<T> {
     this.#bounds = bounds;
     this.#durableSeq = state.lastSeq;
     this.#prefetch = new Prefetch(state);
-    this.#redactor = new Redactor(state);
+    this.removal = new RemovalProcess(state, () => this.#durableSeq);
   }
 
+  /** The newest durable record. */
   get durableSeq(): number {
     return this.#durableSeq;
   }
 
+  /** The newest durable record and the chain value of its batch. */
   get durableHead(): { readonly lastSeq: number; readonly chain: Uint8Array } {
     return { lastSeq: this.#durableSeq, chain: this.#durableChain };
   }
@@ -62,27 +58,22 @@ export class GroupActor<T> {
     return this.#mailbox;
   }
 
+  /** True if a turn could be taken now. */
   get hasTurn(): boolean {
-    return this.#inFlight === null && (!this.#mailbox.empty || this.#redactor.hasRecord);
+    return this.#inFlight === null && (!this.#mailbox.empty || this.removal.hasRecord);
   }
 
-  /**
-   * True if a caller waits for an answer. A removal that is durable but not complete counts only while its caller
-   * waits.
-   */
+  /** True if a caller waits for an answer. */
   get answering(): boolean {
-    return this.#inFlight !== null || !this.#mailbox.empty || this.#removals.length > 0;
+    return this.#inFlight !== null || !this.#mailbox.empty || this.removal.isAwaited;
   }
 
-  /** True if snapshots were removed for an erasure that is not complete yet: meanwhile no snapshot may be written. */
-  get erasing(): boolean {
-    return this.#redactor.erasing || this.#endsErasure;
-  }
-
+  /** True if the state equals the durable log, and nothing in progress depends on another state. */
   get isSettled(): boolean {
-    return this.#inFlight === null && this.state.lastSeq === this.#durableSeq && !this.#redactor.busy;
+    return this.#inFlight === null && this.state.lastSeq === this.#durableSeq && !this.removal.busy;
   }
 
+  /** True if the batch directly follows the applied records. */
   precedes(stored: StoredBatch): boolean {
     return batchFrom(stored).follows(this.#chain, this.state.lastSeq);
   }
@@ -132,12 +123,7 @@ export class GroupActor<T> {
       }
       this.#inFlight = this.#inFlight.filter(({ type }) => type !== 'answer');
     }
-    this.#removals = this.#removals.filter(({ token, seq }) => {
-      if (seq <= this.#durableSeq) return true;
-      late.push({ type: 'answer', token, answer: refusal });
-      return false;
-    });
-    return late;
+    return [...late, ...this.removal.refuseInFlight(refusal)];
   }
 
   /**
@@ -146,11 +132,10 @@ export class GroupActor<T> {
   takeTurn(now: number, nonce: Uint8Array): Effect<T>[] {
     if (this.#inFlight !== null) throw new Error('actor: a turn is in flight');
     const turn = new Turn<T>(this.state, this.#bounds, now, this.#prefetch, this.#batch);
-    const redaction = this.#redactor.hasRecord ? this.#redactor.next() : null;
+    const redaction = this.removal.hasRecord ? this.removal.next() : null;
     for (const record of redaction?.records ?? []) turn.record(record);
-    this.#endsErasure = redaction?.records[0]?.type === 'redacted';
     turn.decideAll(this.takeCommands());
-    this.#removals.push(...turn.removals);
+    this.removal.await(turn.removals);
     if (turn.batch.count === 0) return turn.effects;
     const firstSeq = this.state.lastSeq - turn.batch.count + 1;
     const batch = turn.batch.seal(firstSeq, now, nonce, this.#chain);
@@ -159,85 +144,19 @@ export class GroupActor<T> {
     return [commitOf(batch, redaction?.piece?.rewrites ?? [])];
   }
 
+  /** Removes and returns the commands of the next turn. Tests observe it. */
   protected takeCommands(): Envelope<Command, T>[] {
     return this.#mailbox.takeTurn(this.#turnBounds);
   }
 
+  /** Notes that the commit in flight is durable; returns its answers. */
   committed(): Effect<T>[] {
     if (this.#inFlight === null) throw new Error('actor: no turn is in flight');
     const effects = this.#inFlight;
     this.#inFlight = null;
-    this.#endsErasure = false;
     this.#durableSeq = this.state.lastSeq;
     this.#durableChain = this.#chain;
-    effects.push(...this.#redactor.committed(), ...this.#answerRemovals(), ...this.resume());
-    return effects;
-  }
-
-  /** Takes a piece of the present redaction that the pool returned. */
-  redacted(piece: RedactionPiece): Effect<T>[] {
-    return this.#redactor.redacted(piece);
-  }
-
-  workFailed(): Effect<T>[] {
-    return this.#redactor.failed(this.#durableSeq);
-  }
-
-  tryAgain(): Effect<T>[] {
-    return this.#redactor.again(this.#durableSeq);
-  }
-
-  snapshotsDropped(): void {
-    this.#redactor.snapshotsDropped();
-  }
-
-  scrubbed(): void {
-    this.#redactor.scrubbed();
-  }
-
-  /**
-   * Starts the next redaction if none is in progress; a start also calls it to continue unfinished ones. Events older
-   * than `expireBefore` leave the log from now on.
-   */
-  resume(expireBefore?: AgeBound): Effect<T>[] {
-    if (expireBefore !== undefined) this.#redactor.expireBefore(expireBefore, this.#durableSeq);
-    return this.#redactor.start(this.#durableSeq);
-  }
-
-  /** Sets whether expired events may leave the log. To continue once they may, call `resume`. */
-  set mayExpire(may: boolean) {
-    this.#redactor.mayExpire = may;
-  }
-
-  /** Sets whether erased or withdrawn events may leave the log. To continue once they may, call `resume`. */
-  set mayRemove(may: boolean) {
-    this.#redactor.mayRemove = may;
-  }
-
-  /** From now on, answers wait only for durability, and no longer for bytes to leave the log. */
-  giveUpRemovals(): Effect<T>[] {
-    this.#givenUp = true;
-    return this.#answerRemovals();
-  }
-
-  /**
-   * Answers the removals whose completion is durable. After `giveUpRemovals` it answers every durable one: a withdrawal
-   * already counts, and an erasure is answered as incomplete. Both continue in the background.
-   */
-  #answerRemovals(): Effect<T>[] {
-    if (this.#removals.length === 0) return [];
-    const { erasures, withdrawals } = this.state;
-    const text = 'the node shuts down; the erasure is recorded and continues at the next start';
-    const details = { recorded: true } as const;
-    const later = refused('dependency_unavailable', { text, details });
-    const effects: Effect<T>[] = [];
-    this.#removals = this.#removals.filter((removal) => {
-      const { token, answer, erasure = 0, withdrawal = 0, seq } = removal;
-      const isOpen = erasures.has(erasure) || withdrawals.has(withdrawal);
-      if (isOpen && !(this.#givenUp && seq <= this.#durableSeq)) return true;
-      effects.push({ type: 'answer', token, answer: isOpen && erasure > 0 ? later : answer });
-      return false;
-    });
+    effects.push(...this.removal.committed());
     return effects;
   }
 }

@@ -1,10 +1,10 @@
 /**
  * Declares the effects that the actor returns and `loop.ts` carries out: commits, answers, counts of decided events,
- * and the steps of a redaction.
+ * and the steps of a removal.
  */
 import type { Answer } from '../commands.js';
 import type { StoredBatch } from '../ports/log.js';
-import type { RedactorStep } from '../removal/redactor.js';
+import type { RemovalStep } from '../removal/removal-process.js';
 
 export type Effect<T> =
   | {
@@ -15,12 +15,7 @@ export type Effect<T> =
     }
   | { readonly type: 'answer'; readonly token: T; readonly answer: Answer }
   | DecidedEvents
-  /**
-   * `drop_snapshots`: remove every snapshot, since it may contain an erased subject; then call `snapshotsDropped`.
-   * `redact`: work for the pool, whose result comes back by `redacted` or `workFailed`. `scrub`: overwrite the free
-   * space of the log; then call `scrubbed`.
-   */
-  | RedactorStep;
+  | RemovalStep;
 
 export interface DecidedEvents {
   readonly type: 'decided';

@@ -16,10 +16,9 @@ import type { Clock, Timers } from '../ports/clock.js';
 import type { DiskReserve } from '../ports/disk.js';
 import type { LogWriter, StoredBatch } from '../ports/log.js';
 import type { GroupObserver } from '../ports/observer.js';
-import type { GroupPool, RedactionWork } from '../ports/pool.js';
+import type { GroupPool } from '../ports/pool.js';
 import type { RandomSource } from '../ports/random.js';
 import type { SnapshotStore } from '../ports/snapshots.js';
-import { ScrubDeferredError } from '../ports/storage-errors.js';
 import {
   clockAhead,
   diskLow,
@@ -30,7 +29,8 @@ import {
   notThere,
   overloaded,
 } from '../refusals.js';
-import type { AgeBound } from '../removal/redactor.js';
+import type { AgeBound } from '../removal/removal-process.js';
+import { RemovalWork } from '../removal/removal-work.js';
 import { SnapshotWork } from '../replica/snapshot-work.js';
 import { type PublishWeights, WeightsWork } from '../weights/weights-computation.js';
 import type { WeightsSchedule } from '../weights/weights-schedule.js';
@@ -58,6 +58,7 @@ export interface LoopDeps {
   /** In log records. */
   readonly snapshotEvery: number;
   readonly weightsIntervalMs: number;
+  /** Resolves once readers of the verdict stream have received every durable erasure. */
   readonly publishErasures: () => Promise<void>;
   /** Set if several nodes take turns as leader, each with its own clock. */
   readonly isOneOfSeveral?: true;
@@ -76,6 +77,7 @@ export interface LoopDeps {
   readonly logIsFull?: () => boolean;
   /** Called if the log could not be written: the node must end. */
   readonly onFatal: (error: unknown) => void;
+  /** Called if an operation failed that will be repeated. */
   readonly onFailure: (what: string, error: unknown) => void;
 }
 
@@ -105,18 +107,18 @@ export class GroupLoop {
   readonly clockGuard: LoopDeps['clockGuard'];
   readonly #weightsWork: WeightsWork;
   readonly #snapshotWork: SnapshotWork;
+  readonly #removalWork: RemovalWork<Resolve>;
   readonly #deps: LoopDeps;
   readonly #admission: Admission;
   #failed = false;
   #draining = false;
+  /** True once no further turn is taken. */
   #closed = false;
   #leading: boolean;
+  /** True while a commit takes longer than its callers wait. */
   #stalled = false;
-  readonly #ending = new AbortController();
   #turnScheduled = false;
   #whenAnswered: (() => void)[] = [];
-  #redactionsFailed = 0;
-  #scrubbing: Promise<void> | null = null;
 
   constructor(deps: LoopDeps) {
     this.#deps = deps;
@@ -131,11 +133,24 @@ export class GroupLoop {
     this.#admission = new Admission(() => deps.timers.elapsed());
     this.#snapshotWork = new SnapshotWork(deps, {
       durableSeq: () => this.actor.durableSeq,
-      // A follower has no redactor, but its snapshots must not contain what the leader is erasing either.
-      erasing: () => this.actor.erasing || (!this.#leading && this.state.erasures.size > 0),
+      // A follower removes nothing, but its snapshots must not contain what the leader is erasing either.
+      erasing: () => this.actor.removal.erasing || (!this.#leading && this.state.erasures.size > 0),
       ending: () => this.#draining || this.#failed,
       closed: () => this.#closed,
       later: (act, ms) => this.#later(act, ms),
+    });
+    this.#removalWork = new RemovalWork(deps, {
+      removal: this.actor.removal,
+      durableSeq: () => this.actor.durableSeq,
+      dropSnapshots: () => this.#snapshotWork.drop(),
+      report: (effects) => {
+        this.#carryOut(effects);
+        this.#wake();
+      },
+      ended: () => this.#isEnded,
+      closed: () => this.#closed,
+      later: (act, ms) => this.#later(act, ms),
+      fail: (error) => this.fail(error),
     });
     this.#weightsWork = new WeightsWork(deps, {
       published: this.state.weights,
@@ -156,6 +171,7 @@ export class GroupLoop {
     return this.#weightsWork.schedule;
   }
 
+  /** True if no new work may begin. */
   get #isEnded(): boolean {
     return this.#failed || this.#closed;
   }
@@ -168,9 +184,9 @@ export class GroupLoop {
     return this.#draining;
   }
 
-  /** Continues unfinished redactions and retention, see `GroupActor.resume`. */
+  /** Continues unfinished redactions and retention, see `RemovalProcess.resume`. */
   resume(expireBefore?: AgeBound): void {
-    this.#carryOut(this.actor.resume(expireBefore));
+    this.#carryOut(this.actor.removal.resume(expireBefore));
     this.#snapshotWork.makeIfDue();
     this.#weightsWork.plan();
   }
@@ -180,6 +196,7 @@ export class GroupLoop {
     return this.#stalled;
   }
 
+  /** Makes this node decide from now on. */
   lead(): void {
     this.#leading = true;
     this.writableChanged();
@@ -193,10 +210,11 @@ export class GroupLoop {
       ...this.actor.refuseInFlight(logUnreachable(true)),
       ...this.actor.refuseWaiting((command) => !isRead(command), noLeader()),
       // If any answers are left, this loop is not used again.
-      ...(this.actor.answering ? this.actor.giveUpRemovals() : []),
+      ...(this.actor.answering ? this.actor.removal.giveUp() : []),
     ]);
   }
 
+  /** Applies batches that another node decided and that are durable here. */
   followed(batches: readonly StoredBatch[]): void {
     for (const batch of batches) this.actor.follow(batch);
     const { basedOnSeq, computedAt } = this.state.weights;
@@ -205,14 +223,9 @@ export class GroupLoop {
     this.#wake();
   }
 
-  /**
-   * Removes every snapshot, since one may name an erased player; the replica and the stream forget erased players, too.
-   */
+  /** Removes every snapshot, since one may name an erased player. */
   async forgetErased(): Promise<void> {
-    await this.pool.follow(this.actor.durableSeq);
-    await this.#deps.publishErasures();
-    await this.#snapshotWork.drop();
-    await this.pool.follow(this.actor.durableSeq);
+    await this.#removalWork.forgetErased();
   }
 
   /** True if the shared log is nearly full: nothing that may be refused is written. */
@@ -242,10 +255,12 @@ export class GroupLoop {
 
   #setRemovals(): void {
     const { clockAhead } = this.clockGuard;
-    this.actor.mayExpire = this.#leading && this.#hasRoom && !clockAhead;
-    this.actor.mayRemove = this.#leading && this.disk.fitsRemoval && !clockAhead;
+    const { removal } = this.actor;
+    removal.mayExpire = this.#leading && this.#hasRoom && !clockAhead;
+    removal.mayRemove = this.#leading && this.disk.fitsRemoval && !clockAhead;
   }
 
+  /** Notes that the disk became low, or has room again; then waiting work resumes. */
   diskChanged(low: boolean): void {
     if (!low) this.#snapshotWork.rested();
     this.writableChanged();
@@ -259,6 +274,7 @@ export class GroupLoop {
     this.#admission.noteRefusal(this.actor.mailbox.events);
   }
 
+  /** True if `events` of a holder take precedence over those of others. */
   hasRoom(events: number, holder: Holder): boolean {
     return this.#admission.hasRoom(holder, events);
   }
@@ -316,7 +332,7 @@ export class GroupLoop {
    */
   endSoon(waitMs: number): void {
     this.#deps.timers.later(() => {
-      if (!this.#failed) this.#carryOut(this.actor.giveUpRemovals());
+      if (!this.#failed) this.#carryOut(this.actor.removal.giveUp());
     }, waitMs);
   }
 
@@ -327,8 +343,7 @@ export class GroupLoop {
     while (this.actor.answering && !this.#failed)
       await new Promise<void>((resolve) => this.#whenAnswered.push(resolve));
     this.#closed = true;
-    this.#ending.abort();
-    await this.#scrubbing;
+    await this.#removalWork.end();
   }
 
   /**
@@ -393,15 +408,8 @@ export class GroupLoop {
         case 'commit':
           void this.#commit(effect);
           break;
-        case 'redact':
-          void this.#redact(effect.work);
-          break;
-        case 'drop_snapshots':
-          void this.#dropSnapshots();
-          break;
-        case 'scrub':
-          this.#scrubbing = this.#scrub();
-          break;
+        default:
+          this.#removalWork.begin(effect);
       }
     }
     if (this.actor.answering) return;
@@ -448,65 +456,6 @@ export class GroupLoop {
       ...this.actor.refuseInFlight(logUnreachable(true)),
       ...this.actor.refuseWaiting((command) => !isRead(command), logUnreachable()),
     ]);
-  }
-
-  async #redact(work: RedactionWork): Promise<void> {
-    const started = this.#deps.timers.elapsed();
-    try {
-      const piece = await this.pool.redact(work);
-      this.#deps.observer.workDone('redaction', true, this.#deps.timers.elapsed() - started);
-      if (this.#isEnded) return;
-      this.#carryOut(this.actor.redacted(piece));
-      this.#wake();
-    } catch (error) {
-      if (this.#closed) return;
-      this.#deps.observer.workDone('redaction', false, this.#deps.timers.elapsed() - started);
-      this.#deps.onFailure('redaction', error);
-      const waitMs = Math.min(limits.workRetryMs * 2 ** this.#redactionsFailed++, limits.redactionRetryMaxMs);
-      this.#later(() => this.#carryOut(this.actor.tryAgain()), waitMs);
-      this.#carryOut(this.actor.workFailed());
-      this.#wake();
-    }
-  }
-
-  /**
-   * Removes all snapshots for an erasure. The replica is loaded first, because without snapshots it would have to read
-   * the whole log.
-   */
-  async #dropSnapshots(): Promise<void> {
-    try {
-      await this.pool.follow(this.actor.durableSeq);
-      await this.#deps.publishErasures();
-      // The last snapshot of a stop stays, and so do those of a failed node: the next start uses them.
-      if (this.#isEnded) return;
-      await this.#snapshotWork.drop();
-      // A replica that was replaced meanwhile may have started from a removed snapshot: it must first read the records
-      // of the erasures.
-      await this.pool.follow(this.actor.durableSeq);
-    } catch (error) {
-      if (this.#closed) return;
-      this.#deps.onFailure('removing snapshots', error);
-      return this.#later(() => void this.#dropSnapshots());
-    }
-    if (this.#closed) return;
-    this.actor.snapshotsDropped();
-    this.#wake();
-  }
-
-  async #scrub(): Promise<void> {
-    try {
-      await this.log.scrub(this.#ending.signal);
-    } catch (error) {
-      if (!(error instanceof ScrubDeferredError)) return this.fail(error);
-      if (this.#closed) return;
-      this.#deps.onFailure('overwriting free space', error);
-      return this.#later(() => {
-        this.#scrubbing = this.#scrub();
-      });
-    }
-    this.#redactionsFailed = 0;
-    this.actor.scrubbed();
-    this.#wake();
   }
 
   #later(act: () => void, ms: number = limits.workRetryMs): void {

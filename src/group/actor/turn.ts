@@ -36,21 +36,12 @@ import { disputeView } from '../access/dispute-views.js';
 import { chainsOf, holdingsOf } from '../access/holdings.js';
 import type { AcceptedEvent } from '../api.js';
 import type { Answer, Answers, Command } from '../commands.js';
+import type { Removal } from '../removal/removal-process.js';
 import type { DecidedEvents, Effect } from './effects.js';
 import type { Envelope } from './mailbox.js';
 import type { Prefetch } from './prefetch.js';
 
-/** An answer that waits until the removed events are out of the log, including its free space. */
-export interface Removal<T> {
-  readonly token: T;
-  readonly answer: Answer;
-  /** The record of the erasure or withdrawal. */
-  readonly seq: number;
-  /** The `subject_erased` record of an erasure, or the withdrawn event. */
-  readonly erasure?: number;
-  readonly withdrawal?: number;
-}
-
+/** `effects` are carried out once the turn's records are durable. */
 export class Turn<T> {
   readonly batch: BatchWriter;
   readonly effects: Effect<T>[] = [];
@@ -59,9 +50,11 @@ export class Turn<T> {
   readonly #bounds: GroupBounds;
   readonly #now: number;
   readonly #prefetch: Prefetch;
+  /** The answer to every accepted event of the turn. */
   readonly #accepted: Outcome<AcceptedEvent>;
   /** The answer to every accepted event that is no evidence. */
   readonly #uncounted: Outcome<AcceptedEvent>;
+  /** Accepted events by type. */
   readonly #decided = new Map<EventTypeId, { -readonly [K in keyof DecidedEvents]: DecidedEvents[K] }>();
 
   /** `batch`: an empty writer. */
@@ -75,11 +68,13 @@ export class Turn<T> {
     this.#uncounted = granted({ receivedAt: now, counts: false });
   }
 
+  /** Adds a record to the batch and applies it. */
   record(record: LogRecord): void {
     this.batch.add(record);
     this.#state.apply(record, this.#now);
   }
 
+  /** Like `record`, for an event that was looked up by `keys`. */
   recordEvent(event: DecidedEvent, keys: EventKeys): void {
     this.batch.addEvent(event, keys);
     this.#state.applyEvent(event, keys, this.#now);

@@ -233,7 +233,7 @@ test('an erasure that meets a damaged batch deletes no snapshot, and is done onc
   await machine.ask('other', submit(event('o', 'other')));
   await machine.ask('erase other', erase('other'));
   assert.equal(machine.snapshots.list(), []);
-  assert.not(machine.actor.erasing);
+  assert.not(machine.actor.removal.erasing);
   await machine.snapshot();
   machine.restart();
   machine.damaged.clear();
@@ -271,10 +271,10 @@ test('failed jobs that may be retried come before new ones', async () => {
   machine.offer('erase a', erase('a'));
   await machine.work();
   machine.damaged.clear();
-  machine.actor.mayRemove = false;
+  machine.actor.removal.mayRemove = false;
   machine.offer('erase b', erase('b'));
   await machine.work();
-  machine.actor.mayRemove = true;
+  machine.actor.removal.mayRemove = true;
   await machine.tryAgain();
   assert.equal(
     [...machine.answers.keys()].filter((token) => token.startsWith('erase')),
@@ -301,12 +301,12 @@ test('an erasure that fails behind its first piece writes nothing more until it 
 test('on a full disk an erasure waits for room', async () => {
   const machine = await started();
   await machine.ask('victim', submit(event('v', 'victim')));
-  machine.actor.mayRemove = false;
+  machine.actor.removal.mayRemove = false;
   machine.offer('erase', erase('victim'));
   await machine.work();
   assert.not(machine.answers.has('erase'));
   assert.not(machine.trace.includes('redact'));
-  machine.actor.mayRemove = true;
+  machine.actor.removal.mayRemove = true;
   await machine.resume();
   assert.ok((machine.answers.get('erase') as Outcome<unknown>).ok);
 });
@@ -326,7 +326,7 @@ test('at the end of the node no caller waits for a scrub, but all wait for durab
   machine.offer('erase', erase('victim'));
   machine.offer('withdraw', machine.withdrawal(0, located));
   machine.actor.takeTurn(t0, Buffer.alloc(16));
-  assert.equal(machine.actor.giveUpRemovals(), []);
+  assert.equal(machine.actor.removal.giveUp(), []);
   const answers = machine.actor.committed().filter((effect) => effect.type === 'answer');
   assert.equal(
     answers.map(({ token, answer }) => [token, (answer as Outcome<unknown>).ok]),

@@ -246,13 +246,13 @@ test('which sums are stored already is known without reading the log', async () 
 test('while the disk is low retention pauses, erasures continue, and with room retention resumes', async () => {
   const life = await lived(20);
   const { machine } = life;
-  machine.actor.mayExpire = false;
+  machine.actor.removal.mayExpire = false;
   await machine.retire(machine.now + 1);
   assert.is(machine.actor.state.retired.seq, 0);
   await life.act({ type: 'erase', player: 'player 1' });
   const stored = machine.stored();
   for (let i = 0; i < 20; i++) assert.is(stored.includes(`id-${i}-`), i % 3 !== 1, `event ${i}`);
-  machine.actor.mayExpire = true;
+  machine.actor.removal.mayExpire = true;
   await machine.resume();
   for (let i = 0; i < 20; i++) assert.not(machine.stored().includes(`id-${i}-`), `event ${i}`);
   assertHolds(machine.log);

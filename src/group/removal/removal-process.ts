@@ -1,31 +1,63 @@
 /**
- * Removes erased subjects and withdrawn events from the log, one job at a time, each with some of both, the oldest
- * first:
+ * Removes erased subjects, withdrawn events and events beyond the retention age from the log, and answers the callers
+ * that wait for it. Part of the actor: no promises and no I/O. `removal-work.ts` carries out its steps, and the pool
+ * rewrites batches by `redaction.ts` and `retention.ts`. Work that is not recorded as done resumes after a restart.
  *
- *   piece walked -> piece committed -> ... -> last piece walked -> (snapshots removed) -> committed -> free space
- *   overwritten -> recorded as done
+ * A removal begins with a durable record, its request: `subject_erased` (an erasure), `event_withdrawn` (a withdrawal,
+ * or each event of an upheld dispute), or with the bound of the retention age. Its states, and what leads to the next:
  *
- * Snapshots are removed late, because a start uses them to skip a damaged batch. They must be removed before the commit
- * of the piece with which the log forgets the erased subject, because a snapshot would restore the player. A failed job
- * waits for its retry while others continue, and is split in two if it fails again, so that a damaged batch delays only
- * the removals that need it.
+ *   requested   until no job is in progress; the oldest requests make one job     -> piece
+ *   piece       the pool rewrites a bounded piece of the batches                  -> snapshots, commit, or failed
+ *   snapshots   every snapshot is removed, before the log forgets the first       -> commit
+ *               subject of the job: a snapshot would restore the player
+ *   commit      the next turn writes the piece, and its commit replaces batches   -> piece, or after the last: scrub
+ *   scrub       the free space of the log is overwritten                          -> record
+ *   record      the next turn records that the job is done                        -> complete; callers are answered
+ *   failed      waits for `again` while others continue; a job that fails twice   -> requested, as two halves
+ *               is split, so that a damaged batch delays only those that need it
  *
- * Events beyond the retention age leave in jobs of one piece each, so that an erasure never waits long, and one more
- * job for the free space. Part of the actor: no promises and no I/O. Work that is not recorded as done is resumed after
- * a restart.
+ * Snapshots are removed late, because a start uses them to skip a damaged batch. Events beyond the retention age leave
+ * in jobs of one piece each, so that an erasure never waits long, and one more job for the free space; if one fails,
+ * they wait for the next bound.
  */
 
 import type { LogRecord } from '../../core/records/records.js';
 import { carriedSums } from '../../core/rules/decide-removal.js';
 import type { GroupState } from '../../core/state.js';
+import { type Refusal, refused } from '../../errors.js';
 import { limits } from '../../limits.js';
+import type { Answer } from '../commands.js';
 import type { RedactionPiece, RedactionWork, RemovalPiece, RemovalWork, RetentionPiece } from '../ports/pool.js';
 
-/** The action that a step requests. The caller reports to the redactor when `drop_snapshots` and `scrub` are done. */
-export type RedactorStep =
+/**
+ * A step outside the actor. `drop_snapshots`: remove every snapshot, since it may contain an erased subject; then call
+ * `snapshotsDropped`. `redact`: work for the pool, whose result comes back by `redacted` or `failed`. `scrub`:
+ * overwrite the free space of the log; then call `scrubbed`.
+ */
+export type RemovalStep =
   | { readonly type: 'drop_snapshots' }
   | { readonly type: 'redact'; readonly work: RedactionWork }
   | { readonly type: 'scrub' };
+
+/** An answer to a caller. */
+interface AnswerEffect<T> {
+  readonly type: 'answer';
+  readonly token: T;
+  readonly answer: Answer;
+}
+
+type RemovalEffect<T> = RemovalStep | AnswerEffect<T>;
+
+/** An answer that waits until the removed events are out of the log, including its free space. */
+export interface Removal<T> {
+  readonly token: T;
+  readonly answer: Answer;
+  /** The record of the erasure or withdrawal. */
+  readonly seq: number;
+  /** The `subject_erased` record of an erasure, or the withdrawn event. */
+  readonly erasure?: number;
+  readonly withdrawal?: number;
+}
 
 /** Events received before `before` must leave, as of `now`; both in ms since 1970. */
 export interface AgeBound {
@@ -43,7 +75,9 @@ interface RemovalJob extends Removals {
   readonly type: 'removal';
   /** The work that remains to be walked; null if there is none. */
   work: RemovalWork | null;
+  /** Whether the job has failed before. */
   readonly retried?: true;
+  /** Whether snapshots were removed for the job. */
   withoutSnapshots?: true;
   waitsFor: 'snapshots' | 'piece' | 'commit' | 'scrub' | 'record';
 }
@@ -56,8 +90,14 @@ interface RetentionJob {
 
 type Job = RemovalJob | RetentionJob;
 
-export class Redactor {
+export class RemovalProcess<T> {
   readonly #state: GroupState;
+  readonly #durableSeq: () => number;
+  #waiting: Removal<T>[] = [];
+  /** True once answers no longer wait for bytes to leave the log. */
+  #givenUp = false;
+  /** True if the turn in flight records an erasure as complete, which is not durable yet. */
+  #endsErasure = false;
   #job: Job | null = null;
   #piece: RedactionPiece | null = null;
   /** Bound of the events that must leave the log by their age, while some of them may still be there. */
@@ -77,26 +117,42 @@ export class Redactor {
   #failed: Removals[] = [];
   #mayRetry = true;
 
-  constructor(state: GroupState) {
+  constructor(state: GroupState, durableSeq: () => number) {
     this.#state = state;
+    this.#durableSeq = durableSeq;
   }
 
+  /** Whether there is a record for the next turn. */
   get hasRecord(): boolean {
     if (!this.mayRemove) return false;
     return this.#job?.waitsFor === 'record' || (this.#job?.waitsFor === 'commit' && this.#piece !== null);
   }
 
+  /** Whether a job is in progress. */
   get busy(): boolean {
     return this.#job !== null;
   }
 
-  /** Whether the job in progress requires that no snapshots exist. It also removes those made before. */
+  /** Whether snapshots were removed for an erasure that is not complete yet: meanwhile no snapshot may be written. */
   get erasing(): boolean {
     const job = this.#job;
+    if (this.#endsErasure) return true;
     return job?.type === 'removal' && (job.waitsFor === 'snapshots' || job.withoutSnapshots === true);
   }
 
-  start(durableSeq: number): RedactorStep[] {
+  /** Whether a caller waits. A removal that is durable but not complete counts only while its caller waits. */
+  get isAwaited(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  /**
+   * Starts the next job if none is in progress; a start of the node also calls it to continue unfinished ones. Events
+   * older than `expireBefore` leave the log from now on. Only durable records are processed.
+   */
+  resume(expireBefore?: AgeBound): RemovalStep[] {
+    const durableSeq = this.#durableSeq();
+    // Records of the redaction itself are never included, whatever the clock says.
+    if (expireBefore !== undefined) this.#retention = { ...expireBefore, upTo: durableSeq };
     if (this.#job !== null) return [];
     const isTurnOfAge = !this.#expiredLast;
     this.#expiredLast = false;
@@ -105,13 +161,8 @@ export class Redactor {
     );
   }
 
-  expireBefore(bound: AgeBound, durableSeq: number): void {
-    // Records of the redaction itself are never included, whatever the clock says.
-    this.#retention = { ...bound, upTo: durableSeq };
-  }
-
   /** Starts the oldest events, or the free space after the last of them; null if no event is too old. */
-  #expire(durableSeq: number): RedactorStep[] | null {
+  #expire(durableSeq: number): RemovalStep[] | null {
     if (!this.mayExpire) return null;
     const { retired } = this.#state;
     this.#lookForOld();
@@ -132,7 +183,7 @@ export class Redactor {
     if (this.#expireUpTo === retired.seq) this.#retention = null;
   }
 
-  #remove(durableSeq: number): RedactorStep[] | null {
+  #remove(durableSeq: number): RemovalStep[] | null {
     const { erasures: asked, withdrawals: withdrawn } = this.#state;
     if (!this.mayRemove || asked.size + withdrawn.size === 0) return null;
     const retried = this.#mayRetry ? this.#failed.shift() : undefined;
@@ -144,7 +195,7 @@ export class Redactor {
     return erasures.length + withdrawals.length === 0 ? null : this.#begin({ erasures, withdrawals });
   }
 
-  #begin({ erasures, withdrawals }: Removals, more: { retried?: true } = {}): RedactorStep[] {
+  #begin({ erasures, withdrawals }: Removals, more: { retried?: true } = {}): RemovalStep[] {
     const chains = erasures.flatMap((seq) => {
       const { subject, heads } = this.#state.erasures.get(seq)!;
       // If the records no longer contain the subject, a crash preceded the scrub.
@@ -177,7 +228,7 @@ export class Redactor {
    * Handles a piece from the pool. The next turn writes it. A piece that forgets an erased subject waits until no
    * snapshot is left.
    */
-  redacted(piece: RedactionPiece): RedactorStep[] {
+  redacted(piece: RedactionPiece): RemovalStep[] {
     const job = this.#expect('piece');
     if (job.type === 'removal' && piece.type === 'removal') return this.#removed(job, piece);
     job.waitsFor = 'commit';
@@ -185,7 +236,7 @@ export class Redactor {
     return [];
   }
 
-  #removed(job: RemovalJob, piece: RemovalPiece): RedactorStep[] {
+  #removed(job: RemovalJob, piece: RemovalPiece): RemovalStep[] {
     const forgets = (piece.remaining?.erasures.length ?? 0) < job.work!.erasures.length;
     job.work = piece.remaining;
     job.waitsFor = forgets && !job.withoutSnapshots ? 'snapshots' : 'commit';
@@ -204,28 +255,26 @@ export class Redactor {
 
   /**
    * Handles a failure of the pool. Other jobs continue. The failed job may be retried after `again`, split in two if
-   * this was its second attempt. Events that leave by their age wait for the next `expireBefore`.
+   * this was its second attempt. Events that leave by their age wait for the next bound.
    */
-  failed(durableSeq: number): RedactorStep[] {
+  failed(): RemovalStep[] {
     const job = this.#expect('piece');
     this.#job = null;
-    if (job.type === 'retirement') this.#expireLater();
-    else {
+    if (job.type === 'retirement') {
+      this.#retention = null;
+      this.#expireUpTo = 0;
+    } else {
       const { erasures, withdrawals } = job;
       this.#failed.push(...(job.retried ? halvesOf(job) : [{ erasures, withdrawals }]));
     }
     this.#mayRetry = false;
-    return this.start(durableSeq);
+    return this.resume();
   }
 
-  #expireLater(): void {
-    this.#retention = null;
-    this.#expireUpTo = 0;
-  }
-
-  again(durableSeq: number): RedactorStep[] {
+  /** Permits a retry of failed jobs. */
+  again(): RemovalStep[] {
     this.#mayRetry = true;
-    return this.start(durableSeq);
+    return this.resume();
   }
 
   /** Returns the records of the next turn, with the batches to replace in its transaction. */
@@ -233,9 +282,10 @@ export class Redactor {
     const piece = this.#piece;
     this.#piece = null;
     if (piece !== null)
-      return { records: [...this.#toSay(piece), { type: 'batches_rewritten', batches: piece.digests }], piece };
+      return { records: [...this.#recordsOf(piece), { type: 'batches_rewritten', batches: piece.digests }], piece };
     const job = this.#expect('record');
     this.#job = null;
+    this.#endsErasure = job.type === 'removal';
     return { records: [this.#done(job)], piece: null };
   }
 
@@ -245,7 +295,8 @@ export class Redactor {
     return { type: 'redacted', erasures, withdrawals };
   }
 
-  #toSay(piece: RedactionPiece): LogRecord[] {
+  /** Returns the records of a piece, besides the batches that it rewrites. */
+  #recordsOf(piece: RedactionPiece): LogRecord[] {
     return piece.type === 'removal' ? this.#erased(piece) : this.#expired(piece);
   }
 
@@ -257,6 +308,7 @@ export class Redactor {
     });
   }
 
+  /** Returns the current sums of the pairs whose records a piece removes. */
   #expired(piece: RetentionPiece): LogRecord[] {
     // If nothing was removed, the free space has no removed bytes.
     const done = piece.rewrites.length === 0 && !this.#state.retired.open;
@@ -264,7 +316,13 @@ export class Redactor {
     return [...carried, { type: 'events_retired', up_to: piece.upTo, done }];
   }
 
-  committed(): RedactorStep[] {
+  /** Handles a durable turn: continues, and answers the callers whose removal is complete. */
+  committed(): RemovalEffect<T>[] {
+    this.#endsErasure = false;
+    return [...this.#proceed(), ...this.#answers(), ...this.resume()];
+  }
+
+  #proceed(): RemovalStep[] {
     const job = this.#job;
     if (job?.waitsFor !== 'commit' || this.#piece !== null) return [];
     if (job.type === 'removal') return this.#walk(job);
@@ -272,12 +330,55 @@ export class Redactor {
     return [];
   }
 
+  /** Lets the callers of a turn wait until their removals are complete. */
+  await(removals: readonly Removal<T>[]): void {
+    this.#waiting.push(...removals);
+  }
+
+  /** From now on, answers wait only for durability, and no longer for bytes to leave the log. */
+  giveUp(): RemovalEffect<T>[] {
+    this.#givenUp = true;
+    return this.#answers();
+  }
+
+  /** Gives up the waits for removals that are not durable yet. Returns the answers. */
+  refuseInFlight(refusal: Refusal): AnswerEffect<T>[] {
+    return this.#answer((removal) => (removal.seq <= this.#durableSeq() ? null : refusal));
+  }
+
+  /**
+   * Answers the removals whose completion is durable. After `giveUp` it answers every durable one: a withdrawal already
+   * counts, and an erasure is answered as incomplete. Both continue in the background.
+   */
+  #answers(): AnswerEffect<T>[] {
+    const { erasures, withdrawals } = this.#state;
+    const text = 'the node shuts down; the erasure is recorded and continues at the next start';
+    return this.#answer(({ answer, erasure = 0, withdrawal = 0, seq }) => {
+      const isOpen = erasures.has(erasure) || withdrawals.has(withdrawal);
+      if (isOpen && !(this.#givenUp && seq <= this.#durableSeq())) return null;
+      if (!isOpen || erasure === 0) return answer;
+      return refused('dependency_unavailable', { text, details: { recorded: true } });
+    });
+  }
+
+  /** Answers the waiting callers for whom `answerOf` returns an answer; for the others it returns null. */
+  #answer(answerOf: (removal: Removal<T>) => Answer | null): AnswerEffect<T>[] {
+    const effects: AnswerEffect<T>[] = [];
+    this.#waiting = this.#waiting.filter((removal) => {
+      const answer = answerOf(removal);
+      if (answer !== null) effects.push({ type: 'answer', token: removal.token, answer });
+      return answer === null;
+    });
+    return effects;
+  }
+
   /** Handles the end of a scrub. The next turn records it. */
   scrubbed(): void {
     this.#expect('scrub').waitsFor = 'record';
   }
 
-  #walk(job: RemovalJob): RedactorStep[] {
+  /** Returns the next piece, or the scrub after the last one. */
+  #walk(job: RemovalJob): RemovalStep[] {
     job.waitsFor = job.work === null ? 'scrub' : 'piece';
     return job.work === null ? [{ type: 'scrub' }] : [{ type: 'redact', work: job.work }];
   }
@@ -289,7 +390,7 @@ export class Redactor {
 }
 
 function notWaiting(waitsFor: Job['waitsFor']): Error {
-  return new Error(`redactor: no job waits for ${waitsFor}`);
+  return new Error(`removal: no job waits for ${waitsFor}`);
 }
 
 /** Splits removals, so that a failing one is finally alone. A single one stays as it is. */

@@ -1,0 +1,132 @@
+/** Carries out the steps of `removal-process.ts` with the pool, the log and the snapshots, and repeats failed ones. */
+import { limits } from '../../limits.js';
+import type { Timers } from '../ports/clock.js';
+import type { LogWriter } from '../ports/log.js';
+import type { GroupObserver } from '../ports/observer.js';
+import type { GroupPool, RedactionWork } from '../ports/pool.js';
+import { ScrubDeferredError } from '../ports/storage-errors.js';
+import type { RemovalProcess, RemovalStep } from './removal-process.js';
+
+export interface RemovalDeps {
+  readonly pool: Pick<GroupPool, 'follow' | 'redact'>;
+  readonly log: Pick<LogWriter, 'scrub'>;
+  readonly timers: Pick<Timers, 'elapsed'>;
+  readonly observer: Pick<GroupObserver, 'workDone'>;
+  /** Resolves once readers of the verdict stream have received every durable erasure. */
+  readonly publishErasures: () => Promise<void>;
+  /** Called if an operation failed that will be repeated. */
+  readonly onFailure: (what: string, error: unknown) => void;
+}
+
+/** The group as its removals need it. */
+export interface RemovalSite<T> {
+  readonly removal: RemovalProcess<T>;
+  readonly durableSeq: () => number;
+  /** Removes every snapshot. */
+  readonly dropSnapshots: () => Promise<void>;
+  /** Carries out what a report to the removal led to, and takes the turn that became due. */
+  readonly report: (effects: ReturnType<RemovalProcess<T>['giveUp']>) => void;
+  /** True if no new work may begin. */
+  readonly ended: () => boolean;
+  /** True if failures no longer matter. */
+  readonly closed: () => boolean;
+  /** Calls `act` after `ms`, unless the work has ended by then. */
+  readonly later: (act: () => void, ms: number) => void;
+  /** Ends the loop, because the log could not be written. */
+  readonly fail: (error: unknown) => void;
+}
+
+export class RemovalWork<T> {
+  readonly #deps: RemovalDeps;
+  readonly #site: RemovalSite<T>;
+  /** Aborts a scrub that waits for readers. */
+  readonly #ending = new AbortController();
+  /** Number of consecutive failed attempts of redactions. */
+  #redactionsFailed = 0;
+  /** The scrub in progress. */
+  #scrubbing: Promise<void> | null = null;
+
+  constructor(deps: RemovalDeps, site: RemovalSite<T>) {
+    this.#deps = deps;
+    this.#site = site;
+  }
+
+  begin(step: RemovalStep): void {
+    if (step.type === 'redact') void this.#redact(step.work);
+    else if (step.type === 'drop_snapshots') void this.#dropSnapshots();
+    else this.#scrubbing = this.#scrub();
+  }
+
+  /** Resolves once no scrub is in progress. */
+  async end(): Promise<void> {
+    this.#ending.abort();
+    await this.#scrubbing;
+  }
+
+  /**
+   * Removes every snapshot, since one may name an erased player; the replica and the stream forget erased players, too.
+   * The replica is loaded first, because without snapshots it would have to read the whole log. Resolves with false,
+   * without removing any, if `mayDrop` returns false by then.
+   */
+  async forgetErased(mayDrop: () => boolean = () => true): Promise<boolean> {
+    await this.#deps.pool.follow(this.#site.durableSeq());
+    await this.#deps.publishErasures();
+    if (!mayDrop()) return false;
+    await this.#site.dropSnapshots();
+    // A replica that was replaced meanwhile may have started from a removed snapshot: it must first read the records of
+    // the erasures.
+    await this.#deps.pool.follow(this.#site.durableSeq());
+    return true;
+  }
+
+  async #redact(work: RedactionWork): Promise<void> {
+    const { removal, report, ended, closed, later } = this.#site;
+    const { pool, timers, observer, onFailure } = this.#deps;
+    const started = timers.elapsed();
+    try {
+      const piece = await pool.redact(work);
+      observer.workDone('redaction', true, timers.elapsed() - started);
+      if (!ended()) report(removal.redacted(piece));
+    } catch (error) {
+      if (closed()) return;
+      observer.workDone('redaction', false, timers.elapsed() - started);
+      onFailure('redaction', error);
+      const waitMs = Math.min(limits.workRetryMs * 2 ** this.#redactionsFailed++, limits.redactionRetryMaxMs);
+      later(() => report(removal.again()), waitMs);
+      report(removal.failed());
+    }
+  }
+
+  async #dropSnapshots(): Promise<void> {
+    const { removal, report, ended, closed } = this.#site;
+    try {
+      // The last snapshot of a stop stays, and so do those of a failed node: the next start uses them.
+      if (!(await this.forgetErased(() => !ended()))) return;
+    } catch (error) {
+      if (!closed()) this.#repeat({ type: 'drop_snapshots' }, 'removing snapshots', error);
+      return;
+    }
+    if (closed()) return;
+    removal.snapshotsDropped();
+    report([]);
+  }
+
+  async #scrub(): Promise<void> {
+    const { removal, report, closed, fail } = this.#site;
+    try {
+      await this.#deps.log.scrub(this.#ending.signal);
+    } catch (error) {
+      if (!(error instanceof ScrubDeferredError)) fail(error);
+      else if (!closed()) this.#repeat({ type: 'scrub' }, 'overwriting free space', error);
+      return;
+    }
+    this.#redactionsFailed = 0;
+    removal.scrubbed();
+    report([]);
+  }
+
+  #repeat(step: RemovalStep, what: string, error: unknown): void {
+    this.#deps.onFailure(what, error);
+    this.#site.later(() => this.begin(step), limits.workRetryMs);
+  }
+}

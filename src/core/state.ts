@@ -185,7 +185,7 @@ export class GroupState {
   /** Applies the next record. `at` is the time of its batch. */
   apply(record: LogRecord, at: number): void {
     if (record.type === 'event_accepted') {
-      this.#single.onlyKeys(keyOf(record.subject), record.id_tag ?? this.idTags.of(record.event_id));
+      this.#single.onlyKeys(keyOf(record.subject), record.id_tag);
       this.#single.setOthers(0, record);
       this.applyEvents(this.#single, at);
       if (revokesLowering(record) || record.repeats) this.revokedSeq = this.lastSeq;
@@ -495,10 +495,7 @@ export class GroupState {
     this.#setPair(subjectBytes(subject), record, seq);
   }
 
-  /**
-   * A live record changes only the head of the pair's chain; in a replay without the pair's events, it also sets the
-   * pair's sums.
-   */
+  /** A live record only moves the head of the chain; in a replay without the pair's events it sets the sums. */
   #applyCarriedSums(record: CarriedSums, seq: number): void {
     if (record.subject !== null) this.#setPair(record.subject, record, seq);
   }

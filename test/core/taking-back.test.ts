@@ -107,7 +107,8 @@ test('the ban of an earlier release that was lifted keeps its meaning', () => {
   send(given, 'ban_applied');
   const { record } = given.records.at(-1)!;
   assert.ok(record.type === 'event_accepted');
-  given.apply([{ ...record, event_type: 9, mass: 1, event_id: 'old', id_tag: null, prev: given.state.lastSeq }], t0);
+  const old = { event_id: 'old', id_tag: given.state.idTags.of('old') };
+  given.apply([{ ...record, ...old, event_type: 9, mass: 1, prev: given.state.lastSeq }], t0);
   assert.equal(sums(given), [0, 1, 2, 1]);
 });
 

@@ -107,7 +107,9 @@ function stateOf(evidence: readonly Weighed[], group: FittedGroup): GroupState {
   let id = 0;
   const add = (one: Weighed, type: keyof typeof eventTypes, mass: number, follows: boolean | undefined) => {
     const event_type = eventTypes[type].id;
-    const key = { subject: subjectOf(String(one.player)), event_id: String(id++), id_tag: null, event_type, mass };
+    const event_id = String(id++);
+    const id_tag = state.idTags.of(event_id);
+    const key = { subject: subjectOf(String(one.player)), event_id, id_tag, event_type, mass };
     const event = { peer: one.peer, game: 0, schema_version: '1.0.0', severity: 1, timestamp: t0, prev: 0 };
     if (mass !== 0) apply({ type: 'event_accepted', ...key, ...event, ...(follows ? { follows } : {}) });
   };

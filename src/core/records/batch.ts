@@ -57,10 +57,7 @@ export class BatchWriter {
     this.#records.addEvent(event, keys);
   }
 
-  /**
-   * Returns the batch, chained to `previousChain`, and starts a new one. `nonce` prevents anyone from confirming
-   * guesses of erased content by means of `d`.
-   */
+  /** Returns the batch and starts a new one. `nonce` prevents guesses of erased content by means of `d`. */
   seal(firstSeq: number, at: number, nonce: Uint8Array, previousChain: Uint8Array): Batch {
     const out = layOut(this.#records, firstSeq, at);
     out.set(nonce, NONCE_AT);
@@ -111,10 +108,7 @@ export function countOf(bytes: Uint8Array): number {
   return bytes.length < HEAD ? 0 : new DataView(bytes.buffer, bytes.byteOffset).getUint32(24, true);
 }
 
-/**
- * One batch, read from its bytes. The constructor checks form and checksum; `follows` and `contentHolds` check the
- * rest.
- */
+/** One batch. The constructor checks form and checksum; `follows` and `contentHolds` check the rest. */
 export class Batch {
   readonly bytes: Buffer;
   readonly firstSeq: number;
@@ -152,10 +146,7 @@ export class Batch {
     return Buffer.from(contentDigest(this.bytes)).toString('hex');
   }
 
-  /**
-   * True if the content is as first written. For a rewritten batch, a `batches_rewritten` record states the digest of
-   * the content instead.
-   */
+  /** True if the content is as first written; else a `batches_rewritten` record states its digest. */
   isContentOriginal(): boolean {
     return this.digestNow() === this.bytes.toString('hex', DIGEST_AT, CHAIN_AT);
   }
@@ -190,10 +181,7 @@ export class Batch {
     return fitsColumns(this.bytes, HEAD + this.count * 4 + this.bytes.readUInt32LE(HEAD + i * 4));
   }
 
-  /**
-   * Fills `columns` with consecutive events, starting at record `seq`, until another record comes or the columns are
-   * full.
-   */
+  /** Fills `columns` with consecutive events from record `seq` on, until another record comes or they are full. */
   events(seq: number, columns: EventColumns): void {
     columns.count = 0;
     const view = new DataView(this.bytes.buffer, this.bytes.byteOffset, this.bytes.length);

@@ -8,9 +8,9 @@ import type { EventTypeId } from '../evidence/event-types.js';
 import type { EventColumns, EventKeys } from '../tables/event-columns.js';
 import type { CarriedSums, DecidedEvent, EventAccepted, EventTombstone, WeightsPublished } from './records.js';
 
-/** Head size of an event without a tag, and of one whose head ends with its tag. */
-const UNTAGGED_HEAD = 76;
-const EVENT_HEAD = UNTAGGED_HEAD + ID_TAG_BYTES;
+/** The head of an event ends with the tag of its id. */
+const TAG_AT = 76;
+const EVENT_HEAD = TAG_AT + ID_TAG_BYTES;
 export const EVENT_TYPE_AT = 2;
 const TOMBSTONE_BYTES = 22;
 const CARRIED_SUMS_HEAD_BYTES = 12;
@@ -19,10 +19,10 @@ const CARRIED_SUMS_BYTES = 80;
 const MEASURED_SUMS_BYTES = 9;
 
 /**
- * Versions of an event: it carries the tag of its id from version 2 on, repeats another in version 3, and has a byte of
- * flags and a reference in version 4; in version 5 the reference may be absent.
+ * Versions of an event: it repeats another in version 3, and has a byte of flags and a reference in version 4; in
+ * version 5 the reference may be absent. Version 1 had no tag; no published release wrote it.
  */
-const TAGGED = 2;
+export const EVENT_VERSION_MIN = 2;
 const REPEATED = 3;
 const REFERENCED = 4;
 const FLAGGED = 5;
@@ -34,18 +34,14 @@ const FLAGGED_HEAD = EVENT_HEAD + 3;
 const REPEATS = 1;
 const FOLLOWS = 2;
 
-export function eventVersion({ repeats, follows, reference }: DecidedEvent, isTagged: boolean): number {
-  if (!isTagged && (reference ?? follows) !== undefined)
-    throw new Error('records: an event without a tag has no flags');
-  if (!isTagged) return 1;
+export function eventVersion({ repeats, follows, reference }: DecidedEvent): number {
   if (follows !== undefined) return FLAGGED;
   if (reference !== undefined) return REFERENCED;
-  return repeats === undefined ? TAGGED : REPEATED;
+  return repeats === undefined ? EVENT_VERSION_MIN : REPEATED;
 }
 
-export function hasTag(bytes: Uint8Array, at: number): boolean {
-  const version = bytes[at + 1]!;
-  return version >= TAGGED && version <= FLAGGED;
+export function isEventVersion(version: number): boolean {
+  return version >= EVENT_VERSION_MIN && version <= FLAGGED;
 }
 
 export function isRepeated(bytes: Uint8Array, at: number): boolean {
@@ -57,24 +53,16 @@ export function isFollowing(bytes: Uint8Array, at: number): boolean {
   return bytes[at + 1]! === FLAGGED && (bytes[at + FLAGS_AT]! & FOLLOWS) !== 0;
 }
 
-export function eventBytes({ event_id, schema_version, follows, reference }: DecidedEvent, isTagged: boolean): number {
-  const bytes = headOf(isTagged) + event_id.length + schema_version.length;
+export function eventBytes({ event_id, schema_version, follows, reference }: DecidedEvent): number {
+  const bytes = EVENT_HEAD + event_id.length + schema_version.length;
   if (reference === undefined && follows === undefined) return bytes;
   return bytes + FLAGGED_HEAD - EVENT_HEAD + Buffer.byteLength(reference ?? '');
 }
 
-function headOf(isTagged: boolean): number {
-  return isTagged ? EVENT_HEAD : UNTAGGED_HEAD;
-}
-
-/**
- * Writes an event at byte `at`; `view` covers the same bytes. The tag comes last in the head, so that a record without
- * a tag differs by its absence alone. Only a tagged event has flags and a reference.
- */
+/** Writes an event at byte `at`; `view` covers the same bytes. */
 export function writeEvent(
   event: DecidedEvent,
   { columns, i }: EventKeys,
-  isTagged: boolean,
   bytes: Buffer,
   view: DataView,
   at: number,
@@ -89,12 +77,12 @@ export function writeEvent(
   view.setFloat64(at + 32, event.prev, true);
   encodeKey(columns.keys, i * KEY_WORDS, view, at + 40);
   view.setUint32(at + 72, event.schema_version.length, true);
-  if (isTagged) encodeTag(columns.tags, i * TAG_WORDS, view, at + UNTAGGED_HEAD);
+  encodeTag(columns.tags, i * TAG_WORDS, view, at + TAG_AT);
   if (event.reference !== undefined || event.follows !== undefined) {
     writeFlagged(event, bytes, at);
     return;
   }
-  writeLatin1(event.schema_version, bytes, writeLatin1(event.event_id, bytes, at + headOf(isTagged)));
+  writeLatin1(event.schema_version, bytes, writeLatin1(event.event_id, bytes, at + EVENT_HEAD));
 }
 
 function writeFlagged(event: DecidedEvent, bytes: Buffer, at: number): void {
@@ -104,18 +92,15 @@ function writeFlagged(event: DecidedEvent, bytes: Buffer, at: number): void {
   bytes.writeUInt16LE(length, at + REFERENCE_LENGTH_AT);
 }
 
-/**
- * Writes the bytes one by one, because a call of `write` takes three times as long for so short a text. Returns the
- * offset after the last byte.
- */
+/** Writes byte by byte: `write` takes three times as long for so short a text. Returns the end. */
 function writeLatin1(text: string, bytes: Buffer, at: number): number {
   for (let i = 0; i < text.length; i++) bytes[at + i] = text.charCodeAt(i);
   return at + text.length;
 }
 
-export function decodeEvent(bytes: Buffer, eventType: EventTypeId, isTagged: boolean): EventAccepted {
+export function decodeEvent(bytes: Buffer, eventType: EventTypeId): EventAccepted {
   const isFlagged = bytes[1]! >= REFERENCED;
-  const head = isFlagged ? FLAGGED_HEAD : headOf(isTagged);
+  const head = isFlagged ? FLAGGED_HEAD : EVENT_HEAD;
   const idEnd = head + bytes[3]!;
   const versionEnd = idEnd + bytes.readUInt32LE(72);
   const referenceBytes = isFlagged ? bytes.readUInt16LE(REFERENCE_LENGTH_AT) : 0;
@@ -129,7 +114,7 @@ export function decodeEvent(bytes: Buffer, eventType: EventTypeId, isTagged: boo
     mass: bytes.readDoubleLE(24),
     prev: bytes.readDoubleLE(32),
     subject: bytes.subarray(40, 72),
-    id_tag: isTagged ? bytes.toString('latin1', UNTAGGED_HEAD, EVENT_HEAD) : null,
+    id_tag: bytes.toString('latin1', TAG_AT, EVENT_HEAD),
     event_id: bytes.toString('latin1', head, idEnd),
     schema_version: bytes.toString('latin1', idEnd, versionEnd),
     ...(isRepeated(bytes, 0) ? { repeats: true as const } : {}),
@@ -138,10 +123,7 @@ export function decodeEvent(bytes: Buffer, eventType: EventTypeId, isTagged: boo
   };
 }
 
-/**
- * Adds the fields that a state needs of the tagged event at byte `at` to columns that have room for it. An event that
- * repeats another adds no evidence.
- */
+/** Adds the event at byte `at` to columns with room. An event that repeats another adds no evidence. */
 export function readEvent(bytes: Uint8Array, view: DataView, at: number, columns: EventColumns): void {
   const i = columns.count++;
   columns.peers[i] = view.getUint16(at + 4, true);
@@ -150,7 +132,7 @@ export function readEvent(bytes: Uint8Array, view: DataView, at: number, columns
   columns.masses[i] = isRepeated(bytes, at) ? 0 : view.getFloat64(at + 24, true);
   columns.follows[i] = isFollowing(bytes, at) ? 1 : 0;
   readKey(view, at + 40, columns.keys, i * KEY_WORDS);
-  readTag(view, at + UNTAGGED_HEAD, columns.tags, i * TAG_WORDS);
+  readTag(view, at + TAG_AT, columns.tags, i * TAG_WORDS);
 }
 
 export function encodeTombstone(tombstone: EventTombstone): Uint8Array {
@@ -172,8 +154,8 @@ export function decodeTombstone(bytes: Buffer): EventTombstone {
 
 const WEIGHTS_HEAD = 30;
 /**
- * Sizes per peer: three doubles; after the doubles of all peers, if there are witness groups, a double and a number;
- * and after these of all peers, if there are weights of measures, three doubles and a byte.
+ * Sizes per peer: three doubles; after the doubles of all peers, a double and a number; and after these of all peers,
+ * if there are weights of measures, three doubles and a byte.
  */
 const WEIGHT_BYTES = 24;
 const WITNESS_BYTES = 10;
@@ -182,9 +164,7 @@ const MEASURE_BYTES = 25;
 export function encodeWeights(weights: WeightsPublished): Uint8Array {
   const { tau, a, b, z, witness, measures } = weights;
   const count = tau.length;
-  const hasWitnesses = z !== null && witness !== null;
-  if (measures !== null && !hasWitnesses) throw new Error('records: weights of measures come with witness groups');
-  const bytes = WEIGHT_BYTES + (hasWitnesses ? WITNESS_BYTES : 0) + (measures === null ? 0 : MEASURE_BYTES);
+  const bytes = WEIGHT_BYTES + WITNESS_BYTES + (measures === null ? 0 : MEASURE_BYTES);
   const out = Buffer.allocUnsafe(WEIGHTS_HEAD + count * bytes);
   out.writeUInt32LE(count, 2);
   out.writeDoubleLE(weights.based_on_seq, 6);
@@ -195,7 +175,6 @@ export function encodeWeights(weights: WeightsPublished): Uint8Array {
     out.writeDoubleLE(tau[i]!, at);
     out.writeDoubleLE(a[i]!, at + 8);
     out.writeDoubleLE(b[i]!, at + 16);
-    if (!hasWitnesses) continue;
     const behind = WEIGHTS_HEAD + count * WEIGHT_BYTES + i * WITNESS_BYTES;
     out.writeDoubleLE(z[i]!, behind);
     out.writeUInt16LE(witness[i]!, behind + 8);
@@ -209,7 +188,7 @@ export function encodeWeights(weights: WeightsPublished): Uint8Array {
   return out;
 }
 
-export function decodeWeights(bytes: Buffer, hasWitnesses: boolean, withMeasures: boolean): WeightsPublished {
+export function decodeWeights(bytes: Buffer, withMeasures: boolean): WeightsPublished {
   const count = bytes.readUInt32LE(2);
   const behind = WEIGHTS_HEAD + count * WEIGHT_BYTES;
   const last = behind + count * WITNESS_BYTES;
@@ -223,10 +202,8 @@ export function decodeWeights(bytes: Buffer, hasWitnesses: boolean, withMeasures
     tau: column(WEIGHTS_HEAD, WEIGHT_BYTES),
     a: column(WEIGHTS_HEAD + 8, WEIGHT_BYTES),
     b: column(WEIGHTS_HEAD + 16, WEIGHT_BYTES),
-    z: hasWitnesses ? column(behind, WITNESS_BYTES) : null,
-    witness: hasWitnesses
-      ? Uint16Array.from({ length: count }, (_, i) => bytes.readUInt16LE(behind + 8 + i * WITNESS_BYTES))
-      : null,
+    z: column(behind, WITNESS_BYTES),
+    witness: Uint16Array.from({ length: count }, (_, i) => bytes.readUInt16LE(behind + 8 + i * WITNESS_BYTES)),
     measures: withMeasures
       ? {
           m: column(last, MEASURE_BYTES),

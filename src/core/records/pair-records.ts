@@ -34,10 +34,7 @@ export interface ChainEvent {
   readonly repeats: boolean;
 }
 
-/**
- * Mass that the event `under` no longer hides; negative if it hides more. `since` is the record from which the mass was
- * part of the pair's sums.
- */
+/** Mass that `under` no longer hides; negative if more. `since`: the record from which it was part of the sums. */
 export interface Unhidden {
   readonly since: number;
   readonly under: number;

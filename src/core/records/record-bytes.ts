@@ -24,8 +24,8 @@ export class RecordBytes {
 
   /** Appends an event in place, without an intermediate buffer: nearly all records are events. */
   addEvent(event: DecidedEvent, keys: EventKeys): void {
-    const at = this.#next(eventBytes(event, true));
-    writeEventRecord(event, keys, true, this.#bytes, this.#view, at);
+    const at = this.#next(eventBytes(event));
+    writeEventRecord(event, keys, this.#bytes, this.#view, at);
   }
 
   /** Removes all records and reuses the memory. */

@@ -12,13 +12,14 @@ import {
   decodeTombstone,
   decodeWeights,
   EVENT_TYPE_AT,
+  EVENT_VERSION_MIN,
   encodeCarriedSums,
   encodeTombstone,
   encodeWeights,
   eventBytes,
   eventVersion,
   hasMeasures,
-  hasTag,
+  isEventVersion,
   writeEvent,
 } from './packed-records.js';
 import type { DecidedEvent, EventAccepted, LogRecord, RecordType } from './records.js';
@@ -65,14 +66,18 @@ const typeNames = new Map<number, RecordType>(
 );
 
 /**
- * Weights carry their witness groups from version 2 on, and the weights of measures from version 3 on; carried sums
- * carry measures in version 2. Every other record except events has a single version.
+ * Weights carry the weights of measures from version 3 on, and carried sums in version 2. Version 1 of weights had no
+ * witness groups; no published release wrote it. Every other record except events has a single version.
  */
-const WITH_WITNESSES = 2;
+const WEIGHTS_VERSION_MIN = 2;
 const WITH_MEASURES = 3;
 const SUMS_WITH_MEASURES = 2;
 
-/** Thrown for a record that this release cannot read. */
+const versionsMin: Partial<Record<RecordType, number>> = {
+  event_accepted: EVENT_VERSION_MIN,
+  weights_published: WEIGHTS_VERSION_MIN,
+};
+
 export class UnknownRecordError extends Error {
   override readonly name = 'UnknownRecordError';
 }
@@ -81,14 +86,13 @@ export class UnknownRecordError extends Error {
 export function writeEventRecord(
   event: DecidedEvent,
   keys: EventKeys,
-  isTagged: boolean,
   bytes: Buffer,
   view: DataView,
   at: number,
 ): void {
   bytes[at] = typeIds.event_accepted;
-  bytes[at + 1] = eventVersion(event, isTagged);
-  writeEvent(event, keys, isTagged, bytes, view, at);
+  bytes[at + 1] = eventVersion(event);
+  writeEvent(event, keys, bytes, view, at);
 }
 
 export function encodeRecord(record: LogRecord): Uint8Array {
@@ -101,17 +105,16 @@ export function encodeRecord(record: LogRecord): Uint8Array {
 
 function versionOf(record: Exclude<LogRecord, EventAccepted>): number {
   if (record.type === 'evidence_kept') return hasMeasures(record) ? SUMS_WITH_MEASURES : 1;
-  if (record.type !== 'weights_published' || record.z === null) return 1;
-  return record.measures === null ? WITH_WITNESSES : WITH_MEASURES;
+  if (record.type !== 'weights_published') return 1;
+  return record.measures === null ? WEIGHTS_VERSION_MIN : WITH_MEASURES;
 }
 
 const single = new EventColumns(1);
 
 function encodeEvent(event: EventAccepted): Uint8Array {
-  const isTagged = event.id_tag !== null;
-  const keys = single.onlyKeys(keyOf(event.subject), event.id_tag ?? '');
-  const out = Buffer.allocUnsafe(eventBytes(event, isTagged));
-  writeEventRecord(event, keys, isTagged, out, new DataView(out.buffer, out.byteOffset, out.length), 0);
+  const keys = single.onlyKeys(keyOf(event.subject), event.id_tag);
+  const out = Buffer.allocUnsafe(eventBytes(event));
+  writeEventRecord(event, keys, out, new DataView(out.buffer, out.byteOffset, out.length), 0);
   return out;
 }
 
@@ -126,43 +129,39 @@ function bytesOf(record: Exclude<LogRecord, EventAccepted>): Uint8Array {
   return out;
 }
 
-/**
- * Decodes the record in `bytes`. Throws `UnknownRecordError` for a record of a newer release, and any other error for
- * damaged bytes.
- */
+/** Throws `UnknownRecordError` for a record of another format, and any other error for damaged bytes. */
 export function decodeRecord(bytes: Buffer): LogRecord {
-  if (isTaggedEvent(bytes, 0)) return decodeKnownEvent(bytes, true);
+  if (isEvent(bytes, 0)) return decodeKnownEvent(bytes);
   const type = typeNames.get(bytes[0]!);
   const version = bytes[1]!;
-  if (type === 'weights_published' && version <= WITH_MEASURES)
-    return decodeWeights(bytes, version >= WITH_WITNESSES, version === WITH_MEASURES);
+  if (version < (versionsMin[type!] ?? 1))
+    throw new UnknownRecordError(
+      `record of type ${bytes[0]} version ${version} is older than any that this release reads`,
+    );
+  if (type === 'weights_published' && version <= WITH_MEASURES) return decodeWeights(bytes, version === WITH_MEASURES);
   if (type === 'evidence_kept' && version <= SUMS_WITH_MEASURES) return decodeCarriedSums(bytes);
-  if (type === undefined || version !== 1) {
+  if (type === undefined || type === 'event_accepted' || version !== 1) {
     throw new UnknownRecordError(`record of type ${bytes[0]} version ${version} was written by a newer release`);
   }
-  if (type === 'event_accepted') return decodeKnownEvent(bytes, false);
   if (type === 'event_gone') return decodeTombstone(bytes);
   return { type, ...JSON.parse(bytes.toString('utf8', 2)) } as LogRecord;
 }
 
-function decodeKnownEvent(bytes: Buffer, isTagged: boolean): EventAccepted {
+function decodeKnownEvent(bytes: Buffer): EventAccepted {
   const eventType = bytes[EVENT_TYPE_AT]!;
   if (isEventTypeId(eventType)) {
-    return decodeEvent(bytes, eventType, isTagged);
+    return decodeEvent(bytes, eventType);
   }
   throw new UnknownRecordError(`event of type ${eventType} was written by a newer release`);
 }
 
-/**
- * True if the record at byte `at` is an event that columns can hold: it carries its tag, and this release knows its
- * type.
- */
+/** True if the record at byte `at` is an event that columns can hold: this release knows its type. */
 export function fitsColumns(bytes: Uint8Array, at: number): boolean {
-  return isTaggedEvent(bytes, at) && isEventTypeId(bytes[at + EVENT_TYPE_AT]!);
+  return isEvent(bytes, at) && isEventTypeId(bytes[at + EVENT_TYPE_AT]!);
 }
 
-function isTaggedEvent(bytes: Uint8Array, at: number): boolean {
-  return bytes[at] === typeIds.event_accepted && hasTag(bytes, at);
+function isEvent(bytes: Uint8Array, at: number): boolean {
+  return bytes[at] === typeIds.event_accepted && isEventVersion(bytes[at + 1]!);
 }
 
 /** Throws for NaN and infinite numbers: JSON would turn them into `null`, and a replay would differ. */

@@ -86,10 +86,7 @@ export interface PreTrustSet {
   readonly audit: AuditPart;
 }
 
-/**
- * Changes the half-life. All sums keep their present value: they are multiplied by `factor` and scaled to `epoch` from
- * then on.
- */
+/** Changes the half-life. Sums are multiplied by `factor` and scaled to `epoch`, so that their value stays. */
 export interface HalfLifeChanged {
   readonly type: 'half_life_changed';
   readonly half_life_days: number;
@@ -124,8 +121,8 @@ export interface EventAccepted {
   readonly peer: number;
   readonly subject: Uint8Array;
   readonly event_id: string;
-  /** Tag under which the id is remembered; null in records of version 1. */
-  readonly id_tag: IdTag | null;
+  /** Tag under which the id is remembered. */
+  readonly id_tag: IdTag;
   /** Number of the event type in the table of types. */
   readonly event_type: EventTypeId;
   /** Position in the peer's `game_ids`. */
@@ -138,15 +135,9 @@ export interface EventAccepted {
    * version of scoring on, a ban is a measure and is scaled to the epoch of measures.
    */
   readonly mass: number;
-  /**
-   * Present if the pair's measure, or its lowering claims, began while another peer's measure, or its lowering
-   * evidence, stood.
-   */
+  /** Present if the pair's measure, or its lowering claims, began after those of another peer. */
   readonly follows?: true;
-  /**
-   * Present if an earlier event of the same peer, player, type and timestamp counts instead: then the mass is no
-   * evidence.
-   */
+  /** Present if an earlier event of the same content counts instead: then the mass is no evidence. */
   readonly repeats?: true;
   /** The peer's own note on the event, such as the number of a ticket. */
   readonly reference?: string;
@@ -257,21 +248,10 @@ export interface EventsErased {
   readonly events: readonly number[];
 }
 
-export interface CarriedSums {
+export interface CarriedSums extends Omit<StatedSums, 'subject'> {
   readonly type: 'evidence_kept';
-  readonly peer: number;
   /** Null if the subject was erased or a newer record states the sums. */
   readonly subject: Uint8Array | null;
-  readonly lowering: number;
-  readonly raising: number;
-  /** See `StatedSums`. */
-  readonly measure?: number;
-  readonly follows?: number;
-  readonly count: number;
-  /** Times of the subject's newest change and of its newest evidence. */
-  readonly updated_at: number;
-  readonly evidence_at: number;
-  readonly prev: number;
 }
 
 /** Events up to a record have left the log because of their age; with `done`, they have left its free space as well. */
@@ -309,13 +289,9 @@ export interface WeightsPublished {
   readonly tau: Float64Array;
   readonly a: Float64Array;
   readonly b: Float64Array;
-  /**
-   * Two-sidedness, and the lowest peer of each peer's witness group; both null in records of the first version of
-   * scoring.
-   */
-  readonly z: Float64Array | null;
-  readonly witness: Uint16Array | null;
-  /** The weights of measures; null in records of earlier versions of scoring. */
+  /** Two-sidedness, and the lowest peer of each peer's witness group. */
+  readonly z: Float64Array;
+  readonly witness: Uint16Array;
   readonly measures: MeasureWeights | null;
 }
 

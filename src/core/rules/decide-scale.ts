@@ -11,10 +11,7 @@ import type { BanEpochMoved, EpochMoved, LogRecord, WeightsPublished } from '../
 import { type GroupState, MEASURES_FROM } from '../state.js';
 import type { MeasureWeights } from '../tables/evidence-view.js';
 
-/**
- * Returns the record that moves the decay epoch of its kind before evidence of time `at` is scaled, if a move is due.
- * `isMeasure`: whether the evidence is a measure.
- */
+/** Returns the record that moves the epoch before evidence of time `at` is scaled; null if no move is due. */
 export function decideEpoch(state: GroupState, at: number, isMeasure: boolean): EpochMoved | BanEpochMoved | null {
   const { epoch, halfLifeDays } = isMeasure ? state.measureScale : state;
   const moved = movedEpoch(at, epoch, halfLifeDays);
@@ -78,8 +75,6 @@ const movedColumns = ['tau', 'a', 'b', 'z', 'm', 'finds', 'findsClaim'] as const
 const flags = ['measured', 'judged'] as const;
 
 export interface ComputedWeights extends Omit<WeightsPublished, 'type'> {
-  readonly z: Float64Array;
-  readonly witness: Uint16Array;
   readonly measures: MeasureWeights;
 }
 

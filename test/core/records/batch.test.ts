@@ -34,10 +34,10 @@ const versionsOf = (type: RecordType) =>
   everyRecord.filter((record) => record.type === type).map((record) => encodeRecord(record)[1]);
 
 test('a record has the lowest version that holds all of its fields, and comes back with them', () => {
-  // An event without a tag, with one, with a reference, and two that follow others.
-  assert.equal(versionsOf('event_accepted'), [1, 2, 4, 5, 5]);
-  // Weights of each version of scoring; sums of a pair without and with a measure.
-  assert.equal(versionsOf('weights_published'), [1, 2, 3]);
+  // Two plain events, one with a reference, and two that follow others.
+  assert.equal(versionsOf('event_accepted'), [2, 2, 4, 5, 5]);
+  // Weights without and with those of measures; sums of a pair without and with a measure.
+  assert.equal(versionsOf('weights_published'), [2, 3]);
   assert.equal(versionsOf('evidence_kept'), [1, 1, 2]);
   for (const record of everyRecord) assert.equal(decodeRecord(Buffer.from(encodeRecord(record))), record);
 });
@@ -52,19 +52,19 @@ test('sums that only follow others have their bits in version 2, and those of an
 });
 
 test('columns of events say which ones follow others', () => {
-  const events = everyRecord.filter((record) => record.type === 'event_accepted' && record.id_tag !== null);
+  const events = everyRecord.filter((record) => record.type === 'event_accepted');
   const writer = new BatchWriter();
   for (const event of events) writer.add(event);
   const columns = new EventColumns();
   writer.seal(1, 1_750_000_000_000, nonce, chainStart).events(1, columns);
-  assert.equal([...columns.follows.subarray(0, columns.count)], [0, 0, 1, 1]);
-  assert.equal([...columns.masses.subarray(0, columns.count)], [0.987654321, 0, -0.75, 0]);
+  assert.equal([...columns.follows.subarray(0, columns.count)], [0, 0, 0, 1, 1]);
+  assert.equal([...columns.masses.subarray(0, columns.count)], [-0.123456789, 0.987654321, 0, -0.75, 0]);
 });
 
 test('an event written from its look-up columns has the bytes of its record', () => {
   const columns = new EventColumns(3);
   for (const record of everyRecord) {
-    if (record.type !== 'event_accepted' || record.id_tag === null) continue;
+    if (record.type !== 'event_accepted') continue;
     const { subject, id_tag, ...event } = record;
     columns.count = 2;
     columns.addKey(keyOf(subject));
@@ -91,6 +91,14 @@ test('a record of a newer release is refused by name', () => {
   );
   bytes[0] = 200;
   assert.throws(() => decodeRecord(bytes), /newer release/);
+});
+
+test('an event without a tag and weights without witness groups are refused by name', () => {
+  for (const type of ['event_accepted', 'weights_published']) {
+    const bytes = Buffer.from(encodeRecord(everyRecord.find((record) => record.type === type)!));
+    bytes[1] = 1;
+    assert.throws(() => decodeRecord(bytes), /version 1 is older than any that this release reads/);
+  }
 });
 
 test('an event of a type that this release does not know is refused by name', () => {

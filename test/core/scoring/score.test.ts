@@ -271,22 +271,6 @@ test('the others move a player at most half as far again as its pre-trusted peer
   near(scoreAt(given, 'a').score, 50 + (20 * raised) / 2.4);
 });
 
-test('weights of the first version of scoring are read as those of one-sided peers', () => {
-  const old = new Given().peers(1);
-  const column = Float64Array.of(1.25);
-  const columns = {
-    tau: Float64Array.of(1),
-    a: column,
-    b: Float64Array.of(0.4),
-    z: null,
-    witness: null,
-    measures: null,
-  };
-  old.apply([{ type: 'weights_published', based_on_seq: 2, computed_at: t0, pi: 0.5, ...columns }], t0);
-  old.event(0, 'a');
-  near(scoreAt(old, 'a').score, lowered(1.25, 1));
-});
-
 test('a read looks at each peer a few times, also where hundreds of them are one witness', () => {
   const peers = 100;
   const given = new Given().peers(peers);

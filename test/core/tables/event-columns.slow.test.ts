@@ -4,7 +4,7 @@ import { eventTypeNames } from '../../../src/core/evidence/event-types.js';
 import { type Batch, BatchWriter, chainStart, NONCE_BYTES } from '../../../src/core/records/batch.js';
 import type { GroupFormed, LogRecord } from '../../../src/core/records/records.js';
 import { decideErasure } from '../../../src/core/rules/decide-removal.js';
-import { decideHalfLife, SCORING_VERSION } from '../../../src/core/rules/decide-scale.js';
+import { decideHalfLife } from '../../../src/core/rules/decide-scale.js';
 import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
 import { GroupState } from '../../../src/core/state.js';
 import { EventColumns } from '../../../src/core/tables/event-columns.js';
@@ -21,9 +21,9 @@ function batchOf(records: readonly LogRecord[], firstSeq: number, at: number): B
  * A life in batches of up to 700 records: players that come again within a batch, erasures and new half-lives between
  * events.
  */
-function lived(seed: number, players: number, scoring = SCORING_VERSION): { given: Given; batches: Batch[] } {
+function lived(seed: number, players: number): { given: Given; batches: Batch[] } {
   const random = new Random(seed);
-  const given = new Given(3, scoring).peers(8);
+  const given = new Given(3).peers(8);
   const batches = [batchOf(recordsFrom(given, 0), 1, t0)];
   for (let turn = 1; turn <= 20; turn++) {
     const now = t0 + turn * hourMs;
@@ -155,24 +155,6 @@ test('columns end at a record that is no event or when they are full, and contin
       assert.is(columns.count, events);
     }
   }
-});
-
-test('events of version 1 lead to the same state: the tag of their ids is made of these', () => {
-  // No such event follows others.
-  const { given, batches } = lived(4, 50, 1);
-  const state = fresh(given);
-  const columns = new EventColumns();
-  let untagged = 0;
-  for (const batch of batches) {
-    const records = [...batch].map((record) => {
-      if (record.type !== 'event_accepted') return record;
-      untagged++;
-      return { ...record, id_tag: null };
-    });
-    assert.is(takeIn(state, batchOf(records, batch.firstSeq, batch.at), columns), 0);
-  }
-  assert.is(untagged, given.state.eventCount);
-  assert.is(stateDigest(state), stateDigest(given.state));
 });
 
 test.run();

@@ -141,9 +141,9 @@ test('a vector becomes a record when a value moved by more than a thousandth, or
   assert.is(publishes([1, 0.502], t0 + 3 * limits.weightsRepublishMs), true, 'its own record is newer');
 });
 
-test('a vector is recorded if a witness group changed or the current one is of the first scoring', () => {
+test('a vector is recorded if a witness group changed or the current one is of an earlier scoring', () => {
   const given = new Given().peers(2);
-  given.apply([{ type: 'weights_published', ...computed(given, [1, 1]), z: null, witness: null, measures: null }], t0);
+  given.apply([{ type: 'weights_published', ...computed(given, [1, 1]), measures: null }], t0);
   const publishes = (witness: number[]) => {
     const decision = decideWeights(given.state, computed(given, [1, 1], t0, witness), t0);
     given.apply(decision.records, t0);

@@ -37,7 +37,6 @@ import { thisProcess } from '../store/ownership/process-identity.js';
 import { LmdbSnapshotStore } from '../store/snapshots/lmdb-snapshots.js';
 import { PiscinaPool } from '../workers/pool/pool.js';
 import type { ClusterNode } from './cluster/cluster-node.js';
-import { storedPool } from './cluster/stored-pool.js';
 import type { Config } from './config.js';
 import { type Address, openOperatorAccess } from './operator-access.js';
 import { Closers, windDown } from './shutdown.js';
@@ -62,14 +61,9 @@ export type { Address };
 
 export interface NodePorts {
   readonly log: Logger;
-  /**
-   * Called if the node cannot continue, or another one owns its folder now: the caller must end the process with a
-   * failure.
-   */
+  /** Called if the node cannot continue, or lost its folder: the caller must end the process with a failure. */
   readonly onFatal: (error: unknown) => void;
-  /** Makes this process the owner of a data folder. Default: the store's own function. */
   readonly ownFolder?: (dir: string) => Promise<OwnedFolder>;
-  /** The wall clock. Default: the system's. */
   readonly clock?: Clock;
   readonly disk?: DiskGauge;
   /** Schedule of the background check of log and snapshots. Default: `limits`. */
@@ -79,7 +73,6 @@ export interface NodePorts {
 
 /** A data folder that this process owns, with its log not opened yet. */
 export interface OwnedFolder {
-  /** Opens the log for its single writer. Closing the log releases the folder. */
   openLog(): Promise<LogWriter>;
   release(): Promise<void>;
 }
@@ -89,15 +82,9 @@ export interface RunningNode {
   readonly metricsAddress: Address | null;
   readonly dashboardAddress: Address | null;
   readonly group: GroupApi;
-  /**
-   * Stops accepting requests, answers the accepted ones, writes a last snapshot if there is time, and releases the
-   * folder.
-   */
+  /** Answers the accepted requests, writes a last snapshot if there is time, and releases the folder. */
   close(): Promise<void>;
-  /**
-   * Stops all answers and writes and ends the threads, for a process that cannot continue: its exit waits for the
-   * threads.
-   */
+  /** Stops all answers, writes and threads, for a process that cannot continue: its exit waits for threads. */
   abandon(): Promise<void>;
 }
 
@@ -310,8 +297,8 @@ type ClusterSiteParts = Parameters<ClusterNode['start']>[0];
 async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
   const { config, clock, dir, writer, reserve, closers, cluster } = start;
   const { log, onFatal, disk: gauge, checkTimes } = start.ports;
-  const { node, metrics } = parts;
-  const pool = cluster === null ? parts.pool : storedPool(parts.pool, writer);
+  const { node, metrics, pool } = parts;
+  if (cluster !== null) pool.filesStored = () => writer.stored();
   const recovered = await recoverActor(start, parts);
   const { snapshots } = recovered;
   // The first check of the disk precedes the loop, which later triggers the checks itself.

@@ -12,10 +12,7 @@ import { type RunningNode, startNode } from './node.js';
 import { RejoinError, StartEndedError, StartRefusedError } from './startup.js';
 import type { Remark } from './variables.js';
 
-/**
- * `npm start` forwards a terminal's Ctrl-C, which the terminal has already sent to the node: the second signal is an
- * echo.
- */
+/** `npm start` forwards a terminal's Ctrl-C, which the node got already: the second signal is an echo. */
 const underNpm = process.env.npm_lifecycle_event === 'start';
 
 /**

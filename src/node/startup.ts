@@ -85,10 +85,7 @@ export async function listeningOrRefuse<T>(
   }
 }
 
-/**
- * Awaits the start of the operator's socket. Rejects with `StartRefusedError` if it cannot be created for the folder
- * `dir`.
- */
+/** Rejects with `StartRefusedError` if the operator's socket cannot be created for the folder `dir`. */
 export async function socketOrRefuse<T>(starting: Promise<T>, dir: string): Promise<T> {
   try {
     return await starting;
@@ -144,10 +141,7 @@ export function refuseUnfit(dir: string, { cluster }: Pick<Config, 'cluster'>): 
   if (why !== undefined) throw new StartRefusedError(why);
 }
 
-/**
- * Returns the configured salt, or in development one that is generated once, when the group is created, and stored in
- * the folder.
- */
+/** Returns the configured salt, or in development one that is generated once and stored in the folder. */
 export async function saltOf(config: Config, dir: string, isNew: boolean): Promise<string> {
   const stored = storedSalt(dir, config.salt);
   if (stored.ok) return stored.salt;
@@ -200,10 +194,7 @@ function logRecovery({ follower, snapshotSeq, problems }: Recovered, ms: number,
   log.info({ last_seq: follower.state.lastSeq, snapshot_seq: snapshotSeq, ...counts, ms: Math.round(ms) }, 'recovered');
 }
 
-/**
- * Refuses a start with a clock that cannot be right, by `clockProblem`. For local trials, which may pause for days, it
- * only warns.
- */
+/** Refuses a start with an impossible clock, by `clockProblem`. Local trials, which may pause, only warn. */
 export function refuseClock(problem: string | null, environment: Environment, log: Logger): void {
   if (problem === null) return;
   const text = `${problem}: correct the clock; if the clock is right and the node was only stopped for a long time, set CLOCK_ACCEPTED_UNTIL to today`;

@@ -27,10 +27,7 @@ const prefixes = [
 /** Variables of the project's tests and benches, which start nodes with their own environment. */
 const notOfNodes = ['PTF_SHARED_DATA'];
 
-/**
- * Kubernetes and Docker set such variables for each service beside the node, which may be called `dashboard` or
- * `metrics`.
- */
+/** Kubernetes and Docker set such variables for services beside the node, such as `dashboard`. */
 const serviceLink = /_(?:SERVICE_(?:HOST|PORT)(?:_\w+)?|PORT_\d+_(?:TCP|UDP)(?:_(?:PROTO|PORT|ADDR))?)$/;
 
 /** Shorter names are similar to too many others. */

@@ -263,10 +263,7 @@ export class ClusterNode {
     }
   }
 
-  /**
-   * Marks the folder so that the next start replaces its data. Without the mark, the next start would only find the
-   * same divergence.
-   */
+  /** Makes the next start replace the folder's data; it would otherwise only find the same divergence. */
   #markDiverged(): Promise<void> {
     const mark = { cluster_id: this.#clusterId!, node_id: this.#settings.nodeId, diverged: true } as const;
     return writeMark(this.#dir, mark).catch((error: unknown) =>

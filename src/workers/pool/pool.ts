@@ -43,10 +43,7 @@ export interface WorkerFolder {
 }
 
 export interface ReplicaFolder extends WorkerFolder {
-  /**
-   * Shared memory. Its single field is 1 once the worker is about to be terminated, which must not happen during a
-   * write into LMDB.
-   */
+  /** Shared memory: 1 once the worker is about to be terminated, which must not be during a write into LMDB. */
   readonly ending: Int32Array;
 }
 
@@ -69,6 +66,11 @@ export class PiscinaPool implements GroupPool {
   readonly #ending = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   readonly #piece = Buffer.from(new SharedArrayBuffer(limits.copyPieceBytes));
   #closed: Promise<void> | null = null;
+  /**
+   * Resolves once the files, which the workers read, hold every acknowledged batch. Set on a node of a cluster, whose
+   * files follow the shared log some ms later.
+   */
+  filesStored: (() => Promise<void>) | null = null;
 
   /** `entries` holds the files of the workers. Tests pass other files, whose workers fail. */
   constructor(
@@ -89,35 +91,30 @@ export class PiscinaPool implements GroupPool {
   }
 
   snapshot(upTo: number, epoch: number): Promise<SnapshotMade | null> {
-    return run(this.#replica, 'snapshot', { upTo, epoch });
+    return this.#run('snapshot', { upTo, epoch });
   }
 
   follow(upTo: number): Promise<void> {
-    return run(this.#replica, 'follow', upTo);
+    return this.#run('follow', upTo);
   }
 
   redact(work: RedactionWork): Promise<RedactionPiece> {
-    return run(this.#replica, 'redact', work);
+    return this.#run('redact', work);
   }
 
   weights(upTo: number, at: number): Promise<WeightsComputed> {
-    return run(this.#replica, 'weights', { upTo, at }, { timeoutMs: this.#weightsTimeoutMs });
+    return this.#run('weights', { upTo, at }, { timeoutMs: this.#weightsTimeoutMs });
   }
 
   verdicts(upTo: number, at: number): Promise<VerdictCounts> {
-    return run(this.#replica, 'verdicts', { upTo, at });
+    return this.#run('verdicts', { upTo, at });
   }
 
   async simulate(work: SimulationWork, onProgress: OnProgress): Promise<Simulation> {
     const { port1: heard, port2: progress } = new MessageChannel();
     heard.on('message', ([done, total]: [number, number]) => onProgress(done, total));
     try {
-      const simulation: Simulation = await run(
-        this.#replica,
-        'simulate',
-        { work, progress },
-        { transferList: [progress] },
-      );
+      const simulation: Simulation = await this.#run('simulate', { work, progress }, { transferList: [progress] });
       // The result comes over another port, and may arrive first.
       for (let message = receiveMessageOnPort(heard); message !== undefined; message = receiveMessageOnPort(heard)) {
         const [done, total] = message.message as [number, number];
@@ -130,15 +127,15 @@ export class PiscinaPool implements GroupPool {
   }
 
   publishChanges(work: FeedWork): Promise<FeedPiece> {
-    return run(this.#replica, 'publishChanges', work);
+    return this.#run('publishChanges', work);
   }
 
   walkChanges(work: WalkWork): Promise<ChangeWalk | 'forgotten' | null> {
-    return run(this.#replica, 'walkChanges', work);
+    return this.#run('walkChanges', work);
   }
 
   endFeed(): Promise<void> {
-    return run(this.#replica, 'endFeed', undefined);
+    return this.#run('endFeed', undefined);
   }
 
   list(query: ListingQuery): Promise<Listing | null> {
@@ -172,8 +169,14 @@ export class PiscinaPool implements GroupPool {
 
   /** A read waits for the thread to load before it is queued, because that time is not spent behind other reads. */
   async #read<R>(readClass: ReadClass, name: keyof GroupPool, task: unknown): Promise<R> {
+    await this.filesStored?.();
     await this.#readers.loaded();
     return this.#reading.run(readClass, () => run(this.#readers, name, task));
+  }
+
+  async #run<R>(name: keyof GroupPool, task: unknown, options: RunOptions = {}): Promise<R> {
+    await this.filesStored?.();
+    return run(this.#replica, name, task, options);
   }
 
   verify(onProgress?: OnProgress): Promise<VerifyReport> {

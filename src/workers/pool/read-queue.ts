@@ -33,10 +33,7 @@ export class ReadQueue {
     this.#waitMs = waitMs;
   }
 
-  /**
-   * Runs `read` in its turn. Rejects as `read` does, or with `PoolBusyError` if too many reads wait, or if this one
-   * waited too long.
-   */
+  /** Runs `read` in its turn. Rejects with `PoolBusyError` if too many reads wait, or this one too long. */
   async run<R>(readClass: ReadClass, read: () => Promise<R>): Promise<R> {
     await this.#turn(this.#waiting[readClass]);
     try {

@@ -18,10 +18,7 @@ export type VerifyMessage =
 
 const entry = fileURLToPath(new URL('./verify-process.js', import.meta.url));
 
-/**
- * Signals by which others end a process; damage never causes them. The system also sends SIGKILL to a process that uses
- * too much memory.
- */
+/** Signals by which others, never damage, end a process; SIGKILL also if it uses too much memory. */
 const fromOutside: readonly string[] = ['SIGKILL', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
 
 export function reportOfDeath(dir: string, how: string): VerifyReport {

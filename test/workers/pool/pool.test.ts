@@ -59,4 +59,33 @@ test('a piece of the log comes in memory that the threads share, or alone if it 
   }
 });
 
+test('a task starts once the files hold every acknowledged batch, and is refused if they cannot', async () => {
+  const dir = temporaryFolder();
+  const file = join(dir, 'workers.mjs');
+  writeFileSync(
+    file,
+    ['loaded', 'close', 'follow', 'records'].map((name) => `export const ${name} = () => 1;`).join(''),
+  );
+  const entry = pathToFileURL(file);
+  const pool = new PiscinaPool({ dir, salt: new Uint8Array(16) }, { replica: entry, reader: entry });
+  let store: () => void = () => undefined;
+  const stored = new Promise<void>((resolve) => {
+    store = resolve;
+  });
+  const done: string[] = [];
+  try {
+    pool.filesStored = () => stored.then(() => void done.push('stored'));
+    const tasks = [pool.follow(7), pool.records([7])].map((task) => task.then(() => done.push('task')));
+    store();
+    await Promise.all(tasks);
+    assert.equal(done, ['stored', 'stored', 'task', 'task']);
+    pool.filesStored = () => Promise.reject(new Error('no space left'));
+    for (const task of [pool.follow(7), pool.records([7])])
+      assert.is(await task.catch((error: Error) => error.message), 'no space left');
+  } finally {
+    await pool.close();
+    rmSync(dir, { recursive: true, force: true });
+  }
+});
+
 test.run();

@@ -29,10 +29,7 @@ export const limits = {
   requestTimeoutMs: 8_000,
   keepAliveTimeoutMs: 5_000,
   connectionsCheckingIntervalMs: 500,
-  /**
-   * Interval of the check for late requests on the public port. All late requests of one check are reported in one
-   * turn.
-   */
+  /** Interval of the check for late requests, which are reported in one turn. */
   lateRequestsLookMs: 100,
   /** Late connections that are ended per millisecond, each in about 100 us; more if thousands wait. */
   connectionsEndedPerMs: 3,
@@ -43,10 +40,7 @@ export const limits = {
   lingerBytes: 16 * MiB,
   /** Bytes per place of a request that waits behind an answer; its body takes further places. */
   pipelinedPlaceBytes: 2 * KiB,
-  /**
-   * Places of one connection's requests that wait behind an answer. The connection is not read while they are full.
-   * Must be even.
-   */
+  /** Places of one connection's waiting requests; it is not read while they are full. Must be even. */
   pipelinedPerConnection: 64,
   /** Places of all connections together. A connection that exceeds them is ended. */
   pipelinedMax: 65_536,
@@ -68,10 +62,7 @@ export const limits = {
   connectionsAddressShare: 0.5,
   /** Connections that are checked for an idle one when there is no room for a new one. */
   evictionLooks: 1_024,
-  /**
-   * Checks that an idle connection survives if it made a request, so that a caller with occasional requests keeps its
-   * connection longer.
-   */
+  /** Checks that an idle connection with occasional requests survives. */
   evictionChances: 8,
   /** Refused connections that get an answer at a time; further ones are closed without an answer. */
   connectionsRefusedAtOnce: 256,
@@ -97,7 +88,7 @@ export const limits = {
   placesCursorLength: 8_192,
 
   // Pages
-  /** Entries of each cache of formatted times. */
+  /** Entries of the cache of formatted days. */
   timeStringsMax: 1_024,
   pageDefault: 50,
   pageMax: 200,
@@ -112,10 +103,7 @@ export const limits = {
 
   // Peers
   peersMaxDefault: 10_000,
-  /**
-   * Places beyond `PEERS_MAX` that only the operator can use, so that a flood of registrations does not exclude the
-   * operator's peers.
-   */
+  /** Places beyond `PEERS_MAX` for the operator, whose peers a flood of registrations must not exclude. */
   peersReserve: 16,
   /** Peers without events that one turn revokes at most. */
   purgedAtOnce: 1_000,
@@ -224,18 +212,12 @@ export const limits = {
   // Admission of events
   /** Events that are taken from one holder before the next holder has its turn. */
   fairShareEvents: 128,
-  /**
-   * A command of at most `smallEvents` is admitted, if there is room, while at most `eventsOwnAlways` of its holder
-   * wait.
-   */
+  /** A command of at most `smallEvents` is admitted while at most `eventsOwnAlways` of its holder wait. */
   smallEvents: 256,
   eventsOwnAlways: 1_024,
   /** Further events are admitted while at most this many wait for a turn. */
   eventsAheadAlways: 512,
-  /**
-   * Beyond that, an event is admitted if the work before it takes at most this long. A node that must refuse an event
-   * is overloaded.
-   */
+  /** Beyond that, the longest work before an event. A node that must refuse an event is overloaded. */
   burstWorkMs: 2_000,
   /** The bound of that work during an overload; half of a commit if that is longer. */
   overloadWorkMs: 2,
@@ -247,10 +229,7 @@ export const limits = {
   arrivingMs: 100,
   /** Received bytes of all batches in flight. */
   arrivingBytes: 128 * MiB,
-  /**
-   * Interval of the check of batch bodies, the minimum of new bytes per check, and the failed checks after which a body
-   * ends.
-   */
+  /** Interval of the check of batch bodies, least new bytes per check, and failed checks that end a body. */
   arrivingLookMs: 1_000,
   arrivingBytesPerLook: 8 * KiB,
   arrivingSlowLooks: 3,
@@ -263,10 +242,7 @@ export const limits = {
   acceptPeriodMs: 25,
   /** Events of batches that may wait to be parsed. The admission bounds those of one holder. */
   parsingEventsMax: 32_768,
-  /**
-   * Rate at which refused batches of one holder are read, and the part of the holder's debt, in ms, that delays
-   * nothing.
-   */
+  /** Rate at which refused batches of a holder are read, and the debt, in ms, that delays nothing. */
   refusedBytesPerS: 8 * MiB,
   refusedDebtMs: 125,
   /** Longest delay of a batch by that debt, and number of batches delayed at a time, which holders share. */
@@ -320,18 +296,12 @@ export const limits = {
   shutdownAnswersMs: 3_000,
   /** Time for the pools' workers to close their files before they are terminated. */
   shutdownPoolMs: 1_500,
-  /**
-   * Time for workers to load if a node is stopped right after its start. A worker that opens its files must not be
-   * terminated.
-   */
+  /** Time for workers to load if a node stops right after its start: an opening worker must not be terminated. */
   shutdownLoadMs: 5_000,
   /** Time for the last writes and for everything that has no bound of its own. */
   shutdownLastMs: 500,
   shutdownMs: 10_000,
-  /**
-   * A signal within this time of the first is its echo: npm forwards the signal that the terminal also sent to the
-   * node.
-   */
+  /** A signal within this time of the first is its echo, which npm forwards. */
   signalEchoMs: 200,
   /** Time for the threads of a failed node to end before the process exits, and the part of it to close their files. */
   failedExitMs: 500,
@@ -367,19 +337,13 @@ export const limits = {
   /** Longest pause between attempts at a redaction that keeps failing. */
   redactionRetryMaxMs: 60_000,
   readerThreads: 1,
-  /**
-   * Bounds of one read of the log, and of one read in parallel with the writer: freed pages cannot be reused during a
-   * read.
-   */
+  /** Bounds of one read of the log, and of one beside the writer, which cannot reuse freed pages meanwhile. */
   catchUpBatches: 512,
   catchUpBytes: 8 * MiB,
   followBytes: 256 * KiB,
   /** Events that a start sorts before it inserts them into the tables: 82 bytes each. */
   sortedEvents: 2_500_000,
-  /**
-   * Records that one listing reads. Own events continue with the next page; in the summary each chain has a share for
-   * removed events.
-   */
+  /** Records that one listing reads; in the summary each chain has a share for removed events. */
   walkRecordsMax: 20_000,
   /** Reads of the log, of at most two such walks each, for the possibly repeated events of one submission. */
   repeatReadsMax: 16,
@@ -453,10 +417,7 @@ export const limits = {
   streamScoreStep: 1,
   /** Records that are read for a reader that comes from another node; with more of them the reader begins anew. */
   streamResumeRecordsMax: 50_000,
-  /**
-   * Time that such a reader waits until this node has applied the records that the reader knows, and interval of
-   * checks.
-   */
+  /** Time for this node to apply the records that such a reader knows, and interval of checks. */
   streamBehindMs: 5_000,
   streamBehindLookMs: 50,
   streamConfidenceStep: 0.05,
@@ -515,10 +476,7 @@ export const limits = {
   leaderWaitMs: 4_000,
   /** Changes that may wait for a leader. They all connect to it at once. */
   leaderWaitingMax: 256,
-  /**
-   * While changes wait: interval of the look for a leader, and pause before a leader that was not reached is tried
-   * again.
-   */
+  /** Interval of the look for a leader, and pause before one that was not reached is tried again. */
   leaderLookMs: 50,
   leaderRetryMs: 500,
   /** Events and bytes of one turn in a cluster: a larger turn takes longer than two turns. */
@@ -576,10 +534,7 @@ export const limits = {
   scrubNodeMs: 60_000,
   /** Time for a stopping node to hand over its leadership, and again to end its lease; calls to etcd are then ended. */
   clusterEndMs: 1_000,
-  /**
-   * Longest wait until a node has applied a change that it forwarded, or the other nodes have applied an operator's
-   * change.
-   */
+  /** Longest wait until a forwarded change is applied here, or an operator's change on the other nodes. */
   appliedWaitMs: 1_000,
   forwardMs: 30_000,
   /** Time for an earlier leader that still lives to answer the commands that were forwarded to it. */
@@ -615,10 +570,7 @@ export const limits = {
   walFilesMax: 100,
   walFileBytes: 64 * MiB,
   walFillBytesMax: 64 * KiB,
-  /**
-   * Bytes after which the database is compacted up to the revision of the previous step, so that its quota is not
-   * reached.
-   */
+  /** Bytes after which the database is compacted to the step before, so that its quota is not reached. */
   walCompactBytes: 8 * MiB,
   /** Random bytes for which the byte search looks after a scrub. */
   walMarkerBytes: 32,

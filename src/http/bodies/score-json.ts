@@ -7,9 +7,9 @@ import type { ByteStrings } from '../../core/columns/byte-strings.js';
 import { CONFIDENCE_UNIT, SCORE_UNIT, wholeConfidence, wholeScore } from '../../core/scoring/score.js';
 import { verdictNumbers, verdicts } from '../../core/vocabulary.js';
 import type { TrustView } from '../../group/api.js';
-import { limits } from '../../limits.js';
+import { DAY_MS, limits } from '../../limits.js';
 import type { MatchIds } from '../request/parameters.js';
-import { asciiJson, dayText, type ExplanationBody, quoted, updatedHour } from './bodies.js';
+import { asciiJson, type ExplanationBody, quoted, updatedHour } from './bodies.js';
 import { ScoreTag } from './score-tag.js';
 
 /**
@@ -65,10 +65,7 @@ export function explainedScoreJson(playerId: string, trust: TrustView, explain: 
   return `${json.slice(0, -1)},"explain":${asciiJson(explain)}}`;
 }
 
-/**
- * Returns `MatchScoresBody`, with each player known or not, in the order of the ids. Adds the values of the body to the
- * tag.
- */
+/** Returns `MatchScoresBody`, in the order of the ids, and adds its values to the tag. */
 export function scoresJson(ids: MatchIds, trusts: readonly (TrustView | undefined)[], tag: ScoreTag): string {
   const { texts, isPlain } = ids;
   let at = write(0, parts.rows);
@@ -191,7 +188,7 @@ function dayPart(day: number): Part {
   const cached = cachedDays[day % cachedDays.length]!;
   if (cached.day !== day) {
     cached.day = day;
-    cached.text = part(dayText(day));
+    cached.text = part(new Date(day * DAY_MS).toISOString().slice(0, -13));
   }
   return cached.text;
 }

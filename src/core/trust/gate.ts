@@ -81,10 +81,7 @@ function settled(
   return { tau: gates.map((gate, j) => gate * seniority[j]!), pairs };
 }
 
-/**
- * Counts the peers with votes per witness. A peer that was revoked or has not reported does not reduce the share of the
- * others in its group.
- */
+/** Counts the peers with votes per witness: a peer that does not report must not reduce the others' share. */
 function votersOf({ peers, volume }: VoteSums, { numbers }: Witnesses, isOrigin: Uint8Array): Uint32Array {
   const voters = new Uint32Array(peers);
   for (let j = 0; j < peers; j++) voters[numbers[j]!]! += +(volume[j]! > 0 && isOrigin[j] === 0);

@@ -102,10 +102,7 @@ function oddsAtFirst(z: Float64Array, { finds, findsClaim }: Heard, c: TrustCons
   };
 }
 
-/**
- * Weighted votes of one peer by the state of their players: all votes on bad and on good players, and the right ones
- * among them.
- */
+/** Weighted votes of one peer: all votes on bad and on good players, and the right ones among them. */
 interface Hits {
   readonly bad: number;
   readonly good: number;
@@ -137,10 +134,7 @@ interface MeasuredVotes {
   readonly votes: Uint32Array;
 }
 
-/**
- * One round over the votes on some players: computes the `q = sigmoid(logit pi + l)` of each player and the resulting
- * hits of its peers.
- */
+/** One round over the votes on some players: `q = sigmoid(logit pi + l)` of each, and the hits of its peers. */
 class Judged {
   readonly #weighed: WeighedVotes;
   readonly #look: Look;

@@ -4,22 +4,11 @@
  * more than the weight of the peer itself.
  */
 import type { TrustConstants } from '../evidence/trust-constants.js';
+import type { MeasureWeights, PeerColumns } from '../tables/evidence-view.js';
 import { weightOf } from '../tables/peer-weights.js';
 import type { OriginFacts } from './votes/peer-facts.js';
 
-export interface WeightColumns {
-  readonly tau: Float64Array;
-  readonly a: Float64Array;
-  readonly b: Float64Array;
-  readonly z: Float64Array;
-  readonly m: Float64Array;
-  readonly finds: Float64Array;
-  readonly findsClaim: Float64Array;
-  readonly measured: Uint8Array;
-  readonly judged: Uint8Array;
-  readonly weight: Float64Array;
-  readonly witness: Uint16Array;
-}
+export type WeightColumns = Pick<PeerColumns, 'tau' | 'a' | 'b' | 'z' | 'weight' | 'witness'> & MeasureWeights;
 
 /** Factor that prevents rounding from giving a carrier more weight than its peer. */
 const BELOW = 1 - 2 ** -50;

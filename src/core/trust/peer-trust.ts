@@ -5,7 +5,7 @@
 
 import type { TrustConstants } from '../evidence/trust-constants.js';
 import type { PeerRelation, WitnessPair } from '../relations.js';
-import type { MeasureWeights } from '../tables/evidence-view.js';
+import type { MeasureWeights, PeerColumns } from '../tables/evidence-view.js';
 import { weightOf } from '../tables/peer-weights.js';
 import { joinAllied } from './allied.js';
 import { joinClones } from './clones.js';
@@ -29,20 +29,8 @@ export interface DiscountedPair {
   readonly agreement: number;
 }
 
-export interface PeerTrust {
-  /** The gate, in [0, 1]; 0 for a peer without votes that is not pre-trusted. */
-  readonly tau: Float64Array;
-  /** Log-odds of a bad vote, in [0, 3.5]. */
-  readonly a: Float64Array;
-  /** Log-odds of a good vote, in [0, 3.5]. */
-  readonly b: Float64Array;
-  /** Two-sidedness, in [0, 1). */
-  readonly z: Float64Array;
+export interface PeerTrust extends Pick<PeerColumns, 'tau' | 'a' | 'b' | 'z' | 'weight' | 'witness'> {
   readonly measures: MeasureWeights;
-  readonly weight: Float64Array;
-  /** Lowest peer of the witness group, which is the peer itself if it is alone; for a carrier, that of its origin. */
-  readonly witness: Uint16Array;
-  /** The group's share of bad players, in (0, 1). */
   readonly pi: number;
   readonly witnessPairs: readonly WitnessPair[];
   /** Pairs shown to operators, at most `pairsReportedMax`, the most conspicuous first. */

@@ -69,10 +69,7 @@ export class WeighedVotes implements Look {
   /** Per vote: `tau n1 v`; 0 if another peer represents the witness. */
   readonly #voice: Float64Array;
 
-  /**
-   * The large columns belong to the scratch memory. `stride`: two-sidedness is first computed over every `stride`-th
-   * player.
-   */
+  /** The large columns belong to the scratch memory. `stride`: two-sidedness first uses every n-th player. */
   constructor(
     votes: Votes,
     sums: VoteSums,
@@ -111,10 +108,7 @@ export class WeighedVotes implements Look {
     inBlocks(players, this.yieldCore, (from, to) => this.#pull(from, to));
   }
 
-  /**
-   * Selects, for each witness, the peer with the heaviest vote on a player; among equal ones, the peer that registered
-   * first.
-   */
+  /** Selects, for each witness, the peer with the heaviest vote on a player, the first among equal ones. */
   #speak(
     from: number,
     to: number,
@@ -180,10 +174,7 @@ export class WeighedVotes implements Look {
     for (let j = 0; j < this.z.length; j++) this.z[j] = twoSidedness(lowering[j]!, raising[j]!, c);
   }
 
-  /**
-   * Sums the evidence of other two-sided peers about the votes of each peer over every `stride`-th player, extrapolated
-   * to all players.
-   */
+  /** Sums the evidence of other two-sided peers about each peer's votes, extrapolated to all players. */
   #lookAtOthers(stride: number, c: TrustConstants): VoteTotals {
     const totals = noTotals(this.z.length);
     const players = Math.ceil(this.players / stride);
@@ -249,10 +240,7 @@ export class WeighedVotes implements Look {
     }
   }
 
-  /**
-   * If little of the group's volume is two-sided, no peer counts as two-sided in full: a single such peer must not
-   * judge all others.
-   */
+  /** If little volume is two-sided, no peer counts in full: a single such peer must not judge all others. */
   #groupScale({ claimVolume }: VoteSums, tau: Float64Array, c: TrustConstants): number {
     let twoSided = 0;
     let all = 0;

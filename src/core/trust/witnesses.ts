@@ -18,10 +18,7 @@ export class Witnesses {
   readonly #independent: readonly PeerRelation[];
   readonly #members = new Map<number, readonly number[]>();
 
-  /**
-   * Initially every peer is its own witness, except those that were declared the same. No group ever holds two peers
-   * that were declared independent.
-   */
+  /** Peers declared the same are one witness. No group ever holds two that were declared independent. */
   constructor(peers: number, relations: readonly PeerRelation[] = []) {
     this.numbers = Uint16Array.from({ length: peers }, (_, j) => j);
     this.sizes = new Uint16Array(peers).fill(1);
@@ -37,10 +34,7 @@ export class Witnesses {
     return this.numbers[j] === this.numbers[k];
   }
 
-  /**
-   * Joins the groups of two peers, `j < k`, if every peer of one is alike to every peer of the other and no two of them
-   * were declared independent.
-   */
+  /** Joins the groups of `j < k` if all peers of both are alike and no two were declared independent. */
   joinIfAlike(j: number, k: number, { reason, areAlike, apart }: JoinRule): void {
     const { numbers, sizes } = this;
     const representative = Math.min(numbers[j]!, numbers[k]!);
@@ -122,10 +116,7 @@ export class WitnessLinks {
     }
   }
 
-  /**
-   * Returns the peers that are joined with a peer, directly or through others, each with the reason; at most `most`,
-   * sorted by number.
-   */
+  /** Returns the peers joined with a peer, directly or not, with the reasons; at most `most`, by number. */
   of(peer: number, most: number): { readonly peer: number; readonly reason: WitnessReason }[] {
     const found = new Map<number, WitnessReason>();
     // The walk over a map also visits entries that are added meanwhile.

@@ -9,8 +9,7 @@ import type { DecidedEvent, LogRecord, WeightsPublished } from '../../core/recor
 import type { WitnessPair } from '../../core/relations.js';
 import type { Scenario, Simulation } from '../../core/scoring/simulation.js';
 import type { VerdictCounts } from '../../core/scoring/verdict-counts.js';
-import type { MeasureWeights } from '../../core/tables/evidence-view.js';
-import type { DiscountedPair } from '../../core/trust/peer-trust.js';
+import type { DiscountedPair, PeerTrust } from '../../core/trust/peer-trust.js';
 import type { OnProgress, SummaryRow, VerifyReport } from '../api.js';
 import type { ChangePiece, ChangeWalk, ResumeFrom } from '../verdict-changes.js';
 import type { ChainHead } from './chains.js';
@@ -83,10 +82,7 @@ export interface RetentionWork {
 export interface RetentionPiece extends Rewritten {
   readonly type: 'retirement';
   readonly upTo: number;
-  /**
-   * Omits the pairs whose sums a newer record states already: one record per pair is enough, however many pieces name
-   * it.
-   */
+  /** Omits the pairs whose sums a newer record states already: one record per pair is enough. */
   readonly pairs: readonly { readonly subject: Uint8Array; readonly peer: number }[];
 }
 
@@ -124,10 +120,7 @@ export interface SimulationWork {
   readonly rowsMax: number;
 }
 
-/**
- * Asks for the next piece of the verdict stream: everything up to record `upTo`, as reads at `at` see it. Times in ms
- * since 1970.
- */
+/** Asks for what the verdict stream publishes up to record `upTo`, as of `at`. Times in ms since 1970. */
 export interface FeedWork {
   /** Identifies the published state so far; if the replica does not have it, the feed begins anew. */
   readonly generation: string;
@@ -158,16 +151,9 @@ export interface LogPieceQuery {
   readonly limit: number;
 }
 
-export interface WeightsComputed {
+export interface WeightsComputed extends Pick<PeerTrust, 'pi' | 'tau' | 'a' | 'b' | 'z' | 'witness' | 'measures'> {
   readonly basedOnSeq: number;
   readonly computedAt: number;
-  readonly pi: number;
-  readonly tau: Float64Array;
-  readonly a: Float64Array;
-  readonly b: Float64Array;
-  readonly z: Float64Array;
-  readonly witness: Uint16Array;
-  readonly measures: MeasureWeights;
   readonly signals: WeightsSignals;
 }
 
@@ -197,10 +183,7 @@ export interface SnapshotMade {
   readonly ms: number;
 }
 
-/**
- * Work off the main thread. Every call rejects with `PoolBusyError` if the queue is full, and with any error if the
- * work failed.
- */
+/** Work off the main thread. Calls reject with `PoolBusyError` if the queue is full, or if the work failed. */
 export interface GroupPool {
   /**
    * Writes a snapshot of the durable state at `upTo`, or of a later durable one, under the owner's `epoch`. Resolves

@@ -78,10 +78,7 @@ export class GateSample {
     }
   }
 
-  /**
-   * True if the player with this hash is examined for any of the `count` entries from `first` on, or for a pair of
-   * them.
-   */
+  /** True if the player with this hash is examined for any of the `count` entries, or for a pair of them. */
   has({ entries }: EvidenceSubjects, first: number, count: number, mix: number): boolean {
     return mix < this.#least || entries.isBelow(mix, first, count, this.own, this.pairs);
   }

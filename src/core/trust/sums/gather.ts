@@ -103,10 +103,7 @@ export function gatherVotes(
   return { sums, judged, part: isSampled ? below / WHOLE : 1, facts };
 }
 
-/**
- * Upper bound of the entries of players with a hash below `below`. If there are more entries nevertheless, the last
- * ones are left out.
- */
+/** Upper bound of the entries of players with a hash below `below`; entries beyond it are left out. */
 function sampledEntries({ subjects, numbers }: GatheredView, below: number): number {
   const expected = subjects.entries.size * (below / WHOLE);
   return Math.ceil(expected * SAMPLE_SPARE) + numbers;

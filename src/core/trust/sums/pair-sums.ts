@@ -35,10 +35,7 @@ export function pairsSplit(peers: number, { densePeersMax }: TrustConstants): bo
   return peers <= densePeersMax;
 }
 
-/**
- * Returns the empty sums of all pairs, dense for few peers and sparse for many. `sample` is null if every pair is
- * compared on all players.
- */
+/** Dense for few peers, sparse for many. `sample`: null if every pair is compared on all players. */
 export function pairSums(
   peers: number,
   constants: TrustConstants,
@@ -148,10 +145,7 @@ class DensePairSums implements PairSums {
   }
 }
 
-/**
- * For many peers: one peer at a time, with a row of sums for the other peers, so that memory is proportional to the
- * pairs that exist.
- */
+/** For many peers: one row of sums at a time, so that memory is proportional to the pairs that exist. */
 class SparsePairSums implements PairSums {
   readonly #scratch: Scratch;
   #votes: Votes | null = null;

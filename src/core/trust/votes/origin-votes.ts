@@ -61,10 +61,7 @@ export class OriginVotes implements OriginFacts {
     return origin === NONE ? number : origin;
   }
 
-  /**
-   * Replaces the votes of carriers, among the votes on one player from `from` up to `end`, by those of their origins,
-   * sorted by number; returns the new end.
-   */
+  /** Replaces the votes of carriers from `from` up to `end` by those of their origins; returns the new end. */
   merge(votes: VoteSpace, from: number, end: number): number {
     const { peer } = votes;
     this.#found = 0;

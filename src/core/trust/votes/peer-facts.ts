@@ -15,10 +15,7 @@ export interface PeerFacts {
   readonly joined?: Joined;
 }
 
-/**
- * Facts about origins and carriers, whose numbers are in the same sequence as those of peers. The votes of origins
- * replace those of carriers.
- */
+/** Facts about origins and carriers, numbered like peers. Votes of origins replace those of carriers. */
 export interface OriginFacts {
   readonly origins: readonly number[];
   readonly carriers: readonly Carrier[];

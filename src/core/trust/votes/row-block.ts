@@ -34,10 +34,7 @@ export class RowBlock implements RowColumns {
     if (!this.#lieInOrder()) this.#prefetch(subjects.entries);
   }
 
-  /**
-   * True if the entries of most rows lie near those of the row before, as after a start; the processor then prefetches
-   * them by itself.
-   */
+  /** True if most rows' entries lie near those of the row before; then no prefetch is needed. */
   #lieInOrder(): boolean {
     const { size, first } = this;
     let astray = 0;
@@ -45,10 +42,7 @@ export class RowBlock implements RowColumns {
     return astray < size * ASTRAY_MAX;
   }
 
-  /**
-   * Prefetches the entries, so that the memory accesses overlap. Returns a meaningless sum of the words read, without
-   * which a compiler could drop the reads.
-   */
+  /** Prefetches the entries. Returns a sum of the words, without which a compiler could drop the reads. */
   #prefetch(entries: EvidenceSubjects['entries']): number {
     const { size, first, count } = this;
     let sum = 0;

@@ -9,10 +9,7 @@ const SPARE = 1 / 8;
 
 /** Columns keep their old content; the borrower writes all of it. */
 export class Scratch {
-  /**
-   * The yield of the thread. A computation calls it every fraction of a millisecond, and the thread may sleep in it. No
-   * result depends on it.
-   */
+  /** Called every fraction of a ms by a computation; the thread may sleep in it. No result depends on it. */
   readonly yieldCore: () => void;
   readonly #buffers: ArrayBuffer[] = [];
   #borrowed = 0;

@@ -95,10 +95,7 @@ export const bounds = {
   spoolBackoffBaseMs: 250,
   spoolBackoffCapMs: 30_000,
   spoolRefusedMs: 30_000,
-  /**
-   * Upper bound of a requested pause of the spool. Longer than `streamRetryAfterMsMax`, because no caller waits for the
-   * spool.
-   */
+  /** Upper bound of a requested pause of the spool: longer than for the stream, because no caller waits. */
   spoolRetryAfterMsMax: 5 * MINUTE_MS,
   /** How often to retry the claim on a folder whose owner may be about to exit. */
   spoolClaimTries: 5,
@@ -149,10 +146,7 @@ export const bounds = {
   listPollMs: 250,
   /** How long a list must stay unchanged before a missing ban counts as lifted. */
   listLiftMs: 2_000,
-  /**
-   * How long a list must stay unchanged before a last line without a line break counts as whole, and an empty file as a
-   * list.
-   */
+  /** How long a list must not change before a last line without a break, or an empty file, counts as whole. */
   listTailMs: 10_000,
   /** Number of bans that one change may always lift; a larger change may lift at most half of all bans. */
   listLiftsMin: 5,

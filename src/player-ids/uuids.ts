@@ -12,10 +12,7 @@ const floodgate = /^0{16}(?=[0-9a-f]{16}$)/;
 const variant = /^.{16}[89ab]/;
 const serverName = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/i;
 
-/**
- * Every ProductUserId in public use starts with these digits; a BattlEye GUID or another digest does so only by
- * accident.
- */
+/** Every ProductUserId starts with these digits; a BattlEye GUID does so only by accident. */
 const productUserId = /^0002[0-9a-f]{28}$/i;
 
 function digitsOf(text: string): string | null {

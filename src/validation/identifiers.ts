@@ -4,10 +4,7 @@
  */
 import { limits } from '../limits.js';
 
-/**
- * Control characters, invisible ones (zero width, marks of direction) and halves of surrogate pairs, which people
- * cannot see.
- */
+/** Control characters, invisible ones and halves of surrogate pairs, which people cannot see. */
 const unseen = '\\p{Cc}\\p{Cf}\\p{Cs}';
 
 /** Matches any characters except unseen ones and those of `refused`, without a blank at either end. */

@@ -117,10 +117,7 @@ function escapePointer(token: string): string {
   return token.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/**
- * Validators of a schema's own keywords, without the parts of the value. Compiled when a body is refused for the first
- * time.
- */
+/** Validators of a schema's own keywords, without its parts. Compiled when a body is first refused. */
 const ownValidators = new WeakMap<Schema, ValidateFunction>();
 
 function ownViolation(schema: Schema, value: unknown, field: string): SchemaViolation | undefined {

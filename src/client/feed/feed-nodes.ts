@@ -37,10 +37,7 @@ export class FeedNodes {
     this.#failed.clear();
   }
 
-  /**
-   * Moves on after a failure of the present node. False if all nodes have failed; the next one is then the preferred
-   * one again.
-   */
+  /** Moves on after a failure. False if all nodes have failed; the preferred one is then next again. */
   moveOn(): boolean {
     this.#failed.add(this.#current);
     const next = this.#transports.findIndex((_, index) => !this.#failed.has(index));

@@ -88,10 +88,7 @@ function unpacked(number: number): TrustValues {
   return { score: Math.floor(both / steps) / 100, confidence: (both % steps) / 10_000, verdict, known: true };
 }
 
-/**
- * Tells whether the stream reported something newer while calls about a player were in progress. Concurrent calls share
- * one token.
- */
+/** Tells whether the stream reported a player during calls about it. Concurrent calls share one token. */
 export interface ReadToken {
   readonly key: string;
   /** Number of the snapshot during or after which the first of these calls was sent. */

@@ -50,10 +50,7 @@ export class SaltCheck {
     return this.#mismatch;
   }
 
-  /**
-   * True if `verify` need not ask the node. A mismatch is verified again after a while, since the address may have led
-   * to another group's node.
-   */
+  /** True if `verify` need not ask the node. A mismatch is verified again after a while. */
   get isSettled(): boolean {
     if (this.#matches) return true;
     return this.#mismatch !== null && this.#runtime.elapsedMs() - this.#mismatchAt < bounds.saltRecheckMs;

@@ -81,10 +81,7 @@ export class ScoreReader {
     this.#options = options;
   }
 
-  /**
-   * Resolves with one entry per id, in order. Rejects only for errors of the caller: if the node fails, the fallback
-   * answers.
-   */
+  /** One entry per id, in order. Rejects only for errors of the caller; else the fallback answers. */
   async scores(playerIds: readonly string[], read: Read): Promise<PlayerTrust[]> {
     if (!isTime(read.budgetMs)) {
       throw new TrustError('invalid_argument', `budgetMs must be a number of at most ${bounds.timerMsMax}`);
@@ -126,10 +123,7 @@ export class ScoreReader {
     release();
   }
 
-  /**
-   * The values of each key in the cache; undefined if the cache is not current, does not hold the player, or holds only
-   * an expired answer.
-   */
+  /** The values of each key in the cache; undefined if they are not current or not held. */
   #fromCache(keys: readonly string[]): readonly (Found | undefined)[] {
     const { table, runtime } = this.#options;
     const feed = this.#options.feed();

@@ -31,10 +31,7 @@ export const systemRuntime: Runtime = {
   },
 };
 
-/**
- * True if a timer can represent the duration. A string is refused, because adding it to a time would give another
- * string.
- */
+/** True if a timer can represent the duration. A string is refused: adding it would give a string. */
 export function isTime(ms: number): boolean {
   return Number.isFinite(ms) && ms <= bounds.timerMsMax;
 }

@@ -15,10 +15,7 @@ export interface DeliverAll {
   readonly wait: (ms: number) => Promise<void>;
   readonly runtime: Runtime;
   readonly deadlineMs: number;
-  /**
-   * Number of events per call, shared by all batches of a submission, so that a size that was too large is not tried
-   * again.
-   */
+  /** Events per call, shared by all batches, so that a size that was too large is not tried again. */
   readonly call: { size: number };
 }
 

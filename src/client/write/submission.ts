@@ -86,10 +86,7 @@ const schemaVersion = '1.0.0';
 /** The first version of events that may have an origin or a reference. */
 const labelledVersion = '1.1.0';
 
-/**
- * Returns the event as it is sent. Throws `invalid_argument` for errors that are visible here; the node checks the
- * rest.
- */
+/** Throws `invalid_argument` for errors that are visible here; the node checks the rest. */
 export function wireEvent(
   event: TrustEvent,
   peerId: string,
@@ -154,10 +151,7 @@ export type DeliveryResult = EventOutcome | DeferredEvent;
 
 type ResultRow = BatchResultBody['results'][number];
 
-/**
- * Returns the results of a batch that `peerId` sent, in order. Throws `unexpected_answer` if they do not match the
- * batch.
- */
+/** The results, in order. Throws `unexpected_answer` if they do not match the batch. */
 export function resultsOf(body: unknown, events: readonly EventBody[], peerId: string | undefined): DeliveryResult[] {
   const rows = isRecord(body) ? body.results : undefined;
   if (!Array.isArray(rows) || rows.length !== events.length) {

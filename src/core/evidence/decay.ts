@@ -34,10 +34,7 @@ export function decayFactorAt(at: number, epoch: number, halfLifeDays: number): 
   return powerOfTwo(-halfLives(at, epoch, halfLifeDays));
 }
 
-/**
- * Upper bound of one peer's evidence on a player, on any scale: an event counts for about one, and the epoch moves
- * before a sum reaches 2^256 of them.
- */
+/** Upper bound of one peer's evidence on a player: the epoch moves before a sum reaches 2^256 events. */
 const SUM_MAX = 2 ** 300;
 /** Upper bound of a decayed sum, so far below the largest double that everything a read adds up stays finite. */
 const DECAYED_MAX = 2 ** 900;
@@ -101,10 +98,7 @@ export function measureFactorFor({ measureScale }: Scales, evidenceAt: number, a
   return decayFactorAt(evidenceAt, measureScale.epoch, measureScale.halfLifeDays);
 }
 
-/**
- * Age in half-lives beyond which an event counts for nothing: it could not be seen, and most often its time is wrong,
- * such as seconds taken for milliseconds.
- */
+/** Age in half-lives beyond which an event counts for nothing: most often its time is wrong, such as seconds. */
 const COUNTED_HALF_LIVES = 20;
 
 export function isTooOld(at: number, now: number, halfLifeDays: number): boolean {

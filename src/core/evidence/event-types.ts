@@ -59,10 +59,7 @@ export function raises(id: number): boolean {
   return raising.has(id);
 }
 
-/**
- * True if an event of this type can be evidence. Only then does a second event with the same timestamp repeat the
- * first.
- */
+/** True if an event of this type can be evidence. Only then can a second event repeat the first. */
 export function isEvidence(id: number): boolean {
   return id !== eventTypes.ban_lifted.id;
 }

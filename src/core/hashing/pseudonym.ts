@@ -67,10 +67,7 @@ export class Pseudonyms {
   readonly #mode: IdentityMode;
   readonly #isCanonical: IsCanonical | null;
   readonly #saltBytes: Uint8Array;
-  /**
-   * Buffer with the last hashed id, followed by the salt. It is reused because most ids of a platform have the same
-   * length.
-   */
+  /** The last hashed id, followed by the salt. Reused, because most ids of a platform have the same length. */
   #message: Uint8Array = new Uint8Array(0);
 
   /** @param isCanonical - null if the group's ids are opaque. */
@@ -94,10 +91,7 @@ export class Pseudonyms {
     return this.writeAll(playerIds, keys) ? keys : null;
   }
 
-  /**
-   * Writes the pseudonyms of many ids to the beginning of a column. False if one of the ids has none; then the words
-   * mean nothing.
-   */
+  /** Writes the pseudonyms of many ids to a column. False if one has none; then the words mean nothing. */
   writeAll(playerIds: ByteStrings, keys: Uint32Array): boolean {
     const bytes = new Uint8Array(keys.buffer, keys.byteOffset, keys.byteLength);
     for (let i = 0; i < playerIds.count; i++) {
@@ -110,10 +104,7 @@ export class Pseudonyms {
     return true;
   }
 
-  /**
-   * Returns the bytes of id `i` followed by those of the salt, valid until the next call. Hashing strings takes four
-   * times as long.
-   */
+  /** Bytes of id `i` and of the salt, valid until the next call. Hashing strings takes four times as long. */
   #messageOf(playerIds: ByteStrings, i: number): Uint8Array {
     const { bytes } = playerIds;
     const start = playerIds.start(i);
@@ -138,10 +129,7 @@ for (let i = 0; i < 16; i++) {
   hexDigits[digit.toUpperCase().charCodeAt(0)] = i;
 }
 
-/**
- * Parses the subject hash at `from` and writes it to a column at `to`, as little-endian words. False if the bytes are
- * no subject hash; then the words mean nothing.
- */
+/** Writes the subject hash at `from` to a column, as little-endian words. False if the bytes are no such hash. */
 function readHex(bytes: Uint8Array, from: number, words: Uint32Array, to: number): boolean {
   let seen = 0;
   for (let w = 0; w < KEY_WORDS; w++) {

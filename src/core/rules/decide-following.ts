@@ -49,10 +49,7 @@ function firstPeersOf({ firstPeers }: GroupState, { event_type }: Decided): Firs
   return isMeasure(event_type) ? firstPeers.measures : firstPeers.claims;
 }
 
-/**
- * Returns the other peers whose lowering evidence stood before the event; null if the pair's own earlier evidence
- * decides.
- */
+/** Returns the other peers whose evidence stood before; null if the pair's own earlier evidence decides. */
 function othersBefore(
   state: GroupState,
   row: number,

@@ -10,10 +10,7 @@ import type { OriginCarried } from '../records/records.js';
 import type { GroupState } from '../state.js';
 import type { Peer } from '../tables/peers.js';
 
-/**
- * Declares or removes an origin. A command that changes nothing writes nothing. Codes: unknown_origin (a removal),
- * overloaded.
- */
+/** Declares or removes an origin. Codes: unknown_origin (a removal), overloaded. */
 export function decideOrigin(state: GroupState, command: ChangeOrigin, now: number): Decision<null> {
   const { change, name, by } = command;
   const known = state.origins.named(name);
@@ -33,10 +30,7 @@ export function decideOrigin(state: GroupState, command: ChangeOrigin, now: numb
   return { records: [{ type: 'origin_declared', origin, name, audit }], outcome: granted(null) };
 }
 
-/**
- * Returns the number under which an event of a peer is held; a new carrier has the next number. Codes: unknown_origin,
- * overloaded.
- */
+/** Returns the number that holds an event of a peer. Codes: unknown_origin, overloaded. */
 export function numberFor(state: GroupState, peer: Peer, origin: string | undefined): Granted<number> | Refusal {
   if (origin === undefined) return granted(peer.index);
   const declared = state.origins.named(origin);

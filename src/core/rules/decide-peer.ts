@@ -45,10 +45,7 @@ export function decideRegistration(
   return { records: [record], outcome: granted(index) };
 }
 
-/**
- * Suspends, reinstates or revokes a peer. A command that changes nothing writes nothing. Codes: unknown_peer;
- * peer_not_active if the peer is revoked, which is final.
- */
+/** Codes: unknown_peer; peer_not_active if the peer is revoked, which is final. */
 export function decidePeerStatus(state: GroupState, command: ChangePeerStatus, now: number): Decision<number> {
   const peer = state.peers.byId(command.peerId);
   if (peer === undefined) return refuse('unknown_peer', { text: 'no peer has this id' });
@@ -96,10 +93,7 @@ export function decideKeyRotation(state: GroupState, command: RotateKey, now: nu
   return { records: [record], outcome: granted(peer.index) };
 }
 
-/**
- * Sets or removes the key with which a peer signs its writes. A command that changes nothing writes nothing. Codes:
- * unknown_peer, peer_not_active (revoked).
- */
+/** Sets or removes the key with which a peer signs. Codes: unknown_peer, peer_not_active (revoked). */
 export function decidePublicKey(state: GroupState, command: SetPublicKey, now: number): Decision<number> {
   const peer = state.peers.byId(command.peerId);
   if (peer === undefined) return refuse('unknown_peer', { text: 'no peer has this id' });
@@ -116,10 +110,7 @@ export function decidePublicKey(state: GroupState, command: SetPublicKey, now: n
   return { records: [record], outcome: granted(peer.index) };
 }
 
-/**
- * Adds a peer to the pre-trusted set or removes it. Codes: unknown_peer, peer_not_active (revoked), overloaded (too
- * many).
- */
+/** Codes: unknown_peer, peer_not_active (revoked), overloaded (too many). */
 export function decidePreTrust(state: GroupState, command: ChangePreTrust, now: number): Decision<null> {
   const peer = state.peers.byId(command.peerId);
   if (peer === undefined) return refuse('unknown_peer', { text: 'no peer has this id' });
@@ -137,10 +128,7 @@ export function decidePreTrust(state: GroupState, command: ChangePreTrust, now: 
   return { records: [{ type: 'pre_trust_set', peers, configured: null, audit }], outcome: granted(null) };
 }
 
-/**
- * Applies the configured set of pre-trusted peers if it differs from the one applied last. Codes: unknown_peer,
- * peer_not_active (revoked), with the id in the text.
- */
+/** Applies the configured set if it changed. Codes: unknown_peer, peer_not_active, with the id in the text. */
 export function decideConfiguredPreTrust(state: GroupState, peerIds: readonly string[], now: number): Decision<null> {
   const configured = peerIds.join(',');
   const peers: number[] = [];

@@ -207,10 +207,7 @@ function hiddenBy(state: GroupState, eventSeq: number, chain: readonly PairRecor
   };
 }
 
-/**
- * Returns the record by which a newly accepted event revokes everything that its peer had lowered for the player; null
- * if it revokes nothing.
- */
+/** Returns the record by which an event revokes its peer's lowering evidence; null if it revokes nothing. */
 export function decideRevocation(state: GroupState, event: DecidedEvent, subject: Uint8Array): LoweringRevoked | null {
   if (!revokesLowering(event)) return null;
   const carried = carriedSums(state, subject, event.peer);
@@ -332,10 +329,7 @@ function isOwn(state: GroupState, caller: number, row: number): boolean {
   return true;
 }
 
-/**
- * Builds the record that preserves a pair's sums when its older records leave the log; null if the state has no such
- * pair.
- */
+/** Builds the record that preserves a pair's sums when its older records leave; null if there is no pair. */
 export function carriedSums(state: GroupState, subject: Uint8Array, peer: number): CarriedSums | null {
   const row = state.subjects.find(subject);
   const entry = row < 0 ? -1 : state.subjects.findEntry(row, peer);

@@ -21,10 +21,7 @@ export interface HalfLives {
 type Kind = 'lowering' | 'raising' | 'measure';
 const kinds = ['lowering', 'raising', 'measure'] as const;
 
-/**
- * The mass that an event adds to the sums of an entry: scaled to the time of the simulation, and its present value in
- * the state.
- */
+/** Mass of an event: scaled to the time of the simulation, and its present value in the state. */
 interface EventMass {
   readonly entry: number;
   readonly kind: Kind;
@@ -135,10 +132,7 @@ export class ScenarioHalfLife {
     };
   }
 
-  /**
-   * Applies the next record of the log; call it for every record from the first to the state's last. `at` is the time
-   * of its batch.
-   */
+  /** Applies the next record of the log, from the first to the state's last. `at`: the time of its batch. */
   apply(record: LogRecord, seq: number, at: number): void {
     if (record.type === 'event_accepted') this.#event(record, seq, at);
     else if (record.type === 'event_withdrawn') this.#countRepeated(record.counts?.event_seq ?? 0);

@@ -149,10 +149,7 @@ function dampingOf(heard: number, oneSided: number): number {
   return Math.exp((k.correlation + (k.correlationOneSided - k.correlation) * oneSided) * Math.log(heard));
 }
 
-/**
- * Number of points by which log-odds lower a score (negative: raise it), in (-50, 50). `suspicious`: the log-odds that
- * lower the score by 10.
- */
+/** Points, in (-50, 50), by which log-odds lower a score. `suspicious`: the log-odds that lower it by 10. */
 function shiftOf(logOdds: number, suspicious: number): number {
   if (logOdds <= 0) {
     const good = -logOdds;
@@ -176,10 +173,7 @@ function boundedShift(shift: number, mass: number): number {
   return Math.min(most, Math.max(-most, shift * part));
 }
 
-/**
- * Verdict for a score (0 to 100). `witnesses`: number of lowering witnesses with more than a negligible weight. One
- * witness alone never makes a player untrusted.
- */
+/** `witnesses`: lowering ones with more than a negligible weight. One alone never makes a player untrusted. */
 export function verdictOf(score: number, confidence: number, witnesses: number): Verdict {
   if (score < k.untrustedBelow && witnesses >= k.untrustedWitnessesMin) return 'untrusted';
   if (score < k.suspiciousBelow) return 'suspicious';

@@ -10,10 +10,7 @@ const ENTRIES_AT_FIRST = 64;
 /** Strength, in [0, 1], below which a ban is too faint to be named in an explanation. */
 const BAN_STRENGTH_MIN = 0.1;
 
-/**
- * The votes of one player's peers, one entry each; the object is reused from read to read and grows to the largest
- * number of peers of any player.
- */
+/** The votes of one player's peers, one entry each; reused from read to read. */
 export class Voices {
   count = 0;
   peer = new Uint16Array(ENTRIES_AT_FIRST);
@@ -154,10 +151,7 @@ export class Voices {
     return found;
   }
 
-  /**
-   * Counts the witnesses with more than a negligible weight whose share of lowering evidence is above `above`, in [0,
-   * 1]; -1 counts all votes.
-   */
+  /** Counts witnesses whose share of lowering evidence is above `above`, in [0, 1]; -1 counts all votes. */
   witnesses(witness: Uint16Array, above: number): number {
     const { count, peer, share, weight } = this;
     const speakers = this.#speakersOf(witness);

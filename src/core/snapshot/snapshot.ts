@@ -222,10 +222,7 @@ export function metaIn({ key, bytes }: SnapshotBlock): SnapshotMeta | null {
   return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()) as SnapshotMeta;
 }
 
-/**
- * Rebuilds the state from the blocks of `snapshotBlocks`. Throws if the blocks are not a whole snapshot of this
- * version.
- */
+/** Throws if the blocks are not a whole snapshot of this version. */
 export function loadSnapshot(blocks: Iterable<SnapshotBlock>, salt: Uint8Array): GroupState {
   let state: GroupState | null = null;
   let audited = 0;

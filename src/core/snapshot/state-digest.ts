@@ -7,10 +7,7 @@ import { KEY_WORDS, TAG_WORDS } from '../columns/packed-keys.js';
 import type { GroupState } from '../state.js';
 import { metaOf } from './snapshot-meta.js';
 
-/**
- * Number of items that are hashed side by side: each step of a hash depends on the previous one, so that several hashes
- * take little longer than one.
- */
+/** Items hashed side by side: steps of one hash wait for each other, so several take little longer than one. */
 const TOGETHER = 4;
 const HIGH_START = 0x9e3779b9 | 0;
 const LOW_START = 0x85ebca6b | 0;
@@ -48,10 +45,7 @@ class Sum {
     return [this.#high, this.#low].map((half) => (half >>> 0).toString(16).padStart(8, '0')).join('');
   }
 
-  /**
-   * Hashes the first `count` items; the words after them are hashed, too, but not added. The lanes are written out
-   * because only local variables stay in registers.
-   */
+  /** Hashes the words but adds only the first `count`. Lanes are local variables, which stay in registers. */
   #digest(count: number): void {
     const { words } = this;
     const size = this.#size;

@@ -18,10 +18,7 @@ const WORDS = 9;
 const SHARD_BITS = 10;
 const SHARDS = 1 << SHARD_BITS;
 
-/**
- * Number of the table's parts, its shards. `idPartOf` returns the part of the tag whose words begin at `from` of a
- * column.
- */
+/** Number of the table's shards. `idPartOf` returns the one of the tag whose words begin at `from`. */
 export const ID_PARTS: number = SHARDS;
 export function idPartOf(tags: Uint16Array, from: number): number {
   return tags[from]! & (SHARDS - 1);
@@ -42,10 +39,7 @@ const PAGE_BITS = 8;
 const PAGE_SLOTS = 1 << PAGE_BITS;
 const PAGE_MASK = PAGE_SLOTS - 1;
 const PAGE_WORDS = PAGE_SLOTS * WORDS;
-/**
- * Pages of one array (as a power of two): the garbage collector visits each array again and again, so fewer arrays are
- * better.
- */
+/** Pages of one array (power of two): the garbage collector visits each array, so fewer are better. */
 const BLOCK_BITS = 6;
 const BLOCK_PAGES = 1 << BLOCK_BITS;
 const BLOCK_MASK = BLOCK_PAGES - 1;
@@ -172,10 +166,7 @@ export class EventIds {
     while (shard.used + count > shard.slots * LOAD_MAX) this.#grow(shard);
   }
 
-  /**
-   * Like `insertFrom`, after a call of `makeRoom`. This method never leads to a growth, because V8 discards compiled
-   * code at the first one.
-   */
+  /** Like `insertFrom`, after `makeRoom`. Never leads to a growth, at which V8 would discard compiled code. */
   insertWithRoom(tags: Uint16Array, from: number, seq: number, peer: number): void {
     const shard = this.#shardOf(tags, from);
     this.#keepLastEmpty(shard, this.#search(shard, tags, from));
@@ -191,10 +182,7 @@ export class EventIds {
     this.#size++;
   }
 
-  /**
-   * Prefetches the slots of the ids of events, so that the memory for all of them is fetched at the same time, as in
-   * `Subjects.prefetch`.
-   */
+  /** Prefetches the slots of the ids, all at the same time, as in `Subjects.prefetch`. */
   prefetch({ tags, count }: EventColumns): number {
     let sum = 0;
     for (let from = 0; from < count * TAG_WORDS; from += TAG_WORDS) {
@@ -276,10 +264,7 @@ export class EventIds {
     return this.#freePages.pop()!;
   }
 
-  /**
-   * Moves the ids of a shard to new pages and keeps the old pages for the next shard, so that no memory is released and
-   * requested again.
-   */
+  /** Moves the ids of a shard to new pages and keeps the old pages for the next shard. */
   #grow(shard: Shard): void {
     const old = shard.pages.splice(0);
     this.#extend(shard, old.length + Math.max(1, Math.floor(old.length * shard.growth)));

@@ -27,10 +27,7 @@ const SEGMENT_BITS = 16;
 const SEGMENT_SIZE = 1 << SEGMENT_BITS;
 const SEGMENT_MASK = SEGMENT_SIZE - 1;
 
-/**
- * Capacities of blocks: exact for the few peers that most players have, beyond that in alternating steps of a half and
- * a third.
- */
+/** Capacities of blocks: exact for few peers, beyond that in alternating steps of a half and a third. */
 const capacities = [1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024].concat([
   1536,
   2048,
@@ -92,10 +89,7 @@ export class PeerEntries {
     return this.#block(classOf(count));
   }
 
-  /**
-   * Makes room for an empty entry at `place` among the `count` entries of the block at `at`; returns the block's
-   * present address.
-   */
+  /** Makes room for an entry at `place` of the `count` entries at `at`; returns the block's present address. */
   insert(at: number, count: number, place: number): number {
     const block = this.#grow(at, count);
     this.#size++;
@@ -180,10 +174,7 @@ export class PeerEntries {
     return this.#segments[entry >>> SEGMENT_BITS]!.words[(entry & SEGMENT_MASK) * WORDS + PEER]! >>> 16;
   }
 
-  /**
-   * Copies an entry: lowering, raising, head and measure to `double` of a column, peer and count with the bits of
-   * `follows` to `word` of another.
-   */
+  /** Copies an entry to `double` and `word` of two columns; the count comes with the bits of `follows`. */
   read(entry: number, doubles: Float64Array, double: number, numbers: Uint32Array, word: number): void {
     const { words, view } = this.#segments[entry >>> SEGMENT_BITS]!;
     const at = (entry & SEGMENT_MASK) * WORDS;
@@ -243,10 +234,7 @@ export class PeerEntries {
     return false;
   }
 
-  /**
-   * Index of a peer among the `count` entries from `first` on; if the peer is absent, the complement of the index where
-   * it belongs.
-   */
+  /** Index of a peer among the entries; if the peer is absent, the complement of the index where it belongs. */
   placeOf(first: number, count: number, peer: number): number {
     const { words } = this.#segments[first >>> SEGMENT_BITS]!;
     const at = (first & SEGMENT_MASK) * WORDS + PEER;
@@ -262,10 +250,7 @@ export class PeerEntries {
     return ~low;
   }
 
-  /**
-   * Prefetches both ends of the `count` entries from `first` on, which lie in two cache lines for most players; see
-   * `Subjects.prefetch`.
-   */
+  /** Prefetches both ends of the entries, which lie in two cache lines for most players. */
   prefetch(first: number, count: number): number {
     const { words } = this.#segments[first >>> SEGMENT_BITS]!;
     const at = (first & SEGMENT_MASK) * WORDS;

@@ -26,10 +26,7 @@ export interface Peer {
   eventCount: number;
 }
 
-/**
- * Least number of reporting peers that determine the age of a group: fewer could be leftovers that nobody uses any
- * more.
- */
+/** Least number of reporting peers that determine a group's age: fewer could be unused leftovers. */
 const SENIORS_MIN = 3;
 
 /**

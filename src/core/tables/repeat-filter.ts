@@ -50,10 +50,7 @@ export class RepeatFilter {
     return this.#sum;
   }
 
-  /**
-   * Returns the hash of an event, unsigned and never 0. `subjectHash` is that of the subject's key, `timestamp` in ms
-   * since 1970.
-   */
+  /** Returns an event's hash, unsigned and never 0. `timestamp`: ms since 1970. */
   hashOf(subjectHash: number, peer: number, eventType: number, timestamp: number): number {
     saidDouble[1] = timestamp;
     said[0] = subjectHash;

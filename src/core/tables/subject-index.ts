@@ -31,10 +31,7 @@ const noSlots = new Int32Array(0);
 /** Low hash bits of the rows of a growing shard, reused from shard to shard. */
 let homes = new Uint16Array(0);
 
-/**
- * Number of hash bits by which keys are told apart when they are counted: within a shard, or among a few neighbours,
- * hardly two keys share them.
- */
+/** Hash bits by which keys are told apart when they are counted: hardly two keys of a shard share them. */
 const COUNTED_BITS = 18;
 const COUNTED_SHARD_BITS = 3;
 const counted = new Uint32Array(1 << (COUNTED_BITS - 5));
@@ -56,10 +53,7 @@ function rowIn(stored: number): number {
 
 export class SubjectIndex {
   readonly #rows: KeyedRows;
-  /**
-   * Slots of each shard, and number of used ones; separate arrays, because a lookup waits for each object on its way to
-   * a slot.
-   */
+  /** Slots of each shard, and number of used ones: separate arrays, because a lookup waits for each object. */
   readonly #slots: Int32Array[] = Array.from({ length: SHARDS }, () => noSlots);
   readonly #used = new Uint32Array(SHARDS);
 

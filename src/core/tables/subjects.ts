@@ -124,10 +124,7 @@ export class Subjects implements KeyedRows {
     return this.#index.find(keys, from, hash);
   }
 
-  /**
-   * Fills in the rows of all keys of columns, -1 for an absent key, and prefetches the memory that a read of the rows
-   * needs next.
-   */
+  /** Fills in the rows of all keys, -1 for an absent one, and prefetches what a read of the rows needs. */
   findAll(columns: KeyColumns): void {
     this.prefetch(columns);
     for (let i = 0; i < columns.count; i++) this.findOfEvent(columns, i);
@@ -217,10 +214,7 @@ export class Subjects implements KeyedRows {
     return place < 0 ? -1 : first + place;
   }
 
-  /**
-   * Returns the entry of a (subject, peer) pair and creates an empty one if there is none; moves the subject's times
-   * forward.
-   */
+  /** Returns the entry of a pair, an empty one if it is new; moves the subject's times forward. */
   ensureEntry(subject: Uint8Array, peer: number, { updatedAt, evidenceAt }: SubjectTimes): number {
     wantedBytes.set(subject);
     return this.ensureEntryAt(-1, wanted, 0, this.#hashOf(wanted, 0), peer, hourOf(updatedAt), evidenceAt);

@@ -12,10 +12,7 @@ import type { Holdings, PairHolding } from './holdings.js';
 /** Runs work in the pool, or returns the refusal if the pool has no room. */
 export type AskPool = <R>(work: (pool: GroupPool) => Promise<R>) => Promise<Outcome<R>>;
 
-/**
- * `receipt`: proves the export, together with the player's hash, against the commitment in the audit log. Codes:
- * overloaded.
- */
+/** `receipt` proves the export against the commitment in the audit log. Codes: overloaded. */
 export async function exportOf(
   state: GroupState,
   subject: string,

@@ -28,10 +28,7 @@ export interface LogSink {
 export interface CopiedLog {
   readonly lastSeq: number;
   readonly chain: Uint8Array;
-  /**
-   * The newest copied record that removed a subject from the state, 0 for none. An older snapshot still contains the
-   * subject.
-   */
+  /** The newest copied record that removed a subject, 0 for none: an older snapshot still contains the subject. */
   readonly erasedSeq: number;
 }
 

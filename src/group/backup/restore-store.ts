@@ -55,10 +55,7 @@ export interface RestoredLog {
 
 export interface RestoreDeps {
   readonly backup: LogReader;
-  /**
-   * Returns the state at the end of the backup, which the restore changes. Called at most once, and only if something
-   * is applied again.
-   */
+  /** Returns the state at the end of the backup, which the restore changes. Called at most once. */
   readonly stateOfBackup: () => GroupState;
   /** The replaced log; null if there is none. */
   readonly old: LogReader | null;
@@ -67,10 +64,7 @@ export interface RestoreDeps {
   readonly progress: CopyProgress;
 }
 
-/**
- * Restores the log. Throws `ForeignLogError` if `old` does not continue the backup, and `DamagedError` if a log is not
- * intact.
- */
+/** Throws `ForeignLogError` if `old` does not continue the backup, and `DamagedError` for a damaged log. */
 export async function restoreLog(deps: RestoreDeps): Promise<RestoredLog> {
   const restore = new Restore(deps);
   await restore.copy();
@@ -131,10 +125,7 @@ class Restore {
     return { lastSeq: this.#lastSeq, chain: this.#chain, changed, ...this.#found };
   }
 
-  /**
-   * Returns a batch without what the old log has removed from it. An old log that ends before the backup removes
-   * nothing.
-   */
+  /** Returns a batch without what the old log has removed from it; unchanged if the old log ends before. */
   #asLeft(batch: Batch): Batch {
     const old = this.#nextOld();
     if (old === undefined) return batch;

@@ -171,10 +171,7 @@ export class VerdictFeed implements VerdictChanges {
     else this.#mark = { ...this.#mark, asOf };
   }
 
-  /**
-   * Publishes one piece. Resolves to true if erased players remain to be published. `erasedOnly` publishes only those,
-   * at once.
-   */
+  /** Publishes one piece, or only its erased players. Resolves to true if erased ones remain. */
   #ask(erasedOnly: boolean): Promise<boolean> {
     const asking = this.#askPiece(erasedOnly).finally(() => {
       this.#asking = null;

@@ -6,10 +6,7 @@ import type { ChangeRow } from '../verdict-changes.js';
 
 export class ChangeRing {
   readonly #rowsMax: number;
-  /**
-   * Rows by place, which is the ordinal of a change modulo the ring's size. Empty if a newer change of the player
-   * replaced it.
-   */
+  /** Rows by the ordinal of a change modulo the ring's size. Empty if a newer change of the player replaced it. */
   readonly #rows: string[];
   readonly #subjects: string[];
   readonly #positions: Float64Array;

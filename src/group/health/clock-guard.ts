@@ -44,10 +44,7 @@ export class ClockGuard {
     return this.#ahead;
   }
 
-  /**
-   * Checks now. True if the wall clock is more than `limits.clockAheadMs` ahead both of the elapsed time and of the
-   * newest time seen.
-   */
+  /** True if the wall clock is `limits.clockAheadMs` ahead of both the elapsed time and the newest time seen. */
   isAheadNow(): boolean {
     const now = this.#deps.clock.now();
     const elapsed = this.#deps.timers.elapsed();

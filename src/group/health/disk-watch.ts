@@ -96,10 +96,7 @@ export class DiskWatch {
     }
   }
 
-  /**
-   * The disk has room again only well above the watermark: otherwise free space near the watermark would open and close
-   * the node to writes every second.
-   */
+  /** The disk has room again only well above the watermark, so that writes do not open and close each second. */
   #saw(use: DiskUse): void {
     const wasLow = this.#low;
     const fittedRemoval = this.fitsRemoval;

@@ -108,10 +108,7 @@ function saidBy({ eventType, timestamp }: Pick<RepeatCheck, 'eventType' | 'times
   return `${eventType} ${timestamp}`;
 }
 
-/**
- * Returns a page of a listing; null if `from` is no event of this caller about this player. An event that may have
- * expired ends the listing.
- */
+/** Null if `from` is no event of this caller about this player. An event that may have expired ends the page. */
 export function listEvents(log: LogReader, query: ListingQuery): Listing | null {
   const reader = new RecordReader(log);
   const own = query.caller === null ? { events: [], next: null } : ownEvents(reader, query, query.caller);
@@ -208,10 +205,7 @@ function newestEvents(reader: RecordReader, query: ListingQuery): ListedEvent[] 
   return found;
 }
 
-/**
- * Counts events by type and week. Returns a single row `other` if so few peers contributed that a row would reveal who
- * reported.
- */
+/** Counts events by type and week; a single row `other` if few peers' rows would reveal who reported. */
 function summaryOf(events: readonly ListedEvent[], peers: number): SummaryRow[] {
   if (events.length === 0) return [];
   if (peers < limits.summaryPeersMin) return [{ eventType: 'other', count: events.length }];

@@ -44,10 +44,7 @@ class Run {
   }
 }
 
-/**
- * Returns the first of `count` places for which `holds` is true; `holds` must stay true behind it. Returns `count` for
- * none.
- */
+/** Returns the first of `count` places at which `holds` becomes true and stays so; `count` for none. */
 function firstWhere(count: number, holds: (at: number) => boolean): number {
   let low = 0;
   let high = count;

@@ -49,10 +49,7 @@ export class Follower {
     this.state.settle();
   }
 
-  /**
-   * Applies the log up to record `upTo`, which must end a batch. Throws `DamagedError` if the chain of the log is
-   * broken.
-   */
+  /** Applies the log up to the end of a batch, `upTo`. Throws `DamagedError` if the chain is broken. */
   catchUp(log: LogReader, upTo: number): void {
     this.#read(log, upTo, limits.followBytes);
   }
@@ -67,10 +64,7 @@ export class Follower {
     }
   }
 
-  /**
-   * Applies the next batch. Throws `DamagedError`, and leaves the state unchanged, if the batch does not follow the
-   * log.
-   */
+  /** Throws `DamagedError`, and leaves the state unchanged, if the batch does not follow the log. */
   follow(batch: Batch): void {
     if (!batch.follows(this.chain, this.state.lastSeq)) {
       throw new DamagedError(`the log breaks off after record ${this.state.lastSeq}: the next batch does not follow`);

@@ -16,10 +16,7 @@ export class RewrittenBatches {
   /** The last stated content of batches that had other content when they were read, or were already accounted for. */
   readonly #stated = new Map<number, string>();
 
-  /**
-   * Adds a batch as it was read. Throws `DamagedError` if it is not marked as rewritten but differs from its first
-   * content.
-   */
+  /** Throws `DamagedError` if a batch is not marked as rewritten but differs from its first content. */
   add(batch: Batch): void {
     if (batch.rewritten) this.#expected.set(batch.firstSeq, batch.digestNow());
     else if (!batch.isContentOriginal()) {

@@ -44,10 +44,7 @@ export class SnapshotWork {
   #unusable: readonly number[];
   /** Duration of the newest snapshot; 0 if it was not written here. */
   #newestMs = 0;
-  /**
-   * Time since which a snapshot is owed, because an erasure removed all or the newest is not usable; null if none is
-   * owed.
-   */
+  /** Time since which a snapshot is owed, because none is left or the newest is unusable; null if none is. */
   #dueSince: number | null = null;
   /**
    * Times by `timers.elapsed()` before which no snapshot is tried: after a failure, and for a while after an erasure.
@@ -64,10 +61,7 @@ export class SnapshotWork {
     if (this.#unusable.length > 0) this.#dueSince = timers.elapsed();
   }
 
-  /**
-   * Begins a snapshot if the tail of the log is longer than `snapshotEvery` and than half of the part that the newest
-   * snapshot covers.
-   */
+  /** Begins a snapshot if the tail is longer than `snapshotEvery` and half of what the newest one covers. */
   makeIfDue(): void {
     const { timers, snapshotEvery } = this.#deps;
     const tail = this.#site.durableSeq() - this.#newest;

@@ -8,10 +8,7 @@ import type { LogReader } from '../ports/log.js';
 import type { WeightsPiece } from '../ports/pool.js';
 import { batchFrom } from '../recovery/recovery.js';
 
-/**
- * Returns the weights published after record `after`, up to record `last` or as far as one piece reaches: at least one
- * batch.
- */
+/** Returns the weights published after `after`, up to `last` or one piece: at least one batch. */
 export function readWeights(log: LogReader, after: number, last: number): WeightsPiece {
   const published: WeightsPiece['published'][number][] = [];
   let peers = 0;

@@ -159,10 +159,7 @@ function batchReply(
   return okJson(batchResultText({ accepted, duplicates, rejected }, results));
 }
 
-/**
- * Returns the refusal of a whole batch. If the node could accept none of it, the caller must send it again, and needs
- * no results.
- */
+/** Returns the refusal of a whole batch, if none of it could be accepted: its caller needs no results. */
 function wholeRefusal(outcomes: readonly Outcome<AcceptedEvent>[]): Refusal | undefined {
   const [first] = outcomes;
   if (first === undefined || first.ok) return undefined;

@@ -28,10 +28,7 @@ export function targetOf(
   return parseTarget(url) ?? { code: 'invalid_parameter' };
 }
 
-/**
- * Returns whether a request has an expectation that this server does not meet (RFC 9110, section 10.1.1). HTTP/1.0 has
- * no expectations.
- */
+/** Returns whether a request has an unknown expectation (RFC 9110, section 10.1.1; none in HTTP/1.0). */
 export function hasForeignExpectation({ headers, httpVersion }: IncomingMessage): boolean {
   const { expect } = headers;
   return expect !== undefined && httpVersion !== '1.0' && expect.trim().toLowerCase() !== '100-continue';
@@ -48,18 +45,12 @@ export function exchangeOf(headers: IncomingHttpHeaders): Exchange {
   };
 }
 
-/**
- * Returns whether an answer can still be sent. After the last answer, such as a 408, nothing is carried out, because
- * the caller would never learn the outcome.
- */
+/** False after the last answer, such as a 408: nothing is carried out whose outcome the caller cannot learn. */
 export function isAnswerable({ socket }: IncomingMessage): boolean {
   return socket.writable;
 }
 
-/**
- * Returns whether the caller left, or got its last answer, before the request had arrived. Such a request is not
- * counted as an answer of its route.
- */
+/** True if the caller left before the request had arrived, which then counts as no answer of its route. */
 export function brokeOff(request: IncomingMessage): boolean {
   return !request.complete && !isAnswerable(request);
 }

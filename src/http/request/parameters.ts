@@ -78,10 +78,7 @@ export interface MatchIds {
   readonly isPlain: boolean;
 }
 
-/**
- * Returns the ids of the match read: split at literal commas, then percent-decoded. The query contains only characters
- * of a target.
- */
+/** Returns the ids of the match read: split at literal commas, then percent-decoded. */
 export function readIds(query: string): Outcome<MatchIds> {
   const raw = singleRaw(query, 'ids');
   if (!raw.ok) return raw;

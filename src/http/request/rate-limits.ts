@@ -43,10 +43,7 @@ export class CallerLimit {
   readonly #callers = new Map<string, number>();
   #sweptAt = 0;
 
-  /**
-   * `name` is that of the policy in answers, `count` the quota in each `windowS`, `callersMax` the number of callers
-   * with a count of their own.
-   */
+  /** `name`: of the policy in answers; `count`: quota per `windowS`; `callersMax`: callers with their own count. */
   constructor(name: string, count: number, windowS = 1, callersMax: number = limits.rateLimitCallersMax) {
     this.#name = name;
     this.#count = count;
@@ -69,10 +66,7 @@ export class CallerLimit {
     }
   }
 
-  /**
-   * Counts `more` requests of a caller on top of one that was admitted. If this exceeds the quota of the window, the
-   * next request waits.
-   */
+  /** Counts `more` requests of an admitted caller. Beyond the quota of the window, the next request waits. */
   async charge(caller: string, more: number): Promise<void> {
     const key = this.#keyOf(caller);
     const { consumedPoints } = await this.#limiter.penalty(key, more);

@@ -71,10 +71,7 @@ export class BatchPace {
     if (debtMs > 0 && ms > 0) this.#paidAt.set(holder, now + Math.max(0, debtMs - ms));
   }
 
-  /**
-   * Returns whether one more batch of a holder may wait. Once all places are taken, each holder may have its share of
-   * them.
-   */
+  /** Returns whether one more batch may wait. Once all places are taken, each holder has its share. */
   #mayWait(holder: Holder): boolean {
     if (this.#waiting.pieces < limits.pacedBatchesMax) return true;
     const own = this.#waiting.countOf(holder);

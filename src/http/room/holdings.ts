@@ -28,10 +28,7 @@ export class Holdings<H, T> {
     return this.#of.get(holder)?.size ?? 0;
   }
 
-  /**
-   * The holder with the most pieces; among equals, the holder that reached this count first. Undefined if there is
-   * no piece.
-   */
+  /** The holder with the most pieces, the first among equals; undefined if there is no piece. */
   get largest(): H | undefined {
     const [holder] = this.#byCount.get(this.#most) ?? [];
     return holder;

@@ -25,10 +25,7 @@ export class ParseScheduler {
   #scheduled = false;
   #scheduledAt = 0;
 
-  /**
-   * `accepted` returns the number of connections accepted so far. `nextTurn` calls a function in the next turn of the
-   * event loop.
-   */
+  /** `accepted`: number of connections so far. `nextTurn` calls a function in the loop's next turn. */
   constructor(
     accepted: () => number,
     nextTurn: (run: () => void) => void = setImmediate,

@@ -23,10 +23,7 @@ export type RawCode = Extract<
   'request_timeout' | 'payload_too_large' | 'uri_too_long' | 'headers_too_large' | 'invalid_parameter' | 'overloaded'
 >;
 
-/**
- * Returns the code of the answer to a failure; undefined if the connection itself failed, so that no answer can be
- * sent.
- */
+/** Returns the code of the answer; undefined if the connection itself failed. */
 export function parserFailureCode(failure: ParserFailure): RawCode | undefined {
   const { code } = failure;
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request_timeout';
@@ -52,10 +49,7 @@ function isMostlyTarget(packet: unknown): boolean {
   return end >= 0 || /^[\x21-\x7e]+$/.test(line);
 }
 
-/**
- * Writes the error, ends the connection and records the answer. `headers` are those of the faulty request, if its head
- * is known.
- */
+/** Writes the error, ends the connection and records the answer. `headers`: of the faulty request, if known. */
 export function answerRaw(
   deps: Pick<FaceDeps, 'metrics' | 'log'>,
   socket: Duplex,

@@ -71,10 +71,7 @@ export interface GuardedServer {
 
 interface Watched {
   readonly socket: Socket;
-  /**
-   * Bytes that the kernel has accepted in whole writes, and the time since which it accepts no more; null if no bytes
-   * wait.
-   */
+  /** Bytes that the kernel accepted in whole writes; since when it accepts no more, null if no bytes wait. */
   sentBytes: number;
   stuckSince: number | null;
   /** When the connection was last resumed. */
@@ -201,10 +198,7 @@ export class ConnectionGuard implements BodyAdmission {
 
   // Late requests
 
-  /**
-   * Handles a report of node:http that a connection's request is late. Node reports each request once, and all late
-   * ones in one turn.
-   */
+  /** Handles a report that a request is late. Node reports each once, and all late ones in one turn. */
   reportLate(socket: Duplex): void {
     const watched = this.#watched.get(socket);
     if (watched !== undefined) this.#endSoon(watched, this.#server.arrivedOn(socket));

@@ -46,10 +46,7 @@ export class Connections {
     this.#isIdle = isIdle;
   }
 
-  /**
-   * Admits a new connection, and closes an idle one if there is no room. Returns false if no room can be made; the
-   * connection must be refused.
-   */
+  /** Admits a connection, and closes an idle one for it. Returns false if no room can be made. */
   admit(socket: Socket): boolean {
     const { max, perAddressMax } = this.#bounds;
     const address = this.#countedAddress(socket);

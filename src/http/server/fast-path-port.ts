@@ -14,10 +14,7 @@ export interface FastPath {
   isIdle(socket: Socket): boolean;
   /** Closes its connections without a request in progress. The others close with their answer. */
   closeIdle(): void;
-  /**
-   * Answers a request that node:http has parsed. Returns false, without any effect, if the request is not for the fast
-   * path.
-   */
+  /** Answers a request that node:http has parsed. Returns false, without any effect, if it is not its own. */
   answer(request: IncomingMessage, response: ServerResponse): boolean;
 }
 

@@ -22,10 +22,7 @@ import type { CreateFastPath, FastPath } from './fast-path-port.js';
 export interface HttpFace {
   /** Resolves with the address in use; `port` 0 picks a free one. Rejects if the address is unavailable. */
   listen(host: string, port: number): Promise<{ readonly host: string; readonly port: number }>;
-  /**
-   * Stops accepting, answers requests that arrive completely within a short time, and resolves once every connection is
-   * closed.
-   */
+  /** Stops accepting, answers what arrives within a short time, and resolves once all is closed. */
   drain(): Promise<void>;
 }
 
@@ -46,10 +43,7 @@ export function createHttpFace(deps: FaceDeps, createFastPath: CreateFastPath | 
   return new HttpServerFace(deps, createFastPath);
 }
 
-/**
- * Owns the connections and their requests. A connection belongs to the fast path first, if there is one, and then to
- * node:http.
- */
+/** A connection belongs to the fast path first, if there is one, and then to node:http. */
 class HttpServerFace implements HttpFace {
   readonly #deps: FaceDeps;
   readonly #connections: Connections;
@@ -304,10 +298,7 @@ class HttpServerFace implements HttpFace {
     }
   }
 
-  /**
-   * Closes a connection without an accepted request in progress. A request that is still arriving may continue until
-   * `arrivingOver`.
-   */
+  /** Closes a connection without an accepted request. One that is arriving may go on until `arrivingOver`. */
   #sweep(socket: Duplex, arrivingOver: boolean): void {
     const last = this.#sockets.get(socket);
     if (last === undefined || last.response.writableFinished) {

@@ -69,10 +69,7 @@ function authorityOf({ host }: IncomingHttpHeaders): string | undefined {
   return host?.toLowerCase().replace(/:(?:80|443)$/, '');
 }
 
-/**
- * Returns the value of a field (section 2.1). Several lines of one field are joined by ", ", and surrounding blanks are
- * removed.
- */
+/** Returns the value of a field (section 2.1): its lines joined by ", ", without surrounding blanks. */
 function fieldOf(headers: IncomingHttpHeaders, name: string): string | undefined {
   // A signer may not use names with capital letters or line breaks.
   if (!/^[!#$%&'*+.^_`|~\da-z-]+$/.test(name) || !Object.hasOwn(headers, name)) return undefined;

@@ -31,10 +31,7 @@ const SIGNATURE_BYTES = 64;
 const pathComponents = ['@path', '@request-target', '@target-uri'];
 const queryComponents = ['@query', '@request-target', '@target-uri'];
 
-/**
- * Returns the signature of a request, or signature_missing, signature_invalid or signature_expired. `now` is in seconds
- * since 1970.
- */
+/** Refuses with signature_missing, signature_invalid or signature_expired. `now`: seconds since 1970. */
 export function readSignature(headers: IncomingHttpHeaders, covers: Coverage, now: number): Outcome<RequestSignature> {
   const inputs = dictionaryOf(headers['signature-input']);
   const signatures = dictionaryOf(headers.signature);
@@ -60,10 +57,7 @@ export function readSignature(headers: IncomingHttpHeaders, covers: Coverage, no
   return refusal ?? refused('signature_missing');
 }
 
-/**
- * Parses a field. A field of several lines arrives joined by commas, as RFC 9421 combines them. Null if it is no
- * dictionary.
- */
+/** Parses a field, whose lines are joined by commas (RFC 9421). Null if it is no dictionary. */
 function dictionaryOf(field: string | string[] | undefined): ReturnType<typeof parseDictionary> | null {
   const text = Array.isArray(field) ? field.join(', ') : (field ?? '');
   if (text.length > limits.signatureFieldLength) return null;

@@ -8,10 +8,7 @@ import type { FeedPosition } from '../../group/verdict-changes.js';
 import { limits } from '../../limits.js';
 import { timeText } from '../bodies/bodies.js';
 
-/**
- * The form of an event id: record, generation and position; in a cluster also the tag of the log, and the time in base
- * 36.
- */
+/** An event id: record, generation, position; in a cluster the tag of the log, and the time in base 36. */
 const idForm = /^(\d{1,16})-([\da-f]{12})\.(\d{1,10})(?:\.([\da-f]{12})\.([\da-z]{1,9}))?$/;
 
 function frame(event: string, data: string, id?: string): string {
@@ -72,10 +69,7 @@ export function disputedRow(text: string): string {
 
 const rowOfPlayer = /\{"subject_hash":"([0-9a-f]{64})"[^{}]*\}/g;
 
-/**
- * Returns `rows`, JSON texts joined by commas, with a mark on each row for whose subject hash `isDisputed` returns
- * true.
- */
+/** Returns `rows`, joined JSON texts, with a mark on each row whose subject `isDisputed`. */
 export function markedRows(rows: string, isDisputed: (subject: string) => boolean): string {
   return rows.replace(rowOfPlayer, (row, subject: string) => (isDisputed(subject) ? disputedRow(row) : row));
 }

@@ -15,10 +15,7 @@ export class Spread {
   readonly #pieces: Piece[] = [];
   #isScheduled = false;
 
-  /**
-   * Resolves once each of the readers has the frames. Readers that join meanwhile get them too; they know their own
-   * position.
-   */
+  /** Resolves once each reader has the frames, readers that join meanwhile included. */
   send(frames: ChangeFrames, readers: Iterable<StreamReader>): Promise<void> {
     return new Promise((done) => {
       this.#pieces.push({ frames, left: readers[Symbol.iterator](), done });

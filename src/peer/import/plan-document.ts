@@ -30,10 +30,7 @@ function eventDocument({ playerId, kind, line, bannedAt, expiresAt, state, sever
   };
 }
 
-/**
- * Yields the document that `--dry-run --json` prints, in chunks, because the document of a long list has many
- * megabytes.
- */
+/** Yields the document of `--dry-run --json` in chunks: that of a long list has many megabytes. */
 export function* planText({ format, entries, refused }: ImportPlan): Generator<string> {
   yield `{"format":${JSON.stringify(format)},"events":[`;
   for (const [at, entry] of entries.entries()) yield `${at > 0 ? ',' : ''}\n${JSON.stringify(eventDocument(entry))}`;

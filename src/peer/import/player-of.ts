@@ -28,10 +28,7 @@ interface Hints {
   readonly offlineServer?: string | undefined;
 }
 
-/**
- * Returns the first canonical id of the group's kinds, or the reason why the person has none. The reason contains no
- * id.
- */
+/** Returns the first canonical id of the group's kinds, or the reason for none, which contains no id. */
 export function playerOf(ids: readonly RowId[], { kinds, offlineServer }: Hints): PlayerFound {
   const order = kinds ?? usualKinds;
   const rankOf = (kind: string) => (order.includes(kind) ? order.indexOf(kind) : order.length);

@@ -11,10 +11,7 @@ import type { PeerConfig } from '../config/peer-config.js';
 import { readSmallFile, replaceSmallFile } from '../config/small-file.js';
 import type { NodeReader } from './node-reader.js';
 
-/**
- * Reasons why a text names no account in any group. A text that is refused for another reason may be an id of the
- * group's own.
- */
+/** Reasons why a text names no account anywhere; for another reason it may be an id of the group's own. */
 const idsOfNobody: ReadonlySet<PlayerIdRefusal> = new Set(['placeholder', 'address', 'rounded_number']);
 
 export class KnownKinds {

@@ -10,10 +10,7 @@ import { type Runtime, systemRuntime } from '../../client/transport/time.js';
 import { answerOf, type Transport } from '../../client/transport/transport.js';
 import { TrustError } from '../../client/trust-error.js';
 
-/**
- * The group in the answer of `GET /peers`. If an older node does not send a member, the salt check is null and the list
- * of kinds is empty.
- */
+/** From `GET /peers`. An older node may lack members: the salt check is null, the list of kinds empty. */
 export interface GroupFacts {
   readonly groupId: string;
   readonly identityMode: string;

@@ -3,10 +3,7 @@ import type { TrustClientOptions } from '../../client/client-options.js';
 import { TrustClient } from '../../client/trust-client.js';
 import type { PeerConfig } from '../config/peer-config.js';
 
-/**
- * Creates a client of the configured peer that treats player ids as canonical already, because the commands convert
- * them.
- */
+/** Creates a client for which ids are canonical already, because the commands convert them. */
 export function peerClient(
   { url, peerId, apiKey, groupSalt, signingKey }: PeerConfig,
   more: Partial<TrustClientOptions> = {},

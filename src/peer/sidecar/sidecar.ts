@@ -298,10 +298,7 @@ export class Sidecar {
     }
   }
 
-  /**
-   * Returns the event id of a report. It contains only a digest of the name that the game gave, because the name may
-   * contain an account id.
-   */
+  /** Returns a report's event id, with only a digest of the game's name, which may contain an account id. */
   #eventIdOf(name: string): string {
     const { peerId, groupSalt } = this.#options.config;
     return `report-${crypto.hash('sha256', JSON.stringify([peerId, name, groupSalt]), 'hex').slice(0, 40)}`;

@@ -6,10 +6,7 @@ import { bounds } from '../../client/bounds.js';
 import { isOpenToOthers, readSmallFile, replaceSmallFile } from '../config/small-file.js';
 import { wrongUsage } from '../peer-error.js';
 
-/**
- * Returns the token in the file, or a new one if there is no file. Throws `wrong_usage` for a file that other users may
- * read.
- */
+/** Creates the token if there is no file. Throws `wrong_usage` for a file that other users may read. */
 export async function tokenIn(path: string): Promise<string> {
   const text = await readSmallFile(path);
   if (text === undefined) {

@@ -54,10 +54,7 @@ export function makePrivate(dir: string): void {
   chmodSync(dir, 0o700);
 }
 
-/**
- * Creates parent folders one by one. `recursive` loops forever in Node 20 below a folder such as /proc, which refuses
- * new entries.
- */
+/** Creates parents one by one: `recursive` loops forever in Node 20 below a folder such as /proc. */
 function makeFolder(dir: string): void {
   if (isThere(dir)) return;
   makeFolder(dirname(dir));

@@ -46,10 +46,7 @@ export function halfRestored(dataDir: string): string | undefined {
   return `a restore into ${dataDir} was interrupted; run ptf restore ${how}`;
 }
 
-/**
- * Puts the store of an interrupted restore into place if it is complete. Resolves to the report; null if there is no
- * such store.
- */
+/** Completes an interrupted restore. Resolves to its report; null if there is no complete store. */
 export async function finishRestore(dataDir: string): Promise<RestoreReport | null> {
   const staging = join(dataDir, STAGING);
   if (!existsSync(join(staging, PLAN))) return null;

@@ -11,10 +11,7 @@ export function freeBytesOf(dir: string): number {
   return bavail * bsize;
 }
 
-/**
- * Throws `DiskFullError` if a write of LMDB on the disk of `dir` might not find enough space. Such a write would end
- * the process.
- */
+/** Throws `DiskFullError` if a write of LMDB, which would end the process, might not find enough space. */
 export function refuseWithoutCommitSpace(dir: string): void {
   const freeBytes = freeBytesOf(dir);
   if (freeBytes >= limits.commitFreeBytes) return;

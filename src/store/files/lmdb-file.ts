@@ -29,10 +29,7 @@ const META_PAGE_FLAG = 0x08;
 export const OVERFLOW_PAGE_FLAG = 0x04;
 const PAGE_BYTES_MIN = 512;
 const PAGE_BYTES_MAX = 65_536;
-/**
- * Number of attempts to read the meta pages, which a running writer may change during a read. Only a fault in every
- * attempt counts as damage.
- */
+/** Attempts to read the meta pages, which a writer may change meanwhile. Only a lasting fault is damage. */
 const META_READ_ATTEMPTS = 3;
 
 /** A tree of pages, as LMDB's record of a database describes it. */

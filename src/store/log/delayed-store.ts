@@ -41,10 +41,7 @@ export class DelayedStore {
     return this.#error;
   }
 
-  /**
-   * Takes a batch that follows the newest one. Resolves once there is room for another one. Rejects if a commit has
-   * failed.
-   */
+  /** Takes the next batch. Resolves once there is room for another one. Rejects if a commit has failed. */
   async add(batch: StoredBatch): Promise<void> {
     if (this.#error !== null) throw this.#error;
     this.#waiting.push(batch);

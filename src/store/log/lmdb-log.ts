@@ -150,10 +150,7 @@ export class LmdbLogReader implements LogReader {
     });
   }
 
-  /**
-   * Returns a borrowed view, valid until the next read. A key that is out of order is seen in a walk but not found by a
-   * lookup.
-   */
+  /** A borrowed view until the next read. A walk sees a key that is out of order, but a lookup does not. */
   #borrowed(key: Uint8Array): StoredBatch {
     const firstSeq = seqOfKey(key);
     const { log, path } = this.environment;

@@ -14,10 +14,7 @@ import { META_PAGES, NODE_HEADER_BYTES } from './pages.js';
 const KEY_BYTES = 8;
 const LENGTH_BYTES = 4;
 
-/**
- * Starts the transaction at the second write of a turn, see `startWriting`. The declaration of `open` lacks this
- * option.
- */
+/** Starts at the second write of a turn, see `startWriting`. The declaration of `open` lacks this option. */
 const startingAtOnce = { txnStartThreshold: 1 } as const;
 
 /** The name of the database `meta` as LMDB stores it. */
@@ -245,10 +242,7 @@ const LMDB_ERROR_MAX = -30_779;
 /** EINVAL: LMDB's error for invalid pages before it has begun to read. */
 const INVALID = 22;
 
-/**
- * Converts LMDB's errors about invalid pages to a `DamagedError` that names the file. Returns any other error
- * unchanged.
- */
+/** Converts LMDB's errors about invalid pages to a `DamagedError`; returns any other error unchanged. */
 export function namedDamage(error: unknown, path: string): unknown {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (!(cause instanceof Error && 'code' in cause && typeof cause.code === 'number')) return error;

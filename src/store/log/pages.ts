@@ -161,10 +161,7 @@ export class Pages {
     return { bytes, starts };
   }
 
-  /**
-   * Checks that the entries fill the page, because LMDB leaves no gap between them. A lost or duplicate entry changes
-   * the sum.
-   */
+  /** Checks that the entries fill the page without a gap. A lost or duplicate entry changes the sum. */
   #mustFill(page: number, bytes: Buffer, starts: readonly number[], sizes: readonly number[]): void {
     let sum = 0;
     for (const [i, size] of sizes.entries()) {

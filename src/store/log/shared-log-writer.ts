@@ -23,10 +23,7 @@ export interface SharedLogHooks {
   readonly redacted: (seq: number) => void;
   /** Rejects with `ScrubDeferredError` if no scrub may begin now. */
   readonly mayScrub: () => Promise<void>;
-  /**
-   * Called if LMDB could not store a batch that the shared log has acknowledged: the state is then ahead of this node's
-   * files.
-   */
+  /** Called if LMDB could not store an acknowledged batch: the state is ahead of this node's files. */
   readonly storeFailed: (error: unknown) => void;
   /** Extends a scrub to the other nodes, after this node's own files. */
   readonly scrubElsewhere: (signal?: AbortSignal) => Promise<void>;
@@ -204,10 +201,7 @@ export class SharedLogWriter implements LogWriter {
     return this.#tags.of(eventId);
   };
 
-  /**
-   * Returns a redaction from which another node makes the same new batch: the replaced records, or else the whole
-   * batch.
-   */
+  /** Returns the replaced records, or else the whole batch, from which another node makes the same batch. */
   #redactionOf(rewrite: StoredBatch): Redaction {
     const { firstSeq } = rewrite;
     const bytes = { type: 'bytes', ...rewrite } as const;

@@ -57,10 +57,7 @@ export function newestEpoch(dir: string): number {
   return Math.max(0, ...epochsIn(dir));
 }
 
-/**
- * Makes `record` the newest of the folder. Returns false and changes nothing if another process has this epoch or a
- * later one.
- */
+/** Returns false and changes nothing if another process has the epoch of `record` or a later one. */
 export function putOwner(dir: string, record: OwnerRecord): boolean {
   const file = ownerFileOf(dir, record.epoch);
   const aside = join(dir, `.tmp-owner-${randomUUID()}`);

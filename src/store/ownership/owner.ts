@@ -90,10 +90,7 @@ export class OwnedFolder {
     }
   }
 
-  /**
-   * Stops and marks the folder free, unless another owner took over. The next start need not check whether this process
-   * is alive.
-   */
+  /** Stops and marks the folder free, unless another owner took over, so that the next start need not check. */
   async release(): Promise<void> {
     if (this.#isStopped) return;
     await this.stop();
@@ -259,10 +256,7 @@ async function lives(owner: OwnerRecord, identity: ProcessIdentity, dir: string,
   return beats(dir, owner.epoch, times);
 }
 
-/**
- * Returns whether the owner's heartbeat changes while it is watched. Its content does not matter, so clocks do not
- * matter either.
- */
+/** Returns whether the heartbeat changes while it is watched. Its content and clocks do not matter. */
 async function beats(dir: string, epoch: number, times: OwnerTimes): Promise<boolean> {
   const looks = Math.ceil(times.ownerSilentMs / times.heartbeatMs) * 4;
   const first = readHeartbeat(dir, epoch);

@@ -36,10 +36,7 @@ const REPLACED = '.old-';
 const CRC_BYTES = 4;
 const KEY_LENGTH_BYTES = 2;
 const HEADER_INDEX = 0;
-/**
- * Bytes of an unfinished snapshot after which it is synced (plus one block), because commits of the log wait behind
- * unsynced data.
- */
+/** Unsynced bytes of a snapshot, plus one block: commits of the log wait behind unsynced data. */
 const UNSYNCED_BYTES_MAX = 1_048_576;
 
 /** Returns the file of a complete snapshot in the data folder `dir`. It never changes. */
@@ -208,10 +205,7 @@ export class LmdbSnapshotStore implements SnapshotStore {
   }
 }
 
-/**
- * Syncs on the calling thread, that of the replica or of a backup, because the tables behind the blocks must not change
- * meanwhile.
- */
+/** Syncs on this thread, because the tables behind the blocks must not change meanwhile. */
 function syncNow(path: string): void {
   const descriptor = openSync(path, 'r');
   try {
@@ -260,10 +254,7 @@ function keyOf(index: number): Buffer {
   return key;
 }
 
-/**
- * Encodes values, all in the same memory. Each is a borrowed view until the next call. A put in its own transaction has
- * copied it by then.
- */
+/** Encodes values in the same memory: a borrowed view until the next call; a put has copied it by then. */
 class Values {
   #memory = Buffer.alloc(0);
 

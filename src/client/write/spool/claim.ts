@@ -75,10 +75,7 @@ function listen(path: string): Promise<Server | null> {
   });
 }
 
-/**
- * True if a process listens on the socket. Only a refused connection, or a missing socket, proves that no process
- * listens.
- */
+/** True if a process listens on the socket; false only for a refused connection or a missing socket. */
 function answers(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);

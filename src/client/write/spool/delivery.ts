@@ -292,10 +292,7 @@ export class Delivery {
     }
   }
 
-  /**
-   * Pauses, but ends early once the spool exceeds its bound, so that the excess is dropped immediately; no batch is
-   * being sent meanwhile.
-   */
+  /** Pauses, but ends early once the spool exceeds its bound, so that the excess is dropped at once. */
   async #pauseUntilFull(ms: number): Promise<void> {
     const { controller, release } = linked(this.#stop.signal);
     this.#wake = () => {

@@ -97,10 +97,7 @@ export class Journal {
     return this.#nextSeq;
   }
 
-  /**
-   * Appends records; resolves with the number of the first one once all of them are on disk. If it rejects, none of
-   * them counts.
-   */
+  /** Resolves with the number of the first record once all are on disk. If it rejects, none counts. */
   async append(payloads: readonly Buffer[]): Promise<number> {
     const firstSeq = this.#nextSeq;
     const { segment, handle } = await this.#writable();

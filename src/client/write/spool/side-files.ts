@@ -36,10 +36,7 @@ export class DeliveredMark {
     return new DeliveredMark(handle, newest.turn, newest.seq);
   }
 
-  /**
-   * `seq` is valid from now on even if the write fails. The next write goes to the slot of the failed one, because the
-   * other is whole.
-   */
+  /** `seq` counts even if the write fails. The next write goes to the failed slot, because the other is whole. */
   async set(seq: number): Promise<void> {
     this.seq = seq;
     const turn = this.#turn + 1;
@@ -70,10 +67,7 @@ export function newestSlot(file: Buffer): { readonly turn: number; readonly seq:
   return newest;
 }
 
-/**
- * Appends lines of JSON to `set-aside.ndjson`. A full file is renamed to `set-aside.1.ndjson` and replaces the previous
- * one.
- */
+/** Appends lines to `set-aside.ndjson`. A full file replaces `set-aside.1.ndjson`. */
 export async function setAside(folder: string, lines: readonly object[]): Promise<void> {
   const path = join(folder, 'set-aside.ndjson');
   const size = await stat(path).then(

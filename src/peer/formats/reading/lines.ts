@@ -1,9 +1,6 @@
 /** Splits a list into trimmed lines. */
 
-/**
- * Passes each line with its number to `take`; `isEnded` is false for a last line without a line break, which may be
- * truncated.
- */
+/** Passes each line with its number; `isEnded` is false for a last line that may be truncated. */
 export function eachLine(text: string, take: (line: string, number: number, isEnded: boolean) => void): void {
   let number = 0;
   for (let start = 0; start < text.length; ) {

@@ -129,10 +129,7 @@ function definedColumns(tokens: Tokens): string[] {
   }
 }
 
-/**
- * Reads all rows of the tables that `isTable` selects. `columns` names the columns of a table that the dump does not
- * define.
- */
+/** `columns` names the columns of a table that the dump does not define. */
 export function readInserts(
   text: string,
   isTable: (name: string) => boolean,

@@ -82,6 +82,22 @@ test('no answer leaves before its turn is durable', async () => {
   assert.is(machine.actor.durableSeq, 3);
 });
 
+test('an actor is settled while its state is the durable log, and no removal is in progress', async () => {
+  const machine = await started();
+  const { actor } = machine;
+  assert.ok(actor.isSettled);
+  machine.offer('a', submit(event('e1', 'p')));
+  assert.ok(actor.isSettled, 'a waiting command changed nothing');
+  actor.takeTurn(t0, Buffer.alloc(16));
+  assert.not(actor.isSettled, 'a turn is in flight');
+  actor.committed();
+  assert.ok(actor.isSettled);
+  actor.state.lastSeq += 1;
+  assert.not(actor.isSettled, 'the state is ahead of the log');
+  actor.state.lastSeq -= 1;
+  assert.ok(actor.isSettled);
+});
+
 test('the same event twice in one turn is accepted once, and both are answered after the commit', async () => {
   const machine = await started();
   machine.offer('one', submit(event('e1', 'p'), event('e1', 'p')), 2);
@@ -196,6 +212,29 @@ test('erasures and withdrawals leave the log together, so that neither waits for
   assert.ok((machine.answers.get('erase') as Outcome<unknown>).ok);
   assert.ok((machine.answers.get('w0') as Outcome<unknown>).ok);
   assert.is(machine.stored().indexOf('w39'), -1);
+});
+
+test('so many withdrawals leave the log in one job, and the others in the next', async () => {
+  const machine = await started();
+  const bound = limits as { redactionWithdrawals: number };
+  const { redactionWithdrawals } = limits;
+  bound.redactionWithdrawals = 5;
+  try {
+    const commands: Command[] = [];
+    for (let i = 0; i < 12; i++) await machine.ask(`e${i}`, submit(event(`w${i}`, 'a', { timestamp: t0 - i })));
+    for (let i = 0; i < 12; i++) {
+      commands.push(
+        machine.withdrawal(0, (await machine.ask(`l${i}`, { type: 'locate', eventId: `w${i}` })) as Located),
+      );
+    }
+    for (const [i, command] of commands.entries()) machine.offer(`w${i}`, command);
+    machine.trace.length = 0;
+    await machine.work();
+    assert.is(machine.trace.filter((type) => type === 'redact').length, 3);
+    for (let i = 0; i < 12; i++) assert.ok((machine.answers.get(`w${i}`) as Outcome<unknown>).ok);
+  } finally {
+    bound.redactionWithdrawals = redactionWithdrawals;
+  }
 });
 
 test('a large job takes several pieces, and keeps a subject named until its chains are walked', async () => {

@@ -72,6 +72,56 @@ test('weights count as computed once their record is durable, and not before', a
   assert.equal([work.schedule.basedOnSeq, work.schedule.computedAt], [5, t0]);
 });
 
+test('a computation is planned after each one, and after one that failed', async () => {
+  const planned: { readonly ms: number; run(): void }[] = [];
+  const failures: string[] = [];
+  let now = t0;
+  let isFailing = true;
+  const pool = {
+    follow: async () => undefined,
+    weights: async () => {
+      if (isFailing) throw new Error('the thread ended');
+      return { basedOnSeq: 5, computedAt: now, ...weightsOf(0), signals };
+    },
+  };
+  const deps = {
+    pool: pool as unknown as GroupPool,
+    clock: { now: () => now },
+    timers: {
+      elapsed: () => 0,
+      soon: () => undefined,
+      later: (run: () => void, ms: number) => {
+        planned.push({ ms, run });
+        return () => undefined;
+      },
+    },
+    observer: { turnCommitted() {}, eventsDecided() {}, workDone() {} },
+    weightsIntervalMs: 2000,
+    onFailure: (_what: string, error: unknown) => failures.push(String(error)),
+  };
+  const work = new WeightsWork(deps, {
+    published: { basedOnSeq: 0, computedAt: null },
+    durableSeq: () => 5,
+    evidenceSeq: () => 5,
+    newVoiceSeq: () => 0,
+    ending: () => false,
+    readOnly: () => false,
+    publish: async () => granted(true),
+  });
+  work.plan();
+  await new Promise(setImmediate);
+  assert.equal([failures, planned.map(({ ms }) => ms)], [['Error: the thread ended'], [2000]]);
+  isFailing = false;
+  now += 2000;
+  planned[0]!.run();
+  await new Promise(setImmediate);
+  assert.is(work.schedule.computedAt, now);
+  assert.equal(
+    planned.map(({ ms }) => ms),
+    [2000, limits.weightsRepublishMs],
+  );
+});
+
 // Found in the dashboard: after a start of a quiet group no peer had a remark, and no pair was named, for up to an
 // hour.
 test('a node that starts on published weights computes once, since no record has the signals', () => {

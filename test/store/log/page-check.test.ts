@@ -138,6 +138,24 @@ test('a list that names a page twice is named', async () => {
   assert.match(said, /lists a page twice/);
 });
 
+test('a page whose entries have no valid count, or no valid place, is named', async () => {
+  const damages: ((layout: Layout) => void)[] = [
+    ({ bytes, leaf }) => bytes.writeUInt16LE(0, leaf + 20),
+    ({ bytes, leaf }) => bytes.writeUInt16LE(bytes.readUInt16LE(leaf + 20) - 1, leaf + 20),
+    ({ bytes, leaf }) => bytes.writeUInt16LE(bytes.readUInt16LE(leaf + 22) + 2, leaf + 20),
+    ({ bytes, leaf, pageBytes }) => bytes.writeUInt16LE(pageBytes - 22, leaf + 22),
+  ];
+  for (const damage of damages) assert.match(await saysOf(damage), /has an invalid count of entries/);
+  const places = [
+    ({ bytes, leaf }: Layout) => bytes.readUInt16LE(leaf + 22) - 2,
+    ({ pageBytes }: Layout) => pageBytes - 24 - 6,
+  ];
+  for (const placeOf of places) {
+    const said = await saysOf((layout) => layout.bytes.writeUInt16LE(placeOf(layout), layout.leaf + 24));
+    assert.match(said, /has an entry at an invalid offset/);
+  }
+});
+
 test('a page of a commit that never was is named', async () => {
   const said = await saysOf(({ bytes, leaf }) => bytes.writeUInt8(1, leaf + 15));
   assert.match(said, /belongs to a later commit/);

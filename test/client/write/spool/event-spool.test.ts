@@ -96,6 +96,30 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
   return error instanceof TrustError ? error.code : String(error);
 }
 
+test('no event is prepared before the node is ready, and none is accepted where it never is', async () => {
+  const order: string[] = [];
+  let isReady = true;
+  class Waiting extends Node {
+    async ready(): Promise<void> {
+      await new Promise(setImmediate);
+      if (!isReady) throw new TrustError('salt_mismatch', 'another salt', {});
+      order.push('ready');
+    }
+    override prepare(added: TrustEvent): EventBody {
+      order.push('prepared');
+      return super.prepare(added);
+    }
+  }
+  const node = new Waiting();
+  const spool = await opened(node);
+  await spool.add(event('e-0'));
+  assert.equal(order, ['ready', 'prepared']);
+  isReady = false;
+  assert.is(await codeOf(spool.add(event('e-1'))), 'salt_mismatch');
+  await spool.drained();
+  assert.equal(node.took, ['e-0']);
+});
+
 test('events are delivered in the order in which they were added, 500 at most at a time', async () => {
   const node = new Node();
   const spool = await opened(node);

@@ -204,9 +204,15 @@ export class LeaderDuties {
     const { log, member, note } = this.#deps;
     const { fence } = member;
     if (fence === null) return;
-    this.#slots ??= await log.slotSeqs(0, limits.slotsKnownMax);
+    if (this.#slots === null) {
+      const found = await log.slotSeqs(0, limits.slotsKnownMax);
+      if (member.fence !== fence) return;
+      this.#slots = found;
+    }
     const nodes = await log.nodes();
     await this.#raiseFormat(fence, nodes);
+    // The slots of an earlier leadership say nothing about what the next leaders appended and deleted.
+    if (member.fence !== fence || this.#slots === null) return;
     const slowest = Math.min(...nodes.map(({ durable }) => durable), this.#deps.durableSeq());
     const slots = this.#slots;
     const reached = firstAbove(slots, isPressed ? this.#deps.durableSeq() : slowest) - 1;

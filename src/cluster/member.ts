@@ -275,6 +275,8 @@ export class ClusterMember implements ClusterHealth {
   async retire(reason: string): Promise<void> {
     if (this.#ended || this.#isRetired) return;
     this.#isRetired = true;
+    // The files, which are read anew, may lack records that callers have read already.
+    this.#confirmedAt = Number.NEGATIVE_INFINITY;
     await this.#leave(reason);
     // Also on a node that did not lead: a failed commit has ended the group's loop, and the files are read anew.
     await this.#deps.site.follow().catch((error: unknown) => {
@@ -350,7 +352,6 @@ export class ClusterMember implements ClusterHealth {
   /** Reads the shared log to its end. Campaigns if no node leads. */
   async #step(): Promise<void> {
     const { log, timers } = this.#deps;
-    this.#isAsked = false;
     for (;;) {
       const askedAt = timers.elapsed();
       const view = await log.view(this.appliedSeq + 1);
@@ -498,6 +499,8 @@ export class ClusterMember implements ClusterHealth {
         };
       });
     }
+    // Also in a role that polls nothing: an ask that stays would end every later wait at once, and no timer would run.
+    this.#isAsked = false;
   }
 
   /** Applies the slots that follow the applied records without a gap. Skips applied slots. */

@@ -190,6 +190,30 @@ test('a leader that must leave decides nothing, and nobody waits for a node that
   }
 });
 
+test('a node that has left goes on after a caller asked it for the newest records', async () => {
+  const { member, site } = await leading();
+  try {
+    site.unfit = 'disk_low';
+    await time.until(() => member.role === 'left');
+    assert.not(await time.wait(member.refresh()));
+    site.unfit = null;
+    await time.until(() => member.role === 'follower');
+  } finally {
+    await time.wait(member.end());
+  }
+});
+
+test('a node that retires is stale, because the files that it reads anew may lack records', async () => {
+  const { member } = await leading();
+  try {
+    assert.not(member.isStale);
+    await time.wait(member.retire('a commit failed'));
+    assert.ok(member.isStale);
+  } finally {
+    await time.wait(member.end());
+  }
+});
+
 test('callers are served again if the leader may stay after all', async () => {
   const { member, site } = await leading();
   try {

@@ -1,4 +1,4 @@
-/** `npm run sim -- --seed N --operations N`: simulated lives of a group, with faults, against an oracle. */
+/** `npm run sim -- [cluster] --seed N`: simulated lives of a group, or of a cluster, with faults. */
 import './lib/require-node.mjs';
 import { runBuilt } from './lib/run-built.mjs';
 

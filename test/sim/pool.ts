@@ -50,7 +50,7 @@ export class SimPool implements GroupPool {
   readonly #log: LogReader;
   readonly #snapshots: SnapshotStore;
   readonly #salt: Uint8Array;
-  readonly #process: Process;
+  readonly #process: Pick<Process, 'work'>;
   readonly #onWeights: (upTo: number, computed: WeightsComputed) => void;
   #replica: Replica;
   /** The faults of a lane's next tasks. */
@@ -60,7 +60,7 @@ export class SimPool implements GroupPool {
     log: LogReader,
     snapshots: SnapshotStore,
     salt: Uint8Array,
-    process: Process,
+    process: Pick<Process, 'work'>,
     onWeights: (upTo: number, computed: WeightsComputed) => void,
   ) {
     this.#log = log;

@@ -1,0 +1,107 @@
+/** The faults of a simulated cluster. Each happens at once and ends by itself after a while. */
+import { MemoryLog } from '../../support/memory-log.js';
+import type { Life } from './life.js';
+
+/** Names the link between two nodes. */
+export function linkOf(one: number, other: number): string {
+  return [one, other].sort().join('-');
+}
+
+/** Undoes a fault after `minMs` to `maxMs`. */
+function later(life: Life, minMs: number, maxMs: number, undo: () => void): void {
+  life.time.later(undo, minMs + life.random.below(maxMs - minMs));
+}
+
+/** Chooses a node whose process runs, more often the leader; null if there is none. */
+function victim({ nodes, random }: Life): number | null {
+  const running = nodes.flatMap(({ isUp }, i) => (isUp ? [i] : []));
+  const leader = running.find((i) => nodes[i]!.member.isLeader);
+  if (leader !== undefined && random.below(2) === 0) return leader;
+  return running.length === 0 ? null : random.pick(running);
+}
+
+function onNode(act: (life: Life, i: number) => void): (life: Life) => void {
+  return (life) => {
+    const i = victim(life);
+    if (i !== null) act(life, i);
+  };
+}
+
+export const faults = {
+  kill: onNode((life, i) => life.killNode(i, life.random.below(6_000))),
+  pause: onNode((life, i) => {
+    const { process } = life.nodes[i]!;
+    process.pause();
+    later(life, 100, 8_000, () => process.resume());
+  }),
+  stop: onNode((life, i) => {
+    const node = life.nodes[i]!;
+    void node.stop().then(() => life.killNode(i, life.random.below(3_000)));
+  }),
+  step_down: onNode((life, i) => void life.nodes[i]!.member.stepDown('an operator asked')),
+  replace: onNode((life, i) => {
+    // At most one disk is lost while the others hold the log.
+    const others = life.nodes.filter((node, at) => at !== i && node.isUp && !node.hasLeft);
+    if (others.length < 2 || life.random.below(3) > 0) return;
+    life.killNode(i, 500);
+    life.disks[i]!.log = new MemoryLog();
+  }),
+  commit_fails: onNode((life, i) => {
+    if (life.nodes.filter(({ hasLeft }) => hasLeft).length > 0) return;
+    life.disks[i]!.commitFault = life.random.pick(['refuse', 'lose'] as const);
+  }),
+  disk_low: onNode((life, i) => {
+    const node = life.nodes[i]!;
+    void node.setDiskLow(true);
+    later(life, 500, 6_000, () => void node.setDiskLow(false));
+  }),
+  clock_jump: onNode((life, i) => {
+    const disk = life.disks[i]!;
+    disk.clockAheadMs = life.random.pick([3 * 86_400_000, 5_000, -5_000]);
+    later(life, 500, 6_000, () => {
+      disk.clockAheadMs = 0;
+    });
+  }),
+  cut: onNode((life, i) => {
+    const { link } = life.disks[i]!;
+    link.isCut = true;
+    later(life, 200, 9_000, () => {
+      link.isCut = false;
+    });
+  }),
+  bad_link: onNode((life, i) => {
+    const { link } = life.disks[i]!;
+    const part = () => life.random.next() * 0.3;
+    Object.assign(link, { lost: part(), late: part(), unanswered: part() });
+    later(life, 1_000, 10_000, () => void Object.assign(link, { lost: 0, late: 0, unanswered: 0 }));
+  }),
+  cut_nodes: (life) => {
+    const link = linkOf(life.random.below(life.nodes.length), life.random.below(life.nodes.length));
+    life.cutLinks.add(link);
+    later(life, 500, 8_000, () => void life.cutLinks.delete(link));
+  },
+  member_down: (life) => stopMember(life, 'down'),
+  member_paused: (life) => stopMember(life, 'paused'),
+  leader_lost: (life) => {
+    life.etcd.loseLeader();
+    later(life, 300, 4_000, () => life.etcd.electLeader());
+  },
+  full: (life) => {
+    life.etcd.store.isFull = true;
+    later(life, 300, 4_000, () => {
+      life.etcd.store.isFull = false;
+    });
+  },
+  compaction: ({ etcd: { store } }) => {
+    if (store.isCompactable) store.compact(String(store.revision));
+  },
+} satisfies Record<string, (life: Life) => void>;
+
+export type FaultName = keyof typeof faults;
+
+function stopMember(life: Life, state: 'down' | 'paused'): void {
+  const at = life.random.below(life.etcd.members.length);
+  if (life.etcd.members[at]!.state !== 'up') return;
+  life.etcd.setMember(at, state);
+  later(life, 300, 8_000, () => life.etcd.setMember(at, 'up'));
+}

@@ -1,0 +1,202 @@
+/**
+ * What happened in a simulated cluster, and the invariants of `cluster.md` over it: the shared log as it was written,
+ * who led meanwhile, and what callers were told.
+ */
+import { Batch, countOf } from '../../../src/core/records/batch.js';
+import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
+import type { EtcdKeys } from '../../../src/store/etcd/etcd-keys.js';
+import { decodeSlot, type SlotCipher } from '../../../src/store/etcd/slot-codec.js';
+import type { MemoryLog } from '../../support/memory-log.js';
+import { Difference } from '../difference.js';
+import type { EtcdModel } from './etcd-model.js';
+import type { SimNode } from './sim-node.js';
+
+/** A lease that began this long ago was known to the leader that computed the trim at hand. */
+const knownMs = 15_000;
+
+interface Registered {
+  readonly createRevision: string;
+  readonly since: number;
+  durable: number;
+}
+
+export class History {
+  readonly #etcd: EtcdModel;
+  readonly #keys: EtcdKeys;
+  readonly #cipher: SlotCipher;
+  /** Every batch of the group, as it was first written. */
+  readonly #batches = new Map<number, Buffer>();
+  readonly #events = new Map<string, number>();
+  #lastSeq: number;
+  /** The newest acknowledged record, and the times at which it rose. */
+  #acknowledged = 0;
+  readonly #rises: { readonly at: number; readonly seq: number }[] = [];
+  readonly #registered = new Map<string, Registered>();
+  #seenRevision = 0;
+  #trimmed: number;
+  readonly #applied = new WeakMap<object, number>();
+
+  /** `first`: the batches with which the shared log was begun. */
+  constructor(etcd: EtcdModel, keys: EtcdKeys, cipher: SlotCipher, first: MemoryLog) {
+    this.#etcd = etcd;
+    this.#keys = keys;
+    this.#cipher = cipher;
+    let lastSeq = 0;
+    for (const { firstSeq, bytes } of first.from(0, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY)) {
+      this.#batches.set(firstSeq, Buffer.from(bytes));
+      lastSeq = firstSeq + countOf(bytes) - 1;
+    }
+    this.#lastSeq = lastSeq;
+    this.#trimmed = lastSeq;
+  }
+
+  get lastSeq(): number {
+    return this.#lastSeq;
+  }
+
+  /** Reads what a change of etcd wrote, and who wrote it. */
+  changed(writer: string | null): void {
+    const { store } = this.#etcd;
+    const everything = [Buffer.from([0]), Buffer.from([255])] as const;
+    for (const { revision, events } of store.changes(...everything, this.#seenRevision + 1) ?? []) {
+      this.#seenRevision = revision;
+      for (const { type, kv } of events) if (type === 'PUT') this.#written(kv.key, kv.value, writer);
+    }
+    this.#checkNodes();
+    this.#checkTrim();
+  }
+
+  #written(key: Buffer, value: Buffer, writer: string | null): void {
+    const [from, to] = [this.#keys.slot(0), this.#keys.logEnd];
+    if (Buffer.compare(key, from) < 0 || Buffer.compare(key, to) >= 0) return;
+    const firstSeq = this.#keys.seqOf(key);
+    const leader = this.leader?.nodeId ?? null;
+    if (leader !== writer) {
+      throw new Difference('fence', `${writer} wrote the slot at record ${firstSeq} while ${leader} led`);
+    }
+    if (this.#batches.has(firstSeq)) throw new Difference('fence', `the slot at record ${firstSeq} was written twice`);
+    if (firstSeq !== this.#lastSeq + 1) {
+      throw new Difference('order', `a slot at record ${firstSeq} follows record ${this.#lastSeq}`);
+    }
+    const { bytes } = decodeSlot(firstSeq, this.#cipher.open(key, value));
+    this.#batches.set(firstSeq, Buffer.from(bytes));
+    this.#lastSeq = firstSeq + countOf(bytes) - 1;
+    let seq = firstSeq;
+    for (const record of new Batch(bytes)) {
+      if (record.type === 'event_accepted') {
+        if (this.#events.has(record.event_id)) throw new Difference('once', `${record.event_id} was accepted twice`);
+        this.#events.set(record.event_id, seq);
+      }
+      seq += 1;
+    }
+  }
+
+  get leader(): { readonly nodeId: string; readonly fence: string } | null {
+    const kv = this.#etcd.store.range({ key: this.#keys.leader }).kvs[0];
+    if (kv === undefined) return null;
+    return { nodeId: JSON.parse(kv.value.toString()).node_id, fence: kv.create_revision };
+  }
+
+  #checkNodes(): void {
+    const { kvs } = this.#etcd.store.range({ key: this.#keys.nodes, range_end: this.#keys.nodesEnd });
+    const ids = new Set<string>();
+    for (const kv of kvs) {
+      const id = this.#keys.nodeIdOf(kv.key);
+      ids.add(id);
+      const { durable } = JSON.parse(kv.value.toString()) as { readonly durable: number };
+      const before = this.#registered.get(id);
+      // A process that starts again may report less under the same lease.
+      if (before?.createRevision === kv.create_revision && before.durable <= durable) before.durable = durable;
+      else {
+        const since = this.#etcd.time.elapsed();
+        this.#registered.set(id, { createRevision: kv.create_revision, since, durable });
+      }
+    }
+    for (const id of this.#registered.keys()) if (!ids.has(id)) this.#registered.delete(id);
+  }
+
+  /** A trim leaves what a live node still needs, and the newest slot; the rest of the log has no gap. */
+  #checkTrim(): void {
+    const { store } = this.#etcd;
+    const trimmed = Number(store.range({ key: this.#keys.trimmed }).kvs[0]?.value.toString() ?? 0);
+    if (trimmed === this.#trimmed) return;
+    this.#trimmed = trimmed;
+    const { kvs } = store.range({ key: this.#keys.slot(0), range_end: this.#keys.logEnd, keys_only: true });
+    const first = kvs[0] === undefined ? null : this.#keys.seqOf(kvs[0].key);
+    if (first !== trimmed + 1) {
+      throw new Difference('trim', `after a trim up to record ${trimmed} the log begins at record ${first}`);
+    }
+    const knownBefore = this.#etcd.time.elapsed() - knownMs;
+    for (const [id, { since, durable }] of this.#registered) {
+      if (since < knownBefore && durable < trimmed) {
+        throw new Difference('trim', `record ${durable + 1} was deleted up to ${trimmed}, and ${id} lacks it`);
+      }
+    }
+  }
+
+  /** At most one node leads by its own clock, and only while etcd agrees. */
+  checkLeaders(nodes: readonly SimNode[]): void {
+    const leaders = nodes.filter(({ process, member }) => process.isRunning && member.isLeader);
+    for (const { nodeId, member } of leaders) {
+      const { leader } = this;
+      if (leader?.nodeId === nodeId && leader.fence === member.fence?.revision) continue;
+      throw new Difference('lease', `${nodeId} trusts its lease, and etcd knows ${leader?.nodeId ?? 'no leader'}`);
+    }
+    for (const { nodeId, process, site, member } of nodes) {
+      // A stale node answers no reads.
+      if (!process.isRunning || member.isStale) continue;
+      const { appliedSeq } = site;
+      if (appliedSeq < (this.#applied.get(process) ?? 0)) {
+        throw new Difference('reads', `${nodeId} went back to record ${appliedSeq}`);
+      }
+      if (appliedSeq > this.#lastSeq) {
+        throw new Difference('ahead', `${nodeId} shows record ${appliedSeq} of ${this.#lastSeq}`);
+      }
+      this.#applied.set(process, appliedSeq);
+    }
+  }
+
+  /** The newest record of which a caller knows. */
+  get acknowledgedSeq(): number {
+    return this.#acknowledged;
+  }
+
+  /** A node that calls itself at most `stalenessMs` behind has applied all that was acknowledged before that. */
+  checkStaleness(nodes: readonly SimNode[]): void {
+    for (const { nodeId, site, member, process } of nodes) {
+      if (!process.isRunning || member.role === 'joining' || site.site === null) continue;
+      const since = this.#etcd.time.elapsed() - member.stalenessMs;
+      const known = this.#rises.findLast(({ at }) => at < since);
+      if (known === undefined || site.appliedSeq >= known.seq) continue;
+      const shown = `${nodeId} shows record ${site.appliedSeq} and says ${member.stalenessMs} ms`;
+      throw new Difference('stale', `${shown}; record ${known.seq} is older`);
+    }
+  }
+
+  /** A caller was told that its event is stored. */
+  acknowledged(eventId: string): void {
+    const seq = this.#events.get(eventId);
+    if (seq === undefined) throw new Difference('lost', `${eventId} was acknowledged and is not in the log`);
+    if (seq <= this.#acknowledged) return;
+    this.#acknowledged = seq;
+    this.#rises.push({ at: this.#etcd.time.elapsed(), seq });
+  }
+
+  /** Every node has every batch exactly once, and the same state. */
+  checkEnd(nodes: readonly SimNode[], logs: readonly MemoryLog[]): void {
+    const digests = nodes.map(({ loop }) => stateDigest(loop.state));
+    for (const [i, log] of logs.entries()) {
+      const { nodeId } = nodes[i]!;
+      const stored = log.from(0, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
+      if (stored.length !== this.#batches.size) {
+        throw new Difference('log', `${nodeId} has ${stored.length} batches of ${this.#batches.size}`);
+      }
+      for (const { firstSeq, bytes } of stored) {
+        if (this.#batches.get(firstSeq)?.equals(bytes) !== true) {
+          throw new Difference('log', `${nodeId} has another batch at record ${firstSeq} than the group`);
+        }
+      }
+      if (digests[i] !== digests[0]) throw new Difference('state', `${nodeId} has another state than n0`);
+    }
+  }
+}

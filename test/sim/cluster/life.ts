@@ -1,0 +1,362 @@
+/**
+ * One life of a simulated cluster from one seed: callers write and read while faults happen; then all faults end, and
+ * the nodes must agree. Any broken invariant ends the life.
+ */
+import { hash } from 'node:crypto';
+import { BatchWriter, chainStart } from '../../../src/core/records/batch.js';
+import type { EventSubmission } from '../../../src/group/api.js';
+import { EtcdKeys } from '../../../src/store/etcd/etcd-keys.js';
+import { SlotCipher } from '../../../src/store/etcd/slot-codec.js';
+import { Given, salt, subjectKeyOf, t0 } from '../../support/given.js';
+import { MemoryLog } from '../../support/memory-log.js';
+import { Random } from '../../support/random.js';
+import { VirtualTime } from '../../support/virtual-time.js';
+import { Difference } from '../difference.js';
+import { withBounds } from '../profile.js';
+import { EtcdModel } from './etcd-model.js';
+import { type FaultName, faults, linkOf } from './faults.js';
+import { History } from './history.js';
+import { type NodeDisk, SimNode } from './sim-node.js';
+
+const peers = 3;
+const players = 12;
+/** How long the nodes may take to agree once all faults have ended. */
+const quietMs = 120_000;
+const triesMax = 6;
+const prefix = '/sim/';
+
+export interface LifeOptions {
+  readonly seed: number;
+  /** Virtual ms during which faults happen. */
+  readonly ms?: number;
+  /** The faults that happen; default: all. */
+  readonly only?: readonly FaultName[];
+  /** Called with what the nodes note, for whoever looks into a seed. */
+  readonly note?: (text: string) => void;
+}
+
+export interface LifeResult {
+  readonly difference: Difference | null;
+  /** Virtual ms at which it was found, or at the end. */
+  readonly atMs: number;
+  readonly counts: ReadonlyMap<string, number>;
+  /** The last record of the group. */
+  readonly lastSeq: number;
+}
+
+export function live(options: LifeOptions): Promise<LifeResult> {
+  const random = new Random(hash('sha256', `bounds ${options.seed}`, 'buffer').readUInt32LE(0));
+  const bounds = {
+    slotsRetained: random.pick([0, 2, 20]),
+    slotsRead: random.pick([2, 8, 64]),
+    trimEveryMs: random.pick([500, 2_000]),
+    etcdCompactEveryMs: 5_000,
+    stepDownMs: 3_000,
+  };
+  return withBounds(bounds, () => new Life(options).run());
+}
+
+export class Life {
+  readonly time = new VirtualTime();
+  readonly random: Random;
+  readonly etcd: EtcdModel;
+  readonly disks: NodeDisk[];
+  readonly nodes: SimNode[] = [];
+  /** Links between nodes that pass nothing. */
+  readonly cutLinks = new Set<string>();
+  readonly #options: LifeOptions;
+  readonly #keys = new EtcdKeys(prefix);
+  readonly #cipher = new SlotCipher(salt, 'sim');
+  readonly #history: History;
+  readonly #leaseS: number;
+  readonly #counts = new Map<string, number>();
+  #difference: Difference | null = null;
+  #isQuiet = false;
+  #eventNumber = 0;
+  #writing = 0;
+
+  constructor(options: LifeOptions) {
+    this.#options = options;
+    this.random = new Random(hash('sha256', `cluster ${options.seed}`, 'buffer').readUInt32LE(0));
+    const { random, time } = this;
+    this.etcd = new EtcdModel(random.pick([1, 3, 3, 5]), time, random, (fault) => this.count(fault, 'faults'));
+    this.#leaseS = random.pick([2, 3, 3, 5]);
+    const first = formedLog();
+    this.#history = new History(this.etcd, this.#keys, this.#cipher, first);
+    this.#beginLog();
+    this.etcd.onChange = (writer) => this.#guard(() => this.#history.changed(writer));
+    const count = 3 + random.below(3);
+    this.disks = Array.from({ length: count }, (_, i) => ({
+      nodeId: `n${i}`,
+      link: { lost: 0, late: 0, unanswered: 0, isCut: false },
+      log: i === 0 ? first : formedLog(),
+      hasDiverged: false,
+      clockAheadMs: 0,
+      commitFault: null,
+    }));
+  }
+
+  count(...names: string[]): void {
+    for (const name of names) this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
+  }
+
+  /** The state of a shared log to which a folder was imported. */
+  #beginLog(): void {
+    for (const key of [this.#keys.trimmed, this.#keys.floor]) {
+      this.etcd.store.put({ key, value: Buffer.from(String(this.#history.lastSeq)) });
+    }
+    this.etcd.store.put({ key: this.#keys.cluster, value: Buffer.from('sim') });
+  }
+
+  async run(): Promise<LifeResult> {
+    const { ms = 60_000 } = this.#options;
+    const onRejection = (error: unknown) => this.#found(error);
+    process.on('unhandledRejection', onRejection);
+    try {
+      this.disks.forEach((_, i) => {
+        this.startNode(i);
+      });
+      await this.#pass(5_000);
+      this.#write();
+      this.#read();
+      this.#break();
+      await this.#pass(ms);
+      this.#isQuiet = true;
+      this.#heal();
+      await this.#agree();
+    } catch (error) {
+      this.#found(error);
+    } finally {
+      for (const node of this.nodes) node.kill();
+      process.off('unhandledRejection', onRejection);
+    }
+    return {
+      difference: this.#difference,
+      atMs: Math.round(this.time.elapsed()),
+      counts: this.#counts,
+      lastSeq: this.#history.lastSeq,
+    };
+  }
+
+  startNode(i: number): void {
+    const disk = this.disks[i]!;
+    const node: SimNode = new SimNode({
+      disk,
+      etcd: this.etcd,
+      keys: this.#keys,
+      cipher: this.#cipher,
+      time: this.time,
+      random: this.random,
+      leaseS: this.#leaseS,
+      others: () =>
+        this.nodes.filter((other, at) => {
+          return at !== i && !other.process.isDead && !this.cutLinks.has(linkOf(i, at));
+        }),
+      onEnd: (reason) => {
+        this.note(`${disk.nodeId}: ${reason}`);
+        this.count('restarts of their own');
+        this.killNode(i, 500);
+      },
+      onLeft: () => {
+        this.time.later(() => {
+          if (this.nodes[i] === node) this.killNode(i, 100);
+        }, 2_000);
+      },
+      onDefect: (error) => this.#found(error),
+      note: (text) => this.note(text),
+    });
+    this.nodes[i] = node;
+    void node.start();
+  }
+
+  /** Ends the process of a node, which starts again after `ms`. */
+  killNode(i: number, ms: number): void {
+    const node = this.nodes[i]!;
+    node.kill();
+    this.time.later(() => {
+      if (this.nodes[i] === node) this.startNode(i);
+    }, ms);
+  }
+
+  note(text: string): void {
+    this.#options.note?.(`${Math.round(this.time.elapsed())} ${text}`);
+  }
+
+  async #pass(ms: number): Promise<void> {
+    const endAt = this.time.elapsed() + ms;
+    while (this.time.elapsed() < endAt) {
+      await this.time.step();
+      this.#history.checkLeaders(this.nodes);
+      if (this.#difference !== null) throw this.#difference;
+    }
+  }
+
+  #write(): void {
+    if (this.#isQuiet) return;
+    const burst = this.random.below(10) === 0 ? 8 : 1;
+    for (let i = 0; i < burst; i++) void this.#submit(this.#event());
+    this.time.later(() => this.#write(), 20 + this.random.below(300));
+  }
+
+  #event(): EventSubmission {
+    const { random } = this;
+    const number = this.#eventNumber++;
+    return {
+      schemaVersion: '1.0.0',
+      eventId: `event-${number}`,
+      eventType: random.pick(['report_cheating', 'commendation', 'report_toxicity'] as const),
+      peerId: `peer-${random.below(peers)}`,
+      subject: subjectKeyOf(`player ${random.below(players)}`),
+      gameId: 'g1',
+      severity: 1 + random.below(3),
+      timestamp: t0 - 1_000 * number,
+    };
+  }
+
+  /** Sends an event as a client does: to another node after a failure, with the same id. */
+  async #submit(event: EventSubmission): Promise<void> {
+    this.#writing += 1;
+    try {
+      let isUnknown = false;
+      for (let tries = 0; tries < triesMax; tries++) {
+        const code = await this.#submitOnce(event, this.nodes[this.random.below(this.nodes.length)]!);
+        if (code === 'ok' || (code === 'duplicate_event' && isUnknown)) {
+          this.#history.acknowledged(event.eventId);
+          this.count(code === 'ok' ? 'acknowledged' : 'acknowledged by a repeat');
+          return;
+        }
+        if (code === 'duplicate_event') throw new Difference('once', `${event.eventId} was refused as a duplicate`);
+        isUnknown ||= code === 'unknown' || code === 'dependency_unavailable';
+        if (code !== 'unknown' && code !== 'dependency_unavailable' && code !== 'no_leader' && code !== 'overloaded') {
+          throw new Difference('refused', `${event.eventId} was refused with ${code}`);
+        }
+        await new Promise<void>((resolve) => {
+          this.time.later(resolve, 200 + this.random.below(1_500));
+        });
+      }
+      this.count('given up');
+    } catch (error) {
+      this.#found(error);
+    } finally {
+      this.#writing -= 1;
+    }
+  }
+
+  #submitOnce(event: EventSubmission, node: SimNode): Promise<string> {
+    return new Promise((resolve) => {
+      this.time.later(() => resolve('unknown'), 5_000);
+      if (!node.isUp) return;
+      node.process.later(() => {
+        node.submit(event).then(
+          (outcome) => this.time.later(() => resolve(outcome.ok ? 'ok' : outcome.code), 1),
+          (error: unknown) => this.#found(error),
+        );
+      }, 1);
+    });
+  }
+
+  #read(): void {
+    if (this.#isQuiet) return;
+    this.time.later(() => this.#read(), 50 + this.random.below(200));
+    const node = this.random.pick(this.nodes);
+    this.#guard(() => this.#history.checkStaleness([node]));
+    if (!node.isUp || this.random.below(3) > 0) return;
+    const { acknowledgedSeq } = this.#history;
+    const { process } = node;
+    void node.member.refresh().then((isFresh) => {
+      if (!isFresh || !process.isRunning) return;
+      this.count('fresh reads');
+      const { appliedSeq } = node.site;
+      if (appliedSeq < acknowledgedSeq) {
+        this.#found(
+          new Difference(
+            'fresh',
+            `${node.nodeId} shows record ${appliedSeq}, though ${acknowledgedSeq} was acknowledged`,
+          ),
+        );
+      }
+    });
+  }
+
+  #break(): void {
+    if (this.#isQuiet) return;
+    this.time.later(() => this.#break(), this.random.below(700));
+    const names = this.#options.only ?? (Object.keys(faults) as FaultName[]);
+    const name = this.random.pick(names);
+    this.note(`fault: ${name}`);
+    this.count(name, 'faults');
+    faults[name](this);
+  }
+
+  /** Ends every fault. */
+  #heal(): void {
+    this.cutLinks.clear();
+    this.etcd.store.isFull = false;
+    this.etcd.members.forEach((_, at) => {
+      this.etcd.setMember(at, 'up');
+    });
+    this.etcd.electLeader();
+    for (const [i, disk] of this.disks.entries()) {
+      Object.assign(disk.link, { lost: 0, late: 0, unanswered: 0, isCut: false });
+      disk.clockAheadMs = 0;
+      disk.commitFault = null;
+      this.nodes[i]!.process.resume();
+      void this.nodes[i]!.setDiskLow(false);
+    }
+    this.etcd.changed(null);
+  }
+
+  async #agree(): Promise<void> {
+    const endAt = this.time.elapsed() + quietMs;
+    const isAgreed = () =>
+      this.#writing === 0 &&
+      this.nodes.filter(({ process, member }) => process.isRunning && member.isLeader).length === 1 &&
+      this.nodes.every(({ isUp, hasLeft, site, member }) => {
+        const hasAll = site.appliedSeq === this.#history.lastSeq && site.durableSeq === site.appliedSeq;
+        return isUp && !hasLeft && hasAll && (member.isLeader || member.role === 'follower');
+      });
+    while (!isAgreed()) {
+      if (this.time.elapsed() > endAt) throw new Difference('liveness', `no agreement: ${this.#unrest()}`);
+      await this.#pass(100);
+      this.#guard(() => this.#history.checkStaleness(this.nodes));
+    }
+    this.#history.checkEnd(
+      this.nodes,
+      this.disks.map(({ log }) => log),
+    );
+  }
+
+  #unrest(): string {
+    const states = this.nodes.map(({ nodeId, isUp, hasLeft, site, member }) => {
+      const state = hasLeft ? 'has left' : isUp ? member.role : 'down';
+      return `${nodeId} ${state} at ${site.appliedSeq} (${site.durableSeq} stored)`;
+    });
+    return `${states.join(', ')} of ${this.#history.lastSeq}, ${this.#writing} callers wait`;
+  }
+
+  #guard(act: () => void): void {
+    try {
+      act();
+    } catch (error) {
+      this.#found(error);
+    }
+  }
+
+  #found(error: unknown): void {
+    this.#difference ??=
+      error instanceof Difference
+        ? error
+        : new Difference('invariant', error instanceof Error ? (error.stack ?? error.message) : String(error));
+  }
+}
+
+/** The log of a formed group with its peers. */
+function formedLog(): MemoryLog {
+  const given = new Given().peers(peers);
+  const batch = new BatchWriter();
+  for (const { record } of given.records) batch.add(record);
+  const sealed = batch.seal(1, t0, new Uint8Array(16), chainStart);
+  const log = new MemoryLog();
+  void log.claim().append({ firstSeq: 1, bytes: sealed.bytes }, []);
+  return log;
+}

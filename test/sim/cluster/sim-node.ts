@@ -1,0 +1,426 @@
+/**
+ * One node of a simulated cluster: the real role, lease, duties, log and loop, over a model of etcd and a log in
+ * memory. They are joined as `src/node/cluster/cluster-node.ts` joins them. What outlives a process is its `NodeDisk`.
+ */
+import { LeaderDuties } from '../../../src/cluster/duties.js';
+import { LateGroup } from '../../../src/cluster/late-group.js';
+import { LocalGroup } from '../../../src/cluster/local-group.js';
+import { ClusterMember } from '../../../src/cluster/member.js';
+import type { Outcome } from '../../../src/errors.js';
+import { GroupActor } from '../../../src/group/actor/actor.js';
+import { GroupLoop } from '../../../src/group/actor/loop.js';
+import { submitAll } from '../../../src/group/actor/submission.js';
+import type { AcceptedEvent, EventSubmission } from '../../../src/group/api.js';
+import { GroupCalls } from '../../../src/group/calls.js';
+import { ClockGuard } from '../../../src/group/health/clock-guard.js';
+import { DiskWatch } from '../../../src/group/health/disk-watch.js';
+import type { LogWriter, StoredBatch } from '../../../src/group/ports/log.js';
+import { SharedLogUnavailableError } from '../../../src/group/ports/shared-log.js';
+import { OwnerLostError } from '../../../src/group/ports/storage-errors.js';
+import { lastSeqOf, recover } from '../../../src/group/recovery/recovery.js';
+import { noLeader } from '../../../src/group/refusals.js';
+import { limits } from '../../../src/limits.js';
+import { storedPool } from '../../../src/node/cluster/stored-pool.js';
+import type { EtcdKeys } from '../../../src/store/etcd/etcd-keys.js';
+import { EtcdLog } from '../../../src/store/etcd/etcd-log.js';
+import type { SlotCipher } from '../../../src/store/etcd/slot-codec.js';
+import type { OwnLog } from '../../../src/store/log/delayed-store.js';
+import { SharedLogWriter } from '../../../src/store/log/shared-log-writer.js';
+import { bounds, salt, t0 } from '../../support/given.js';
+import { MemoryLog, type MemoryLogWriter } from '../../support/memory-log.js';
+import { MemorySnapshotStore } from '../../support/memory-snapshots.js';
+import type { Random } from '../../support/random.js';
+import type { VirtualTime } from '../../support/virtual-time.js';
+import { SimPool } from '../pool.js';
+import { World } from '../world.js';
+import { type EtcdModel, type Link, ModelClient } from './etcd-model.js';
+import { NodeProcess } from './node-process.js';
+
+/** What outlives a process of a node. */
+export interface NodeDisk {
+  readonly nodeId: string;
+  readonly link: Link;
+  log: MemoryLog;
+  /** True if the next start replaces the log. */
+  hasDiverged: boolean;
+  /** ms by which the wall clock of the node is ahead. */
+  clockAheadMs: number;
+  /** Commits of the own log that fail, with or without an effect. */
+  commitFault: 'refuse' | 'lose' | null;
+}
+
+export interface NodeDeps {
+  readonly disk: NodeDisk;
+  readonly etcd: EtcdModel;
+  readonly keys: EtcdKeys;
+  readonly cipher: SlotCipher;
+  readonly time: VirtualTime;
+  readonly random: Random;
+  readonly leaseS: number;
+  /** Returns the other nodes that run and can be reached. */
+  readonly others: () => SimNode[];
+  /** Called if the process must end and start again. */
+  readonly onEnd: (reason: string) => void;
+  /** Called if the node has left for good: only a start can help. */
+  readonly onLeft: () => void;
+  readonly onDefect: (error: unknown) => void;
+  readonly note: (text: string) => void;
+}
+
+/** The log of this node alone, each commit of which takes some ms. */
+class SimOwnLog implements OwnLog {
+  readonly #disk: NodeDisk;
+  readonly #process: NodeProcess;
+  readonly #writer: MemoryLogWriter;
+
+  constructor(disk: NodeDisk, process: NodeProcess) {
+    this.#disk = disk;
+    this.#process = process;
+    this.#writer = disk.log.claim();
+  }
+
+  get epoch(): number {
+    return this.#writer.epoch;
+  }
+
+  get newestFirstSeq(): number {
+    return this.last()?.firstSeq ?? -1;
+  }
+
+  last(): StoredBatch | undefined {
+    return this.#writer.last();
+  }
+
+  at(seq: number): StoredBatch | undefined {
+    return this.#writer.at(seq);
+  }
+
+  from(firstSeq: number, limit: number, maxBytes: number): StoredBatch[] {
+    return this.#writer.from(firstSeq, limit, maxBytes);
+  }
+
+  borrow(firstSeq: number, limit: number, maxBytes: number, take: (batch: StoredBatch) => void): number {
+    return this.#writer.borrow(firstSeq, limit, maxBytes, take);
+  }
+
+  append(batch: StoredBatch | null, rewrites: readonly StoredBatch[]): Promise<void> {
+    return this.#commit(() => this.#writer.append(batch, rewrites));
+  }
+
+  appendAll(batches: readonly StoredBatch[]): Promise<void> {
+    return this.#commit(() => Promise.all(batches.map((batch) => this.#writer.append(batch, []))));
+  }
+
+  #commit(write: () => Promise<unknown>): Promise<void> {
+    return this.#process.work('log', 'commit', async () => {
+      const { commitFault } = this.#disk;
+      this.#disk.commitFault = null;
+      if (commitFault === 'refuse') throw new Error('the disk refused the commit');
+      await write();
+      if (commitFault === 'lose') throw new Error('the disk lost the answer to the commit');
+    });
+  }
+
+  async stored(): Promise<void> {}
+
+  async scrub(): Promise<void> {}
+
+  async close(): Promise<void> {}
+}
+
+export class SimNode {
+  readonly nodeId: string;
+  readonly process: NodeProcess;
+  readonly member: ClusterMember;
+  readonly #deps: NodeDeps;
+  readonly #log: EtcdLog<ModelClient>;
+  readonly site: LateGroup;
+  readonly #duties: LeaderDuties;
+  #writer: SharedLogWriter | null = null;
+  #loop: GroupLoop | null = null;
+  #diskWatch: DiskWatch | null = null;
+  #freeBytes = 2 ** 40;
+  #hasLeft = false;
+
+  constructor(deps: NodeDeps) {
+    const { disk, etcd, keys, cipher, time, random, leaseS, note } = deps;
+    const process = new NodeProcess(time, random);
+    const { nodeId } = disk;
+    this.#deps = deps;
+    this.nodeId = nodeId;
+    this.process = process;
+    const client = new ModelClient(etcd, nodeId, Number(nodeId.slice(1)), disk.link, process);
+    const log = new EtcdLog({ client, keys, cipher, timers: process });
+    this.#log = log;
+    this.site = new LateGroup(process);
+    const noted = (_level: string, fields: object, text: string) =>
+      note(`${nodeId}: ${text} ${JSON.stringify(fields)}`);
+    this.member = new ClusterMember({
+      log,
+      site: this.site,
+      nodeId,
+      url: nodeId,
+      version: '1',
+      format: 2,
+      leaseS,
+      etcdQuotaBytes: limits.etcdQuotaBytes,
+      stalenessMaxMs: 5_000,
+      allowStaleReads: false,
+      timers: process,
+      now: () => this.#now(),
+      note: noted,
+      onLeader: () => undefined,
+      onBehind: (reason, hasDiverged) => {
+        if (hasDiverged) disk.hasDiverged = true;
+        this.#end(`joins again: ${reason}`);
+      },
+      onFailed: (error) => this.#loopFailed(error),
+    });
+    this.#duties = new LeaderDuties({
+      log,
+      member: this.member,
+      link: { call: () => Promise.reject(new Error('no erasure needs the link')) },
+      timers: process,
+      nodeId,
+      format: 2,
+      appendedBytes: () => this.#writer?.appendedBytes ?? 0,
+      durableSeq: () => this.site.durableSeq,
+      members: async () =>
+        etcd.members.map((_, at) => {
+          const bytes = etcd.store.bytes;
+          return { endpoint: String(at), leads: at === 0, version: '3', dbBytes: bytes, dbBytesInUse: bytes };
+        }),
+      defragment: async () => undefined,
+      fullChanged: () => this.site.writableChanged(),
+      formatRaised: () => this.site.configure(),
+      now: () => this.#now(),
+      onFailure: (what, error) => note(`${nodeId}: ${what} failed: ${error}`),
+      note: noted,
+    });
+  }
+
+  #now(): number {
+    return t0 + this.process.elapsed() + this.#deps.disk.clockAheadMs;
+  }
+
+  /** True if the group of this node is recovered. */
+  get isUp(): boolean {
+    return this.#loop !== null && this.process.isRunning;
+  }
+
+  get hasLeft(): boolean {
+    return this.#hasLeft;
+  }
+
+  get loop(): GroupLoop {
+    return this.#loop!;
+  }
+
+  /** Starts the node on its disk. Fetches the log of another node if its own cannot continue. */
+  async start(): Promise<void> {
+    try {
+      await this.#start();
+    } catch (error) {
+      if (!this.process.isDead) this.#deps.onDefect(error);
+    }
+  }
+
+  async #start(): Promise<void> {
+    const { disk } = this.#deps;
+    this.member.lease.start();
+    for (let tries = 0; ; tries++) {
+      const lastSeq = lastSeqOf(disk.log);
+      const mustFetch = lastSeq === 0 || disk.hasDiverged;
+      try {
+        const { trimmed, slots } = await this.#log.view(lastSeq + 1, 1);
+        const follows = trimmed <= lastSeq && (slots[0]?.firstSeq ?? 0) <= lastSeq + 1;
+        if (follows && !mustFetch) break;
+        await this.#fetch(trimmed);
+      } catch (error) {
+        if (!(error instanceof SharedLogUnavailableError)) throw error;
+        // The node serves its state until that is stale.
+        if (!mustFetch && tries > 1) break;
+      }
+    }
+    this.#open();
+  }
+
+  /** Replaces the log by a copy of another node's files, if one has what the shared log lacks. */
+  async #fetch(trimmed: number): Promise<void> {
+    const { disk, others, random } = this.#deps;
+    await this.#pause(limits.leaseLookMs);
+    await this.member.report();
+    await this.#pause(random.below(400));
+    const donor = others().find((node) => node.isUp && lastSeqOf(node.#deps.disk.log) >= trimmed);
+    if (donor === undefined) return this.#pause(limits.joinRetryMs);
+    const copy = new MemoryLog();
+    const writer = copy.claim();
+    for (const batch of donor.#deps.disk.log.from(0, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY)) {
+      await writer.append(batch, []);
+    }
+    disk.log = copy;
+    disk.hasDiverged = false;
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.process.later(resolve, ms);
+    });
+  }
+
+  #open(): void {
+    const { disk, random, note } = this.#deps;
+    const { process } = this;
+    const writer = new SharedLogWriter(new SimOwnLog(disk, process), this.#log, salt, process, {
+      appended: (firstSeq) => this.#duties.appended(firstSeq),
+      redacted: (seq) => this.#duties.redacted(seq),
+      mayScrub: () => this.#duties.mayScrub(),
+      storeFailed: (error) => {
+        this.site.storeFailed(error);
+        this.#leave(error);
+      },
+      scrubElsewhere: (signal) => this.#duties.scrubElsewhere(signal),
+    });
+    this.#writer = writer;
+    const snapshots = new MemorySnapshotStore();
+    const pool = storedPool(new SimPool(disk.log, snapshots, salt, process, () => undefined), writer);
+    const clock = { now: () => this.#now() };
+    const guard = new ClockGuard({
+      clock,
+      timers: process,
+      seenAt: 0,
+      onChange: () => this.#loop?.writableChanged(),
+    });
+    const use = () => ({ freeBytes: this.#freeBytes, logBytes: 1, snapshotsBytes: 1, newestSnapshotBytes: 1 });
+    const diskWatch = new DiskWatch({
+      gauge: { look: async () => use(), freeBytes: () => this.#freeBytes },
+      timers: process,
+      minBytes: 2 ** 31,
+      onChange: (low) => this.#loop?.diskChanged(low),
+      onFailure: () => undefined,
+    });
+    this.#diskWatch = diskWatch;
+    const world = new World(random.below(2 ** 31), 0);
+    const loopOver = (log: LogWriter) => {
+      const recovered = recover(log, snapshots, salt, lastSeqOf(log));
+      if (recovered === null) throw new Error('the log is empty');
+      const { state, chain } = recovered.follower;
+      const turn = { events: limits.clusterTurnEvents, bytes: limits.clusterTurnBytes };
+      return new GroupLoop({
+        actor: new GroupActor(state, chain, bounds, turn),
+        log,
+        snapshots,
+        recoveredFrom: recovered.snapshotSeq,
+        pool,
+        disk: diskWatch,
+        reserve: { during: (act) => act(false) },
+        clock,
+        clockGuard: guard,
+        timers: process,
+        random: world,
+        observer: { turnCommitted: () => undefined, eventsDecided: () => undefined, workDone: () => undefined },
+        snapshotEvery: 1_000_000,
+        weightsIntervalMs: 20_000,
+        publishErasures: async () => undefined,
+        onFatal: (error) => this.#loopFailed(error),
+        onFailure: (what, error) => note(`${this.nodeId}: ${what} failed: ${error}`),
+        isOneOfSeveral: true,
+        leading: false,
+        commitPatienceMs: limits.appendPatienceMs,
+        formatMax: () => this.member.writeFormat,
+        logIsFull: () => this.member.logIsFull,
+      });
+    };
+    this.#loop = loopOver(writer);
+    this.site.bind(
+      new LocalGroup({
+        log: writer,
+        timers: process,
+        loop: () => this.#loop!,
+        reload: async () => {
+          this.#loop = loopOver(writer);
+        },
+        configure: async () => undefined,
+        snapshotSeq: () => 0,
+        unfit: () => (diskWatch.low ? 'disk_low' : null),
+        unfitToLead: () => (guard.isAheadNow() ? 'the clock of the node jumped ahead' : null),
+        roleChanged: () => this.#duties.roleChanged(),
+        replaced: () => undefined,
+      }),
+    );
+    writer.follow();
+    this.member.start(null);
+    this.#duties.start();
+    note(`${this.nodeId}: starts at record ${lastSeqOf(disk.log)}`);
+  }
+
+  /** Decides an event here if this node leads, otherwise at the leader. Answers as a node does. */
+  async submit(event: EventSubmission): Promise<Outcome<AcceptedEvent>> {
+    if (this.member.decides) return this.#decide(event);
+    const { leader } = this.member;
+    const node = this.#deps.others().find(({ nodeId }) => nodeId === leader?.nodeId);
+    if (node === undefined) return noLeader();
+    // The request and its answer travel for some ms; either end may die or pause meanwhile.
+    const { outcome, seq } = await new Promise<{ outcome: Outcome<AcceptedEvent>; seq: number }>((resolve) => {
+      const answer = (outcome: Outcome<AcceptedEvent>) => {
+        const answered = { outcome, seq: node.site.appliedSeq };
+        this.process.later(() => resolve(answered), 1);
+      };
+      node.process.later(() => {
+        if (!node.isUp || !node.member.decides) answer(noLeader());
+        else void node.#decide(event).then(answer);
+      }, 1);
+    });
+    if (outcome.ok) await this.site.reached(seq, limits.appliedWaitMs);
+    return outcome;
+  }
+
+  async #decide(event: EventSubmission): Promise<Outcome<AcceptedEvent>> {
+    const calls = new GroupCalls({ loop: this.loop });
+    const [outcome] = await submitAll(
+      {
+        offer: (submission, answered) => calls.offer({ type: 'submit', ...submission }, answered, 1, 256, 0),
+        read: (query) => calls.pool((pool) => pool.repeats(query)),
+      },
+      { caller: null, events: [event] },
+      limits.rereadTries,
+    );
+    return outcome!;
+  }
+
+  async setDiskLow(isLow: boolean): Promise<void> {
+    this.#freeBytes = isLow ? 2 ** 30 : 2 ** 40;
+    await this.#diskWatch?.look();
+  }
+
+  #loopFailed(error: unknown): void {
+    if (error instanceof OwnerLostError || error instanceof SharedLogUnavailableError) {
+      void this.member.demote(error.message);
+      return;
+    }
+    this.#leave(error);
+  }
+
+  #leave(error: unknown): void {
+    if (this.#hasLeft) return;
+    this.#hasLeft = true;
+    void this.member.retire(String(error));
+    this.#deps.onLeft();
+  }
+
+  #end(reason: string): void {
+    if (!this.process.isDead) this.#deps.onEnd(reason);
+  }
+
+  kill(): void {
+    this.process.isDead = true;
+    this.#log.client.isClosed = true;
+  }
+
+  /** Stops as after SIGTERM. */
+  async stop(): Promise<void> {
+    await this.member.leaveGently();
+    await Promise.all([this.#duties.stop(), this.member.end()]);
+    this.kill();
+  }
+}

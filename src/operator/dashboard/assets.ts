@@ -1,11 +1,11 @@
 /**
- * Reads the files of the dashboard's page once and holds them in memory: its own modules, style and icon, and uPlot as
- * installed. No other file is served.
+ * Reads the files of the dashboard's page once and holds them in memory: its own modules, style and icon, and the
+ * scripts of preact, htm and uPlot as installed. No other file is served.
  */
 import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { extname } from 'node:path';
+import { dirname, extname, join } from 'node:path';
 
 export interface Asset {
   readonly type: string;
@@ -19,7 +19,13 @@ const types: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-const installed = ['uplot/dist/uPlot.iife.min.js', 'uplot/dist/uPlot.min.css'];
+/** Files beside the entry of an installed package. */
+const installed = [
+  ['preact', 'preact.min.umd.js'],
+  ['htm', 'htm.umd.js'],
+  ['uplot', 'uPlot.iife.min.js'],
+  ['uplot', 'uPlot.min.css'],
+] as const;
 
 /** Returns the files by their paths in the page. Throws if the page was not built. */
 export function readAssets(): ReadonlyMap<string, Asset> {
@@ -33,6 +39,6 @@ export function readAssets(): ReadonlyMap<string, Asset> {
     assets.set(name, { type, bytes, etag: `"${hash('sha256', bytes, 'hex').slice(0, 32)}"` });
   };
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) add(name, new URL(name, folder));
-  for (const path of installed) add(path.slice(path.lastIndexOf('/') + 1), require.resolve(path));
+  for (const [name, file] of installed) add(file, join(dirname(require.resolve(name)), file));
   return assets;
 }

@@ -74,6 +74,8 @@ export function appPage({ groupId }: GroupIdentity): string {
   return `${head(`${escaped(groupId)} · Peer Trust`)}
 <link rel="stylesheet" href="assets/uPlot.min.css">
 <script src="assets/uPlot.iife.min.js" defer></script>
+<script src="assets/preact.min.umd.js" defer></script>
+<script src="assets/htm.umd.js" defer></script>
 <script type="module" src="assets/main.js"></script>
 </head>
 <body>

@@ -82,7 +82,10 @@ test('only the form and files without anything of the group are open', async () 
     '/assets/style.css',
     '/assets/main.js',
     '/assets/icon.svg',
+    '/assets/preact.min.umd.js',
+    '/assets/htm.umd.js',
     '/assets/uPlot.iife.min.js',
+    '/assets/uPlot.min.css',
   ]) {
     const { status } = await dashboard.call(path);
     assert.is(status, 200, path);

@@ -167,10 +167,10 @@ function cardOf(page: Page, title: string): Locator {
   return page.locator('section.card', { has: page.getByRole('heading', { name: title, exact: true }) });
 }
 
-/** Resolves when the page hears the next overview; its clock must stand still, or its age moves by itself. */
+/** Resolves when the page hears the next overview: the time of its age is that of the newest one. */
 function nextOverview(page: Page): Promise<void> {
   return page.evaluate(
-    `new Promise((done) => new MutationObserver(done).observe(document.querySelector('.age'), { childList: true }))`,
+    `new Promise((done) => new MutationObserver(done).observe(document.querySelector('.age'), { attributes: true, subtree: true }))`,
   );
 }
 

@@ -1,15 +1,15 @@
 /** Draws a chart of lines over time with uPlot, in the colours of the theme, with the newest values as text. */
-import { fill, h } from './dom.js';
+import { type Child, html } from './html.js';
 
-export interface Line {
-  readonly label: string;
-  /** Name of the style's custom property. */
-  readonly color: string;
-}
+/** One value for each time; null means no value. */
+export type Values = readonly (number | null)[];
 
-export interface ChartOptions {
+export interface ChartProps {
   readonly title: string;
-  readonly lines: readonly Line[];
+  /** One label for each of at most two lines. */
+  readonly labels: readonly string[];
+  /** Times in seconds since 1970, then one column per line; empty before the first read. */
+  readonly data: readonly Values[];
   /** Formats a value at the axis and below the plot. */
   readonly format: (value: number) => string;
   /** Range of the value axis. Default: from 0 to the greatest value. */
@@ -18,40 +18,87 @@ export interface ChartOptions {
   readonly emptyText?: string;
 }
 
-export interface Chart {
-  readonly element: HTMLElement;
-  /** Times in seconds since 1970, then one column per line. */
-  show(data: readonly (readonly (number | null)[])[]): void;
-  destroy(): void;
-}
-
+/** Names of the style's custom properties for the lines. */
+const colors = ['series-a', 'series-b'];
 const height = 200;
 const widthMin = 120;
 
-export function lineChart({ title, lines, format, range, emptyText }: ChartOptions): Chart {
-  const plot = h('div', { class: 'plot', role: 'img', 'aria-label': title });
-  const legend = h('ul', { class: 'legend' });
-  const nothing = h('p', { class: 'muted chart-empty', hidden: true }, emptyText ?? '');
-  const caption = h('figcaption', {}, legend);
-  const element = h('figure', { class: 'chart' }, nothing, plot, caption);
-  let columns: readonly (readonly (number | null)[])[] = [[], ...lines.map(() => [])];
-  let drawn: uPlot | null = null;
+export class Chart extends preact.Component<ChartProps, { readonly index: number | null }> {
+  override state = { index: null };
+  readonly #element = preact.createRef<HTMLDivElement>();
+  readonly #resized = new ResizeObserver(() => this.#fit());
+  readonly #rethemed = new MutationObserver(() => this.#draw());
+  readonly #system = matchMedia('(prefers-color-scheme: dark)');
+  readonly #recolour = (): void => this.#draw();
+  #plot: uPlot | null = null;
 
-  function draw(): void {
-    // The first call comes before the element is in the document, where it has neither a size nor the page's colours;
-    // another call follows.
-    if (!plot.isConnected) return;
-    drawn?.destroy();
-    const color = (name: string): string => resolvedColor(plot, name);
-    const { fontFamily } = getComputedStyle(plot);
+  override componentDidMount(): void {
+    this.#resized.observe(this.#element.current!);
+    this.#rethemed.observe(document.documentElement, { attributeFilter: ['data-theme'] });
+    this.#system.addEventListener('change', this.#recolour);
+  }
+
+  override componentDidUpdate({ data }: ChartProps): void {
+    if (data !== this.props.data) this.#plot?.setData(this.#columns);
+  }
+
+  override componentWillUnmount(): void {
+    this.#resized.disconnect();
+    this.#rethemed.disconnect();
+    this.#system.removeEventListener('change', this.#recolour);
+    this.#plot?.destroy();
+  }
+
+  override render(): Child {
+    const { title, labels, data, format, emptyText } = this.props;
+    const { index } = this.state;
+    const last = (data[0]?.length ?? 0) - 1;
+    const textAt = (i: number, at: number, none: string): string => {
+      const value = data[i + 1]?.[at] ?? null;
+      return value === null ? none : format(value);
+    };
+    const said = labels.map((label, i) => `${label} ${textAt(i, last, 'without a value')}`);
+    const hasValue = data.slice(1).some((column) => column.some((value) => value !== null));
+    const isEmpty = emptyText !== undefined && data.length > 0 && !hasValue;
+    return html`<figure class="chart">
+      <p class="muted chart-empty" hidden=${!isEmpty}>${emptyText}</p>
+      <div class="plot" role="img" aria-label=${`${title}. Now: ${said.join(', ')}.`} hidden=${isEmpty} ref=${this.#element}></div>
+      <figcaption hidden=${isEmpty}><ul class="legend">
+        ${index !== null && html`<li class="muted">${clockTime(data[0]?.[index] ?? 0)}</li>`}
+        ${labels.map(
+          (label, i) => html`<li>
+            <span class=${`swatch ${colors[i]}`}></span>${label} <strong>${textAt(i, index ?? last, '–')}</strong>
+          </li>`,
+        )}
+      </ul></figcaption>
+    </figure>`;
+  }
+
+  get #columns(): uPlot.AlignedData {
+    const { data, labels } = this.props;
+    return (data.length > 0 ? data : [[], ...labels.map(() => [])]) as unknown as uPlot.AlignedData;
+  }
+
+  #fit(): void {
+    const width = Math.max(widthMin, this.#element.current?.clientWidth ?? 0);
+    if (this.#plot === null) this.#draw();
+    else if (width !== this.#plot.width) this.#plot.setSize({ width, height });
+  }
+
+  #draw(): void {
+    const element = this.#element.current;
+    if (element === null) return;
+    this.#plot?.destroy();
+    const { labels, format, range } = this.props;
+    const color = (name = ''): string => resolvedColor(element, `--${name}`);
     const axis: uPlot.Axis = {
-      stroke: color('--muted'),
-      font: `12px ${fontFamily}`,
-      grid: { stroke: color('--line'), width: 1 },
+      stroke: color('muted'),
+      font: `12px ${getComputedStyle(element).fontFamily}`,
+      grid: { stroke: color('line'), width: 1 },
       ticks: { show: false },
     };
     const options: uPlot.Options = {
-      width: Math.max(widthMin, plot.clientWidth),
+      width: Math.max(widthMin, element.clientWidth),
       height,
       legend: { show: false },
       cursor: { drag: { x: false, y: false }, points: { size: 6 } },
@@ -62,74 +109,15 @@ export function lineChart({ title, lines, format, range, emptyText }: ChartOptio
       ],
       series: [
         {},
-        ...lines.map((line) => ({
-          label: line.label,
-          stroke: color(line.color),
-          width: 2.5,
-          points: { size: 5, fill: color(line.color) },
-          spanGaps: false,
-        })),
+        ...labels.map((label, i) => {
+          const stroke = color(colors[i]);
+          return { label, stroke, width: 2.5, points: { size: 5, fill: stroke }, spanGaps: false };
+        }),
       ],
-      hooks: { setCursor: [(self) => showIndex(self.cursor.idx ?? null)] },
+      hooks: { setCursor: [({ cursor }) => this.setState({ index: cursor.idx ?? null })] },
     };
-    drawn = new uPlot(options, columns as unknown as uPlot.AlignedData, plot);
-    showIndex(null);
+    this.#plot = new uPlot(options, this.#columns, element);
   }
-
-  /** Shows the values at an index, or the newest ones. */
-  function showIndex(index: number | null): void {
-    const last = (columns[0]?.length ?? 0) - 1;
-    const at = index ?? last;
-    const values = lines.map((line, i) => ({ line, value: columns[i + 1]?.[at] ?? null }));
-    fill(
-      legend,
-      index === null ? null : h('li', { class: 'muted' }, clockTime(columns[0]?.[at] ?? 0)),
-      values.map(({ line, value }) =>
-        h(
-          'li',
-          {},
-          h('span', { class: `swatch ${line.color.slice(2)}` }),
-          line.label,
-          ' ',
-          h('strong', {}, value === null ? '–' : format(value)),
-        ),
-      ),
-    );
-    if (index !== null) return;
-    const said = values.map(({ line, value }) => `${line.label} ${value === null ? 'without a value' : format(value)}`);
-    plot.setAttribute('aria-label', `${title}. Now: ${said.join(', ')}.`);
-  }
-
-  const resized = new ResizeObserver(() => {
-    const width = Math.max(widthMin, plot.clientWidth);
-    if (drawn === null) draw();
-    else if (width !== drawn.width) drawn.setSize({ width, height });
-  });
-  resized.observe(plot);
-  const rethemed = new MutationObserver(draw);
-  rethemed.observe(document.documentElement, { attributeFilter: ['data-theme'] });
-  const system = matchMedia('(prefers-color-scheme: dark)');
-  system.addEventListener('change', draw);
-
-  return {
-    element,
-    show(data) {
-      columns = data;
-      const isEmpty =
-        emptyText !== undefined && columns.slice(1).every((column) => column.every((value) => value === null));
-      nothing.hidden = !isEmpty;
-      plot.hidden = isEmpty;
-      caption.hidden = isEmpty;
-      drawn?.setData(columns as unknown as uPlot.AlignedData);
-      if (drawn !== null && drawn.cursor.idx == null) showIndex(null);
-    },
-    destroy() {
-      resized.disconnect();
-      rethemed.disconnect();
-      system.removeEventListener('change', draw);
-      drawn?.destroy();
-    },
-  };
 }
 
 /** Upper end of an axis: the next 1, 2 or 5 times a power of ten. */
@@ -151,7 +139,8 @@ function timesOf(_plot: uPlot, splits: readonly number[]): string[] {
 
 /** Resolves a custom property for the canvas, including the theme's side of `light-dark`. */
 function resolvedColor(inside: HTMLElement, name: string): string {
-  const probe = h('span', { hidden: true });
+  const probe = document.createElement('span');
+  probe.hidden = true;
   probe.style.color = `var(${name})`;
   inside.append(probe);
   const { color } = getComputedStyle(probe);

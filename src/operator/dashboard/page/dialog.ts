@@ -1,108 +1,135 @@
 /** Opens dialogs: one asks before a change, and one shows a secret once. The browser keeps the focus within them. */
 import { errorText } from './api.js';
-import { button, type Child, fill, h } from './dom.js';
+import { redraw } from './draw.js';
+import { alert, button, type Child, form, html } from './html.js';
 
-interface Question {
+interface Question<T> {
   readonly title: string;
-  readonly body: readonly Child[];
+  readonly body: Child;
   /** Label of the confirming button. */
   readonly action: string;
   readonly danger?: boolean;
   /** Carries out the change; the dialog is disabled meanwhile, and shows the error if the promise rejects. */
-  run(): Promise<void>;
+  run(fields: FormData): Promise<T>;
 }
 
-let dialogs = 0;
+interface Open {
+  readonly title: string;
+  readonly mayCancel: () => boolean;
+  readonly draw: (close: () => void) => Child;
+  readonly onClose: () => void;
+}
 
-function open(title: string, ...children: readonly Child[]): HTMLDialogElement {
-  const id = `dialog-${++dialogs}`;
-  const dialog = h('dialog', { class: 'dialog', 'aria-labelledby': id }, h('h2', { id }, title), ...children);
+let open: Open | null = null;
+let element: HTMLDialogElement | null = null;
+
+function show(title: string, mayCancel: () => boolean, draw: Open['draw']): Promise<void> {
   // Stored before the dialog takes the focus: the browser cannot restore it once the element is removed.
   const opener = document.activeElement;
-  dialog.addEventListener('close', () => {
-    dialog.remove();
-    if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
+  return new Promise((resolve) => {
+    const onClose = (): void => {
+      open = null;
+      redraw();
+      if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
+      resolve();
+    };
+    open = { title, mayCancel, draw, onClose };
+    redraw();
   });
-  document.body.append(dialog);
-  dialog.showModal();
-  return dialog;
 }
 
-/** Resolves with true if the change was carried out. */
-export function ask({ title, body, action, danger = false, run }: Question): Promise<boolean> {
-  return new Promise((resolve) => {
-    let done = false;
-    const problem = h('p', { class: 'notice notice-bad', role: 'alert', hidden: true });
-    const cancel = button('Cancel', () => dialog.close());
-    const submit = h('button', { type: 'submit', class: `button ${danger ? 'danger' : 'primary'}` }, action);
-    const form = h('form', { method: 'dialog' }, ...body, problem, h('div', { class: 'actions' }, cancel, submit));
-    form.addEventListener('submit', (event) => {
-      event.preventDefault();
-      void go();
-    });
-    const dialog = open(title, form);
-    dialog.addEventListener('cancel', (event) => {
-      if (submit.disabled) event.preventDefault();
-    });
-    dialog.addEventListener('close', () => resolve(done));
+/** The open dialog, if there is one. */
+export function drawnDialog(): Child {
+  if (open === null) return null;
+  const { title, mayCancel, draw, onClose } = open;
+  const cancel = (event: Event): void => {
+    if (!mayCancel()) event.preventDefault();
+  };
+  return html`<dialog class="dialog" aria-labelledby="dialog-title" ref=${opened} onCancel=${cancel} onClose=${onClose}>
+    <h2 id="dialog-title">${title}</h2>
+    ${draw(() => element?.close())}
+  </dialog>`;
+}
 
-    async function go(): Promise<void> {
-      busy(true);
-      try {
-        await run();
-        done = true;
-        dialog.close();
-      } catch (error) {
-        problem.hidden = false;
-        fill(problem, errorText(error));
-        busy(false);
-      }
-    }
+function opened(dialog: HTMLDialogElement | null): void {
+  element = dialog;
+  if (dialog?.open === false) dialog.showModal();
+}
 
-    function busy(is: boolean): void {
-      submit.disabled = is;
-      cancel.disabled = is;
-      submit.setAttribute('aria-busy', String(is));
+/** Resolves with what the change came to; with undefined if it was not carried out. */
+export async function ask<T>({ title, body, action, danger = false, run }: Question<T>): Promise<T | undefined> {
+  let result: T | undefined;
+  let problem: string | null = null;
+  let isBusy = false;
+
+  async function go(fields: FormData, close: () => void): Promise<void> {
+    isBusy = true;
+    redraw();
+    try {
+      result = await run(fields);
+      close();
+    } catch (error) {
+      problem = errorText(error);
+      isBusy = false;
+      redraw();
     }
-  });
+  }
+
+  const draw: Open['draw'] = (close) => {
+    const other = button('Cancel', close, { disabled: isBusy });
+    const onSubmit = (fields: FormData): void => void go(fields, close);
+    return form({ action, danger, busy: isBusy, other, onSubmit }, body, alert(problem));
+  };
+  await show(title, () => !isBusy, draw);
+  return result;
 }
 
 /** Shows an API key once. The page does not contain it any more when the dialog is closed. */
 export function showKey(title: string, apiKey: string, more: Child = null): Promise<void> {
-  return new Promise((resolve) => {
-    const key = h('code', { class: 'secret', tabindex: 0, 'aria-label': 'API key' }, apiKey);
-    const said = h('span', { role: 'status', class: 'muted' });
-    const close = button('I have stored it', () => dialog.close(), { class: 'button primary' });
-    const copy = button('Copy', () => void copyFrom(key).then((text) => fill(said, text)));
-    const dialog = open(
-      title,
-      more,
-      h(
-        'p',
-        {},
-        'This is the only time that the key is shown; the node keeps a hash of it. Put it into the peer’s secrets store now.',
-      ),
-      key,
-      h('div', { class: 'actions' }, said, copy, close),
-    );
-    // If Escape closed the dialog, the key would be lost and have to be rotated.
-    dialog.addEventListener('cancel', (event) => event.preventDefault());
-    dialog.addEventListener('close', () => resolve());
-  });
+  let said = '';
+  const copy = async (): Promise<void> => {
+    said = await copyFrom(document.querySelector('dialog .secret'));
+    redraw();
+  };
+  const draw: Open['draw'] = (close) => html`${more}
+    <p>
+      This is the only time that the key is shown; the node keeps a hash of it. Put it into the peer’s secrets store now.
+    </p>
+    <code class="secret" tabindex="0" aria-label="API key">${apiKey}</code>
+    <div class="actions">
+      <span role="status" class="muted">${said}</span>
+      ${button('Copy', () => void copy())}
+      ${button('I have stored it', close, { class: 'button primary' })}
+    </div>`;
+  // If Escape closed the dialog, the key would be lost and have to be rotated.
+  return show(title, () => false, draw);
+}
+
+/** A text in full, with a button that copies it. */
+export class Copied extends preact.Component<{ readonly text: string }, { readonly said: string }> {
+  override state = { said: '' };
+  readonly #element = preact.createRef<HTMLElement>();
+
+  override render(): Child {
+    const copy = async (): Promise<void> => this.setState({ said: await copyFrom(this.#element.current) });
+    return html`<span class="copied">
+      <code class="hash" ref=${this.#element}>${this.props.text}</code>
+      ${button('Copy', () => void copy(), { class: 'button small' })}
+      <span role="status" class="muted small">${this.state.said}</span>
+    </span>`;
+  }
 }
 
 /**
  * Copies an element's text. Pages without TLS cannot use the clipboard; the text is then selected, so that a key press
  * copies it.
  */
-export async function copyFrom(element: HTMLElement): Promise<string> {
-  const text = element.textContent ?? '';
+async function copyFrom(element: Element | null): Promise<string> {
   try {
-    await navigator.clipboard.writeText(text);
+    await navigator.clipboard.writeText(element?.textContent ?? '');
     return 'Copied.';
   } catch {
-    const selection = getSelection();
-    selection?.selectAllChildren(element);
+    if (element !== null) getSelection()?.selectAllChildren(element);
     return 'Marked: press Ctrl+C.';
   }
 }

@@ -93,3 +93,8 @@ export function displayName(name: string, id: string): string {
 export function plural(number: number, noun: string): string {
   return `${count(number)} ${noun}${number === 1 ? '' : 's'}`;
 }
+
+/** A half-life in days; 0 means that nothing decays. */
+export function halfLife(days: number): string {
+  return days === 0 ? 'off' : plural(days, 'day');
+}

@@ -1,13 +1,13 @@
-/** Starts the page: builds its frame, shows the present view, and handles the navigation between views. */
+/** Starts the page: draws its frame with the present view, and handles the navigation between views. */
 import type { SessionValue } from '../wire.js';
 import { errorText, get } from './api.js';
-import { button, fill, h } from './dom.js';
+import { drawnDialog } from './dialog.js';
+import { drawnNotices, notify, redraw, startDrawing, type View, type ViewContext } from './draw.js';
 import { span } from './format.js';
+import { button, type Child, focusHeading, heading, html, link } from './html.js';
 import { type Connection, Live } from './live.js';
-import { notices, notify } from './notice.js';
 import { Peers } from './peers.js';
 import { nextTheme, theme } from './theme.js';
-import { heading, link, type View, type ViewContext } from './view.js';
 import { auditView } from './views/audit-view.js';
 import { clusterView } from './views/cluster-view.js';
 import { disputesView } from './views/disputes-view.js';
@@ -21,32 +21,24 @@ import { registerView } from './views/register-view.js';
 
 interface Place {
   readonly view: (context: ViewContext) => View;
-  /** The navigation entry to which the view belongs. */
-  readonly under: string;
+  /** Text of the view's entry in the navigation. */
+  readonly entry?: string;
+  /** The view whose entry stands for this one, too. */
+  readonly under?: string;
 }
 
 const places: Readonly<Record<string, Place>> = {
-  '': { view: overviewView, under: '' },
-  peers: { view: peersView, under: 'peers' },
+  '': { view: overviewView, entry: 'Overview' },
+  peers: { view: peersView, entry: 'Peers' },
   'peers/': { view: peerView, under: 'peers' },
   register: { view: registerView, under: 'peers' },
-  players: { view: playerView, under: 'players' },
-  'pre-trust': { view: preTrustView, under: 'pre-trust' },
-  disputes: { view: disputesView, under: 'disputes' },
-  erasure: { view: erasureView, under: 'erasure' },
-  audit: { view: auditView, under: 'audit' },
-  cluster: { view: clusterView, under: 'cluster' },
+  players: { view: playerView, entry: 'Players' },
+  'pre-trust': { view: preTrustView, entry: 'Pre-trust' },
+  disputes: { view: disputesView, entry: 'Disputes' },
+  erasure: { view: erasureView, entry: 'Erasure' },
+  audit: { view: auditView, entry: 'Audit' },
+  cluster: { view: clusterView, entry: 'Cluster' },
 };
-
-const navigation: readonly (readonly [string, string])[] = [
-  ['', 'Overview'],
-  ['peers', 'Peers'],
-  ['players', 'Players'],
-  ['pre-trust', 'Pre-trust'],
-  ['disputes', 'Disputes'],
-  ['erasure', 'Erasure'],
-  ['audit', 'Audit'],
-];
 
 const connectionText: Readonly<Record<Connection, string>> = {
   connecting: 'connecting',
@@ -54,135 +46,126 @@ const connectionText: Readonly<Record<Connection, string>> = {
   lost: 'no answer from the node, trying again',
 };
 
+const unknownView: View = {
+  title: 'No such page',
+  draw: () => html`<div>${heading('No such page')}<p>${link('', 'To the overview')}</p></div>`,
+};
+
 async function start(): Promise<void> {
   const session = await get<SessionValue>('session');
-  const connection = h('span', { class: 'connection connecting', role: 'status' }, connectionText.connecting);
-  const health = h('span', { class: 'badge' });
-  const main = h('main', { id: 'main', tabindex: -1 });
-  const nav = h(
-    'nav',
-    { 'aria-label': 'Main', id: 'nav' },
-    h(
-      'ul',
-      {},
-      [...navigation, ...(session.clustered ? [['cluster', 'Cluster'] as const] : [])].map(([to, text]) =>
-        h('li', {}, link(to, text)),
-      ),
-    ),
-  );
-  const age = h('small', { class: 'age muted' });
-  const stale = h('p', { class: 'notice notice-bad stale-notice', role: 'alert', hidden: true });
-  const live = new Live({
-    onConnection(state) {
-      connection.className = `connection ${state}`;
-      fill(connection, connectionText[state]);
-      const isLost = state === 'lost';
-      document.documentElement.classList.toggle('stale', isLost);
-      stale.hidden = !isLost;
-      if (!isLost) return;
-      fill(stale, 'The node does not answer. The figures are outdated; the page keeps asking until the node is back.');
-      health.className = 'badge untrusted';
-      fill(health, 'no answer');
-    },
-    onAge: (ageMs) => fill(age, ageMs === null ? null : `updated ${span(Math.round(ageMs / 1000))} ago`),
-  });
-  live.subscribe(({ status }) => {
-    health.className = `badge ${status.ready ? (status.writable ? 'active' : 'suspicious') : 'untrusted'}`;
-    fill(health, status.ready ? (status.writable ? 'serving' : 'reads only') : (status.reason ?? 'not ready'));
-  });
-  fill(document.querySelector('#app') ?? document.body, frame(session, nav, [stale, main], health, [age, connection]));
-  document.body.append(notices);
-
+  const live = new Live(refresh, redraw);
   const peers = new Peers(live);
-  let current: View | undefined;
+  let current = unknownView;
+  let present = '';
+  let isMenuOpen = false;
+  /** Number of the opened view: each starts with elements of its own. */
+  let opened = 0;
 
-  function show(isFirst: boolean): void {
-    const [name = '', ...rest] = location.hash.replace(/^#\/?/, '').split('/');
-    const place = places[rest.length > 0 ? `${name}/` : name];
-    current?.destroy?.();
-    const argument = decoded(rest.join('/'));
-    current = place?.view({ live, peers, argument }) ?? unknownView();
-    fill(main, current.element);
-    document.title = `${current.title} · ${session.group_id} · Peer Trust`;
-    for (const entry of nav.querySelectorAll('a')) {
-      if (entry.getAttribute('href') === `#/${place?.under}`) entry.setAttribute('aria-current', 'page');
-      else entry.removeAttribute('aria-current');
-    }
-    if (isFirst) return;
-    scrollTo(0, 0);
-    main.querySelector<HTMLElement>('h1')?.focus();
+  function refresh(): void {
+    current.refresh?.();
+    redraw();
   }
 
-  addEventListener('hashchange', () => show(false));
+  function show(): void {
+    const [name = '', ...rest] = location.hash.replace(/^#\/?/, '').split('/');
+    const to = rest.length > 0 ? `${name}/` : name;
+    const place = places[to];
+    current = place?.view({ live, peers, argument: decoded(rest.join('/')) }) ?? unknownView;
+    present = place?.under ?? to;
+    isMenuOpen = false;
+    opened += 1;
+    document.title = `${current.title} · ${session.group_id} · Peer Trust`;
+    refresh();
+  }
+
+  function page(): Child {
+    const isLost = live.connection === 'lost';
+    document.documentElement.classList.toggle('stale', isLost);
+    const entries = Object.entries(places).filter(([to]) => to !== 'cluster' || session.clustered);
+    const connection = `connection ${live.connection}`;
+    return html`
+      <div class="frame">
+        <header class="top">
+          <div class="brand">
+            <img src="assets/icon.svg" alt="" width="28" height="28" />
+            <div class="brand-text">
+              <strong>${session.group_id}</strong><small class="muted">${session.environment}</small>
+            </div>
+            ${health(live)}
+          </div>
+          <div class="top-end">
+            <small class="age muted">${age(live)}</small>
+            <span class=${connection} role="status">${connectionText[live.connection]}</span>
+            ${session.operator !== null && html`<span class="muted operator">${session.operator}</span>`}
+            <button type="button" class="button small" onClick=${switchTheme}>
+              <span aria-hidden="true">◐</span>
+              <span class="theme-name"><span class="hidden">${'Theme: '}</span>${theme()}</span>
+            </button>
+            <form method="post" action="sign-out"><button type="submit" class="button small">Sign out</button></form>
+            ${button('Menu', toggleMenu, {
+              class: 'button small menu',
+              'aria-controls': 'nav',
+              'aria-expanded': isMenuOpen,
+            })}
+          </div>
+        </header>
+        <nav aria-label="Main" id="nav" class=${isMenuOpen ? 'open' : ''}><ul>
+          ${entries.map(
+            ([to, { entry }]) =>
+              entry !== undefined &&
+              html`<li>${link(to, entry, { 'aria-current': to === present ? 'page' : undefined })}</li>`,
+          )}
+        </ul></nav>
+        <div class="stage">
+          <p class="notice notice-bad stale-notice" role="alert" hidden=${!isLost}>
+            ${
+              isLost &&
+              'The node does not answer. The figures are outdated; the page keeps asking until the node is back.'
+            }
+          </p>
+          <main id="main" tabindex="-1" key=${opened}>${current.draw()}</main>
+        </div>
+      </div>
+      ${drawnNotices()}${drawnDialog()}`;
+  }
+
+  function toggleMenu(): void {
+    isMenuOpen = !isMenuOpen;
+    redraw();
+  }
+
+  addEventListener('hashchange', () => {
+    show();
+    scrollTo(0, 0);
+    focusHeading();
+  });
   document.querySelector('#skip')?.addEventListener('click', (event) => {
     // The address identifies the present view, so that the link must not change it.
     event.preventDefault();
-    main.focus();
+    document.querySelector<HTMLElement>('#main')?.focus();
   });
-  show(true);
+  show();
+  startDrawing(page);
 }
 
-function frame(
-  session: SessionValue,
-  nav: HTMLElement,
-  stage: readonly HTMLElement[],
-  health: HTMLElement,
-  connection: readonly HTMLElement[],
-): HTMLElement {
-  const open = (isOpen: boolean): void => {
-    nav.classList.toggle('open', isOpen);
-    menu.setAttribute('aria-expanded', String(isOpen));
-  };
-  const menu = button('Menu', () => open(!nav.classList.contains('open')), {
-    class: 'button small menu',
-    'aria-controls': 'nav',
-    'aria-expanded': 'false',
-  });
-  addEventListener('hashchange', () => open(false));
-  const toggle = button('', () => showTheme(nextTheme()), { class: 'button small' });
-  const showTheme = (name: string): void =>
-    fill(
-      toggle,
-      h('span', { 'aria-hidden': 'true' }, '◐'),
-      h('span', { class: 'theme-name' }, h('span', { class: 'hidden' }, 'Theme: '), name),
-    );
-  showTheme(theme());
-  const signOut = h(
-    'form',
-    { method: 'post', action: 'sign-out' },
-    h('button', { type: 'submit', class: 'button small' }, 'Sign out'),
-  );
-  return h(
-    'div',
-    { class: 'frame' },
-    h(
-      'header',
-      { class: 'top' },
-      h(
-        'div',
-        { class: 'brand' },
-        h('img', { src: 'assets/icon.svg', alt: '', width: 28, height: 28 }),
-        h(
-          'div',
-          { class: 'brand-text' },
-          h('strong', {}, session.group_id),
-          h('small', { class: 'muted' }, session.environment),
-        ),
-        health,
-      ),
-      h(
-        'div',
-        { class: 'top-end' },
-        [...connection],
-        session.operator !== null && h('span', { class: 'muted operator' }, session.operator),
-        toggle,
-        signOut,
-        menu,
-      ),
-    ),
-    nav,
-    h('div', { class: 'stage' }, [...stage]),
-  );
+function switchTheme(): void {
+  nextTheme();
+  redraw();
+}
+
+function health({ connection, overview }: Live): Child {
+  if (connection === 'lost') return html`<span class="badge untrusted">no answer</span>`;
+  if (overview === null) return html`<span class="badge"></span>`;
+  const { ready, writable, reason } = overview.status;
+  if (!ready) return html`<span class="badge untrusted">${reason ?? 'not ready'}</span>`;
+  return writable
+    ? html`<span class="badge active">serving</span>`
+    : html`<span class="badge suspicious">reads only</span>`;
+}
+
+function age({ overview, ageMs }: Live): Child {
+  if (overview === null) return null;
+  return html`<time datetime=${overview.at}>updated ${span(Math.round(ageMs / 1000))} ago</time>`;
 }
 
 function decoded(text: string): string {
@@ -191,11 +174,6 @@ function decoded(text: string): string {
   } catch {
     return text;
   }
-}
-
-function unknownView(): View {
-  const element = h('div', {}, heading('No such page'), h('p', {}, link('', 'To the overview')));
-  return { title: 'No such page', element };
 }
 
 start().catch((error: unknown) => notify(errorText(error), 'bad'));

@@ -21,15 +21,13 @@ export class Peers {
   }
 
   /** Returns all peers, oldest first; reads the list again if something changed since. */
-  async list(): Promise<readonly ListedPeerValue[]> {
-    const seq = this.#live.overview?.status.last_seq ?? -1;
-    const isOld = seq !== this.#atSeq && performance.now() >= this.#listedAt + pauseMs;
-    if (this.#listed === null || isOld) await this.reload();
-    return this.#listed ?? [];
+  list(): Promise<readonly ListedPeerValue[]> {
+    const isOld = this.#lastSeq !== this.#atSeq && performance.now() >= this.#listedAt + pauseMs;
+    return this.#listed === null || isOld ? this.reload() : this.#listed;
   }
 
-  async reload(): Promise<void> {
-    this.#atSeq = this.#live.overview?.status.last_seq ?? -1;
+  reload(): Promise<readonly ListedPeerValue[]> {
+    this.#atSeq = this.#lastSeq;
     this.#listedAt = performance.now();
     const listing = all();
     this.#listed = listing;
@@ -37,16 +35,17 @@ export class Peers {
     listing.catch(() => {
       if (this.#listed === listing) this.#listed = null;
     });
-    await listing;
+    return listing;
   }
 
-  async find(peerId: string): Promise<ListedPeerValue | undefined> {
-    return (await this.list()).find((peer) => peer.peer_id === peerId);
+  get #lastSeq(): number {
+    return this.#live.overview?.status.last_seq ?? -1;
   }
+}
 
-  async nameOf(peerId: string): Promise<string> {
-    return (await this.find(peerId))?.peer_name ?? peerId;
-  }
+/** The names of peers by their ids. */
+export function namesOf(peers: readonly ListedPeerValue[]): ReadonlyMap<string, string> {
+  return new Map(peers.map(({ peer_id, peer_name }) => [peer_id, peer_name]));
 }
 
 async function all(): Promise<readonly ListedPeerValue[]> {

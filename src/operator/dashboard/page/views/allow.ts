@@ -1,40 +1,39 @@
 /** Adds a player to the group's allow list or removes it, after a confirmation. */
 import { command } from '../api.js';
 import { ask } from '../dialog.js';
-import { field, h } from '../dom.js';
+import { field, html, textOf } from '../html.js';
 
 /** Resolves with true if the player was added. */
 export async function allowWithQuestion(subjectHash: string): Promise<boolean> {
-  const until = h('input', { type: 'date', required: true });
-  const note = h('input', { type: 'text', required: true, maxlength: 200, autocomplete: 'off' });
-  return ask({
+  const entry = await ask({
     title: 'Add this player to the allow list?',
-    body: [
-      h(
-        'p',
-        {},
-        'The player reads as neutral up to the end of that day, whatever was reported. Reports are still accepted.',
-      ),
-      h('p', {}, h('code', { class: 'hash' }, subjectHash)),
-      field('Until the end of (UTC)', until),
-      field('Note', note, 'For operators only. It must not name the player.'),
-    ],
+    body: html`
+      <p>The player reads as neutral up to the end of that day, whatever was reported. Reports are still accepted.</p>
+      <p><code class="hash">${subjectHash}</code></p>
+      ${field('Until the end of (UTC)', html`<input name="until" type="date" required />`)}
+      ${field(
+        'Note',
+        html`<input name="note" type="text" required maxlength="200" autocomplete="off" />`,
+        'For operators only. It must not name the player.',
+      )}`,
     action: 'Allow',
-    run: async () => {
-      const end = `${until.value}T23:59:59.999Z`;
-      await command('allow-add', { subject_hash: subjectHash, until: end, note: note.value.trim() });
-    },
+    run: (fields) =>
+      command('allow-add', {
+        subject_hash: subjectHash,
+        until: `${textOf(fields, 'until')}T23:59:59.999Z`,
+        note: textOf(fields, 'note'),
+      }),
   });
+  return entry !== undefined;
 }
 
 /** Resolves with true if the player was removed. */
-export function disallowWithQuestion(subjectHash: string): Promise<boolean> {
-  return ask({
+export async function disallowWithQuestion(subjectHash: string): Promise<boolean> {
+  const removed = await ask({
     title: 'Remove this player from the allow list?',
-    body: [h('p', {}, 'The score and verdict of the player count again from now on.')],
+    body: html`<p>The score and verdict of the player count again from now on.</p>`,
     action: 'Remove from the list',
-    run: async () => {
-      await command('allow-remove', { subject_hash: subjectHash });
-    },
+    run: () => command('allow-remove', { subject_hash: subjectHash }),
   });
+  return removed !== undefined;
 }

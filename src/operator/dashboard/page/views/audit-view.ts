@@ -3,139 +3,130 @@
 import type { AuditEntryValue } from '../../../../operations/log.js';
 import type { ListedPeerValue } from '../../../../operations/peers.js';
 import type { ChainReport } from '../../../protocol/audit-chain.js';
+import type { AuditEntryValue } from '../../../protocol/values.js';
 import { command, errorText, post } from '../api.js';
-import { button, card, empty, fill, h, table } from '../dom.js';
+import { Loaded, notify, redraw, type View, type ViewContext } from '../draw.js';
 import { count, head, plural, words } from '../format.js';
-import { notify } from '../notice.js';
-import { heading, link, mayRedraw, time, type View, type ViewContext } from '../view.js';
+import { button, type Child, empty, heading, html, peerLink, table, time } from '../html.js';
+import { namesOf } from '../peers.js';
 
 const pageSize = 50;
-const columns = [
-  { title: 'Record', number: true },
-  { title: 'At' },
-  { title: 'Action' },
-  { title: 'By' },
-  { title: 'Target' },
-  { title: 'Hash' },
-];
 
 export function auditView({ live, peers }: ViewContext): View {
-  const list = h('div', {}, h('p', { class: 'muted' }, 'Loading…'));
-  const more = button('Show older entries', () => void older(), { hidden: true });
-  const result = h('div', { role: 'status' });
-  let listed: readonly ListedPeerValue[] = [];
   let entries: readonly AuditEntryValue[] = [];
-  let isWhole = false;
+  let isWhole = true;
   let seenSeq = -1;
+  let isReading = false;
+  let result: Child = null;
+  /** Label of the check that runs. */
+  let checking: string | null = null;
 
-  /** Adds new entries and the names that were not listed yet; a failed read is repeated at the next update. */
-  async function follow(seq: number): Promise<void> {
-    // The element with the focus must not move while the operator uses it.
-    if (!mayRedraw(list)) return;
-    try {
-      const isMore = seq !== seenSeq && (await newest());
-      seenSeq = seq;
-      if (isMore || (await peers.list()) !== listed) await show();
-    } catch (error) {
-      notify(errorText(error), 'bad');
-    }
-  }
+  const log = new Loaded(async () => {
+    const seq = live.overview?.status.last_seq ?? -1;
+    if (seq !== seenSeq) await readNewest();
+    seenSeq = seq;
+    return { entries, names: namesOf(await peers.list()) };
+  });
 
-  /** Resolves with true if there were new entries. */
-  async function newest(): Promise<boolean> {
+  async function readNewest(): Promise<void> {
     const { data } = await command('audit-tail', { count: pageSize });
-    const newestSeq = data.at(-1)?.seq ?? 0;
-    if (newestSeq === (entries[0]?.seq ?? -1)) return false;
     // If no entry is known already, some may be missing between the page and the list: the list then starts over with
     // the page.
     const known = new Set(entries.map(({ seq }) => seq));
-    const meets = entries.length === 0 || data.some(({ seq }) => known.has(seq));
     const fresh = data.filter(({ seq }) => !known.has(seq)).toReversed();
-    entries = meets ? [...fresh, ...entries] : fresh;
-    if (!meets || known.size === 0) isWhole = data.length < pageSize;
-    return true;
+    if (known.size > 0 && fresh.length < data.length) entries = [...fresh, ...entries];
+    else {
+      entries = fresh;
+      isWhole = data.length < pageSize;
+    }
   }
 
-  async function older(): Promise<void> {
-    more.disabled = true;
+  async function readOlder(): Promise<void> {
+    isReading = true;
+    redraw();
     try {
       const { data } = await command('audit-tail', { count: pageSize, before: entries.at(-1)?.seq ?? 1 });
       isWhole = data.length < pageSize;
       entries = [...entries, ...data.toReversed()];
-      await show();
+      await log.refresh({ force: true });
     } catch (error) {
       notify(errorText(error), 'bad');
     }
-    more.disabled = false;
+    isReading = false;
+    redraw();
   }
 
-  async function show(): Promise<void> {
-    listed = await peers.list();
-    const names = new Map(listed.map(({ peer_id, peer_name }) => [peer_id, peer_name]));
-    const rows = entries.map(({ seq, at, action, actor, target, hash }) => [
-      count(seq),
-      time(at),
-      words(action),
-      named(actor, names),
-      named(target, names),
-      h('code', { title: hash }, head(hash)),
+  function listOf({ entries: listed, names }: { readonly entries: typeof entries; readonly names: Names }): Child {
+    if (listed.length === 0) return empty('No entries', 'The first entry is the creation of the group.');
+    const log = table('Audit log', listed, ({ seq }) => seq, [
+      { title: 'Record', number: true, cell: ({ seq }) => count(seq) },
+      { title: 'At', cell: ({ at }) => time(at) },
+      { title: 'Action', cell: ({ action }) => words(action) },
+      { title: 'By', cell: ({ actor }) => named(actor, names) },
+      { title: 'Target', cell: ({ target }) => named(target, names) },
+      { title: 'Hash', cell: ({ hash }) => html`<code title=${hash}>${head(hash)}</code>` },
     ]);
-    fill(
-      list,
-      rows.length === 0
-        ? empty('No entries', 'The first entry is the creation of the group.')
-        : h('div', { class: 'scroll' }, table('Audit log', columns, rows)),
-    );
-    more.hidden = isWhole;
+    return html`<div class="scroll">${log}</div>`;
   }
 
-  async function check(what: HTMLButtonElement, run: () => Promise<HTMLElement>): Promise<void> {
-    what.disabled = true;
-    what.setAttribute('aria-busy', 'true');
-    fill(result, h('p', { class: 'muted' }, 'Checking…'));
-    try {
-      fill(result, await run());
-    } catch (error) {
-      fill(result, h('p', { class: 'notice notice-bad' }, errorText(error)));
-    }
-    what.disabled = false;
-    what.removeAttribute('aria-busy');
+  /** A button that runs a check and shows what it found. */
+  function checkButton(label: string, run: () => Promise<Child>, look = 'button'): Child {
+    const check = async (): Promise<void> => {
+      checking = label;
+      result = html`<p class="muted">Checking…</p>`;
+      redraw();
+      result = await run().catch((error: unknown) => html`<p class="notice notice-bad">${errorText(error)}</p>`);
+      checking = null;
+      redraw();
+    };
+    const isBusy = checking === label;
+    return button(label, () => void check(), {
+      class: look,
+      disabled: isBusy,
+      'aria-busy': isBusy ? 'true' : undefined,
+    });
   }
 
-  const chain = button('Verify the chain', () => void check(chain, checkedChain), { class: 'button primary' });
-  const store = button('Verify the whole store', () => void check(store, checkedStore));
-  const leave = live.subscribe(({ status }) => void follow(status.last_seq));
-  const element = h('div', {}, heading('Audit', chain, store), result, card('Entries', list, more));
-  return { title: 'Audit', element, destroy: leave };
+  return {
+    title: 'Audit',
+    refresh: () => live.overview !== null && log.refresh(),
+    draw: () => html`<div>
+      ${heading(
+        'Audit',
+        checkButton('Verify the chain', checkedChain, 'button primary'),
+        checkButton('Verify the whole store', checkedStore),
+      )}
+      <div role="status">${result}</div>
+      <section class="card">
+        <h2>Entries</h2>
+        ${log.draw(listOf)}
+        ${button('Show older entries', () => void readOlder(), { hidden: isWhole, disabled: isReading })}
+      </section>
+    </div>`,
+  };
 }
+
+type Names = ReadonlyMap<string, string>;
 
 /** A peer's id as its name with a link to the peer, so that no peer can pass for an operator; any other id as it is. */
-function named(id: string, names: ReadonlyMap<string, string>): HTMLElement {
-  const name = names.get(id);
+function named(id: string, names: Names): Child {
   const text = /^[\da-f-]{32,}$/.test(id) ? head(id, 12) : id;
-  return h(
-    'span',
-    { class: 'cut', title: id },
-    name === undefined ? text : link(`peers/${encodeURIComponent(id)}`, name),
-  );
+  return html`<span class="cut" title=${id}>${names.has(id) ? peerLink(id, names) : text}</span>`;
 }
 
-async function checkedChain(): Promise<HTMLElement> {
+async function checkedChain(): Promise<Child> {
   const { entries, head_hash, first_broken } = await post<ChainReport>('audit-check', {});
   if (first_broken !== null) {
-    return h(
-      'p',
-      { class: 'notice notice-bad' },
-      `The entry at record ${count(first_broken.seq)} ${first_broken.fault}.`,
-    );
+    const text = `The entry at record ${count(first_broken.seq)} ${first_broken.fault}.`;
+    return html`<p class="notice notice-bad">${text}</p>`;
   }
   const text = `The chain is intact: ${entries === 1 ? '1 entry' : `${count(entries)} entries`}, head`;
-  return h('p', { class: 'notice notice-good' }, text, h('code', { class: 'hash' }, head_hash));
+  return html`<p class="notice notice-good">${text}<code class="hash">${head_hash}</code></p>`;
 }
 
-async function checkedStore(): Promise<HTMLElement> {
+async function checkedStore(): Promise<Child> {
   const { ok, batches, records, snapshots, faults } = await command('verify', {});
-  if (!ok) return h('p', { class: 'notice notice-bad' }, `The store is damaged: ${faults.join('; ')}`);
+  if (!ok) return html`<p class="notice notice-bad">The store is damaged: ${faults.join('; ')}</p>`;
   const text = `The store is intact: ${plural(records, 'record')} in ${count(batches)} batches, ${plural(snapshots.length, 'snapshot')}.`;
-  return h('p', { class: 'notice notice-good' }, text);
+  return html`<p class="notice notice-good">${text}</p>`;
 }

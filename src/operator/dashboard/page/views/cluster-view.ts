@@ -1,47 +1,40 @@
 /**
  * Shows the nodes of a group that several nodes serve: the leader, the progress of each node, and the members of etcd.
  */
-import type { ClusterValue } from '../../../../operations/cluster.js';
-import { command, errorText } from '../api.js';
-import { card, empty, facts, fill, h, table } from '../dom.js';
+import type { ClusterValue } from '../../../protocol/values.js';
+import { command } from '../api.js';
+import { Loaded, type View } from '../draw.js';
 import { bytes, count, plural } from '../format.js';
-import { badge, heading, mayRedraw, time, timeAgo, type View } from '../view.js';
+import { badge, type Child, card, empty, facts, heading, html, table, time, timeAgo } from '../html.js';
 
-const everyMs = 2_000;
 /** How the page shows each role. */
 const looks: Readonly<Record<string, string>> = { leader: 'trusted', follower: 'active', joining: 'neutral' };
-
 export function clusterView(): View {
-  const own = h('div', {}, h('p', { class: 'muted' }, 'Loading…'));
-  const nodes = h('div', {});
-  const members = h('div', {});
-
-  async function load(): Promise<void> {
-    try {
-      const value = await command('cluster-status', {});
-      if (!mayRedraw(nodes)) return;
-      fill(own, ownOf(value));
-      fill(nodes, nodesOf(value));
-      fill(members, membersOf(value));
-    } catch (error) {
-      fill(own, h('p', { class: 'notice notice-bad', role: 'alert' }, errorText(error)));
-    }
-  }
-
-  void load();
-  const timer = setInterval(() => void load(), everyMs);
+  const status = new Loaded(() => command('cluster-status', {}));
   return {
     title: 'Cluster',
-    element: h('div', {}, heading('Cluster'), card('This node', own), card('Nodes', nodes), card('etcd', members)),
-    destroy: () => clearInterval(timer),
+    refresh: () => status.refresh(),
+    draw: () => html`<div>
+      ${heading('Cluster')}
+      ${status.draw(
+        (value) => html`
+          ${card('This node', ownOf(value))}
+          ${card('Nodes', nodesOf(value))}
+          ${card('etcd', membersOf(value))}`,
+      )}
+    </div>`,
   };
 }
 
-function ownOf(value: ClusterValue): HTMLElement {
+function roleBadge(role: string): Child {
+  return badge(role, looks[role] ?? 'untrusted');
+}
+
+function ownOf(value: ClusterValue): Child {
   const { leader, last_takeover: takeover, scrubbed } = value;
   return facts([
-    ['Node', h('span', {}, value.node_id, ' ', badge(value.role, looks[value.role] ?? 'untrusted'))],
-    ['Leader', leader === null ? 'none' : h('span', {}, `${leader.node_id} since `, time(leader.since))],
+    ['Node', html`<span>${value.node_id} ${roleBadge(value.role)}</span>`],
+    ['Leader', leader === null ? 'none' : html`<span>${leader.node_id} since ${time(leader.since)}</span>`],
     ['Applied record', count(value.applied_seq)],
     ['Last known up to date', `${count(value.staleness_ms)} ms ago`],
     ['Lease', `${count(value.lease_ms)} ms left`],
@@ -55,42 +48,31 @@ function ownOf(value: ClusterValue): HTMLElement {
   ]);
 }
 
-function nodesOf({ nodes }: ClusterValue): HTMLElement {
+function nodesOf({ nodes }: ClusterValue): Child {
   if (nodes.length === 0) return empty('No node is known', 'etcd does not answer.');
-  return table(
-    'Nodes of the group',
-    [
-      { title: 'Node' },
-      { title: 'Role' },
-      { title: 'Lag', number: true },
-      { title: 'Applied', number: true },
-      { title: 'Snapshot', number: true },
-      { title: 'Release' },
-      { title: 'Started' },
-      { title: 'Reason' },
-    ],
-    nodes.map((node) => [
-      node.node_id,
-      badge(node.role, looks[node.role] ?? 'untrusted'),
-      plural(node.lag, 'record'),
-      count(node.applied_seq),
-      count(node.snapshot_seq),
-      node.version,
-      timeAgo(node.started_at),
-      node.reason ?? '',
-    ]),
-  );
+  return table('Nodes of the group', nodes, ({ node_id }) => node_id, [
+    { title: 'Node', cell: ({ node_id }) => node_id },
+    { title: 'Role', cell: ({ role }) => roleBadge(role) },
+    { title: 'Lag', number: true, cell: ({ lag }) => plural(lag, 'record') },
+    { title: 'Applied', number: true, cell: ({ applied_seq }) => count(applied_seq) },
+    { title: 'Snapshot', number: true, cell: ({ snapshot_seq }) => count(snapshot_seq) },
+    { title: 'Release', cell: ({ version }) => version },
+    { title: 'Started', cell: ({ started_at }) => timeAgo(started_at) },
+    { title: 'Reason', cell: ({ reason }) => reason },
+  ]);
 }
 
-function membersOf({ members }: ClusterValue): HTMLElement {
-  return table(
-    'Members of etcd',
-    [{ title: 'Member' }, { title: 'State' }, { title: 'Release' }, { title: 'Database', number: true }],
-    members.map((member) => [
-      member.endpoint,
-      member.healthy ? badge(member.leads ? 'leads' : 'follows', 'active') : badge('does not answer', 'untrusted'),
-      member.version,
-      `${bytes(member.db_bytes_in_use)} of ${bytes(member.db_bytes)}`,
-    ]),
-  );
+function membersOf({ members }: ClusterValue): Child {
+  const size = ({ db_bytes_in_use, db_bytes }: ClusterValue['members'][number]): string =>
+    `${bytes(db_bytes_in_use)} of ${bytes(db_bytes)}`;
+  return table('Members of etcd', members, ({ endpoint }) => endpoint, [
+    { title: 'Member', cell: ({ endpoint }) => endpoint },
+    {
+      title: 'State',
+      cell: ({ healthy, leads }) =>
+        healthy ? badge(leads ? 'leads' : 'follows', 'active') : badge('does not answer', 'untrusted'),
+    },
+    { title: 'Release', cell: ({ version }) => version },
+    { title: 'Database', number: true, cell: size },
+  ]);
 }

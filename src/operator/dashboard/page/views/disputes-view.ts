@@ -2,161 +2,135 @@
  * Shows the disputes of peers, decides them, and undoes decisions. To uphold a dispute, the operator chooses the peers
  * whose events become void.
  */
-import type { DisputeValue } from '../../../../operations/disputes.js';
-import { command, errorText } from '../api.js';
+import type { DisputeValue } from '../../../protocol/values.js';
+import { command } from '../api.js';
 import { ask } from '../dialog.js';
-import { button, type Child, card, empty, facts, fill, h } from '../dom.js';
+import { Loaded, notify, type View, type ViewContext } from '../draw.js';
 import { head } from '../format.js';
-import { notify } from '../notice.js';
-import { badge, heading, link, mayRedraw, time, type View, type ViewContext } from '../view.js';
+import { badge, button, type Child, card, empty, facts, heading, html, peerLink, time } from '../html.js';
+import { namesOf } from '../peers.js';
 
 const rowsMax = 200;
 const looks = { open: 'suspicious', upheld: 'active', rejected: 'neutral' } as const;
-/** The question of a decision, its effect, and the notice afterwards. */
+/** The question of a decision, its effect, its confirming button, and the notice afterwards. */
 const texts = {
-  reject: ['Reject this dispute?', 'The events count as before.', 'The dispute is rejected.'],
+  reject: ['Reject this dispute?', 'The events count as before.', 'Reject', 'The dispute is rejected.'],
   undo: [
     'Undo this decision?',
     'The dispute is open again, and void events count again.',
+    'Undo',
     'The dispute is open again.',
   ],
 } as const;
 
-export function disputesView({ live, peers }: ViewContext): View {
-  const open = h('div', {}, h('p', { class: 'muted' }, 'Loading…'));
-  const decided = h('div', {});
-  /** The content that was drawn last: the list is redrawn only if it differs. */
-  let drawnLast = '';
+type Names = ReadonlyMap<string, string>;
 
-  async function load(): Promise<void> {
-    try {
-      const [waiting, upheld, rejected] = await Promise.all(
-        (['open', 'upheld', 'rejected'] as const).map((status) =>
-          command('disputes-list', { from: 0, limit: rowsMax, status }),
-        ),
-      );
-      const others = [...upheld!.data, ...rejected!.data].sort((p, q) =>
-        (q.decided_at ?? '').localeCompare(p.decided_at ?? ''),
-      );
-      const names = new Map((await peers.list()).map(({ peer_id, peer_name }) => [peer_id, peer_name]));
-      const drawn = JSON.stringify([waiting, others, [...names]]);
-      if (drawn === drawnLast) return;
-      drawnLast = drawn;
-      const cards = (data: readonly DisputeValue[]) => data.map((one) => disputeCard(one, names));
-      const rest =
-        waiting!.next_from === null
-          ? null
-          : h('p', { class: 'muted small' }, 'There are more disputes; these are the oldest.');
-      fill(
-        open,
-        waiting!.data.length === 0
-          ? empty('No open disputes', 'Peers dispute reports here that they consider wrong.')
-          : [...cards(waiting!.data), rest],
-      );
-      fill(
-        decided,
-        others.length === 0
-          ? empty('No decisions yet', 'Upheld and rejected disputes can be undone here.')
-          : cards(others),
-      );
-    } catch (error) {
-      fill(open, h('p', { class: 'notice notice-bad', role: 'alert' }, errorText(error)));
-      drawnLast = '';
-    }
-  }
+export function disputesView({ peers }: ViewContext): View {
+  const disputes = new Loaded(async () => {
+    const read = (status: DisputeValue['status']) => command('disputes-list', { from: 0, limit: rowsMax, status });
+    const [open, upheld, rejected] = await Promise.all([read('open'), read('upheld'), read('rejected')]);
+    const decided = [...upheld.data, ...rejected.data];
+    decided.sort((p, q) => (q.decided_at ?? '').localeCompare(p.decided_at ?? ''));
+    return { open: open.data, hasMore: open.next_from !== null, decided, names: namesOf(await peers.list()) };
+  });
 
-  function disputeCard(dispute: DisputeValue, names: ReadonlyMap<string, string>): HTMLElement {
-    const { dispute_id: id, status, opened_at: openedAt, peer_id: by, subject_hash: subject } = dispute;
-    const peer = (peerId: string): Child => link(`peers/${encodeURIComponent(peerId)}`, names.get(peerId) ?? peerId);
-    const list = (ids: readonly string[], none: string): Child =>
-      ids.length === 0 ? none : ids.flatMap((peerId, i) => [i > 0 && ', ', peer(peerId)]);
-    const what = `the dispute of ${head(subject)}`;
-    const act = (name: string, run: () => void, look = 'button small'): HTMLElement =>
-      button(`${name}…`, run, { class: look, 'aria-label': `${name} ${what}` });
-    const actions =
-      status === 'open'
-        ? [
-            act('Reject', () => void decide(dispute, 'reject')),
-            act('Uphold', () => void uphold(dispute, names), 'button danger small'),
-          ]
-        : [act('Undo', () => void decide(dispute, 'undo'))];
-    return h(
-      'article',
-      { class: 'dispute', 'data-dispute': id },
-      h('div', { class: 'dispute-head' }, badge(status, looks[status]), time(openedAt)),
-      h('blockquote', { class: 'dispute-text' }, dispute.text),
-      facts([
-        ['Subject', h('code', { class: 'hash' }, subject)],
-        ['Disputed by', by === null ? 'a caller without a key' : peer(by)],
-        ['Against', dispute.against === null ? 'no peer in particular' : peer(dispute.against)],
-        ['Reported by', list(dispute.reporters, 'no longer any peer')],
-        ...(status === 'upheld' ? [['Void', list(dispute.voids, 'nothing')] as const] : []),
-        ...(dispute.decided_at === null ? [] : [['Decided', time(dispute.decided_at)] as const]),
-      ]),
-      h('div', { class: 'actions' }, actions),
-    );
-  }
-
-  async function uphold(dispute: DisputeValue, names: ReadonlyMap<string, string>): Promise<void> {
-    const { reporters, against } = dispute;
-    const chosen = reporters.map((peerId) => {
+  async function uphold({ dispute_id, reporters, against }: DisputeValue, names: Names): Promise<void> {
+    const boxes = reporters.map((peerId) => {
       const isMeant = against === null ? reporters.length === 1 : peerId === against;
-      return { peerId, box: h('input', { type: 'checkbox', value: peerId, checked: isMeant }) };
+      return html`<label class="check">
+        <input type="checkbox" name="peer" value=${peerId} defaultChecked=${isMeant} />
+        <span>${names.get(peerId) ?? peerId}</span>
+      </label>`;
     });
-    const boxes = chosen.map(({ peerId, box }) =>
-      h('label', { class: 'check' }, box, h('span', {}, names.get(peerId) ?? peerId)),
-    );
-    const isDone = await ask({
+    const upheld = await ask({
       title: 'Uphold this dispute?',
-      body: [
-        h(
-          'p',
-          {},
-          'The events of these peers about the player no longer count, including later ones. They stay stored; an undo makes them count again.',
-        ),
-        reporters.length === 0
-          ? h('p', { class: 'notice notice-warn' }, 'No peer holds events about this player any more.')
-          : h('fieldset', {}, h('legend', {}, 'Whose events become void'), boxes),
-      ],
+      body: html`
+        <p>
+          The events of these peers about the player no longer count, including later ones. They stay stored; an undo
+          makes them count again.
+        </p>
+        ${
+          reporters.length === 0
+            ? html`<p class="notice notice-warn">No peer holds events about this player any more.</p>`
+            : html`<fieldset><legend>Whose events become void</legend>${boxes}</fieldset>`
+        }`,
       action: 'Uphold',
       danger: true,
-      run: async () => {
-        const peerIds = chosen.filter(({ box }) => box.checked).map(({ peerId }) => peerId);
-        const named = peerIds.length === 0 ? {} : { peer_ids: peerIds };
-        await command('disputes-decide', { decision: 'uphold', dispute_id: dispute.dispute_id, ...named });
+      run(fields) {
+        const peer_ids = fields.getAll('peer').map(String);
+        return command('disputes-decide', {
+          decision: 'uphold',
+          dispute_id,
+          ...(peer_ids.length === 0 ? {} : { peer_ids }),
+        });
       },
     });
-    if (isDone) await done('The dispute is upheld.');
+    if (upheld !== undefined) await done('The dispute is upheld.');
   }
 
-  async function decide(dispute: DisputeValue, decision: 'reject' | 'undo'): Promise<void> {
-    const [title, effect, notice] = texts[decision];
-    const isDone = await ask({
-      title,
-      body: [h('p', {}, effect)],
-      action: decision === 'reject' ? 'Reject' : 'Undo',
-      run: async () => {
-        await command('disputes-decide', { decision, dispute_id: dispute.dispute_id });
-      },
-    });
-    if (isDone) await done(notice);
+  async function decide({ dispute_id }: DisputeValue, decision: 'reject' | 'undo'): Promise<void> {
+    const [title, effect, action, notice] = texts[decision];
+    const run = () => command('disputes-decide', { decision, dispute_id });
+    const decided = await ask({ title, body: html`<p>${effect}</p>`, action, run });
+    if (decided !== undefined) await done(notice);
   }
 
   async function done(text: string): Promise<void> {
     notify(text);
-    await load();
+    await disputes.refresh({ force: true });
   }
 
-  const leave = live.subscribe(() => {
-    // A control that the operator is about to press must not move.
-    if (mayRedraw(open) && mayRedraw(decided)) void load();
-  });
-  void load();
-  const about = h(
-    'p',
-    { class: 'muted lead' },
-    'A peer does not know who reported a player: you decide whose events are void. Texts are shown only to you.',
-  );
-  const element = h('div', {}, heading('Disputes'), about, card('Waiting for you', open), card('Decided', decided));
-  return { title: 'Disputes', element, destroy: leave };
+  function disputeCard(dispute: DisputeValue, names: Names): Child {
+    const { dispute_id: id, status, peer_id: by, subject_hash: subject, against, voids, decided_at } = dispute;
+    const list = (ids: readonly string[], none: string): Child =>
+      ids.length === 0 ? none : ids.map((peerId, i) => [i > 0 && ', ', peerLink(peerId, names)]);
+    const act = (name: string, run: () => void, look = 'button small'): Child =>
+      button(`${name}…`, run, { class: look, 'aria-label': `${name} the dispute of ${head(subject)}` });
+    return html`<article class="dispute" data-dispute=${id} key=${id}>
+      <div class="dispute-head">${badge(status, looks[status])}${time(dispute.opened_at)}</div>
+      <blockquote class="dispute-text">${dispute.text}</blockquote>
+      ${facts([
+        ['Subject', html`<code class="hash">${subject}</code>`],
+        ['Disputed by', by === null ? 'a caller without a key' : peerLink(by, names)],
+        ['Against', against === null ? 'no peer in particular' : peerLink(against, names)],
+        ['Reported by', list(dispute.reporters, 'no longer any peer')],
+        ['Void', status === 'upheld' ? list(voids, 'nothing') : undefined],
+        ['Decided', decided_at === null ? undefined : time(decided_at)],
+      ])}
+      <div class="actions">${
+        status === 'open'
+          ? [
+              act('Reject', () => void decide(dispute, 'reject')),
+              act('Uphold', () => void uphold(dispute, names), 'button danger small'),
+            ]
+          : act('Undo', () => void decide(dispute, 'undo'))
+      }</div>
+    </article>`;
+  }
+
+  return {
+    title: 'Disputes',
+    refresh: () => disputes.refresh(),
+    draw: () => html`<div>
+      ${heading('Disputes')}
+      <p class="muted lead">
+        A peer does not know who reported a player: you decide whose events are void. Texts are shown only to you.
+      </p>
+      ${disputes.draw(({ open, hasMore, decided, names }) => [
+        card(
+          'Waiting for you',
+          open.length === 0
+            ? empty('No open disputes', 'Peers dispute reports here that they consider wrong.')
+            : open.map((dispute) => disputeCard(dispute, names)),
+          hasMore && html`<p class="muted small">There are more disputes; these are the oldest.</p>`,
+        ),
+        card(
+          'Decided',
+          decided.length === 0
+            ? empty('No decisions yet', 'Upheld and rejected disputes can be undone here.')
+            : decided.map((dispute) => disputeCard(dispute, names)),
+        ),
+      ])}
+    </div>`,
+  };
 }

@@ -1,88 +1,68 @@
 /** Shows the erasure requests of peers that wait for a confirmation, and erases a player by hash. */
-import type { Values } from '../../../../operations/table.js';
-import { command, errorText } from '../api.js';
-import { button, card, empty, field, fill, h, table } from '../dom.js';
-import { heading, mayRedraw, time, type View, type ViewContext } from '../view.js';
-import { eraseWithQuestion } from './erase.js';
+import type { Values } from '../../../protocol/protocol.js';
+import { command } from '../api.js';
+import { Loaded, redraw, type View, type ViewContext } from '../draw.js';
+import { button, type Child, card, empty, field, form, heading, html, table, textOf, time } from '../html.js';
+import { eraseWithQuestion, receiptCard } from './erase.js';
 
 const rowsMax = 200;
+const hashInput = html`<input name="hash" type="text" required pattern="[0-9A-Fa-f]{64}" maxlength="64"
+  autocomplete="off" spellcheck=${false} title="64 hexadecimal characters" />`;
+
+type Pending = Values['erase-pending']['data'];
 
 export function erasureView({ live }: ViewContext): View {
-  const pending = h('div', {}, h('p', { class: 'muted' }, 'Loading…'));
-  const done = h('div', { 'aria-live': 'polite' });
-  const input = h('input', {
-    type: 'text',
-    required: true,
-    pattern: '[0-9A-Fa-f]{64}',
-    maxlength: 64,
-    autocomplete: 'off',
-    spellcheck: 'false',
-    title: '64 hexadecimal characters',
-  });
-  const form = h(
-    'form',
-    {},
-    field('Subject hash', input, '64 hexadecimal characters. Look a player up to find it.'),
-    h('div', { class: 'actions' }, h('button', { type: 'submit', class: 'button danger' }, 'Erase…')),
-  );
+  const pending = new Loaded(async () => (await command('erase-pending', {})).data);
   let waiting = -1;
+  let erased: Values['erase'] | undefined;
 
-  async function load(): Promise<void> {
-    try {
-      const { data } = await command('erase-pending', {});
-      fill(
-        pending,
-        data.length === 0
-          ? empty('No waiting erasures', 'Requests of peers wait here if ERASURE_MODE is “own” or “operator”.')
-          : listOf(data),
-      );
-    } catch (error) {
-      fill(pending, h('p', { class: 'notice notice-bad', role: 'alert' }, errorText(error)));
-      waiting = -1;
-    }
-  }
-
-  function listOf(erasures: Values['erase-pending']['data']): HTMLElement[] {
-    const rows = erasures.slice(0, rowsMax).map(({ subject_hash: hash, due_at }) => [
-      h('code', { class: 'hash' }, hash),
-      time(due_at),
-      button('Confirm…', () => void erase(hash), {
-        class: 'button danger small',
-        'aria-label': `Confirm the erasure of ${hash}`,
-      }),
-    ]);
-    const rest = erasures.length - rows.length;
-    return [
-      table('Waiting erasures', [{ title: 'Subject hash' }, { title: 'Due' }, { title: '', number: true }], rows),
-      ...(rest > 0 ? [h('p', { class: 'muted small' }, `And ${rest} more.`)] : []),
-    ];
+  async function refresh(): Promise<void> {
+    const now = live.overview?.status.pending_erasures ?? waiting;
+    if (now === waiting) return;
+    waiting = now;
+    if (!(await pending.refresh())) waiting = -1;
   }
 
   async function erase(hash: string): Promise<void> {
-    const erased = await eraseWithQuestion(hash);
-    if (erased === null) return;
-    fill(done, erased);
-    erased.focus();
-    input.value = '';
-    await load();
+    const receipt = await eraseWithQuestion(hash);
+    if (receipt === undefined) return;
+    erased = receipt;
+    redraw();
+    document.querySelector<HTMLElement>('#receipt')?.focus();
+    document.querySelector<HTMLFormElement>('main form')?.reset();
+    await pending.refresh({ force: true });
   }
 
-  form.addEventListener('submit', (event) => {
-    event.preventDefault();
-    void erase(input.value.trim().toLowerCase());
-  });
-  const leave = live.subscribe(({ status }) => {
-    // A control that the operator is about to press must not move.
-    if (status.pending_erasures === waiting || !mayRedraw(pending)) return;
-    waiting = status.pending_erasures;
-    void load();
-  });
-  const element = h(
-    'div',
-    {},
-    heading('Erasure'),
-    done,
-    h('div', { class: 'grid' }, card('Waiting for you', pending), card('Erase by hash', form)),
+  function listOf(erasures: Pending): Child {
+    if (erasures.length === 0)
+      return empty('No waiting erasures', 'Requests of peers wait here if ERASURE_MODE is “own” or “operator”.');
+    const confirm = ({ subject_hash }: Pending[number]): Child =>
+      button('Confirm…', () => void erase(subject_hash), {
+        class: 'button danger small',
+        'aria-label': `Confirm the erasure of ${subject_hash}`,
+      });
+    const rest = erasures.length - rowsMax;
+    return [
+      table('Waiting erasures', erasures.slice(0, rowsMax), ({ subject_hash }) => subject_hash, [
+        { title: 'Subject hash', cell: ({ subject_hash }) => html`<code class="hash">${subject_hash}</code>` },
+        { title: 'Due', cell: ({ due_at }) => time(due_at) },
+        { title: '', number: true, cell: confirm },
+      ]),
+      rest > 0 && html`<p class="muted small">And ${rest} more.</p>`,
+    ];
+  }
+
+  const byHash = form(
+    { action: 'Erase…', danger: true, onSubmit: (fields) => void erase(textOf(fields, 'hash').toLowerCase()) },
+    field('Subject hash', hashInput, '64 hexadecimal characters. Look a player up to find it.'),
   );
-  return { title: 'Erasure', element, destroy: leave };
+  return {
+    title: 'Erasure',
+    refresh,
+    draw: () => html`<div>
+      ${heading('Erasure')}
+      <div aria-live="polite">${erased !== undefined && receiptCard(erased)}</div>
+      <div class="grid">${card('Waiting for you', pending.draw(listOf))}${card('Erase by hash', byHash)}</div>
+    </div>`,
+  };
 }

@@ -1,178 +1,132 @@
 /** Shows the overview: rates, latencies, verdicts, and the state of the node's parts. */
 import type { HistoryValue, OverviewValue } from '../../wire.js';
-import { get } from '../api.js';
-import { lineChart } from '../chart.js';
-import { type Child, card, empty, facts, fill, h } from '../dom.js';
-import { bytes, compact, count, milliseconds, percent, plural, rate, span } from '../format.js';
-import { notify } from '../notice.js';
-import { bar, heading, link, timeAgo, type View, type ViewContext } from '../view.js';
+import { errorText, get } from '../api.js';
+import { Chart, type Values } from '../chart.js';
+import { notify, redraw, type View, type ViewContext } from '../draw.js';
+import { bytes, compact, count, halfLife, milliseconds, percent, plural, rate, span } from '../format.js';
+import { bar, type Child, card, empty, facts, heading, html, link, timeAgo } from '../html.js';
 
 /** Number of beats in a plot: an hour. */
 const samplesMax = 1_800;
 const verdicts = ['trusted', 'neutral', 'suspicious', 'untrusted'] as const;
 
+/** Time in seconds since 1970, events and reads per second, and the latency of each. */
+type Sample = readonly [number, ...(number | null)[]];
+
 export function overviewView({ live }: ViewContext): View {
-  const tiles = h('div', { class: 'tiles' });
-  const distribution = h('div', {}, h('p', { class: 'muted' }, 'Counting…'));
-  const state = h('div', {}, h('p', { class: 'muted' }, 'Connecting…'));
-  const group = h('div', {}, h('p', { class: 'muted' }, 'Connecting…'));
-  const traffic = lineChart({
-    title: 'Events and reads per second over the last hour',
-    format: rate,
-    lines: [
-      { label: 'events/s', color: '--series-a' },
-      { label: 'reads/s', color: '--series-b' },
-    ],
-  });
-  const latency = lineChart({
-    title: '99th percentile latency of events and reads, in milliseconds, over the last hour',
-    format: milliseconds,
-    emptyText: 'No requests in the last hour.',
-    lines: [
-      { label: 'events p99', color: '--series-a' },
-      { label: 'reads p99', color: '--series-b' },
-    ],
-  });
-  const paces: (number | null)[][] = [[], [], [], [], []];
+  let samples: readonly Sample[] = [];
+  let rates: readonly Values[] = [];
+  let latencies: readonly Values[] = [];
 
-  function push(...values: readonly (number | null)[]): void {
-    for (const [i, column] of paces.entries()) {
-      column.push(values[i] ?? null);
-      if (column.length > samplesMax) column.shift();
-    }
-  }
-
-  function plot(): void {
-    const [at = [], events = [], reads = [], eventMs = [], readMs = []] = paces;
-    traffic.show([at, events, reads]);
-    latency.show([at, eventMs, readMs]);
-  }
-
-  function show(overview: OverviewValue): void {
-    const at = Date.parse(overview.at) / 1000;
-    if (at > (paces[0]?.at(-1) ?? 0)) {
-      push(at, overview.events_per_s, overview.reads_per_s, overview.event_ms_p99, overview.read_ms_p99);
-      plot();
-    }
-    fill(tiles, tilesOf(overview));
-    fill(distribution, distributionOf(overview));
-    fill(group, groupOf(overview));
-    fill(state, stateOf(overview));
+  function plot(all: readonly Sample[]): void {
+    samples = all.slice(-samplesMax);
+    const column = (i: number): Values => samples.map((sample) => sample[i] ?? null);
+    const at = column(0);
+    rates = [at, column(1), column(2)];
+    latencies = [at, column(3), column(4)];
   }
 
   get<HistoryValue>('history').then(
-    (history) => {
-      const newer = paces.map((column) => column.filter((_, i) => (paces[0]?.[i] ?? 0) > (history.at.at(-1) ?? 0)));
-      for (const column of paces) column.length = 0;
-      for (const [i, second] of history.at.entries()) {
-        push(
-          second,
-          at(history.events_per_s, i),
-          at(history.reads_per_s, i),
-          at(history.event_ms_p99, i),
-          at(history.read_ms_p99, i),
-        );
-      }
-      for (const i of (newer[0] ?? []).keys()) push(...newer.map((column) => column[i] ?? null));
-      plot();
+    ({ at, events_per_s, reads_per_s, event_ms_p99, read_ms_p99 }) => {
+      const columns = [events_per_s, reads_per_s, event_ms_p99, read_ms_p99];
+      const past = at.map((second, i): Sample => [second, ...columns.map((column) => column[i] ?? null)]);
+      plot([...past, ...samples.filter(([second]) => second > (at.at(-1) ?? 0))]);
+      redraw();
     },
-    (error: unknown) => notify(`The history of the plots is not available: ${String(error)}`, 'bad'),
+    (error: unknown) => notify(`The history of the plots is not available: ${errorText(error)}`, 'bad'),
   );
-  const leave = live.subscribe(show);
 
-  const element = h(
-    'div',
-    {},
-    heading('Overview'),
-    tiles,
-    h(
-      'div',
-      { class: 'grid' },
-      card('Traffic', traffic.element),
-      card('Latency', latency.element),
-      h('div', { class: 'column' }, card('Verdicts', distribution), card('Group', group)),
-      card('Node', state),
-    ),
-  );
   return {
     title: 'Overview',
-    element,
-    destroy() {
-      leave();
-      traffic.destroy();
-      latency.destroy();
+    refresh() {
+      if (live.overview === null) return;
+      const { at, events_per_s, reads_per_s, event_ms_p99, read_ms_p99 } = live.overview;
+      const second = Date.parse(at) / 1000;
+      if (second <= (samples.at(-1)?.[0] ?? 0)) return;
+      plot([...samples, [second, events_per_s, reads_per_s, event_ms_p99, read_ms_p99]]);
+    },
+    draw() {
+      const { overview } = live;
+      const traffic = preact.h(Chart, {
+        title: 'Events and reads per second over the last hour',
+        format: rate,
+        labels: ['events/s', 'reads/s'],
+        data: rates,
+      });
+      const latency = preact.h(Chart, {
+        title: '99th percentile latency of events and reads, in milliseconds, over the last hour',
+        format: milliseconds,
+        emptyText: 'No requests in the last hour.',
+        labels: ['events p99', 'reads p99'],
+        data: latencies,
+      });
+      const connecting = html`<p class="muted">Connecting…</p>`;
+      return html`<div>
+        ${heading('Overview')}
+        <div class="tiles">${overview !== null && tilesOf(overview)}</div>
+        <div class="grid">
+          ${card('Traffic', traffic)}
+          ${card('Latency', latency)}
+          <div class="column">
+            ${card('Verdicts', distributionOf(overview))}
+            ${card('Group', overview === null ? connecting : groupOf(overview))}
+          </div>
+          ${card('Node', overview === null ? connecting : stateOf(overview))}
+        </div>
+      </div>`;
     },
   };
 }
 
-function at(column: readonly (number | null)[], i: number): number | null {
-  return column[i] ?? null;
-}
-
-function tilesOf({ events_per_s, reads_per_s, event_ms_p99, read_ms_p99, status }: OverviewValue): HTMLElement[] {
-  const tile = (name: string, value: string, note: string): HTMLElement =>
-    h(
-      'div',
-      { class: 'tile' },
-      h('span', { class: 'tile-name' }, name),
-      h('strong', {}, value),
-      h('small', { class: 'muted' }, note),
-    );
-  const latency = (p99: number | null): string => (p99 === null ? 'none recently' : `p99 ${milliseconds(p99)}`);
-  return [
-    tile('Events per second', rate(events_per_s), latency(event_ms_p99)),
-    tile('Reads per second', rate(reads_per_s), latency(read_ms_p99)),
-    tile('Players', compact(status.counts.players), 'with events'),
-    tile('Events', compact(status.counts.events), 'ever accepted'),
-    tile('Peers', count(status.counts.peers), `${count(status.pre_trusted.length)} pre-trusted`),
+function tilesOf({ events_per_s, reads_per_s, event_ms_p99, read_ms_p99, status }: OverviewValue): Child {
+  const p99 = (value: number | null): string => (value === null ? 'none recently' : `p99 ${milliseconds(value)}`);
+  const tiles = [
+    ['Events per second', rate(events_per_s), p99(event_ms_p99)],
+    ['Reads per second', rate(reads_per_s), p99(read_ms_p99)],
+    ['Players', compact(status.counts.players), 'with events'],
+    ['Events', compact(status.counts.events), 'ever accepted'],
+    ['Peers', count(status.counts.peers), `${count(status.pre_trusted.length)} pre-trusted`],
   ];
+  return tiles.map(
+    ([name, value, note]) => html`<div class="tile">
+      <span class="tile-name">${name}</span><strong>${value}</strong><small class="muted">${note}</small>
+    </div>`,
+  );
 }
 
-function distributionOf({ status, verdicts: value }: OverviewValue): HTMLElement[] {
-  if (status.counts.players === 0) return [empty('No players yet', 'Verdicts appear with the first events.')];
-  if (value?.sampled === 0) {
-    return [
-      empty(
-        'No player looked up yet',
-        `${plural(status.counts.players, 'player')} in the group; their verdicts are counted within a minute.`,
-      ),
-    ];
+function distributionOf(overview: OverviewValue | null): Child {
+  const value = overview?.verdicts ?? null;
+  const players = overview?.status.counts.players;
+  if (players === 0) return empty('No players yet', 'Verdicts appear with the first events.');
+  if (players === undefined || value === null) return html`<p class="muted">Counting…</p>`;
+  if (value.sampled === 0) {
+    const waiting = `${plural(players, 'player')} in the group; their verdicts are counted within a minute.`;
+    return empty('No player looked up yet', waiting);
   }
-  if (value === null) return [h('p', { class: 'muted' }, 'Counting…')];
-  const stack = h(
-    'div',
-    { class: 'stack', 'aria-hidden': 'true' },
-    verdicts.map((verdict) => bar(value[verdict] / value.sampled, verdict)),
-  );
-  for (const [i, verdict] of verdicts.entries()) {
-    const part = stack.children[i];
-    if (part instanceof HTMLElement) part.style.setProperty('flex-grow', String(value[verdict]));
-  }
-  const rows = verdicts.map((verdict) =>
-    h(
-      'tr',
-      {},
-      h('th', { scope: 'row' }, h('span', { class: `swatch ${verdict}` }), verdict),
-      h('td', { class: 'number' }, count(value[verdict])),
-      h('td', { class: 'number' }, percent(value[verdict], value.sampled)),
-    ),
-  );
-  const caption = h('caption', { class: 'hidden' }, 'Players by verdict');
   const isSample = value.sampled < value.players;
-  return [
-    stack,
-    h('table', { class: 'plain' }, caption, h('tbody', {}, rows)),
-    h(
-      'p',
-      { class: 'muted small' },
+  return html`<div>
+    <div class="stack" aria-hidden="true">
+      ${verdicts.map((verdict) => bar(value[verdict] / value.sampled, verdict, { 'flex-grow': String(value[verdict]) }))}
+    </div>
+    <table class="plain">
+      <caption class="hidden">Players by verdict</caption>
+      <tbody>${verdicts.map(
+        (verdict) => html`<tr>
+          <th scope="row"><span class=${`swatch ${verdict}`}></span>${verdict}</th>
+          <td class="number">${count(value[verdict])}</td>
+          <td class="number">${percent(value[verdict], value.sampled)}</td>
+        </tr>`,
+      )}</tbody>
+    </table>
+    <p class="muted small">${
       isSample
         ? `A sample of ${count(value.sampled)} of ${count(value.players)} players.`
-        : `All ${plural(value.players, 'player')}.`,
-    ),
-  ];
+        : `All ${plural(value.players, 'player')}.`
+    }</p>
+  </div>`;
 }
 
-function stateOf({ status, uptime_s }: OverviewValue): HTMLElement {
+function stateOf({ status, uptime_s }: OverviewValue): Child {
   const { weights, snapshots, mailbox } = status;
   const newest = Math.max(0, ...snapshots);
   const behind = (seq: number): string => {
@@ -187,7 +141,7 @@ function stateOf({ status, uptime_s }: OverviewValue): HTMLElement {
       'Weights',
       weights.computed_at === null
         ? 'not computed yet'
-        : h('span', {}, 'computed ', timeAgo(weights.computed_at), `, ${behind(weights.based_on_seq)}`),
+        : html`<span>computed ${timeAgo(weights.computed_at)}, ${behind(weights.based_on_seq)}</span>`,
     ],
     ['Disk', diskOf(status)],
     ['Checks', checksOf(status)],
@@ -195,34 +149,33 @@ function stateOf({ status, uptime_s }: OverviewValue): HTMLElement {
   ]);
 }
 
-function groupOf({ status }: OverviewValue): HTMLElement {
+function groupOf({ status }: OverviewValue): Child {
+  const { half_life_days, ban_half_life_days, pending_erasures, open_disputes } = status;
   return facts([
-    ['Half-life', status.half_life_days === 0 ? 'off' : plural(status.half_life_days, 'day')],
-    ['Half-life of bans', status.ban_half_life_days === 0 ? 'off' : plural(status.ban_half_life_days, 'day')],
+    ['Half-life', halfLife(half_life_days)],
+    ['Half-life of bans', halfLife(ban_half_life_days)],
     ['Identity', status.identity_mode],
-    ...(status.sends_reports_only ? [['Evidence', reportsOnly()] as const] : []),
-    [
-      'Erasures waiting',
-      status.pending_erasures === 0 ? 'none' : link('erasure', plural(status.pending_erasures, 'request')),
-    ],
-    ['Open disputes', status.open_disputes === 0 ? 'none' : link('disputes', plural(status.open_disputes, 'dispute'))],
+    ['Evidence', status.sends_reports_only ? reportsOnly : undefined],
+    ['Erasures waiting', pending_erasures === 0 ? 'none' : link('erasure', plural(pending_erasures, 'request'))],
+    ['Open disputes', open_disputes === 0 ? 'none' : link('disputes', plural(open_disputes, 'dispute'))],
   ]);
 }
 
-function reportsOnly(): Child {
-  const text = ' no ban, and nothing that raises trust, in 30 days: reports alone condemn nobody in a small group';
-  return [h('span', { class: 'badge suspicious' }, 'reports only'), text];
-}
+const reportsOnly = [
+  html`<span class="badge suspicious">reports only</span>`,
+  ' no ban, and nothing that raises trust, in 30 days: reports alone condemn nobody in a small group',
+];
 
 type Status = OverviewValue['status'];
 
 function diskOf({ disk, reason }: Status): Child {
   if (disk === null) return 'cannot be read';
   const text = `${bytes(disk.free)} free, the store takes ${bytes(disk.log + disk.snapshots)}`;
-  return reason === 'disk_low' ? [h('span', { class: 'badge suspicious' }, 'reads only'), ` ${text}`] : text;
+  return reason === 'disk_low' ? [html`<span class="badge suspicious">reads only</span>`, ` ${text}`] : text;
 }
 
 function checksOf({ check }: Status): Child {
-  if (check.faults.length > 0) return h('span', { class: 'badge untrusted' }, plural(check.faults.length, 'fault'));
-  return check.ended_at === null ? 'not ended yet' : h('span', {}, 'whole, ', timeAgo(check.ended_at));
+  if (check.faults.length > 0)
+    return html`<span class="badge untrusted">${plural(check.faults.length, 'fault')}</span>`;
+  return check.ended_at === null ? 'not ended yet' : html`<span>whole, ${timeAgo(check.ended_at)}</span>`;
 }

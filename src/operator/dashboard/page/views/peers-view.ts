@@ -1,137 +1,129 @@
 /** Shows all peers in one table, with search and sorting. */
-import type { ListedPeerValue } from '../../../../operations/peers.js';
-import { errorText } from '../api.js';
-import { button, empty, fill, h } from '../dom.js';
+import type { ListedPeerValue } from '../../../protocol/values.js';
+import { Loaded, redraw, type View, type ViewContext } from '../draw.js';
 import { compact, count, plural } from '../format.js';
+import { badge, bar, button, type Child, type Column, empty, heading, html, link, table } from '../html.js';
 import { type GroupFacts, groupFactsOf, remarksOf, statusLookOf } from '../remarks.js';
-import { badge, bar, heading, link, mayRedraw, type View, type ViewContext } from '../view.js';
 
 const rowsAtFirst = 100;
 
-interface Sorting {
+interface Sorting extends Partial<Column<ListedPeerValue>> {
   readonly title: string;
-  readonly number?: boolean;
-  readonly key: (peer: ListedPeerValue) => number | string;
+  /** Null before the first computation. The cell shows it as a number if there is no other. */
+  readonly key: (peer: ListedPeerValue) => number | string | null;
 }
 
+const weightCell = ({ weight }: ListedPeerValue): Child =>
+  html`<span class="weighted">${bar(weight)}${weight.toFixed(3)}</span>`;
+
 const columns: readonly Sorting[] = [
-  { title: 'Name', key: ({ peer_name }) => peer_name.toLowerCase() },
-  { title: 'Status', key: ({ status }) => status },
-  { title: 'Weight', number: true, key: ({ weight }) => weight },
+  { title: 'Name', names: true, key: ({ peer_name }) => peer_name.toLowerCase(), cell: nameOf },
+  { title: 'Status', key: ({ status }) => status, cell: (peer) => badge(peer.status, statusLookOf(peer)) },
+  { title: 'Weight', number: true, key: ({ weight }) => weight, cell: weightCell },
   { title: 'Events', number: true, key: ({ event_count }) => event_count },
-  { title: 'Players', number: true, key: ({ signals }) => signals?.players ?? 0 },
-  { title: 'Shared', number: true, key: ({ signals }) => signals?.shared_players ?? 0 },
+  { title: 'Players', number: true, key: ({ signals }) => signals?.players ?? null },
+  { title: 'Shared', number: true, key: ({ signals }) => signals?.shared_players ?? null },
 ];
 
-export function peersView({ live, peers }: ViewContext): View {
-  const search = h('input', { type: 'search', placeholder: 'Name, id or game', 'aria-label': 'Find a peer' });
-  const status = h(
-    'select',
-    { 'aria-label': 'Status' },
-    h('option', { value: '' }, 'Any status'),
-    ['active', 'suspended', 'revoked'].map((word) => h('option', { value: word }, word)),
-  );
-  // On a narrow screen the table has no head that could be pressed.
-  const order = h(
-    'select',
-    { 'aria-label': 'Sort by', class: 'narrow-only' },
-    h('option', { value: '' }, 'In order of registration'),
-    columns.map(({ title }, i) => h('option', { value: String(i) }, `By ${title.toLowerCase()}`)),
-  );
-  const list = h('div', { class: 'card' }, h('p', { class: 'muted' }, 'Loading…'));
-  const said = h('p', { class: 'muted small', role: 'status' });
-  let all: readonly ListedPeerValue[] = [];
+type Listed = readonly ListedPeerValue[];
+
+export function peersView({ peers }: ViewContext): View {
+  const all = new Loaded(() => peers.list());
+  let text = '';
+  let status = '';
   /** Index of the sort column; null means the order of registration. */
   let sortBy: number | null = null;
   let down = false;
   let rowsVisible = rowsAtFirst;
 
-  function show(): void {
-    const text = search.value.trim().toLowerCase();
-    const found = all.filter(
-      (peer) => (status.value === '' || peer.status === status.value) && (text === '' || matches(peer, text)),
+  function sort(column: number | null, isDown: boolean): void {
+    sortBy = column;
+    down = isDown;
+    redraw();
+  }
+
+  const isNumber = (column: number): boolean => columns[column]?.number === true;
+
+  function found(listed: Listed): Listed {
+    const matching = listed.filter(
+      (peer) => (status === '' || peer.status === status) && (text === '' || matches(peer, text)),
     );
     const key = sortBy === null ? undefined : columns[sortBy]?.key;
-    const sorted = key === undefined ? found : found.toSorted((a, b) => compare(key(a), key(b)) * (down ? -1 : 1));
-    fill(
-      said,
-      all.length === 0
-        ? null
-        : `${plural(found.length, 'peer')}${found.length < all.length ? ` of ${count(all.length)}` : ''}`,
-    );
-    if (all.length === 0) {
-      fill(list, empty('No peers yet', 'Register the first one, and give its key to the game server.'));
-    } else if (found.length === 0) {
-      fill(list, empty('No peer matches', 'Try another name or status.'));
-    } else {
-      const more =
-        sorted.length > rowsVisible &&
-        button(`Show ${count(Math.min(rowsAtFirst, sorted.length - rowsVisible))} more`, () => {
-          rowsVisible += rowsAtFirst;
-          show();
-        });
-      fill(list, h('div', { class: 'scroll' }, tableOf(sorted.slice(0, rowsVisible))), more);
-    }
+    return key === undefined
+      ? matching
+      : matching.toSorted((a, b) => compare(key(a) ?? 0, key(b) ?? 0) * (down ? -1 : 1));
   }
 
-  function tableOf(rows: readonly ListedPeerValue[]): HTMLTableElement {
-    const group = groupFactsOf(all);
-    const heads = columns.map(({ title, number }, i) => {
-      const sorted = sortBy === i ? (down ? 'descending' : 'ascending') : undefined;
-      const sorter = button(title, () => sort(i), { class: 'button sorter' });
-      return h('th', { scope: 'col', class: number ? 'number' : undefined, 'aria-sort': sorted }, sorter);
-    });
-    return h(
-      'table',
-      { class: 'table' },
-      h('caption', { class: 'hidden' }, 'Peers of the group'),
-      h('thead', {}, h('tr', {}, heads, h('th', { scope: 'col' }, 'Remarks'))),
-      h(
-        'tbody',
-        {},
-        rows.map((peer) => rowOf(peer, group)),
-      ),
-    );
+  function listOf(listed: Listed): Child {
+    if (listed.length === 0)
+      return empty('No peers yet', 'Register the first one, and give its key to the game server.');
+    const rows = found(listed);
+    if (rows.length === 0) return empty('No peer matches', 'Try another name or status.');
+    const group = groupFactsOf(listed);
+    const sortable = columns.map(({ key, ...column }, i) => ({
+      cell: (peer: ListedPeerValue) => figure(key(peer)),
+      ...column,
+      sort: () => sort(i, sortBy === i ? !down : isNumber(i)),
+      sorted: sortBy === i ? (down ? ('descending' as const) : ('ascending' as const)) : undefined,
+    }));
+    const remarks = { title: 'Remarks', cell: (peer: ListedPeerValue) => remarksCell(peer, group) };
+    const visible = rows.slice(0, rowsVisible);
+    const more = (): void => {
+      rowsVisible += rowsAtFirst;
+      redraw();
+    };
+    return [
+      html`<div class="scroll">
+        ${table('Peers of the group', visible, ({ peer_id }) => peer_id, [...sortable, remarks])}
+      </div>`,
+      rows.length > rowsVisible && button(`Show ${count(Math.min(rowsAtFirst, rows.length - rowsVisible))} more`, more),
+    ];
   }
 
-  function sort(column: number): void {
-    down = sortBy === column ? !down : columns[column]?.number === true;
-    sortBy = column;
-    order.value = String(column);
-    show();
-    list.querySelectorAll<HTMLButtonElement>('.sorter')[column]?.focus();
+  function saidOf(listed: Listed): Child {
+    const matching = found(listed).length;
+    const total = matching < listed.length ? ` of ${count(listed.length)}` : '';
+    return listed.length > 0 && `${plural(matching, 'peer')}${total}`;
   }
 
-  async function load(): Promise<void> {
-    try {
-      const listed = await peers.list();
-      // A control that the operator is about to press must not move.
-      if (listed === all || !mayRedraw(list)) return;
-      all = listed;
-      show();
-    } catch (error) {
-      fill(list, h('p', { class: 'notice notice-bad', role: 'alert' }, errorText(error)));
-    }
-  }
+  const search = (event: InputEvent): void => {
+    text = fieldValue(event).trim().toLowerCase();
+    redraw();
+  };
+  const filter = (event: Event): void => {
+    status = fieldValue(event);
+    redraw();
+  };
+  const order = (event: Event): void => {
+    const column = fieldValue(event) === '' ? null : Number(fieldValue(event));
+    sort(column, column !== null && isNumber(column));
+  };
 
-  search.addEventListener('input', show);
-  status.addEventListener('change', show);
-  order.addEventListener('change', () => {
-    sortBy = order.value === '' ? null : Number(order.value);
-    down = sortBy !== null && columns[sortBy]?.number === true;
-    show();
-  });
-  const leave = live.subscribe(() => void load());
-  void load();
+  return {
+    title: 'Peers',
+    refresh: () => all.refresh(),
+    // On a narrow screen the table has no head that could be pressed, so that there is a field to sort by.
+    draw: () => html`<div>
+      ${heading('Peers', link('register', 'Register a peer', { class: 'button primary' }))}
+      <div class="toolbar" role="search">
+        <input type="search" placeholder="Name, id or game" aria-label="Find a peer" onInput=${search} />
+        <select aria-label="Status" onChange=${filter}>
+          <option value="">Any status</option>
+          ${['active', 'suspended', 'revoked'].map((word) => html`<option value=${word}>${word}</option>`)}
+        </select>
+        <select aria-label="Sort by" class="narrow-only" value=${sortBy ?? ''} onChange=${order}>
+          <option value="">In order of registration</option>
+          ${columns.map(({ title }, i) => html`<option value=${i}>${`By ${title.toLowerCase()}`}</option>`)}
+        </select>
+        <p class="muted small" role="status">${all.value !== undefined && saidOf(all.value)}</p>
+      </div>
+      <div class="card">${all.draw(listOf)}</div>
+    </div>`,
+  };
+}
 
-  const element = h(
-    'div',
-    {},
-    heading('Peers', link('register', 'Register a peer', 'button primary')),
-    h('div', { class: 'toolbar', role: 'search' }, search, status, order, said),
-    list,
-  );
-  return { title: 'Peers', element, destroy: leave };
+function fieldValue({ currentTarget }: Event): string {
+  return (currentTarget as HTMLInputElement | HTMLSelectElement).value;
 }
 
 function matches({ peer_name, peer_id, game_ids }: ListedPeerValue, text: string): boolean {
@@ -143,35 +135,19 @@ function compare(a: number | string, b: number | string): number {
   return a < b ? -1 : 1;
 }
 
-function rowOf(peer: ListedPeerValue, group: GroupFacts): HTMLTableRowElement {
-  const { peer_id, peer_name, game_ids, status, weight, event_count, signals, pre_trusted } = peer;
-  const cell = (
-    title: string,
-    number: boolean,
-    ...content: readonly (Node | string | false | Node[])[]
-  ): HTMLTableCellElement => h('td', { 'data-title': title, class: number ? 'number' : undefined }, content);
-  const remarks = [
-    pre_trusted && h('span', { class: 'badge pre-trusted' }, 'pre-trusted'),
-    ...remarksOf(peer, group).map(({ text }) => badge(text, 'warn')),
-  ].filter((remark) => remark !== false);
-  return h(
-    'tr',
-    {},
-    h(
-      'th',
-      { scope: 'row', 'data-title': 'Name' },
-      link(`peers/${encodeURIComponent(peer_id)}`, peer_name, 'name'),
-      h('small', { class: 'muted cut' }, game_ids.join(', ')),
-    ),
-    cell('Status', false, badge(status, statusLookOf(peer))),
-    cell('Weight', true, h('span', { class: 'weighted' }, bar(weight), weight.toFixed(3))),
-    cell('Events', true, compact(event_count)),
-    cell('Players', true, signals === null ? '–' : compact(signals.players)),
-    cell('Shared', true, signals === null ? '–' : compact(signals.shared_players)),
-    cell(
-      'Remarks',
-      false,
-      remarks.length === 0 ? h('span', { class: 'muted' }, '–') : h('span', { class: 'badges' }, remarks),
-    ),
-  );
+function figure(value: number | string | null): Child {
+  return typeof value === 'number' ? compact(value) : (value ?? '–');
+}
+
+function nameOf({ peer_id, peer_name, game_ids }: ListedPeerValue): Child {
+  return [
+    link(`peers/${encodeURIComponent(peer_id)}`, peer_name, { class: 'name' }),
+    html`<small class="muted cut">${game_ids.join(', ')}</small>`,
+  ];
+}
+
+function remarksCell(peer: ListedPeerValue, group: GroupFacts): Child {
+  const badges = remarksOf(peer, group).map(({ text }) => badge(text, 'warn'));
+  if (peer.pre_trusted) badges.unshift(badge('pre-trusted'));
+  return badges.length === 0 ? html`<span class="muted">–</span>` : html`<span class="badges">${badges}</span>`;
 }

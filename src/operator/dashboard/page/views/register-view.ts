@@ -2,58 +2,52 @@
 import type { RegisteredValue } from '../../wire.js';
 import { errorText, post } from '../api.js';
 import { showKey } from '../dialog.js';
-import { field, fill, h } from '../dom.js';
-import { notify } from '../notice.js';
-import { heading, link, type View, type ViewContext } from '../view.js';
+import { notify, redraw, type View, type ViewContext } from '../draw.js';
+import { alert, field, form, heading, html, link, textOf } from '../html.js';
+
+const nameInput = html`<input name="name" type="text" required maxlength="200" autocomplete="off" />`;
+const gamesInput = html`<textarea name="games" required rows="3" spellcheck=${false}></textarea>`;
 
 export function registerView({ peers }: ViewContext): View {
-  const name = h('input', { type: 'text', required: true, maxlength: 200, autocomplete: 'off' });
-  const games = h('textarea', { required: true, rows: 3, spellcheck: 'false' });
-  const problem = h('p', { class: 'notice notice-bad', role: 'alert', hidden: true });
-  const submit = h('button', { type: 'submit', class: 'button primary' }, 'Register');
-  const form = h(
-    'form',
-    { class: 'card form' },
-    field('Name', name, 'The name of the peer as the group sees it.'),
-    field('Games', games, 'Ids of the games for which it may submit events, one per line.'),
-    problem,
-    h('div', { class: 'actions' }, submit),
-  );
+  let problem: string | null = null;
+  let isBusy = false;
 
-  async function register(): Promise<void> {
-    const game_ids = games.value
+  async function register(fields: FormData): Promise<void> {
+    const game_ids = textOf(fields, 'games')
       .split(/[\n,]/)
       .map((game) => game.trim())
       .filter((game) => game !== '');
-    submit.disabled = true;
-    problem.hidden = true;
+    isBusy = true;
+    problem = null;
+    redraw();
     try {
-      const peer = await post<RegisteredValue>('api/v1/peers/register', { peer_name: name.value.trim(), game_ids });
-      await showKey(
-        `${peer.peer_name} is registered`,
-        peer.api_key,
-        h('p', { class: 'muted' }, 'Peer id ', h('code', {}, peer.peer_id)),
-      );
+      const peer = await post<RegisteredValue>('api/v1/peers/register', {
+        peer_name: textOf(fields, 'name'),
+        game_ids,
+      });
+      const id = html`<p class="muted">Peer id <code>${peer.peer_id}</code></p>`;
+      await showKey(`${peer.peer_name} is registered`, peer.api_key, id);
       await peers.reload();
       notify(`${peer.peer_name} is registered.`);
       location.hash = `#/peers/${encodeURIComponent(peer.peer_id)}`;
     } catch (error) {
-      problem.hidden = false;
-      fill(problem, errorText(error));
-      submit.disabled = false;
+      problem = errorText(error);
+      isBusy = false;
+      redraw();
     }
   }
 
-  form.addEventListener('submit', (event) => {
-    event.preventDefault();
-    void register();
-  });
-  const element = h(
-    'div',
-    { class: 'narrow' },
-    h('p', { class: 'crumb' }, link('peers', 'Peers')),
-    heading('Register a peer'),
-    form,
-  );
-  return { title: 'Register a peer', element };
+  return {
+    title: 'Register a peer',
+    draw: () => html`<div class="narrow">
+      <p class="crumb">${link('peers', 'Peers')}</p>
+      ${heading('Register a peer')}
+      ${form(
+        { class: 'card form', action: 'Register', busy: isBusy, onSubmit: (fields) => void register(fields) },
+        field('Name', nameInput, 'The name of the peer as the group sees it.'),
+        field('Games', gamesInput, 'Ids of the games for which it may submit events, one per line.'),
+        alert(problem),
+      )}
+    </div>`,
+  };
 }

@@ -1,0 +1,98 @@
+/**
+ * Draws the whole page from the variables that hold its state. Code that changes one calls `redraw`; preact then changes
+ * the document where it differs.
+ */
+import { errorText } from './api.js';
+import { alert, type Child, html, loading } from './html.js';
+import type { Live } from './live.js';
+import type { Peers } from './peers.js';
+
+export interface ViewContext {
+  readonly live: Live;
+  readonly peers: Peers;
+  /** The part of the address after the view's name. */
+  readonly argument: string;
+}
+
+export interface View {
+  readonly title: string;
+  draw(): Child;
+  /** Called when the view opens, and with each overview of the node. */
+  refresh?(): unknown;
+}
+
+let drawPage: () => Child = drawnNotices;
+
+/** Draws this page from now on. */
+export function startDrawing(page: () => Child): void {
+  drawPage = page;
+  redraw();
+}
+
+export function redraw(): void {
+  preact.render(drawPage(), document.querySelector('#app') ?? document.body);
+}
+
+const visibleMs = 6_000;
+let noticeCount = 0;
+let notices: readonly Child[] = [];
+
+/** Shows a short message at the edge of the page, which screen readers announce and which disappears by itself. */
+export function notify(text: string, kind: 'good' | 'bad' = 'good'): void {
+  const notice = html`<p key=${++noticeCount} class=${`notice notice-${kind}`}>${text}</p>`;
+  notices = [...notices, notice];
+  redraw();
+  setTimeout(() => {
+    notices = notices.filter((other) => other !== notice);
+    redraw();
+  }, visibleMs);
+}
+
+export function drawnNotices(): Child {
+  return html`<div class="notices" role="status" aria-live="polite">${notices}</div>`;
+}
+
+/** A value that a view reads from the node, again and again, and the area of the page that shows it. */
+export class Loaded<T> {
+  readonly #load: () => Promise<T>;
+  #area: HTMLElement | null = null;
+  /** Undefined before the first read. */
+  value: T | undefined;
+  #problem: string | null = null;
+
+  constructor(load: () => Promise<T>) {
+    this.#load = load;
+  }
+
+  /**
+   * Reads the value, and resolves with true if it is shown. The old one stays while the operator is about to press a
+   * control of the area, or to return to one from a dialog: the control must not move.
+   */
+  async refresh({ force = false } = {}): Promise<boolean> {
+    const [value, problem] = await this.#load().then(
+      (loaded) => [loaded, null] as const,
+      (error: unknown) => [undefined, errorText(error)] as const,
+    );
+    if (!force && this.#isHeld) return false;
+    if (value !== undefined) this.value = value;
+    this.#problem = problem;
+    redraw();
+    return problem === null;
+  }
+
+  /** Shows the value, below the reason if the last read failed. */
+  draw(show: (value: T) => Child, waiting: Child = loading): Child {
+    const content = this.value === undefined ? this.#problem === null && waiting : show(this.value);
+    return html`<div ref=${this.#hold}>${alert(this.#problem)}${content}</div>`;
+  }
+
+  get #isHeld(): boolean {
+    const active = document.activeElement;
+    const isInside = this.#area?.contains(active) === true && active?.tagName !== 'H1';
+    return isInside || document.querySelector('dialog[open]') !== null;
+  }
+
+  readonly #hold = (area: HTMLElement | null): void => {
+    this.#area = area;
+  };
+}

@@ -1,0 +1,167 @@
+/**
+ * Builds the page with htm's templates, which preact draws, and holds the elements that several views share. Values in
+ * a template stay text: nothing is parsed as markup.
+ */
+import { ago, asOf } from './format.js';
+
+declare const htm: typeof import('htm').default;
+
+/** Content of an element. */
+export type Child = preact.ComponentChildren;
+
+export const html = htm.bind(preact.h);
+
+type Attributes = Readonly<Record<string, unknown>>;
+
+export function button(text: string, onClick: () => void, attributes: Attributes = {}): Child {
+  return html`<button type="button" class="button" onClick=${onClick} ...${attributes}>${text}</button>`;
+}
+
+interface Form {
+  readonly class?: string;
+  readonly role?: string;
+  /** Label of the button that submits. */
+  readonly action: string;
+  readonly danger?: boolean;
+  readonly disabled?: boolean;
+  /** True while the form's fields are being sent. */
+  readonly busy?: boolean;
+  /** A further button, before the one that submits. */
+  readonly other?: Child;
+  onSubmit(fields: FormData): void;
+}
+
+/** A form that passes its fields on instead of sending them. */
+export function form(
+  { action, danger, disabled, busy, other, onSubmit, ...attributes }: Form,
+  ...fields: Child[]
+): Child {
+  const submit = (event: SubmitEvent): void => {
+    event.preventDefault();
+    onSubmit(new FormData(event.currentTarget as HTMLFormElement));
+  };
+  const look = `button ${danger ? 'danger' : 'primary'}`;
+  return html`<form ...${attributes} onSubmit=${submit}>
+    ${fields}
+    <div class="actions">
+      ${other}<button type="submit" class=${look} disabled=${disabled || busy} aria-busy=${busy}>${action}</button>
+    </div>
+  </form>`;
+}
+
+/** The text of a form's field, without white space around it. */
+export function textOf(fields: FormData, name: string): string {
+  return String(fields.get(name) ?? '').trim();
+}
+
+/** A labelled field. */
+export function field(label: string, input: Child, hint?: string): Child {
+  return html`<label class="field">
+    <span>${label}</span>${input}${hint !== undefined && html`<small class="muted">${hint}</small>`}
+  </label>`;
+}
+
+export function card(title: string, ...children: Child[]): Child {
+  return html`<section class="card"><h2>${title}</h2>${children}</section>`;
+}
+
+export function empty(title: string, text: string): Child {
+  return html`<div class="empty"><p class="empty-title">${title}</p><p class="muted">${text}</p></div>`;
+}
+
+export const loading = html`<p class="muted">Loading…</p>`;
+
+/** An error in place of what could not be done; null if there is none. */
+export function alert(text: string | null): Child {
+  return text !== null && html`<p class="notice notice-bad" role="alert">${text}</p>`;
+}
+
+/** Names and values, side by side, without those whose value is undefined. */
+export function facts(rows: readonly (readonly [string, Child])[]): Child {
+  return html`<dl class="facts">
+    ${rows.map(
+      ([name, value]) => value !== undefined && html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`,
+    )}
+  </dl>`;
+}
+
+export interface Column<T> {
+  readonly title: string;
+  /** The cells are aligned to the right. */
+  readonly number?: boolean;
+  /** The cells name their rows. */
+  readonly names?: boolean;
+  /** Sorts by this column when its title is pressed; `sorted` is its present order. */
+  readonly sort?: () => void;
+  readonly sorted?: 'ascending' | 'descending' | undefined;
+  readonly cell: (row: T) => Child;
+}
+
+/** A table that becomes a list of cards on a narrow screen, where each cell shows its column's title. */
+export function table<T>(
+  caption: string,
+  rows: readonly T[],
+  keyOf: (row: T) => string | number,
+  columns: readonly Column<T>[],
+): Child {
+  const look = ({ number }: Column<T>): string | undefined => (number ? 'number' : undefined);
+  const heads = columns.map((column) => {
+    const { title, sort, sorted } = column;
+    const content = sort === undefined ? title : button(title, sort, { class: 'button sorter' });
+    return html`<th scope="col" class=${look(column)} aria-sort=${sorted}>${content}</th>`;
+  });
+  const cellOf = (column: Column<T>, row: T): Child =>
+    column.names
+      ? html`<th scope="row" data-title=${column.title}>${column.cell(row)}</th>`
+      : html`<td data-title=${column.title} class=${look(column)}>${column.cell(row)}</td>`;
+  return html`<table class="table">
+    <caption class="hidden">${caption}</caption>
+    <thead><tr>${heads}</tr></thead>
+    <tbody>
+      ${rows.map((row) => html`<tr key=${keyOf(row)}>${columns.map((column) => cellOf(column, row))}</tr>`)}
+    </tbody>
+  </table>`;
+}
+
+/** The heading of a view, which receives the focus when the view opens. */
+export function heading(title: string, ...actions: Child[]): Child {
+  return html`<header class="view-head">
+    <h1 tabindex="-1">${title}</h1>
+    ${actions.length > 0 && html`<div class="actions">${actions}</div>`}
+  </header>`;
+}
+
+export function focusHeading(): void {
+  document.querySelector<HTMLElement>('main h1')?.focus();
+}
+
+export function link(to: string, text: string, attributes: Attributes = {}): Child {
+  return html`<a href=${`#/${to}`} ...${attributes}>${text}</a>`;
+}
+
+/** A link to a peer under its name, or under its id if the name is unknown. */
+export function peerLink(id: string, names: ReadonlyMap<string, string>): Child {
+  return link(`peers/${encodeURIComponent(id)}`, names.get(id) ?? id);
+}
+
+/** A badge with a status or a verdict, with its colour and its word. */
+export function badge(word: string, look: string = word): Child {
+  return html`<span class=${`badge ${look}`}>${word}</span>`;
+}
+
+/** A relative time, with the exact one as a tooltip. */
+export function time(iso: string): Child {
+  return html`<time datetime=${iso} title=${iso}>${asOf(iso)}</time>`;
+}
+
+export function timeAgo(iso: string): Child {
+  return html`<time datetime=${iso} title=${asOf(iso)}>${ago(iso, Date.now())}</time>`;
+}
+
+/** A share of the whole as a bar. The number stands beside it, so that the bar is hidden from screen readers. */
+export function bar(share: number, kind = '', style: Attributes = {}): Child {
+  const percent = `${Math.round(100 * Math.min(1, Math.max(0, share)))}%`;
+  return html`<span class="bar" aria-hidden="true" style=${style}>
+    <span class=${`bar-fill ${kind}`} style=${{ '--share': percent }}></span>
+  </span>`;
+}

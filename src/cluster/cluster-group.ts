@@ -8,22 +8,23 @@ import type { GroupApi } from '../group/api.js';
 import type { ClusterOperations } from '../group/cluster-api.js';
 import { logUnreachable } from '../group/refusals.js';
 import {
-  type CommandArgs,
-  type CommandCall,
-  type CommandName,
-  type CommandValue,
-  commands,
+  type ChangeArgs,
+  type ChangeCall,
+  type ChangeName,
+  type Changes,
+  type ChangeValue,
+  changes,
   encodeCall,
   execute,
   refusalOf,
-} from './commands.js';
+} from '../operations/changes.js';
 import { LinkError } from './link-client.js';
 
 export interface ClusterSite {
   /** True if this node leads and is not about to hand over. */
   decides(): boolean;
   /** Sends the command to the leader. Resolves to null if no leader is known; then nothing was done. */
-  ask<N extends CommandName>(call: CommandCall<N>): Promise<CommandValue<N> | null>;
+  ask<N extends ChangeName>(call: ChangeCall<N>): Promise<ChangeValue<N> | null>;
   refresh(): Promise<boolean>;
   /** Returns the refusal for a change while no leader can be reached. */
   refusal(): Refusal;
@@ -69,7 +70,7 @@ const reads = [
 export function createClusterGroup(local: GroupApi, site: ClusterSite, clusterOperations: ClusterOperations): GroupApi {
   return {
     ...methodsOf(reads, (name) => local[name].bind(local)),
-    ...methodsOf(Object.keys(commands) as CommandName[], (name) => (...args: CommandArgs<typeof name>) => {
+    ...methodsOf(Object.keys(changes) as ChangeName[], (name) => (...args: ChangeArgs<typeof name>) => {
       return decide(local, site, name, args);
     }),
     clusterOperations,
@@ -94,12 +95,12 @@ function methodsOf<N extends keyof GroupApi>(names: readonly N[], make: (name: N
 }
 
 /** Decides a change here if this node leads, otherwise on the leader. */
-async function decide<N extends CommandName>(
+async function decide<N extends ChangeName>(
   local: GroupApi,
   site: ClusterSite,
   name: N,
-  args: CommandArgs<N>,
-): Promise<CommandValue<N>> {
+  args: ChangeArgs<N>,
+): Promise<ChangeValue<N>> {
   if (site.decides()) return inEffect(site, name, decideHere(local, name, args));
   const call = encodeCall(name, args);
   try {
@@ -116,15 +117,15 @@ async function decide<N extends CommandName>(
 }
 
 /** Decides a change on the group of this node, which leads. */
-function decideHere<N extends CommandName>(local: GroupApi, name: N, args: CommandArgs<N>): Promise<CommandValue<N>> {
-  // The core itself checks the caller of events. `execute` checks the caller of every other command.
-  if (name === 'submit') return Reflect.apply(local.submit, local, args) as Promise<CommandValue<N>>;
-  return execute(local, encodeCall(name, args))!;
+function decideHere<N extends ChangeName>(local: Changes & GroupApi, name: N, args: ChangeArgs<N>) {
+  const methods: Changes = local;
+  // The core itself checks the caller of events. `execute` checks the caller of every other change.
+  return name === 'submit' ? methods[name](...args) : execute(local, encodeCall(name, args))!;
 }
 
 /** Waits until a change that was decided here is in effect on every node, if its command requires that. */
-async function inEffect<V>(site: ClusterSite, name: CommandName, decided: Promise<V>): Promise<V> {
+async function inEffect<V>(site: ClusterSite, name: ChangeName, decided: Promise<V>): Promise<V> {
   const value = await decided;
-  if ('isEverywhere' in commands[name] && (value as Outcome<unknown>).ok) await site.appliedElsewhere();
+  if ('isEverywhere' in changes[name] && (value as Outcome<unknown>).ok) await site.appliedElsewhere();
   return value;
 }

@@ -2,12 +2,12 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type ClusterSite, createClusterGroup } from '../../src/cluster/cluster-group.js';
-import type { CommandName } from '../../src/cluster/commands.js';
 import { LinkError } from '../../src/cluster/link-client.js';
 import type { refused } from '../../src/errors.js';
 import type { GroupApi, PeerView } from '../../src/group/api.js';
 import type { ClusterOperations } from '../../src/group/cluster-api.js';
 import { noLeader } from '../../src/group/refusals.js';
+import type { ChangeName } from '../../src/operations/changes.js';
 
 const decided = { ok: true, value: null } as const;
 
@@ -26,7 +26,7 @@ function node(ask: () => unknown, isLeaderAtFirst = false, known?: PeerView) {
   });
   const site: ClusterSite = {
     decides: () => state.isLeader,
-    ask: async ({ name }: { name: CommandName }) => {
+    ask: async ({ name }: { name: ChangeName }) => {
       calls.push(`asked ${name}`);
       return (await ask()) as never;
     },

@@ -7,7 +7,6 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { createClusterGroup } from '../../cluster/cluster-group.js';
-import type { CommandCall, CommandName } from '../../cluster/commands.js';
 import { LeaderDuties } from '../../cluster/duties.js';
 import { LateGroup } from '../../cluster/late-group.js';
 import { LinkClient } from '../../cluster/link-client.js';
@@ -24,6 +23,7 @@ import { DiskFullError, OwnerLostError } from '../../group/ports/storage-errors.
 import { lastSeqOf } from '../../group/recovery/recovery.js';
 import { logUnreachable, noLeader } from '../../group/refusals.js';
 import { limits } from '../../limits.js';
+import type { ChangeCall, ChangeName } from '../../operations/changes.js';
 import type { EtcdLog } from '../../store/etcd/etcd-log.js';
 import { pushWal } from '../../store/etcd/push-wal.js';
 import { readMark, writeMark } from '../../store/files/cluster-mark.js';
@@ -339,7 +339,7 @@ export class ClusterNode {
   groupOver(local: GroupApi): GroupApi {
     const site = {
       decides: () => this.member.decides,
-      ask: <N extends CommandName>(call: CommandCall<N>) => this.#nodeLink.ask(call),
+      ask: <N extends ChangeName>(call: ChangeCall<N>) => this.#nodeLink.ask(call),
       refresh: () => this.member.refresh(),
       refusal: () => (this.member.isUnreachable ? logUnreachable() : noLeader()),
       appliedElsewhere: () => this.#nodeLink.appliedElsewhere(),

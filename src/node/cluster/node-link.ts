@@ -3,7 +3,6 @@
  * decides nothing itself.
  */
 import { setMaxListeners } from 'node:events';
-import { type CommandCall, type CommandName, type CommandValue, execute } from '../../cluster/commands.js';
 import type { LateGroup } from '../../cluster/late-group.js';
 import { type LinkClient, LinkError } from '../../cluster/link-client.js';
 import { LinkRefusedError, type LinkRequest } from '../../cluster/link-server.js';
@@ -12,6 +11,7 @@ import type { ClusterOperator } from '../../cluster/operations.js';
 import type { GroupApi } from '../../group/api.js';
 import type { LeaderView, NodeView, WalSettings } from '../../group/ports/shared-log.js';
 import { limits } from '../../limits.js';
+import { type ChangeCall, type ChangeName, type ChangeValue, execute } from '../../operations/changes.js';
 import type { CopyDonor } from './copy-donor.js';
 
 export interface NodeLinkDeps {
@@ -48,7 +48,7 @@ export class NodeLink {
    * no other node leads, or if this one does; then nothing was done. Rejects with `LinkError` if no leader could be
    * reached, or if the leader got the command and did not answer.
    */
-  async ask<N extends CommandName>(call: CommandCall<N>): Promise<CommandValue<N> | null> {
+  async ask<N extends ChangeName>(call: ChangeCall<N>): Promise<ChangeValue<N> | null> {
     const { member, nodeId, elapsed } = this.#deps;
     const endAt = elapsed() + limits.leaderWaitMs;
     member.forwarded += 1;
@@ -78,16 +78,16 @@ export class NodeLink {
   }
 
   /** Resolves to null if the node does not lead, and to an error if it did not get the command. */
-  async #forward<N extends CommandName>(
+  async #forward<N extends ChangeName>(
     leader: LeaderView,
-    call: CommandCall<N>,
+    call: ChangeCall<N>,
     waitMs: number,
-  ): Promise<CommandValue<N> | null | LinkError> {
+  ): Promise<ChangeValue<N> | null | LinkError> {
     const { link, site } = this.#deps;
     const { url } = leader;
     const at = { url, method: 'POST', path: '/commands', timeoutMs: limits.forwardMs } as const;
     const request = { ...at, body: { ...call, waitMs }, signal: this.#forwards.signal };
-    let answer: { readonly value: CommandValue<N> | null; readonly seq: number };
+    let answer: { readonly value: ChangeValue<N> | null; readonly seq: number };
     try {
       answer = await link.call(request);
     } catch (error) {
@@ -138,7 +138,7 @@ export class NodeLink {
     const route = `${method} ${path}`;
     switch (route) {
       case 'POST /commands':
-        return this.#command(JSON.parse(body.toString('utf8')) as CommandCall & { readonly waitMs?: number });
+        return this.#command(JSON.parse(body.toString('utf8')) as ChangeCall & { readonly waitMs?: number });
       case 'GET /applied':
         return { reached: await site.reached(number('seq'), limits.appliedWaitMs) };
       case 'GET /node':
@@ -167,7 +167,7 @@ export class NodeLink {
   }
 
   /** `waitMs`: how long the sender waits for this node to lead. */
-  async #command({ waitMs = 0, ...call }: CommandCall & { readonly waitMs?: number }): Promise<object> {
+  async #command({ waitMs = 0, ...call }: ChangeCall & { readonly waitMs?: number }): Promise<object> {
     const { member, site } = this.#deps;
     const group = this.#deps.group();
     if (group === null || !(member.decides || (await member.takenOver(Math.min(waitMs, limits.leaderWaitMs))))) {

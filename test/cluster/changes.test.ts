@@ -1,22 +1,22 @@
 /** Commands keep their arguments on the way to the leader. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import {
-  type CommandArgs,
-  type CommandCall,
-  type CommandName,
-  encodeCall,
-  execute,
-} from '../../src/cluster/commands.js';
 import { keyOf } from '../../src/core/tables/event-columns.js';
 import type { GroupApi, PeerView } from '../../src/group/api.js';
+import {
+  type ChangeArgs,
+  type ChangeCall,
+  type ChangeName,
+  encodeCall,
+  execute,
+} from '../../src/operations/changes.js';
 
 const subject = Buffer.alloc(32, 7);
 const key = keyOf(subject);
 const peer = { peerId: 'p', status: 'active' } as PeerView;
 
 /** Sends a command through JSON to a leader that knows the peers, and returns the arguments that its method gets. */
-async function received<N extends CommandName>(name: N, args: CommandArgs<N>, known: PeerView | undefined = peer) {
+async function received<N extends ChangeName>(name: N, args: ChangeArgs<N>, known: PeerView | undefined = peer) {
   let got: unknown = null;
   const leader = new Proxy({} as GroupApi, {
     get: (_, method) =>
@@ -27,15 +27,15 @@ async function received<N extends CommandName>(name: N, args: CommandArgs<N>, kn
             return { ok: true, value: String(method) };
           },
   });
-  const call = JSON.parse(JSON.stringify(encodeCall(name, args))) as CommandCall<N>;
+  const call = JSON.parse(JSON.stringify(encodeCall(name, args))) as ChangeCall<N>;
   return { outcome: (await execute(leader, call)) as unknown, got };
 }
 
 test('the leader gets the arguments that the node was given', async () => {
-  const event = { eventId: 'e', subject: key, severity: 0.5 } as unknown as CommandArgs<'submit'>[1][number];
+  const event = { eventId: 'e', subject: key, severity: 0.5 } as unknown as ChangeArgs<'submit'>[1][number];
   const unhashed = { ...event, subject: null };
-  const registration = { peerName: 'p', gameIds: ['g'] } as unknown as CommandArgs<'register'>[0];
-  const calls: { [N in CommandName]: CommandArgs<N> } = {
+  const registration = { peerName: 'p', gameIds: ['g'] } as unknown as ChangeArgs<'register'>[0];
+  const calls: { [N in ChangeName]: ChangeArgs<N> } = {
     submit: [peer, [event, unhashed], 'address'],
     withdraw: [peer, 'e'],
     erase: [null, subject],
@@ -50,11 +50,11 @@ test('the leader gets the arguments that the node was given', async () => {
     setPublicKey: ['p', null, 'op'],
     preTrust: ['add', 'p', 'op'],
     purgePeers: [1_000, 'op'],
-    relatePeers: ['same_owner' as CommandArgs<'relatePeers'>[0], 'p', 'q', 'op'],
+    relatePeers: ['same_owner' as ChangeArgs<'relatePeers'>[0], 'p', 'q', 'op'],
     changeOrigin: ['add', 'list', 'op'],
-    decideDispute: ['uphold' as CommandArgs<'decideDispute'>[0], 'd', ['p'], 'op'],
+    decideDispute: ['uphold' as ChangeArgs<'decideDispute'>[0], 'd', ['p'], 'op'],
   };
-  for (const [name, args] of Object.entries(calls) as [CommandName, CommandArgs<CommandName>][]) {
+  for (const [name, args] of Object.entries(calls) as [ChangeName, ChangeArgs<ChangeName>][]) {
     const { got, outcome } = await received(name, args);
     assert.equal(got, args, name);
     assert.equal(outcome, { ok: true, value: name });
@@ -68,7 +68,7 @@ test('an argument that was left out stays so', async () => {
 
 test("the leader's state decides whether the caller may act, and each event of a batch is refused", async () => {
   const revoked = { ...peer, status: 'revoked' } as PeerView;
-  const events = [{ subject: null }, { subject: null }] as unknown as CommandArgs<'submit'>[1];
+  const events = [{ subject: null }, { subject: null }] as unknown as ChangeArgs<'submit'>[1];
   const one = await received('withdraw', [peer, 'e'], revoked);
   assert.is(one.got, null);
   assert.is((one.outcome as { code: string }).code, 'peer_not_active');
@@ -82,7 +82,7 @@ test("the leader's state decides whether the caller may act, and each event of a
 
 test('only commands of the list are executed', () => {
   const group = { trust: () => assert.unreachable(), peerById: () => assert.unreachable() } as unknown as GroupApi;
-  for (const name of ['trust', 'toString', '__proto__', 'verify'] as unknown as CommandName[]) {
+  for (const name of ['trust', 'toString', '__proto__', 'verify'] as unknown as ChangeName[]) {
     assert.is(execute(group, { name, args: [] }), undefined);
   }
   const earlier = { caller: null, subject: '' } as unknown as [];

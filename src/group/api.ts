@@ -429,7 +429,7 @@ export interface GroupNode extends GroupCondition {
    */
   readonly cluster: ClusterHealth | null;
   /** The recovered group. Throws before that; a node that is ready has one. */
-  readonly group: GroupApi;
+  readonly group: PeersApi;
 }
 
 /** Events that have arrived, and that the group was not offered yet. */
@@ -586,7 +586,17 @@ export interface GroupOperations {
   verify(onProgress?: OnProgress): Promise<Outcome<VerifyReport>>;
 }
 
-export interface GroupApi extends GroupViews, GroupCommands, GroupOperations {
+/** The part of a group that serves peers. */
+export interface PeersApi extends GroupViews, GroupCommands {}
+
+/** The part of a group that serves its operator. */
+export interface OperatorApi
+  extends GroupOperations,
+    Pick<GroupViews, 'identity' | 'health' | 'counts' | 'peers' | 'peerById' | 'trust' | 'explain'>,
+    Pick<GroupCommands, 'register' | 'playerEvents' | 'audit'> {
   /** Null if this node serves its group alone. */
   readonly clusterOperations: ClusterOperations | null;
 }
+
+/** All of a group, for the node that passes its parts on. */
+export interface GroupApi extends PeersApi, OperatorApi {}

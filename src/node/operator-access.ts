@@ -1,7 +1,7 @@
 /** Opens the interfaces for the operator: the operator's socket and, if configured, the metrics and dashboard ports. */
 import type { Logger } from 'pino';
 import type { Pseudonyms } from '../core/hashing/pseudonym.js';
-import type { GroupApi } from '../group/api.js';
+import type { OperatorApi } from '../group/api.js';
 import type { Clock } from '../group/ports/clock.js';
 import type { Metrics } from '../http/metrics/metrics.js';
 import { startMetricsServer } from '../http/metrics/metrics-server.js';
@@ -25,7 +25,7 @@ export interface OperatorAccessDeps {
   readonly clock: Clock;
   readonly dir: string;
   readonly closers: Closers;
-  readonly group: GroupApi;
+  readonly group: OperatorApi;
   readonly metrics: Metrics;
   readonly pseudonyms: Pick<Pseudonyms, 'of'>;
   /** Hash of the dashboard's password, as stored in the folder now; null if there is none. */

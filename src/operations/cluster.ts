@@ -11,15 +11,13 @@ export const clusterOperations = {
     request: shape({}),
     dashboard: true,
     answer: (_, asked) => inCluster(asked, async (cluster) => mapped(await cluster.status(), clusterValue)),
-    ptf: [
-      {
-        group: 'cluster',
-        command: 'status',
-        text: 'show the leader, the progress of each node, and the members of etcd',
-        examples: ['cluster status', 'cluster status --json'],
-        show: clusterLines,
-      },
-    ],
+    ptf: {
+      group: 'cluster',
+      command: 'status',
+      text: 'show the leader, the progress of each node, and the members of etcd',
+      examples: ['cluster status', 'cluster status --json'],
+      show: clusterLines,
+    },
   }),
 
   'cluster-step-down': operation({
@@ -27,15 +25,13 @@ export const clusterOperations = {
     isSlow: true,
     answer: (_, asked) =>
       inCluster(asked, async (cluster) => mapped(await cluster.stepDown(), ({ nodeId }) => ({ node_id: nodeId }))),
-    ptf: [
-      {
-        group: 'cluster',
-        command: 'step-down',
-        text: 'make the leader hand leadership over to another node, for example before its machine is taken down',
-        examples: ['cluster step-down'],
-        show: ({ node_id }) => [`node ${node_id} no longer leads; another node takes over`],
-      },
-    ],
+    ptf: {
+      group: 'cluster',
+      command: 'step-down',
+      text: 'make the leader hand leadership over to another node, for example before its machine is taken down',
+      examples: ['cluster step-down'],
+      show: ({ node_id }) => [`node ${node_id} no longer leads; another node takes over`],
+    },
   }),
 
   /** `ptf cluster scrub` can also search a member's files: see `operator/cli/commands/cluster-command.ts`. */
@@ -55,16 +51,14 @@ export const clusterOperations = {
     request: shape({ node_id: { type: 'string', minLength: 1, maxLength: limits.nodeIdLength } }),
     answer: ({ node_id }, asked) =>
       inCluster(asked, async (cluster) => mapped(await cluster.forget(node_id), () => ({ node_id }))),
-    ptf: [
-      {
-        group: 'cluster',
-        command: 'forget',
-        text: 'confirm that nothing waits for a node that is gone',
-        given: { node_id: typed('<node>') },
-        examples: ['cluster forget node-3'],
-        show: ({ node_id }) => [`nothing is waiting for node ${node_id}`],
-      },
-    ],
+    ptf: {
+      group: 'cluster',
+      command: 'forget',
+      text: 'confirm that nothing waits for a node that is gone',
+      given: { node_id: typed('<node>') },
+      examples: ['cluster forget node-3'],
+      show: ({ node_id }) => [`nothing is waiting for node ${node_id}`],
+    },
   }),
 };
 

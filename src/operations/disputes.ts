@@ -17,29 +17,27 @@ export const disputeOperations = {
       const end = from + limit;
       return granted({ data: all.slice(from, end).map(disputeValue), next_from: end < all.length ? end : null });
     },
-    ptf: [
-      {
-        group: 'disputes',
-        command: 'list',
-        text: 'list disputes with their texts, the oldest first',
-        given: { status: parsed('--status <status>', 'only disputes with one status', { choices: disputeStatuses }) },
-        examples: ['disputes list --status open', 'disputes list --json'],
-        show({ data }, width) {
-          if (data.length === 0) return ['no disputes'];
-          const heads = ['dispute', 'status', 'opened', 'subject', 'by', 'reporters', 'text'];
-          const rows = data.map((one) => [
-            one.dispute_id,
-            one.status,
-            one.opened_at,
-            one.subject_hash,
-            one.peer_id ?? 'anonymous',
-            one.reporters.join(','),
-            one.text,
-          ]);
-          return table(rows, width, heads, ['dispute', 'status']);
-        },
+    ptf: {
+      group: 'disputes',
+      command: 'list',
+      text: 'list disputes with their texts, the oldest first',
+      given: { status: parsed('--status <status>', 'only disputes with one status', { choices: disputeStatuses }) },
+      examples: ['disputes list --status open', 'disputes list --json'],
+      show({ data }, width) {
+        if (data.length === 0) return ['no disputes'];
+        const heads = ['dispute', 'status', 'opened', 'subject', 'by', 'reporters', 'text'];
+        const rows = data.map((one) => [
+          one.dispute_id,
+          one.status,
+          one.opened_at,
+          one.subject_hash,
+          one.peer_id ?? 'anonymous',
+          one.reporters.join(','),
+          one.text,
+        ]);
+        return table(rows, width, heads, ['dispute', 'status']);
       },
-    ],
+    },
   }),
 
   /** `peer_ids`: to uphold, the peers whose events become void. */

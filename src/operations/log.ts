@@ -18,25 +18,23 @@ export const logOperations = {
       mapped(await group.auditTail(request.count, request.before), ({ entries }) => ({
         data: entries.map(auditEntryValue),
       })),
-    ptf: [
-      {
-        group: 'audit',
-        command: 'tail',
-        text: 'show the newest entries, the oldest of them first',
-        given: {
-          count: parsed('--count <number>', `how many, 1 to ${limits.pageMax}`, {
-            parse: parseCount,
-            initial: { value: 20 },
-          }),
-        },
-        examples: ['audit tail', 'audit tail --count 100 --json'],
-        show({ data }, width) {
-          const rows = data.map(({ seq, at, action, actor, target, hash }) => [seq, at, action, actor, target, hash]);
-          const heads = ['seq', 'at', 'action', 'actor', 'target', 'hash'];
-          return table(rows, width, heads, ['at', 'action', 'actor']);
-        },
+    ptf: {
+      group: 'audit',
+      command: 'tail',
+      text: 'show the newest entries, the oldest of them first',
+      given: {
+        count: parsed('--count <number>', `how many, 1 to ${limits.pageMax}`, {
+          parse: parseCount,
+          initial: { value: 20 },
+        }),
       },
-    ],
+      examples: ['audit tail', 'audit tail --count 100 --json'],
+      show({ data }, width) {
+        const rows = data.map(({ seq, at, action, actor, target, hash }) => [seq, at, action, actor, target, hash]);
+        const heads = ['seq', 'at', 'action', 'actor', 'target', 'hash'];
+        return table(rows, width, heads, ['at', 'action', 'actor']);
+      },
+    },
   }),
 
   /** Entries with a sequence number above `after`. */

@@ -3,7 +3,7 @@
  * The socket's protocol, the dashboard's commands, and the commands of `ptf` follow from the rows in `table.ts`.
  */
 import { granted, type Outcome } from '../errors.js';
-import type { GroupApi, OnProgress } from '../group/api.js';
+import type { OnProgress, OperatorApi } from '../group/api.js';
 import { limits } from '../limits.js';
 import { operatorPatterns } from '../validation/identifiers.js';
 import type { FromSchema, Schema } from '../validation/schema.js';
@@ -14,7 +14,7 @@ export const exampleDispute = '3f2b8a51-7c1d-4a8e-9b35-6d0f4e2c1a90';
 
 /** What an operation answers from. */
 export interface Asked {
-  readonly group: GroupApi;
+  readonly group: OperatorApi;
   /** This release. */
   readonly version: string;
   /** Name of the asking operator for the audit log. */
@@ -34,7 +34,7 @@ export interface Operation<R, V> {
   /** The work grows with the store, and has no time limit. */
   readonly isSlow?: true;
   readonly answer: (request: R, asked: Asked) => Outcome<V> | Promise<Outcome<V>>;
-  readonly ptf?: readonly PtfCommand<R, V>[];
+  readonly ptf: readonly PtfCommand<R, V>[];
 }
 
 /** The commands of `ptf` that consist of others. */
@@ -107,9 +107,13 @@ export interface TypedArgument<T> {
 }
 
 export function operation<const S extends AnyShape, V extends object>(
-  row: Operation<FromSchema<S>, V> & { readonly request: S },
+  row: Omit<Operation<FromSchema<S>, V>, 'ptf'> & {
+    readonly request: S;
+    readonly ptf?: PtfCommand<FromSchema<S>, V> | readonly PtfCommand<FromSchema<S>, V>[];
+  },
 ): Operation<FromSchema<S>, V> {
-  return row;
+  const { ptf = [] } = row;
+  return { ...row, ptf: 'command' in ptf ? [ptf] : ptf };
 }
 
 /** An argument that the request contains as it is typed. */

@@ -13,26 +13,24 @@ export const originOperations = {
     request: shape({}),
     dashboard: true,
     answer: (_, { group }) => granted({ data: group.origins().map(originValue) }),
-    ptf: [
-      {
-        group: 'origins',
-        command: 'list',
-        text: 'list all origins, including removed ones, the oldest first',
-        examples: ['origins list', 'origins list --json'],
-        show({ data }, width) {
-          if (data.length === 0) return ['no origin is declared'];
-          const heads = ['name', 'status', 'weight', 'carriers', 'declared'];
-          const rows = data.map((origin) => [
-            origin.name,
-            origin.status,
-            origin.weight.toFixed(3),
-            origin.carriers.length,
-            origin.declared_at,
-          ]);
-          return table(rows, width, heads, ['name', 'status']);
-        },
+    ptf: {
+      group: 'origins',
+      command: 'list',
+      text: 'list all origins, including removed ones, the oldest first',
+      examples: ['origins list', 'origins list --json'],
+      show({ data }, width) {
+        if (data.length === 0) return ['no origin is declared'];
+        const heads = ['name', 'status', 'weight', 'carriers', 'declared'];
+        const rows = data.map((origin) => [
+          origin.name,
+          origin.status,
+          origin.weight.toFixed(3),
+          origin.carriers.length,
+          origin.declared_at,
+        ]);
+        return table(rows, width, heads, ['name', 'status']);
       },
-    ],
+    },
   }),
 
   'origins-change': operation({

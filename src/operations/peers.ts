@@ -1,7 +1,7 @@
 /** The peers of the group, and its set of pre-trusted peers. */
 import { peerStatuses } from '../core/vocabulary.js';
 import { granted } from '../errors.js';
-import type { GroupApi, PeerSignals, PeerView } from '../group/api.js';
+import type { OperatorApi, PeerSignals, PeerView } from '../group/api.js';
 import { limits } from '../limits.js';
 import { contactEmail, gameIds, peerName, publicKey } from '../validation/identifiers.js';
 import { shape } from '../validation/schema.js';
@@ -13,6 +13,7 @@ const examplePublicKey = 'JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs';
 const otherExampleId = '7d9e1f3a-2b4c-4d6e-8f01-23456789abcd';
 
 const id = typed('<id>');
+const oneLine = (peer: PeerValue): string[] => [peerLine(peer)];
 
 export const peerOperations = {
   /** `ptf peers list` is in `operator/cli/peers-list.ts`, because it shares the remarks about peers with the dashboard. */
@@ -45,27 +46,23 @@ export const peerOperations = {
       const outcome = await group.register(registration, actor, true);
       return mapped(outcome, ({ peer, apiKey }) => ({ ...peerValue(peer), api_key: apiKey }));
     },
-    ptf: [
-      {
-        group: 'peers',
-        command: 'add',
-        text: 'register a peer and show its API key, once',
-        given: {
-          peer_name: typed('--name <name>', 'display name of the peer'),
-          game_ids: parsed('--games <ids>', 'games it may submit events for, with commas between', {
-            parse: parseNames,
-          }),
-          contact_email: typed('--email <address>', 'address of its operator; never public'),
-          public_key: parsed(
-            '--public-key <key>',
-            'Ed25519 key with which it signs its writes, 32 bytes in base64url',
-            { parse: parsePublicKey },
-          ),
-        },
-        examples: ['peers add --name "Arena EU 1" --games chess,go --email ops@example.com'],
-        show: (value) => [peerLine(value), ...keyLines(value.api_key)],
+    ptf: {
+      group: 'peers',
+      command: 'add',
+      text: 'register a peer and show its API key, once',
+      given: {
+        peer_name: typed('--name <name>', 'display name of the peer'),
+        game_ids: parsed('--games <ids>', 'games it may submit events for, with commas between', {
+          parse: parseNames,
+        }),
+        contact_email: typed('--email <address>', 'address of its operator; never public'),
+        public_key: parsed('--public-key <key>', 'Ed25519 key with which it signs its writes, 32 bytes in base64url', {
+          parse: parsePublicKey,
+        }),
       },
-    ],
+      examples: ['peers add --name "Arena EU 1" --games chess,go --email ops@example.com'],
+      show: (value) => [peerLine(value), ...keyLines(value.api_key)],
+    },
   }),
 
   'peers-status': operation({
@@ -80,7 +77,7 @@ export const peerOperations = {
         text: 'refuse all submissions of the peer until it is reinstated',
         given: { peer_id: id, status: { fixed: 'suspended' } },
         examples: [`peers suspend ${exampleId} --by alice`],
-        show: (peer) => [peerLine(peer)],
+        show: oneLine,
       },
       {
         group: 'peers',
@@ -88,7 +85,7 @@ export const peerOperations = {
         text: 'make a suspended peer active again',
         given: { peer_id: id, status: { fixed: 'active' } },
         examples: [`peers reinstate ${exampleId}`],
-        show: (peer) => [peerLine(peer)],
+        show: oneLine,
       },
       {
         group: 'peers',
@@ -98,7 +95,7 @@ export const peerOperations = {
         confirm: (request) =>
           `Revoke ${printable(request.peer_id)}? This is final, and removes all weight from its evidence.`,
         examples: [`peers revoke ${exampleId} --yes`],
-        show: (peer) => [peerLine(peer)],
+        show: oneLine,
       },
     ],
   }),
@@ -110,28 +107,26 @@ export const peerOperations = {
       const outcome = await group.rotateKey(peer_id, overlap_ms, actor);
       return mapped(outcome, ({ peer, apiKey }) => ({ ...peerValue(peer), api_key: apiKey, overlap_ms }));
     },
-    ptf: [
-      {
-        group: 'peers',
-        command: 'rotate-key',
-        text: 'give a peer a new API key, shown once',
-        given: {
-          peer_id: id,
-          overlap_ms: parsed('--overlap <time>', 'how long the old key still works: 30s, 15m, 1h; at most 24h', {
-            parse: parseOverlap,
-            initial: { value: 0, text: 'the old key stops working at once' },
-          }),
-        },
-        examples: [`peers rotate-key ${exampleId}`, `peers rotate-key ${exampleId} --overlap 1h`],
-        show: (value) => [
-          peerLine(value),
-          value.overlap_ms === 0
-            ? 'The old key no longer works.'
-            : `The old key works for ${value.overlap_ms / 1000} s more.`,
-          ...keyLines(value.api_key),
-        ],
+    ptf: {
+      group: 'peers',
+      command: 'rotate-key',
+      text: 'give a peer a new API key, shown once',
+      given: {
+        peer_id: id,
+        overlap_ms: parsed('--overlap <time>', 'how long the old key still works: 30s, 15m, 1h; at most 24h', {
+          parse: parseOverlap,
+          initial: { value: 0, text: 'the old key stops working at once' },
+        }),
       },
-    ],
+      examples: [`peers rotate-key ${exampleId}`, `peers rotate-key ${exampleId} --overlap 1h`],
+      show: (value) => [
+        peerLine(value),
+        value.overlap_ms === 0
+          ? 'The old key no longer works.'
+          : `The old key works for ${value.overlap_ms / 1000} s more.`,
+        ...keyLines(value.api_key),
+      ],
+    },
   }),
 
   /** Null removes the key. */
@@ -139,32 +134,30 @@ export const peerOperations = {
     request: shape({ peer_id: peerId, public_key: { ...publicKey, type: ['string', 'null'] }, by }, ['by']),
     answer: async (request, { group, by: actor }) =>
       mapped(await group.setPublicKey(request.peer_id, request.public_key, actor), peerValue),
-    ptf: [
-      {
-        group: 'peers',
-        command: 'set-key',
-        text: 'set the Ed25519 public key with which a peer signs its writes, or remove it with --none',
-        given: {
-          peer_id: id,
-          public_key: parsed<string | null>('[public-key]', '', {
-            parse: parsePublicKey,
-            or: {
-              flag: '--none',
-              text: 'remove the key: the peer no longer signs',
-              value: null,
-              problem: 'give a public key, or --none',
-            },
-          }),
-        },
-        examples: [`peers set-key ${exampleId} ${examplePublicKey}`, `peers set-key ${exampleId} --none`],
-        show: (peer) => [
-          peerLine(peer),
-          peer.public_key === null
-            ? 'The peer has no public key: its writes need no signature, unless the node requires one.'
-            : `The peer must sign its writes from now on, with the key ${peer.public_key}`,
-        ],
+    ptf: {
+      group: 'peers',
+      command: 'set-key',
+      text: 'set the Ed25519 public key with which a peer signs its writes, or remove it with --none',
+      given: {
+        peer_id: id,
+        public_key: parsed<string | null>('[public-key]', '', {
+          parse: parsePublicKey,
+          or: {
+            flag: '--none',
+            text: 'remove the key: the peer no longer signs',
+            value: null,
+            problem: 'give a public key, or --none',
+          },
+        }),
       },
-    ],
+      examples: [`peers set-key ${exampleId} ${examplePublicKey}`, `peers set-key ${exampleId} --none`],
+      show: (peer) => [
+        peerLine(peer),
+        peer.public_key === null
+          ? 'The peer has no public key: its writes need no signature, unless the node requires one.'
+          : `The peer must sign its writes from now on, with the key ${peer.public_key}`,
+      ],
+    },
   }),
 
   /** Declares whether two peers are one witness. */
@@ -207,36 +200,32 @@ export const peerOperations = {
     request: shape({ idle_ms: count(0, limits.purgeIdleMsMax), by }, ['by']),
     answer: async (request, { group, by: actor }) =>
       mapped(await group.purgePeers(request.idle_ms, actor), (purged) => ({ purged })),
-    ptf: [
-      {
-        group: 'peers',
-        command: 'purge',
-        text: 'revoke the peers that never sent an event, to free their places',
-        given: {
-          idle_ms: parsed('--idle <time>', 'only those that registered longer ago than this: 30m, 12h, 1d', {
-            parse: parseIdle,
-          }),
-        },
-        confirm: () => 'Revoke every peer that never sent an event and registered longer ago? This is final.',
-        examples: ['peers purge --idle 1d', 'peers purge --idle 12h --yes --by alice'],
-        show: ({ purged }) => [...purged, `${purged.length} peer${purged.length === 1 ? '' : 's'} revoked`],
+    ptf: {
+      group: 'peers',
+      command: 'purge',
+      text: 'revoke the peers that never sent an event, to free their places',
+      given: {
+        idle_ms: parsed('--idle <time>', 'only those that registered longer ago than this: 30m, 12h, 1d', {
+          parse: parseIdle,
+        }),
       },
-    ],
+      confirm: () => 'Revoke every peer that never sent an event and registered longer ago? This is final.',
+      examples: ['peers purge --idle 1d', 'peers purge --idle 12h --yes --by alice'],
+      show: ({ purged }) => [...purged, `${purged.length} peer${purged.length === 1 ? '' : 's'} revoked`],
+    },
   }),
 
   'pretrust-list': operation({
     request: shape({}),
     dashboard: true,
     answer: (_, { group }) => granted(preTrustValue(group, group.status().preTrusted)),
-    ptf: [
-      {
-        group: 'pretrust',
-        command: 'list',
-        text: 'list the pre-trusted peers',
-        examples: ['pretrust list'],
-        show: preTrustLines,
-      },
-    ],
+    ptf: {
+      group: 'pretrust',
+      command: 'list',
+      text: 'list the pre-trusted peers',
+      examples: ['pretrust list'],
+      show: preTrustLines,
+    },
   }),
 
   'pretrust-change': operation({
@@ -303,7 +292,7 @@ function listedPeerValue(
   peer: PeerView,
   signals: PeerSignals | undefined,
   sharedErasures: number,
-  tooOld: ReturnType<GroupApi['tooOld']>,
+  tooOld: ReturnType<OperatorApi['tooOld']>,
 ) {
   return {
     ...peerValue(peer),
@@ -314,7 +303,7 @@ function listedPeerValue(
 }
 export interface ListedPeerValue extends ReturnType<typeof listedPeerValue> {}
 
-function preTrustValue(group: Pick<GroupApi, 'peerById'>, peerIds: readonly string[]) {
+function preTrustValue(group: Pick<OperatorApi, 'peerById'>, peerIds: readonly string[]) {
   const peers = peerIds.map((one) => group.peerById(one)).filter((peer) => peer !== undefined);
   return {
     pre_trusted: peers.map(({ peerId: peer_id, peerName: peer_name, status }) => ({ peer_id, peer_name, status })),

@@ -20,19 +20,17 @@ export const playerOperations = {
       const data = entries.slice(from, from + limit).map(allowedPlayerValue);
       return granted({ data, next_from: from + limit < entries.length ? from + limit : null });
     },
-    ptf: [
-      {
-        group: 'allow',
-        command: 'list',
-        text: 'list the players on the allow list',
-        examples: ['allow list', 'allow list --json'],
-        show({ data }, width) {
-          if (data.length === 0) return ['no player is on the allow list'];
-          const rows = data.map((one) => [one.subject_hash, one.until, one.note, one.entry_id]);
-          return table(rows, width, ['subject', 'until', 'note', 'entry'], ['subject', 'until']);
-        },
+    ptf: {
+      group: 'allow',
+      command: 'list',
+      text: 'list the players on the allow list',
+      examples: ['allow list', 'allow list --json'],
+      show({ data }, width) {
+        if (data.length === 0) return ['no player is on the allow list'];
+        const rows = data.map((one) => [one.subject_hash, one.until, one.note, one.entry_id]);
+        return table(rows, width, ['subject', 'until', 'note', 'entry'], ['subject', 'until']);
       },
-    ],
+    },
   }),
 
   'allow-add': operation({
@@ -45,28 +43,26 @@ export const playerOperations = {
         allowedPlayerValue,
       );
     },
-    ptf: [
-      {
-        group: 'allow',
-        command: 'add',
-        text: 'let a player read as neutral until a date; replaces an earlier entry',
-        given: {
-          subject_hash: hash,
-          until: parsed('--until <date>', 'a day, up to its end in UTC, or a time: 2026-12-31, 2026-12-31T18:00:00Z', {
-            parse: parseUntil,
-          }),
-          note: typed(
-            '--note <text>',
-            `the reason, for operators only: one line, at most ${limits.allowNoteLength} characters`,
-          ),
-        },
-        examples: [`allow add ${exampleHash} --until 2026-12-31 --note "appeal 4711" --by alice`],
-        show: (value) => [
-          `${value.subject_hash} reads as neutral until ${value.until}`,
-          `The audit log names the entry ${value.entry_id}, but neither the player nor the note.`,
-        ],
+    ptf: {
+      group: 'allow',
+      command: 'add',
+      text: 'let a player read as neutral until a date; replaces an earlier entry',
+      given: {
+        subject_hash: hash,
+        until: parsed('--until <date>', 'a day, up to its end in UTC, or a time: 2026-12-31, 2026-12-31T18:00:00Z', {
+          parse: parseUntil,
+        }),
+        note: typed(
+          '--note <text>',
+          `the reason, for operators only: one line, at most ${limits.allowNoteLength} characters`,
+        ),
       },
-    ],
+      examples: [`allow add ${exampleHash} --until 2026-12-31 --note "appeal 4711" --by alice`],
+      show: (value) => [
+        `${value.subject_hash} reads as neutral until ${value.until}`,
+        `The audit log names the entry ${value.entry_id}, but neither the player nor the note.`,
+      ],
+    },
   }),
 
   'allow-remove': operation({
@@ -77,16 +73,14 @@ export const playerOperations = {
       const outcome = await group.disallowPlayer(Buffer.from(subject_hash, 'hex'), actor);
       return mapped(outcome, () => ({ subject_hash }));
     },
-    ptf: [
-      {
-        group: 'allow',
-        command: 'remove',
-        text: 'remove a player from the allow list before its date',
-        given: { subject_hash: hash },
-        examples: [`allow remove ${exampleHash} --by alice`],
-        show: (value) => [`${value.subject_hash} was removed from the allow list: its score counts again`],
-      },
-    ],
+    ptf: {
+      group: 'allow',
+      command: 'remove',
+      text: 'remove a player from the allow list before its date',
+      given: { subject_hash: hash },
+      examples: [`allow remove ${exampleHash} --by alice`],
+      show: (value) => [`${value.subject_hash} was removed from the allow list: its score counts again`],
+    },
   }),
 
   /** `ptf erase --pending` is the same command as `ptf erase`: see `operator/cli/erase.ts`. */
@@ -126,17 +120,15 @@ export const playerOperations = {
       mapped(await group.exportSubject(Buffer.from(request.subject_hash, 'hex'), actor), (view) =>
         subjectExportValue(view, group.identity.groupId),
       ),
-    ptf: [
-      {
-        group: 'subject',
-        command: 'export',
-        text: 'print all stored data about a player as one JSON document; the audit log records the export without naming the player',
-        given: { subject_hash: parsed('<hash>', 'the subject hash', { parse: parseHash }) },
-        examples: [`subject export ${exampleHash} --by alice > player.json`],
-        // The document is the same with and without `--json`, since a person will read it.
-        show: (value) => JSON.stringify(value, null, 2).split('\n'),
-      },
-    ],
+    ptf: {
+      group: 'subject',
+      command: 'export',
+      text: 'print all stored data about a player as one JSON document; the audit log records the export without naming the player',
+      given: { subject_hash: parsed('<hash>', 'the subject hash', { parse: parseHash }) },
+      examples: [`subject export ${exampleHash} --by alice > player.json`],
+      // The document is the same with and without `--json`, since a person will read it.
+      show: (value) => JSON.stringify(value, null, 2).split('\n'),
+    },
   }),
 };
 

@@ -30,37 +30,35 @@ export const simulationOperations = {
       const query = { preTrusted: pre_trusted ?? null, without, ...halfLives, rowsMax: rows };
       return mapped(await group.simulate(query, onProgress), simulationValue);
     },
-    ptf: [
-      {
-        command: 'simulate',
-        text: 'show which verdicts would change under different assumptions; changes nothing',
-        given: {
-          without: parsed('--without <ids>', 'as if these peers were revoked, with commas between', {
-            parse: parseNames,
-          }),
-          pre_trusted: parsed('--pre-trusted <ids>', 'as if these peers, or none, were the pre-trusted ones', {
-            parse: parsePeerSet,
-          }),
-          half_life_days: parsed(
-            '--half-life <days>',
-            'as if all evidence but bans had always decayed with this half-life; 0 means no decay',
-            { parse: parseHalfLife },
-          ),
-          ban_half_life_days: parsed('--ban-half-life <days>', 'the same of standing bans', { parse: parseHalfLife }),
-          rows: parsed('--rows <number>', `number of players and peers to list, 1 to ${limits.pageMax}`, {
-            parse: parseCount,
-            initial: { value: 20 },
-          }),
-        },
-        problem: (request) =>
-          Object.keys(request).length > 1
-            ? undefined
-            : 'give at least one of --without, --pre-trusted, --half-life, --ban-half-life',
-        working: 'simulating',
-        examples: [`simulate --without ${exampleId}`, 'simulate --pre-trusted none', 'simulate --half-life 60 --json'],
-        show: simulationLines,
+    ptf: {
+      command: 'simulate',
+      text: 'show which verdicts would change under different assumptions; changes nothing',
+      given: {
+        without: parsed('--without <ids>', 'as if these peers were revoked, with commas between', {
+          parse: parseNames,
+        }),
+        pre_trusted: parsed('--pre-trusted <ids>', 'as if these peers, or none, were the pre-trusted ones', {
+          parse: parsePeerSet,
+        }),
+        half_life_days: parsed(
+          '--half-life <days>',
+          'as if all evidence but bans had always decayed with this half-life; 0 means no decay',
+          { parse: parseHalfLife },
+        ),
+        ban_half_life_days: parsed('--ban-half-life <days>', 'the same of standing bans', { parse: parseHalfLife }),
+        rows: parsed('--rows <number>', `number of players and peers to list, 1 to ${limits.pageMax}`, {
+          parse: parseCount,
+          initial: { value: 20 },
+        }),
       },
-    ],
+      problem: (request) =>
+        Object.keys(request).length > 1
+          ? undefined
+          : 'give at least one of --without, --pre-trusted, --half-life, --ban-half-life',
+      working: 'simulating',
+      examples: [`simulate --without ${exampleId}`, 'simulate --pre-trusted none', 'simulate --half-life 60 --json'],
+      show: simulationLines,
+    },
   }),
 };
 

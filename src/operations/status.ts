@@ -10,14 +10,12 @@ export const statusOperations = {
     request: shape({}),
     dashboard: true,
     answer: (_, { group, version }) => granted(statusValue(group.status(), version)),
-    ptf: [
-      {
-        command: 'status',
-        text: 'show what the node serves and its state',
-        examples: ['status', 'status --json --data-dir /var/lib/ptf'],
-        show: statusLines,
-      },
-    ],
+    ptf: {
+      command: 'status',
+      text: 'show what the node serves and its state',
+      examples: ['status', 'status --json --data-dir /var/lib/ptf'],
+      show: statusLines,
+    },
   }),
 };
 

@@ -2,7 +2,7 @@
  * The operations of a node by the names that the operator's socket and the dashboard know. Answers a request by its row.
  */
 import { granted, type Outcome } from '../errors.js';
-import type { GroupApi, OnProgress } from '../group/api.js';
+import type { OnProgress, OperatorApi } from '../group/api.js';
 import { type Validator, validatorOf } from '../validation/validator.js';
 import { clusterOperations } from './cluster.js';
 import { disputeOperations } from './disputes.js';
@@ -59,7 +59,7 @@ export type Ask = <N extends OperationName>(
 ) => Promise<Outcome<Values[N]>>;
 
 /** `version` is this release. */
-export function asksOf(group: GroupApi, version: string): Ask {
+export function asksOf(group: OperatorApi, version: string): Ask {
   return async (name, body, onProgress = () => {}) => {
     const request = checkRequest(name, body);
     if (!request.ok) return request;

@@ -4,7 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Route, routes } from '../../src/contract/routes.js';
 import { refused } from '../../src/errors.js';
-import type { GroupApi, PeerView } from '../../src/group/api.js';
+import type { PeersApi, PeerView } from '../../src/group/api.js';
 import type { ClusterHealth } from '../../src/group/cluster-api.js';
 import { limits } from '../../src/limits.js';
 import { until } from '../support/until.js';
@@ -72,7 +72,7 @@ test('an internal error is 500 with only the request id, and is logged with its 
     throw new Error(sentence);
   };
   const rejects = async (): Promise<never> => fails();
-  const group: Partial<GroupApi> = {
+  const group: Partial<PeersApi> = {
     submit: rejects,
     register: rejects,
     withdraw: rejects,
@@ -127,7 +127,7 @@ test('events without room are refused before their body is parsed', async () => 
 
 test('a group that is full answers 503 overloaded with Retry-After', async () => {
   const full = refused('overloaded', { retryAfterS: 3 });
-  const group: Partial<GroupApi> = {
+  const group: Partial<PeersApi> = {
     submit: async (_caller, events) => events.map(() => full),
     register: async () => full,
     withdraw: async () => full,
@@ -191,7 +191,7 @@ test('a node that may be behind refuses a key that it does not know as stale, an
 
 test('a write that reaches no leader is 503 no_leader with Retry-After', async () => {
   const none = refused('no_leader', { retryAfterS: 1 });
-  const group: Partial<GroupApi> = {
+  const group: Partial<PeersApi> = {
     submit: async (_caller, events) => events.map(() => none),
     register: async () => none,
     withdraw: async () => none,
@@ -208,7 +208,7 @@ test('a write that reaches no leader is 503 no_leader with Retry-After', async (
 });
 
 test('a batch that is refused as a whole is one 503, a batch with an answer keeps its results', async () => {
-  const group: Partial<GroupApi> = {
+  const group: Partial<PeersApi> = {
     submit: async (_caller, events) =>
       events.map((_event, place) => (place === 0 ? { ok: true, value: { receivedAt: 0 } } : refused('overloaded'))),
   };
@@ -231,7 +231,7 @@ test('a batch that is refused as a whole is one 503, a batch with an answer keep
 
 test('only the valid items of a batch reach the group, in one call', async () => {
   const calls: string[][] = [];
-  const group: Partial<GroupApi> = {
+  const group: Partial<PeersApi> = {
     submit: async (_caller, events) => {
       calls.push(events.map((event) => event.eventId));
       return events.map(() => refused('timestamp_in_future'));

@@ -1,7 +1,8 @@
 /** A group that answers as it is told: for the faults that a healthy node never shows, and for the face alone. */
 import { hash } from 'node:crypto';
 import { refused } from '../../src/errors.js';
-import type { GroupApi, GroupNode, PeerView } from '../../src/group/api.js';
+import type { GroupNode, PeersApi, PeerView } from '../../src/group/api.js';
+import type { WatchedGroup } from '../../src/http/metrics/gauges.js';
 
 export const activeKey = 'ptf_dev_active';
 export const suspendedKey = 'ptf_dev_suspended';
@@ -29,8 +30,11 @@ export function peerView(index: number, more: Partial<PeerView> = {}): PeerView 
   };
 }
 
+/** What the public port and the metrics ask of a group. */
+type Double = PeersApi & WatchedGroup;
+
 /** The parts of the double, and of its node, that a test replaces. */
-export type Replaced = Partial<GroupApi & Pick<GroupNode, 'cluster'>>;
+export type Replaced = Partial<Double & Pick<GroupNode, 'cluster'>>;
 
 /** A node whose group is the double. */
 export function nodeDouble({ cluster = null, ...over }: Replaced = {}): GroupNode {
@@ -40,7 +44,7 @@ export function nodeDouble({ cluster = null, ...over }: Replaced = {}): GroupNod
 }
 
 /** `over` replaces what a test is about; everything else is a quiet group of two peers and no players. */
-export function groupDouble(over: Partial<GroupApi> = {}): GroupApi {
+export function groupDouble(over: Partial<Double> = {}): Double {
   const peers = [peerView(0), peerView(1, { status: 'suspended' })];
   const byDigest = new Map([
     [hash('sha256', activeKey, 'hex'), peers[0]],
@@ -48,13 +52,9 @@ export function groupDouble(over: Partial<GroupApi> = {}): GroupApi {
   ]);
   const health = { ready: true, writable: true, lastSeq: 12, weights: { basedOnSeq: 10, computedAt: at } };
   const identity = { groupId: 'local', identityMode: 'privacy-first', environment: 'dev' } as const;
-  const unused = (): never => {
-    throw new Error('the double was asked for something that no test sets up');
-  };
   return {
     identity,
     health: () => health,
-    clusterOperations: null,
     refresh: async () => true,
     isReady: true,
     counts: () => ({ peers: 2, players: 1234, events: 98_765 }),
@@ -106,29 +106,6 @@ export function groupDouble(over: Partial<GroupApi> = {}): GroupApi {
     signals: ({ index }) =>
       index === 0 ? { players: 7, sharedPlayers: 0, discountedWith: [], oneWitnessWith: [] } : undefined,
     sharedErasures: () => 0,
-    tooOld: () => undefined,
-    setPeerStatus: unused,
-    rotateKey: unused,
-    setPublicKey: unused,
-    preTrust: unused,
-    relatePeers: unused,
-    purgePeers: unused,
-    allowedPlayers: () => [],
-    allowedPlayer: () => undefined,
-    allowPlayer: unused,
-    disallowPlayer: unused,
-    pendingErasures: unused,
-    origins: unused,
-    changeOrigin: unused,
-    disputes: unused,
-    decideDispute: unused,
-    exportSubject: unused,
-    confirmErasure: unused,
-    auditTail: unused,
-    verdictCounts: unused,
-    publishedWeights: unused,
-    simulate: unused,
-    verify: unused,
     ...over,
   };
 }

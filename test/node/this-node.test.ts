@@ -1,6 +1,7 @@
 /** A node before and after its group is recovered. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { GroupApi } from '../../src/group/api.js';
 import { ThisNode } from '../../src/node/this-node.js';
 import { groupDouble } from '../http/group-double.js';
 
@@ -20,7 +21,7 @@ test('a node whose group is not recovered is not ready, says so, and lets nobody
 test('a node with a recovered group is as ready and as healthy as the group is', () => {
   const node = new ThisNode(identity, null);
   let isReady = false;
-  const group = Object.defineProperty(groupDouble(), 'isReady', { get: () => isReady });
+  const group = Object.defineProperty(groupDouble() as GroupApi, 'isReady', { get: () => isReady });
   node.recovered(group);
   assert.is(node.group, group);
   assert.is(node.isReady, false);

@@ -3,7 +3,7 @@ import { granted } from '../../src/errors.js';
 import type {
   AuditEntry,
   DisputeView,
-  GroupApi,
+  OperatorApi,
   OriginView,
   PeerView,
   SimulationView,
@@ -35,7 +35,7 @@ export const simulation: SimulationView = {
 };
 
 export interface RecordedGroup {
-  readonly group: GroupApi;
+  readonly group: OperatorApi;
   /** Method and arguments, in order. */
   readonly calls: readonly (readonly unknown[])[];
 }
@@ -61,7 +61,7 @@ export function peerView(index: number): PeerView {
 }
 
 /** `peers`: how many it has; `replaced`: methods that answer otherwise. */
-export function recordedGroup(peers: number, replaced: Partial<GroupApi> = {}): RecordedGroup {
+export function recordedGroup(peers: number, replaced: Partial<OperatorApi> = {}): RecordedGroup {
   const calls: unknown[][] = [];
   const views = Array.from({ length: peers }, (_, index) => peerView(index));
   const entry: AuditEntry = { seq: 1, at: 0, action: 'a', actor: 'b', target: 'c', prevHash: 'd', hash: 'e' };
@@ -109,33 +109,16 @@ export function recordedGroup(peers: number, replaced: Partial<GroupApi> = {}): 
     allowed: null,
     audit: [entry],
   };
-  const answers: GroupApi = {
+  const answers: OperatorApi = {
     identity,
     health: () => health,
     clusterOperations: null,
-    refresh: async () => true,
-    isReady: true,
     counts: () => counts,
-    peerByKeyDigest: notAsked,
-    ownErasures: notAsked,
-    hasErasedSince: notAsked,
-    delayedEventCount: notAsked,
     peerById: (peerId) => views.find((view) => view.peerId === peerId),
     peers: (from, limit) => views.slice(from, from + limit),
     trust: notAsked,
-    admits: notAsked,
-    disputedFor: notAsked,
-    dispute: notAsked,
-    hasRoom: notAsked,
-    overloaded: false,
-    noteRefusal: () => undefined,
-    trusts: notAsked,
     explain: notAsked,
-    verdicts: { mark: null, erasedAt: 0, listen: notAsked, recent: notAsked, walk: notAsked },
-    submit: notAsked,
     register: async () => granted({ peer: peerView(0), apiKey: 'the-key' }),
-    withdraw: notAsked,
-    erase: notAsked,
     playerEvents: notAsked,
     audit: async () => granted({ entries: [entry], nextAfter: null }),
     status: () => ({
@@ -186,7 +169,7 @@ export function recordedGroup(peers: number, replaced: Partial<GroupApi> = {}): 
     ...replaced,
   };
   const group = new Proxy(answers, {
-    get(target, name: keyof GroupApi) {
+    get(target, name: keyof OperatorApi) {
       const member: unknown = target[name];
       if (typeof member !== 'function') return member;
       return (...values: unknown[]) => {

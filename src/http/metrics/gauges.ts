@@ -4,11 +4,11 @@
  */
 import { Gauge, type Registry } from 'prom-client';
 import { peerStatuses } from '../../core/vocabulary.js';
-import type { GroupApi, GroupStatus, PeerSignals, PeerView } from '../../group/api.js';
+import type { GroupStatus, OperatorApi, PeerSignals, PeerView } from '../../group/api.js';
 import type { ClusterHealth, ClusterRole } from '../../group/cluster-api.js';
 import { limits } from '../../limits.js';
 
-export type WatchedGroup = Pick<GroupApi, 'status' | 'peers' | 'signals' | 'sharedErasures'>;
+export type WatchedGroup = Pick<OperatorApi, 'status' | 'peers' | 'signals' | 'sharedErasures'>;
 
 interface Figure<V extends unknown[]> {
   readonly help: string;

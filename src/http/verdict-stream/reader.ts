@@ -5,7 +5,7 @@
 import type { Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ResumeData } from '../../contract/verdict-stream.js';
-import type { GroupApi } from '../../group/api.js';
+import type { GroupViews } from '../../group/api.js';
 import type { ChangesUpTo, FeedPosition, ResumeFrom } from '../../group/verdict-changes.js';
 import { limits } from '../../limits.js';
 import {
@@ -30,9 +30,9 @@ export interface ChangeFrames {
 export type EndReason = ResumeData['reason'];
 
 export interface ReaderParts {
-  readonly feed: GroupApi['verdicts'];
+  readonly feed: GroupViews['verdicts'];
   /** Numbers of the peers that see a player (hex) as disputed. */
-  readonly disputedFor: GroupApi['disputedFor'];
+  readonly disputedFor: GroupViews['disputedFor'];
   /** Number of the reading peer; null if authentication is off. */
   readonly peer: number | null;
   /** Called once. A null reason means that the reader disconnected. */

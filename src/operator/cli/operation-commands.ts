@@ -9,7 +9,7 @@ import { OperatorError } from './node-client.js';
 /** Adds the commands of all operations. */
 export function addOperations(program: Command, session: CommandContext): void {
   const add = <N extends OperationName>(name: N): void => {
-    for (const row of operations[name].ptf ?? []) addCommand(program, session, name, row);
+    for (const row of operations[name].ptf) addCommand(program, session, name, row);
   };
   for (const name of Object.keys(operations)) if (isOperationName(name)) add(name);
 }

@@ -59,8 +59,8 @@ export function programOf(deps: CommandDeps, json: boolean, done: (rendered: Ren
     moveData: deps.moveData,
     done,
   };
-  addCommand(program, session, 'peers-list', peersList);
   addOperations(program, session);
+  addCommand(program, session, 'peers-list', peersList);
   addSubjectSchema(program, session);
   addErase(program, session);
   addAuditVerify(program, session);

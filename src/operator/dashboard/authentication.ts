@@ -4,7 +4,7 @@
  */
 import type { Logger } from 'pino';
 import { refused } from '../../errors.js';
-import type { GroupApi } from '../../group/api.js';
+import type { OperatorApi } from '../../group/api.js';
 import { limits } from '../../limits.js';
 import type { Asset } from './assets.js';
 import {
@@ -22,7 +22,7 @@ import { SignIn } from './sessions/sign-in.js';
 import { type SignInNotice, signInPage } from './shell.js';
 
 export interface AuthenticationDeps {
-  readonly group: Pick<GroupApi, 'identity'>;
+  readonly group: Pick<OperatorApi, 'identity'>;
   readonly sessions: Sessions;
   /** Hash of the present password; null if none is set. */
   readonly passwordHash: () => string | null;

@@ -3,7 +3,7 @@
  * updates the open pages. One timer serves all pages, and updates never overlap.
  */
 import type { Logger } from 'pino';
-import type { GroupApi, VerdictCounts } from '../../group/api.js';
+import type { OperatorApi, VerdictCounts } from '../../group/api.js';
 import type { Clock } from '../../group/ports/clock.js';
 import { limits } from '../../limits.js';
 import type { Ask } from '../../operations/table.js';
@@ -12,7 +12,7 @@ import type { LivePages } from './live.js';
 import type { OverviewValue, VerdictsValue } from './wire.js';
 
 export interface WatchDeps {
-  readonly group: GroupApi;
+  readonly group: OperatorApi;
   readonly ask: Ask;
   readonly traffic: () => Traffic;
   readonly pages: LivePages;

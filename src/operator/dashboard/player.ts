@@ -4,11 +4,10 @@
 import { refusalOfRawIds } from '../../core/hashing/pseudonym.js';
 import { reasonsOf } from '../../core/scoring/reasons.js';
 import { granted, type Outcome, refused } from '../../errors.js';
-import type { GroupApi } from '../../group/api.js';
+import type { AllowedPlayer, OperatorApi, PlayerEvents, TrustExplanation, TrustView } from '../../group/api.js';
 import { limits } from '../../limits.js';
 import { playerId } from '../../validation/identifiers.js';
 import { validatorOf } from '../../validation/validator.js';
-import type { PlayerValue } from './wire.js';
 
 /** Returns the 32 bytes of a player's subject hash; null if the group does not accept the entered id. */
 export type Pseudonymise = (playerId: string) => Uint8Array | null;
@@ -20,10 +19,10 @@ const validateLookUp = validatorOf({ type: 'object', required: ['player_id'], pr
  * dependency_unavailable.
  */
 export async function lookUpPlayer(
-  group: GroupApi,
+  group: OperatorApi,
   pseudonymise: Pseudonymise,
   body: unknown,
-): Promise<Outcome<PlayerValue>> {
+): Promise<Outcome<ReturnType<typeof playerValue>>> {
   const asked = validateLookUp(body);
   if (!asked.ok) return asked;
   const subject = pseudonymise(asked.value.player_id);
@@ -34,8 +33,20 @@ export async function lookUpPlayer(
   const events = await group.playerEvents(subject, null, 1, null);
   if (!events.ok) return events;
   const allowed = group.allowedPlayer(subject);
+  return granted(playerValue(subject, view, explanation, events.value, allowed));
+}
+
+/** A player as the operator sees it: the values that every peer may read, and no peer's events. */
+export function playerValue(
+  subject: Uint8Array,
+  view: TrustView,
+  explanation: TrustExplanation,
+  { summarised, summary }: PlayerEvents,
+  allowed: AllowedPlayer | undefined,
+) {
+  // A split of fewer peers' evidence would reveal what a single peer reported.
   const isSplit = explanation.peers >= limits.summaryPeersMin;
-  return granted({
+  return {
     subject_hash: Buffer.from(subject).toString('hex'),
     allowed: allowed === undefined ? null : { until: new Date(allowed.until).toISOString(), note: allowed.note },
     score: view.score,
@@ -55,11 +66,9 @@ export async function lookUpPlayer(
       ban_half_life_days: explanation.banHalfLifeDays,
       weights_based_on_seq: explanation.weightsBasedOnSeq,
     },
-    summarised: events.value.summarised,
-    summary: events.value.summary.map(({ eventType, week, count }) => ({
-      event_type: eventType,
-      week: week ?? null,
-      count,
-    })),
-  });
+    /** The public summary; it covers the newest `summarised` events. */
+    summarised,
+    /** `week` is null on the row `other`, which is the only one if fewer than three peers contributed. */
+    summary: summary.map(({ eventType, week, count }) => ({ event_type: eventType, week: week ?? null, count })),
+  };
 }

@@ -1,7 +1,7 @@
 /** Defines the routes of the dashboard that require a session. Each answers with a value or a refusal. */
 import { Router } from '@koa/router';
 import { granted, type Outcome, refused } from '../../errors.js';
-import type { GroupApi } from '../../group/api.js';
+import type { OperatorApi } from '../../group/api.js';
 import type { Clock } from '../../group/ports/clock.js';
 import { limits } from '../../limits.js';
 import type { AuditEntryValue } from '../../operations/log.js';
@@ -15,7 +15,7 @@ import type { Session } from './sessions/sessions.js';
 import type { RegisteredValue, SessionValue, WeightHistoryValue } from './wire.js';
 
 export interface RouteDeps {
-  readonly group: GroupApi;
+  readonly group: OperatorApi;
   readonly pseudonymise: Pseudonymise;
   readonly ask: Ask;
   readonly watch: DashboardUpdates;

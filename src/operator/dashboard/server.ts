@@ -11,7 +11,7 @@ import bodyParser from 'koa-bodyparser';
 import helmet from 'koa-helmet';
 import type { Logger } from 'pino';
 import { refused } from '../../errors.js';
-import type { GroupApi } from '../../group/api.js';
+import type { OperatorApi } from '../../group/api.js';
 import type { Clock } from '../../group/ports/clock.js';
 import { limits, serverBounds } from '../../limits.js';
 import { asksOf } from '../../operations/table.js';
@@ -31,7 +31,7 @@ export interface DashboardDeps {
   readonly host: string;
   /** 0 chooses a free port. */
   readonly port: number;
-  readonly group: GroupApi;
+  readonly group: OperatorApi;
   readonly pseudonymise: Pseudonymise;
   readonly sessions: Sessions;
   /** Hash of the present password; null if none is set. */

@@ -1,15 +1,11 @@
 /** Declares the values that the dashboard's server and its page exchange beyond the operator's commands. Types only. */
+import type { VerdictCounts } from '../../group/api.js';
 import type { StatusValue } from '../../operations/status.js';
+import type { Values } from '../../operations/table.js';
+import type { playerValue } from './player.js';
 
-export interface VerdictsValue {
-  readonly trusted: number;
-  readonly neutral: number;
-  readonly suspicious: number;
-  readonly untrusted: number;
-  /** Number of examined players; fewer than `players` in a very large group. */
-  readonly sampled: number;
-  readonly players: number;
-}
+/** Fewer players are `sampled` than there are in a very large group. */
+export type VerdictsValue = VerdictCounts['counts'] & Pick<VerdictCounts, 'sampled' | 'players'>;
 
 /** The state of the node, sent to every open page every few seconds. Times are ISO 8601 in UTC here and below. */
 export interface OverviewValue {
@@ -49,49 +45,13 @@ export interface SessionValue {
   readonly clustered: boolean;
 }
 
-/** A player as the operator sees it: the values that every peer may read, and no peer's events. */
-export interface PlayerValue {
-  readonly subject_hash: string;
-  /** The player's entry on the group's allow list. */
-  readonly allowed: { readonly until: string; readonly note: string } | null;
-  readonly score: number;
-  readonly confidence: number;
-  readonly verdict: 'trusted' | 'neutral' | 'suspicious' | 'untrusted';
-  readonly event_count: number;
-  readonly updated_at: string;
-  readonly explain: {
-    /** Null if fewer than three peers contributed: a split would reveal what a single peer reported. */
-    readonly lowering: number | null;
-    readonly raising: number | null;
-    /** The reasons of the verdict, in words. */
-    readonly reasons: readonly string[];
-    readonly peers: number;
-    readonly witnesses: number;
-    readonly two_sided: boolean;
-    readonly pre_trusted: boolean;
-    readonly half_life_days: number;
-    readonly ban_half_life_days: number;
-    readonly weights_based_on_seq: number;
-  };
-  /** The public summary; it covers the newest `summarised` events. */
-  readonly summarised: number;
-  readonly summary: readonly {
-    readonly event_type: string;
-    /** ISO 8601 week; null on the row `other`, which is the only one if fewer than three peers contributed. */
-    readonly week: string | null;
-    readonly count: number;
-  }[];
-}
+export interface PlayerValue extends ReturnType<typeof playerValue> {}
 
 /** A peer that was registered in the hosted form. The key is shown only this once. */
-export interface RegisteredValue {
-  readonly peer_id: string;
-  readonly api_key: string;
-  readonly status: string;
-  readonly peer_name: string;
-  readonly game_ids: readonly string[];
-  readonly registered_at: string;
-}
+export type RegisteredValue = Pick<
+  Values['peers-add'],
+  'peer_id' | 'api_key' | 'status' | 'peer_name' | 'game_ids' | 'registered_at'
+>;
 
 /** The answer of a refused call. */
 export interface RefusalValue {

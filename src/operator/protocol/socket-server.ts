@@ -7,7 +7,7 @@ import { chmodSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { errors, granted, type Outcome, refused } from '../../errors.js';
-import type { GroupApi, OnProgress } from '../../group/api.js';
+import type { OnProgress, OperatorApi } from '../../group/api.js';
 import { UnreadError } from '../../group/ports/storage-errors.js';
 import { limits, serverBounds } from '../../limits.js';
 import { asksOf, isOperationName } from '../../operations/table.js';
@@ -17,7 +17,7 @@ import { claimPath, commandPath, leavePlace } from './socket-path.js';
 export interface OperatorSocketDeps {
   /** The data folder, already owned by this process. */
   readonly dir: string;
-  readonly group: GroupApi;
+  readonly group: OperatorApi;
   /** This release. */
   readonly version: string;
   readonly log: Logger;

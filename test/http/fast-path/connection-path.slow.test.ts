@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { routes } from '../../../src/contract/routes.js';
-import type { GroupApi } from '../../../src/group/api.js';
+import type { PeersApi } from '../../../src/group/api.js';
 import type { FaceDeps } from '../../../src/http/deps.js';
 import { createConnectionPath } from '../../../src/http/fast-path/connection-path.js';
 import { okJson } from '../../../src/http/request/reply.js';
@@ -55,7 +55,7 @@ const conversations: readonly (readonly string[])[] = [
   ],
 ];
 
-function group(): Partial<GroupApi> {
+function group(): Partial<PeersApi> {
   const view = { score: 12.345, confidence: 0.5, verdict: 'suspicious', eventCount: 3, updatedAt: 0 } as const;
   return {
     trust: () => view,

@@ -7,7 +7,7 @@ import { request } from 'undici';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { refused } from '../../../src/errors.js';
-import type { GroupApi } from '../../../src/group/api.js';
+import type { PeersApi } from '../../../src/group/api.js';
 import { createMetrics } from '../../../src/http/metrics/metrics.js';
 import { startMetricsServer } from '../../../src/http/metrics/metrics-server.js';
 import { until } from '../../support/until.js';
@@ -89,7 +89,7 @@ test('an answer counts even if its caller gave up waiting, so that slow answers 
   const metrics = createMetrics(version, groupDouble);
   let answer: () => void = () => undefined;
   let isAsked = false;
-  const playerEvents: GroupApi['playerEvents'] = () =>
+  const playerEvents: PeersApi['playerEvents'] = () =>
     new Promise((resolve) => {
       isAsked = true;
       answer = () => resolve(refused('player_not_found'));

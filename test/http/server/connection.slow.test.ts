@@ -8,7 +8,7 @@ import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { GroupApi } from '../../../src/group/api.js';
+import type { PeersApi } from '../../../src/group/api.js';
 import { limits } from '../../../src/limits.js';
 import { askRaw } from '../exchange.js';
 import { startFace, type TestFace } from '../face.js';
@@ -24,7 +24,7 @@ function submission(): string {
 }
 
 /** Runs on both lanes: neither may know a rule of its own. */
-async function onBothLanes(group: () => Partial<GroupApi>, run: (face: TestFace) => Promise<void>): Promise<void> {
+async function onBothLanes(group: () => Partial<PeersApi>, run: (face: TestFace) => Promise<void>): Promise<void> {
   for (const fastPath of [true, false]) {
     const face = await startFace({ group: group(), fastPath });
     try {
@@ -58,7 +58,7 @@ function received(socket: Socket): Promise<string> {
 test('a read pipelined after a write sees the write', async () => {
   let written = 0;
   const seen: number[] = [];
-  const group = (): Partial<GroupApi> => ({
+  const group = (): Partial<PeersApi> => ({
     submit: async (_caller, events) => {
       await new Promise((resolve) => setImmediate(resolve));
       written += 1;
@@ -81,7 +81,7 @@ test('a read pipelined after a write sees the write', async () => {
 
 test('a request that is pipelined behind a closing answer is not begun', async () => {
   let submitted = 0;
-  const group = (): Partial<GroupApi> => ({
+  const group = (): Partial<PeersApi> => ({
     submit: async (_caller, events) => {
       submitted += 1;
       return events.map(() => ({ ok: true, value: { receivedAt: 0 } }));
@@ -97,7 +97,7 @@ test('a request that is pipelined behind a closing answer is not begun', async (
 });
 
 test('garbage in the body behind a write does not cost the write its answer', async () => {
-  const group = (): Partial<GroupApi> => ({
+  const group = (): Partial<PeersApi> => ({
     submit: async (_caller, events) => {
       await new Promise((resolve) => setImmediate(resolve));
       return events.map(() => ({ ok: true, value: { receivedAt: 0 } }));
@@ -112,7 +112,7 @@ test('garbage in the body behind a write does not cost the write its answer', as
 });
 
 test('garbage behind a write is answered though the caller has closed its half', async () => {
-  const group = (): Partial<GroupApi> => ({
+  const group = (): Partial<PeersApi> => ({
     submit: async (_caller, events) => {
       await new Promise((resolve) => setImmediate(resolve));
       return events.map(() => ({ ok: true, value: { receivedAt: 0 } }));
@@ -128,7 +128,7 @@ test('garbage behind a write is answered though the caller has closed its half',
 
 test('requests behind a write are answered once and in order, also after the caller closed its half', async () => {
   let release = (): void => {};
-  const group = (): Partial<GroupApi> => ({
+  const group = (): Partial<PeersApi> => ({
     submit: async (_caller, events) => {
       await new Promise<void>((resolve) => {
         release = resolve;
@@ -174,7 +174,7 @@ test('a request for another protocol gets an HTTP answer that ends the connectio
 
 test('after an answer that ends the connection no request is carried out or refused', async () => {
   let submitted = 0;
-  const group = (): Partial<GroupApi> => ({
+  const group = (): Partial<PeersApi> => ({
     submit: () => {
       submitted += 1;
       return Promise.resolve({ kind: 'refused', code: 'overloaded' } as never);
@@ -337,7 +337,7 @@ test('a request that arrived completely while the process was stopped is answere
 
 test('an erasure whose body breaks off or is invalid is refused, and not carried out', async () => {
   let erased = 0;
-  const group = (): Partial<GroupApi> => ({
+  const group = (): Partial<PeersApi> => ({
     erase: async () => {
       erased += 1;
       return { ok: true, value: { status: 'erased', reason: null, eventsErased: 0, erasedAt: 0, receipt: 'r' } };

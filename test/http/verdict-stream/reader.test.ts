@@ -5,7 +5,7 @@
 import { Writable } from 'node:stream';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { GroupApi } from '../../../src/group/api.js';
+import type { GroupViews } from '../../../src/group/api.js';
 import type { ChangeWalk, FeedPosition } from '../../../src/group/verdict-changes.js';
 import { comment, helloFrame } from '../../../src/http/verdict-stream/frames.js';
 import { StreamReader } from '../../../src/http/verdict-stream/reader.js';
@@ -49,7 +49,7 @@ class Pipe extends Writable {
 }
 
 interface Setting {
-  readonly feed?: Partial<GroupApi['verdicts']>;
+  readonly feed?: Partial<GroupViews['verdicts']>;
   readonly reading?: boolean;
 }
 

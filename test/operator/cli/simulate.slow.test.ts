@@ -124,7 +124,7 @@ test('changes are printed in three tables, with the number of unlisted rows', ()
     verdicts: { trusted: none, neutral: none, suspicious: none, untrusted: { ...none, suspicious: 3, untrusted: 7 } },
     peers: [{ peer_id: 'peer-0', peer_name: 'P\u001b', weight_before: 0.7, weight_after: 0 }],
   };
-  assert.equal(simulationOperations.simulate.ptf![0]!.show(value, 200).slice(5), [
+  assert.equal(simulationOperations.simulate.ptf[0]!.show(value, 200).slice(5), [
     'before     after       players',
     'untrusted  suspicious        3',
     '',

@@ -19,7 +19,7 @@ import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { refused } from '../../../src/errors.js';
-import type { GroupApi } from '../../../src/group/api.js';
+import type { OperatorApi } from '../../../src/group/api.js';
 import { limits } from '../../../src/limits.js';
 import { callNode, NoNodeError, OperatorError } from '../../../src/operator/cli/node-client.js';
 import { findPlace } from '../../../src/operator/protocol/socket-path.js';
@@ -38,7 +38,7 @@ test.after.each(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function start(group: GroupApi, dir = folder): Promise<OperatorSocket> {
+async function start(group: OperatorApi, dir = folder): Promise<OperatorSocket> {
   const socket = await startOperatorSocket({ dir, group, version: '9.8.7', log });
   open.push(socket);
   return socket;
@@ -128,7 +128,7 @@ test('peers come in pages that join without gap or repeat', async () => {
 });
 
 test('a refusal of the group keeps its code, text and details', async () => {
-  const setPeerStatus: GroupApi['setPeerStatus'] = async () =>
+  const setPeerStatus: OperatorApi['setPeerStatus'] = async () =>
     refused('unknown_peer', { text: 'no peer has this id', details: { reason: 'r' } });
   await start(recordedGroup(0, { setPeerStatus }).group);
   const error = await rejection(callNode(folder, 'peers-status', { peer_id: 'x', status: 'active' }));
@@ -254,7 +254,7 @@ test('closing does not wait for a verification, and its asker learns that the ou
   const waiting = new Promise<void>((resolve) => {
     asked = resolve;
   });
-  const verify: GroupApi['verify'] = () => {
+  const verify: OperatorApi['verify'] = () => {
     asked();
     return new Promise(() => {});
   };

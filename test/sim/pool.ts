@@ -43,6 +43,8 @@ export type PoolFault =
   /** Its worker dies once the work is done: the answer is lost, and so is what the worker held. */
   | 'dies';
 
+type Lane = Extract<Thread, 'replica' | 'reader'>;
+
 /** A failure that was asked for. */
 export class PoolFailure extends Error {}
 
@@ -53,6 +55,8 @@ export class SimPool implements GroupPool {
   readonly #process: Pick<Process, 'work'>;
   readonly #onWeights: (upTo: number, computed: WeightsComputed) => void;
   #replica: Replica;
+  /** Resolves once the files hold every acknowledged batch, as in the pool of a node. */
+  filesStored: (() => Promise<void>) | null = null;
   /** The faults of a lane's next tasks. */
   readonly faults: Record<'replica' | 'reader', PoolFault[]> = { replica: [], reader: [] };
 
@@ -154,7 +158,11 @@ export class SimPool implements GroupPool {
     return this.verify();
   }
 
-  #run<R>(lane: Extract<Thread, 'replica' | 'reader'>, name: string, task: () => R | Promise<R>): Promise<R> {
+  #run<R>(lane: Lane, name: string, task: () => R | Promise<R>): Promise<R> {
+    return this.filesStored?.().then(() => this.#begin(lane, name, task)) ?? this.#begin(lane, name, task);
+  }
+
+  #begin<R>(lane: Lane, name: string, task: () => R | Promise<R>): Promise<R> {
     const fault = this.faults[lane].shift();
     if (fault === 'busy') return Promise.reject(new PoolBusyError(`the ${name} queue is full`));
     return this.#process.work(lane, name, async () => {

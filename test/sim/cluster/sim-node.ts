@@ -20,7 +20,6 @@ import { OwnerLostError } from '../../../src/group/ports/storage-errors.js';
 import { lastSeqOf, recover } from '../../../src/group/recovery/recovery.js';
 import { noLeader } from '../../../src/group/refusals.js';
 import { limits } from '../../../src/limits.js';
-import { storedPool } from '../../../src/node/cluster/stored-pool.js';
 import type { EtcdKeys } from '../../../src/store/etcd/etcd-keys.js';
 import { EtcdLog } from '../../../src/store/etcd/etcd-log.js';
 import type { SlotCipher } from '../../../src/store/etcd/slot-codec.js';
@@ -283,7 +282,8 @@ export class SimNode {
     });
     this.#writer = writer;
     const snapshots = new MemorySnapshotStore();
-    const pool = storedPool(new SimPool(disk.log, snapshots, salt, process, () => undefined), writer);
+    const pool = new SimPool(disk.log, snapshots, salt, process, () => undefined);
+    pool.filesStored = () => writer.stored();
     const clock = { now: () => this.#now() };
     const guard = new ClockGuard({
       clock,

@@ -1,9 +1,7 @@
 /** Shows the audit log, newest entries first, and checks its chain and the whole store. */
 
 import type { AuditEntryValue } from '../../../../operations/log.js';
-import type { ListedPeerValue } from '../../../../operations/peers.js';
 import type { ChainReport } from '../../../protocol/audit-chain.js';
-import type { AuditEntryValue } from '../../../protocol/values.js';
 import { command, errorText, post } from '../api.js';
 import { Loaded, notify, redraw, type View, type ViewContext } from '../draw.js';
 import { count, head, plural, words } from '../format.js';

@@ -1,7 +1,7 @@
 /**
  * Shows the nodes of a group that several nodes serve: the leader, the progress of each node, and the members of etcd.
  */
-import type { ClusterValue } from '../../../protocol/values.js';
+import type { ClusterValue } from '../../../../operations/cluster.js';
 import { command } from '../api.js';
 import { Loaded, type View } from '../draw.js';
 import { bytes, count, plural } from '../format.js';

@@ -2,7 +2,7 @@
  * Shows the disputes of peers, decides them, and undoes decisions. To uphold a dispute, the operator chooses the peers
  * whose events become void.
  */
-import type { DisputeValue } from '../../../protocol/values.js';
+import type { DisputeValue } from '../../../../operations/disputes.js';
 import { command } from '../api.js';
 import { ask } from '../dialog.js';
 import { Loaded, notify, type View, type ViewContext } from '../draw.js';

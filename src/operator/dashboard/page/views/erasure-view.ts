@@ -1,5 +1,5 @@
 /** Shows the erasure requests of peers that wait for a confirmation, and erases a player by hash. */
-import type { Values } from '../../../protocol/protocol.js';
+import type { Values } from '../../../../operations/table.js';
 import { command } from '../api.js';
 import { Loaded, redraw, type View, type ViewContext } from '../draw.js';
 import { button, type Child, card, empty, field, form, heading, html, table, textOf, time } from '../html.js';

@@ -1,5 +1,5 @@
 /** Shows the pre-trusted peers, and the peers that may be added or removed. */
-import type { ListedPeerValue } from '../../../protocol/values.js';
+import type { ListedPeerValue } from '../../../../operations/peers.js';
 import { command } from '../api.js';
 import { ask } from '../dialog.js';
 import { Loaded, notify, type View, type ViewContext } from '../draw.js';

@@ -12,7 +12,7 @@ export const exampleId = '0c4b2d0e-6f0a-4e0b-9c43-5f1a2b3c4d5e';
 export const exampleHash = '5f'.repeat(32);
 export const exampleDispute = '3f2b8a51-7c1d-4a8e-9b35-6d0f4e2c1a90';
 
-/** What an operation answers from. */
+/** The node and the circumstances of a request. */
 export interface Asked {
   readonly group: OperatorApi;
   /** This release. */
@@ -88,7 +88,7 @@ export type PtfCommand<R, V> = {
   readonly show: (value: V, width: number) => readonly string[];
 } & (Record<never, never> extends Given<R> ? { readonly given?: Given<R> } : { readonly given: Given<R> });
 
-/** The arguments that give each member of a request. The command line adds `--by`, and asks for every page of a list. */
+/** The arguments that give the members of a request. `ptf` adds `--by`, and asks for every page of a list. */
 export type Given<R> = {
   readonly [M in keyof Omit<R, 'by' | 'from' | 'limit'>]: Argument<Exclude<R[M & keyof R], undefined>>;
 };

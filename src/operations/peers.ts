@@ -16,7 +16,7 @@ const id = typed('<id>');
 const oneLine = (peer: PeerValue): string[] => [peerLine(peer)];
 
 export const peerOperations = {
-  /** `ptf peers list` is in `operator/cli/peers-list.ts`, because it shares the remarks about peers with the dashboard. */
+  /** `ptf peers list` is in `operator/cli/peers-list.ts`, as it shares its remarks with the dashboard. */
   'peers-list': operation({
     request: shape(page(limits.peersMaxCeiling)),
     dashboard: true,

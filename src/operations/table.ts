@@ -1,5 +1,5 @@
 /**
- * The operations of a node by the names that the operator's socket and the dashboard know. Answers a request by its row.
+ * The operations of a node by the names that socket and dashboard know. Answers a request by its row.
  */
 import { granted, type Outcome } from '../errors.js';
 import type { OnProgress, OperatorApi } from '../group/api.js';
@@ -43,7 +43,7 @@ export function isOperationName(name: string): name is OperationName {
 /** Compiled at first use: a run of the command needs only one of them. */
 const validators = new Map<OperationName, Validator<unknown>>();
 
-/** Returns the body as the request of an operation, or `schema_validation_failed` with the faults in text and details. */
+/** Returns the body as the request of an operation, or `schema_validation_failed` with the faults. */
 export function checkRequest<N extends OperationName>(name: N, body: unknown): Outcome<Requests[N]> {
   const validate = validators.get(name) ?? validatorOf(operations[name].request);
   validators.set(name, validate);

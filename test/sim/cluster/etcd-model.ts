@@ -31,9 +31,10 @@ interface Member {
 
 /** How the network treats the calls of one node. */
 export interface Link {
-  /** Parts of the calls that never arrive, that arrive late, and whose answer is lost. */
+  /** Parts of the calls that never arrive, that arrive late, whose answer is late, and whose answer is lost. */
   lost: number;
   late: number;
+  lateAnswers: number;
   unanswered: number;
   /** Nothing passes. */
   isCut: boolean;
@@ -270,16 +271,18 @@ export class ModelClient implements EtcdCalls {
         this.#timers.later(() => {
           endWait();
           act();
-        }, 1 + random.below(3));
+        }, answerMs);
       };
       const link = this.#link;
-      const fate = random.next();
-      if (link.isCut) return;
-      if (fate < link.lost) return this.#etcd.count('lost calls');
-      const isLate = fate < link.lost + link.late;
-      const isUnanswered = !isLate && fate < link.lost + link.late + link.unanswered;
-      if (isLate) this.#etcd.count('late calls');
-      if (isUnanswered) this.#etcd.count('lost answers');
+      const happens = (part: number, what: string): boolean => {
+        if (part === 0 || random.next() >= part) return false;
+        this.#etcd.count(what);
+        return true;
+      };
+      if (link.isCut || happens(link.lost, 'lost calls')) return;
+      const isLate = happens(link.late, 'late calls');
+      const isUnanswered = happens(link.unanswered, 'lost answers');
+      const answerMs = 1 + random.below(happens(link.lateAnswers, 'late answers') ? 1_000 : 3);
       const arrive = () =>
         this.#etcd.reach(
           at,

@@ -2,6 +2,9 @@
 import { MemoryLog } from '../../support/memory-log.js';
 import type { Life } from './life.js';
 
+/** A link that passes every call and every answer. */
+export const goodLink = { lost: 0, late: 0, lateAnswers: 0, unanswered: 0 };
+
 /** Names the link between two nodes. */
 export function linkOf(one: number, other: number): string {
   return [one, other].sort().join('-');
@@ -72,8 +75,8 @@ export const faults = {
   bad_link: onNode((life, i) => {
     const { link } = life.disks[i]!;
     const part = () => life.random.next() * 0.3;
-    Object.assign(link, { lost: part(), late: part(), unanswered: part() });
-    later(life, 1_000, 10_000, () => void Object.assign(link, { lost: 0, late: 0, unanswered: 0 }));
+    Object.assign(link, { lost: part(), late: part(), lateAnswers: part(), unanswered: part() });
+    later(life, 1_000, 10_000, () => void Object.assign(link, goodLink));
   }),
   cut_nodes: (life) => {
     const link = linkOf(life.random.below(life.nodes.length), life.random.below(life.nodes.length));

@@ -14,7 +14,7 @@ import { VirtualTime } from '../../support/virtual-time.js';
 import { Difference } from '../difference.js';
 import { withBounds } from '../profile.js';
 import { EtcdModel } from './etcd-model.js';
-import { type FaultName, faults, linkOf } from './faults.js';
+import { type FaultName, faults, goodLink, linkOf } from './faults.js';
 import { History } from './history.js';
 import { type NodeDisk, SimNode } from './sim-node.js';
 
@@ -88,7 +88,7 @@ export class Life {
     const count = 3 + random.below(3);
     this.disks = Array.from({ length: count }, (_, i) => ({
       nodeId: `n${i}`,
-      link: { lost: 0, late: 0, unanswered: 0, isCut: false },
+      link: { ...goodLink, isCut: false },
       log: i === 0 ? first : formedLog(),
       hasDiverged: false,
       clockAheadMs: 0,
@@ -280,7 +280,7 @@ export class Life {
 
   #break(): void {
     if (this.#isQuiet) return;
-    this.time.later(() => this.#break(), this.random.below(700));
+    this.time.later(() => this.#break(), this.random.below(600));
     const names = this.#options.only ?? (Object.keys(faults) as FaultName[]);
     const name = this.random.pick(names);
     this.note(`fault: ${name}`);
@@ -297,7 +297,7 @@ export class Life {
     });
     this.etcd.electLeader();
     for (const [i, disk] of this.disks.entries()) {
-      Object.assign(disk.link, { lost: 0, late: 0, unanswered: 0, isCut: false });
+      Object.assign(disk.link, goodLink, { isCut: false });
       disk.clockAheadMs = 0;
       disk.commitFault = null;
       this.nodes[i]!.process.resume();

@@ -15,6 +15,7 @@ import { Random } from '../../support/random.js';
 import { until } from '../../support/until.js';
 import { VirtualTime } from '../../support/virtual-time.js';
 import { EtcdModel, ModelClient } from './etcd-model.js';
+import { goodLink } from './faults.js';
 
 const calls = 600;
 const keys = 10;
@@ -142,7 +143,7 @@ function modelSide(): { readonly model: EtcdModel; readonly side: Side; readonly
   const time = new VirtualTime();
   const random = new Random(1);
   const model = new EtcdModel(1, time, random, () => undefined);
-  const link = { lost: 0, late: 0, unanswered: 0, isCut: false };
+  const link = { ...goodLink, isCut: false };
   return { model, time, side: new Side(new ModelClient(model, 'n0', 0, link, time), (promise) => time.wait(promise)) };
 }
 

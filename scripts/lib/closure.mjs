@@ -28,9 +28,10 @@ function packageOf(name) {
 
 /**
  * @param entries absolute paths of JavaScript files.
+ * @param missingAllowed whether an import of a file that is not there, as in a text that looks like one, is left out.
  * @returns the absolute paths of all files reached, the entries among them, and the names of packages asked for.
  */
-export function closureOf(entries) {
+export function closureOf(entries, { missingAllowed = false } = {}) {
   const files = new Set();
   const packages = new Set();
   const waiting = [...entries];
@@ -40,6 +41,7 @@ export function closureOf(entries) {
     for (const name of specifiersIn(readFileSync(file, 'utf8'))) {
       if (name.startsWith('.')) {
         const target = join(dirname(file), name);
+        if (!existsSync(target) && missingAllowed) continue;
         if (!existsSync(target)) throw new Error(`${file} asks for ${name}, which is not there`);
         waiting.push(target);
       } else if (!name.startsWith('node:') && !builtin.has(name)) packages.add(packageOf(name));

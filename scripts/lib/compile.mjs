@@ -40,7 +40,7 @@ const stampName = '.stamp';
  * Compiles unless `ifStale` is set and the output is fresh; with `quick` unchecked types are good enough. Returns true
  * where the output is usable afterwards; on a fault the reason has been printed and the output of before stands.
  */
-export function compile(project, { ifStale = false, quick = false } = {}) {
+export function compile(project, { ifStale = false, quick = false, quiet = false } = {}) {
   const { config, outDir, src, entry } = project;
   const target = join(root, outDir);
   // Taken before the compiler reads: a source that changes meanwhile leaves the output stale.
@@ -74,7 +74,7 @@ export function compile(project, { ifStale = false, quick = false } = {}) {
   if (isQuick) moveInto(target, next, stale);
   else takePlace(next, target);
   const what = isQuick ? `${stale.length} files of ${outDir}/, types unchecked,` : `${outDir}/`;
-  console.error(`built ${what} in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+  if (!quiet) console.error(`built ${what} in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
   return true;
 }
 

@@ -1,0 +1,83 @@
+/** An import against a node that stops in the middle: it ends with the reason, and the next one sends the rest. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { bounds } from '../../../src/client/bounds.js';
+import { systemRuntime } from '../../../src/client/transport/time.js';
+import { TrustError } from '../../../src/client/trust-error.js';
+import { wireEvent } from '../../../src/client/write/submission.js';
+import type { PlanEntry } from '../../../src/peer/import/plan.js';
+import { type Sent, sendEntries } from '../../../src/peer/import/send.js';
+import { VirtualRuntime } from '../../client/virtual-runtime.js';
+
+let folder = '';
+test.before.each(() => {
+  folder = mkdtempSync(join(tmpdir(), 'ptf-import-'));
+});
+test.after.each(() => rmSync(folder, { recursive: true, force: true }));
+
+const entries = (count: number): PlanEntry[] =>
+  Array.from({ length: count }, (_, i) => ({
+    playerId: `player-${i}`,
+    kind: 'custom',
+    says: 'ban',
+    line: i + 1,
+    bannedAt: null,
+    expiresAt: null,
+    state: 'send',
+    at: 1_767_225_600_000,
+    severity: 1,
+    weight: 1,
+    note: undefined,
+    said: undefined,
+    repeats: [],
+  }));
+
+/** Imports through a node that fails with `error` once it has taken `takes` events. */
+function importThrough(count: number, takes: number, error: TrustError | null, padding = 0): Promise<Sent> {
+  let taken = 0;
+  const runtime = new VirtualRuntime();
+  const sent = sendEntries(entries(count), {
+    to: {
+      prepare: (event) => ({ ...wireEvent(event, 'peer', (id) => id, systemRuntime), evidence: 'x'.repeat(padding) }),
+      deliver: async (events) => {
+        if (taken >= takes && error !== null) throw error;
+        taken += events.length;
+        return events.map(({ event_id }) => ({ eventId: event_id, status: 'accepted', code: null, reason: null }));
+      },
+    },
+    events: { peerId: 'peer', groupSalt: 'salt', list: 'test', gameId: 'game' },
+    folder,
+    signal: new AbortController().signal,
+    onProgress: () => undefined,
+    runtime,
+  });
+  return runtime.until(sent);
+}
+
+test('a key that is refused in the middle ends an import, and the next one sends what waits', async () => {
+  const refusal = new TrustError('invalid_api_key', 'the key is not valid', { status: 401 });
+  const first = await importThrough(2_500, 500, refusal);
+  assert.is(first.obstacle?.code, 'invalid_api_key');
+  assert.ok(first.delivered >= 500 && first.delivered < 2_500, `${first.delivered}`);
+  assert.ok(first.waiting > 0);
+  const second = await importThrough(2_500, 0, null);
+  assert.equal([second.obstacle, second.waiting], [null, 0]);
+  assert.is(first.delivered + second.delivered, 2_500);
+});
+
+test('a node that accepts nothing for half a minute ends an import with its last error', async () => {
+  const sent = await importThrough(10, 0, new TrustError('unreachable', 'nobody answers'));
+  assert.equal([sent.obstacle?.code, sent.delivered, sent.waiting], ['unreachable', 0, 10]);
+});
+
+test('an import larger than its spool waits for room, step by step, and delivers everything', async () => {
+  const padding = 3_000;
+  const count = Math.ceil((1.5 * bounds.importSpoolBytes) / padding);
+  const sent = await importThrough(count, 0, null, padding);
+  assert.equal([sent.obstacle, sent.delivered, sent.waiting], [null, count, 0]);
+});
+
+test.run();

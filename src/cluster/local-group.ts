@@ -23,9 +23,9 @@ export interface FollowingLog {
   readonly storingFrom: number | null;
 }
 
+/** The parts of a recovered group. */
 export interface LocalGroupDeps {
   readonly log: FollowingLog;
-  readonly timers: Pick<Timers, 'soon'>;
   /** Returns the loop of the group, which `reload` replaces. */
   readonly loop: () => GroupLoop;
   /** Recovers the state from this node's log. */
@@ -41,23 +41,40 @@ export interface LocalGroupDeps {
 }
 
 export class LocalGroup implements MemberGroup {
-  readonly #deps: LocalGroupDeps;
+  readonly #timers: Pick<Timers, 'later' | 'soon'>;
+  /** Null until the group is recovered: the node has a role before that. */
+  #parts: LocalGroupDeps | null = null;
+  #waiting: { readonly seq: number; readonly done: () => void }[] = [];
   /** Counts the changes of role, so that a step can detect a later change. */
   #turn = 0;
   /** The last step. The next step starts after the last step ends. */
   #steps: Promise<unknown> = Promise.resolve();
 
-  constructor(deps: LocalGroupDeps) {
-    this.#deps = deps;
+  constructor(timers: Pick<Timers, 'later' | 'soon'>) {
+    this.#timers = timers;
+  }
+
+  /** Begins to control the recovered group. */
+  open(parts: LocalGroupDeps): void {
+    this.#parts = parts;
+  }
+
+  get isOpen(): boolean {
+    return this.#parts !== null;
+  }
+
+  get #deps(): LocalGroupDeps {
+    if (this.#parts === null) throw new Error('cluster: the group is used before its recovery has ended');
+    return this.#parts;
   }
 
   get appliedSeq(): number {
-    return this.#deps.loop().actor.durableSeq;
+    return this.#parts?.loop().actor.durableSeq ?? 0;
   }
 
   /** The newest record that this node's own files hold. */
   get durableSeq(): number {
-    const { storingFrom } = this.#deps.log;
+    const storingFrom = this.#parts?.log.storingFrom ?? null;
     return storingFrom === null ? this.appliedSeq : Math.min(this.appliedSeq, storingFrom - 1);
   }
 
@@ -66,33 +83,50 @@ export class LocalGroup implements MemberGroup {
   }
 
   get snapshotSeq(): number {
-    return this.#deps.snapshotSeq();
+    return this.#parts?.snapshotSeq() ?? 0;
   }
 
   get unfit(): string | null {
-    return this.#deps.unfit();
+    return this.#parts?.unfit() ?? null;
   }
 
   get unfitToLead(): string | null {
-    return this.#deps.unfitToLead();
+    return this.#parts?.unfitToLead() ?? null;
   }
 
   /** Resumes work that waited for room in the shared log. */
   writableChanged(): void {
-    this.#deps.loop().writableChanged();
+    this.#parts?.loop().writableChanged();
   }
 
   get weights() {
-    const { basedOnSeq, computedAt } = this.#deps.loop().weights;
+    const { basedOnSeq, computedAt } = this.#parts?.loop().weights ?? { basedOnSeq: 0, computedAt: null };
     return { basedOnSeq, computedAt };
   }
 
   noteWeights(basedOnSeq: number, computedAt: number | null): void {
-    this.#deps.loop().weights.published(Math.min(basedOnSeq, this.appliedSeq), computedAt);
+    this.#parts?.loop().weights.published(Math.min(basedOnSeq, this.appliedSeq), computedAt);
   }
 
-  forgetErased(): Promise<void> {
-    return this.#deps.loop().forgetErased();
+  /** Makes the replica and the stream of this node forget erased players. */
+  async forgetErased(): Promise<void> {
+    await this.#parts?.loop().forgetErased();
+  }
+
+  /** Resolves to true once record `seq` is applied, and to false after `ms`. */
+  async reached(seq: number, ms: number): Promise<boolean> {
+    if (this.appliedSeq >= seq) return true;
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        cancel();
+        this.#waiting = this.#waiting.filter((other) => other !== waiting);
+        resolve();
+      };
+      const cancel = this.#timers.later(done, ms);
+      const waiting = { seq, done };
+      this.#waiting.push(waiting);
+    });
+    return this.appliedSeq >= seq;
   }
 
   take(slots: readonly Slot[]): Promise<void> {
@@ -110,6 +144,7 @@ export class LocalGroup implements MemberGroup {
         plain.push(slot);
       }
       await this.#takeNow(plain);
+      for (const { seq, done } of this.#waiting) if (seq <= this.appliedSeq) done();
     });
   }
 
@@ -153,22 +188,26 @@ export class LocalGroup implements MemberGroup {
     });
   }
 
-  /** Handles a state that is ahead of this node's files: ends the loop. The next `follow` replaces it. */
+  /**
+   * Handles a state that is ahead of this node's files: ends the loop. The next `follow` replaces it. Before the
+   * recovery, which waits until the files hold the first record, no state is ahead of them.
+   */
   storeFailed(error: unknown): void {
-    this.#deps.loop().fail(error);
+    this.#parts?.loop().fail(error);
   }
 
   follow(): Promise<void> {
+    if (this.#parts === null) return Promise.resolve();
     this.#turn += 1;
     // These calls are synchronous, so that the node decides nothing while an earlier step ends.
     this.#deps.log.follow();
     this.#deps.loop().follow();
     return this.#runInOrder(async () => {
-      const { log, timers, loop, roleChanged, reload } = this.#deps;
+      const { log, loop, roleChanged, reload } = this.#deps;
       roleChanged();
       await log.settled();
       // The commands that wait for the append are answered first.
-      await new Promise<void>((resolve) => timers.soon(resolve));
+      await new Promise<void>((resolve) => this.#timers.soon(resolve));
       if (!loop().failed && loop().actor.isSettled) return;
       loop().replace();
       await reload();

@@ -40,19 +40,22 @@ class World {
     follow: () => void this.calls.push('loop follows'),
     replace: () => void this.calls.push('loop replaced'),
   };
-  readonly site = new LocalGroup({
-    log: this.log,
-    timers,
-    // The loop has the members that a change of role uses.
-    loop: () => this.#loop as unknown as GroupLoop,
-    reload: async () => void this.calls.push('reload'),
-    configure: () => this.configure(),
-    snapshotSeq: () => 0,
-    unfit: () => null,
-    unfitToLead: () => null,
-    roleChanged: () => undefined,
-    replaced: () => undefined,
-  });
+  readonly site = new LocalGroup(timers);
+
+  constructor() {
+    this.site.open({
+      log: this.log,
+      // The loop has the members that a change of role uses.
+      loop: () => this.#loop as unknown as GroupLoop,
+      reload: async () => void this.calls.push('reload'),
+      configure: () => this.configure(),
+      snapshotSeq: () => 0,
+      unfit: () => null,
+      unfitToLead: () => null,
+      roleChanged: () => undefined,
+      replaced: () => undefined,
+    });
+  }
 }
 
 test('a node that must follow before its lead has begun never leads', async () => {

@@ -8,7 +8,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { createClusterGroup } from '../../cluster/cluster-group.js';
 import { LeaderDuties } from '../../cluster/duties.js';
-import { LateGroup } from '../../cluster/late-group.js';
 import { LinkClient } from '../../cluster/link-client.js';
 import { LinkServer } from '../../cluster/link-server.js';
 import { LocalGroup, type LocalGroupDeps } from '../../cluster/local-group.js';
@@ -58,7 +57,7 @@ export class ClusterNode {
   readonly #dir: string;
   readonly #ports: ClusterNodePorts;
   readonly #log: EtcdLog;
-  readonly #site = new LateGroup(timers);
+  readonly #site = new LocalGroup(timers);
   readonly #link: LinkClient;
   readonly #server: LinkServer;
   readonly #duties: LeaderDuties;
@@ -159,7 +158,7 @@ export class ClusterNode {
       link: this.#link,
       member: this.member,
       site: this.#site,
-      donor: new CopyDonor({ dir, site: () => this.#site.site }),
+      donor: new CopyDonor({ dir, site: () => (this.#site.isOpen ? this.#site : null) }),
       operations: this.#operations,
       group: () => this.#group,
       others: () => this.#others(),
@@ -354,16 +353,14 @@ export class ClusterNode {
   }
 
   /** Makes the recovered group follow the shared log. */
-  start(site: Omit<LocalGroupDeps, 'log' | 'timers' | 'roleChanged' | 'replaced'>): void {
+  start(site: Omit<LocalGroupDeps, 'log' | 'roleChanged' | 'replaced'>): void {
     const writer = this.#writer!;
-    const groupSite = new LocalGroup({
+    this.#site.open({
       ...site,
-      timers,
       log: writer,
       roleChanged: () => this.#duties.roleChanged(),
       replaced: () => this.#scrub.markDue(),
     });
-    this.#site.bind(groupSite);
     const fence = this.#formingFence;
     writer.follow();
     this.member.start(fence);

@@ -3,9 +3,10 @@
  * decides nothing itself.
  */
 import { setMaxListeners } from 'node:events';
-import type { LateGroup } from '../../cluster/late-group.js';
+import { type CommandCall, type CommandName, type CommandValue, execute } from '../../cluster/commands.js';
 import { type LinkClient, LinkError } from '../../cluster/link-client.js';
 import { LinkRefusedError, type LinkRequest } from '../../cluster/link-server.js';
+import type { LocalGroup } from '../../cluster/local-group.js';
 import type { ClusterMember } from '../../cluster/member.js';
 import type { ClusterOperator } from '../../cluster/operations.js';
 import type { GroupApi } from '../../group/api.js';
@@ -18,7 +19,7 @@ export interface NodeLinkDeps {
   readonly nodeId: string;
   readonly link: LinkClient;
   readonly member: ClusterMember;
-  readonly site: LateGroup;
+  readonly site: Pick<LocalGroup, 'appliedSeq' | 'reached'>;
   readonly donor: CopyDonor;
   readonly operations: ClusterOperator;
   /** Returns the group; null while it is being recovered. */

@@ -164,7 +164,7 @@ export class History {
   /** A node that calls itself at most `stalenessMs` behind has applied all that was acknowledged before that. */
   checkStaleness(nodes: readonly SimNode[]): void {
     for (const { nodeId, site, member, process } of nodes) {
-      if (!process.isRunning || member.role === 'joining' || site.site === null) continue;
+      if (!process.isRunning || member.role === 'joining' || !site.isOpen) continue;
       const since = this.#etcd.time.elapsed() - member.stalenessMs;
       const known = this.#rises.findLast(({ at }) => at < since);
       if (known === undefined || site.appliedSeq >= known.seq) continue;

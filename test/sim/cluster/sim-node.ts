@@ -3,7 +3,6 @@
  * memory. They are joined as `src/node/cluster/cluster-node.ts` joins them. What outlives a process is its `NodeDisk`.
  */
 import { LeaderDuties } from '../../../src/cluster/duties.js';
-import { LateGroup } from '../../../src/cluster/late-group.js';
 import { LocalGroup } from '../../../src/cluster/local-group.js';
 import { ClusterMember } from '../../../src/cluster/member.js';
 import type { Outcome } from '../../../src/errors.js';
@@ -133,7 +132,7 @@ export class SimNode {
   readonly member: ClusterMember;
   readonly #deps: NodeDeps;
   readonly #log: EtcdLog<ModelClient>;
-  readonly site: LateGroup;
+  readonly site: LocalGroup;
   readonly #duties: LeaderDuties;
   #writer: SharedLogWriter | null = null;
   #loop: GroupLoop | null = null;
@@ -151,7 +150,7 @@ export class SimNode {
     const client = new ModelClient(etcd, nodeId, Number(nodeId.slice(1)), disk.link, process);
     const log = new EtcdLog({ client, keys, cipher, timers: process });
     this.#log = log;
-    this.site = new LateGroup(process);
+    this.site = new LocalGroup(process);
     const noted = (_level: string, fields: object, text: string) =>
       note(`${nodeId}: ${text} ${JSON.stringify(fields)}`);
     this.member = new ClusterMember({
@@ -332,22 +331,19 @@ export class SimNode {
       });
     };
     this.#loop = loopOver(writer);
-    this.site.bind(
-      new LocalGroup({
-        log: writer,
-        timers: process,
-        loop: () => this.#loop!,
-        reload: async () => {
-          this.#loop = loopOver(writer);
-        },
-        configure: async () => undefined,
-        snapshotSeq: () => 0,
-        unfit: () => (diskWatch.low ? 'disk_low' : null),
-        unfitToLead: () => (guard.isAheadNow() ? 'the clock of the node jumped ahead' : null),
-        roleChanged: () => this.#duties.roleChanged(),
-        replaced: () => undefined,
-      }),
-    );
+    this.site.open({
+      log: writer,
+      loop: () => this.#loop!,
+      reload: async () => {
+        this.#loop = loopOver(writer);
+      },
+      configure: async () => undefined,
+      snapshotSeq: () => 0,
+      unfit: () => (diskWatch.low ? 'disk_low' : null),
+      unfitToLead: () => (guard.isAheadNow() ? 'the clock of the node jumped ahead' : null),
+      roleChanged: () => this.#duties.roleChanged(),
+      replaced: () => undefined,
+    });
     writer.follow();
     this.member.start(null);
     this.#duties.start();

@@ -19,8 +19,8 @@ export interface Weights {
   readonly a: Float64Array;
   readonly b: Float64Array;
   /**
-   * Two-sidedness, in [0, 1), and the lowest peer of each peer's witness group. Null before the first computation: until
-   * then peers count as one-sided, which requires the most evidence, and each as its own witness.
+   * Two-sidedness, in [0, 1), and the lowest peer of each peer's witness group. Null before the first computation:
+   * until then peers count as one-sided, which requires the most evidence, and each as its own witness.
    */
   readonly z: Float64Array | null;
   readonly witness: Uint16Array | null;

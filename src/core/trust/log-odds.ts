@@ -128,7 +128,7 @@ const SECONDED = 2;
 
 /** Memory for the votes with a measure. */
 interface MeasuredVotes {
-  /** What the others say about the vote's player, as a difference in log-odds to the prior. */
+  /** The others' word about the vote's player, as a difference in log-odds to the prior. */
   readonly diffs: Float64Array;
   /** Place of the vote. */
   readonly votes: Uint32Array;

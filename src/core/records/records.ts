@@ -135,7 +135,7 @@ export interface EventAccepted {
    * version of scoring on, a ban is a measure and is scaled to the epoch of measures.
    */
   readonly mass: number;
-  /** Present if the pair's measure, or its lowering claims, began after those of another peer. */
+  /** Present if the pair's measure, or its lowering claims, began while those of another peer stood. */
   readonly follows?: true;
   /** Present if an earlier event of the same content counts instead: then the mass is no evidence. */
   readonly repeats?: true;

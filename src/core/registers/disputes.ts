@@ -122,7 +122,7 @@ export class Disputes {
     this.#dropped.delete(subject);
   }
 
-  /** Drops the oldest rejected disputes beyond the bound. An upheld one stays, because it may be undone. */
+  /** Drops the oldest rejected disputes beyond the bound. An upheld one stays, because it may be undone at any time. */
   #dropOldest(): void {
     if (this.size - this.#open - this.#upheld <= limits.disputesRejectedMax) return;
     for (const { id, seq, subject, status } of this.#byId.values()) {

@@ -10,7 +10,7 @@ import type { OriginCarried } from '../records/records.js';
 import type { GroupState } from '../state.js';
 import type { Peer } from '../tables/peers.js';
 
-/** Declares or removes an origin. Codes: unknown_origin (a removal), overloaded. */
+/** A command that changes nothing writes nothing. Codes: unknown_origin (a removal), overloaded. */
 export function decideOrigin(state: GroupState, command: ChangeOrigin, now: number): Decision<null> {
   const { change, name, by } = command;
   const known = state.origins.named(name);

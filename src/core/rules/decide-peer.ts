@@ -45,7 +45,7 @@ export function decideRegistration(
   return { records: [record], outcome: granted(index) };
 }
 
-/** Codes: unknown_peer; peer_not_active if the peer is revoked, which is final. */
+/** A repeated change writes nothing. Codes: unknown_peer; peer_not_active if revoked, which is final. */
 export function decidePeerStatus(state: GroupState, command: ChangePeerStatus, now: number): Decision<number> {
   const peer = state.peers.byId(command.peerId);
   if (peer === undefined) return refuse('unknown_peer', { text: 'no peer has this id' });
@@ -93,7 +93,7 @@ export function decideKeyRotation(state: GroupState, command: RotateKey, now: nu
   return { records: [record], outcome: granted(peer.index) };
 }
 
-/** Sets or removes the key with which a peer signs. Codes: unknown_peer, peer_not_active (revoked). */
+/** Null removes the key. A repeated change writes nothing. Codes: unknown_peer, peer_not_active (revoked). */
 export function decidePublicKey(state: GroupState, command: SetPublicKey, now: number): Decision<number> {
   const peer = state.peers.byId(command.peerId);
   if (peer === undefined) return refuse('unknown_peer', { text: 'no peer has this id' });
@@ -128,7 +128,7 @@ export function decidePreTrust(state: GroupState, command: ChangePreTrust, now: 
   return { records: [{ type: 'pre_trust_set', peers, configured: null, audit }], outcome: granted(null) };
 }
 
-/** Applies the configured set if it changed. Codes: unknown_peer, peer_not_active, with the id in the text. */
+/** Applies the set if its configuration changed. Codes, with the id: unknown_peer, peer_not_active (revoked). */
 export function decideConfiguredPreTrust(state: GroupState, peerIds: readonly string[], now: number): Decision<null> {
   const configured = peerIds.join(',');
   const peers: number[] = [];

@@ -264,7 +264,7 @@ export class EventIds {
     return this.#freePages.pop()!;
   }
 
-  /** Moves the ids of a shard to new pages and keeps the old pages for the next shard. */
+  /** Moves a shard to new pages and keeps the old ones for the next, so that no memory is released. */
   #grow(shard: Shard): void {
     const old = shard.pages.splice(0);
     this.#extend(shard, old.length + Math.max(1, Math.floor(old.length * shard.growth)));

@@ -14,7 +14,7 @@ export interface LogReader {
   last(): StoredBatch | undefined;
   /** Returns the batch with the greatest `firstSeq` at or below `seq`. The bytes are a copy that the caller owns. */
   at(seq: number): StoredBatch | undefined;
-  /** Returns batches from `firstSeq` on, until `limit` batches or about `maxBytes` are read (at least one). */
+  /** Returns batches from `firstSeq` on, in order: up to `limit`, or about `maxBytes`, but at least one. */
   from(firstSeq: number, limit: number, maxBytes: number): StoredBatch[];
   /**
    * Like `from`, but passes each batch to `take` as a borrowed view, whose bytes are valid until `take` returns. Throws

@@ -9,8 +9,14 @@ import type { EventSubmission, GroupApi, PeerView } from '../group/api.js';
 
 /** Converts an argument to JSON and back. */
 interface Codec<T, Json> {
-  encode(value: T): Json;
-  decode(json: Json, group: Pick<GroupApi, 'peerById'>): T | Refusal;
+  readonly encode: (value: T) => Json;
+  readonly decode: (json: Json, group: Pick<GroupApi, 'peerById'>) => T | Refusal;
+}
+
+/** The codec of an argument whose type its change knows. */
+interface AnyCodec {
+  encode(value: unknown): unknown;
+  decode(json: unknown, group: Pick<GroupApi, 'peerById'>): unknown;
 }
 
 const plain: Codec<unknown, unknown> = { encode: (value) => value, decode: (value) => value };
@@ -90,7 +96,7 @@ export interface ChangeCall<N extends ChangeName = ChangeName> {
 }
 
 export function encodeCall<N extends ChangeName>(name: N, args: ChangeArgs<N>): ChangeCall<N> {
-  const codecs: readonly Codec<unknown, unknown>[] = changes[name].codecs;
+  const codecs: readonly AnyCodec[] = changes[name].codecs;
   const encoded = args.map((value, i) => codecs[i]!.encode(value));
   // JSON has no undefined, and null is a value.
   while (encoded.at(-1) === undefined && encoded.length > 0) encoded.pop();
@@ -109,7 +115,7 @@ export function execute<N extends ChangeName>(
   { name, args }: ChangeCall<N>,
 ): Promise<ChangeValue<N>> | undefined {
   if (!Object.hasOwn(changes, name) || !Array.isArray(args)) return undefined;
-  const codecs: readonly Codec<unknown, unknown>[] = changes[name].codecs;
+  const codecs: readonly AnyCodec[] = changes[name].codecs;
   const decoded = args.map((value, i) => (codecs[i] ?? plain).decode(value, group));
   const refusal = codecs[0] === caller ? decoded.find(isRefusal) : undefined;
   if (refusal !== undefined) return Promise.resolve(refusalOf(name, args, refusal));

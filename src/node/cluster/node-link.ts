@@ -3,7 +3,6 @@
  * decides nothing itself.
  */
 import { setMaxListeners } from 'node:events';
-import { type CommandCall, type CommandName, type CommandValue, execute } from '../../cluster/commands.js';
 import { type LinkClient, LinkError } from '../../cluster/link-client.js';
 import { LinkRefusedError, type LinkRequest } from '../../cluster/link-server.js';
 import type { LocalGroup } from '../../cluster/local-group.js';

@@ -169,14 +169,14 @@ export class PiscinaPool implements GroupPool {
 
   /** A read waits for the thread to load before it is queued, because that time is not spent behind other reads. */
   async #read<R>(readClass: ReadClass, name: keyof GroupPool, task: unknown): Promise<R> {
-    await this.filesStored?.();
+    if (this.filesStored !== null) await this.filesStored();
     await this.#readers.loaded();
     return this.#reading.run(readClass, () => run(this.#readers, name, task));
   }
 
-  async #run<R>(name: keyof GroupPool, task: unknown, options: RunOptions = {}): Promise<R> {
-    await this.filesStored?.();
-    return run(this.#replica, name, task, options);
+  #run<R>(name: keyof GroupPool, task: unknown, options: RunOptions = {}): Promise<R> {
+    const start = () => run<R>(this.#replica, name, task, options);
+    return this.filesStored === null ? start() : this.filesStored().then(start);
   }
 
   verify(onProgress?: OnProgress): Promise<VerifyReport> {

@@ -43,7 +43,7 @@ export type PoolFault =
   /** Its worker dies once the work is done: the answer is lost, and so is what the worker held. */
   | 'dies';
 
-type Lane = Extract<Thread, 'replica' | 'reader'>;
+type PoolThread = Extract<Thread, 'replica' | 'reader'>;
 
 /** A failure that was asked for. */
 export class PoolFailure extends Error {}
@@ -158,11 +158,11 @@ export class SimPool implements GroupPool {
     return this.verify();
   }
 
-  #run<R>(lane: Lane, name: string, task: () => R | Promise<R>): Promise<R> {
+  #run<R>(lane: PoolThread, name: string, task: () => R | Promise<R>): Promise<R> {
     return this.filesStored?.().then(() => this.#begin(lane, name, task)) ?? this.#begin(lane, name, task);
   }
 
-  #begin<R>(lane: Lane, name: string, task: () => R | Promise<R>): Promise<R> {
+  #begin<R>(lane: PoolThread, name: string, task: () => R | Promise<R>): Promise<R> {
     const fault = this.faults[lane].shift();
     if (fault === 'busy') return Promise.reject(new PoolBusyError(`the ${name} queue is full`));
     return this.#process.work(lane, name, async () => {

@@ -3,7 +3,7 @@ import { scryptSync } from 'node:crypto';
 import { pino } from 'pino';
 import { request } from 'undici';
 import * as assert from 'uvu/assert';
-import type { OperatorApi } from '../../../src/group/api.js';
+import type { GroupApi } from '../../../src/group/api.js';
 import type { LatencyCounts, Traffic } from '../../../src/operator/dashboard/history.js';
 import { startDashboard } from '../../../src/operator/dashboard/server.js';
 import { Sessions } from '../../../src/operator/dashboard/sessions/sessions.js';
@@ -52,7 +52,7 @@ export interface TestDashboard {
 
 /** `replaced`: methods of the group that answer otherwise; `traffic`: running totals of requests, none where absent. */
 export async function startTestDashboard(
-  replaced: Partial<OperatorApi> = {},
+  replaced: Partial<GroupApi> = {},
   traffic: () => Traffic = () => ({ reads: noLatencies, events: noLatencies }),
 ): Promise<TestDashboard> {
   let shiftMs = 0;

@@ -8,7 +8,7 @@ import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-c
 import { type Test, test as uvuTest } from 'uvu';
 import * as assert from 'uvu/assert';
 import { granted } from '../../../src/errors.js';
-import type { OperatorApi, PeerSignals, PeerView, VerdictCounts } from '../../../src/group/api.js';
+import type { GroupApi, PeerSignals, PeerView, VerdictCounts } from '../../../src/group/api.js';
 import { limits } from '../../../src/limits.js';
 import { hashPassword, passwordFile } from '../../../src/operator/dashboard/sessions/password.js';
 import { endAll, startProcess, temporaryFolder } from '../../support/process.js';
@@ -65,7 +65,7 @@ async function goTo(page: Page, dashboard: TestDashboard, view: string): Promise
 }
 
 /** A group of these peers, and its signals by the peer's number. */
-function groupOf(peers: readonly PeerView[], signals: readonly (PeerSignals | undefined)[] = []): Partial<OperatorApi> {
+function groupOf(peers: readonly PeerView[], signals: readonly (PeerSignals | undefined)[] = []): Partial<GroupApi> {
   return {
     peers: (from, limit) => peers.slice(from, from + limit),
     peerById: (id) => peers.find(({ peerId }) => peerId === id),
@@ -128,7 +128,7 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /** A player of 240 events by four peers. */
-const player: Partial<OperatorApi> = {
+const player: Partial<GroupApi> = {
   trust: () => ({ score: 31.25, confidence: 0.5, verdict: 'suspicious', eventCount: 240, updatedAt: 0 }),
   explain: () => ({
     lowering: 12.5,
@@ -338,7 +338,7 @@ function define(): void {
   });
 
   test('every text and every badge has its contrast, in light and in dark, in each state of the node', async () => {
-    let condition: Partial<ReturnType<OperatorApi['status']>> = {};
+    let condition: Partial<ReturnType<GroupApi['status']>> = {};
     const group = groupOf(everyKind, everySignal);
     const status = () => ({ ...fixed.status(), ...condition });
     const check = { ...fixed.status().check, faults: ['record 7 is damaged'] };

@@ -57,17 +57,18 @@ export class Chart extends preact.Component<ChartProps, { readonly index: number
       const value = data[i + 1]?.[at] ?? null;
       return value === null ? none : format(value);
     };
-    const said = labels.map((label, i) => `${label} ${textAt(i, last, 'without a value')}`);
+    const newest = labels.map((name, i) => `${name} ${textAt(i, last, 'without a value')}`);
+    const label = `${title}. Now: ${newest.join(', ')}.`;
     const hasValue = data.slice(1).some((column) => column.some((value) => value !== null));
     const isEmpty = emptyText !== undefined && data.length > 0 && !hasValue;
     return html`<figure class="chart">
       <p class="muted chart-empty" hidden=${!isEmpty}>${emptyText}</p>
-      <div class="plot" role="img" aria-label=${`${title}. Now: ${said.join(', ')}.`} hidden=${isEmpty} ref=${this.#element}></div>
+      <div class="plot" role="img" aria-label=${label} hidden=${isEmpty} ref=${this.#element}></div>
       <figcaption hidden=${isEmpty}><ul class="legend">
         ${index !== null && html`<li class="muted">${clockTime(data[0]?.[index] ?? 0)}</li>`}
         ${labels.map(
-          (label, i) => html`<li>
-            <span class=${`swatch ${colors[i]}`}></span>${label} <strong>${textAt(i, index ?? last, '–')}</strong>
+          (name, i) => html`<li>
+            <span class=${`swatch ${colors[i]}`}></span>${name} <strong>${textAt(i, index ?? last, '–')}</strong>
           </li>`,
         )}
       </ul></figcaption>

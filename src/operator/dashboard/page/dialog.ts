@@ -93,7 +93,8 @@ export function showKey(title: string, apiKey: string, more: Child = null): Prom
   };
   const draw: Open['draw'] = (close) => html`${more}
     <p>
-      This is the only time that the key is shown; the node keeps a hash of it. Put it into the peer’s secrets store now.
+      This is the only time that the key is shown; the node keeps a hash of it. Put it into the peer’s secrets store
+      now.
     </p>
     <code class="secret" tabindex="0" aria-label="API key">${apiKey}</code>
     <div class="actions">

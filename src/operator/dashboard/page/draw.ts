@@ -1,6 +1,6 @@
 /**
- * Draws the whole page from the variables that hold its state. Code that changes one calls `redraw`; preact then changes
- * the document where it differs.
+ * Draws the whole page from the variables that hold its state. Code that changes one calls `redraw`; then preact
+ * changes the document where it differs.
  */
 import { errorText } from './api.js';
 import { alert, type Child, html, loading } from './html.js';

@@ -1,5 +1,4 @@
 /** Caches the list of the group's peers, under their display names, and reads it again when the log has grown. */
-
 import type { ListedPeerValue } from '../../../operations/peers.js';
 import type { Values } from '../../../operations/table.js';
 import { command } from './api.js';

@@ -106,7 +106,7 @@ function distributionOf(overview: OverviewValue | null): Child {
   const isSample = value.sampled < value.players;
   return html`<div>
     <div class="stack" aria-hidden="true">
-      ${verdicts.map((verdict) => bar(value[verdict] / value.sampled, verdict, { 'flex-grow': String(value[verdict]) }))}
+      ${verdicts.map((verdict) => bar(value[verdict] / value.sampled, verdict, { flexGrow: value[verdict] }))}
     </div>
     <table class="plain">
       <caption class="hidden">Players by verdict</caption>

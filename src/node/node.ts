@@ -147,7 +147,7 @@ async function openCluster(
 ): Promise<ClusterNode> {
   const { ClusterNode } = await import('./cluster/cluster-node.js');
   await refuseLiving(dir).catch(refuseStart);
-  return new ClusterNode(config, dir, ports);
+  return new ClusterNode(config, dir, { ...ports, timers });
 }
 
 interface Start {

@@ -8,7 +8,6 @@ import { EtcdLog } from '../../store/etcd/etcd-log.js';
 import { SlotCipher } from '../../store/etcd/slot-codec.js';
 import type { Config } from '../config.js';
 import { StartRefusedError } from '../startup.js';
-import { timers } from '../system.js';
 
 export interface ClusterSettings {
   readonly nodeId: string;
@@ -48,7 +47,7 @@ export function openEtcdLog(config: Config): EtcdLog {
   const first = [...nodeId].reduce((sum, character) => sum + character.charCodeAt(0), 0);
   const prefix = config.etcdPrefix ?? `/ptf/${encodeURIComponent(config.groupId)}/`;
   const cipher = new SlotCipher(Buffer.from(salt), config.groupId);
-  return new EtcdLog({ client: new EtcdClient(settings, first), keys: new EtcdKeys(prefix), cipher, timers });
+  return new EtcdLog({ client: new EtcdClient(settings, first), keys: new EtcdKeys(prefix), cipher });
 }
 
 /** Returns the status of each member of etcd, in the order of the endpoints; null for a member that does not answer. */

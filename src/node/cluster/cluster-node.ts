@@ -16,7 +16,7 @@ import { NightlyScrub } from '../../cluster/nightly-scrub.js';
 import { ClusterOperator } from '../../cluster/operations.js';
 import { messageOf } from '../../errors.js';
 import type { GroupApi } from '../../group/api.js';
-import type { Clock } from '../../group/ports/clock.js';
+import type { Clock, Timers } from '../../group/ports/clock.js';
 import { type Fence, type NodeView, SharedLogUnavailableError } from '../../group/ports/shared-log.js';
 import { DiskFullError, OwnerLostError } from '../../group/ports/storage-errors.js';
 import { lastSeqOf } from '../../group/recovery/recovery.js';
@@ -32,7 +32,6 @@ import { SharedLogWriter } from '../../store/log/shared-log-writer.js';
 import { within } from '../../workers/within.js';
 import type { Config } from '../config.js';
 import { RejoinError, StartEndedError, StartRefusedError } from '../startup.js';
-import { timers } from '../system.js';
 import { version } from '../version.js';
 import { type ClusterSettings, membersOf, openEtcdLog, settingsOf } from './cluster-folder.js';
 import { CopyDonor } from './copy-donor.js';
@@ -47,6 +46,7 @@ export interface ClusterNodePorts {
   readonly log: Logger;
   readonly onFatal: (error: unknown) => void;
   readonly clock: Clock;
+  readonly timers: Timers;
   /** Aborts a start that waits. */
   readonly ending?: AbortSignal;
 }
@@ -57,7 +57,7 @@ export class ClusterNode {
   readonly #dir: string;
   readonly #ports: ClusterNodePorts;
   readonly #log: EtcdLog;
-  readonly #site = new LocalGroup(timers);
+  readonly #site: LocalGroup;
   readonly #link: LinkClient;
   readonly #server: LinkServer;
   readonly #duties: LeaderDuties;
@@ -85,7 +85,8 @@ export class ClusterNode {
     this.#freeBytesMin = Math.max(config.diskFreeMinMb * 1_000_000, limits.commitFreeBytes);
     this.#ports = ports;
     this.#log = log;
-    const { log: logger, onFatal, clock } = ports;
+    const { log: logger, onFatal, clock, timers } = ports;
+    this.#site = new LocalGroup(timers);
     const note = (level: 'info' | 'warn' | 'error', fields: object, text: string) => logger[level](fields, text);
     const onFailure = (what: string, error: unknown) =>
       logger.error({ err: error }, `${what} failed and will be tried again`);
@@ -281,7 +282,7 @@ export class ClusterNode {
 
   /** Returns the log of this node: the shared log in front of the folder's log. */
   wrap(local: LmdbLogWriter): SharedLogWriter {
-    this.#writer = new SharedLogWriter(local, this.#log, Buffer.from(this.#settings.salt), timers, {
+    this.#writer = new SharedLogWriter(local, this.#log, Buffer.from(this.#settings.salt), this.#ports.timers, {
       appended: (firstSeq) => this.#duties.appended(firstSeq),
       redacted: (seq) => this.#duties.redacted(seq),
       mayScrub: () => this.#duties.mayScrub(),

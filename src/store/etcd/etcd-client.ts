@@ -190,6 +190,12 @@ export class EtcdClient {
     this.#current = endpoint ?? this.#first;
   }
 
+  pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      setTimeout(resolve, ms).unref();
+    });
+  }
+
   get isClosed(): boolean {
     return this.#closed;
   }
@@ -257,7 +263,7 @@ export class EtcdClient {
         this.#avoid(at);
         if (performance.now() >= endMs) throw unavailable(error);
         // If no member runs, all members refuse at once.
-        if (tries % this.#clients.length === 0) await pause(limits.etcdRetryMs);
+        if (tries % this.#clients.length === 0) await this.pause(limits.etcdRetryMs);
         if (performance.now() >= endMs) throw unavailable(error);
       }
     }
@@ -330,12 +336,6 @@ const channelOptions = {
 function credentialsOf({ endpoints, ca, cert, key }: EtcdSettings): ChannelCredentials {
   if (!endpoints[0]!.startsWith('https:')) return credentials.createInsecure();
   return credentials.createSsl(ca, key, cert);
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms).unref();
-  });
 }
 
 export function codeOf(error: unknown): status | undefined {

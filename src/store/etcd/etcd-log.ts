@@ -2,7 +2,6 @@
  * Implements the shared log in etcd: the slots, the leader's key, and the status of the nodes. Each transaction that
  * writes states its preconditions, so that a repeat after a lost answer can tell whether the first attempt succeeded.
  */
-import type { Timers } from '../../group/ports/clock.js';
 import type {
   Fence,
   LeaderView,
@@ -34,6 +33,7 @@ export type EtcdCalls = Pick<
   | 'watch'
   | 'rotate'
   | 'prefer'
+  | 'pause'
   | 'isClosed'
 >;
 
@@ -41,7 +41,6 @@ export interface EtcdLogDeps<C extends EtcdCalls> {
   readonly client: C;
   readonly keys: EtcdKeys;
   readonly cipher: SlotCipher;
-  readonly timers: Pick<Timers, 'later'>;
 }
 
 /** The first sequence number of the batch before a slot; 0 if the log was trimmed up to the slot, or begins with it. */
@@ -51,13 +50,11 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
   readonly client: C;
   readonly keys: EtcdKeys;
   readonly #cipher: SlotCipher;
-  readonly #timers: Pick<Timers, 'later'>;
 
-  constructor({ client, keys, cipher, timers }: EtcdLogDeps<C>) {
+  constructor({ client, keys, cipher }: EtcdLogDeps<C>) {
     this.client = client;
     this.keys = keys;
     this.#cipher = cipher;
-    this.#timers = timers;
   }
 
   async view(firstSeq: number, limit: number = limits.slotsRead, timeoutMs?: number): Promise<SharedView> {
@@ -191,9 +188,7 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
             ? error
             : new SharedLogUnavailableError('etcd has no room left', { cause: error });
         }
-        await new Promise<void>((resolve) => {
-          this.#timers.later(resolve, limits.etcdRetryMs);
-        });
+        await this.client.pause(limits.etcdRetryMs);
       }
     }
   }

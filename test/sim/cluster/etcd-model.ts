@@ -234,6 +234,12 @@ export class ModelClient implements EtcdCalls {
     this.#current = endpoint ?? this.#first;
   }
 
+  pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#timers.later(resolve, ms);
+    });
+  }
+
   #avoid(at: number): void {
     if (this.#current === at) this.#current = (at + 1) % this.#etcd.members.length;
   }
@@ -250,9 +256,7 @@ export class ModelClient implements EtcdCalls {
         this.#avoid(at);
         if (this.#timers.elapsed() >= endMs) throw unavailable(error);
         if (tries % this.#etcd.members.length === 0) {
-          await new Promise<void>((resolve) => {
-            this.#timers.later(resolve, limits.etcdRetryMs);
-          });
+          await this.pause(limits.etcdRetryMs);
         }
         if (this.#timers.elapsed() >= endMs) throw unavailable(error);
       }

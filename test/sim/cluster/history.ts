@@ -1,6 +1,6 @@
 /**
- * What happened in a simulated cluster, and the invariants of `cluster.md` over it: the shared log as it was written,
- * who led meanwhile, and what callers were told.
+ * Records the shared log of a simulated cluster as it is written, who leads meanwhile, and what callers are told.
+ * Checks the invariants of a cluster over this history.
  */
 import { Batch, countOf } from '../../../src/core/records/batch.js';
 import { stateDigest } from '../../../src/core/snapshot/state-digest.js';

@@ -8,7 +8,7 @@ export class NodeProcess implements Timers {
   readonly #random: Random;
   isDead = false;
   #isPaused = false;
-  /** What came while the process was paused. */
+  /** Timers and answers that came while the process was paused. */
   #held: (() => void)[] = [];
 
   constructor(time: VirtualTime, random: Random) {

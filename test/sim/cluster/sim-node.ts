@@ -1,6 +1,7 @@
 /**
  * One node of a simulated cluster: the real role, lease, duties, log and loop, over a model of etcd and a log in
- * memory. They are joined as `src/node/cluster/cluster-node.ts` joins them. What outlives a process is its `NodeDisk`.
+ * memory. They are joined as `src/node/cluster/cluster-node.ts` joins them. A `NodeDisk` outlives the processes of a
+ * node.
  */
 import { LeaderDuties } from '../../../src/cluster/duties.js';
 import { LocalGroup } from '../../../src/cluster/local-group.js';
@@ -34,7 +35,7 @@ import { World } from '../world.js';
 import { type EtcdModel, type Link, ModelClient } from './etcd-model.js';
 import { NodeProcess } from './node-process.js';
 
-/** What outlives a process of a node. */
+/** The disk and the links of a node, which outlive its processes. */
 export interface NodeDisk {
   readonly nodeId: string;
   readonly link: Link;
@@ -148,7 +149,7 @@ export class SimNode {
     this.nodeId = nodeId;
     this.process = process;
     const client = new ModelClient(etcd, nodeId, Number(nodeId.slice(1)), disk.link, process);
-    const log = new EtcdLog({ client, keys, cipher, timers: process });
+    const log = new EtcdLog({ client, keys, cipher });
     this.#log = log;
     this.site = new LocalGroup(process);
     const noted = (_level: string, fields: object, text: string) =>

@@ -22,7 +22,7 @@ let logs = 0;
 function openLog(prefix: string): EtcdLog {
   const settings = { endpoints: members.endpoints, ca: null, cert: null, key: null, username: null, password: null };
   const client = new EtcdClient(settings, logs);
-  return new EtcdLog({ client, keys: new EtcdKeys(prefix), cipher: new SlotCipher(salt, 'g'), timers });
+  return new EtcdLog({ client, keys: new EtcdKeys(prefix), cipher: new SlotCipher(salt, 'g') });
 }
 
 async function leadOn(log: EtcdLog, nodeId: string) {
@@ -142,7 +142,7 @@ if (why !== undefined) {
     const { kvs } = await log.client.range({ key: log.keys.slot(1) });
     await log.client.put({ key: log.keys.slot(2), value: kvs[0]!.value });
     assert.match(String(await rejection(log.view(2))), /damaged, or was written with another GROUP_SALT/);
-    const other = new EtcdLog({ ...log, cipher: new SlotCipher(Buffer.from('another'), 'g'), timers });
+    const other = new EtcdLog({ ...log, cipher: new SlotCipher(Buffer.from('another'), 'g') });
     assert.match(String(await rejection(other.view(1))), /another GROUP_SALT/);
   });
 }

@@ -39,7 +39,6 @@ export type RemovalStep =
   | { readonly type: 'redact'; readonly work: RedactionWork }
   | { readonly type: 'scrub' };
 
-/** An answer to a caller. */
 interface AnswerEffect<T> {
   readonly type: 'answer';
   readonly token: T;
@@ -122,13 +121,11 @@ export class RemovalProcess<T> {
     this.#durableSeq = durableSeq;
   }
 
-  /** Whether there is a record for the next turn. */
   get hasRecord(): boolean {
     if (!this.mayRemove) return false;
     return this.#job?.waitsFor === 'record' || (this.#job?.waitsFor === 'commit' && this.#piece !== null);
   }
 
-  /** Whether a job is in progress. */
   get busy(): boolean {
     return this.#job !== null;
   }
@@ -271,7 +268,6 @@ export class RemovalProcess<T> {
     return this.resume();
   }
 
-  /** Permits a retry of failed jobs. */
   again(): RemovalStep[] {
     this.#mayRetry = true;
     return this.resume();
@@ -295,7 +291,6 @@ export class RemovalProcess<T> {
     return { type: 'redacted', erasures, withdrawals };
   }
 
-  /** Returns the records of a piece, besides the batches that it rewrites. */
   #recordsOf(piece: RedactionPiece): LogRecord[] {
     return piece.type === 'removal' ? this.#erased(piece) : this.#expired(piece);
   }
@@ -330,7 +325,6 @@ export class RemovalProcess<T> {
     return [];
   }
 
-  /** Lets the callers of a turn wait until their removals are complete. */
   await(removals: readonly Removal<T>[]): void {
     this.#waiting.push(...removals);
   }
@@ -377,7 +371,6 @@ export class RemovalProcess<T> {
     this.#expect('scrub').waitsFor = 'record';
   }
 
-  /** Returns the next piece, or the scrub after the last one. */
   #walk(job: RemovalJob): RemovalStep[] {
     job.waitsFor = job.work === null ? 'scrub' : 'piece';
     return job.work === null ? [{ type: 'scrub' }] : [{ type: 'redact', work: job.work }];

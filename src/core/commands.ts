@@ -10,6 +10,7 @@ import type { EventAccepted } from './records/records.js';
 import type { PeerRelation } from './relations.js';
 import type { ErasureMode, PeerStatus } from './vocabulary.js';
 
+/** An event that passed the schema, with the player already replaced by the subject's key. */
 export interface EventSubmission {
   readonly schemaVersion: string;
   readonly eventId: string;
@@ -21,18 +22,22 @@ export interface EventSubmission {
   readonly severity: number;
   /** ms since 1970. */
   readonly timestamp: number;
+  /** Name of the origin whose statement the peer passes on; absent if the statement is the peer's own. */
   readonly origin?: string;
   /** The peer's own opaque note. */
   readonly reference?: string;
 }
 
+/** Submits events, together with the log's answers about the events that may repeat earlier ones. */
 export interface SubmitEvents {
   /** Number of the peer whose key was sent; null if authentication is off. */
   readonly caller: number | null;
   readonly events: readonly EventSubmission[];
+  /** The log's answers about events that may be repeats. */
   readonly checked?: readonly RepeatFound[];
 }
 
+/** Asks whether event `index` of a command repeats one in the chain of records that begins at `head`. */
 export interface RepeatCheck {
   readonly index: number;
   readonly head: number;
@@ -55,6 +60,7 @@ export interface Registration {
   readonly publicKey?: string;
 }
 
+/** Bounds of a group from the configuration, besides the limits of the service. */
 export interface GroupBounds {
   readonly peersMax: number;
   readonly erasureQuotaPerDay: number;
@@ -95,8 +101,10 @@ export interface SetPublicKey {
   readonly by: string;
 }
 
+/** An entry of the group's allow list. */
 export interface AllowPlayer {
   readonly subject: Uint8Array;
+  /** A new id, for the audit log. */
   readonly id: string;
   /** ms since 1970. */
   readonly until: number;
@@ -115,6 +123,7 @@ export interface ChangePreTrust {
   readonly by: string;
 }
 
+/** The operator's statement that two peers are, or are not, one witness. */
 export interface RelatePeers {
   readonly peerId: string;
   readonly otherId: string;
@@ -122,6 +131,7 @@ export interface RelatePeers {
   readonly by: string;
 }
 
+/** Declares or removes an origin. */
 export interface ChangeOrigin {
   readonly change: 'add' | 'remove';
   readonly name: string;
@@ -134,6 +144,7 @@ export interface OpenDispute {
   readonly caller: number;
   readonly subject: Uint8Array;
   readonly text: string;
+  /** Id of the peer whose events are disputed, if the caller names one. */
   readonly against?: string;
   readonly by: string;
 }
@@ -146,6 +157,7 @@ export interface DecideDispute {
   readonly by: string;
 }
 
+/** An operator's request for everything that is held about a player. */
 export interface ExportSubject {
   readonly subject: Uint8Array;
   /** SHA-256(receipt + subject hash), hex; the audit log stores it. */
@@ -153,6 +165,7 @@ export interface ExportSubject {
   readonly by: string;
 }
 
+/** A withdrawal, with the event as the log holds it. */
 export interface WithdrawEvent {
   /** Number of the asking peer; null if authentication is off. */
   readonly caller: number | null;

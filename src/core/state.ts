@@ -57,6 +57,7 @@ export interface OpenErasure {
 
 /** A withdrawn event whose bytes are still in the log. */
 export interface OpenWithdrawal {
+  /** The withdrawal's record. */
   readonly seq: number;
   /** Hex; null once the subject was erased. */
   readonly subject: string | null;
@@ -94,10 +95,12 @@ export class GroupState {
   readonly origins = new Origins();
   readonly disputes = new Disputes();
   readonly times = new Times();
+  /** Sequence numbers of all audited records. */
   readonly auditSeqs = new NumberColumn();
   /** Values of peers that reads use; derived. */
   readonly peerWeights = new PeerWeights();
   readonly idTags: IdTags;
+  /** The filter of events that may repeat earlier ones; derived. */
   readonly repeats: RepeatFilter;
   readonly #single = new EventColumns(1);
   /** Events that count already but are not in the tables yet. */
@@ -106,6 +109,7 @@ export class GroupState {
   #oldBans: OldBans | null;
 
   lastSeq = 0;
+  /** The newest record on which peer weights depend. */
   evidenceSeq = 0;
   /** The newest event of a peer whose evidence no published computation included; since the start of this process. */
   newVoiceSeq = 0;
@@ -123,9 +127,12 @@ export class GroupState {
   weights: Weights = noWeights;
   /** The operator's declarations about pairs of peers, sorted by pair; the newest declaration of each pair. */
   relations: readonly PeerRelation[] = [];
+  /** The version of scoring in use from record `seq` on. */
   scoring: { readonly version: number; readonly seq: number };
   auditHead = auditStart;
+  /** Erasures whose bytes are not out of the log yet, by their `subject_erased` record. */
   readonly erasures = new Map<number, OpenErasure>();
+  /** Withdrawals whose bytes are not out of the log yet, by the withdrawn event. */
   readonly withdrawals = new Map<number, OpenWithdrawal>();
   /** Records of the erasure requests that wait for the operator, by subject (hex). */
   readonly pendingErasures = new Map<string, number[]>();
@@ -178,6 +185,7 @@ export class GroupState {
     return this.peers.size + this.origins.size;
   }
 
+  /** Returns the peer behind a number; for a carrier, its peer. */
   senderOf(number: number): Peer {
     return this.peers.at(this.origins.peerOf(number));
   }
@@ -394,6 +402,7 @@ export class GroupState {
     this.#oldBans = null;
   }
 
+  /** Marks exactly those entries of a player whose evidence an upheld dispute excludes from scores. */
   #markVoid(subject: string): void {
     const voided = this.disputes.voidedOf(subject);
     if (voided.length > 0) this.#markEntries(subject, voided);
@@ -409,6 +418,7 @@ export class GroupState {
     }
   }
 
+  /** Marks all void entries after tables were filled without regard to disputes. */
   markAllVoid(): void {
     if (this.disputes.upheld === 0) return;
     for (const subject of this.disputes.subjects()) this.#markVoid(subject);
@@ -439,6 +449,7 @@ export class GroupState {
     this.#sorted = new SortedEvents(this.eventIds, this.subjects, count, this.#addEvidence);
   }
 
+  /** Adds all pending events to the tables; later events are added at once. */
   settle(): void {
     this.#settleSorted();
     this.#sorted = null;
@@ -626,6 +637,7 @@ export class GroupState {
   }
 }
 
+/** Returns the relations with the newest declaration about two peers in place of an earlier one. */
 function related(relations: readonly PeerRelation[], { first, second, relation }: PeerRelation): PeerRelation[] {
   const others = relations.filter((other) => other.first !== first || other.second !== second);
   return [...others, { first, second, relation }].sort((p, q) => p.first - q.first || p.second - q.second);

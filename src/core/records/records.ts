@@ -9,6 +9,7 @@ import type { PeerRelation } from '../relations.js';
 import type { MeasureWeights } from '../tables/evidence-view.js';
 import type { DisputeStatus, Environment, IdentityMode, PeerStatus } from '../vocabulary.js';
 
+/** The part of a record that the audit log shows, chained by its hashes. */
 export interface AuditPart {
   readonly action: string;
   readonly actor: string;
@@ -18,6 +19,7 @@ export interface AuditPart {
   readonly hash: string;
 }
 
+/** The first record, which identifies the data folder. */
 export interface GroupFormed {
   readonly type: 'group_formed';
   readonly group_id: string;
@@ -102,6 +104,7 @@ export interface EpochMoved {
   readonly factor: number;
 }
 
+/** Like `HalfLifeChanged`, for the sums of standing measures. */
 export interface BanHalfLifeChanged {
   readonly type: 'ban_half_life_changed';
   readonly ban_half_life_days: number;
@@ -110,14 +113,17 @@ export interface BanHalfLifeChanged {
   readonly audit: AuditPart;
 }
 
+/** Like `EpochMoved`, for the sums of standing measures. */
 export interface BanEpochMoved {
   readonly type: 'ban_epoch_moved';
   readonly epoch: number;
   readonly factor: number;
 }
 
+/** An accepted trust event. Its `received_at` is the time of its batch. */
 export interface EventAccepted {
   readonly type: 'event_accepted';
+  /** Number of the peer, or of the carrier if the event has an origin. */
   readonly peer: number;
   readonly subject: Uint8Array;
   readonly event_id: string;
@@ -145,8 +151,10 @@ export interface EventAccepted {
   readonly prev: number;
 }
 
+/** An event without the fields by which it is looked up. */
 export type DecidedEvent = Omit<EventAccepted, 'subject' | 'id_tag'>;
 
+/** The record that replaces an event after its withdrawal or erasure. */
 export interface EventTombstone {
   readonly type: 'event_gone';
   readonly peer: number;
@@ -154,6 +162,7 @@ export interface EventTombstone {
   readonly prev: number;
 }
 
+/** States the sums of a pair from this record on. */
 interface StatedSums {
   readonly peer: number;
   /** Hex, or null once the subject was erased. */
@@ -171,12 +180,14 @@ interface StatedSums {
   readonly prev: number;
 }
 
+/** Lowering mass of one event, or of several: of claims and of measures. */
 export interface HiddenMass {
   readonly mass: number;
   /** Absent if there is none. */
   readonly measure?: number;
 }
 
+/** The withdrawal of an event by its peer. */
 export interface EventWithdrawn extends StatedSums {
   readonly type: 'event_withdrawn';
   readonly event_seq: number;
@@ -190,10 +201,12 @@ export interface EventWithdrawn extends StatedSums {
   readonly counts?: { readonly event_seq: number; readonly hidden?: HiddenMass & { readonly under: number } };
 }
 
+/** A peer revoked its own lowering by the event of the record before. */
 export interface LoweringRevoked extends StatedSums {
   readonly type: 'evidence_taken_back';
 }
 
+/** An erasure that waits for the operator's decision. */
 export interface ErasureRequested {
   readonly type: 'erasure_requested';
   /** Peer that asked for the erasure, or `NO_KEY`. */
@@ -230,6 +243,7 @@ export interface BatchesRewritten {
   readonly batches: readonly (readonly [firstSeq: number, digest: string])[];
 }
 
+/** All events that were to be removed are out of the log, including its free space. */
 export interface Redacted {
   readonly type: 'redacted';
   /** The `subject_erased` records whose removal is complete. */
@@ -274,6 +288,7 @@ export interface PlayerAllowed {
   readonly audit: AuditPart;
 }
 
+/** An entry of the allow list was removed before its end. */
 export interface PlayerAllowanceEnded {
   readonly type: 'player_allowance_ended';
   readonly subject: string | null;
@@ -295,11 +310,13 @@ export interface WeightsPublished {
   readonly measures: MeasureWeights | null;
 }
 
+/** The operator's declaration that two peers, `first < second`, are or are not one witness. */
 export interface PeersRelated extends PeerRelation {
   readonly type: 'peers_related';
   readonly audit: AuditPart;
 }
 
+/** The operator declared an origin, or declared a removed one again. */
 export interface OriginDeclared {
   readonly type: 'origin_declared';
   /** Number of the origin: the next number if the origin is new. */
@@ -308,6 +325,7 @@ export interface OriginDeclared {
   readonly audit: AuditPart;
 }
 
+/** An origin accepts no further events; its stored events stay. */
 export interface OriginRemoved {
   readonly type: 'origin_removed';
   readonly origin: number;
@@ -322,6 +340,7 @@ export interface OriginCarried {
   readonly origin: number;
 }
 
+/** A peer disputes the events that are held about a player. */
 export interface DisputeOpened {
   readonly type: 'dispute_opened';
   readonly dispute_id: string;
@@ -348,11 +367,13 @@ export interface DisputeDecided {
   readonly audit: AuditPart;
 }
 
+/** The operator exported everything that is held about a player. */
 export interface SubjectExported {
   readonly type: 'subject_exported';
   readonly audit: AuditPart;
 }
 
+/** Scores follow another version of scoring from this record on. */
 export interface ScoringChanged {
   readonly type: 'scoring_changed';
   readonly scoring: number;

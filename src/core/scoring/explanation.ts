@@ -27,6 +27,7 @@ export interface TrustExplanation {
   readonly halfLifeDays: number;
   readonly banHalfLifeDays: number;
   readonly weightsBasedOnSeq: number;
+  /** Present if the player is on the group's allow list. */
   readonly allowed?: true;
 }
 

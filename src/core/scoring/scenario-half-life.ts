@@ -93,8 +93,10 @@ export class ScenarioHalfLife {
   readonly #claims: ScaleHistory;
   readonly #measures: ScaleHistory;
   readonly #sums: Readonly<Record<Kind, KindSums>>;
+  /** Per entry: the number of its events that were applied. */
   readonly #counted: Uint32Array;
   readonly #repeated = new Map<number, EventMass>();
+  /** Per entry: number of times that its lowering was revoked. */
   readonly #liftings: Uint32Array;
   /** Subjects (hex) whose erasure is in progress, with the record that erased them. */
   readonly #erased = new Map<string, number>();

@@ -22,6 +22,7 @@ export interface TrustView {
   readonly eventCount: number;
   /** Time of the newest change of this player in ms since 1970, rounded down to the hour. */
   readonly updatedAt: number;
+  /** Present if the player is on the group's allow list: the figures are then neutral. */
   readonly allowed?: true;
 }
 

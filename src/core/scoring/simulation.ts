@@ -29,6 +29,7 @@ export interface SimulatedRead {
   readonly verdict: Verdict;
 }
 
+/** A player whose verdict changes. */
 export interface ChangedVerdict {
   /** Subject hash, hex. */
   readonly subject: string;
@@ -46,6 +47,7 @@ export interface Simulation {
   readonly verdicts: Readonly<Record<Verdict, Readonly<Record<Verdict, number>>>>;
   /** The players with the largest changes of score among those whose verdict changes, up to the requested number. */
   readonly changed: readonly ChangedVerdict[];
+  /** Weight of each peer, indexed by number. */
   readonly weightsBefore: Float64Array;
   readonly weightsAfter: Float64Array;
 }

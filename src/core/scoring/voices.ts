@@ -30,6 +30,7 @@ export class Voices {
   effective = new Float64Array(ENTRIES_AT_FIRST);
   /** The weight by which the vote counts as a witness. */
   weight = new Float64Array(ENTRIES_AT_FIRST);
+  /** 1 if the vote of another peer represents the witness. */
   silent = new Uint8Array(ENTRIES_AT_FIRST);
   hasMeasures = false;
   /**

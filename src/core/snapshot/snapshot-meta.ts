@@ -39,12 +39,14 @@ export interface SnapshotMeta {
     /** Absent for weights of the second version of scoring. */
     readonly measures?: { readonly [name in keyof MeasureWeights]: readonly number[] };
   };
+  /** Absent if no origin was ever declared. */
   readonly origins?: readonly Origin[];
   readonly carriers?: readonly Carrier[];
   /** Absent if there never was a dispute. `dropped` holds the records with the texts of dropped disputes. */
   readonly disputes?: readonly Dispute[];
   readonly droppedDisputes?: readonly (readonly [subject: string, seqs: readonly number[]])[];
   readonly disputesBy?: readonly (readonly [peer: number, times: readonly number[]])[];
+  /** Absent if no relation was declared. */
   readonly relations?: readonly PeerRelation[];
   /** Absent while the group uses the version of scoring with which it was formed. */
   readonly scoring?: { readonly version: number; readonly seq: number };
@@ -53,10 +55,13 @@ export interface SnapshotMeta {
   readonly erasures: readonly (readonly [seq: number, erasure: OpenErasure])[];
   readonly withdrawals: readonly (readonly [eventSeq: number, withdrawal: OpenWithdrawal])[];
   readonly pendingErasures: readonly (readonly [subject: string, seqs: readonly number[]])[];
+  /** Absent if no peer ever asked for such an erasure. */
   readonly sharedErasures?: readonly (readonly [peer: number, count: number])[];
+  /** Absent if no player was ever on the allow list. */
   readonly allowed?: readonly (readonly [subject: string, allowed: AllowedSubject])[];
   readonly erasuresBy: readonly (readonly [peer: number, times: readonly number[]])[];
   readonly redacted: number;
+  /** Absent if no event ever expired, as in snapshots of releases without retention. */
   readonly retired?: { readonly seq: number; readonly open: boolean };
   readonly eventCount: number;
   /** Number of players, so that a load can reserve memory. Not covered by the digest; absent in older snapshots. */

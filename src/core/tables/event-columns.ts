@@ -49,6 +49,7 @@ export interface EventValues {
   readonly peer: number;
   readonly event_type: number;
   readonly mass: number;
+  /** Present if the event repeats an earlier one and therefore adds no evidence. */
   readonly repeats?: true;
   /** Present if lowering evidence of the same kind by another peer stood before; see `EventAccepted`. */
   readonly follows?: true;
@@ -63,6 +64,7 @@ export class EventColumns implements KeyColumns {
   readonly hashes: Int32Array;
   readonly rows: Int32Array;
   readonly peers: Uint16Array;
+  /** Numbers of the event types. */
   readonly types: Uint8Array;
   /** 1 if the event follows lowering evidence of another peer. */
   readonly follows: Uint8Array;

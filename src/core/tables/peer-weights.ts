@@ -63,6 +63,7 @@ function suspiciousDistance(pi: number): number {
   return Math.max(k.suspiciousLogOdds - logit(pi), k.suspiciousDistanceMin);
 }
 
+/** The parts of a state from which the columns are derived. */
 interface WeightsSource {
   readonly weights: Weights;
   readonly preTrusted: readonly number[];

@@ -142,6 +142,7 @@ export class Subjects implements KeyedRows {
     touch(this.#segments[row >>> SEGMENT_BITS]!, (row & SEGMENT_MASK) * WORDS, hourOf(at), this.evidenceAt(row));
   }
 
+  /** Number of the subject's peer entries; `firstEntry` returns the first of them. */
   peerCount(row: number): number {
     return this.#segments[row >>> SEGMENT_BITS]!.words[(row & SEGMENT_MASK) * WORDS + PEERS]! & PEERS_MASK;
   }

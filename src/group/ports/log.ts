@@ -9,6 +9,7 @@ export interface StoredBatch {
   readonly bytes: Uint8Array;
 }
 
+/** Reads the log. Every call is a short read transaction of its own; nothing stays open between calls. */
 export interface LogReader {
   /** Returns the newest batch, or undefined if the log is empty. */
   last(): StoredBatch | undefined;
@@ -24,7 +25,9 @@ export interface LogReader {
   close(): Promise<void>;
 }
 
+/** The single writer of a log, fenced by the owner's epoch. Its reads find what is stored. */
 export interface LogWriter extends LogReader {
+  /** This owner's epoch: one more than the last owner's. */
   readonly epoch: number;
   /**
    * Writes one new batch (null: none) and replaces earlier ones, all in one transaction, and resolves once no power cut

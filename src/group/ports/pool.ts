@@ -15,12 +15,14 @@ import type { ChangePiece, ChangeWalk, ResumeFrom } from '../verdict-changes.js'
 import type { ChainHead } from './chains.js';
 import type { StoredBatch } from './log.js';
 
+/** Asks for the chain of a pair that the withdrawal of event `eventSeq` needs; `head` is the pair's newest record. */
 export interface ChainQuery {
   readonly head: number;
   readonly eventSeq: number;
   readonly expired: number;
 }
 
+/** Asks which events of a submission repeat one in the log. */
 export interface RepeatQuery {
   readonly checks: readonly RepeatCheck[];
   readonly expired: number;
@@ -29,6 +31,7 @@ export interface RepeatQuery {
 
 export interface ListingQuery {
   readonly subject: Uint8Array;
+  /** Heads of the player's chains. */
   readonly heads: readonly ChainHead[];
   /** Withdrawn events that the log may still contain. */
   readonly withdrawn: ReadonlySet<number>;
@@ -56,6 +59,7 @@ export interface Listing {
   readonly next: readonly number[] | null;
 }
 
+/** Asks for the events of one pair from record `head` on downwards. */
 export interface PairEventsQuery {
   readonly head: number;
   readonly expired: number;
@@ -63,6 +67,7 @@ export interface PairEventsQuery {
 
 export interface PairEvents {
   readonly events: readonly ListedEvent[];
+  /** Number of records that were read. */
   readonly read: number;
   /** The record to continue from, or null at the end. */
   readonly next: number | null;
@@ -73,6 +78,7 @@ export interface RetentionWork {
   readonly type: 'retirement';
   /** Record at which the last piece ended. */
   readonly after: number;
+  /** Later records stay; this one ends a batch. */
   readonly upTo: number;
   /** The newest durable record, as of which the newest record of each pair is looked up. */
   readonly durable: number;
@@ -86,10 +92,13 @@ export interface RetentionPiece extends Rewritten {
   readonly pairs: readonly { readonly subject: Uint8Array; readonly peer: number }[];
 }
 
+/** Events to remove from the log. */
 export type RedactionWork = RemovalWork | RetentionWork;
 
+/** Withdrawn events, and everything that names erased subjects. */
 export interface RemovalWork {
   readonly type: 'removal';
+  /** Withdrawn events. */
   readonly events: readonly number[];
   /** Records at which the chains of the erased subjects continue. */
   readonly chains: readonly number[];
@@ -100,7 +109,9 @@ export interface RemovalWork {
 export type RedactionPiece = RemovalPiece | RetentionPiece;
 
 export interface Rewritten {
+  /** Batches with their new content. */
   readonly rewrites: readonly StoredBatch[];
+  /** First sequence number and content digest of each. */
   readonly digests: readonly (readonly [firstSeq: number, digest: string])[];
 }
 
@@ -139,6 +150,7 @@ export interface FeedPiece extends ChangePiece {
   readonly isFirst: boolean;
 }
 
+/** Asks for the rows that were published after `since`, from row `from` on. */
 export interface WalkWork {
   readonly generation: string;
   readonly from: number;
@@ -157,6 +169,7 @@ export interface WeightsComputed extends Pick<PeerTrust, 'pi' | 'tau' | 'a' | 'b
   readonly signals: WeightsSignals;
 }
 
+/** Findings about peers, for operators. */
 export interface WeightsSignals {
   /** Pairs whose agreement the gate discounts. */
   readonly pairs: readonly DiscountedPair[];
@@ -169,6 +182,7 @@ export interface WeightsSignals {
 
 export interface WeightsPiece {
   readonly published: readonly { readonly seq: number; readonly at: number; readonly record: WeightsPublished }[];
+  /** The last record that was examined. */
   readonly upTo: number;
 }
 
@@ -198,18 +212,25 @@ export interface GroupPool {
   /** Counts verdicts in the state at `upTo`, as reads at `at` (ms since 1970) see them. */
   verdicts(upTo: number, at: number): Promise<VerdictCounts>;
   simulate(work: SimulationWork, onProgress: OnProgress): Promise<Simulation>;
+  /** Returns the next piece of the verdict stream. */
   publishChanges(work: FeedWork): Promise<FeedPiece>;
   /**
    * Returns the rows that the stream published after a position, one piece at a time; null if nothing of the generation
    * is known, `forgotten` if the rows that a reader of another node lacks are not known.
    */
   walkChanges(work: WalkWork): Promise<ChangeWalk | 'forgotten' | null>;
+  /** Forgets the published state. */
   endFeed(): Promise<void>;
   list(query: ListingQuery): Promise<Listing | null>;
+  /** Returns the events of one pair, as far as one piece reaches. */
   pairEvents(query: PairEventsQuery): Promise<PairEvents>;
+  /** Returns the peer weights published after record `after`, up to record `last`, as far as one piece reaches. */
   publishedWeights(after: number, last: number): Promise<WeightsPiece>;
+  /** Returns the records with these sequence numbers, each with the time of its batch. */
   records(seqs: readonly number[]): Promise<readonly { readonly record: LogRecord; readonly at: number }[]>;
+  /** Returns the chain of a pair that the withdrawal of one of its events needs. */
   chain(query: ChainQuery): Promise<readonly PairRecord[]>;
+  /** Returns the events of a submission that repeat earlier ones. */
   repeats(query: RepeatQuery): Promise<readonly RepeatFound[]>;
   /**
    * Returns a piece of the log, as `group/backup/log-piece` encodes it; it is empty at the end of the log. The bytes

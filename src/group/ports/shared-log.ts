@@ -36,6 +36,7 @@ export interface Scrubbed {
   readonly marker: string | null;
 }
 
+/** The settings of etcd's members that a scrub needs. */
 export interface WalSettings {
   /** `--snapshot-count`. */
   readonly snapshotEntries: number;

@@ -7,7 +7,7 @@ import { homedir } from 'node:os';
 import { clearLine, cursorTo } from 'node:readline';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import { runPeerCommand } from './peer/cli/command.js';
+import { runPeerCommand } from './peer/cli/peer-command.js';
 import type { Progress } from './peer/cli/session.js';
 
 /** Returns the version of the package of this file, from the nearest package.json above it. */

@@ -6,7 +6,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { OwnerLostError } from '../src/group/ports/storage-errors.js';
 import { LmdbSnapshotStore } from '../src/store/snapshots/lmdb-snapshots.js';
-import { PiscinaPool } from '../src/workers/pool/pool.js';
+import { PiscinaPool } from '../src/workers/pool/piscina-pool.js';
 import { rejection } from './contracts/log.js';
 import { startTestNode } from './support/node.js';
 import { takeOver } from './support/take-over.js';

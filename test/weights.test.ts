@@ -8,7 +8,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { EventSubmission, PeerView } from '../src/group/api.js';
 import { limits } from '../src/limits.js';
-import { PiscinaPool, poolOf } from '../src/workers/pool/pool.js';
+import { PiscinaPool, poolOf } from '../src/workers/pool/piscina-pool.js';
 import { subjectKeyOf, subjectOf } from './support/given.js';
 import { startTestNode, type TestNode, weightsSettled } from './support/node.js';
 import { temporaryFolder } from './support/process.js';

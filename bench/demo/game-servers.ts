@@ -2,7 +2,7 @@
  * The twelve game servers of the demo: what each of them says about the players of its matches. All play fair in the
  * first part; then one repeats what others say, one copies a list, and two lie together.
  */
-import type { TrustEvent } from '../../src/client/write/submission.js';
+import type { TrustEvent } from '../../src/client/write/client-event.js';
 import { type Random, uniform } from '../quality/random.js';
 import type { Player, Population } from './players.js';
 

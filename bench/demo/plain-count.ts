@@ -1,5 +1,5 @@
 /** The field's rule, without weights: how many game servers have a player banned. */
-import type { TrustEvent } from '../../src/client/write/submission.js';
+import type { TrustEvent } from '../../src/client/write/client-event.js';
 import type { Player } from './players.js';
 
 export class PlainCount {

@@ -23,7 +23,7 @@ export type { FeedPhase, FeedState } from './feed/feed-state.js';
 export { type NormalizeOptions, normalizePlayerId } from './ids/normalize.js';
 export { isSubjectHash, subjectHash } from './ids/subject.js';
 export type { PlayerTrust, TrustSource, TrustValues, Verdict } from './player-trust.js';
-export { AllowList, type AllowListEntry } from './policy/allow-list.js';
+export { AllowList, type AllowListEntry } from './policy/passed-players.js';
 export {
   type Decision,
   type DecisionReason,
@@ -51,12 +51,6 @@ export {
   type TrustErrorCode,
   type TrustErrorFacts,
 } from './trust-error.js';
-export {
-  EventSpool,
-  type FullPolicy,
-  type SpoolOptions,
-} from './write/spool/event-spool.js';
-export type { SetAsideEvent, SpoolPhase, SpoolProgress, SpoolTarget } from './write/spool/progress.js';
 export type {
   DeferredEvent,
   DeliveryResult,
@@ -64,4 +58,10 @@ export type {
   EventType,
   SubmitManyOutcome,
   TrustEvent,
-} from './write/submission.js';
+} from './write/client-event.js';
+export {
+  EventSpool,
+  type FullPolicy,
+  type SpoolOptions,
+} from './write/spool/event-spool.js';
+export type { SetAsideEvent, SpoolPhase, SpoolProgress, SpoolTarget } from './write/spool/progress.js';

@@ -29,7 +29,6 @@ import { linked, notify, onAbort } from './transport/listeners.js';
 import { ReadFloor } from './transport/read-floor.js';
 import { AgeClock, pause } from './transport/time.js';
 import { namingEach, TrustError, type TrustErrorFacts } from './trust-error.js';
-import { deliverAll } from './write/deliver-all.js';
 import {
   acceptedOutcome,
   batchesOf,
@@ -44,7 +43,8 @@ import {
   type SubmitManyOutcome,
   type TrustEvent,
   wireEvent,
-} from './write/submission.js';
+} from './write/client-event.js';
+import { deliverAll } from './write/deliver-all.js';
 
 const api = '/api/v1';
 

@@ -1,6 +1,6 @@
 /**
  * Declares the path and query parameters of the routes, each with its schema for the OpenAPI document.
- * `http/request/parameters.ts` parses their values.
+ * `http/request/request-parameters.ts` parses their values.
  */
 import { limits } from '../limits.js';
 import { playerId } from '../validation/identifiers.js';

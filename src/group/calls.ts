@@ -2,7 +2,7 @@
 import { granted, type Outcome, type Refusal, refused } from '../errors.js';
 import type { Resolve } from './actor/effects.js';
 import type { GroupLoop } from './actor/loop.js';
-import type { Answers, Command } from './commands.js';
+import type { Answers, Command } from './actor-commands.js';
 import type { Holder } from './holder.js';
 import { type GroupPool, PoolBusyError } from './ports/pool.js';
 import { overloaded } from './refusals.js';

@@ -21,6 +21,7 @@ import { originView } from './access/origin-views.js';
 import { peerView, preTrustedIds, SignalViews } from './access/peer-views.js';
 import { exportOf } from './access/subject-export.js';
 import { type Submitting, submitAll } from './actor/submission.js';
+import type { Command } from './actor-commands.js';
 import type {
   AcceptedEvent,
   AllowedPlayer,
@@ -52,7 +53,6 @@ import type {
 import { MinuteAsOf } from './as-of.js';
 import { type CurrentLoop, GroupCalls } from './calls.js';
 import type { ClusterHealth } from './cluster-api.js';
-import type { Command } from './commands.js';
 import { healthOf } from './group-health.js';
 import type { Holder } from './holder.js';
 import { ownEvent } from './listing/listing.js';

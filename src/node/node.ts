@@ -35,7 +35,7 @@ import { LmdbLogWriter } from '../store/log/lmdb-log-writer.js';
 import { ownFolder, refuseLiving } from '../store/ownership/owner.js';
 import { thisProcess } from '../store/ownership/process-identity.js';
 import { LmdbSnapshotStore } from '../store/snapshots/lmdb-snapshots.js';
-import { PiscinaPool } from '../workers/pool/pool.js';
+import { PiscinaPool } from '../workers/pool/piscina-pool.js';
 import type { ClusterNode } from './cluster/cluster-node.js';
 import type { Config } from './config.js';
 import { type Address, openOperatorAccess } from './operator-access.js';

@@ -5,7 +5,7 @@ import type { OperatorApi } from '../group/api.js';
 import type { Clock } from '../group/ports/clock.js';
 import type { Metrics } from '../http/metrics/metrics.js';
 import { startMetricsServer } from '../http/metrics/metrics-server.js';
-import { startDashboard } from '../operator/dashboard/server.js';
+import { startDashboard } from '../operator/dashboard/dashboard-server.js';
 import type { Sessions } from '../operator/dashboard/sessions/sessions.js';
 import { startOperatorSocket } from '../operator/protocol/socket-server.js';
 import { readPlayerId } from '../player-ids/player-id.js';

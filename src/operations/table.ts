@@ -4,15 +4,15 @@
 import { granted, type Outcome } from '../errors.js';
 import type { OnProgress, OperatorApi } from '../group/api.js';
 import { type Validator, validatorOf } from '../validation/validator.js';
-import { clusterOperations } from './cluster.js';
-import { disputeOperations } from './disputes.js';
-import { logOperations } from './log.js';
+import { clusterOperations } from './cluster-operations.js';
+import { disputeOperations } from './dispute-operations.js';
+import { logOperations } from './log-operations.js';
 import type { Operation } from './operation.js';
-import { originOperations } from './origins.js';
-import { peerOperations } from './peers.js';
-import { playerOperations } from './players.js';
-import { simulationOperations } from './simulation.js';
-import { statusOperations } from './status.js';
+import { originOperations } from './origin-operations.js';
+import { peerOperations } from './peer-operations.js';
+import { playerOperations } from './player-operations.js';
+import { simulationOperations } from './simulation-operation.js';
+import { statusOperations } from './status-operation.js';
 
 const rows = {
   ...statusOperations,

@@ -3,8 +3,8 @@
  * canonical form.
  */
 
+import { type Reading, refused } from './id-refusals.js';
 import { kindFault } from './never-ids.js';
-import { type Reading, refused } from './refusals.js';
 import { readSteam } from './steam.js';
 import { floodgateForm, readEos, readMinecraft, readMinecraftOffline } from './uuids.js';
 import { readXbox } from './xbox.js';

@@ -3,7 +3,7 @@
  * never become a subject that many players share.
  */
 import { isIP } from 'node:net';
-import type { PlayerIdRefusal } from './refusals.js';
+import type { PlayerIdRefusal } from './id-refusals.js';
 
 const placeholders: ReadonlySet<string> = new Set([
   '#',

@@ -2,9 +2,10 @@
  * Reads a player id in any spelling and returns its canonical form, the text that is hashed, so that all peers of a
  * group know one account under one subject hash. Pure; a refusal never contains an id.
  */
+
+import { type PlayerIdRefusal, playerIdRefusals, type Reading, refused } from './id-refusals.js';
 import { isOpaque, kindOf, readAs } from './kinds.js';
 import { neverAnId } from './never-ids.js';
-import { type PlayerIdRefusal, playerIdRefusals, type Reading, refused } from './refusals.js';
 import { steamForm, steamNumber } from './steam.js';
 import { floodgateForm, isHex32, looksLikeEos, looksLikeMinecraft, readMinecraft } from './uuids.js';
 import { xboxNumber, xboxOfHex } from './xbox.js';

@@ -1,6 +1,6 @@
 /** Reads ids of Steam accounts: every spelling of one account becomes its decimal SteamID64. */
 import SteamID from 'steamid';
-import { type Reading, refused } from './refusals.js';
+import { type Reading, refused } from './id-refusals.js';
 
 const accountMax = 2 ** 32 - 1;
 

@@ -2,7 +2,7 @@
  * Reads ids of 32 hexadecimal digits: Minecraft accounts, Epic Online Services accounts, and Xbox accounts that
  * Floodgate has turned into a UUID.
  */
-import { type Reading, refused } from './refusals.js';
+import { type Reading, refused } from './id-refusals.js';
 import { xboxOfHex } from './xbox.js';
 
 const dashed = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

@@ -1,5 +1,5 @@
 /** Reads ids of Xbox accounts: every spelling of one account becomes its decimal XUID. */
-import { type Reading, refused } from './refusals.js';
+import { type Reading, refused } from './id-refusals.js';
 
 /** All XUIDs of persons have these 16 high bits before their number. */
 const prefix = 0x0009n << 48n;

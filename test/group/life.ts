@@ -1,5 +1,6 @@
 /** A group that lives at random: events, withdrawals, erasures and requests for one, over a machine of `machine.ts`. */
 import type { GroupState } from '../../src/core/state.js';
+import type { Command, Located } from '../../src/group/actor-commands.js';
 import {
   type CopiedLog,
   type CopyProgress,
@@ -7,7 +8,6 @@ import {
   type LogSink,
   sourceOf,
 } from '../../src/group/backup/copy-store.js';
-import type { Command, Located } from '../../src/group/commands.js';
 import { RecordReader } from '../../src/group/listing/listing.js';
 import type { LogReader } from '../../src/group/ports/log.js';
 import { lastSeqOf, recover } from '../../src/group/recovery/recovery.js';

@@ -9,7 +9,7 @@ import type { EventAccepted } from '../../src/core/records/records.js';
 import { headOfPair } from '../../src/core/rules/decide-removal.js';
 import { GroupActor } from '../../src/group/actor/actor.js';
 import type { Effect } from '../../src/group/actor/effects.js';
-import type { Answer, Command, Located } from '../../src/group/commands.js';
+import type { Answer, Command, Located } from '../../src/group/actor-commands.js';
 import { RecordReader, readChain, readRepeats } from '../../src/group/listing/listing.js';
 import type { LogReader, StoredBatch } from '../../src/group/ports/log.js';
 import type { RedactionPiece, RedactionWork } from '../../src/group/ports/pool.js';

@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import type { EventSubmission } from '../../src/core/commands.js';
 import { stateDigest } from '../../src/core/snapshot/state-digest.js';
 import type { Outcome } from '../../src/errors.js';
-import type { Command, Located, RepeatsUnknown } from '../../src/group/commands.js';
+import type { Command, Located, RepeatsUnknown } from '../../src/group/actor-commands.js';
 import { readRepeats } from '../../src/group/listing/listing.js';
 import { bounds, hourMs, subjectKeyOf, subjectOf, t0 } from '../support/given.js';
 import { MemoryLog } from '../support/memory-log.js';

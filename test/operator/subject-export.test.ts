@@ -5,7 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { limits } from '../../src/limits.js';
-import { subjectExportSchema } from '../../src/operations/subject-export.js';
+import { subjectExportSchema } from '../../src/operations/export-document.js';
 import { asksOf } from '../../src/operations/table.js';
 import { ask } from '../http/exchange.js';
 import { newPlayer, registerPeer } from '../http/peer-client.js';

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { auditPart, auditStart } from '../../src/core/records/audit.js';
 import { limits } from '../../src/limits.js';
 import { countUpTo, parseCount, parseHash, parseNames, parseOverlap } from '../../src/operations/arguments.js';
-import type { AuditEntryValue } from '../../src/operations/log.js';
+import type { AuditEntryValue } from '../../src/operations/log-operations.js';
 import { cutLine, facts, printable, table } from '../../src/operations/text-table.js';
 import { verifyChain } from '../../src/operator/protocol/audit-chain.js';
 

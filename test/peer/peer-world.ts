@@ -9,7 +9,7 @@ import { createServer, request as forward, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runPeerCommand } from '../../src/peer/cli/command.js';
+import { runPeerCommand } from '../../src/peer/cli/peer-command.js';
 
 const entry = fileURLToPath(new URL('../../src/ptf-peer.js', import.meta.url));
 

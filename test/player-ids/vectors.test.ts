@@ -4,8 +4,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { normalizePlayerId } from '../../src/client/ids/normalize.js';
 import { TrustError } from '../../src/client/trust-error.js';
+import { playerIdRefusals } from '../../src/player-ids/id-refusals.js';
 import { type PlayerIdHints, readPlayerId } from '../../src/player-ids/player-id.js';
-import { playerIdRefusals } from '../../src/player-ids/refusals.js';
 
 interface Hinted extends PlayerIdHints {
   readonly id: string;

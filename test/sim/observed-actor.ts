@@ -7,7 +7,7 @@ import type { GroupState } from '../../src/core/state.js';
 import { GroupActor } from '../../src/group/actor/actor.js';
 import type { Effect, Resolve } from '../../src/group/actor/effects.js';
 import type { Envelope } from '../../src/group/actor/mailbox.js';
-import type { Answer, Command } from '../../src/group/commands.js';
+import type { Answer, Command } from '../../src/group/actor-commands.js';
 import { Difference } from './difference.js';
 
 export interface TurnTaken {

@@ -5,7 +5,7 @@
  */
 import type { EventSubmission } from '../../src/core/commands.js';
 import type { PeerStatus } from '../../src/core/vocabulary.js';
-import type { Command } from '../../src/group/commands.js';
+import type { Command } from '../../src/group/actor-commands.js';
 import { type EvidenceKind, kindOf, kinds, types } from './event-kinds.js';
 import {
   type AllowFact,

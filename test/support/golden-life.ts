@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import type { EventTypeName } from '../../src/core/evidence/event-types.js';
 import { SNAPSHOT_VERSION, snapshotBlocks } from '../../src/core/snapshot/snapshot.js';
 import { stateDigest } from '../../src/core/snapshot/state-digest.js';
-import type { Command, Located } from '../../src/group/commands.js';
+import type { Command, Located } from '../../src/group/actor-commands.js';
 import { Machine } from '../group/machine.js';
 import { bounds, dayMs, formedRecord, subjectKeyOf, subjectOf, t0 } from './given.js';
 import { MemoryLog } from './memory-log.js';

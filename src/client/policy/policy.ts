@@ -2,7 +2,7 @@
 
 import type { PlayerTrust } from '../player-trust.js';
 import { notify } from '../transport/listeners.js';
-import type { AllowList } from './allow-list.js';
+import type { AllowList } from './passed-players.js';
 
 /**
  * `shadow`: every player passes, and the policy reports what the rule would have done. `enforce`: the rule's actions

@@ -7,7 +7,7 @@ import { markedUnknown } from '../transport/caller.js';
 import { Retries } from '../transport/retries.js';
 import type { Runtime } from '../transport/time.js';
 import { isRetryable, isTooSlow, TrustError } from '../trust-error.js';
-import type { DeliveryResult, EventOutcome } from './submission.js';
+import type { DeliveryResult, EventOutcome } from './client-event.js';
 
 export interface DeliverAll {
   /** Makes one call with a single attempt, which takes at most `leftMs`. */

@@ -7,7 +7,7 @@ import { limits } from '../../limits.js';
 import type { AuditEntry, DisputeView, ExportedEvent, SubjectExport } from '../api.js';
 import type { GroupPool, ListedEvent } from '../ports/pool.js';
 import { disputeView } from './dispute-views.js';
-import type { Holdings, PairHolding } from './holdings.js';
+import type { Holdings, PairHolding } from './subject-holdings.js';
 
 /** Runs work in the pool, or returns the refusal if the pool has no room. */
 export type AskPool = <R>(work: (pool: GroupPool) => Promise<R>) => Promise<Outcome<R>>;

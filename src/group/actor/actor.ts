@@ -8,7 +8,7 @@ import type { GroupBounds } from '../../core/commands.js';
 import { type Batch, BatchWriter } from '../../core/records/batch.js';
 import type { GroupState } from '../../core/state.js';
 import type { Refusal } from '../../errors.js';
-import type { Answer, Command } from '../commands.js';
+import type { Answer, Command } from '../actor-commands.js';
 import type { StoredBatch } from '../ports/log.js';
 import { batchFrom, Follower } from '../recovery/recovery.js';
 import { overloaded } from '../refusals.js';

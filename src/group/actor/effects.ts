@@ -2,7 +2,7 @@
  * Declares the effects that the actor returns and `loop.ts` carries out: commits, answers, counts of decided events,
  * and the steps of a removal.
  */
-import type { Answer } from '../commands.js';
+import type { Answer } from '../actor-commands.js';
 import type { StoredBatch } from '../ports/log.js';
 import type { RemovalStep } from '../removal/removal-process.js';
 

@@ -6,7 +6,7 @@ import type { EventSubmission } from '../../core/commands.js';
 import type { GroupState } from '../../core/state.js';
 import { EventColumns, type EventKeys } from '../../core/tables/event-columns.js';
 import { limits } from '../../limits.js';
-import type { Command } from '../commands.js';
+import type { Command } from '../actor-commands.js';
 
 /** Enough for a full batch; the memory that it reads stays in a core's second-level cache. */
 const EVENTS = limits.batchEventsMax;

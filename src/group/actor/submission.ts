@@ -5,8 +5,8 @@
 import type { RepeatFound, SubmitEvents } from '../../core/commands.js';
 import type { Outcome, Refusal } from '../../errors.js';
 import { limits } from '../../limits.js';
+import type { Answers } from '../actor-commands.js';
 import type { AcceptedEvent } from '../api.js';
-import type { Answers } from '../commands.js';
 import type { RepeatQuery } from '../ports/pool.js';
 import { overloaded } from '../refusals.js';
 

@@ -26,7 +26,7 @@ import { carriedSums } from '../../core/rules/decide-removal.js';
 import type { GroupState } from '../../core/state.js';
 import { type Refusal, refused } from '../../errors.js';
 import { limits } from '../../limits.js';
-import type { Answer } from '../commands.js';
+import type { Answer } from '../actor-commands.js';
 import type { RedactionPiece, RedactionWork, RemovalPiece, RemovalWork, RetentionPiece } from '../ports/pool.js';
 
 /**

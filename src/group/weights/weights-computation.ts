@@ -1,6 +1,6 @@
 /** Has the pool compute peer weights when the schedule requires it, and publishes them by a command to the actor. */
 import { limits } from '../../limits.js';
-import type { Answers, Command } from '../commands.js';
+import type { Answers, Command } from '../actor-commands.js';
 import type { Clock, Timers } from '../ports/clock.js';
 import type { GroupObserver } from '../ports/observer.js';
 import type { GroupPool, WeightsComputed } from '../ports/pool.js';

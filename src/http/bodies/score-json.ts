@@ -8,7 +8,7 @@ import { CONFIDENCE_UNIT, SCORE_UNIT, wholeConfidence, wholeScore } from '../../
 import { verdictNumbers, verdicts } from '../../core/vocabulary.js';
 import type { TrustView } from '../../group/api.js';
 import { DAY_MS, limits } from '../../limits.js';
-import type { MatchIds } from '../request/parameters.js';
+import type { MatchIds } from '../request/request-parameters.js';
 import { asciiJson, type ExplanationBody, quoted, updatedHour } from './bodies.js';
 import { ScoreTag } from './score-tag.js';
 

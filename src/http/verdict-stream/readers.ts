@@ -13,8 +13,8 @@ import { timeText } from '../bodies/bodies.js';
 import type { FaceDeps } from '../deps.js';
 import { Holdings } from '../room/holdings.js';
 import { changeFrame, disputedRow, erasedFrame, erasedRow, helloFrame } from './frames.js';
-import { StreamReader } from './reader.js';
 import { Spread } from './spread.js';
+import { StreamReader } from './stream-reader.js';
 
 export interface ReaderOpening {
   /** As sent; empty for none. */

@@ -3,7 +3,7 @@
  * other requests run in between. Every reader gets every frame in order.
  */
 import { limits } from '../../limits.js';
-import type { ChangeFrames, StreamReader } from './reader.js';
+import type { ChangeFrames, StreamReader } from './stream-reader.js';
 
 interface Piece {
   readonly frames: ChangeFrames;

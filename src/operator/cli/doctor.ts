@@ -7,8 +7,8 @@ import { userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { UnreadError } from '../../group/ports/storage-errors.js';
-import { verifyValue } from '../../operations/log.js';
-import type { StatusValue } from '../../operations/status.js';
+import { verifyValue } from '../../operations/log-operations.js';
+import type { StatusValue } from '../../operations/status-operation.js';
 import { facts } from '../../operations/text-table.js';
 import { type CommandContext, examples, type Rendered } from './command-context.js';
 import {

@@ -4,7 +4,7 @@
  */
 import type { Command } from 'commander';
 import { limits } from '../../limits.js';
-import type { AuditEntryValue } from '../../operations/log.js';
+import type { AuditEntryValue } from '../../operations/log-operations.js';
 import type { Values } from '../../operations/table.js';
 import { facts } from '../../operations/text-table.js';
 import { type ChainReport, verifyChain } from '../protocol/audit-chain.js';

@@ -2,8 +2,8 @@
  * Turns the facts of an examination into findings. Each judgement is a pure function, and each finding says what to do.
  */
 import type { IdentityMode } from '../../core/vocabulary.js';
-import type { VerifyValue } from '../../operations/log.js';
-import type { StatusValue } from '../../operations/status.js';
+import type { VerifyValue } from '../../operations/log-operations.js';
+import type { StatusValue } from '../../operations/status-operation.js';
 
 export interface Finding {
   readonly check: string;

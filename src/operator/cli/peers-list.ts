@@ -1,6 +1,6 @@
 /** Defines `ptf peers list`, with the dashboard's remarks about each peer. */
 import type { PtfCommand } from '../../operations/operation.js';
-import type { ListedPeerValue } from '../../operations/peers.js';
+import type { ListedPeerValue } from '../../operations/peer-operations.js';
 import type { Requests, Values } from '../../operations/table.js';
 import { table } from '../../operations/text-table.js';
 import { type GroupFacts, groupFactsOf, remarksOf } from '../dashboard/page/remarks.js';

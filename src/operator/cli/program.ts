@@ -2,7 +2,7 @@
  * Builds the command line of `ptf`: the arguments and help of each command, and the request that it sends to the node.
  */
 import { Command } from 'commander';
-import { subjectExportSchema } from '../../operations/subject-export.js';
+import { subjectExportSchema } from '../../operations/export-document.js';
 import { checkRequest } from '../../operations/table.js';
 import { violationTexts } from '../../validation/validator.js';
 import { addBackup, addRestore } from './backups.js';

@@ -1,7 +1,7 @@
 /** Defines `ptf verify`, which also checks a folder without a node, and `ptf adopt`. */
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
-import { type VerifyValue, verifyValue } from '../../operations/log.js';
+import { type VerifyValue, verifyValue } from '../../operations/log-operations.js';
 import { facts } from '../../operations/text-table.js';
 import { type CommandContext, examples, type Progress, type Rendered, showing } from './command-context.js';
 import { NoNodeError, OperatorError } from './node-client.js';

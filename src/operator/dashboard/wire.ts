@@ -1,6 +1,6 @@
 /** Declares the values that the dashboard's server and its page exchange beyond the operator's commands. Types only. */
 import type { VerdictCounts } from '../../group/api.js';
-import type { StatusValue } from '../../operations/status.js';
+import type { StatusValue } from '../../operations/status-operation.js';
 import type { Values } from '../../operations/table.js';
 import type { playerValue } from './player.js';
 

@@ -1,6 +1,6 @@
 /** Recomputes the chain of the audit log outside the node that stores it. */
 import { auditHash, auditStart } from '../../core/records/audit.js';
-import type { AuditEntryValue } from '../../operations/log.js';
+import type { AuditEntryValue } from '../../operations/log-operations.js';
 
 export interface ChainReport {
   readonly ok: boolean;

@@ -8,7 +8,7 @@ import { saltCheckOf } from '../../client/ids/salt-check.js';
 import { secretText } from '../../client/ids/secret-text.js';
 import { TrustClient } from '../../client/trust-client.js';
 import { type ConfigFile, configPathOf, variableOf } from '../config/peer-config.js';
-import { readSmallFile, replaceSmallFile } from '../config/small-file.js';
+import { readSmallFile, replaceSmallFile } from '../config/peer-file.js';
 import { NodeReader } from '../node/node-reader.js';
 import { PeerError, talkingTo, wrongUsage } from '../peer-error.js';
 import { gathered, webAddress } from './options.js';

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { isOpenToOthers, readSmallFile, replaceSmallFile } from '../config/small-file.js';
+import { isOpenToOthers, readSmallFile, replaceSmallFile } from '../config/peer-file.js';
 import { wrongUsage } from '../peer-error.js';
 import { relayFolder, relayVerdicts } from '../relay/relay.js';
 import { webAddress } from './options.js';

@@ -8,7 +8,7 @@ import { secretText } from '../../client/ids/secret-text.js';
 import { signingPublicKey } from '../../client/transport/request-signer.js';
 import { TrustError } from '../../client/trust-error.js';
 import { wrongUsage } from '../peer-error.js';
-import { readSmallFile } from './small-file.js';
+import { readSmallFile } from './peer-file.js';
 
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -10,11 +10,11 @@ import { saltCheckOf } from '../../client/ids/salt-check.js';
 import { isRetryable, TrustError } from '../../client/trust-error.js';
 import { inspectSpool } from '../../client/write/spool/inspection.js';
 import type { PeerConfig } from '../config/peer-config.js';
-import { codeOf, isOpenToOthers } from '../config/small-file.js';
+import { codeOf, isOpenToOthers } from '../config/peer-file.js';
 import { type GroupFacts, NodeReader } from '../node/node-reader.js';
 import { peerClient } from '../node/peer-client.js';
 import { plainWords } from '../node/plain-words.js';
-import { type Finding, fail, ok, warn } from './findings.js';
+import { type Finding, fail, ok, warn } from './doctor-findings.js';
 
 export interface Examination {
   readonly findings: readonly Finding[];

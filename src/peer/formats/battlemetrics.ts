@@ -3,7 +3,7 @@
 import type { ListFormat, RowId, RowSink } from './list-row.js';
 import { damagedJson } from './minecraft.js';
 import { arrayOf, type JsonObject, objectOf, readElements, textOf } from './reading/json-elements.js';
-import { textEnd, textTime } from './reading/times.js';
+import { textEnd, textTime } from './reading/time-cells.js';
 
 /** Types of identifiers that name an account. Addresses and BattlEye GUIDs do not. */
 const kinds: ReadonlyMap<string, string> = new Map([

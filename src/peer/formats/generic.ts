@@ -7,7 +7,7 @@ import type { ListFormat, ReadOptions, RowId, RowSink } from './list-row.js';
 import { columnsOf, readCsv } from './reading/csv-records.js';
 import { type JsonObject, objectOf, readElements, textOf } from './reading/json-elements.js';
 import { eachLine } from './reading/lines.js';
-import { anyEnd, anyTime, hasZone } from './reading/times.js';
+import { anyEnd, anyTime, hasZone } from './reading/time-cells.js';
 import { isWholeCell } from './reading/whole-cells.js';
 
 /** Columns of ids with a known kind; names without underscores. */

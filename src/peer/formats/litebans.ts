@@ -3,7 +3,7 @@
 import type { ListFormat, RowSink } from './list-row.js';
 import { floodgateUuid } from './minecraft.js';
 import { type Cells, columnsOf, readCsv } from './reading/csv-records.js';
-import { millisEnd, millisTime } from './reading/times.js';
+import { millisEnd, millisTime } from './reading/time-cells.js';
 import { isWholeCell } from './reading/whole-cells.js';
 
 const columns = ['uuid', 'time', 'until', 'active'];

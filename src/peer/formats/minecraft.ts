@@ -2,7 +2,7 @@
 
 import type { ListFormat, RowSink } from './list-row.js';
 import { objectOf, readElements, textOf } from './reading/json-elements.js';
-import { textEnd, textTime } from './reading/times.js';
+import { textEnd, textTime } from './reading/time-cells.js';
 
 export const damagedJson = 'the JSON is damaged here, so that nothing from this entry on can be read';
 

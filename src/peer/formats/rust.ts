@@ -2,7 +2,7 @@
 
 import type { ListFormat } from './list-row.js';
 import { eachLine } from './reading/lines.js';
-import { secondsEnd } from './reading/times.js';
+import { secondsEnd } from './reading/time-cells.js';
 
 const text = String.raw`"(?:[^"\\]|\\.)*"`;
 const banId = new RegExp(

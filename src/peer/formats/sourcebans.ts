@@ -3,7 +3,7 @@
 import type { ListFormat, RowSink } from './list-row.js';
 import { columnsOf, readCsv } from './reading/csv-records.js';
 import { readInserts } from './reading/sql-values.js';
-import { secondsTime } from './reading/times.js';
+import { secondsTime } from './reading/time-cells.js';
 import { isWholeCell } from './reading/whole-cells.js';
 
 /** The columns of the table as SourceBans++ creates it. */

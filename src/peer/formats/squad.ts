@@ -2,7 +2,7 @@
 
 import type { ListFormat, RowId } from './list-row.js';
 import { eachLine } from './reading/lines.js';
-import { secondsEnd } from './reading/times.js';
+import { secondsEnd } from './reading/time-cells.js';
 
 /** The text before `Banned:` names the admin, who is never reported. */
 const written = /(?:^|[\s/])Banned:\s*([^:\s]+):(-?\d*)\s*(?:\/\/(.*))?$/i;

@@ -3,7 +3,7 @@
 import type { ListFormat, RowSink } from './list-row.js';
 import { damagedJson } from './minecraft.js';
 import { arrayOf, type JsonObject, objectOf, readElements, textOf } from './reading/json-elements.js';
-import { secondsEnd, secondsTime } from './reading/times.js';
+import { secondsEnd, secondsTime } from './reading/time-cells.js';
 
 export const txadmin: ListFormat = {
   name: 'txadmin',

@@ -3,7 +3,7 @@
  * the list, so that a repeated import changes nothing.
  */
 import * as crypto from 'node:crypto';
-import type { TrustEvent } from '../../client/write/submission.js';
+import type { TrustEvent } from '../../client/write/client-event.js';
 import type { RowKind } from '../formats/list-row.js';
 import type { PlanEntry } from './plan.js';
 

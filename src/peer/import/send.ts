@@ -9,7 +9,7 @@ import { type Runtime, systemRuntime } from '../../client/transport/time.js';
 import { TrustError } from '../../client/trust-error.js';
 import { EventSpool } from '../../client/write/spool/event-spool.js';
 import type { SpoolProgress, SpoolTarget } from '../../client/write/spool/progress.js';
-import { readSmallFile, replaceSmallFile } from '../config/small-file.js';
+import { readSmallFile, replaceSmallFile } from '../config/peer-file.js';
 import { type EventOptions, eventOf } from './event-of.js';
 import type { PlanEntry, Refused } from './plan.js';
 

@@ -5,10 +5,10 @@
 import { join } from 'node:path';
 import { normalizePlayerId } from '../../client/ids/normalize.js';
 import { isSubjectHash } from '../../client/ids/subject.js';
+import type { PlayerIdRefusal } from '../../player-ids/id-refusals.js';
 import { readPlayerId } from '../../player-ids/player-id.js';
-import type { PlayerIdRefusal } from '../../player-ids/refusals.js';
 import type { PeerConfig } from '../config/peer-config.js';
-import { readSmallFile, replaceSmallFile } from '../config/small-file.js';
+import { readSmallFile, replaceSmallFile } from '../config/peer-file.js';
 import type { NodeReader } from './node-reader.js';
 
 /** Reasons why a text names no account anywhere; for another reason it may be an id of the group's own. */

@@ -8,7 +8,7 @@ import { dirname } from 'node:path';
 import { bounds } from '../../client/bounds.js';
 import { isSubjectHash } from '../../client/ids/subject.js';
 import type { Verdict } from '../../client/player-trust.js';
-import { readSmallFile, replaceSmallFile } from '../config/small-file.js';
+import { readSmallFile, replaceSmallFile } from '../config/peer-file.js';
 
 /** A line: an event id of the stream, or a delivered verdict; null if the player is neutral or was removed. */
 type Line = { readonly id: string } | { readonly s: string; readonly v: Verdict | null };

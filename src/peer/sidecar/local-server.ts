@@ -9,8 +9,8 @@ import { connect } from 'node:net';
 import { bounds } from '../../client/bounds.js';
 import { PeerError } from '../peer-error.js';
 import { LocalError, refusalOf } from './local-error.js';
-import { allowOf, jsonOf, reportOf } from './request-bodies.js';
 import type { Sidecar } from './sidecar.js';
+import { allowOf, jsonOf, reportOf } from './sidecar-bodies.js';
 import { tokenTest } from './token.js';
 
 export interface LocalServerOptions {

@@ -22,7 +22,7 @@ import { plainWords, uncountedText } from '../node/plain-words.js';
 import { AllowFile } from './allow-file.js';
 import { LocalError } from './local-error.js';
 import { Problems } from './problems.js';
-import type { AllowBody, ReportBody } from './request-bodies.js';
+import type { AllowBody, ReportBody } from './sidecar-bodies.js';
 
 export interface SidecarOptions {
   readonly config: PeerConfig;

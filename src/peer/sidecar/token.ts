@@ -3,7 +3,7 @@
  */
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { bounds } from '../../client/bounds.js';
-import { isOpenToOthers, readSmallFile, replaceSmallFile } from '../config/small-file.js';
+import { isOpenToOthers, readSmallFile, replaceSmallFile } from '../config/peer-file.js';
 import { wrongUsage } from '../peer-error.js';
 
 /** Creates the token if there is no file. Throws `wrong_usage` for a file that other users may read. */

@@ -5,7 +5,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { bounds } from '../../client/bounds.js';
-import { codeOf } from '../config/small-file.js';
+import { codeOf } from '../config/peer-file.js';
 import { wrongUsage } from '../peer-error.js';
 
 interface Signature {

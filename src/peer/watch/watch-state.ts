@@ -3,7 +3,7 @@
  * which are keyed digests, and dates; no player id and no line of a list.
  */
 import { bounds } from '../../client/bounds.js';
-import { readSmallFile, replaceSmallFile } from '../config/small-file.js';
+import { readSmallFile, replaceSmallFile } from '../config/peer-file.js';
 import { wrongUsage } from '../peer-error.js';
 
 export interface StandingBan {

@@ -20,7 +20,7 @@ import { Replica } from '../../group/replica/replica.js';
 import type { ChangeWalk } from '../../group/verdict-changes.js';
 import { openLogReader } from '../../store/log/lmdb-log.js';
 import { LmdbSnapshotStore } from '../../store/snapshots/lmdb-snapshots.js';
-import type { ReplicaFolder } from './pool.js';
+import type { ReplicaFolder } from './piscina-pool.js';
 import { workerYield } from './worker-yield.js';
 
 const PRIORITY = 19;

@@ -5,7 +5,7 @@ import { asOfTime } from '../../../src/core/evidence/decay.js';
 import { trustOf } from '../../../src/core/scoring/score.js';
 import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
 import type { Outcome, Refusal } from '../../../src/errors.js';
-import type { Command, Located } from '../../../src/group/commands.js';
+import type { Command, Located } from '../../../src/group/actor-commands.js';
 import { RecordReader } from '../../../src/group/listing/listing.js';
 import { limits } from '../../../src/limits.js';
 import { bounds, subjectKeyOf, subjectOf, t0 } from '../../support/given.js';

@@ -9,7 +9,7 @@ import type { Outcome } from '../../../src/errors.js';
 import { GroupActor } from '../../../src/group/actor/actor.js';
 import type { Resolve } from '../../../src/group/actor/effects.js';
 import { GroupLoop, type LoopDeps } from '../../../src/group/actor/loop.js';
-import type { Answer, Command } from '../../../src/group/commands.js';
+import type { Answer, Command } from '../../../src/group/actor-commands.js';
 import { DiskWatch } from '../../../src/group/health/disk-watch.js';
 import type { DiskGauge, DiskUse } from '../../../src/group/ports/disk.js';
 import type { GroupPool } from '../../../src/group/ports/pool.js';

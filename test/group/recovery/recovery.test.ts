@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { Batch, BatchWriter } from '../../../src/core/records/batch.js';
 import { metaIn, SNAPSHOT_VERSION } from '../../../src/core/snapshot/snapshot.js';
 import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
-import type { Command } from '../../../src/group/commands.js';
+import type { Command } from '../../../src/group/actor-commands.js';
 import type { LogReader, StoredBatch } from '../../../src/group/ports/log.js';
 import { lastSeqOf, mustReach, recover } from '../../../src/group/recovery/recovery.js';
 import { Replica } from '../../../src/group/replica/replica.js';

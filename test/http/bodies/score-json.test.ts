@@ -6,7 +6,7 @@ import type { TrustView } from '../../../src/group/api.js';
 import { plainText } from '../../../src/http/bodies/bodies.js';
 import { explainedScoreJson, scoreJson, scoresJson } from '../../../src/http/bodies/score-json.js';
 import { ScoreTag } from '../../../src/http/bodies/score-tag.js';
-import { type MatchIds, readIds } from '../../../src/http/request/parameters.js';
+import { type MatchIds, readIds } from '../../../src/http/request/request-parameters.js';
 import { limits } from '../../../src/limits.js';
 import { textsOf } from '../../support/texts.js';
 import { assertIsJsonOf } from './ascii-json.js';

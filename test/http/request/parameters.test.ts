@@ -10,7 +10,7 @@ import {
   readLimit,
   readPlayerId,
   readSubjectHash,
-} from '../../../src/http/request/parameters.js';
+} from '../../../src/http/request/request-parameters.js';
 
 function read<T>(outcome: Outcome<T>): T | string {
   return outcome.ok ? outcome.value : outcome.code;

@@ -8,7 +8,7 @@ import * as assert from 'uvu/assert';
 import type { GroupViews } from '../../../src/group/api.js';
 import type { ChangeWalk, FeedPosition } from '../../../src/group/verdict-changes.js';
 import { comment, helloFrame } from '../../../src/http/verdict-stream/frames.js';
-import { StreamReader } from '../../../src/http/verdict-stream/reader.js';
+import { StreamReader } from '../../../src/http/verdict-stream/stream-reader.js';
 import { limits } from '../../../src/limits.js';
 
 const hello = helloFrame({

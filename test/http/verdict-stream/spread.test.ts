@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { ChangeFrames, StreamReader } from '../../../src/http/verdict-stream/reader.js';
 import { Spread } from '../../../src/http/verdict-stream/spread.js';
+import type { ChangeFrames, StreamReader } from '../../../src/http/verdict-stream/stream-reader.js';
 
 const frames = (position: number): ChangeFrames => ({ position, changeFor: () => Buffer.alloc(0), rows: 1 });
 

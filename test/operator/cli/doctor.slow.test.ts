@@ -17,7 +17,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { GroupIdentity } from '../../../src/group/api.js';
 import { DAY_MS } from '../../../src/limits.js';
-import type { StatusValue } from '../../../src/operations/status.js';
+import type { StatusValue } from '../../../src/operations/status-operation.js';
 import {
   type Finding,
   type FolderFacts,

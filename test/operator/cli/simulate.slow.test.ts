@@ -1,7 +1,7 @@
 /** `ptf simulate` through a real node: what it foretells is what happens, and nothing is written for it. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type SimulationValue, simulationOperations } from '../../../src/operations/simulation.js';
+import { type SimulationValue, simulationOperations } from '../../../src/operations/simulation-operation.js';
 import { callNode, OperatorError } from '../../../src/operator/cli/node-client.js';
 import { startTestNode, type TestNode, weightsSettled } from '../../support/node.js';
 import { type Ran, runHere } from '../run-here.js';

@@ -4,8 +4,8 @@ import { pino } from 'pino';
 import { request } from 'undici';
 import * as assert from 'uvu/assert';
 import type { GroupApi } from '../../../src/group/api.js';
+import { startDashboard } from '../../../src/operator/dashboard/dashboard-server.js';
 import type { LatencyCounts, Traffic } from '../../../src/operator/dashboard/history.js';
-import { startDashboard } from '../../../src/operator/dashboard/server.js';
 import { Sessions } from '../../../src/operator/dashboard/sessions/sessions.js';
 import { recordedGroup } from '../recorded-group.js';
 

@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { bounds } from '../../../src/client/bounds.js';
 import { systemRuntime } from '../../../src/client/transport/time.js';
 import { TrustError } from '../../../src/client/trust-error.js';
-import { wireEvent } from '../../../src/client/write/submission.js';
+import { wireEvent } from '../../../src/client/write/client-event.js';
 import type { PlanEntry } from '../../../src/peer/import/plan.js';
 import { type Sent, sendEntries } from '../../../src/peer/import/send.js';
 import { VirtualRuntime } from '../../client/virtual-runtime.js';

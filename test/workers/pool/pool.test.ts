@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { batchesIn } from '../../../src/group/backup/log-piece.js';
 import { limits } from '../../../src/limits.js';
 import { claimFolder } from '../../../src/store/ownership/owner.js';
-import { PiscinaPool } from '../../../src/workers/pool/pool.js';
+import { PiscinaPool } from '../../../src/workers/pool/piscina-pool.js';
 import { ReadQueue } from '../../../src/workers/pool/read-queue.js';
 import { temporaryFolder } from '../../support/process.js';
 

@@ -7,11 +7,11 @@ import { bounds } from '../../bounds.js';
 import { linked, notify, onAbort } from '../../transport/listeners.js';
 import { fullJitterMs, pause, type Runtime } from '../../transport/time.js';
 import { isRetryable, isTooSlow, TrustError } from '../../trust-error.js';
-import type { DeliveryResult } from '../submission.js';
+import type { DeliveryResult } from '../client-event.js';
 import type { Entry, Journal, Stretch } from './journal.js';
 import type { SetAsideEvent, SpoolPhase, SpoolProgress, SpoolTarget } from './progress.js';
-import { recordsBytes } from './segment.js';
 import { type DeliveredMark, setAside } from './side-files.js';
+import { recordsBytes } from './spool-segment.js';
 
 export interface DeliveryOptions {
   readonly folder: string;

@@ -10,13 +10,13 @@ import type { CallOptions } from '../../call-types.js';
 import { onAbort } from '../../transport/listeners.js';
 import { type Runtime, systemRuntime } from '../../transport/time.js';
 import { TrustError } from '../../trust-error.js';
-import type { TrustEvent } from '../submission.js';
+import type { TrustEvent } from '../client-event.js';
 import { type Claim, claimFolder } from './claim.js';
 import { Delivery } from './delivery.js';
 import { type Cut, Journal } from './journal.js';
 import type { SetAsideEvent, SpoolProgress, SpoolTarget } from './progress.js';
-import { RECORD_HEAD_BYTES, recordBytes, recordsBytes } from './segment.js';
 import { DeliveredMark } from './side-files.js';
+import { RECORD_HEAD_BYTES, recordBytes, recordsBytes } from './spool-segment.js';
 
 /**
  * The policy for further events while the spool is full:

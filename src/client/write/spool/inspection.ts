@@ -1,8 +1,8 @@
 /** Reads the folder of a spool without claiming or changing it, so that a tool can inspect it while its owner works. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { firstSeqOf, piecesOf } from './segment.js';
 import { newestSlot } from './side-files.js';
+import { firstSeqOf, piecesOf } from './spool-segment.js';
 
 export interface SpoolFacts {
   /** Number of waiting events on disk. */

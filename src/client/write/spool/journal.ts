@@ -16,7 +16,7 @@ import {
   piecesOf,
   recordAt,
   recordBytes,
-} from './segment.js';
+} from './spool-segment.js';
 
 interface Segment {
   readonly path: string;

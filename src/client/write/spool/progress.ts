@@ -2,7 +2,7 @@
 import type { EventBody } from '../../../contract/request-bodies.js';
 import type { CallOptions } from '../../call-types.js';
 import type { TrustError, TrustErrorCode } from '../../trust-error.js';
-import type { DeliveryResult, TrustEvent } from '../submission.js';
+import type { DeliveryResult, TrustEvent } from '../client-event.js';
 
 /** The target of a spool: a {@link TrustClient} or a replacement. @public */
 export interface SpoolTarget {

@@ -1,7 +1,8 @@
 /** Opens dialogs: one asks before a change, and one shows a secret once. The browser keeps the focus within them. */
-import { errorText } from './api.js';
+
 import { redraw } from './draw.js';
 import { alert, button, type Child, form, html } from './html.js';
+import { errorText } from './requests.js';
 
 interface Question<T> {
   readonly title: string;

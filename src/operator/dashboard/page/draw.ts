@@ -2,10 +2,11 @@
  * Draws the whole page from the variables that hold its state. Code that changes one calls `redraw`; then preact
  * changes the document where it differs.
  */
-import { errorText } from './api.js';
+
 import { alert, type Child, html, loading } from './html.js';
-import type { Live } from './live.js';
-import type { Peers } from './peers.js';
+import type { Peers } from './listed-peers.js';
+import type { Live } from './live-overview.js';
+import { errorText } from './requests.js';
 
 export interface ViewContext {
   readonly live: Live;

@@ -1,12 +1,12 @@
 /** Starts the page: draws its frame with the present view, and handles the navigation between views. */
 import type { SessionValue } from '../wire.js';
-import { errorText, get } from './api.js';
 import { drawnDialog } from './dialog.js';
 import { drawnNotices, notify, redraw, startDrawing, type View, type ViewContext } from './draw.js';
 import { span } from './format.js';
 import { button, type Child, focusHeading, heading, html, link } from './html.js';
-import { type Connection, Live } from './live.js';
-import { Peers } from './peers.js';
+import { Peers } from './listed-peers.js';
+import { type Connection, Live } from './live-overview.js';
+import { errorText, get } from './requests.js';
 import { nextTheme, theme } from './theme.js';
 import { auditView } from './views/audit-view.js';
 import { clusterView } from './views/cluster-view.js';

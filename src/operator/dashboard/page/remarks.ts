@@ -4,7 +4,7 @@
  */
 
 import type { WitnessReason } from '../../../core/relations.js';
-import type { ListedPeerValue } from '../../../operations/peers.js';
+import type { ListedPeerValue } from '../../../operations/peer-operations.js';
 import { count, plural } from './format.js';
 
 export interface Remark {

@@ -20,14 +20,14 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bounds } from '../../../../src/client/bounds.js';
 import { Journal } from '../../../../src/client/write/spool/journal.js';
+import { DeliveredMark, setAside } from '../../../../src/client/write/spool/side-files.js';
 import {
   encodeHeader,
   encodeRecords,
   fileNameOf,
   HEADER_BYTES,
   piecesOf,
-} from '../../../../src/client/write/spool/segment.js';
-import { DeliveredMark, setAside } from '../../../../src/client/write/spool/side-files.js';
+} from '../../../../src/client/write/spool/spool-segment.js';
 import { Random } from '../../../support/random.js';
 
 let folder = '';

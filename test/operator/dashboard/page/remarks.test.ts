@@ -1,7 +1,7 @@
 /** The page's remarks about a peer. The texts are those for an operator; the rules are those of docs/SCORING.md. */
 import { type Test, test as uvuTest } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { ListedPeerValue } from '../../../../src/operations/peers.js';
+import type { ListedPeerValue } from '../../../../src/operations/peer-operations.js';
 import { groupFactsOf, remarksOf, statusLookOf } from '../../../../src/operator/dashboard/page/remarks.js';
 
 const test: Test = uvuTest;

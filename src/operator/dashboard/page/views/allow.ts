@@ -1,7 +1,8 @@
 /** Adds a player to the group's allow list or removes it, after a confirmation. */
-import { command } from '../api.js';
+
 import { ask } from '../dialog.js';
 import { field, html, textOf } from '../html.js';
+import { command } from '../requests.js';
 
 /** Resolves with true if the player was added. */
 export async function allowWithQuestion(subjectHash: string): Promise<boolean> {

@@ -1,12 +1,12 @@
 /** Shows the audit log, newest entries first, and checks its chain and the whole store. */
 
-import type { AuditEntryValue } from '../../../../operations/log.js';
+import type { AuditEntryValue } from '../../../../operations/log-operations.js';
 import type { ChainReport } from '../../../protocol/audit-chain.js';
-import { command, errorText, post } from '../api.js';
 import { Loaded, notify, redraw, type View, type ViewContext } from '../draw.js';
 import { count, head, plural, words } from '../format.js';
 import { button, type Child, empty, heading, html, peerLink, table, time } from '../html.js';
-import { namesOf } from '../peers.js';
+import { namesOf } from '../listed-peers.js';
+import { command, errorText, post } from '../requests.js';
 
 const pageSize = 50;
 

@@ -2,13 +2,13 @@
  * Shows the disputes of peers, decides them, and undoes decisions. To uphold a dispute, the operator chooses the peers
  * whose events become void.
  */
-import type { DisputeValue } from '../../../../operations/disputes.js';
-import { command } from '../api.js';
+import type { DisputeValue } from '../../../../operations/dispute-operations.js';
 import { ask } from '../dialog.js';
 import { Loaded, notify, type View, type ViewContext } from '../draw.js';
 import { head } from '../format.js';
 import { badge, button, type Child, card, empty, facts, heading, html, peerLink, time } from '../html.js';
-import { namesOf } from '../peers.js';
+import { namesOf } from '../listed-peers.js';
+import { command } from '../requests.js';
 
 const rowsMax = 200;
 const looks = { open: 'suspicious', upheld: 'active', rejected: 'neutral' } as const;

@@ -1,9 +1,9 @@
 /** Shows the erasure requests of peers that wait for a confirmation, and erases a player by hash. */
 import type { Values } from '../../../../operations/table.js';
-import { command } from '../api.js';
 import { Loaded, redraw, type View, type ViewContext } from '../draw.js';
 import { button, type Child, card, empty, field, form, heading, html, table, textOf, time } from '../html.js';
-import { eraseWithQuestion, receiptCard } from './erase.js';
+import { command } from '../requests.js';
+import { eraseWithQuestion, receiptCard } from './erase-dialog.js';
 
 const rowsMax = 200;
 const hashInput = html`<input name="hash" type="text" required pattern="[0-9A-Fa-f]{64}" maxlength="64"

@@ -1,10 +1,10 @@
 /** Shows the overview: rates, latencies, verdicts, and the state of the node's parts. */
 import type { HistoryValue, OverviewValue } from '../../wire.js';
-import { errorText, get } from '../api.js';
 import { Chart, type Values } from '../chart.js';
 import { notify, redraw, type View, type ViewContext } from '../draw.js';
 import { bytes, compact, count, halfLife, milliseconds, percent, plural, rate, span } from '../format.js';
 import { bar, type Child, card, empty, facts, heading, html, link, timeAgo } from '../html.js';
+import { errorText, get } from '../requests.js';
 
 /** Number of beats in a plot: an hour. */
 const samplesMax = 1_800;

@@ -1,7 +1,6 @@
 /** Shows one peer: its data, its present and past weight, its discounts, and the actions of the operator. */
-import type { ListedPeerValue } from '../../../../operations/peers.js';
+import type { ListedPeerValue } from '../../../../operations/peer-operations.js';
 import type { WeightHistoryValue } from '../../wire.js';
-import { command, errorText, get } from '../api.js';
 import { Chart, type Values } from '../chart.js';
 import { ask, showKey } from '../dialog.js';
 import { Loaded, notify, redraw, type View, type ViewContext } from '../draw.js';
@@ -23,8 +22,9 @@ import {
   table,
   time,
 } from '../html.js';
-import { namesOf } from '../peers.js';
+import { namesOf } from '../listed-peers.js';
 import { groupFactsOf, remarksOf, statusLookOf, witnessHints } from '../remarks.js';
+import { command, errorText, get } from '../requests.js';
 
 const overlaps = [
   { text: 'at once', ms: 0 },

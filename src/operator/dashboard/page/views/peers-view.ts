@@ -1,5 +1,5 @@
 /** Shows all peers in one table, with search and sorting. */
-import type { ListedPeerValue } from '../../../../operations/peers.js';
+import type { ListedPeerValue } from '../../../../operations/peer-operations.js';
 import { Loaded, redraw, type View, type ViewContext } from '../draw.js';
 import { compact, count, plural } from '../format.js';
 import { badge, bar, button, type Child, type Column, empty, heading, html, link, table } from '../html.js';

@@ -1,6 +1,5 @@
 /** Looks up one player: the score, its explanation, and the summary of reports. Shows no peer's events. */
 import type { PlayerValue } from '../../wire.js';
-import { errorText, post, Refused } from '../api.js';
 import { Copied } from '../dialog.js';
 import { redraw, type View, type ViewContext } from '../draw.js';
 import { count, halfLife, plural, words } from '../format.js';
@@ -20,8 +19,9 @@ import {
   textOf,
   time,
 } from '../html.js';
+import { errorText, post, Refused } from '../requests.js';
 import { allowWithQuestion, disallowWithQuestion } from './allow.js';
-import { eraseWithQuestion, receiptCard } from './erase.js';
+import { eraseWithQuestion, receiptCard } from './erase-dialog.js';
 
 const input = html`<input name="player" type="text" required maxlength="128" autocomplete="off" spellcheck=${false} />`;
 

@@ -1,6 +1,5 @@
 /** Shows the pre-trusted peers, and the peers that may be added or removed. */
-import type { ListedPeerValue } from '../../../../operations/peers.js';
-import { command } from '../api.js';
+import type { ListedPeerValue } from '../../../../operations/peer-operations.js';
 import { ask } from '../dialog.js';
 import { Loaded, notify, type View, type ViewContext } from '../draw.js';
 import {
@@ -17,7 +16,8 @@ import {
   table,
   textOf,
 } from '../html.js';
-import { namesOf } from '../peers.js';
+import { namesOf } from '../listed-peers.js';
+import { command } from '../requests.js';
 
 /** More peers weaken the protection that pre-trust gives. */
 const warnAbove = 3;

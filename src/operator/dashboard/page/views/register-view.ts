@@ -1,9 +1,9 @@
 /** Shows the hosted form, which registers a peer and shows its key once. */
 import type { RegisteredValue } from '../../wire.js';
-import { errorText, post } from '../api.js';
 import { showKey } from '../dialog.js';
 import { notify, redraw, type View, type ViewContext } from '../draw.js';
 import { alert, field, form, heading, html, link, textOf } from '../html.js';
+import { errorText, post } from '../requests.js';
 
 const nameInput = html`<input name="name" type="text" required maxlength="200" autocomplete="off" />`;
 const gamesInput = html`<textarea name="games" required rows="3" spellcheck=${false}></textarea>`;

@@ -1,6 +1,6 @@
 /** Checks the request bodies of the sidecar: reports and entries of the allow list. */
 import { bounds } from '../../client/bounds.js';
-import type { EventType } from '../../client/write/submission.js';
+import type { EventType } from '../../client/write/client-event.js';
 import { LocalError, memberFault } from './local-error.js';
 
 export interface ReportBody {

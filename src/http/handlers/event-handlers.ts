@@ -16,12 +16,12 @@ import { parseUtcDateTime } from '../../validation/formats.js';
 import { batchEntryText, batchResultText, storedEventBody, timeText } from '../bodies/bodies.js';
 import { isJsonWithin } from '../bodies/json-size.js';
 import type { FaceDeps } from '../deps.js';
-import { readEventId } from '../request/parameters.js';
 import { rawIdRefusal } from '../request/raw-ids.js';
 import { countRefusedIds } from '../request/refused-ids.js';
 import { ok, okJson, refusalReply } from '../request/reply.js';
 import type { ApiReply, ApiRequest, Handlers } from '../request/request.js';
 import { holderOf } from '../request/request-holder.js';
+import { readEventId } from '../request/request-parameters.js';
 
 type EventHandlers = Pick<Handlers, 'submitEvent' | 'submitEvents' | 'withdrawEvent'>;
 

@@ -5,8 +5,8 @@
 import { eventTypeNames } from '../core/evidence/event-types.js';
 import { disputeStatuses, verdicts } from '../core/vocabulary.js';
 import type { SubjectExport } from '../group/api.js';
-import { disputeValue } from './disputes.js';
-import { auditEntryValue } from './log.js';
+import { disputeValue } from './dispute-operations.js';
+import { auditEntryValue } from './log-operations.js';
 import { isoTime } from './operation.js';
 
 /** Raised when a member is removed or changes its meaning; members may be added without that. */

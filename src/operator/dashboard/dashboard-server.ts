@@ -19,11 +19,11 @@ import { closeServer } from '../protocol/close-server.js';
 import { readAssets } from './assets.js';
 import { Authentication } from './authentication.js';
 import { answerWith, type DashboardMiddleware, type DashboardState, page } from './context.js';
+import { dashboardRoutes } from './dashboard-routes.js';
 import { DashboardUpdates } from './dashboard-updates.js';
 import type { Traffic } from './history.js';
 import { LivePages } from './live.js';
 import type { Pseudonymise } from './player.js';
-import { dashboardRoutes } from './routes.js';
 import type { Sessions } from './sessions/sessions.js';
 import { appPage } from './shell.js';
 

@@ -1,9 +1,9 @@
 /** Erases a player after a confirmation, and shows the receipt. */
 import type { Values } from '../../../../operations/table.js';
-import { command } from '../api.js';
 import { ask, Copied } from '../dialog.js';
 import { count } from '../format.js';
 import { type Child, facts, html, time } from '../html.js';
+import { command } from '../requests.js';
 
 /** Resolves with the receipt; undefined if the player was not erased. */
 export function eraseWithQuestion(subjectHash: string): Promise<Values['erase'] | undefined> {

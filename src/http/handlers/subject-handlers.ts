@@ -11,9 +11,9 @@ import { HOUR_MS } from '../../limits.js';
 import { timeText } from '../bodies/bodies.js';
 import type { FaceDeps } from '../deps.js';
 import { encodeCursor } from '../request/cursor.js';
-import { readCursor, readLimit, readSubjectHash } from '../request/parameters.js';
 import { ok, refusalReply } from '../request/reply.js';
 import type { ApiReply, ApiRequest, Handlers } from '../request/request.js';
+import { readCursor, readLimit, readSubjectHash } from '../request/request-parameters.js';
 
 type SubjectHandlers = Pick<Handlers, 'eraseSubject' | 'openDispute' | 'listErasedEvents' | 'listAudit'>;
 

@@ -4,8 +4,8 @@ import type { AllowedPlayer } from '../group/api.js';
 import { limits } from '../limits.js';
 import { shape } from '../validation/schema.js';
 import { parseHash, parseUntil } from './arguments.js';
+import { subjectExportValue } from './export-document.js';
 import { by, exampleHash, isoTime, mapped, note, operation, page, parsed, subjectHash, typed } from './operation.js';
-import { subjectExportValue } from './subject-export.js';
 import { table } from './text-table.js';
 
 const hash = parsed('<hash>', 'subject hash, 64 hexadecimal characters', { parse: parseHash });

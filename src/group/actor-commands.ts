@@ -22,7 +22,7 @@ import type { readAgain } from '../core/rules/decide-removal.js';
 import type { ComputedWeights, HalfLifeKind } from '../core/rules/decide-scale.js';
 import type { PendingReason } from '../core/vocabulary.js';
 import type { Outcome } from '../errors.js';
-import type { Holdings } from './access/holdings.js';
+import type { Holdings } from './access/subject-holdings.js';
 import type { AcceptedEvent, DisputeView } from './api.js';
 import type { Chains } from './ports/chains.js';
 

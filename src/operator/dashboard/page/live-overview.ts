@@ -1,6 +1,6 @@
 /** Receives the overviews that the server sends, holds the newest one, and tracks the state of the connection. */
 import type { OverviewValue } from '../wire.js';
-import { get, Refused, toSignIn } from './api.js';
+import { get, Refused, toSignIn } from './requests.js';
 
 export type Connection = 'connecting' | 'live' | 'lost';
 

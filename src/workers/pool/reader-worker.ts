@@ -17,7 +17,7 @@ import type {
 } from '../../group/ports/pool.js';
 import { readWeights } from '../../group/weights/weights-history.js';
 import { openLogReader } from '../../store/log/lmdb-log.js';
-import type { ReaderFolder } from './pool.js';
+import type { ReaderFolder } from './piscina-pool.js';
 
 const { dir, piece } = workerData as ReaderFolder;
 const log = openLogReader(dir);

@@ -54,7 +54,7 @@ export interface ReaderFolder extends WorkerFolder {
 
 const ownEntries = {
   replica: new URL('./replica-worker.js', import.meta.url),
-  reader: new URL('./reader.js', import.meta.url),
+  reader: new URL('./reader-worker.js', import.meta.url),
 };
 
 export class PiscinaPool implements GroupPool {

@@ -4,7 +4,7 @@ import { granted, type Outcome, refused } from '../../errors.js';
 import type { OperatorApi } from '../../group/api.js';
 import type { Clock } from '../../group/ports/clock.js';
 import { limits } from '../../limits.js';
-import type { AuditEntryValue } from '../../operations/log.js';
+import type { AuditEntryValue } from '../../operations/log-operations.js';
 import { type Ask, isOperationName, operations, type Values } from '../../operations/table.js';
 import { type ChainReport, verifyChain } from '../protocol/audit-chain.js';
 import { answerWith, type DashboardState } from './context.js';

@@ -12,10 +12,10 @@ import { explainedScoreJson, scoreJson, scoresJson } from '../bodies/score-json.
 import { ScoreTag } from '../bodies/score-tag.js';
 import type { FaceDeps } from '../deps.js';
 import { encodePlaces } from '../request/cursor.js';
-import { readExplain, readIds, readLimit, readPlaces, readPlayerId } from '../request/parameters.js';
 import { rawIdRefusal } from '../request/raw-ids.js';
 import { ok, okJson, refusalReply } from '../request/reply.js';
 import type { ApiReply, ApiRequest, Handlers } from '../request/request.js';
+import { readExplain, readIds, readLimit, readPlaces, readPlayerId } from '../request/request-parameters.js';
 
 type PlayerHandlers = Pick<Handlers, 'getTrustScore' | 'getTrustScores' | 'getVerdict' | 'listPlayerEvents'>;
 

@@ -6,9 +6,9 @@ import type { Registration } from '../../group/api.js';
 import { cutCount, peerBody, timeText } from '../bodies/bodies.js';
 import type { FaceDeps } from '../deps.js';
 import { encodeCursor } from '../request/cursor.js';
-import { readCursor, readLimit } from '../request/parameters.js';
 import { ok, refusalReply } from '../request/reply.js';
 import type { ApiReply, ApiRequest, Handlers } from '../request/request.js';
+import { readCursor, readLimit } from '../request/request-parameters.js';
 
 type PeerHandlers = Pick<Handlers, 'registerPeer' | 'listPeers'>;
 

@@ -5,7 +5,7 @@
 import { CommanderError } from 'commander';
 import { TrustError } from '../../client/trust-error.js';
 import { type ExitCode, endOf, PeerError, wrongUsage } from '../peer-error.js';
-import { programOf } from './program.js';
+import { programOf } from './peer-program.js';
 import type { PeerDeps } from './session.js';
 
 /** Runs one command line (without interpreter and script). Never rejects. */

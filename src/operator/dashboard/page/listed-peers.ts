@@ -1,9 +1,9 @@
 /** Caches the list of the group's peers, under their display names, and reads it again when the log has grown. */
-import type { ListedPeerValue } from '../../../operations/peers.js';
+import type { ListedPeerValue } from '../../../operations/peer-operations.js';
 import type { Values } from '../../../operations/table.js';
-import { command } from './api.js';
 import { displayName } from './format.js';
-import type { Live } from './live.js';
+import type { Live } from './live-overview.js';
+import { command } from './requests.js';
 
 const pageSize = 200;
 /** Least time between two reads of the list, because a busy log grows all the time. */

@@ -84,7 +84,7 @@ export class Run {
   /** Starts the node with its default settings, and a node over the same data that answers all requests through Koa. */
   async bothWays(): Promise<[node: RunningNode, allKoa: RunningNode]> {
     const filled = await filledNode({ ...this.options, snapshotAfter: 1 });
-    const withoutFastPath = copyOf(filled, { FAST_LANE: 'false' });
+    const withoutFastPath = copyOf(filled, { FAST_PATH: 'false' });
     const node = await startNode('node', filled);
     this.use(node.target);
     const allKoa = await startNode('node, all Koa', withoutFastPath);

@@ -51,7 +51,7 @@ function defaultDir(): string {
 function configuration(): ConfigurationFacts {
   const outcome = loadConfig(environment(), readText);
   const found = outcome.ok ? outcome : loadConfig({}, readText);
-  if (!found.ok) throw new Error('the defaults are at fault');
+  if (!found.ok) throw new Error('the default settings are invalid');
   const { config } = found;
   return {
     faults: outcome.ok ? [] : outcome.problems,

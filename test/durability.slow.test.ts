@@ -87,15 +87,15 @@ function commitOf(name: string, ofLog: readonly TracedCall[], answers: readonly 
   return committed;
 }
 
-for (const FAST_LANE of ['true', 'false']) {
-  test(`an event and its meta page are synced before its answer is written (fast path ${FAST_LANE})`, async () => {
+for (const FAST_PATH of ['true', 'false']) {
+  test(`an event and its meta page are synced before its answer is written (fast path ${FAST_PATH})`, async () => {
     if (!canTrace()) {
       process.stdout.write('SKIPPED: strace is not installed or may not trace, so syncs are not seen\n');
       return;
     }
     const dir = realpathSync(temporaryFolder());
     const trace = join(dir, 'trace.txt');
-    const env = { DATA_DIR: dir, GROUP_SALT: salt, FAST_LANE };
+    const env = { DATA_DIR: dir, GROUP_SALT: salt, FAST_PATH };
     const node = await startProcess(env, tracing([...writes, ...syncs, 'openat'], [...syncs, 'pwrite64'], trace));
     const peer = await register(node.url);
     const alone = await oneByOne(node, peer);

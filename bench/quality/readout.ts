@@ -6,7 +6,7 @@
 import { asOfTime } from '../../src/core/evidence/decay.js';
 import { logit } from '../../src/core/evidence/evidence.js';
 import { sigmoid } from '../../src/core/evidence/sigmoid.js';
-import { trustOf, voicesOf } from '../../src/core/scoring/score.js';
+import { trustOf, votesOf } from '../../src/core/scoring/score.js';
 import type { EvidenceView } from '../../src/core/tables/evidence-view.js';
 import { computedColumns } from '../../src/core/tables/peer-weights.js';
 import type { PeerTrust } from '../../src/core/trust/peer-trust.js';
@@ -79,7 +79,7 @@ export function readOut(evidence: EvidenceColumns, facts: PeerFacts, trust: Peer
     readings.score[i] = read.score;
     readings.confidence[i] = read.confidence;
     verdict.push(read.verdict);
-    readings.pBad[i] = sigmoid(voicesOf(view, i, asOf).logOdds + prior);
+    readings.pBad[i] = sigmoid(votesOf(view, i, asOf).logOdds + prior);
   }
   return readings;
 }

@@ -206,7 +206,7 @@ export class ClusterMember implements ClusterHealth {
     }
   }
 
-  #heardOf(leader: LeaderView | null, nodes: readonly NodeView[] = []): void {
+  #noteLeader(leader: LeaderView | null, nodes: readonly NodeView[] = []): void {
     const isAnother = leader?.fence.revision !== this.#leader?.fence.revision;
     const earlier = this.#lastLeader?.nodeId;
     this.#leader = leader;
@@ -299,7 +299,7 @@ export class ClusterMember implements ClusterHealth {
     note('warn', { cause }, 'the node no longer leads');
     this.#fence = null;
     if (this.#role === 'leader') this.#role = 'follower';
-    this.#heardOf(null);
+    this.#noteLeader(null);
     await site.follow();
     if (fence !== null) await log.resign({ fence, cause }).catch((error: unknown) => this.#unreachable(error));
     this.#wake();
@@ -367,7 +367,7 @@ export class ClusterMember implements ClusterHealth {
       // The node would answer reads from a log that the group does not have.
       if ((view.slots[0]?.firstSeq ?? 0) > this.appliedSeq + 1)
         return this.#rejoin("this node's log differs from the shared log, which has no slot that follows it");
-      this.#heardOf(view.leader, view.nodes);
+      this.#noteLeader(view.leader, view.nodes);
       await this.#take(view.slots);
       if (this.#isRetired) return;
       const { weights } = view.nodes.find(({ nodeId }) => nodeId === view.leader?.nodeId) ?? {};
@@ -394,7 +394,7 @@ export class ClusterMember implements ClusterHealth {
   async #ownKey({ fence, cause }: LeaderView): Promise<void> {
     if (this.#fence?.revision === fence.revision) return this.#promote(fence, cause);
     await this.#deps.log.resign({ fence, cause: 'the node no longer led' });
-    this.#heardOf(null);
+    this.#noteLeader(null);
   }
 
   async #campaign(): Promise<void> {
@@ -444,7 +444,7 @@ export class ClusterMember implements ClusterHealth {
     }
     if (this.#fence !== fence) return;
     this.#role = 'leader';
-    this.#heardOf(view.leader, view.nodes);
+    this.#noteLeader(view.leader, view.nodes);
     this.takeovers += 1;
     note('info', { applied_seq: this.appliedSeq, fence: fence.revision, cause }, 'the node leads');
     void this.report();

@@ -48,7 +48,7 @@ export interface SessionClaims {
   readonly jti?: string | undefined;
 }
 
-export interface FaceDeps {
+export interface HttpDeps {
   readonly node: GroupNode;
   /**
    * Returns whether the session of a verified token is still valid: false only if this node's dashboard issued the

@@ -40,7 +40,7 @@ class Settings {
 
   /** Returns the variable's value, or its fallback if it is unset or invalid; notes the fault if it is invalid. */
   read<T>(row: Variable<T>): T {
-    const text = row.secret ? this.secretText(row.name) : filled(this.env[row.name])?.trim();
+    const text = row.secret ? this.secretText(row.name) : this.plainText(row)?.trim();
     if (text === undefined) return row.fallback;
     const parsed = row.parse(text);
     if (parsed.ok) return parsed.value;
@@ -48,8 +48,12 @@ class Settings {
     return row.fallback;
   }
 
+  private plainText({ name, formerName }: Variable<unknown>): string | undefined {
+    return filled(this.env[name]) ?? (formerName === undefined ? undefined : filled(this.env[formerName]));
+  }
+
   isSet(row: Variable<unknown>): boolean {
-    return filled(this.env[row.name]) !== undefined || (row.secret === true && this.fileOf(row.name) !== undefined);
+    return this.plainText(row) !== undefined || (row.secret === true && this.fileOf(row.name) !== undefined);
   }
 
   note(variable: string, text: string): void {

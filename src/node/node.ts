@@ -19,10 +19,10 @@ import type { DiskGauge } from '../group/ports/disk.js';
 import type { LogWriter } from '../group/ports/log.js';
 import { type Follower, lastSeqOf, mustReach, recover } from '../group/recovery/recovery.js';
 import type { BackgroundCheck, CheckTimes } from '../group/recovery/scheduled-check.js';
-import type { FaceDeps } from '../http/deps.js';
+import type { HttpDeps } from '../http/deps.js';
 import { createFastPath } from '../http/fast-path/fast-path.js';
 import { createMetrics } from '../http/metrics/metrics.js';
-import { createHttpFace } from '../http/server/server.js';
+import { createApiServer } from '../http/server/server.js';
 import { limits } from '../limits.js';
 import { passwordFile } from '../operator/dashboard/sessions/password.js';
 import { Sessions } from '../operator/dashboard/sessions/sessions.js';
@@ -231,7 +231,7 @@ function makeParts({ config, ports: { log }, clock, dir, saltText, cluster }: Pa
   const sessionSecret = config.sessionSecret === null ? null : Buffer.from(config.sessionSecret);
   const passwordHash = rereader(join(dir, passwordFile));
   const sessions = new Sessions({ secret: sessionSecret, environment, clock, passwordHash });
-  const faceDeps: FaceDeps = {
+  const httpDeps: HttpDeps = {
     node,
     pseudonyms,
     sessionHolds: (claims) => sessions.holds(claims),
@@ -253,7 +253,7 @@ function makeParts({ config, ports: { log }, clock, dir, saltText, cluster }: Pa
     metrics,
     ...(cluster === null ? {} : { tunnel: (authority, socket, head) => cluster.tunnel(authority, socket, head) }),
   };
-  const face = createHttpFace(faceDeps, config.fastPath ? createFastPath : null);
+  const face = createApiServer(httpDeps, config.fastPath ? createFastPath : null);
   const pool = new PiscinaPool({
     dir,
     salt,

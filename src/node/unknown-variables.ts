@@ -35,9 +35,11 @@ const LENGTH_MIN = 6;
 /** Number of insertions, deletions and replacements up to which two names are similar; swapped letters count as two. */
 const DISTANCE_MAX = 2;
 
-const known: readonly string[] = Object.values(variables).flatMap(({ name, secret }) =>
-  secret === true ? [name, `${name}_FILE`] : [name],
-);
+const known: readonly string[] = Object.values(variables).flatMap(({ name, formerName, secret }) => [
+  name,
+  ...(formerName === undefined ? [] : [formerName]),
+  ...(secret === true ? [`${name}_FILE`] : []),
+]);
 
 /**
  * Returns one remark for each set variable whose name is similar to a known one or begins with a prefix of the project,

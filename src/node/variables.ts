@@ -35,6 +35,8 @@ export interface Remark {
 /** One row of the table. */
 export interface Variable<T> {
   readonly name: string;
+  /** An earlier name, which is still read where `name` is unset. */
+  readonly formerName?: string;
   /** Effect of the variable in one line, identical to the README's table. */
   readonly meaning: string;
   /** The value if the variable is unset. */
@@ -378,7 +380,8 @@ export const variables = {
     parse: wholeNumber(0, limits.streamIntervalMsMax),
   }),
   fastPath: variable<boolean>({
-    name: 'FAST_LANE',
+    name: 'FAST_PATH',
+    formerName: 'FAST_LANE',
     meaning: '`false` turns the fast path off, so that Koa answers every request',
     fallback: true,
     parse: parseSwitch,

@@ -371,7 +371,7 @@ test('a stream that is open but sends no event is given up after ten heartbeats,
   assert.is(node.connections.length, 1);
   await chat(1_000);
   assert.is(node.connections.length, 2);
-  assert.equal(errors, ['the stream sent no news for 50000 ms']);
+  assert.equal(errors, ['the stream sent no change for 50000 ms']);
   // A node that greets and then says nothing of its players.
   const greeted = scene({ rowsPerFrame: 1 });
   greeted.node.board.set(hashOf('bad'), bad);

@@ -39,7 +39,7 @@ const cut: Conversation['requests'] = [
 
 test('requests split in two at any byte are answered like unsplit ones', async () => {
   for (const lane of ['true', 'false']) {
-    const node = new FuzzNode(`FAST_LANE=${lane}`, { FAST_LANE: lane });
+    const node = new FuzzNode(`FAST_PATH=${lane}`, { FAST_PATH: lane });
     await node.start();
     let whole: readonly string[] | undefined;
     const compareAt = async (at: number): Promise<void> => {

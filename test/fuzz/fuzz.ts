@@ -93,7 +93,7 @@ class Fuzz {
 
   constructor(private readonly options: FuzzOptions) {
     this.nodes = ['true', 'false'].map(
-      (lane) => new FuzzNode(`FAST_LANE=${lane}`, { ...options.env, FAST_LANE: lane }),
+      (lane) => new FuzzNode(`FAST_PATH=${lane}`, { ...options.env, FAST_PATH: lane }),
     );
   }
 

@@ -82,10 +82,10 @@ function event(key: string, peerId: string, number: number): string {
   return `POST /api/v1/events HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 }
 
-for (const FAST_LANE of ['true', 'false']) {
-  test(`who pipelines requests and reads no answer is not read from, and ends (fast path ${FAST_LANE})`, async () => {
+for (const FAST_PATH of ['true', 'false']) {
+  test(`who pipelines requests and reads no answer is not read from, and ends (fast path ${FAST_PATH})`, async () => {
     // In a heap that is small, garbage is collected soon, and what is kept beyond it ends the node.
-    await withNode({ FAST_LANE, NODE_OPTIONS: '--max-old-space-size=96' }, async (node, port) => {
+    await withNode({ FAST_PATH, NODE_OPTIONS: '--max-old-space-size=96' }, async (node, port) => {
       const peer = await registerPeer(node.url);
       const bytesMax = 64_000_000;
       await holdMemory(node, async () => {

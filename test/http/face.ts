@@ -1,9 +1,9 @@
 /** The HTTP face on a group double, on a port of its own. */
 import { pino } from 'pino';
 import { Pseudonyms } from '../../src/core/hashing/pseudonym.js';
-import type { FaceDeps, FaceSettings, RequestObserver, SessionClaims } from '../../src/http/deps.js';
+import type { FaceSettings, HttpDeps, RequestObserver, SessionClaims } from '../../src/http/deps.js';
 import { createFastPath } from '../../src/http/fast-path/fast-path.js';
-import { createHttpFace } from '../../src/http/server/server.js';
+import { createApiServer } from '../../src/http/server/server.js';
 import { limits } from '../../src/limits.js';
 import { nodeDouble, type Replaced } from './group-double.js';
 
@@ -16,7 +16,7 @@ export interface TestFace {
 }
 
 /** Every test of the face runs through the fast path, and again without it: see `through-koa.slow.test.ts`. */
-const withFastPath = process.env.FAST_LANE !== 'false';
+const withFastPath = process.env.FAST_PATH !== 'false';
 
 export interface FaceOptions {
   readonly group?: Replaced;
@@ -32,7 +32,7 @@ const highSecurity = { groupId: 'local', identityMode: 'high-security', environm
 export async function startFace(options: FaceOptions = {}): Promise<TestFace> {
   const logged: Record<string, unknown>[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => logged.push(JSON.parse(line)) });
-  const deps: FaceDeps = {
+  const deps: HttpDeps = {
     node: nodeDouble(options.highSecurity ? { identity: highSecurity, ...options.group } : options.group),
     pseudonyms: new Pseudonyms('salt', options.highSecurity ? 'high-security' : 'privacy-first'),
     sessionHolds: options.sessionHolds ?? (() => true),
@@ -60,7 +60,7 @@ export async function startFace(options: FaceOptions = {}): Promise<TestFace> {
       streamEnded() {},
     },
   };
-  const face = createHttpFace(deps, (options.fastPath ?? withFastPath) ? createFastPath : null);
+  const face = createApiServer(deps, (options.fastPath ?? withFastPath) ? createFastPath : null);
   const { host, port } = await face.listen('127.0.0.1', 0);
   return { url: `http://${host}:${port}`, port, logged, drain: () => face.drain() };
 }

@@ -125,7 +125,7 @@ test('every variable is read', () => {
     ERASURE_QUOTA_PER_DAY: '0',
     LOG_LEVEL: 'silent',
     STREAM_INTERVAL_MS: '0',
-    FAST_LANE: 'false',
+    FAST_PATH: 'false',
     CONNECTIONS_MAX: '50',
     LOOPBACK_IS_PROXY: 'false',
     RATE_LIMIT_PEER_PER_S: '20',
@@ -221,6 +221,11 @@ test('kinds of player ids are an error where no raw id travels', () => {
       outcome.problems.map(({ variable }) => variable),
       ['PLAYER_ID_KINDS'],
     );
+});
+
+test('a variable is read under its former name too, unless the present one is set', () => {
+  assert.is(load({ FAST_LANE: 'false' }).fastPath, false);
+  assert.is(load({ FAST_LANE: 'false', FAST_PATH: 'true' }).fastPath, true);
 });
 
 test('a blank variable is unset', () => {

@@ -30,7 +30,7 @@ export async function startTestNode(
 ): Promise<TestNode> {
   const dir = overrides.DATA_DIR ?? mkdtempSync(join(tmpdir(), 'ptf-test-'));
   const outcome = loadConfig(
-    { PORT: '0', LOG_LEVEL: 'fatal', FAST_LANE: process.env.FAST_LANE, ...overrides, DATA_DIR: dir },
+    { PORT: '0', LOG_LEVEL: 'fatal', FAST_PATH: process.env.FAST_PATH, ...overrides, DATA_DIR: dir },
     () => undefined,
   );
   if (!outcome.ok) throw new Error(outcome.problems.map(({ variable, text }) => `${variable} ${text}`).join('; '));

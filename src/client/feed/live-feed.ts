@@ -212,7 +212,7 @@ export class VerdictFeed {
         controller.abort(new TrustError('timeout', `the stream ${what} for ${Math.round(ms)} ms`));
       });
     const life = watched('was silent');
-    const news = watched('sent no news');
+    const news = watched('sent no change');
     try {
       life.expectWithin(bounds.streamOpenMs);
       const headers: Record<string, string> = { accept: 'text/event-stream' };

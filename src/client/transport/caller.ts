@@ -99,7 +99,7 @@ export class Caller {
       const known = controller.signal.reason === timedOut ? timeout(timeoutMs) : trustErrorOf(error);
       if (isRetryable(known) && !isFromWellNode(known)) breaker.failed();
       else breaker.succeeded();
-      if (known.retryAfterMs !== undefined) round.rests(node, known.retryAfterMs);
+      if (known.retryAfterMs !== undefined) round.skipFor(node, known.retryAfterMs);
       throw known;
     } finally {
       stop();

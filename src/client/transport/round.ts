@@ -42,7 +42,7 @@ export class Round {
   }
 
   /** Notes that `node` asked to wait for `ms`. With a single node, the pause between two rounds has that effect. */
-  rests(node: CallNode, ms: number): void {
+  skipFor(node: CallNode, ms: number): void {
     if (this.#nodes.length > 1) this.#restUntil.set(node, this.#runtime.elapsedMs() + ms);
   }
 

@@ -2,8 +2,8 @@
 import { type AsOf, decayed, decayFactorFor, measureFactorFor } from '../evidence/decay.js';
 import { FOLLOWS, roundForComparison } from '../evidence/evidence.js';
 import type { GroupState } from '../state.js';
-import { voicesOf } from './score.js';
-import { LOWERS } from './voices.js';
+import { LOWERS } from './player-votes.js';
+import { votesOf } from './score.js';
 
 export interface TrustExplanation {
   /** Decayed evidence that lowers (bans included) and raises trust, summed over peers that are not revoked. */
@@ -69,18 +69,18 @@ export function explanationOf(state: GroupState, row: number, asOf: AsOf): Trust
     sums.lowering += b;
     sums.raising += g;
   }
-  const voices = voicesOf(state, row, asOf);
+  const playerVotes = votesOf(state, row, asOf);
   return {
     ...sums,
     peers: peers.size,
-    witnesses: voices.witnesses(witness, -1),
-    loweringWitnesses: voices.witnesses(witness, LOWERS),
+    witnesses: playerVotes.witnesses(witness, -1),
+    loweringWitnesses: playerVotes.witnesses(witness, LOWERS),
     banned: banned.size,
     bannedAfterOthers: bannedAfterOthers.size,
-    bans: voices.independentBans(peerWeights.m),
-    oneSided: voices.oneSided,
-    logOdds: voices.logOdds,
-    suspicious: voices.suspicious,
+    bans: playerVotes.independentBans(peerWeights.m),
+    oneSided: playerVotes.oneSided,
+    logOdds: playerVotes.logOdds,
+    suspicious: playerVotes.suspicious,
     halfLifeDays: state.halfLifeDays,
     banHalfLifeDays: state.measureScale.halfLifeDays,
     weightsBasedOnSeq: state.weights.basedOnSeq,

@@ -9,7 +9,7 @@ import { trustConstants as k } from '../evidence/trust-constants.js';
 import type { EvidenceView, PeerColumns } from '../tables/evidence-view.js';
 import { CARRIES } from '../tables/peer-weights.js';
 import type { Verdict } from '../vocabulary.js';
-import { LOWERS, Voices } from './voices.js';
+import { LOWERS, PlayerVotes } from './player-votes.js';
 
 /** A player's unrounded score as of a time. */
 export interface TrustView {
@@ -40,14 +40,14 @@ export function wholeConfidence({ confidence }: Pick<TrustView, 'confidence'>): 
   return Math.round(confidence * CONFIDENCE_UNIT);
 }
 
-const voices = new Voices();
+const playerVotes = new PlayerVotes();
 
 export function trustOf(state: EvidenceView, row: number, asOf: AsOf): TrustView {
   const { witness } = state.peerWeights;
-  const { confidence, events } = hear(state, row, asOf);
+  const { confidence, events } = readVotes(state, row, asOf);
   const score = scoreOf(state.peerWeights);
   // The number of witnesses matters only for a score this low.
-  const witnesses = score < k.untrustedBelow ? voices.witnesses(witness, LOWERS) : 0;
+  const witnesses = score < k.untrustedBelow ? playerVotes.witnesses(witness, LOWERS) : 0;
   return {
     score,
     confidence,
@@ -57,7 +57,11 @@ export function trustOf(state: EvidenceView, row: number, asOf: AsOf): TrustView
   };
 }
 
-function hear(state: EvidenceView, row: number, asOf: AsOf): { readonly confidence: number; readonly events: number } {
+function readVotes(
+  state: EvidenceView,
+  row: number,
+  asOf: AsOf,
+): { readonly confidence: number; readonly events: number } {
   const { subjects, peerWeights } = state;
   const { entries } = subjects;
   const { tau, z, findsClaim, weight, witness, isGrouped, excluded } = peerWeights;
@@ -66,7 +70,7 @@ function hear(state: EvidenceView, row: number, asOf: AsOf): { readonly confiden
   const first = subjects.firstEntry(row);
   const peerCount = subjects.peerCount(row);
   const end = first + peerCount;
-  voices.begin(peerCount);
+  playerVotes.begin(peerCount);
   let at = 0;
   let effective = 0;
   let grouped = 0;
@@ -82,39 +86,40 @@ function hear(state: EvidenceView, row: number, asOf: AsOf): { readonly confiden
     const x = claims > 0 ? lowering / claims : 0;
     const n = strength(saturate(claims), z[peer]!);
     const t = tau[peer]!;
-    voices.peer[at] = peer;
-    voices.x[at] = x;
-    voices.pull[at] = t * n;
-    voices.silent[at] = 0;
-    voices.measure[at] = 0;
-    voices.measured[at] = 0;
-    voices.effective[at] = weight[peer]! * n;
-    if (sum > 0) voices.addMeasure(at, claims, decayed(sum, measureFactorFor(state, evidenceAt, asOf)), peerWeights);
+    playerVotes.peer[at] = peer;
+    playerVotes.x[at] = x;
+    playerVotes.pull[at] = t * n;
+    playerVotes.silent[at] = 0;
+    playerVotes.measure[at] = 0;
+    playerVotes.measured[at] = 0;
+    playerVotes.effective[at] = weight[peer]! * n;
+    if (sum > 0)
+      playerVotes.addMeasure(at, claims, decayed(sum, measureFactorFor(state, evidenceAt, asOf)), peerWeights);
     else {
       const said = x * findsClaim[peer]! + 1 - x;
-      voices.share[at] = x;
-      voices.voice[at] = t * cappedMass(claims) * said;
-      voices.mass[at] = t * Math.min(claims, k.massOfPeerMax) * said;
-      voices.weight[at] = weight[peer]!;
+      playerVotes.share[at] = x;
+      playerVotes.voice[at] = t * cappedMass(claims) * said;
+      playerVotes.mass[at] = t * Math.min(claims, k.massOfPeerMax) * said;
+      playerVotes.weight[at] = weight[peer]!;
     }
     const group = isGrouped[peer]!;
     if (group === CARRIES) carried++;
-    else effective += voices.effective[at]!;
+    else effective += playerVotes.effective[at]!;
     grouped += group;
     at++;
   }
-  voices.count = at;
-  voices.isCarried = carried > 0;
-  if (carried > 0) effective += voices.oneVoicePerSender(peerWeights);
-  else if (grouped > 1) voices.oneVoiceEach(witness);
+  playerVotes.count = at;
+  playerVotes.isCarried = carried > 0;
+  if (carried > 0) effective += playerVotes.keepOnePerSender(peerWeights);
+  else if (grouped > 1) playerVotes.keepOnePerWitness(witness);
   return { confidence: effective / (effective + k.confidenceHalf), events };
 }
 
 function scoreOf({ a, b, m, z, preTrusted, distance }: PeerColumns): number {
-  const { count, peer, x, voice, pull, mass, measure, measured, hasMeasures } = voices;
+  const { count, peer, x, voice, pull, mass, measure, measured, hasMeasures } = playerVotes;
   let heard = 0;
   let twoSided = 0;
-  let events = hasMeasures ? voices.furtherMeasures(m) : 0;
+  let events = hasMeasures ? playerVotes.furtherMeasures(m) : 0;
   for (let e = 0; e < count; e++) {
     heard += voice[e]!;
     // A measure was decided by somebody who looked: it counts as two-sided.
@@ -136,9 +141,9 @@ function scoreOf({ a, b, m, z, preTrusted, distance }: PeerColumns): number {
   const bound = k.preTrustClip * Math.abs(fromPreTrusted);
   const bounded = fromPreTrusted === 0 ? fromOthers : Math.min(bound, Math.max(-bound, fromOthers));
   const logOdds = (fromPreTrusted + bounded) / damping;
-  voices.logOdds = logOdds;
-  voices.suspicious = suspicious;
-  voices.oneSided = oneSided;
+  playerVotes.logOdds = logOdds;
+  playerVotes.suspicious = suspicious;
+  playerVotes.oneSided = oneSided;
   return NEUTRAL - boundedShift(shiftOf(logOdds, suspicious), events);
 }
 
@@ -183,8 +188,8 @@ export function verdictOf(score: number, confidence: number, witnesses: number):
 }
 
 /** Returns the votes behind the score of a subject's row, with their log-odds; valid until the next read. */
-export function voicesOf(state: EvidenceView, row: number, asOf: AsOf): Voices {
-  hear(state, row, asOf);
+export function votesOf(state: EvidenceView, row: number, asOf: AsOf): PlayerVotes {
+  readVotes(state, row, asOf);
   scoreOf(state.peerWeights);
-  return voices;
+  return playerVotes;
 }

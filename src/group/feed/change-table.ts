@@ -42,7 +42,7 @@ interface Sweep extends ChangesUpTo {
 }
 
 /** Changed rows that remain to be read until all changes known at its beginning are published. */
-interface Lap extends ChangesUpTo {
+interface Pass extends ChangesUpTo {
   left: number;
 }
 
@@ -118,7 +118,7 @@ export class ChangeTable {
    */
   #sweep: Sweep | null = null;
   #sweepDue = true;
-  #lap: Lap | null = null;
+  #pass: Pass | null = null;
   #asOfAt = Number.NaN;
   #upTo: ChangesUpTo | null = null;
 
@@ -231,16 +231,16 @@ export class ChangeTable {
   #lookAtTouched(asOf: AsOf, upToAt: number, position: number, rows: ChangeRow[]): void {
     const isSweeping = this.#sweep !== null || this.#sweepDue;
     const rowsMax = isSweeping ? Math.ceil(this.#bounds.rowsMax / 2) : this.#bounds.rowsMax;
-    if (!isSweeping) this.#lap ??= { seq: this.#state.lastSeq, asOf: upToAt, left: this.#touched.size };
+    if (!isSweeping) this.#pass ??= { seq: this.#state.lastSeq, asOf: upToAt, left: this.#touched.size };
     for (const row of this.#touched) {
       if (rows.length >= rowsMax) break;
       this.#touched.delete(row);
-      if (this.#lap !== null) this.#lap.left--;
+      if (this.#pass !== null) this.#pass.left--;
       this.#look(row, asOf, position, rows);
     }
-    if (this.#lap === null || this.#lap.left > 0) return;
-    this.#reached(this.#lap);
-    this.#lap = null;
+    if (this.#pass === null || this.#pass.left > 0) return;
+    this.#reached(this.#pass);
+    this.#pass = null;
   }
 
   /** Marks everything up to the given record and time as published, unless erased players wait. */
@@ -257,7 +257,7 @@ export class ChangeTable {
       this.#sweepDue = false;
       this.#sweep = { next: 0, end: subjects.rows, seq: lastSeq, asOf: upToAt };
       // This sweep includes rows that were too many to track.
-      this.#lap = null;
+      this.#pass = null;
     }
     const sweep = this.#sweep;
     const end = Math.min(sweep.end, sweep.next + this.#bounds.lookedAtMax);

@@ -75,7 +75,7 @@ export interface PairEvents {
 
 /** Events that leave the log because of their age. */
 export interface RetentionWork {
-  readonly type: 'retirement';
+  readonly type: 'retention';
   /** Record at which the last piece ended. */
   readonly after: number;
   /** Later records stay; this one ends a batch. */
@@ -86,7 +86,7 @@ export interface RetentionWork {
 
 /** Expired events, and the pairs whose sums must be preserved for them. */
 export interface RetentionPiece extends Rewritten {
-  readonly type: 'retirement';
+  readonly type: 'retention';
   readonly upTo: number;
   /** Omits the pairs whose sums a newer record states already: one record per pair is enough. */
   readonly pairs: readonly { readonly subject: Uint8Array; readonly peer: number }[];

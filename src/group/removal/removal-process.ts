@@ -83,7 +83,7 @@ interface RemovalJob extends Removals {
 
 /** One piece of the events that leave by their age, or the free space after the last one. */
 interface RetentionJob {
-  readonly type: 'retirement';
+  readonly type: 'retention';
   waitsFor: 'piece' | 'commit' | 'scrub' | 'record';
 }
 
@@ -166,9 +166,9 @@ export class RemovalProcess<T> {
     const isDue = retired.seq < this.#expireUpTo;
     if (!isDue && !retired.open) return null;
     this.#expiredLast = true;
-    this.#job = { type: 'retirement', waitsFor: isDue ? 'piece' : 'scrub' };
+    this.#job = { type: 'retention', waitsFor: isDue ? 'piece' : 'scrub' };
     if (!isDue) return [{ type: 'scrub' }];
-    const work = { type: 'retirement', after: retired.seq, upTo: this.#expireUpTo, durable: durableSeq } as const;
+    const work = { type: 'retention', after: retired.seq, upTo: this.#expireUpTo, durable: durableSeq } as const;
     return [{ type: 'redact', work }];
   }
 
@@ -257,7 +257,7 @@ export class RemovalProcess<T> {
   failed(): RemovalStep[] {
     const job = this.#expect('piece');
     this.#job = null;
-    if (job.type === 'retirement') {
+    if (job.type === 'retention') {
       this.#retention = null;
       this.#expireUpTo = 0;
     } else {
@@ -286,7 +286,7 @@ export class RemovalProcess<T> {
   }
 
   #done(job: Job): LogRecord {
-    if (job.type === 'retirement') return { type: 'events_retired', up_to: this.#state.retired.seq, done: true };
+    if (job.type === 'retention') return { type: 'events_retired', up_to: this.#state.retired.seq, done: true };
     const { erasures, withdrawals } = job;
     return { type: 'redacted', erasures, withdrawals };
   }

@@ -53,7 +53,7 @@ function retentionPiece(
     end = batch.lastSeq;
     records += batch.count;
   }
-  return { type: 'retirement', ...rewrittenBy(rewritten), upTo: end, pairs: [...pairs.values()] };
+  return { type: 'retention', ...rewrittenBy(rewritten), upTo: end, pairs: [...pairs.values()] };
 }
 
 /**

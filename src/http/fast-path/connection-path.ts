@@ -7,7 +7,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import { refused } from '../../errors.js';
 import { limits } from '../../limits.js';
-import type { FaceDeps } from '../deps.js';
+import type { HttpDeps } from '../deps.js';
 import { exchangeOf, recordAnswer } from '../request/answering.js';
 import { parseTarget } from '../request/head.js';
 import type { Incoming } from '../request/pipeline.js';
@@ -26,7 +26,7 @@ const CLOSE = 'Connection: close\r\n';
 
 export function createConnectionPath(
   routeOf: FastRoutes,
-  deps: Pick<FaceDeps, 'metrics' | 'log'>,
+  deps: Pick<HttpDeps, 'metrics' | 'log'>,
   isDraining: () => boolean,
 ): Omit<FastPath, 'answer'> {
   const open = new Map<Socket, FastConnection>();
@@ -45,7 +45,7 @@ export function createConnectionPath(
 /** State shared by all connections. */
 interface Shared {
   readonly routeOf: FastRoutes;
-  readonly deps: Pick<FaceDeps, 'metrics' | 'log'>;
+  readonly deps: Pick<HttpDeps, 'metrics' | 'log'>;
   readonly isDraining: () => boolean;
   readonly open: Map<Socket, FastConnection>;
 }

@@ -1,7 +1,7 @@
 /**
  * Creates the fast path, which answers the four most frequent requests of game servers (one score, the scores of a
  * match, one event, a batch of events) before node:http and Koa, and saves a third of the time of a read. `node.ts`
- * plugs it into the server; with `FAST_LANE=false` Koa answers everything.
+ * plugs it into the server; with `FAST_PATH=false` Koa answers everything.
  *
  * Rules:
  *

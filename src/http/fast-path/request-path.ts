@@ -5,7 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Outcome, type Refusal, refused } from '../../errors.js';
 import type { Holder } from '../../group/holder.js';
-import type { FaceDeps } from '../deps.js';
+import type { HttpDeps } from '../deps.js';
 import { brokeOff, exchangeOf, isAnswerable, recordAnswer, send, targetOf } from '../request/answering.js';
 import type { Incoming, RoomCheck } from '../request/pipeline.js';
 import { type Exchange, internalErrorReply, wireReply } from '../request/reply.js';
@@ -18,7 +18,7 @@ import { bodyText, type FastRoute, type FastRoutes, parseJson } from './fast-rou
 /** Answers a request, or returns false without any effect. */
 export function createRequestPath(
   routeOf: FastRoutes,
-  deps: Pick<FaceDeps, 'metrics' | 'log'>,
+  deps: Pick<HttpDeps, 'metrics' | 'log'>,
   isDraining: () => boolean,
 ): FastPath['answer'] {
   function finish(request: IncomingMessage, response: ServerResponse, answering: Answering, reply: ApiReply): void {

@@ -15,7 +15,7 @@ import { limits } from '../../limits.js';
 import { parseUtcDateTime } from '../../validation/formats.js';
 import { batchEntryText, batchResultText, storedEventBody, timeText } from '../bodies/bodies.js';
 import { isJsonWithin } from '../bodies/json-size.js';
-import type { FaceDeps } from '../deps.js';
+import type { HttpDeps } from '../deps.js';
 import { rawIdRefusal } from '../request/raw-ids.js';
 import { countRefusedIds } from '../request/refused-ids.js';
 import { ok, okJson, refusalReply } from '../request/reply.js';
@@ -25,7 +25,7 @@ import { readEventId } from '../request/request-parameters.js';
 
 type EventHandlers = Pick<Handlers, 'submitEvent' | 'submitEvents' | 'withdrawEvent'>;
 
-type EventDeps = Pick<FaceDeps, 'node' | 'pseudonyms' | 'metrics'>;
+type EventDeps = Pick<HttpDeps, 'node' | 'pseudonyms' | 'metrics'>;
 
 const validateEvent = eventValidator('the event');
 

@@ -3,14 +3,14 @@
 import type { HealthBody } from '../../contract/health-body.js';
 import { refused } from '../../errors.js';
 import { cutCount, raisedCount, timeText } from '../bodies/bodies.js';
-import type { FaceDeps } from '../deps.js';
+import type { HttpDeps } from '../deps.js';
 import { ok, refusalReply } from '../request/reply.js';
 import type { ApiReply, Handlers } from '../request/request.js';
 
 export function healthHandlers({
   node,
   version,
-}: Pick<FaceDeps, 'node' | 'version'>): Pick<Handlers, 'getHealth' | 'getReadiness'> {
+}: Pick<HttpDeps, 'node' | 'version'>): Pick<Handlers, 'getHealth' | 'getReadiness'> {
   // The uptime does not depend on the wall clock, which may be set.
   const startedMs = performance.now();
 

@@ -4,7 +4,7 @@ import type { RegistrationBody } from '../../contract/request-bodies.js';
 import type { PeerListBody, RegisteredPeerBody } from '../../contract/response-bodies.js';
 import type { Registration } from '../../group/api.js';
 import { cutCount, peerBody, timeText } from '../bodies/bodies.js';
-import type { FaceDeps } from '../deps.js';
+import type { HttpDeps } from '../deps.js';
 import { encodeCursor } from '../request/cursor.js';
 import { ok, refusalReply } from '../request/reply.js';
 import type { ApiReply, ApiRequest, Handlers } from '../request/request.js';
@@ -12,7 +12,7 @@ import { readCursor, readLimit } from '../request/request-parameters.js';
 
 type PeerHandlers = Pick<Handlers, 'registerPeer' | 'listPeers'>;
 
-type Deps = Pick<FaceDeps, 'node' | 'settings' | 'pseudonyms'>;
+type Deps = Pick<HttpDeps, 'node' | 'settings' | 'pseudonyms'>;
 
 export function peerHandlers({ node, settings, pseudonyms }: Deps): PeerHandlers {
   async function registerPeer({ body }: ApiRequest<RegistrationBody>): Promise<ApiReply> {

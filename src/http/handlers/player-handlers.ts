@@ -10,7 +10,7 @@ import { limits } from '../../limits.js';
 import { explanationBody, storedEventBody, summaryRowBody, verdictBody } from '../bodies/bodies.js';
 import { explainedScoreJson, scoreJson, scoresJson } from '../bodies/score-json.js';
 import { ScoreTag } from '../bodies/score-tag.js';
-import type { FaceDeps } from '../deps.js';
+import type { HttpDeps } from '../deps.js';
 import { encodePlaces } from '../request/cursor.js';
 import { rawIdRefusal } from '../request/raw-ids.js';
 import { ok, okJson, refusalReply } from '../request/reply.js';
@@ -19,7 +19,7 @@ import { readExplain, readIds, readLimit, readPlaces, readPlayerId } from '../re
 
 type PlayerHandlers = Pick<Handlers, 'getTrustScore' | 'getTrustScores' | 'getVerdict' | 'listPlayerEvents'>;
 
-export function playerHandlers({ node, pseudonyms }: Pick<FaceDeps, 'node' | 'pseudonyms'>): PlayerHandlers {
+export function playerHandlers({ node, pseudonyms }: Pick<HttpDeps, 'node' | 'pseudonyms'>): PlayerHandlers {
   /** Keys of one match, reused between matches. */
   const players = keyColumns(limits.matchIdsMax);
   const refusal = rawIdRefusal(node.identity);

@@ -9,7 +9,7 @@ import type {
 } from '../../contract/response-bodies.js';
 import { HOUR_MS } from '../../limits.js';
 import { timeText } from '../bodies/bodies.js';
-import type { FaceDeps } from '../deps.js';
+import type { HttpDeps } from '../deps.js';
 import { encodeCursor } from '../request/cursor.js';
 import { ok, refusalReply } from '../request/reply.js';
 import type { ApiReply, ApiRequest, Handlers } from '../request/request.js';
@@ -17,7 +17,7 @@ import { readCursor, readLimit, readSubjectHash } from '../request/request-param
 
 type SubjectHandlers = Pick<Handlers, 'eraseSubject' | 'openDispute' | 'listErasedEvents' | 'listAudit'>;
 
-export function subjectHandlers({ node }: Pick<FaceDeps, 'node'>): SubjectHandlers {
+export function subjectHandlers({ node }: Pick<HttpDeps, 'node'>): SubjectHandlers {
   async function eraseSubject({ params, caller }: ApiRequest<undefined>): Promise<ApiReply> {
     const hash = readSubjectHash(params.hash ?? '');
     if (!hash.ok) return refusalReply(hash);

@@ -9,7 +9,7 @@ import Koa from 'koa';
 import type { Route } from '../../contract/routes.js';
 import { refused } from '../../errors.js';
 import { limits } from '../../limits.js';
-import type { FaceDeps } from '../deps.js';
+import type { HttpDeps } from '../deps.js';
 import { brokeOff, exchangeOf, openStream, recordAnswer, send, targetOf } from '../request/answering.js';
 import { createBodyReader } from '../request/body.js';
 import type { Target } from '../request/head.js';
@@ -37,7 +37,7 @@ export interface Application {
 /** `isDraining` returns true once connections must close after their answer. */
 export function createApplication(
   endpoints: Endpoints,
-  deps: Pick<FaceDeps, 'metrics' | 'log'>,
+  deps: Pick<HttpDeps, 'metrics' | 'log'>,
   isDraining: () => boolean,
 ): Application {
   const app = new Koa<State>();

@@ -4,7 +4,7 @@
  */
 import type { OperationId } from '../../contract/routes.js';
 import { routes } from '../../contract/routes.js';
-import type { FaceDeps } from '../deps.js';
+import type { HttpDeps } from '../deps.js';
 import { docsHandlers } from '../handlers/docs-handlers.js';
 import { eventHandlers } from '../handlers/event-handlers.js';
 import { healthHandlers } from '../handlers/health-handlers.js';
@@ -24,7 +24,7 @@ export type Endpoints = Readonly<Record<OperationId, Endpoint>>;
 
 /** `accepted` returns the number of connections accepted so far. */
 export function createEndpoints(
-  deps: FaceDeps,
+  deps: HttpDeps,
   readers: StreamReaders,
   bodies: BodyAdmission,
   accepted: () => number,

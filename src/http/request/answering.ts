@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Writable } from 'node:stream';
 import type { Route } from '../../contract/routes.js';
 import { limits } from '../../limits.js';
-import type { FaceDeps } from '../deps.js';
+import type { HttpDeps } from '../deps.js';
 import { apiKeyOf } from './auth.js';
 import { headRefusal, hostCount, isRequestId, parseTarget, type Target } from './head.js';
 import { countRefusedIds } from './refused-ids.js';
@@ -65,7 +65,7 @@ export interface Answered {
 }
 
 /** Counts an answer and logs it by its route's template; never a path, a key or an id. */
-export function recordAnswer({ metrics, log }: Pick<FaceDeps, 'metrics' | 'log'>, answered: Answered): void {
+export function recordAnswer({ metrics, log }: Pick<HttpDeps, 'metrics' | 'log'>, answered: Answered): void {
   const { route, reply, method, requestId, ms } = answered;
   const template = route?.path ?? 'none';
   metrics.requestAnswered(template, knownMethod(method), reply.status, reply.error?.code ?? '', ms);

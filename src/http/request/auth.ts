@@ -9,7 +9,7 @@ import type { Route } from '../../contract/routes.js';
 import { granted, type Outcome, refused } from '../../errors.js';
 import type { GroupNode, PeerView } from '../../group/api.js';
 import { limits } from '../../limits.js';
-import type { FaceDeps } from '../deps.js';
+import type { HttpDeps } from '../deps.js';
 
 /** Returns the key of a header field as Node provides it; undefined for a blank field. */
 export function apiKeyOf(header: string | string[] | undefined): string | undefined {
@@ -60,7 +60,7 @@ function missingKey({ authorization }: IncomingHttpHeaders): Outcome<never> {
 
 /** Returns whether a caller may register. In `open` mode cookies are ignored, valid or not. */
 export async function mayRegister(
-  { settings, node, clock, sessionHolds }: Pick<FaceDeps, 'settings' | 'node' | 'clock' | 'sessionHolds'>,
+  { settings, node, clock, sessionHolds }: Pick<HttpDeps, 'settings' | 'node' | 'clock' | 'sessionHolds'>,
   cookies: string | undefined,
 ): Promise<Outcome<null>> {
   if (settings.registrationMode === 'closed') return refused('registration_closed');

@@ -17,7 +17,7 @@ import type { ClusterHealth } from '../../group/cluster-api.js';
 import type { Holder } from '../../group/holder.js';
 import { limits } from '../../limits.js';
 import { type Validator, validatorOf } from '../../validation/validator.js';
-import type { FaceDeps } from '../deps.js';
+import type { HttpDeps } from '../deps.js';
 import type { BatchPace } from '../room/batch-pace.js';
 import type { ParseScheduler } from '../room/parse-scheduler.js';
 import type { BodyCheck } from '../signing/content-digest.js';
@@ -67,7 +67,7 @@ export interface Endpoint {
   readonly answer: (incoming: Incoming) => ApiReply | Promise<ApiReply>;
 }
 
-export type EndpointDeps = Pick<FaceDeps, 'node' | 'settings' | 'clock' | 'sessionHolds'>;
+export type EndpointDeps = Pick<HttpDeps, 'node' | 'settings' | 'clock' | 'sessionHolds'>;
 
 export interface SharedBounds {
   readonly rates: RateLimits;

@@ -7,7 +7,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ErrorCode, refused } from '../../errors.js';
-import type { FaceDeps } from '../deps.js';
+import type { HttpDeps } from '../deps.js';
 import { exchangeOf, recordAnswer } from '../request/answering.js';
 import { refusalReply, replyText, wireReply } from '../request/reply.js';
 import { closeGently } from './closing.js';
@@ -51,7 +51,7 @@ function isMostlyTarget(packet: unknown): boolean {
 
 /** Writes the error, ends the connection and records the answer. `headers`: of the faulty request, if known. */
 export function answerRaw(
-  deps: Pick<FaceDeps, 'metrics' | 'log'>,
+  deps: Pick<HttpDeps, 'metrics' | 'log'>,
   socket: Duplex,
   code: RawCode,
   headers: IncomingHttpHeaders = {},

@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FaceDeps } from '../deps.js';
+import type { HttpDeps } from '../deps.js';
 import type { Endpoints } from '../koa/endpoints.js';
 
 export interface FastPath {
@@ -21,6 +21,6 @@ export interface FastPath {
 /** `isDraining` returns true once connections must close after their answer. */
 export type CreateFastPath = (
   endpoints: Endpoints,
-  deps: Pick<FaceDeps, 'metrics' | 'log'>,
+  deps: Pick<HttpDeps, 'metrics' | 'log'>,
   isDraining: () => boolean,
 ) => FastPath;

@@ -8,7 +8,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { limits, serverBounds } from '../../limits.js';
-import type { FaceDeps } from '../deps.js';
+import type { HttpDeps } from '../deps.js';
 import { type Application, createApplication } from '../koa/app.js';
 import { createEndpoints } from '../koa/endpoints.js';
 import { hasForeignExpectation, isAnswerable } from '../request/answering.js';
@@ -19,7 +19,7 @@ import { ConnectionGuard } from './connection-guard.js';
 import { Connections } from './connections.js';
 import type { CreateFastPath, FastPath } from './fast-path-port.js';
 
-export interface HttpFace {
+export interface ApiServer {
   /** Resolves with the address in use; `port` 0 picks a free one. Rejects if the address is unavailable. */
   listen(host: string, port: number): Promise<{ readonly host: string; readonly port: number }>;
   /** Stops accepting, answers what arrives within a short time, and resolves once all is closed. */
@@ -39,13 +39,13 @@ const drainMs = limits.shutdownMs - limits.shutdownSnapshotMs;
 const arrivalMs = drainMs - limits.lingerMs - 2 * limits.connectionsCheckingIntervalMs;
 
 /** `createFastPath` is null if Koa answers everything. */
-export function createHttpFace(deps: FaceDeps, createFastPath: CreateFastPath | null): HttpFace {
-  return new HttpServerFace(deps, createFastPath);
+export function createApiServer(deps: HttpDeps, createFastPath: CreateFastPath | null): ApiServer {
+  return new NodeApiServer(deps, createFastPath);
 }
 
 /** A connection belongs to the fast path first, if there is one, and then to node:http. */
-class HttpServerFace implements HttpFace {
-  readonly #deps: FaceDeps;
+class NodeApiServer implements ApiServer {
+  readonly #deps: HttpDeps;
   readonly #connections: Connections;
   readonly #server: Server;
   readonly #readers: StreamReaders;
@@ -66,7 +66,7 @@ class HttpServerFace implements HttpFace {
   #accepted = 0;
   #draining = false;
 
-  constructor(deps: FaceDeps, createFastPath: CreateFastPath | null) {
+  constructor(deps: HttpDeps, createFastPath: CreateFastPath | null) {
     const { connectionsMax, loopbackIsProxy } = deps.settings;
     const isDraining = (): boolean => this.#draining;
     this.#deps = deps;
@@ -78,7 +78,7 @@ class HttpServerFace implements HttpFace {
     this.#fastPath = createFastPath?.(endpoints, deps, isDraining) ?? null;
     this.#application = createApplication(endpoints, deps, isDraining);
     this.#server = createBoundedServer(connectionsMax);
-    this.#hear(this.#server);
+    this.#listenTo(this.#server);
   }
 
   async listen(host: string, port: number): Promise<{ host: string; port: number }> {
@@ -127,7 +127,7 @@ class HttpServerFace implements HttpFace {
     } while (this.#accepted > before && performance.now() < endMs);
   }
 
-  #hear(server: Server): void {
+  #listenTo(server: Server): void {
     const onRequest = (request: IncomingMessage, response: ServerResponse): void => this.#onRequest(request, response);
     server.on('request', onRequest);
     server.on('checkExpectation', onRequest);

@@ -8,7 +8,7 @@ import { isWrite, type Route } from '../../contract/routes.js';
 import { granted, type Outcome, type Refusal, refused } from '../../errors.js';
 import type { PeerView } from '../../group/api.js';
 import { limits } from '../../limits.js';
-import type { FaceDeps } from '../deps.js';
+import type { HttpDeps } from '../deps.js';
 import { type BodyCheck, bodyCheckOf } from './content-digest.js';
 import { ReplayMemory } from './replay-memory.js';
 import { namesScheme, type SignedRequest, signatureBase } from './signature-base.js';
@@ -20,13 +20,13 @@ export type Verified = Outcome<BodyCheck | null>;
 const unchecked = granted(null);
 
 export class RequestVerifier {
-  readonly #deps: Pick<FaceDeps, 'node' | 'settings' | 'clock'>;
+  readonly #deps: Pick<HttpDeps, 'node' | 'settings' | 'clock'>;
   readonly #taken = new ReplayMemory();
   /** Time of the start in seconds since 1970. The replay memory lacks signatures that were accepted earlier. */
   readonly #startedAt: number;
   readonly #keys = new Map<string, KeyObject>();
 
-  constructor(deps: Pick<FaceDeps, 'node' | 'settings' | 'clock'>) {
+  constructor(deps: Pick<HttpDeps, 'node' | 'settings' | 'clock'>) {
     this.#deps = deps;
     this.#startedAt = this.#now();
   }

@@ -10,7 +10,7 @@ import type { Holder } from '../../group/holder.js';
 import type { ChangeRow, FeedPosition } from '../../group/verdict-changes.js';
 import { limits } from '../../limits.js';
 import { timeText } from '../bodies/bodies.js';
-import type { FaceDeps } from '../deps.js';
+import type { HttpDeps } from '../deps.js';
 import { Holdings } from '../room/holdings.js';
 import { changeFrame, disputedRow, erasedFrame, erasedRow, helloFrame } from './frames.js';
 import { Spread } from './spread.js';
@@ -27,7 +27,7 @@ export interface ReaderOpening {
 }
 
 export class StreamReaders {
-  readonly #deps: Pick<FaceDeps, 'node' | 'clock' | 'metrics'>;
+  readonly #deps: Pick<HttpDeps, 'node' | 'clock' | 'metrics'>;
   readonly #readers = new Map<StreamReader, ReaderOpening>();
   readonly #held = new Holdings<Holder, StreamReader>();
   readonly #spread = new Spread();
@@ -35,7 +35,7 @@ export class StreamReaders {
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor(deps: Pick<FaceDeps, 'node' | 'clock' | 'metrics'>) {
+  constructor(deps: Pick<HttpDeps, 'node' | 'clock' | 'metrics'>) {
     this.#deps = deps;
   }
 

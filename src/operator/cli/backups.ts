@@ -17,7 +17,7 @@ export function addBackup(program: Command, session: CommandContext): void {
     .action(async (folder: string) => {
       const task = { dataDir: resolve(dir()), dir: resolve(folder), version: runtime.version };
       refuseInside(task);
-      done(showBackup(task.dir, await withProgress(session, (stands) => backups.backUp(task, stands))));
+      done(showBackup(task.dir, await withProgress(session, (onStatus) => backups.backUp(task, onStatus))));
     });
 }
 
@@ -51,18 +51,18 @@ export function addRestore(program: Command, session: CommandContext): void {
       };
       refuseInside(task);
       await refuseRunning(task.dataDir);
-      done(showRestore(await withProgress(session, (stands) => backups.restore(task, stands))));
+      done(showRestore(await withProgress(session, (onStatus) => backups.restore(task, onStatus))));
     });
 }
 
 /** Runs the work and shows a line for each of its phases. */
 async function withProgress<T>(
   { terminal }: CommandContext,
-  work: (stands: OnCopyStatus) => Promise<CopyOutcome<T>>,
+  work: (onStatus: OnCopyStatus) => Promise<CopyOutcome<T>>,
 ): Promise<T> {
   let phaseNow = '';
   let progress: Progress | null = null;
-  const stands: OnCopyStatus = ({ phase, done, total }) => {
+  const onStatus: OnCopyStatus = ({ phase, done, total }) => {
     if (phase !== phaseNow) {
       progress?.end();
       progress = terminal.progress(phase);
@@ -70,7 +70,7 @@ async function withProgress<T>(
     }
     progress?.to(done, total);
   };
-  const outcome = await work(stands).finally(() => progress?.end());
+  const outcome = await work(onStatus).finally(() => progress?.end());
   if (outcome.ok) return outcome.value;
   const advice = outcome.code === 'access_denied' ? '; run as the user of the node' : '';
   throw new OperatorError(outcome.code, `${outcome.error}${advice}`);

@@ -138,6 +138,6 @@ export async function showing<T>(
 
 /** Makes and restores backups and reports progress. */
 export interface BackupCommands {
-  backUp(task: BackupTask, stands: OnCopyStatus): Promise<CopyOutcome<BackupManifest>>;
-  restore(task: RestoreTask, stands: OnCopyStatus): Promise<CopyOutcome<RestoreReport>>;
+  backUp(task: BackupTask, onStatus: OnCopyStatus): Promise<CopyOutcome<BackupManifest>>;
+  restore(task: RestoreTask, onStatus: OnCopyStatus): Promise<CopyOutcome<RestoreReport>>;
 }

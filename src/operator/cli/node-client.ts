@@ -3,7 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { hasCode } from '../../errors.js';
 import { limits } from '../../limits.js';
 import { type OperationName, operations, type Requests, type Values } from '../../operations/table.js';
-import { commandPath, findPlace } from '../protocol/socket-path.js';
+import { commandPath, findSocketPath } from '../protocol/socket-path.js';
 import type { Progress } from './command-context.js';
 
 /** The error of a command that failed, with its stable code and its exit code. */
@@ -64,7 +64,7 @@ function report(line: string, progress: Progress | undefined): void {
 /** Returns the path of the node's socket. */
 function placeOf(dir: string): string | undefined {
   try {
-    return findPlace(dir);
+    return findSocketPath(dir);
   } catch (error) {
     throw hasCode(error, 'EACCES', 'EPERM') ? denied(dir) : error;
   }

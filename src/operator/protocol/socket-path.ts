@@ -58,7 +58,7 @@ export function leavePlace(dir: string): void {
 }
 
 /** Returns the path to connect to; undefined if there is none. */
-export function findPlace(dir: string): string | undefined {
+export function findSocketPath(dir: string): string | undefined {
   const named = namedPath(dir);
   if (named !== undefined) return isPrivate(dir, named) ? named : undefined;
   const path = join(resolve(dir), socketName);

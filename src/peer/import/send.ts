@@ -38,7 +38,7 @@ export interface Sent {
   readonly obstacle: TrustError | null;
 }
 
-interface Place {
+interface ImportProgress {
   readonly list: string;
   readonly added: number;
 }
@@ -82,7 +82,7 @@ async function addAll(
   watch: Watch,
 ): Promise<void> {
   const list = digestOf(entries, events);
-  const place = await readPlace(folder);
+  const place = await readProgress(folder);
   let added = place?.list === list ? place.added : 0;
   while (added < entries.length && watch.obstacle === null) {
     // Wait for room before each step instead of in the spool, where every waiting event takes memory.
@@ -91,7 +91,7 @@ async function addAll(
     const adding = Promise.all(step.map((entry) => spool.add(eventOf(entry, events), { signal: watch.signal })));
     if (!(await watch.until(adding))) return;
     added += step.length;
-    await replaceSmallFile(placePath(folder), `${JSON.stringify({ list, added } satisfies Place)}\n`);
+    await replaceSmallFile(progressPath(folder), `${JSON.stringify({ list, added } satisfies ImportProgress)}\n`);
   }
 }
 
@@ -102,15 +102,15 @@ function digestOf(entries: readonly PlanEntry[], { groupSalt, ...options }: Even
   return digest.digest('hex');
 }
 
-function placePath(folder: string): string {
+function progressPath(folder: string): string {
   return join(folder, 'place.json');
 }
 
-async function readPlace(folder: string): Promise<Place | null> {
+async function readProgress(folder: string): Promise<ImportProgress | null> {
   try {
-    const place: unknown = JSON.parse((await readSmallFile(placePath(folder))) ?? 'null');
-    const isPlace = typeof place === 'object' && place !== null && 'list' in place && 'added' in place;
-    return isPlace && Number.isSafeInteger(place.added) ? (place as Place) : null;
+    const place: unknown = JSON.parse((await readSmallFile(progressPath(folder))) ?? 'null');
+    const isProgress = typeof place === 'object' && place !== null && 'list' in place && 'added' in place;
+    return isProgress && Number.isSafeInteger(place.added) ? (place as ImportProgress) : null;
   } catch (error) {
     // An unreadable position costs time only: the node recognises events that arrive twice.
     if (error instanceof SyntaxError) return null;
@@ -119,7 +119,7 @@ async function readPlace(folder: string): Promise<Place | null> {
 }
 
 async function forgetPlace(folder: string): Promise<void> {
-  await replaceSmallFile(placePath(folder), 'null\n');
+  await replaceSmallFile(progressPath(folder), 'null\n');
 }
 
 /** Returns the lines of the events that the node refused. */

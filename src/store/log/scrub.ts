@@ -30,7 +30,7 @@ const SPARED_PAGES = 32;
 /** Minimum number of claims that fit into one page of a tree. */
 const CLAIMS_PER_PAGE = 64;
 /** Consecutive claims that found none of the remaining pages. Each claims one page more than the one before. */
-const IN_VAIN_MAX = 128;
+const FRUITLESS_MAX = 128;
 /** Pages that a commit frees can be used two commits later, once no reader needs them. */
 const FIRST_CLAIMS = 2;
 /** Bytes of each page number in the list of free pages. */
@@ -141,16 +141,16 @@ async function claimRemaining(
 ): Promise<void> {
   let left: ReadonlySet<number> | undefined;
   let lookedAt = 0;
-  for (let inVain = 0; inVain < IN_VAIN_MAX; ) {
+  for (let fruitless = 0; fruitless < FRUITLESS_MAX; ) {
     const { pageBytes, lastTxn } = pageCountsOf(environment);
     const free = listedPagesOf(environment);
     const still = free && left ? new Set([...left].filter((page) => free.has(page))) : (free ?? left);
     if (still?.size === 0) return;
     if (left === undefined) lookedAt = lastTxn;
-    inVain = still === undefined || still.size === left?.size ? inVain + 1 : 0;
+    fruitless = still === undefined || still.size === left?.size ? fruitless + 1 : 0;
     left = still;
-    if (inVain > 0) await readersPass(lookedAt);
-    const pages = Math.max(1 + inVain, (still?.size ?? 0) - SPARED_PAGES);
+    if (fruitless > 0) await readersPass(lookedAt);
+    const pages = Math.max(1 + fruitless, (still?.size ?? 0) - SPARED_PAGES);
     // Write the same values again. The pages that they free are already overwritten, and available to the following
     // commits.
     await claimPages(environment, commit, 0, Math.min(pages, pieceOf(pageBytes)));

@@ -150,7 +150,7 @@ export async function refuseLiving(
   times: OwnerTimes = limits,
 ): Promise<number> {
   const owner = readOwner(dir);
-  if (owner !== undefined && (await lives(owner, identity, dir, times))) throw owned(dir, owner, identity);
+  if (owner !== undefined && (await isAlive(owner, identity, dir, times))) throw owned(dir, owner, identity);
   return owner?.epoch ?? 0;
 }
 
@@ -227,7 +227,7 @@ export async function adoptFolder(
   times: OwnerTimes = limits,
 ): Promise<'adopted' | 'free'> {
   const owner = readOwner(dir);
-  if (owner === undefined || !(await lives(owner, identity, dir, times))) return 'free';
+  if (owner === undefined || !(await isAlive(owner, identity, dir, times))) return 'free';
   if (isCopy(dir, owner, identity) !== true) {
     throw new FolderOwnedError(
       `the data folder ${dir} is in use by process ${owner.pid} (since ${owner.claimed_at}), or this user cannot see whether it is; stop that node first, or run as its user`,
@@ -247,17 +247,22 @@ function canLookUp(owner: OwnerRecord, identity: ProcessIdentity): boolean {
   );
 }
 
-async function lives(owner: OwnerRecord, identity: ProcessIdentity, dir: string, times: OwnerTimes): Promise<boolean> {
+async function isAlive(
+  owner: OwnerRecord,
+  identity: ProcessIdentity,
+  dir: string,
+  times: OwnerTimes,
+): Promise<boolean> {
   if (owner.released) return false;
   if (canLookUp(owner, identity))
     return owner.process_start !== null && processStartOf(owner.pid) === owner.process_start;
   const hasNoProc = owner.boot_id === null && identity.bootId === null;
   if (hasNoProc && !runs(owner.pid)) return false;
-  return beats(dir, owner.epoch, times);
+  return hasHeartbeat(dir, owner.epoch, times);
 }
 
 /** Returns whether the heartbeat changes while it is watched. Its content and clocks do not matter. */
-async function beats(dir: string, epoch: number, times: OwnerTimes): Promise<boolean> {
+async function hasHeartbeat(dir: string, epoch: number, times: OwnerTimes): Promise<boolean> {
   const looks = Math.ceil(times.ownerSilentMs / times.heartbeatMs) * 4;
   const first = readHeartbeat(dir, epoch);
   for (let look = 0; look < looks; look += 1) {

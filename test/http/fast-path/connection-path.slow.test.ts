@@ -6,7 +6,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { routes } from '../../../src/contract/routes.js';
 import type { PeersApi } from '../../../src/group/api.js';
-import type { FaceDeps } from '../../../src/http/deps.js';
+import type { HttpDeps } from '../../../src/http/deps.js';
 import { createConnectionPath } from '../../../src/http/fast-path/connection-path.js';
 import { okJson } from '../../../src/http/request/reply.js';
 import { limits } from '../../../src/limits.js';
@@ -350,7 +350,7 @@ test('answers for a caller that reads nothing stay within the bound, and it does
   const fastRoute = { endpoint: { route: routes.getTrustScores, answer }, captures: [] };
   const connections = createConnectionPath(
     () => fastRoute,
-    deps as unknown as FaceDeps,
+    deps as unknown as HttpDeps,
     () => false,
   );
   const socket = new Held();

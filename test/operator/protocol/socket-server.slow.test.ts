@@ -22,7 +22,7 @@ import { refused } from '../../../src/errors.js';
 import type { OperatorApi } from '../../../src/group/api.js';
 import { limits } from '../../../src/limits.js';
 import { callNode, NoNodeError, OperatorError } from '../../../src/operator/cli/node-client.js';
-import { findPlace } from '../../../src/operator/protocol/socket-path.js';
+import { findSocketPath } from '../../../src/operator/protocol/socket-path.js';
 import { type OperatorSocket, startOperatorSocket } from '../../../src/operator/protocol/socket-server.js';
 import { recordedGroup } from '../recorded-group.js';
 
@@ -225,11 +225,11 @@ test('a named path in a folder that others may enter is neither used nor cleared
   mkdirSync(left);
   chmodSync(left, 0o755);
   writeFileSync(join(dir, 'operator.path'), join(left, 'operator.sock'));
-  assert.is(findPlace(dir), undefined);
+  assert.is(findSocketPath(dir), undefined);
   chmodSync(left, 0o700);
-  assert.is(findPlace(dir), join(left, 'operator.sock'));
+  assert.is(findSocketPath(dir), join(left, 'operator.sock'));
   writeFileSync(join(dir, 'operator.path'), join(left, 'group-salt'));
-  assert.is(findPlace(dir), undefined);
+  assert.is(findSocketPath(dir), undefined);
 });
 
 test('nothing is left after closing, and then there is no node', async () => {

@@ -19,7 +19,7 @@ import { playerView } from './views/player-view.js';
 import { preTrustView } from './views/pre-trust-view.js';
 import { registerView } from './views/register-view.js';
 
-interface Place {
+interface PageRoute {
   readonly view: (context: ViewContext) => View;
   /** Text of the view's entry in the navigation. */
   readonly entry?: string;
@@ -27,7 +27,7 @@ interface Place {
   readonly under?: string;
 }
 
-const places: Readonly<Record<string, Place>> = {
+const pageRoutes: Readonly<Record<string, PageRoute>> = {
   '': { view: overviewView, entry: 'Overview' },
   peers: { view: peersView, entry: 'Peers' },
   'peers/': { view: peerView, under: 'peers' },
@@ -69,7 +69,7 @@ async function start(): Promise<void> {
   function show(): void {
     const [name = '', ...rest] = location.hash.replace(/^#\/?/, '').split('/');
     const to = rest.length > 0 ? `${name}/` : name;
-    const place = places[to];
+    const place = pageRoutes[to];
     current = place?.view({ live, peers, argument: decoded(rest.join('/')) }) ?? unknownView;
     present = place?.under ?? to;
     isMenuOpen = false;
@@ -81,7 +81,7 @@ async function start(): Promise<void> {
   function page(): Child {
     const isLost = live.connection === 'lost';
     document.documentElement.classList.toggle('stale', isLost);
-    const entries = Object.entries(places).filter(([to]) => to !== 'cluster' || session.clustered);
+    const entries = Object.entries(pageRoutes).filter(([to]) => to !== 'cluster' || session.clustered);
     const connection = `connection ${live.connection}`;
     return html`
       <div class="frame">

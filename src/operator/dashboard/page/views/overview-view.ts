@@ -6,7 +6,7 @@ import { bytes, compact, count, halfLife, milliseconds, percent, plural, rate, s
 import { bar, type Child, card, empty, facts, heading, html, link, timeAgo } from '../html.js';
 import { errorText, get } from '../requests.js';
 
-/** Number of beats in a plot: an hour. */
+/** Number of updates in a plot: an hour. */
 const samplesMax = 1_800;
 const verdicts = ['trusted', 'neutral', 'suspicious', 'untrusted'] as const;
 

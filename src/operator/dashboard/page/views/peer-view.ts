@@ -31,7 +31,7 @@ const overlaps = [
   { text: 'after 1 hour', ms: 3_600_000 },
   { text: 'after 24 hours', ms: 86_400_000 },
 ];
-/** Number of beats between two reads of the plot, because a weight changes slowly. */
+/** Number of updates between two reads of the plot, because a weight changes slowly. */
 const plotBeats = 5;
 /** The action that leads to a status, its effect, and the notice afterwards. */
 const changes = {
@@ -45,12 +45,12 @@ type Listed = readonly ListedPeerValue[];
 export function peerView({ peers, argument: peerId }: ViewContext): View {
   const all = new Loaded(() => peers.list());
   let weights: readonly Values[] = [];
-  let beats = 0;
+  let updates = 0;
 
   async function refresh(): Promise<void> {
     await all.refresh();
     const listed = await peers.list().catch(() => []);
-    if (!listed.some(({ peer_id }) => peer_id === peerId) || beats++ % plotBeats !== 0) return;
+    if (!listed.some(({ peer_id }) => peer_id === peerId) || updates++ % plotBeats !== 0) return;
     try {
       const { at, weight, gate } = await get<WeightHistoryValue>(`peers/${encodeURIComponent(peerId)}/history`);
       weights = [at, weight, gate];

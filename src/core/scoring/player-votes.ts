@@ -11,7 +11,7 @@ const ENTRIES_AT_FIRST = 64;
 const BAN_STRENGTH_MIN = 0.1;
 
 /** The votes of one player's peers, one entry each; reused from read to read. */
-export class Voices {
+export class PlayerVotes {
   count = 0;
   peer = new Uint16Array(ENTRIES_AT_FIRST);
   /** Share of the claims, and of all evidence, that lowers, in [0, 1]. */
@@ -56,7 +56,7 @@ export class Voices {
   }
 
   /** Keeps the heaviest vote of each witness; among equal ones, that of the peer that registered first. */
-  oneVoiceEach(witness: Uint16Array): void {
+  keepOnePerWitness(witness: Uint16Array): void {
     const { count, peer, voice } = this;
     const speakers = this.#speakersOf(witness);
     for (let e = 0; e < count; e++) {
@@ -71,12 +71,12 @@ export class Voices {
   }
 
   /**
-   * Like `oneVoiceEach`, for votes some of which carry an origin: keeps one vote of each witness and one vote of each
-   * peer, whether its own or a carried one, the heaviest first. A peer therefore gains no second vote by naming an
+   * Like `keepOnePerWitness`, for votes some of which carry an origin: keeps one vote of each witness and one vote of
+   * each peer, whether its own or a carried one, the heaviest first. A peer therefore gains no second vote by naming an
    * origin. Returns the amount that origins add to the sum of `w n`, in which every own vote of a peer counts: the
    * excess of a carried vote over the peer's own, if the carried one was kept.
    */
-  oneVoicePerSender({ witness, sender, isGrouped }: PeerColumns): number {
+  keepOnePerSender({ witness, sender, isGrouped }: PeerColumns): number {
     const { count, peer, voice, effective } = this;
     const speakers = this.#speakersOf(witness);
     if (this.#senders.length < sender.length) this.#senders = new Int32Array(sender.length).fill(NO_PEERS);

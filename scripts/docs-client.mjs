@@ -1,7 +1,7 @@
 /**
  * `npm run docs:client` writes `docs/CLIENT-REFERENCE.md` from the docstrings of the two packages that game servers
  * import. Every public symbol must be documented, and every type in its signature must be public. `--to FILE` writes
- * elsewhere. The script reads the declarations that `npm run build` wrote.
+ * elsewhere. The script reads the declarations in `dist/`, which it builds if they are stale.
  */
 import './lib/require-node.mjs';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Extractor, ExtractorConfig } from '@microsoft/api-extractor';
-import { root } from './lib/compile.mjs';
+import { compile, projects, root } from './lib/compile.mjs';
+
+if (!compile(projects.main, { ifStale: true })) process.exit(1);
 
 const entries = { client: 'dist/client/entry.d.ts', testing: 'dist/testing.d.ts' };
 

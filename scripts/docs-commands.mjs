@@ -1,13 +1,15 @@
 /**
- * `npm run docs:commands` writes `docs/operating/commands.md` from the help of every command of `ptf`, as
- * `npm run build` built it. `--to FILE` writes elsewhere.
+ * `npm run docs:commands` writes `docs/operating/commands.md` from the help of every command of `ptf`. `--to FILE`
+ * writes elsewhere.
  */
 import './lib/require-node.mjs';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { programOf } from '../dist/operator/cli/program.js';
-import { root } from './lib/compile.mjs';
+import { compile, projects, root } from './lib/compile.mjs';
+
+if (!compile(projects.main, { ifStale: true, quick: true })) process.exit(1);
+const { programOf } = await import('../dist/operator/cli/program.js');
 
 const { values } = parseArgs({ options: { to: { type: 'string', default: 'docs/operating/commands.md' } } });
 

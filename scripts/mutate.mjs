@@ -117,6 +117,9 @@ function testsFor(file, tests, folder) {
     .sort((a, b) => nearness(b) - nearness(a) || a.reached.size - b.reached.size);
 }
 
+/** Aborted by a signal: the test processes, which have groups of their own, end with this one. */
+const ending = new AbortController();
+
 /** Runs test files until one fails. Returns the path of that one, or undefined. */
 async function firstFailure(folder, files) {
   const failure = new AbortController();
@@ -131,7 +134,7 @@ async function firstFailure(folder, files) {
         concurrency: 1,
         timeoutMs: fileTimeoutMs,
         limits,
-        signal: failure.signal,
+        signal: AbortSignal.any([ending.signal, failure.signal]),
         write: () => undefined,
       });
       if (totals.failed === 0 || failure.signal.aborted) continue;
@@ -149,6 +152,7 @@ async function main({ seed, count, only, filesMax }) {
   const remove = () => rmSync(folder, { recursive: true, force: true });
   for (const signal of ['SIGINT', 'SIGTERM']) {
     process.once(signal, () => {
+      ending.abort();
       remove();
       process.exit(1);
     });

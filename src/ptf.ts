@@ -185,13 +185,13 @@ async function verifyFolder(dir: string, mode: VerifyMode, progress?: Progress):
 }
 
 const backups: BackupCommands = {
-  async backUp(task, stands) {
+  async backUp(task, onStatus) {
     await refuseForeign(task.dataDir);
-    return cancellable((signal) => backUpInChild(task, { stands, signal }));
+    return cancellable((signal) => backUpInChild(task, { onStatus, signal }));
   },
-  async restore(task, stands) {
+  async restore(task, onStatus) {
     for (const dir of [task.dataDir, task.dir, task.erasuresFrom]) if (dir !== null) await refuseForeign(dir);
-    return cancellable((signal) => restoreInChild(task, { stands, signal }));
+    return cancellable((signal) => restoreInChild(task, { onStatus, signal }));
   },
 };
 

@@ -94,17 +94,19 @@ function emit({ config }, stale, next) {
 /** Moves the files of `next` into `target`, and removes there what a source that is gone was built to. */
 function moveInto(target, next, stale) {
   for (const entry of readdirSync(next, { recursive: true, withFileTypes: true })) {
-    if (entry.isDirectory()) continue;
+    if (entry.isDirectory() || entry.name === stampName) continue;
     const from = join(entry.parentPath, entry.name);
     const to = join(target, relative(next, from));
     mkdirSync(dirname(to), { recursive: true });
     renameSync(from, to);
   }
-  rmSync(next, { recursive: true });
   for (const path of stale.filter((one) => !existsSync(join(root, one)))) {
     const built = join(target, target.endsWith(projects.main.outDir) ? relative('src', path) : path);
     for (const end of ['.js', '.js.map', '.d.ts']) rmSync(built.replace(/\.ts$/, end), { force: true });
   }
+  // The stamp vouches for all of the above.
+  renameSync(join(next, stampName), join(target, stampName));
+  rmSync(next, { recursive: true });
 }
 
 function runCompiler(config, outDir) {

@@ -23,7 +23,7 @@ export type { FeedPhase, FeedState } from './feed/feed-state.js';
 export { type NormalizeOptions, normalizePlayerId } from './ids/normalize.js';
 export { isSubjectHash, subjectHash } from './ids/subject.js';
 export type { PlayerTrust, TrustSource, TrustValues, Verdict } from './player-trust.js';
-export { AllowList, type AllowListEntry } from './policy/passed-players.js';
+export { AllowList, type AllowListEntry } from './policy/client-allow-list.js';
 export {
   type Decision,
   type DecisionReason,

@@ -9,12 +9,14 @@ import type { RegistrationMode, RequestSigning } from '../core/vocabulary.js';
 import type { GroupNode } from '../group/api.js';
 import type { Clock } from '../group/ports/clock.js';
 
-export interface FaceSettings {
+export interface HttpSettings {
+  /** False only for local trials: every endpoint then works without a key. */
   readonly authEnabled: boolean;
   readonly registrationMode: RegistrationMode;
   readonly requestSigning: RequestSigning;
   /** Whether `GET /peers` contains the fingerprint of the salt. */
   readonly publishSaltCheck: boolean;
+  /** Verifies `service_session` cookies. Required in `session` mode, otherwise unused. */
   readonly sessionSecret: Uint8Array | null;
   /** Maximum number of connections at a time. A further connection closes an idle one; if none is idle, it gets 503. */
   readonly connectionsMax: number;
@@ -40,6 +42,7 @@ export interface RequestObserver {
   idRefused(id: IdName): void;
   streamReaders(open: number): void;
   streamSynced(rows: number): void;
+  /** `reason` is the one sent to the reader, or `left`. */
   streamEnded(reason: string): void;
 }
 
@@ -56,7 +59,7 @@ export interface HttpDeps {
    */
   readonly sessionHolds: (claims: SessionClaims) => boolean;
   readonly pseudonyms: Pick<Pseudonyms, 'of' | 'ofAll' | 'writeAll' | 'saltCheck'>;
-  readonly settings: FaceSettings;
+  readonly settings: HttpSettings;
   readonly version: string;
   readonly log: Logger;
   readonly clock: Clock;

@@ -40,20 +40,25 @@ class Settings {
 
   /** Returns the variable's value, or its fallback if it is unset or invalid; notes the fault if it is invalid. */
   read<T>(row: Variable<T>): T {
-    const text = row.secret ? this.secretText(row.name) : this.plainText(row)?.trim();
+    const name = this.nameOf(row);
+    const text = row.secret ? this.secretText(name) : filled(this.env[name])?.trim();
     if (text === undefined) return row.fallback;
     const parsed = row.parse(text);
     if (parsed.ok) return parsed.value;
-    this.note(row.name, parsed.problem);
+    this.note(name, parsed.problem);
     return row.fallback;
   }
 
-  private plainText({ name, formerName }: Variable<unknown>): string | undefined {
-    return filled(this.env[name]) ?? (formerName === undefined ? undefined : filled(this.env[formerName]));
+  /** Returns the name under which a variable is read: its former one if that alone is set. */
+  private nameOf({ name, formerName }: Variable<unknown>): string {
+    if (formerName === undefined || filled(this.env[name]) !== undefined) return name;
+    return filled(this.env[formerName]) === undefined ? name : formerName;
   }
 
   isSet(row: Variable<unknown>): boolean {
-    return this.plainText(row) !== undefined || (row.secret === true && this.fileOf(row.name) !== undefined);
+    return (
+      filled(this.env[this.nameOf(row)]) !== undefined || (row.secret === true && this.fileOf(row.name) !== undefined)
+    );
   }
 
   note(variable: string, text: string): void {

@@ -73,6 +73,7 @@ export interface NodePorts {
 
 /** A data folder that this process owns, with its log not opened yet. */
 export interface OwnedFolder {
+  /** Closing the log releases the folder. */
   openLog(): Promise<LogWriter>;
   release(): Promise<void>;
 }

@@ -25,6 +25,7 @@ import { replaceFile } from '../store/files/durable-file.js';
 import { dataFileOf, isThere } from '../store/files/lmdb-file.js';
 import { saltFile, storedSalt } from '../store/files/stored-salt.js';
 import { logFolderOf } from '../store/log/lmdb-log.js';
+import { HiddenCommitError } from '../store/log/log-environment.js';
 import { FolderOwnedError } from '../store/ownership/owner.js';
 import { verifyInChild } from '../workers/verify/verify-runner.js';
 import type { Config } from './config.js';
@@ -45,7 +46,7 @@ export class StartEndedError extends Error {
   override readonly name = 'StartEndedError';
 }
 
-const refusals = [DamagedError, UnreadError, FolderOwnedError, UnknownRecordError];
+const refusals = [DamagedError, UnreadError, FolderOwnedError, HiddenCommitError, UnknownRecordError];
 
 /** Converts errors that an operator can resolve into refusals; rethrows all others. */
 export function refuseStart(error: unknown): never {

@@ -116,9 +116,10 @@ export function execute<N extends ChangeName>(
 ): Promise<ChangeValue<N>> | undefined {
   if (!Object.hasOwn(changes, name) || !Array.isArray(args)) return undefined;
   const codecs: readonly AnyCodec[] = changes[name].codecs;
+  if (codecs[0] === caller && args.length === 0) return undefined;
   const decoded = args.map((value, i) => (codecs[i] ?? plain).decode(value, group));
-  const refusal = codecs[0] === caller ? decoded.find(isRefusal) : undefined;
-  if (refusal !== undefined) return Promise.resolve(refusalOf(name, args, refusal));
+  const [first] = decoded;
+  if (codecs[0] === caller && isRefusal(first)) return Promise.resolve(refusalOf(name, args, first));
   const methods: Changes = group;
   return methods[name](...(decoded as ChangeArgs<N>));
 }

@@ -10,7 +10,7 @@ import { auditEntryValue } from './log-operations.js';
 import { isoTime } from './operation.js';
 
 /** Raised when a member is removed or changes its meaning; members may be added without that. */
-export const SUBJECT_EXPORT_VERSION = 1;
+const SUBJECT_EXPORT_VERSION = 1;
 
 const time = { type: 'string', format: 'date-time' } as const;
 const hashHex = { type: 'string', pattern: '^[0-9a-f]{64}$' } as const;
@@ -170,5 +170,3 @@ export function subjectExportValue(view: SubjectExport, groupId: string) {
     audit: view.audit.map(auditEntryValue),
   };
 }
-
-export type SubjectExportValue = ReturnType<typeof subjectExportValue>;

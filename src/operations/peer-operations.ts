@@ -272,7 +272,7 @@ function peerValue(peer: PeerView) {
     finds: peer.finds,
   };
 }
-export interface PeerValue extends ReturnType<typeof peerValue> {}
+interface PeerValue extends ReturnType<typeof peerValue> {}
 
 function signalsValue({ players, sharedPlayers, discountedWith, oneWitnessWith }: PeerSignals) {
   return {
@@ -309,7 +309,7 @@ function preTrustValue(group: Pick<OperatorApi, 'peerById'>, peerIds: readonly s
     pre_trusted: peers.map(({ peerId: peer_id, peerName: peer_name, status }) => ({ peer_id, peer_name, status })),
   };
 }
-export interface PreTrustValue extends ReturnType<typeof preTrustValue> {}
+interface PreTrustValue extends ReturnType<typeof preTrustValue> {}
 
 function peerLine(peer: PeerValue): string {
   return printable(`${peer.peer_id}  ${peer.status}  "${peer.peer_name}"  games ${peer.game_ids.join(',')}`);

@@ -20,7 +20,7 @@ export const statusOperations = {
 };
 
 /** `version` is this release. */
-export function statusValue(view: GroupStatus, version: string) {
+function statusValue(view: GroupStatus, version: string) {
   const { identity, weights, disk, check, ...status } = view;
   return {
     version,

@@ -42,6 +42,18 @@ function namedIn(text: string): number[] {
 
 const wordsOf = (text: string) => text.trim().split(/\s+/).length;
 
+test('each source file that a page names exists', () => {
+  const known = sources.map((path) => `/${path}`);
+  const missing = pages
+    .filter((page) => page !== 'CHANGELOG.md' && !page.startsWith(join('docs', 'upstream')))
+    .flatMap((page) =>
+      Array.from(read(page).matchAll(/`((?:[\w.-]+\/)*[\w.-]+\.ts)`/g), ([, path]) => path!)
+        .filter((path) => !known.some((one) => one.endsWith(`/${path}`)))
+        .map((path) => `${page}: ${path}`),
+    );
+  assert.equal(missing, []);
+});
+
 test('every link of a document leads somewhere', () => {
   assert.ok(pages.length > 50);
   assert.equal(

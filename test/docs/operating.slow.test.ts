@@ -108,7 +108,7 @@ test('every ptf line of the operating pages works as described', async () => {
 
 test('the operating pages quote the output of the command', () => {
   const files = [
-    'operations/simulation',
+    'operations/simulation-operation',
     'operator/cli/findings',
     'operator/cli/doctor',
     'operator/dashboard/page/remarks',

@@ -1,7 +1,7 @@
 /** The HTTP face on a group double, on a port of its own. */
 import { pino } from 'pino';
 import { Pseudonyms } from '../../src/core/hashing/pseudonym.js';
-import type { FaceSettings, HttpDeps, RequestObserver, SessionClaims } from '../../src/http/deps.js';
+import type { HttpDeps, HttpSettings, RequestObserver, SessionClaims } from '../../src/http/deps.js';
 import { createFastPath } from '../../src/http/fast-path/fast-path.js';
 import { createApiServer } from '../../src/http/server/server.js';
 import { limits } from '../../src/limits.js';
@@ -20,7 +20,7 @@ const withFastPath = process.env.FAST_PATH !== 'false';
 
 export interface FaceOptions {
   readonly group?: Replaced;
-  readonly settings?: Partial<FaceSettings>;
+  readonly settings?: Partial<HttpSettings>;
   readonly fastPath?: boolean;
   readonly metrics?: RequestObserver;
   readonly highSecurity?: boolean;

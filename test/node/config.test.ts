@@ -226,6 +226,7 @@ test('kinds of player ids are an error where no raw id travels', () => {
 test('a variable is read under its former name too, unless the present one is set', () => {
   assert.is(load({ FAST_LANE: 'false' }).fastPath, false);
   assert.is(load({ FAST_LANE: 'false', FAST_PATH: 'true' }).fastPath, true);
+  assert.equal(faulty({ FAST_LANE: 'no' }), ['FAST_LANE']);
 });
 
 test('a blank variable is unset', () => {

@@ -89,4 +89,10 @@ test('only commands of the list are executed', () => {
   assert.is(execute(group, { name: 'erase', args: earlier }), undefined);
 });
 
+test('a change of a peer that names no caller is none', () => {
+  const leader = { peerById: () => peer } as unknown as GroupApi;
+  for (const name of ['submit', 'withdraw', 'erase', 'dispute'] as const)
+    assert.is(execute(leader, { name, args: [] }), undefined);
+});
+
 test.run();

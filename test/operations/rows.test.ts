@@ -33,6 +33,19 @@ test('a row that reads what its request or its value lacks does not compile', ()
   operation({ request: shape({}), answer, ptf: { ...ptf, group: 'nobody' } });
 });
 
+test('the dashboard may ask these operations, and signs each change among them', () => {
+  const asked = Object.entries(operations).filter(([, row]) => 'dashboard' in row && row.dashboard);
+  const signed = asked.filter(([, { request: asks }]) => 'by' in asks.properties);
+  const names = (rows: typeof asked) => rows.map(([name]) => name).sort();
+  const changes = ['allow-add', 'allow-remove', 'disputes-decide', 'erase', 'peers-rotate-key', 'peers-status'];
+  const reads = ['allow-list', 'audit-tail', 'cluster-status', 'disputes-list', 'erase-pending', 'origins-list'];
+  assert.equal(names(signed), [...changes, 'pretrust-change']);
+  assert.equal(
+    names(asked),
+    [...changes, 'pretrust-change', ...reads, 'peers-list', 'pretrust-list', 'status', 'verify'].sort(),
+  );
+});
+
 test('no two rows are the same command of ptf', () => {
   const rows = Object.values(operations).flatMap<{ group?: string; command: string }>(({ ptf: own }) => own);
   const commands = rows.map(({ group, command }) => `${group} ${command}`);

@@ -129,7 +129,7 @@ function compare(random: Random, { peers, ...size }: Size, copies = false): stri
   const carried = random.below(3) === 0 ? 1 + random.below(Math.min(peers, 4)) : 0;
   const playerVotes = { ...size, peers: peers + carried };
   const said = copies ? withRepeats(random, playerVotes, drawn(random, playerVotes)) : drawn(random, playerVotes);
-  // The playerVotes behind those of the peers are those of carriers, whose numbers come after those of the origins.
+  // The votes behind those of the peers are those of carriers, whose numbers come after those of the origins.
   const evidence = said.map((one) => (one.peer < peers ? one : { ...one, peer: one.peer + 2 }));
   const group = groupOf(random, peers, carried, copies ? relationsOf(random, peers) : []);
   const state = stateOf(shuffled(random, evidence), group);

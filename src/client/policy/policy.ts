@@ -2,7 +2,7 @@
 
 import type { PlayerTrust } from '../player-trust.js';
 import { notify } from '../transport/listeners.js';
-import type { AllowList } from './passed-players.js';
+import type { AllowList } from './client-allow-list.js';
 
 /**
  * `shadow`: every player passes, and the policy reports what the rule would have done. `enforce`: the rule's actions

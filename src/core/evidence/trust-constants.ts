@@ -10,16 +10,25 @@ export const trustConstants = {
   halfSaturation: 0.5,
   /** Upper bound of one peer's influence on one player, however much the peer sends. */
   saturationMax: 1.5,
-  /** Share of repeated events (the excess over 1) that counts for a peer that only reports. */
+  /**
+   * Share of repeated events (the excess over 1) that counts for a peer that only reports. A two-sided peer has all of
+   * it.
+   */
   repeatOneSided: 0.5,
 
   // Score read: from log-odds to a score.
   /** Upper bound of the other peers' combined log-odds, as a multiple of those of the pre-trusted peers. */
   preTrustClip: 1.5,
-  /** Log-odds are divided by `max(M, 1)` to this power, for two-sided and for one-sided witnesses. */
+  /**
+   * Witnesses repeat one another: log-odds are divided by `max(M, 1)` to this power, one for two-sided witnesses and
+   * one for one-sided ones.
+   */
   correlation: 0.1,
   correlationOneSided: 0.3,
-  /** Log-odds of being bad, with the prior, at which a player is suspicious, and the distance to untrusted. */
+  /**
+   * Log-odds of being bad (including the prior) from which a player is suspicious, and the further distance to
+   * untrusted.
+   */
   suspiciousLogOdds: -0.6,
   untrustedDistance: 1.1,
   /** Least distance from the prior to suspicious, and the extra distance if no witness is two-sided. */
@@ -32,7 +41,10 @@ export const trustConstants = {
   trustedDistance: 2.4,
   /** Log-odds beyond `untrusted` and beyond `trusted` over which a score covers all but 1/e of the remaining scale. */
   tail: 4,
-  /** A shift is multiplied by `massPart m^.75`, at most 1, and bounded by `massShift m^1.5`; `m`: gated mass. */
+  /**
+   * The shift of a score is multiplied by `massPart m^.75`, at most 1, and stays within `massShift m^1.5` points; `m`
+   * is the gated mass of events.
+   */
   massPart: 0.5,
   massShift: 5,
   /** Largest mass of one peer that counts in `m`. */
@@ -51,12 +63,18 @@ export const trustConstants = {
   trustedFrom: 70,
   trustedConfidenceMin: 0.35,
 
-  /** Smallest change of tau, A, B, z or the share of bad players that publishes new weights. */
+  /**
+   * Smallest change of tau, A, B, z or the share of bad players that publishes new weights; a changed witness group
+   * always does.
+   */
   publishStep: 0.001,
 
   /** Age in days at which a peer counts in full in a group that is older (`NEW_PEER_DAYS`); 0 means at once. */
   newPeerDays: 1,
-  /** Least ms between the registrations of an elder and a new peer; peers that join together have no order. */
+  /**
+   * Least distance in ms between the registrations of an elder and of a new peer; peers that join together have no
+   * order.
+   */
   elderMs: 3_000,
   /** Least sum of the factors of the elders that share players with a new peer before they judge it. */
   eldersMin: 2.5,
@@ -73,10 +91,16 @@ export const trustConstants = {
   cloneUniformVariance: 0.02,
   /** Largest mean squared difference of their votes. */
   cloneDifferenceMax: 0.01,
-  /** Copied lists: least number of players that both lower, and least share of the smaller list, to be examined. */
+  /**
+   * Copied lists: least number of players that both peers must lower, and least share of the smaller list, before a
+   * pair is examined.
+   */
   listSharedMin: 10,
   listShare: 0.5,
-  /** A player is cleared if the others' gated mass and the probability of a good player exceed these. */
+  /**
+   * A player counts as cleared by the other two-sided peers if their gated mass and the probability of a good player
+   * exceed these.
+   */
   listClearedMass: 0.3,
   listClearedGood: 0.85,
   /**
@@ -84,7 +108,10 @@ export const trustConstants = {
    */
   listMistakesMin: 10,
   listMistakesShare: 0.7,
-  /** If neither peer is more two-sided than this, so many players and this share of a list alone join them. */
+  /**
+   * If neither peer is more two-sided than this, a shared list alone joins them, given this many players and this share
+   * of the smaller list.
+   */
   listOnlyTwoSidedMax: 0.3,
   listOnlySharedMin: 30,
   listOnlyShare: 0.8,
@@ -146,10 +173,16 @@ export const trustConstants = {
   /** Rounds that determine the two-sided peers, and number of votes on the rarer side at which `z` is one half. */
   twoSidedRounds: 3,
   twoSidedVotes: 3,
-  /** Share of two-sided gated volume for `z` to count in full, and largest volume with which a peer counts in it. */
+  /**
+   * Share of the group's gated volume that must be two-sided for `z` to count in full, and largest volume with which
+   * one peer counts in it.
+   */
   twoSidedShare: 0.3,
   twoSidedVolumeMax: 50,
-  /** Votes that a peer's prior weighs; multiplied by `preTrustedPrior` for a pre-trusted peer. */
+  /**
+   * Number of votes that a peer's prior (the group's own rates) weighs; for a pre-trusted peer it is multiplied by
+   * `preTrustedPrior`.
+   */
   peerPrior: 10,
   preTrustedPrior: 2,
   /** Prior of the group's own rates: recall and specificity, each with its number of votes. */
@@ -159,11 +192,17 @@ export const trustConstants = {
   /** Log-odds of a report and of praise from a peer that is not two-sided. */
   reportOdds: 1.25,
   praiseOdds: 0.4,
-  /** Votes that the group's mean weighs as such a peer's prior, and bounds of its log-odds' change down and up. */
+  /**
+   * Number of votes that the group's mean weighs as such a peer's prior, and bounds of the change of its log-odds down
+   * and up.
+   */
   relativePrior: 20,
   relativeUp: 0.5,
   relativeDown: 2,
-  /** Prior of these means: share of right reports (per 1 / pi), and of right praise with its votes. */
+  /**
+   * Prior of these means: the share of right reports (per 1 / pi), and the share of right praise with its number of
+   * votes.
+   */
   lowMeanRight: 1,
   badShareForMeanMin: 0.02,
   highMeanRight: 9,
@@ -220,7 +259,10 @@ export const trustConstants = {
   pairsMax: 16_777_216,
   /** Largest number of pairs whose lists are compared, the most similar first. */
   listPairsMax: 4_096,
-  /** Largest number of players in the fit of the log-odds, in total and per peer; beyond it, about so many. */
+  /**
+   * Largest number of players that all take part in the fit of the log-odds, in total and per peer; beyond it, a sample
+   * of about this size does.
+   */
   sampledPlayers: 1_048_576,
   sampledPlayersPerPeer: 16_384,
   /** In such a group two peers are compared on about this many of their shared players, at most. */

@@ -141,9 +141,15 @@ export interface EventAccepted {
    * version of scoring on, a ban is a measure and is scaled to the epoch of measures.
    */
   readonly mass: number;
-  /** Present if the pair's measure, or its lowering claims, began while those of another peer stood. */
+  /**
+   * Present if the pair's measure, or its lowering claims, began while another peer's measure, or its lowering
+   * evidence, stood.
+   */
   readonly follows?: true;
-  /** Present if an earlier event of the same content counts instead: then the mass is no evidence. */
+  /**
+   * Present if an earlier event of the same peer, player, type and timestamp counts instead: then the mass is no
+   * evidence.
+   */
   readonly repeats?: true;
   /** The peer's own note on the event, such as the number of a ticket. */
   readonly reference?: string;
@@ -262,6 +268,7 @@ export interface EventsErased {
   readonly events: readonly number[];
 }
 
+/** States the sums of a pair, and the times of its newest change and evidence, so that earlier records may leave. */
 export interface CarriedSums extends Omit<StatedSums, 'subject'> {
   readonly type: 'evidence_kept';
   /** Null if the subject was erased or a newer record states the sums. */

@@ -142,6 +142,7 @@ export class EventIds {
     return isOccupied(words, this.#at) ? seqAt(words, this.#at) : 0;
   }
 
+  /** Call only for an id in the table. */
   peerOfEvent({ tags }: EventColumns, i: number): number {
     this.#search(this.#shardOf(tags, i * TAG_WORDS), tags, i * TAG_WORDS);
     return peerAt(this.#blocks[this.#block]!, this.#at);

@@ -29,8 +29,10 @@ export interface DiscountedPair {
   readonly agreement: number;
 }
 
+/** Results per peer. An excluded peer has 0 in every numeric column and is its own witness. */
 export interface PeerTrust extends Pick<PeerColumns, 'tau' | 'a' | 'b' | 'z' | 'weight' | 'witness'> {
   readonly measures: MeasureWeights;
+  /** The group's share of bad players, in (0, 1). */
   readonly pi: number;
   readonly witnessPairs: readonly WitnessPair[];
   /** Pairs shown to operators, at most `pairsReportedMax`, the most conspicuous first. */

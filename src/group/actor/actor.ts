@@ -135,7 +135,7 @@ export class GroupActor<T> {
     const redaction = this.removal.hasRecord ? this.removal.next() : null;
     for (const record of redaction?.records ?? []) turn.record(record);
     turn.decideAll(this.takeCommands());
-    this.removal.await(turn.removals);
+    this.removal.answerLater(turn.removals);
     if (turn.batch.count === 0) return turn.effects;
     const firstSeq = this.state.lastSeq - turn.batch.count + 1;
     const batch = turn.batch.seal(firstSeq, now, nonce, this.#chain);

@@ -30,7 +30,7 @@ import {
   overloaded,
 } from '../refusals.js';
 import type { AgeBound } from '../removal/removal-process.js';
-import { RemovalWork } from '../removal/removal-work.js';
+import { RemovalSteps } from '../removal/removal-steps.js';
 import { SnapshotWork } from '../replica/snapshot-work.js';
 import { type PublishWeights, WeightsWork } from '../weights/weights-computation.js';
 import type { WeightsSchedule } from '../weights/weights-schedule.js';
@@ -107,7 +107,7 @@ export class GroupLoop {
   readonly clockGuard: LoopDeps['clockGuard'];
   readonly #weightsWork: WeightsWork;
   readonly #snapshotWork: SnapshotWork;
-  readonly #removalWork: RemovalWork<Resolve>;
+  readonly #removalSteps: RemovalSteps<Resolve>;
   readonly #deps: LoopDeps;
   readonly #admission: Admission;
   #failed = false;
@@ -139,7 +139,7 @@ export class GroupLoop {
       closed: () => this.#closed,
       later: (act, ms) => this.#later(act, ms),
     });
-    this.#removalWork = new RemovalWork(deps, {
+    this.#removalSteps = new RemovalSteps(deps, {
       removal: this.actor.removal,
       durableSeq: () => this.actor.durableSeq,
       dropSnapshots: () => this.#snapshotWork.drop(),
@@ -225,7 +225,7 @@ export class GroupLoop {
 
   /** Removes every snapshot, since one may name an erased player. */
   async forgetErased(): Promise<void> {
-    await this.#removalWork.forgetErased();
+    await this.#removalSteps.forgetErased();
   }
 
   /** True if the shared log is nearly full: nothing that may be refused is written. */
@@ -343,7 +343,7 @@ export class GroupLoop {
     while (this.actor.answering && !this.#failed)
       await new Promise<void>((resolve) => this.#whenAnswered.push(resolve));
     this.#closed = true;
-    await this.#removalWork.end();
+    await this.#removalSteps.end();
   }
 
   /**
@@ -409,7 +409,7 @@ export class GroupLoop {
           void this.#commit(effect);
           break;
         default:
-          this.#removalWork.begin(effect);
+          this.#removalSteps.begin(effect);
       }
     }
     if (this.actor.answering) return;

@@ -36,7 +36,7 @@ import { disputeView } from '../access/dispute-views.js';
 import { chainsOf, holdingsOf } from '../access/subject-holdings.js';
 import type { Answer, Answers, Command } from '../actor-commands.js';
 import type { AcceptedEvent } from '../api.js';
-import type { Removal } from '../removal/removal-process.js';
+import type { WaitingAnswer } from '../removal/removal-process.js';
 import type { DecidedEvents, Effect } from './effects.js';
 import type { Envelope } from './mailbox.js';
 import type { Prefetch } from './prefetch.js';
@@ -45,7 +45,7 @@ import type { Prefetch } from './prefetch.js';
 export class Turn<T> {
   readonly batch: BatchWriter;
   readonly effects: Effect<T>[] = [];
-  readonly removals: Removal<T>[] = [];
+  readonly removals: WaitingAnswer<T>[] = [];
   readonly #state: GroupState;
   readonly #bounds: GroupBounds;
   readonly #now: number;

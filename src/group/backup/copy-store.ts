@@ -21,7 +21,9 @@ export interface LogSource {
 
 /** Destination of a copy. Each call is one transaction. */
 export interface LogSink {
+  /** In the order of the log. */
   add(batches: readonly StoredBatch[]): Promise<void>;
+  /** Existing batches only. */
   replace(batches: readonly StoredBatch[]): Promise<void>;
 }
 

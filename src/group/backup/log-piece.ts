@@ -36,6 +36,7 @@ function encode({ firstSeq, bytes }: StoredBatch, to: Buffer, at: number): void 
   to.set(bytes, at + HEAD_BYTES);
 }
 
+/** Returns the batches of a piece, as views of it. Throws `DamagedError` if the piece is incomplete. */
 export function batchesIn(piece: Buffer): StoredBatch[] {
   const batches: StoredBatch[] = [];
   for (let at = 0; at < piece.length; ) {

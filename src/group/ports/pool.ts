@@ -197,7 +197,7 @@ export interface SnapshotMade {
   readonly ms: number;
 }
 
-/** Work off the main thread. Calls reject with `PoolBusyError` if the queue is full, or if the work failed. */
+/** Work off the main thread. Calls reject with `PoolBusyError` if the queue is full, and with others if it failed. */
 export interface GroupPool {
   /**
    * Writes a snapshot of the durable state at `upTo`, or of a later durable one, under the owner's `epoch`. Resolves

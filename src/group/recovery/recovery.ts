@@ -182,6 +182,7 @@ export function snapshotAt(snapshots: SnapshotStore, seq: number, salt: Uint8Arr
   return new Follower(state, Buffer.from(header.chain, 'hex'));
 }
 
+/** Returns the first record. Throws `DamagedError` if the log does not start with one that defines the group. */
 export function formationOf(log: LogReader): GroupFormed {
   const stored = log.from(1, 1, 1)[0];
   if (stored === undefined || stored.firstSeq !== 1) throw new DamagedError('the log does not start at record 1');

@@ -1,6 +1,6 @@
 /**
  * Removes erased subjects, withdrawn events and events beyond the retention age from the log, and answers the callers
- * that wait for it. Part of the actor: no promises and no I/O. `removal-work.ts` carries out its steps, and the pool
+ * that wait for it. Part of the actor: no promises and no I/O. `removal-steps.ts` carries out its steps, and the pool
  * rewrites batches by `redaction.ts` and `retention.ts`. Work that is not recorded as done resumes after a restart.
  *
  * A removal begins with a durable record, its request: `subject_erased` (an erasure), `event_withdrawn` (a withdrawal,
@@ -45,10 +45,10 @@ interface AnswerEffect<T> {
   readonly answer: Answer;
 }
 
-type RemovalEffect<T> = RemovalStep | AnswerEffect<T>;
+export type RemovalEffect<T> = RemovalStep | AnswerEffect<T>;
 
 /** An answer that waits until the removed events are out of the log, including its free space. */
-export interface Removal<T> {
+export interface WaitingAnswer<T> {
   readonly token: T;
   readonly answer: Answer;
   /** The record of the erasure or withdrawal. */
@@ -92,7 +92,7 @@ type Job = RemovalJob | RetentionJob;
 export class RemovalProcess<T> {
   readonly #state: GroupState;
   readonly #durableSeq: () => number;
-  #waiting: Removal<T>[] = [];
+  #waiting: WaitingAnswer<T>[] = [];
   /** True once answers no longer wait for bytes to leave the log. */
   #givenUp = false;
   /** True if the turn in flight records an erasure as complete, which is not durable yet. */
@@ -325,7 +325,7 @@ export class RemovalProcess<T> {
     return [];
   }
 
-  await(removals: readonly Removal<T>[]): void {
+  answerLater(removals: readonly WaitingAnswer<T>[]): void {
     this.#waiting.push(...removals);
   }
 
@@ -356,7 +356,7 @@ export class RemovalProcess<T> {
   }
 
   /** Answers the waiting callers for whom `answerOf` returns an answer; for the others it returns null. */
-  #answer(answerOf: (removal: Removal<T>) => Answer | null): AnswerEffect<T>[] {
+  #answer(answerOf: (removal: WaitingAnswer<T>) => Answer | null): AnswerEffect<T>[] {
     const effects: AnswerEffect<T>[] = [];
     this.#waiting = this.#waiting.filter((removal) => {
       const answer = answerOf(removal);

@@ -23,6 +23,7 @@ export function timeText(ms: number): string {
   return new Date(ms).toISOString();
 }
 
+/** Never returns `-0`. */
 export function rounded(value: number, decimals: number): number {
   const unit = 10 ** decimals;
   return Math.round(value * unit) / unit + 0;

@@ -151,7 +151,10 @@ class FastConnection {
     }
   }
 
-  /** Answers the requests of a chunk, up to one with a pending answer, or until the output is full. */
+  /**
+   * Answers the requests of a chunk, up to a request with a pending answer, or until the output of the connection is
+   * full.
+   */
   #onChunk(chunk: Buffer): void {
     // After the last answer the caller would never see the outcome of further requests.
     if (!this.#socket.writable) return;
@@ -292,7 +295,10 @@ class FastConnection {
   }
 }
 
-/** Cuts a body of one-byte characters from the text of the read, which saves half a microsecond per event. */
+/**
+ * Returns the text of a body. If every character is one byte, the text is cut from that of the read, which saves half a
+ * microsecond per event.
+ */
 function bodyOf(bytes: Buffer, text: string, { end, contentLength }: ParsedHead): string | undefined {
   return isAscii(bytes) ? text.slice(end, end + contentLength) : bodyText(bytes);
 }

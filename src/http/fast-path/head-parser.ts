@@ -36,7 +36,10 @@ const fieldLine = /([!#$%&'*+.^_`|~\dA-Za-z-]+):[ \t]*(?:([\x21-\x7e](?:[\x20-\x
 
 /** A body whose length needs more digits exceeds every bound. */
 const lengthDigitsMax = String(limits.batchBodyBytes).length;
-/** A content length in its plainest form; node:http decides which other forms it accepts. */
+/**
+ * A content length in its plainest form. node:http accepts some blanks around the digits and refuses others, so other
+ * forms are left to it.
+ */
 const plainLength = new RegExp(`(?:^|\\r\\n)content-length: ?\\d{1,${lengthDigitsMax}}\\r\\n`, 'i');
 
 const lengthField = /(?:^|\r\n)content-length: ?/i;

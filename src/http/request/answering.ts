@@ -28,7 +28,10 @@ export function targetOf(
   return parseTarget(url) ?? { code: 'invalid_parameter' };
 }
 
-/** Returns whether a request has an unknown expectation (RFC 9110, section 10.1.1; none in HTTP/1.0). */
+/**
+ * Returns whether a request has an expectation that this server does not meet (RFC 9110, section 10.1.1). HTTP/1.0 has
+ * no expectations.
+ */
 export function hasForeignExpectation({ headers, httpVersion }: IncomingMessage): boolean {
   const { expect } = headers;
   return expect !== undefined && httpVersion !== '1.0' && expect.trim().toLowerCase() !== '100-continue';
@@ -45,12 +48,18 @@ export function exchangeOf(headers: IncomingHttpHeaders): Exchange {
   };
 }
 
-/** False after the last answer, such as a 408: nothing is carried out whose outcome the caller cannot learn. */
+/**
+ * Returns whether an answer can still be sent. After the last answer, such as a 408, nothing is carried out, because
+ * the caller would never learn the outcome.
+ */
 export function isAnswerable({ socket }: IncomingMessage): boolean {
   return socket.writable;
 }
 
-/** True if the caller left before the request had arrived, which then counts as no answer of its route. */
+/**
+ * Returns whether the caller left, or got its last answer, before the request had arrived. Such a request is not
+ * counted as an answer of its route.
+ */
 export function brokeOff(request: IncomingMessage): boolean {
   return !request.complete && !isAnswerable(request);
 }

@@ -27,7 +27,10 @@ function isUtf8Json(contentType: string | undefined): boolean {
   return parameters.every((one) => !one.startsWith('charset') || /^charset="?utf-?8"?$/.test(one));
 }
 
-/** `arriving` receives the byte counts. `check` checks the bytes before the parsed value. */
+/**
+ * Reads a body. `arriving` receives the byte counts, if the bytes are counted. `check` checks the bytes before the
+ * parsed value.
+ */
 export type BodyReader = (
   ctx: Context,
   arriving: ArrivingBody | null,
@@ -83,7 +86,10 @@ export function createBodyReader(bytesMax: number): BodyReader {
   };
 }
 
-/** The parser's errors carry 413 for the size, and 400 for invalid JSON or an early end; others are internal. */
+/**
+ * The parser's errors carry a status: 413 for the size, 400 for invalid JSON and for a body that ended early. Other
+ * errors are internal.
+ */
 function readRefusal(error: unknown): Refusal {
   const status = typeof error === 'object' && error !== null && 'status' in error ? error.status : undefined;
   if (status === 413) return refused('payload_too_large');

@@ -37,7 +37,10 @@ export function hostCount(rawHeaders: readonly string[]): number {
   return hosts;
 }
 
-/** Matches scheme and authority of a target in absolute form: a name or an address (IPv6 in brackets). */
+/**
+ * Matches scheme and authority of a target in absolute form: a name or an address (IPv6 in brackets), up to path or
+ * query.
+ */
 const authority = /^https?:\/\/(?:[^/?[\]]+|\[[^/?[\]]+\](?::\d*)?)(?=[/?]|$)/i;
 
 /**
@@ -54,7 +57,10 @@ export function parseTarget(url: string): Target | undefined {
   return mark < 0 ? { path: origin, query: '' } : { path: origin.slice(0, mark), query: origin.slice(mark + 1) };
 }
 
-/** Percent-decodes once; undefined for a bad escape or no UTF-8. `+` stays, because the query is no form. */
+/**
+ * Percent-decodes once; undefined for a bad escape or bytes that are not UTF-8. `+` stays a plus, because ids are
+ * opaque and the query is no form.
+ */
 export function decodeText(text: string): string | undefined {
   if (!text.includes('%')) return text;
   try {

@@ -6,7 +6,7 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { refused } from '../../errors.js';
 import { limits } from '../../limits.js';
-import type { FaceSettings } from '../deps.js';
+import type { HttpSettings } from '../deps.js';
 import { refusalReply } from './reply.js';
 import type { ApiReply } from './request.js';
 
@@ -17,7 +17,7 @@ export interface RateLimits {
   readonly registrations: CallerLimit | null;
 }
 
-type RateSettings = Pick<FaceSettings, 'rateLimitPeerPerS' | 'rateLimitAddressPerS' | 'registrationsPerAddressPerHour'>;
+type RateSettings = Pick<HttpSettings, 'rateLimitPeerPerS' | 'rateLimitAddressPerS' | 'registrationsPerAddressPerHour'>;
 
 export function createRateLimits(settings: RateSettings): RateLimits {
   const limit = (name: string, count: number, windowS: number) =>
@@ -43,7 +43,10 @@ export class CallerLimit {
   readonly #callers = new Map<string, number>();
   #sweptAt = 0;
 
-  /** `name`: of the policy in answers; `count`: quota per `windowS`; `callersMax`: callers with their own count. */
+  /**
+   * `name` is that of the policy in answers, `count` the quota in each `windowS`, `callersMax` the number of callers
+   * with a count of their own.
+   */
   constructor(name: string, count: number, windowS = 1, callersMax: number = limits.rateLimitCallersMax) {
     this.#name = name;
     this.#count = count;
@@ -66,7 +69,10 @@ export class CallerLimit {
     }
   }
 
-  /** Counts `more` requests of an admitted caller. Beyond the quota of the window, the next request waits. */
+  /**
+   * Counts `more` requests of a caller on top of one that was admitted. If this exceeds the quota of the window, the
+   * next request waits.
+   */
   async charge(caller: string, more: number): Promise<void> {
     const key = this.#keyOf(caller);
     const { consumedPoints } = await this.#limiter.penalty(key, more);

@@ -53,7 +53,10 @@ export function ok(body: unknown): ApiReply {
   return { status: 200, body };
 }
 
-/** `json` must be ASCII. `tag` must differ whenever the body does; if absent, it is computed from the body. */
+/**
+ * `json` must be ASCII. `tag` must differ whenever the body at the same URL differs; if absent, it is computed from the
+ * body.
+ */
 export function okJson(json: string, tag?: { readonly text: string }): ApiReply {
   return { status: 200, body: undefined, json, tag };
 }
@@ -89,7 +92,10 @@ function refusalHeaders(refusal: Refusal, status: number): Record<string, string
   return { 'Retry-After': String(retryAfterS), RateLimit: `"${refusal.code}";r=0;t=${retryAfterS}` };
 }
 
-/** Contains only the request id, by which the operator finds the error in the log. */
+/**
+ * Returns the answer to an internal error. Contains only the request id, by which the operator finds the error in
+ * the log.
+ */
 export function internalErrorReply(requestId: string): ApiReply {
   return refusalReply(refused('internal_error', { details: { request_id: requestId } }));
 }
@@ -125,7 +131,10 @@ const sharedHeads = new Map<string, SharedHead>();
 /** Most answers are of the same kind as the one before. */
 let newestHead: SharedHead | undefined;
 
-/** Built once per kind, since building it per answer cost more than the score. `type` is empty without a body. */
+/**
+ * Builds the head of a kind once, because building it for each answer cost more than the score itself. `type` is empty
+ * if there is no body.
+ */
 function sharedHead(status: number, type: string, caching: string, vary: string): SharedHead {
   const newest = newestHead;
   if (newest?.status === status && newest.type === type && newest.caching === caching && newest.vary === vary)
@@ -231,7 +240,10 @@ export function matchesTag(ifNoneMatch: string | undefined, tag: string): boolea
   return ifNoneMatch.split(',').some((one) => one.trim().replace(/^W\//, '') === tag);
 }
 
-/** True if `Accept` names problem+json and does not prefer plain JSON (RFC 9110, section 12.5.1). */
+/**
+ * Returns whether `Accept` names `application/problem+json` and does not prefer plain JSON to it (RFC 9110, section
+ * 12.5.1).
+ */
 export function wantsProblem(accept: string | undefined): boolean {
   if (accept === undefined || !accept.toLowerCase().includes('application/problem+json')) return false;
   const problem = qualityOf(accept, 'application/problem+json');

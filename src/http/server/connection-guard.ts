@@ -47,6 +47,7 @@ export const connectionBounds = {
 
 export type ConnectionBounds = Readonly<Record<keyof typeof connectionBounds, number>>;
 
+/** Monotonic time in ms, and timers that do not keep the process alive. */
 export interface GuardTime {
   now(): number;
   after(ms: number, run: () => void): void;

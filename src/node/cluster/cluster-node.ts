@@ -28,6 +28,7 @@ import { pushWal } from '../../store/etcd/push-wal.js';
 import { readMark, writeMark } from '../../store/files/cluster-mark.js';
 import { freeBytesOf } from '../../store/files/full-disk.js';
 import type { LmdbLogWriter } from '../../store/log/lmdb-log-writer.js';
+import { HiddenCommitError } from '../../store/log/log-environment.js';
 import { SharedLogWriter } from '../../store/log/shared-log-writer.js';
 import { within } from '../../workers/within.js';
 import type { Config } from '../config.js';
@@ -395,6 +396,8 @@ export class ClusterNode {
     this.#ports.log.error({ err: error }, 'the node leaves the cluster');
     void this.member.retire(messageOf(error));
     if (error instanceof DiskFullError) this.#startAgainWithRoom();
+    // Nothing was written, and a start finds the newest commit.
+    if (error instanceof HiddenCommitError) this.#ports.onFatal(new RejoinError(messageOf(error)));
   }
 
   /** Starts the node again once its disk has room, because only a start can tell the outcome of a failed commit. */

@@ -1,7 +1,7 @@
 /** Stores the sidecar's allow list on disk: subject hashes, dates and notes; raw player ids never reach the file. */
 import { bounds } from '../../client/bounds.js';
 import { isSubjectHash } from '../../client/ids/subject.js';
-import { AllowList, type AllowListEntry } from '../../client/policy/passed-players.js';
+import { AllowList, type AllowListEntry } from '../../client/policy/client-allow-list.js';
 import { readSmallFile, replaceSmallFile } from '../config/peer-file.js';
 import { wrongUsage } from '../peer-error.js';
 

@@ -83,6 +83,7 @@ export function storeOf(dir: string): string {
   return isBackup(dir) ? join(dir, STORE) : dir;
 }
 
+/** Throws if this cannot be determined. */
 export function isBackup(dir: string): boolean {
   return isThere(join(dir, MANIFEST));
 }

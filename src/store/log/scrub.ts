@@ -194,7 +194,10 @@ async function claimPages(environment: LogEnvironment, commit: Commit, first: nu
   });
 }
 
-/** Waits until no reader uses commit `txn` or an older one. Readers of other tools may not be short. */
+/**
+ * Waits until no reader uses commit `txn` or an older one. The node's own reads are short; those of other tools may not
+ * be.
+ */
 async function untilReadersPass(
   environment: LogEnvironment,
   txn: number,

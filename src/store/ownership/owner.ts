@@ -47,18 +47,20 @@ export interface OwnerTimes {
 
 export class OwnedFolder {
   readonly #dir: string;
-  readonly #record: OwnerRecord;
+  readonly #startHeart: (epoch: number) => () => Promise<void>;
+  #record: OwnerRecord;
   /** The owner's file, kept open. This distinguishes the folder from a copy of it. */
-  readonly #descriptor: number;
-  readonly #stopHeart: () => Promise<void>;
+  #descriptor: number;
+  #stopHeart: () => Promise<void>;
   #isStopped = false;
 
   /** Created only by `ownFolder`. */
   constructor(dir: string, record: OwnerRecord, heartbeatMs: number, onLost: (error: OwnerLostError) => void) {
     this.#dir = dir;
+    this.#startHeart = (epoch) => startHeart(dir, epoch, heartbeatMs, onLost);
     this.#record = record;
     this.#descriptor = openSync(ownerFileOf(dir, record.epoch), 'r');
-    this.#stopHeart = startHeart(dir, record.epoch, heartbeatMs, onLost);
+    this.#stopHeart = this.#startHeart(record.epoch);
   }
 
   /**
@@ -73,9 +75,13 @@ export class OwnedFolder {
     let environment: LogEnvironment | undefined;
     try {
       environment = openLogEnvironment(logFolder);
-      // The log must not name an owner whose file a power cut removes: no later owner would know its epoch.
-      for (const path of [ownerFileOf(this.#dir, this.#record.epoch), this.#dir]) await syncPath(path);
-      if (!fence(environment, this.#record)) throw owned(this.#dir, readOwner(this.#dir), thisProcess());
+      for (;;) {
+        // The log must not name an owner whose file a power cut removes: no later owner would know its epoch.
+        for (const path of [ownerFileOf(this.#dir, this.#record.epoch), this.#dir]) await syncPath(path);
+        const inLog = fence(environment, this.#record);
+        if (inLog < this.#record.epoch) break;
+        await this.#claimAfter(inLog);
+      }
       const writer = new LmdbLogWriter(environment, {
         epoch: this.#record.epoch,
         stop: () => this.stop(),
@@ -88,6 +94,22 @@ export class OwnedFolder {
       await environment?.root.close();
       throw namedDamage(error, logFolder);
     }
+  }
+
+  /**
+   * Takes the epoch after one that the log names. Rejects with `FolderOwnedError` if a later owner came first;
+   * otherwise the file of the log's owner is gone, and no commit of that owner passes the fence from now on.
+   */
+  async #claimAfter(epoch: number): Promise<void> {
+    const record = { ...this.#record, epoch: epoch + 1 };
+    // The heart would take the new file for another owner's.
+    await this.#stopHeart();
+    if (newestEpoch(this.#dir) !== this.#record.epoch || !putOwner(this.#dir, record))
+      throw owned(this.#dir, readOwner(this.#dir), thisProcess());
+    closeSync(this.#descriptor);
+    this.#record = record;
+    this.#descriptor = openSync(ownerFileOf(this.#dir, record.epoch), 'r');
+    this.#stopHeart = this.#startHeart(record.epoch);
   }
 
   /** Stops and marks the folder free, unless another owner took over, so that the next start need not check. */
@@ -165,17 +187,18 @@ export async function passEpochOn(dir: string, epoch: number): Promise<void> {
 }
 
 /**
- * Writes the owner's epoch into the log, on which every commit depends. Returns false and changes nothing if a later
- * owner was first. Throws `HiddenCommitError` if LMDB does not see its newest commit.
+ * Writes the owner's epoch into the log, on which every commit depends. Returns the epoch that the log named before;
+ * changes nothing if it is the owner's own or a later one. Throws `HiddenCommitError` if LMDB does not see its newest
+ * commit.
  */
-function fence(environment: LogEnvironment, { epoch, ...record }: OwnerRecord): boolean {
+function fence(environment: LogEnvironment, { epoch, ...record }: OwnerRecord): number {
   const { root, meta, path } = environment;
   try {
     return root.transactionSync(() => {
       if (newestTxnOf(dataFileOf(path)) >= root.getWriteTxnId()) throw new HiddenCommitError(path);
-      if (epochIn(environment) >= epoch) return false;
-      meta.putSync(OWNER_KEY, Buffer.from(JSON.stringify({ epoch, ...record })), epoch);
-      return true;
+      const before = epochIn(environment);
+      if (before < epoch) meta.putSync(OWNER_KEY, Buffer.from(JSON.stringify({ epoch, ...record })), epoch);
+      return before;
     });
   } catch (error) {
     if (error instanceof DamagedError || error instanceof HiddenCommitError) throw error;

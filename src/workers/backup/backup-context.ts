@@ -15,7 +15,7 @@ import { writeCopiedHead } from './copy-folder.js';
 export interface CopyContext {
   nonce(bytes: number): Uint8Array;
   isCancelled(): boolean;
-  stands(status: CopyStatus): void;
+  onStatus(status: CopyStatus): void;
 }
 
 export class CopyError extends Error {
@@ -36,7 +36,7 @@ export function refuseIfCancelled(context: CopyContext): void {
 export function backingUp(context: CopyContext): (done: number, total: number) => void {
   return (done, total) => {
     refuseIfCancelled(context);
-    context.stands({ phase: 'copying', done, total });
+    context.onStatus({ phase: 'copying', done, total });
   };
 }
 
@@ -47,7 +47,7 @@ export async function verifyWritten(
 ): Promise<VerifyReport> {
   await writeCopiedHead(store, head);
   const report = await verifyInChild(store, 'full', (done, total) =>
-    context.stands({ phase: 'verifying', done, total }),
+    context.onStatus({ phase: 'verifying', done, total }),
   );
   refuseIfCancelled(context);
   if (!report.ok) throw new CopyError('copy_failed', `the written store is damaged: ${report.faults.join('; ')}`);

@@ -25,7 +25,7 @@ let reportedAt = 0;
 const context: CopyContext = {
   nonce: (bytes) => randomBytes(bytes),
   isCancelled: () => isCancelled,
-  stands(status) {
+  onStatus(status) {
     if (performance.now() - reportedAt < REPORT_EVERY_MS || !process.connected) return;
     reportedAt = performance.now();
     process.send?.({ status } satisfies CopyMessage);

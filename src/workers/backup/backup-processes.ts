@@ -26,7 +26,7 @@ const entry = fileURLToPath(new URL('./backup-process.js', import.meta.url));
 const cancelled = { ok: false, code: 'cancelled', error: 'cancelled' } as const;
 
 interface CopyWatch {
-  readonly stands: OnCopyStatus;
+  readonly onStatus: OnCopyStatus;
   readonly signal: AbortSignal;
 }
 
@@ -40,7 +40,7 @@ export async function restoreInChild(task: RestoreTask, watch: CopyWatch): Promi
   } catch (error) {
     return refusalOf(error);
   }
-  const checking = (done: number, total: number) => watch.stands({ phase: 'checking the backup', done, total });
+  const checking = (done: number, total: number) => watch.onStatus({ phase: 'checking the backup', done, total });
   try {
     const { faults } = await verifyBackup(task.dir, checking, watch.signal);
     if (faults.length > 0) return { ok: false, code: 'backup_damaged', error: faults.join('; ') };
@@ -97,7 +97,7 @@ function inChild<T>(
     watch.signal.addEventListener('abort', cancel);
     if (watch.signal.aborted) cancel();
     child.on('message', (message: CopyMessage) => {
-      if ('status' in message) watch.stands(message.status);
+      if ('status' in message) watch.onStatus(message.status);
       else outcome = message.outcome as CopyOutcome<T>;
     });
     child.on('error', reject);

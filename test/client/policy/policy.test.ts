@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bounds } from '../../../src/client/bounds.js';
 import type { PlayerTrust } from '../../../src/client/player-trust.js';
-import { AllowList } from '../../../src/client/policy/passed-players.js';
+import { AllowList } from '../../../src/client/policy/client-allow-list.js';
 import { type Decision, TrustPolicy } from '../../../src/client/policy/policy.js';
 import { TrustError } from '../../../src/client/trust-error.js';
 import { thrownBy } from '../thrown-by.js';

@@ -1,7 +1,7 @@
 /** One owner per data folder: a living one refuses, a dead one does not block, a fenced one writes nothing. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -327,6 +327,23 @@ test('an owner file that a power cut emptied delays a start no longer than a sil
     readdirSync(dir).filter((name) => name.startsWith('owner-')),
     ['owner-3.json'],
   );
+  removeFolder(dir);
+});
+
+test('a folder that lost the file of its last owner is claimed with the epoch after that one', async () => {
+  const dir = temporaryFolder();
+  for (let epoch = 1; epoch <= 3; epoch++) await (await claimFolder(dir)).close();
+  rmSync(ownerFileOf(dir, 3));
+  let isLost = false;
+  const next = await claimFolder(dir, thisProcess(), TIMES, () => {
+    isLost = true;
+  });
+  assert.is(next.epoch, 4);
+  await delay(2 * TIMES.heartbeatMs);
+  assert.instance(await rejection(claimFolder(dir)), FolderOwnedError);
+  await next.close();
+  assert.not.ok(isLost);
+  assert.is((await claimFolder(dir)).epoch, 5);
   removeFolder(dir);
 });
 

@@ -23,6 +23,7 @@ export interface PairVisitor {
 export interface PairSums {
   /** Adds the votes on some players; the first `count` numbers of `several` are the players with two votes or more. */
   add(votes: Votes, several: Uint32Array, count: number): void;
+  /** Passes every pair with a common player to the visitor, sorted by the lower peer, then the higher. */
   show(to: PairVisitor): void;
   /** Raises the number of shared players of each peer to at least that of its largest pair. */
   raise(shared: Uint32Array): void;

@@ -5,7 +5,7 @@ import type { LogWriter } from '../ports/log.js';
 import type { GroupObserver } from '../ports/observer.js';
 import type { GroupPool, RedactionWork } from '../ports/pool.js';
 import { ScrubDeferredError } from '../ports/storage-errors.js';
-import type { RemovalProcess, RemovalStep } from './removal-process.js';
+import type { RemovalEffect, RemovalProcess, RemovalStep } from './removal-process.js';
 
 export interface RemovalDeps {
   readonly pool: Pick<GroupPool, 'follow' | 'redact'>;
@@ -25,7 +25,7 @@ export interface RemovalSite<T> {
   /** Removes every snapshot. */
   readonly dropSnapshots: () => Promise<void>;
   /** Carries out what a report to the removal led to, and takes the turn that became due. */
-  readonly report: (effects: ReturnType<RemovalProcess<T>['giveUp']>) => void;
+  readonly report: (effects: RemovalEffect<T>[]) => void;
   /** True if no new work may begin. */
   readonly ended: () => boolean;
   /** True if failures no longer matter. */
@@ -36,7 +36,7 @@ export interface RemovalSite<T> {
   readonly fail: (error: unknown) => void;
 }
 
-export class RemovalWork<T> {
+export class RemovalSteps<T> {
   readonly #deps: RemovalDeps;
   readonly #site: RemovalSite<T>;
   /** Aborts a scrub that waits for readers. */

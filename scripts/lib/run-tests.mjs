@@ -149,6 +149,8 @@ function runFile(path, { timeoutMs, endsWithinMs, namedAfterMs, killedAfterMs, e
       ];
     };
     createInterface({ input: child.stdio[3] }).on('line', (line) => {
+      // A process that was killed may leave half a line.
+      if (!line.endsWith('}')) return;
       const message = JSON.parse(line);
       if (message.stage === undefined) waitsFor = message.waitsFor;
       else if (!isSummarized) beginStage(message.stage);

@@ -60,21 +60,28 @@ export class Loaded<T> {
   /** Undefined before the first read. */
   value: T | undefined;
   #problem: string | null = null;
+  /** Numbers of the newest read and of the one that is shown. */
+  #begun = 0;
+  #shown = 0;
 
   constructor(load: () => Promise<T>) {
     this.#load = load;
   }
 
   /**
-   * Reads the value, and resolves with true if it is shown. The old one stays while the operator is about to press a
+   * Reads the value, and resolves with true if it or a newer one is shown. The old one stays while the operator is about to press a
    * control of the area, or to return to one from a dialog: the control must not move.
    */
   async refresh({ force = false } = {}): Promise<boolean> {
+    const read = ++this.#begun;
     const [value, problem] = await this.#load().then(
       (loaded) => [loaded, null] as const,
       (error: unknown) => [undefined, errorText(error)] as const,
     );
+    // A read that began before the one shown would show what a change has replaced.
+    if (read < this.#shown) return true;
     if (!force && this.#isHeld) return false;
+    this.#shown = read;
     if (value !== undefined) this.value = value;
     this.#problem = problem;
     redraw();

@@ -69,8 +69,8 @@ export class Loaded<T> {
   }
 
   /**
-   * Reads the value, and resolves with true if it or a newer one is shown. The old one stays while the operator is about to press a
-   * control of the area, or to return to one from a dialog: the control must not move.
+   * Reads the value, and resolves with true if it or a newer one is shown. The old one stays while the operator is
+   * about to press a control of the area, or to return to one from a dialog: the control must not move.
    */
   async refresh({ force = false } = {}): Promise<boolean> {
     const read = ++this.#begun;

@@ -29,7 +29,7 @@ function head(title: string): string {
 export function signInPage({ groupId, environment }: GroupIdentity, notice?: SignInNotice, operator = ''): string {
   const invalid = notice?.why === 'wrong' ? ' aria-invalid="true" aria-describedby="notice"' : '';
   return `${head('Sign in · Peer Trust')}
-<script type="module" src="assets/sign-in.js"></script>
+<script type="module" src="assets/sign-in-form.js"></script>
 </head>
 <body class="sign-in">
 <main>

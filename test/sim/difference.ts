@@ -11,6 +11,12 @@ export class Difference extends Error {
   }
 }
 
+/** Returns any error that a life met as a difference; one that is none is a broken invariant. */
+export function differenceOf(error: unknown): Difference {
+  if (error instanceof Difference) return error;
+  return new Difference('invariant', error instanceof Error ? (error.stack ?? error.message) : String(error));
+}
+
 /** Compares what was found with what was expected, by their JSON. */
 export function same(rule: string, what: string, found: unknown, expected: unknown): void {
   const [a, b] = [JSON.stringify(found), JSON.stringify(expected)];

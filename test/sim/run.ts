@@ -15,7 +15,7 @@ import { Random } from '../support/random.js';
 import { AuditTrail } from './audit-trail.js';
 import { Calls } from './calls.js';
 import { checkErased, checkErasedEvents, checkReplay, checkRetired, checkStore } from './checks.js';
-import { Difference } from './difference.js';
+import { Difference, differenceOf } from './difference.js';
 import { Ledger } from './ledger.js';
 import { Oracle } from './oracle.js';
 import { halfLivesAtFirst, rulesOf, withBounds } from './profile.js';
@@ -385,10 +385,7 @@ class Run {
   }
 
   #found(error: unknown): void {
-    this.#difference ??=
-      error instanceof Difference
-        ? error
-        : new Difference('invariant', error instanceof Error ? (error.stack ?? error.message) : String(error));
+    this.#difference ??= differenceOf(error);
   }
 
   #count(what: string, by = 1): void {

@@ -2,6 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { decideWeights } from '../../../src/core/rules/decide-scale.js';
 import { granted, type Outcome } from '../../../src/errors.js';
+import type { Timers } from '../../../src/group/ports/clock.js';
 import type { GroupPool, WeightsComputed } from '../../../src/group/ports/pool.js';
 import { WeightsWork } from '../../../src/group/weights/weights-computation.js';
 import { WeightsSchedule } from '../../../src/group/weights/weights-schedule.js';
@@ -38,6 +39,32 @@ test('without a new record weights are computed again hourly, since decay moves 
   assert.is(schedule.startsAt(5, t0 + 1), t0 + limits.weightsRepublishMs);
 });
 
+/** The work of a group with five records that hold evidence. */
+function workOn(
+  pool: object,
+  publish: () => Promise<Outcome<boolean>>,
+  onFailure: (what: string, error: unknown) => void,
+  { now = () => t0, later = (() => () => undefined) as Timers['later'] } = {},
+): WeightsWork {
+  const deps = {
+    pool: pool as GroupPool,
+    clock: { now },
+    timers: { elapsed: () => 0, soon: () => undefined, later },
+    observer: { turnCommitted() {}, eventsDecided() {}, workDone() {} },
+    weightsIntervalMs: 2000,
+    onFailure,
+  };
+  return new WeightsWork(deps, {
+    published: { basedOnSeq: 0, computedAt: null },
+    durableSeq: () => 5,
+    evidenceSeq: () => 5,
+    newVoiceSeq: () => 0,
+    ending: () => false,
+    readOnly: () => false,
+    publish,
+  });
+}
+
 // Health said that weights took account of all events one commit before they were in force: reads in between knew
 // nothing of them.
 test('weights count as computed once their record is durable, and not before', async () => {
@@ -47,23 +74,8 @@ test('weights count as computed once their record is durable, and not before', a
   const outcome = new Promise<Outcome<boolean>>((resolve) => {
     durable = () => resolve(granted(true));
   });
-  const deps = {
-    pool: pool as unknown as GroupPool,
-    clock: { now: () => t0 },
-    timers: { elapsed: () => 0, soon: () => undefined, later: () => () => undefined },
-    observer: { turnCommitted() {}, eventsDecided() {}, workDone() {} },
-    weightsIntervalMs: 2000,
-    onFailure: (_what: string, error: unknown) => assert.unreachable(String(error)),
-  };
-  const work = new WeightsWork(deps, {
-    published: { basedOnSeq: 0, computedAt: null },
-    durableSeq: () => 5,
-    evidenceSeq: () => 5,
-    newVoiceSeq: () => 0,
-    ending: () => false,
-    readOnly: () => false,
-    publish: () => outcome,
-  });
+  const fails = (_what: string, error: unknown) => assert.unreachable(String(error));
+  const work = workOn(pool, () => outcome, fails);
   work.plan();
   await new Promise(setImmediate);
   assert.equal([work.schedule.basedOnSeq, work.schedule.computedAt], [0, null]);
@@ -84,30 +96,12 @@ test('a computation is planned after each one, and after one that failed', async
       return { basedOnSeq: 5, computedAt: now, ...weightsOf(0), signals };
     },
   };
-  const deps = {
-    pool: pool as unknown as GroupPool,
-    clock: { now: () => now },
-    timers: {
-      elapsed: () => 0,
-      soon: () => undefined,
-      later: (run: () => void, ms: number) => {
-        planned.push({ ms, run });
-        return () => undefined;
-      },
-    },
-    observer: { turnCommitted() {}, eventsDecided() {}, workDone() {} },
-    weightsIntervalMs: 2000,
-    onFailure: (_what: string, error: unknown) => failures.push(String(error)),
+  const later: Timers['later'] = (run, ms) => {
+    planned.push({ ms, run });
+    return () => undefined;
   };
-  const work = new WeightsWork(deps, {
-    published: { basedOnSeq: 0, computedAt: null },
-    durableSeq: () => 5,
-    evidenceSeq: () => 5,
-    newVoiceSeq: () => 0,
-    ending: () => false,
-    readOnly: () => false,
-    publish: async () => granted(true),
-  });
+  const fails = (_what: string, error: unknown) => failures.push(String(error));
+  const work = workOn(pool, async () => granted(true), fails, { now: () => now, later });
   work.plan();
   await new Promise(setImmediate);
   assert.equal([failures, planned.map(({ ms }) => ms)], [['Error: the thread ended'], [2000]]);

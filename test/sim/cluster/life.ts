@@ -11,7 +11,7 @@ import { Given, salt, subjectKeyOf, t0 } from '../../support/given.js';
 import { MemoryLog } from '../../support/memory-log.js';
 import { Random } from '../../support/random.js';
 import { VirtualTime } from '../../support/virtual-time.js';
-import { Difference } from '../difference.js';
+import { Difference, differenceOf } from '../difference.js';
 import { withBounds } from '../profile.js';
 import { EtcdModel } from './etcd-model.js';
 import { type FaultName, faults, goodLink, linkOf } from './faults.js';
@@ -343,10 +343,7 @@ export class Life {
   }
 
   #found(error: unknown): void {
-    this.#difference ??=
-      error instanceof Difference
-        ? error
-        : new Difference('invariant', error instanceof Error ? (error.stack ?? error.message) : String(error));
+    this.#difference ??= differenceOf(error);
   }
 }
 

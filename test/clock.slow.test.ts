@@ -41,7 +41,7 @@ test('a node whose clock jumps ahead refuses all writes, even of an operator, an
   assert.equal([refused.status, refused.body.code, refused.body.details], ahead);
   const registration = await ask(node.url, '/api/v1/peers/register', { json: { peer_name: 'N', game_ids: ['g'] } });
   assert.equal([registration.status, registration.body.details], [503, { reason: 'clock_ahead' }]);
-  const suspended = await node.group.setPeerStatus(peer.peerId, 'suspended', 'test');
+  const suspended = await node.group.changePeer('peer_status', peer.peerId, { status: 'suspended' }, 'test');
   assert.is(suspended.ok, false);
   for (const path of ['/api/v1/health', '/api/v1/ready']) {
     const { status, body } = await ask(node.url, path);

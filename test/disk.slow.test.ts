@@ -98,7 +98,7 @@ test('an operator can still suspend a peer and kill its key on a full disk', asy
   const peer = await registerPeer(node.url);
   await fill(1, 503);
   assert.ok((await node.group.rotateKey(peer.peerId, 0, 'test')).ok);
-  assert.ok((await node.group.setPeerStatus(peer.peerId, 'suspended', 'test')).ok);
+  assert.ok((await node.group.changePeer('peer_status', peer.peerId, { status: 'suspended' }, 'test')).ok);
   assert.is((await ask(node.url, '/api/v1/audit', { key: peer.key })).status, 401);
   await node.close();
 });
@@ -125,7 +125,7 @@ test('peer weights are not computed on a full disk, and are made up for with roo
   // None is under way when the disk fills up.
   await weightsSettled(node);
   await fill(1, 503);
-  await node.group.setPeerStatus(peer.peerId, 'revoked', 'test');
+  await node.group.changePeer('peer_status', peer.peerId, { status: 'revoked' }, 'test');
   const { lastSeq } = node.group.health();
   const { looks } = disk;
   await until(() => disk.looks > looks + 1);

@@ -88,7 +88,7 @@ test('pre-trust is effective within two intervals, and so is revocation', async 
   assert.ok(liar.preTrusted);
   assert.is(liar.tau, 1);
   assert.is(node.group.peerById(peers[0]!.peerId)!.tau, 0, 'it disagrees with the pre-trusted');
-  await node.group.setPeerStatus(peers[4]!.peerId, 'revoked', 'test');
+  await node.group.changePeer('peer_status', peers[4]!.peerId, { status: 'revoked' }, 'test');
   await weightsSettled(node);
   assert.is(node.group.peerById(peers[4]!.peerId)!.weight, 0);
   assert.is(node.group.peerById(peers[0]!.peerId)!.tau, 1);

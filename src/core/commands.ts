@@ -5,10 +5,11 @@
 
 import type { SubjectKey } from './columns/packed-keys.js';
 import type { EventTypeId, EventTypeName } from './evidence/event-types.js';
+import type { AskedOf, PeerChangeType } from './peers/peer-changes.js';
 import type { PairRecord } from './records/pair-records.js';
 import type { EventAccepted } from './records/records.js';
 import type { PeerRelation } from './relations.js';
-import type { ErasureMode, PeerStatus } from './vocabulary.js';
+import type { ErasureMode } from './vocabulary.js';
 
 /** An event that passed the schema, with the player already replaced by the subject's key. */
 export interface EventSubmission {
@@ -81,25 +82,10 @@ export interface PurgePeers {
   readonly by: string;
 }
 
-export interface ChangePeerStatus {
-  readonly peerId: string;
-  readonly status: PeerStatus;
-  readonly by: string;
-}
-
-export interface RotateKey {
-  readonly peerId: string;
-  readonly keyDigest: string;
-  readonly overlapMs: number;
-  readonly by: string;
-}
-
-export interface SetPublicKey {
-  readonly peerId: string;
-  /** Ed25519, 32 bytes, base64url; null removes the key. */
-  readonly publicKey: string | null;
-  readonly by: string;
-}
+/** A change that an operator makes to a peer, by the type of its command. */
+export type ChangePeer<T extends PeerChangeType = PeerChangeType> = {
+  readonly [K in T]: { readonly type: K; readonly peerId: string; readonly by: string } & AskedOf<K>;
+}[T];
 
 /** An entry of the group's allow list. */
 export interface AllowPlayer {

@@ -11,6 +11,8 @@ import { isEvidence, isMeasure, raises, revokesLowering } from './evidence/event
 import { getOrMake } from './get-or-make.js';
 import { subjectBytes, subjectHex } from './hashing/pseudonym.js';
 import { sipKey } from './hashing/siphash.js';
+import { applyPeerChange } from './peers/peer-changes.js';
+import { type Peer, Peers } from './peers/peers.js';
 import { auditStart } from './records/audit.js';
 import type {
   AuditPart,
@@ -24,6 +26,7 @@ import type {
   LogRecord,
   LoweringRevoked,
   OriginDeclared,
+  PeerChanged,
   RecordType,
   Redacted,
   SubjectErased,
@@ -41,7 +44,6 @@ import { HourlyCounts } from './tables/hourly-counts.js';
 import { IdTags } from './tables/id-tags.js';
 import { OldBans } from './tables/old-bans.js';
 import { noWeights, PeerWeights, type Weights } from './tables/peer-weights.js';
-import { type Peer, Peers } from './tables/peers.js';
 import { RepeatFilter, repeatKey } from './tables/repeat-filter.js';
 import { type AddEvidence, SortedEvents } from './tables/sorted-events.js';
 import { Subjects } from './tables/subjects.js';
@@ -280,18 +282,6 @@ export class GroupState {
         });
         this.peerWeights.refreshPeer(this, record.peer);
         break;
-      case 'peer_status_changed':
-        this.peers.at(record.peer).status = record.status;
-        if (record.status === 'revoked') this.preTrusted = this.preTrusted.filter((peer) => peer !== record.peer);
-        this.evidenceSeq = seq;
-        for (const number of this.origins.numbersOf(record.peer)) this.peerWeights.refreshPeer(this, number);
-        break;
-      case 'peer_key_rotated':
-        this.peers.rotate(this.peers.at(record.peer), record.key_digest, record.old_key_until);
-        break;
-      case 'peer_public_key_set':
-        this.peers.at(record.peer).publicKey = record.public_key ?? undefined;
-        break;
       case 'player_allowed':
         if (record.subject !== null) {
           const { id, until, note } = record;
@@ -331,6 +321,8 @@ export class GroupState {
       case 'batches_rewritten':
       case 'subject_exported':
         break;
+      default:
+        this.#peerChanged(record, seq);
     }
     if ('audit' in record) this.#audited(record.audit, seq);
   }
@@ -517,6 +509,14 @@ export class GroupState {
     const entry = this.subjects.ensureEntry(subject, peer, times);
     this.subjects.entries.set(entry, peer, { lowering, raising, measure, follows }, count, seq);
     if (this.disputes.upheld > 0) this.#markVoid(subjectHex(subject));
+  }
+
+  #peerChanged(record: PeerChanged, seq: number): void {
+    applyPeerChange(this.peers, this.peers.at(record.peer), record);
+    if (record.type !== 'peer_status_changed') return;
+    if (record.status === 'revoked') this.preTrusted = this.preTrusted.filter((peer) => peer !== record.peer);
+    this.evidenceSeq = seq;
+    for (const number of this.origins.numbersOf(record.peer)) this.peerWeights.refreshPeer(this, number);
   }
 
   #declared({ origin, name }: OriginDeclared, at: number): void {

@@ -2,7 +2,7 @@
 import type {
   AllowPlayer,
   ChangeOrigin,
-  ChangePeerStatus,
+  ChangePeer,
   ChangePreTrust,
   DecideDispute,
   DisallowPlayer,
@@ -13,11 +13,10 @@ import type {
   RegisterPeer,
   RelatePeers,
   RepeatCheck,
-  RotateKey,
-  SetPublicKey,
   SubmitEvents,
   WithdrawEvent,
 } from '../core/commands.js';
+import { type PeerChangeType, peerChanges } from '../core/peers/peer-changes.js';
 import type { readAgain } from '../core/rules/decide-removal.js';
 import type { ComputedWeights, HalfLifeKind } from '../core/rules/decide-scale.js';
 import type { PendingReason } from '../core/vocabulary.js';
@@ -49,9 +48,7 @@ export interface RepeatsUnknown {
 export type Command =
   | ({ readonly type: 'submit' } & SubmitEvents)
   | ({ readonly type: 'register' } & RegisterPeer)
-  | ({ readonly type: 'peer_status' } & ChangePeerStatus)
-  | ({ readonly type: 'rotate_key' } & RotateKey)
-  | ({ readonly type: 'public_key' } & SetPublicKey)
+  | ChangePeer
   | ({ readonly type: 'allow' } & AllowPlayer)
   | ({ readonly type: 'disallow' } & DisallowPlayer)
   | ({ readonly type: 'pre_trust' } & ChangePreTrust)
@@ -70,12 +67,9 @@ export type Command =
   | ({ readonly type: 'erase' } & EraseSubject)
   | { readonly type: 'publish_weights'; readonly weights: ComputedWeights };
 
-export interface Answers {
+export interface Answers extends Record<PeerChangeType, Outcome<number>> {
   submit: Outcome<AcceptedEvent>[] | RepeatsUnknown;
   register: Outcome<number>;
-  peer_status: Outcome<number>;
-  rotate_key: Outcome<number>;
-  public_key: Outcome<number>;
   /** End of the entry, ms since 1970. */
   allow: Outcome<number>;
   disallow: Outcome<null>;
@@ -115,5 +109,5 @@ const commandFormats: Partial<Record<Command['type'], number>> = { scoring: 2 };
 
 /** Returns the format of records that every node of a group must read before the command may be carried out. */
 export function formatOfCommand(type: Command['type']): number {
-  return commandFormats[type] ?? 1;
+  return peerChanges[type as PeerChangeType]?.format ?? commandFormats[type] ?? 1;
 }

@@ -5,6 +5,7 @@
  */
 import type { DecideDispute, EventSubmission, Registration } from '../core/commands.js';
 import type { EventTypeName } from '../core/evidence/event-types.js';
+import type { AskedOf, PeerChangeType } from '../core/peers/peer-changes.js';
 import type { PeerRelation, WitnessReason } from '../core/relations.js';
 import type { TrustExplanation } from '../core/scoring/explanation.js';
 import type { TrustView } from '../core/scoring/score.js';
@@ -534,11 +535,15 @@ export interface GroupOperations {
   sharedErasures(peer: PeerView): number;
   /** How many of the peer's newest events in a row are too old to count, and the date of the newest; else undefined. */
   tooOld(peer: PeerView): { readonly events: number; readonly newest: number } | undefined;
-  setPeerStatus(peerId: string, status: PeerStatus, by: string): Promise<Outcome<PeerView>>;
+  /** Makes a change of `core/peers/peer-changes.ts`, but `rotate_key`. Codes: unknown_peer, peer_not_active. */
+  changePeer<T extends PeerChangeType>(
+    type: T,
+    peerId: string,
+    asked: AskedOf<T>,
+    by: string,
+  ): Promise<Outcome<PeerView>>;
   /** `overlapMs` 0 disables the old key at once; at most `limits.keyOverlapMsMax`. */
   rotateKey(peerId: string, overlapMs: number, by: string): Promise<Outcome<IssuedKey>>;
-  /** Sets the key with which a peer signs its writes (32 bytes, base64url), or removes it with null. */
-  setPublicKey(peerId: string, publicKey: string | null, by: string): Promise<Outcome<PeerView>>;
   preTrust(
     change: 'add' | 'remove',
     peerId: string,

@@ -3,8 +3,9 @@
  * memory. It contains no rules.
  */
 import { hash } from 'node:crypto';
-import type { DecideDispute, EventSubmission, Registration } from '../core/commands.js';
+import type { ChangePeer, DecideDispute, EventSubmission, Registration } from '../core/commands.js';
 import { subjectHex } from '../core/hashing/pseudonym.js';
+import type { AskedOf, PeerChangeType } from '../core/peers/peer-changes.js';
 import type { PeerRelation } from '../core/relations.js';
 import { reportersOf } from '../core/rules/decide-dispute.js';
 import { readAgain } from '../core/rules/decide-removal.js';
@@ -13,7 +14,7 @@ import { explanationOf, type TrustExplanation } from '../core/scoring/explanatio
 import type { TrustView } from '../core/scoring/score.js';
 import type { KeyColumns } from '../core/tables/event-columns.js';
 import { groupsOf } from '../core/trust/witnesses.js';
-import { type DisputeStatus, NO_KEY, OPERATOR, type PeerStatus } from '../core/vocabulary.js';
+import { type DisputeStatus, NO_KEY, OPERATOR } from '../core/vocabulary.js';
 import { granted, type Outcome, type Refusal, refused } from '../errors.js';
 import { DAY_MS, limits } from '../limits.js';
 import { disputeView } from './access/dispute-views.js';
@@ -372,17 +373,18 @@ export class Group implements GroupApi {
     return this.#current.loop.state.sharedErasures.get(index) ?? 0;
   }
 
-  async setPeerStatus(peerId: string, status: PeerStatus, by: string): Promise<Outcome<PeerView>> {
-    return this.#peerOutcome(await this.#calls.ask({ type: 'peer_status', peerId, status, by }));
+  async changePeer<T extends PeerChangeType>(
+    type: T,
+    peerId: string,
+    asked: AskedOf<T>,
+    by: string,
+  ): Promise<Outcome<PeerView>> {
+    return this.#peerOutcome(await this.#calls.ask({ ...asked, type, peerId, by } as ChangePeer));
   }
 
   async rotateKey(peerId: string, overlapMs: number, by: string): Promise<Outcome<IssuedKey>> {
     const { apiKey, keyDigest } = this.#newKey();
     return this.#issued(await this.#calls.ask({ type: 'rotate_key', peerId, overlapMs, keyDigest, by }), apiKey);
-  }
-
-  async setPublicKey(peerId: string, publicKey: string | null, by: string): Promise<Outcome<PeerView>> {
-    return this.#peerOutcome(await this.#calls.ask({ type: 'public_key', peerId, publicKey, by }));
   }
 
   async preTrust(

@@ -69,7 +69,7 @@ export const peerOperations = {
     request: shape({ peer_id: peerId, status: { enum: peerStatuses }, by }, ['by']),
     dashboard: true,
     answer: async (request, { group, by: actor }) =>
-      mapped(await group.setPeerStatus(request.peer_id, request.status, actor), peerValue),
+      mapped(await group.changePeer('peer_status', request.peer_id, { status: request.status }, actor), peerValue),
     ptf: [
       {
         group: 'peers',
@@ -133,7 +133,10 @@ export const peerOperations = {
   'peers-set-key': operation({
     request: shape({ peer_id: peerId, public_key: { ...publicKey, type: ['string', 'null'] }, by }, ['by']),
     answer: async (request, { group, by: actor }) =>
-      mapped(await group.setPublicKey(request.peer_id, request.public_key, actor), peerValue),
+      mapped(
+        await group.changePeer('public_key', request.peer_id, { publicKey: request.public_key }, actor),
+        peerValue,
+      ),
     ptf: {
       group: 'peers',
       command: 'set-key',

@@ -40,15 +40,15 @@ function node(ask: () => unknown, isLeaderAtFirst = false, known?: PeerView) {
 test('the leader decides here, and waits for the others where a change must hold everywhere', async () => {
   const { group, calls } = node(() => assert.unreachable(), true);
   assert.equal(await group.erase(null, new Uint8Array(32)), decided);
-  assert.equal(await group.setPublicKey('p', null, 'op'), decided);
-  assert.equal(calls, ['here erase', 'here setPublicKey', 'applied elsewhere']);
+  assert.equal(await group.changePeer('public_key', 'p', { publicKey: null }, 'op'), decided);
+  assert.equal(calls, ['here erase', 'here changePeer', 'applied elsewhere']);
 });
 
 test('changes of peers, of the allow list, of origins and of disputes are in effect on every node', async () => {
   const { group, calls } = node(() => assert.unreachable(), true);
   const subject = new Uint8Array(32);
   await group.register({} as Parameters<GroupApi['register']>[0], 'op');
-  await group.setPeerStatus('p', 'revoked', 'op');
+  await group.changePeer('peer_status', 'p', { status: 'revoked' }, 'op');
   await group.rotateKey('p', 0, 'op');
   await group.preTrust('add', 'p', 'op');
   await group.purgePeers(0, 'op');
@@ -73,16 +73,16 @@ test('a caller that was revoked since its request was admitted is refused by the
 
 test('a leader that steps down while it decides waits for the others all the same', async () => {
   const { group, calls, state } = node(() => assert.unreachable(), true);
-  const change = group.setPublicKey('p', null, 'op');
+  const change = group.changePeer('public_key', 'p', { publicKey: null }, 'op');
   state.isLeader = false;
   await change;
-  assert.equal(calls, ['here setPublicKey', 'applied elsewhere']);
+  assert.equal(calls, ['here changePeer', 'applied elsewhere']);
 });
 
 test('a follower asks the leader, which waits for the others itself', async () => {
   const { group, calls } = node(() => decided);
-  assert.equal(await group.setPublicKey('p', null, 'op'), decided);
-  assert.equal(calls, ['asked setPublicKey']);
+  assert.equal(await group.changePeer('public_key', 'p', { publicKey: null }, 'op'), decided);
+  assert.equal(calls, ['asked changePeer']);
 });
 
 test('a node that became the leader while a command waited decides it', async () => {
@@ -92,8 +92,8 @@ test('a node that became the leader while a command waited decides it', async ()
   });
   assert.equal(await group.submit(null, []), decided);
   state.isLeader = false;
-  assert.equal(await group.setPublicKey('p', null, 'op'), decided);
-  assert.equal(calls, ['asked submit', 'here submit', 'asked setPublicKey', 'here setPublicKey', 'applied elsewhere']);
+  assert.equal(await group.changePeer('public_key', 'p', { publicKey: null }, 'op'), decided);
+  assert.equal(calls, ['asked submit', 'here submit', 'asked changePeer', 'here changePeer', 'applied elsewhere']);
 });
 
 test('without a leader every change is refused', async () => {
@@ -104,7 +104,7 @@ test('without a leader every change is refused', async () => {
     },
   ]) {
     const { group } = node(ask);
-    assert.equal(await group.setPublicKey('p', null, 'op'), noLeader());
+    assert.equal(await group.changePeer('public_key', 'p', { publicKey: null }, 'op'), noLeader());
   }
 });
 
@@ -112,7 +112,7 @@ test('a change that may have been decided is refused as one of unknown outcome',
   const { group } = node(() => {
     throw new LinkError('reset', false);
   });
-  const answer = await group.setPublicKey('p', null, 'op');
+  const answer = await group.changePeer('public_key', 'p', { publicKey: null }, 'op');
   assert.not(answer.ok);
   assert.not.equal(answer, noLeader());
   assert.is((answer as ReturnType<typeof refused>).code, 'dependency_unavailable');

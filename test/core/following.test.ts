@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import type { EventSubmission } from '../../src/core/commands.js';
 import { FOLLOWS, FOLLOWS_CLAIM } from '../../src/core/evidence/evidence.js';
 import { decideDispute, decideDisputeOpened } from '../../src/core/rules/decide-dispute.js';
-import { decidePeerStatus } from '../../src/core/rules/decide-peer.js';
+import { decidePeerChange } from '../../src/core/rules/decide-peer.js';
 import { decideErasure } from '../../src/core/rules/decide-removal.js';
 import { stateDigest } from '../../src/core/snapshot/state-digest.js';
 import { replacementOf } from '../../src/group/removal/redaction.js';
@@ -63,7 +63,10 @@ test('a peer does not follow what it carries itself, nor a carrier another of th
 test('nobody follows a revoked peer', () => {
   const given = group();
   given.event(0, 'a', ban);
-  given.apply(decidePeerStatus(given.state, { peerId: 'peer-0', status: 'revoked', by: 'test' }, t0).records, t0);
+  given.apply(
+    decidePeerChange(given.state, { type: 'peer_status', peerId: 'peer-0', status: 'revoked', by: 'test' }, t0).records,
+    t0,
+  );
   assert.is(bitsAfter(given, [1, ban], [1, report]), 0);
 });
 

@@ -2,13 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { decideEvent } from '../../bench/core/decide-event.js';
 import { asOfTime } from '../../src/core/evidence/decay.js';
-import {
-  decideKeyRotation,
-  decidePeerStatus,
-  decidePreTrust,
-  decidePurge,
-  decideRegistration,
-} from '../../src/core/rules/decide-peer.js';
+import { decidePeerChange, decidePreTrust, decidePurge, decideRegistration } from '../../src/core/rules/decide-peer.js';
 import { decideErasure } from '../../src/core/rules/decide-removal.js';
 import { decideHalfLife } from '../../src/core/rules/decide-scale.js';
 import { explanationOf } from '../../src/core/scoring/explanation.js';
@@ -78,7 +72,10 @@ test('without authentication the body names the peer: unknown, then not active',
   const given = new Given().peers(1);
   const submit = (peerId: string) => codeOf(decideEvent(given.state, null, given.submission(0, 'a', { peerId }), t0));
   assert.is(submit('nobody'), 'unknown_peer');
-  given.apply(decidePeerStatus(given.state, { peerId: 'peer-0', status: 'suspended', by: 't' }, t0).records, t0);
+  given.apply(
+    decidePeerChange(given.state, { type: 'peer_status', peerId: 'peer-0', status: 'suspended', by: 't' }, t0).records,
+    t0,
+  );
   assert.is(submit('peer-0'), 'peer_not_active');
 });
 
@@ -116,7 +113,7 @@ test('registration beyond the bound is refused', () => {
 test('revocation is final, suspension is not', () => {
   const given = new Given().peers(1);
   const change = (status: 'active' | 'suspended' | 'revoked') => {
-    const decision = decidePeerStatus(given.state, { peerId: 'peer-0', status, by: 't' }, t0);
+    const decision = decidePeerChange(given.state, { type: 'peer_status', peerId: 'peer-0', status, by: 't' }, t0);
     given.apply(decision.records, t0);
     return codeOf(decision.outcome);
   };
@@ -129,7 +126,11 @@ test('revocation is final, suspension is not', () => {
 test('a rotated key dies at once, or when its overlap ends', () => {
   const given = new Given().peers(1);
   const rotate = (keyDigest: string, overlapMs: number) =>
-    given.apply(decideKeyRotation(given.state, { peerId: 'peer-0', keyDigest, overlapMs, by: 't' }, t0).records, t0);
+    given.apply(
+      decidePeerChange(given.state, { type: 'rotate_key', peerId: 'peer-0', keyDigest, overlapMs, by: 't' }, t0)
+        .records,
+      t0,
+    );
   const works = (digest: string, at: number) => given.state.peers.byKey(digest, at) !== undefined;
   rotate('second', 0);
   assert.equal([works('key-0', t0), works('second', t0)], [false, true]);
@@ -142,8 +143,8 @@ test('neither a key with half of the digest of a peer nor an old key is the key 
   const given = new Given().peers(1);
   const digestOf = (first: string, last: string) => first.repeat(63) + last;
   for (const keyDigest of [digestOf('a', '1'), digestOf('b', '1')]) {
-    const command = { peerId: 'peer-0', keyDigest, overlapMs: 1000, by: 't' };
-    given.apply(decideKeyRotation(given.state, command, t0).records, t0);
+    const command = { type: 'rotate_key', peerId: 'peer-0', keyDigest, overlapMs: 1000, by: 't' } as const;
+    given.apply(decidePeerChange(given.state, command, t0).records, t0);
   }
   const found = (digest: string) => given.state.peers.byKey(digest, t0)?.peerId;
   assert.equal([found(digestOf('a', '1')), found(digestOf('b', '1'))], ['peer-0', 'peer-0']);
@@ -161,7 +162,10 @@ test('a revoked peer leaves the pre-trusted and cannot come back', () => {
   assert.is(preTrust('add', 'peer-0'), 'ok');
   assert.is(preTrust('add', 'nobody'), 'unknown_peer');
   assert.equal(given.state.preTrusted, [0]);
-  given.apply(decidePeerStatus(given.state, { peerId: 'peer-0', status: 'revoked', by: 't' }, t0).records, t0);
+  given.apply(
+    decidePeerChange(given.state, { type: 'peer_status', peerId: 'peer-0', status: 'revoked', by: 't' }, t0).records,
+    t0,
+  );
   assert.equal(given.state.preTrusted, []);
   assert.is(preTrust('add', 'peer-0'), 'peer_not_active');
 });
@@ -185,7 +189,10 @@ test('a change of status looks at one peer, however many there are', () => {
     looked.push(peer);
     refreshPeer(state, peer);
   };
-  given.apply(decidePeerStatus(given.state, { peerId: 'peer-1', status: 'revoked', by: 't' }, t0).records, t0);
+  given.apply(
+    decidePeerChange(given.state, { type: 'peer_status', peerId: 'peer-1', status: 'revoked', by: 't' }, t0).records,
+    t0,
+  );
   assert.equal(looked, [1]);
   assert.equal([...peerWeights.excluded.subarray(0, 3)], [0, 1, 0]);
   assert.equal([...peerWeights.isGrouped.subarray(0, 3)], [1, 1, 0]);

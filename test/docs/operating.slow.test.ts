@@ -84,7 +84,8 @@ test('every ptf line of the operating pages works as described', async () => {
     if (elsewhere.some(([start]) => line.startsWith(start)) || line.includes('/backup/')) continue;
     const { peerId, subject } = await peerWithPlayer();
     if (line.startsWith('pretrust remove')) await node.group.preTrust('add', peerId, 'test');
-    if (line.startsWith('peers reinstate')) await node.group.setPeerStatus(peerId, 'suspended', 'test');
+    if (line.startsWith('peers reinstate'))
+      await node.group.changePeer('peer_status', peerId, { status: 'suspended' }, 'test');
     // A line that names two peers needs two different ones.
     const other = line.includes('PEER_ID PEER_ID') ? (await peerWithPlayer()).peerId : peerId;
     const filled = line

@@ -136,7 +136,8 @@ async function live({ node, failed }: Running, acknowledged: Acknowledged): Prom
     'player 1',
   );
   const [one, two] = acknowledged.peers;
-  if (two !== undefined) await step('suspension', () => group.setPeerStatus(two.peerId, 'suspended', 'test'));
+  if (two !== undefined)
+    await step('suspension', () => group.changePeer('peer_status', two.peerId, { status: 'suspended' }, 'test'));
   await submit(['to-withdraw'], 'player 2');
   if (one !== undefined && (await step('withdrawal', () => group.withdraw(one, 'to-withdraw'))) !== null)
     acknowledged.withdrawn.add('to-withdraw');

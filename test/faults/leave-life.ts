@@ -60,7 +60,7 @@ const two = await peerOf(first, 'two');
 await submitMany(first, one, 'a', events);
 await submitMany(first, two, 'b', events);
 await submitKnown(first, one);
-await first.group.setPeerStatus(two.peerId, 'suspended', 'test');
+await first.group.changePeer('peer_status', two.peerId, { status: 'suspended' }, 'test');
 await first.group.erase(one, subjectOf('player 3'));
 await first.close();
 const second = await startTestNode(env);

@@ -279,7 +279,9 @@ test('a stolen key of a peer that signs its requests destroys and adds nothing',
   const of = await group();
   const { old, node } = of;
   const { player, subject, oldId } = await reported(of, false);
-  assert.ok((await node.group.setPublicKey(old.peerId, newSigningKey().publicKey, 'test')).ok);
+  assert.ok(
+    (await node.group.changePeer('public_key', old.peerId, { publicKey: newSigningKey().publicKey }, 'test')).ok,
+  );
   const thief = newSigningKey();
   const body = JSON.stringify(old.event({ player_id: player }));
   for (const write of [

@@ -47,7 +47,7 @@ export async function setStatus(
   peerId: string,
   status: 'active' | 'suspended' | 'revoked',
 ): Promise<void> {
-  const outcome = await node.group.setPeerStatus(peerId, status, 'test');
+  const outcome = await node.group.changePeer('peer_status', peerId, { status }, 'test');
   if (!outcome.ok) throw new Error(outcome.code);
 }
 

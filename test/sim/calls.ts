@@ -81,7 +81,9 @@ export class Calls {
         this.#erase(step);
         break;
       case 'status':
-        this.#plain(step, () => this.#group.setPeerStatus(peerId(step.peer), step.status, 'operator'));
+        this.#plain(step, () =>
+          this.#group.changePeer('peer_status', peerId(step.peer), { status: step.status }, 'operator'),
+        );
         break;
       case 'rotate':
         this.#plain(step, () => this.#group.rotateKey(peerId(step.peer), step.overlapMs, 'operator'));

@@ -5,6 +5,7 @@
  */
 
 import { isEventTypeId } from '../evidence/event-types.js';
+import { peerChangeIds } from '../peers/peer-changes.js';
 import { EventColumns, type EventKeys, keyOf } from '../tables/event-columns.js';
 import {
   decodeCarriedSums,
@@ -28,8 +29,6 @@ import type { DecidedEvent, EventAccepted, LogRecord, RecordType } from './recor
 const typeIds: Record<RecordType, number> = {
   group_formed: 1,
   peer_registered: 2,
-  peer_status_changed: 3,
-  peer_key_rotated: 4,
   pre_trust_set: 5,
   half_life_changed: 6,
   epoch_moved: 7,
@@ -53,12 +52,12 @@ const typeIds: Record<RecordType, number> = {
   dispute_opened: 25,
   dispute_decided: 26,
   subject_exported: 27,
-  peer_public_key_set: 30,
   player_allowed: 31,
   player_allowance_ended: 32,
   shared_erasure_asked: 33,
   ban_half_life_changed: 34,
   ban_epoch_moved: 35,
+  ...peerChangeIds,
 };
 
 const typeNames = new Map<number, RecordType>(

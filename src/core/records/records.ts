@@ -5,9 +5,10 @@
 
 import type { IdTag } from '../columns/packed-keys.js';
 import type { EventTypeId } from '../evidence/event-types.js';
+import type { PeerChangeStated } from '../peers/peer-changes.js';
 import type { PeerRelation } from '../relations.js';
 import type { MeasureWeights } from '../tables/evidence-view.js';
-import type { DisputeStatus, Environment, IdentityMode, PeerStatus } from '../vocabulary.js';
+import type { DisputeStatus, Environment, IdentityMode } from '../vocabulary.js';
 
 /** The part of a record that the audit log shows, chained by its hashes. */
 export interface AuditPart {
@@ -55,30 +56,8 @@ export interface PeerRegistered {
   readonly audit: AuditPart;
 }
 
-/** Sets a peer's Ed25519 public key; null means that the peer does not sign. */
-export interface PeerPublicKeySet {
-  readonly type: 'peer_public_key_set';
-  readonly peer: number;
-  /** 32 bytes, base64url. */
-  readonly public_key: string | null;
-  readonly audit: AuditPart;
-}
-
-export interface PeerStatusChanged {
-  readonly type: 'peer_status_changed';
-  readonly peer: number;
-  readonly status: PeerStatus;
-  readonly audit: AuditPart;
-}
-
-export interface PeerKeyRotated {
-  readonly type: 'peer_key_rotated';
-  readonly peer: number;
-  readonly key_digest: string;
-  /** Time in ms since 1970 until which the old key still works; 0 if it no longer works. */
-  readonly old_key_until: number;
-  readonly audit: AuditPart;
-}
+/** A change that an operator makes to a peer. */
+export type PeerChanged = PeerChangeStated & { readonly peer: number; readonly audit: AuditPart };
 
 export interface PreTrustSet {
   readonly type: 'pre_trust_set';
@@ -390,9 +369,7 @@ export interface ScoringChanged {
 export type LogRecord =
   | GroupFormed
   | PeerRegistered
-  | PeerStatusChanged
-  | PeerKeyRotated
-  | PeerPublicKeySet
+  | PeerChanged
   | PlayerAllowed
   | PlayerAllowanceEnded
   | PreTrustSet

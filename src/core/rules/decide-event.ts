@@ -9,10 +9,10 @@ import type { EventSubmission } from '../commands.js';
 import { evidenceAt, isTooOld, scaleAt } from '../evidence/decay.js';
 import { eventTypeNamed, isMeasure, revokesLowering } from '../evidence/event-types.js';
 import { refusalOfRawIds } from '../hashing/pseudonym.js';
+import type { Peer } from '../peers/peers.js';
 import type { DecidedEvent } from '../records/records.js';
 import { type GroupState, MEASURES_FROM } from '../state.js';
 import type { EventKeys } from '../tables/event-columns.js';
-import type { Peer } from '../tables/peers.js';
 import { follows } from './decide-following.js';
 import { numberFor } from './decide-origin.js';
 

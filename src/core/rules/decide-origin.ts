@@ -6,9 +6,9 @@ import { type Granted, granted, type Refusal, refused } from '../../errors.js';
 import { limits } from '../../limits.js';
 import type { ChangeOrigin } from '../commands.js';
 import { audited, type Decision, refuse } from '../decision.js';
+import type { Peer } from '../peers/peers.js';
 import type { OriginCarried } from '../records/records.js';
 import type { GroupState } from '../state.js';
-import type { Peer } from '../tables/peers.js';
 
 /** A command that changes nothing writes nothing. Codes: unknown_origin (a removal), overloaded. */
 export function decideOrigin(state: GroupState, command: ChangeOrigin, now: number): Decision<null> {

@@ -1,17 +1,9 @@
-/** Decides changes of peers: registration, status, keys, pre-trust, and the operator's declarations about two peers. */
+/** Decides registrations, the changes of one peer, pre-trust, and the operator's declarations about two peers. */
 import { granted } from '../../errors.js';
 import { limits } from '../../limits.js';
-import type {
-  ChangePeerStatus,
-  ChangePreTrust,
-  GroupBounds,
-  PurgePeers,
-  RegisterPeer,
-  RelatePeers,
-  RotateKey,
-  SetPublicKey,
-} from '../commands.js';
+import type { ChangePeer, ChangePreTrust, GroupBounds, PurgePeers, RegisterPeer, RelatePeers } from '../commands.js';
 import { audited, type Decision, refuse } from '../decision.js';
+import { type AnyPeerChange, peerChanges } from '../peers/peer-changes.js';
 import { auditPart } from '../records/audit.js';
 import type { LogRecord } from '../records/records.js';
 import type { GroupState } from '../state.js';
@@ -45,15 +37,19 @@ export function decideRegistration(
   return { records: [record], outcome: granted(index) };
 }
 
-/** A repeated change writes nothing. Codes: unknown_peer; peer_not_active if revoked, which is final. */
-export function decidePeerStatus(state: GroupState, command: ChangePeerStatus, now: number): Decision<number> {
+/**
+ * Decides a change that an operator makes to a peer; the outcome is the peer's number. A repeated change writes
+ * nothing. Codes: unknown_peer; peer_not_active if revoked, which is final.
+ */
+export function decidePeerChange(state: GroupState, command: ChangePeer, now: number): Decision<number> {
   const peer = state.peers.byId(command.peerId);
   if (peer === undefined) return refuse('unknown_peer', { text: 'no peer has this id' });
-  if (peer.status === command.status) return { records: [], outcome: granted(peer.index) };
+  const row: AnyPeerChange = peerChanges[command.type];
+  const decided = row.decide(peer, command, now);
+  if (decided === null) return { records: [], outcome: granted(peer.index) };
   if (peer.status === 'revoked') return refuse('peer_not_active', { text: 'the peer is revoked, which is final' });
-  const actions = { active: 'peer_reinstated', suspended: 'peer_suspended', revoked: 'peer_revoked' } as const;
-  const audit = audited(state, now, { action: actions[command.status], actor: command.by, target: peer.peerId });
-  const record: LogRecord = { type: 'peer_status_changed', peer: peer.index, status: command.status, audit };
+  const audit = audited(state, now, { action: decided.action, actor: command.by, target: peer.peerId });
+  const record = { type: row.record, peer: peer.index, ...decided.stated, audit } as LogRecord;
   return { records: [record], outcome: granted(peer.index) };
 }
 
@@ -75,39 +71,6 @@ export function decidePurge(state: GroupState, { idleMs, by }: PurgePeers, now: 
     records.push({ type: 'peer_status_changed', peer: index, status: 'revoked', audit });
   }
   return { records, outcome: granted(purged.map(({ peerId }) => peerId)) };
-}
-
-/** Sets a new key for a peer. Codes: unknown_peer, peer_not_active (revoked). */
-export function decideKeyRotation(state: GroupState, command: RotateKey, now: number): Decision<number> {
-  const peer = state.peers.byId(command.peerId);
-  if (peer === undefined) return refuse('unknown_peer', { text: 'no peer has this id' });
-  if (peer.status === 'revoked') return refuse('peer_not_active', { text: 'the peer is revoked, which is final' });
-  const overlapMs = Math.min(command.overlapMs, limits.keyOverlapMsMax);
-  const record: LogRecord = {
-    type: 'peer_key_rotated',
-    peer: peer.index,
-    key_digest: command.keyDigest,
-    old_key_until: overlapMs > 0 ? now + overlapMs : 0,
-    audit: audited(state, now, { action: 'peer_key_rotated', actor: command.by, target: peer.peerId }),
-  };
-  return { records: [record], outcome: granted(peer.index) };
-}
-
-/** Null removes the key. A repeated change writes nothing. Codes: unknown_peer, peer_not_active (revoked). */
-export function decidePublicKey(state: GroupState, command: SetPublicKey, now: number): Decision<number> {
-  const peer = state.peers.byId(command.peerId);
-  if (peer === undefined) return refuse('unknown_peer', { text: 'no peer has this id' });
-  if (peer.status === 'revoked') return refuse('peer_not_active', { text: 'the peer is revoked, which is final' });
-  if ((peer.publicKey ?? null) === command.publicKey) return { records: [], outcome: granted(peer.index) };
-  const action = command.publicKey === null ? 'peer_public_key_removed' : 'peer_public_key_set';
-  const audit = audited(state, now, { action, actor: command.by, target: peer.peerId });
-  const record: LogRecord = {
-    type: 'peer_public_key_set',
-    peer: peer.index,
-    public_key: command.publicKey,
-    audit,
-  };
-  return { records: [record], outcome: granted(peer.index) };
 }
 
 /** Codes: unknown_peer, peer_not_active (revoked), overloaded (too many). */

@@ -3,6 +3,7 @@
  * the state covers it.
  */
 
+import type { Peer } from '../peers/peers.js';
 import type { GroupFormed } from '../records/records.js';
 import type { AllowedSubject } from '../registers/allow-list.js';
 import type { Dispute } from '../registers/disputes.js';
@@ -12,7 +13,6 @@ import { GroupState, type OpenErasure, type OpenWithdrawal } from '../state.js';
 import type { MeasureWeights } from '../tables/evidence-view.js';
 import type { HourlyCount } from '../tables/hourly-counts.js';
 import type { Weights } from '../tables/peer-weights.js';
-import type { Peer } from '../tables/peers.js';
 
 export interface SnapshotMeta {
   readonly formed: GroupFormed;

@@ -4,9 +4,9 @@
  */
 import { logit } from '../evidence/evidence.js';
 import { trustConstants as k } from '../evidence/trust-constants.js';
+import type { Peers } from '../peers/peers.js';
 import type { Origins } from '../registers/origins.js';
 import type { MeasureWeights, PeerColumns } from './evidence-view.js';
-import type { Peers } from './peers.js';
 
 /** Weights as a record published them, indexed by number of the peer. */
 export interface Weights {

@@ -4,7 +4,7 @@
  * earlier and are not contradicted themselves.
  */
 import type { TrustConstants } from '../evidence/trust-constants.js';
-import type { Joined } from '../tables/peers.js';
+import type { Joined } from '../peers/peers.js';
 import type { Pairs } from './pair-list.js';
 
 /**

@@ -4,7 +4,7 @@
  * of one witness group are not compared with each other and count as one.
  */
 import type { TrustConstants } from '../evidence/trust-constants.js';
-import type { Joined } from '../tables/peers.js';
+import type { Joined } from '../peers/peers.js';
 import { contradictedNewcomers } from './contradicted.js';
 import { lowerWeightedMedian } from './median.js';
 import { type Centres, PairList, type Pairs } from './pair-list.js';

@@ -2,9 +2,10 @@
  * Converts peers to the views that the layers above see, and looks up what the newest computation of weights found
  * about them.
  */
+
+import type { Peer } from '../../core/peers/peers.js';
 import type { WitnessPair } from '../../core/relations.js';
 import type { GroupState } from '../../core/state.js';
-import type { Peer } from '../../core/tables/peers.js';
 import { WitnessLinks } from '../../core/trust/witnesses.js';
 import { limits } from '../../limits.js';
 import type { PeerSignals, PeerView } from '../api.js';

@@ -18,10 +18,8 @@ import { noteBeginning } from '../../core/rules/decide-following.js';
 import { decideCarrier, decideOrigin } from '../../core/rules/decide-origin.js';
 import {
   decideConfiguredPreTrust,
-  decideKeyRotation,
-  decidePeerStatus,
+  decidePeerChange,
   decidePreTrust,
-  decidePublicKey,
   decidePurge,
   decideRegistration,
   decideRelation,
@@ -106,12 +104,6 @@ export class Turn<T> {
         return this.#submitAll(command);
       case 'register':
         return this.#decide(decideRegistration(state, this.#bounds, command, this.#now));
-      case 'peer_status':
-        return this.#decide(decidePeerStatus(state, command, this.#now));
-      case 'rotate_key':
-        return this.#decide(decideKeyRotation(state, command, this.#now));
-      case 'public_key':
-        return this.#decide(decidePublicKey(state, command, this.#now));
       case 'allow':
         return this.#decide(decideAllowed(state, command, this.#now));
       case 'disallow':
@@ -147,6 +139,8 @@ export class Turn<T> {
         return chainsOf(state, command.subject);
       case 'publish_weights':
         return this.#decide(decideWeights(state, command.weights, this.#now));
+      default:
+        return this.#decide(decidePeerChange(state, command, this.#now));
     }
   }
 

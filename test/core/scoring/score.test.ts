@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { asOfTime } from '../../../src/core/evidence/decay.js';
-import { decidePeerStatus } from '../../../src/core/rules/decide-peer.js';
+import { decidePeerChange } from '../../../src/core/rules/decide-peer.js';
 import { decideErasure } from '../../../src/core/rules/decide-removal.js';
 import { decideHalfLife } from '../../../src/core/rules/decide-scale.js';
 import { explanationOf } from '../../../src/core/scoring/explanation.js';
@@ -235,7 +235,10 @@ test('the evidence of a revoked peer counts for nothing, that of a suspended one
   const given = new Given().peers(2).weigh();
   given.event(0, 'a');
   const change = (status: 'suspended' | 'revoked') =>
-    given.apply(decidePeerStatus(given.state, { peerId: 'peer-0', status, by: 'test' }, t0).records, t0);
+    given.apply(
+      decidePeerChange(given.state, { type: 'peer_status', peerId: 'peer-0', status, by: 'test' }, t0).records,
+      t0,
+    );
   const before = scoreAt(given, 'a').score;
   change('suspended');
   assert.is(scoreAt(given, 'a').score, before);

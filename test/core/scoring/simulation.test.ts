@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { type AsOf, asOfTime } from '../../../src/core/evidence/decay.js';
 import type { EventTypeName } from '../../../src/core/evidence/event-types.js';
 import { trustConstants } from '../../../src/core/evidence/trust-constants.js';
-import { decidePeerStatus, decidePreTrust } from '../../../src/core/rules/decide-peer.js';
+import { decidePeerChange, decidePreTrust } from '../../../src/core/rules/decide-peer.js';
 import { decideErasure, decideWithdrawal } from '../../../src/core/rules/decide-removal.js';
 import { decideHalfLife } from '../../../src/core/rules/decide-scale.js';
 import { type HalfLives, ScenarioHalfLife } from '../../../src/core/scoring/scenario-half-life.js';
@@ -93,7 +93,10 @@ test('without a peer the group reads as if the peer were revoked', () => {
   const given = grown();
   const simulation = simulate(given.state, later, { ...nothing, without: [3, 4] }, null, 100);
   for (const peerId of ['peer-3', 'peer-4']) {
-    given.apply(decidePeerStatus(given.state, { peerId, status: 'revoked', by: 'test' }, later).records, later);
+    given.apply(
+      decidePeerChange(given.state, { type: 'peer_status', peerId, status: 'revoked', by: 'test' }, later).records,
+      later,
+    );
   }
   publish(given, later);
   const moment = asOfTime(given.state, later);

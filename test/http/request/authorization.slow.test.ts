@@ -117,9 +117,9 @@ async function groupWith(PEER_AUTH_ENABLED: string, more: Record<string, string>
 /** The same of an owner that has a public key from the call on; `key` null: unsigned. */
 async function callAsSigner(group: Group, id: OperationId, publicKey: string, key: SigningKey | null): Promise<Answer> {
   const { node, owner, keys } = group;
-  assert.ok((await node.group.setPublicKey(owner.peerId, null, 'test')).ok);
+  assert.ok((await node.group.changePeer('public_key', owner.peerId, { publicKey: null }, 'test')).ok);
   return call(group, id, keys.owner, key, async () => {
-    assert.ok((await node.group.setPublicKey(owner.peerId, publicKey, 'test')).ok);
+    assert.ok((await node.group.changePeer('public_key', owner.peerId, { publicKey }, 'test')).ok);
   });
 }
 
@@ -218,7 +218,7 @@ test('a peer with a public key gets the same, but that its writes must be signed
       );
     }
   }
-  assert.ok((await node.group.setPublicKey(owner.peerId, null, 'test')).ok);
+  assert.ok((await node.group.changePeer('public_key', owner.peerId, { publicKey: null }, 'test')).ok);
   await node.close();
 });
 

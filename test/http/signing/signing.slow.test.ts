@@ -41,7 +41,7 @@ async function signing(env: Record<string, string> = {}, clock?: { now(): number
 }
 
 async function setKey(node: TestNode, peer: PeerClient, publicKey: string | null): Promise<void> {
-  assert.ok((await node.group.setPublicKey(peer.peerId, publicKey, 'test')).ok);
+  assert.ok((await node.group.changePeer('public_key', peer.peerId, { publicKey }, 'test')).ok);
 }
 
 function eventRequest(peer: PeerClient, more = {}): Unsigned {

@@ -66,7 +66,7 @@ test('a simulated revocation predicts the reads after it', async () => {
   assert.equal(without.map(({ peer_id }) => peer_id).sort(), liars.toSorted());
 
   const before = await Promise.all(players.map(verdictOf));
-  for (const liar of liars) await node.group.setPeerStatus(liar, 'revoked', 'test');
+  for (const liar of liars) await node.group.changePeer('peer_status', liar, { status: 'revoked' }, 'test');
   await weightsSettled(node);
   const after = await Promise.all(players.map(verdictOf));
   const moved = players.filter((_, i) => before[i]!.verdict !== after[i]!.verdict).length;

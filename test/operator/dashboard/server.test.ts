@@ -208,7 +208,7 @@ test('a request from outside the page changes nothing', async () => {
     assert.is(status, expected, JSON.stringify(headers));
     if (expected === 403) assert.is(JSON.parse(text).code, 'cross_site');
   }
-  assert.is(dashboard.calls.filter(([name]) => name === 'setPeerStatus').length, 1);
+  assert.is(dashboard.calls.filter(([name]) => name === 'changePeer').length, 1);
   const signIn = await dashboard.call('/sign-in', { form: { password }, headers: { 'sec-fetch-site': 'cross-site' } });
   assert.is(signIn.status, 403);
   assert.is(signIn.headers['set-cookie'], undefined);
@@ -221,7 +221,7 @@ test('a change is recorded under the name of the sign-in, whatever the body cont
     ['alice', 'operator:alice (dashboard)'],
   ] as const) {
     await dashboard.call('/commands/peers-status', { json, cookie: await dashboard.signIn(operator) });
-    assert.equal(dashboard.calls.at(-1), ['setPeerStatus', 'peer-0', 'suspended', by]);
+    assert.equal(dashboard.calls.at(-1), ['changePeer', 'peer_status', 'peer-0', { status: 'suspended' }, by]);
   }
 });
 
@@ -348,7 +348,7 @@ test('more open pages than there is room for are refused', async () => {
 test('a refusal says when to retry, with the text of the public port if it has no time', async () => {
   const refusals = [refused('overloaded'), refused('overloaded', { retryAfterS: 7 }), refused('unknown_peer')];
   await dashboard.close();
-  dashboard = await startTestDashboard({ setPeerStatus: async () => refusals.shift()! });
+  dashboard = await startTestDashboard({ changePeer: async () => refusals.shift()! });
   const cookie = await dashboard.signIn();
   const json = { peer_id: 'peer-0', status: 'active' };
   // `test/http/request/reply.test.ts` has the same second for the public port.
@@ -364,7 +364,7 @@ test('an internal error reaches the page without its cause and the log with it',
     pendingErasures: () => {
       throw new Error('a secret detail');
     },
-    setPeerStatus: async () => refused('peer_not_active'),
+    changePeer: async () => refused('peer_not_active'),
   });
   const cookie = await dashboard.signIn();
   const { status, text } = await dashboard.call('/commands/erase-pending', { json: {}, cookie });

@@ -103,7 +103,7 @@ test('who does not sign is the operator in the audit log', async () => {
   await callNode(folder, 'peers-status', { peer_id: 'peer-0', status: 'suspended' });
   await callNode(folder, 'pretrust-change', { change: 'add', peer_id: 'peer-0' });
   assert.equal(calls.slice(0, 2), [
-    ['setPeerStatus', 'peer-0', 'suspended', 'operator'],
+    ['changePeer', 'peer_status', 'peer-0', { status: 'suspended' }, 'operator'],
     ['preTrust', 'add', 'peer-0', 'operator'],
   ]);
 });
@@ -128,9 +128,9 @@ test('peers come in pages that join without gap or repeat', async () => {
 });
 
 test('a refusal of the group keeps its code, text and details', async () => {
-  const setPeerStatus: OperatorApi['setPeerStatus'] = async () =>
+  const changePeer: OperatorApi['changePeer'] = async () =>
     refused('unknown_peer', { text: 'no peer has this id', details: { reason: 'r' } });
-  await start(recordedGroup(0, { setPeerStatus }).group);
+  await start(recordedGroup(0, { changePeer }).group);
   const error = await rejection(callNode(folder, 'peers-status', { peer_id: 'x', status: 'active' }));
   assert.is(error.code, 'unknown_peer');
   assert.is(error.message, 'no peer has this id');

@@ -2,9 +2,9 @@
 import { DAY_MS } from '../../../limits.js';
 import { asOfTime } from '../../evidence/decay.js';
 import type { TrustConstants } from '../../evidence/trust-constants.js';
+import type { Peers } from '../../peers/peers.js';
 import type { Origins } from '../../registers/origins.js';
 import type { EvidenceView } from '../../tables/evidence-view.js';
-import type { Peers } from '../../tables/peers.js';
 import { OriginVotes } from '../votes/origin-votes.js';
 import type { PeerFacts } from '../votes/peer-facts.js';
 import { BLOCK_ROWS, putRow, RowBlock } from '../votes/row-block.js';

@@ -1,6 +1,7 @@
 /** Declares the facts about peers and origins that the peer-trust computation takes besides the votes. */
+
+import type { Joined } from '../../peers/peers.js';
 import type { Carrier } from '../../registers/origins.js';
-import type { Joined } from '../../tables/peers.js';
 
 /** Facts about the peers besides their evidence; flags are one byte per peer, 0 for no. */
 export interface PeerFacts {

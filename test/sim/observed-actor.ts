@@ -72,6 +72,8 @@ export class ObservedActor extends GroupActor<Resolve> {
     const { removal } = this;
     const giveUp = removal.giveUp.bind(removal);
     removal.giveUp = () => this.#seen(giveUp());
+    const handOver = removal.handOver.bind(removal);
+    removal.handOver = () => this.#seen(handOver());
   }
 
   override offer(mail: Envelope<Command, Resolve>): boolean {

@@ -1,7 +1,7 @@
 /**
  * Runs the actor: takes turns, commits one batch at a time, sends answers once they are permitted, passes work to the
- * pool, and starts snapshots when they are due. A failed commit has an unknown outcome and ends the loop: it answers
- * nothing afterwards, and recovery finds out the outcome.
+ * pool, and starts snapshots when they are due. A failed commit has an unknown outcome and ends the loop. A node that
+ * serves its group alone then ends, and a cluster's follows with a new loop; recovery finds out the outcome.
  */
 import { NONCE_BYTES } from '../../core/records/batch.js';
 import type { GroupState } from '../../core/state.js';
@@ -75,7 +75,7 @@ export interface LoopDeps {
   readonly commitPatienceMs?: number;
   /** Returns whether the log that several nodes share has hardly any room left. */
   readonly logIsFull?: () => boolean;
-  /** Called if the log could not be written: the node must end. */
+  /** Called if the log could not be written: a node alone must end, and one of several stops leading. */
   readonly onFatal: (error: unknown) => void;
   /** Called if an operation failed that will be repeated. */
   readonly onFailure: (what: string, error: unknown) => void;
@@ -209,8 +209,7 @@ export class GroupLoop {
     this.#carryOut([
       ...this.actor.refuseInFlight(logUnreachable(true)),
       ...this.actor.refuseWaiting((command) => !isRead(command), noLeader()),
-      // If any answers are left, this loop is not used again.
-      ...(this.actor.answering ? this.actor.removal.giveUp() : []),
+      ...this.actor.removal.handOver(),
     ]);
   }
 

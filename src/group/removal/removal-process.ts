@@ -329,10 +329,15 @@ export class RemovalProcess<T> {
     this.#waiting.push(...removals);
   }
 
-  /** From now on, answers wait only for durability, and no longer for bytes to leave the log. */
+  /** From now on, answers wait only for durability, and no longer for bytes to leave the log: the node ends. */
   giveUp(): RemovalEffect<T>[] {
     this.#givenUp = true;
     return this.#answers();
+  }
+
+  /** Answers the callers of every durable removal, because another node continues it. */
+  handOver(): RemovalEffect<T>[] {
+    return this.#answers('this node no longer leads; the erasure is recorded and continues on the next leader', true);
   }
 
   /** Gives up the waits for removals that are not durable yet. Returns the answers. */
@@ -341,15 +346,17 @@ export class RemovalProcess<T> {
   }
 
   /**
-   * Answers the removals whose completion is durable. After `giveUp` it answers every durable one: a withdrawal already
+   * Answers the removals whose completion is durable. With `early` it answers every durable one: a withdrawal already
    * counts, and an erasure is answered as incomplete. Both continue in the background.
    */
-  #answers(): AnswerEffect<T>[] {
+  #answers(
+    text = 'the node shuts down; the erasure is recorded and continues at the next start',
+    early = this.#givenUp,
+  ): AnswerEffect<T>[] {
     const { erasures, withdrawals } = this.#state;
-    const text = 'the node shuts down; the erasure is recorded and continues at the next start';
     return this.#answer(({ answer, erasure = 0, withdrawal = 0, seq }) => {
       const isOpen = erasures.has(erasure) || withdrawals.has(withdrawal);
-      if (isOpen && !(this.#givenUp && seq <= this.#durableSeq())) return null;
+      if (isOpen && !(early && seq <= this.#durableSeq())) return null;
       if (!isOpen || erasure === 0) return answer;
       return refused('dependency_unavailable', { text, details: { recorded: true } });
     });

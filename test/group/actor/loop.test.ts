@@ -287,6 +287,50 @@ test('a loop that another one replaces refuses its waiting commands', async () =
   );
 });
 
+// Found by review: a write in flight made the loop answer every later erasure before its bytes had left the log.
+test('a loop that leads again answers an erasure once it is complete, also if a write was in flight', async () => {
+  const { loop, writer, pass, submit, erase } = await grown();
+  let arrive = () => {};
+  const arrived = new Promise<void>((resolve) => {
+    arrive = resolve;
+  });
+  const append = writer.append.bind(writer);
+  writer.append = async (...batch) => {
+    await arrived;
+    return append(...batch);
+  };
+  const inFlight = submit('e2');
+  await turnOfLoop();
+  loop.follow();
+  assert.match(JSON.stringify(await inFlight), /dependency_unavailable.*log_unreachable/);
+  arrive();
+  await until(() => loop.actor.isSettled);
+  loop.lead();
+  const erased = erase();
+  let isAnswered = false;
+  void erased.then(() => {
+    isAnswered = true;
+  });
+  await until(() => loop.actor.removal.busy);
+  await turnOfLoop();
+  assert.not(isAnswered);
+  pass();
+  assert.ok(((await erased) as Outcome<unknown>).ok);
+  await loop.drain();
+});
+
+test('a demoted node answers the callers of recorded erasures that the next leader continues them', async () => {
+  const { loop, calls, pass, erase } = await grown();
+  const erased = erase();
+  await until(() => calls.includes('redact'));
+  loop.follow();
+  const { text, details } = (await erased) as { readonly text?: string; readonly details?: unknown };
+  assert.match(text ?? '', /continues on the next leader/);
+  assert.equal(details, { recorded: true });
+  pass();
+  await settled(calls);
+});
+
 test('a command whose records an older node could not read is refused until every node reads them', async () => {
   let formatMax = 1;
   const formatOf = (type: Command['type']) => (type === 'allow' ? 2 : 1);

@@ -134,7 +134,7 @@ export class GroupLoop {
     this.#snapshotWork = new SnapshotWork(deps, {
       durableSeq: () => this.actor.durableSeq,
       // A follower removes nothing, but its snapshots must not contain what the leader is erasing either.
-      erasing: () => this.actor.removal.erasing || (!this.#leading && this.state.erasures.size > 0),
+      forbidsSnapshots: () => this.actor.removal.forbidsSnapshots || (!this.#leading && this.state.erasures.size > 0),
       ending: () => this.#draining || this.#failed,
       closed: () => this.#closed,
       later: (act, ms) => this.#later(act, ms),

@@ -8,8 +8,8 @@
  *
  *   requested   until no job is in progress; the oldest requests make one job     -> piece
  *   piece       the pool rewrites a bounded piece of the batches                  -> snapshots, commit, or failed
- *   snapshots   every snapshot is removed, before the log forgets the first       -> commit
- *               subject of the job: a snapshot would restore the player
+ *   snapshots   before the log forgets the first subject of the job, the snapshot -> commit
+ *               in progress ends and all are removed: one would restore the player
  *   commit      the next turn writes the piece, and its commit replaces batches   -> piece, or after the last: scrub
  *   scrub       the free space of the log is overwritten                          -> record
  *   record      the next turn records that the job is done                        -> complete; callers are answered
@@ -130,8 +130,8 @@ export class RemovalProcess<T> {
     return this.#job !== null;
   }
 
-  /** Whether snapshots were removed for an erasure that is not complete yet: meanwhile no snapshot may be written. */
-  get erasing(): boolean {
+  /** True from the state `snapshots` of an erasure until its completion is durable. */
+  get forbidsSnapshots(): boolean {
     const job = this.#job;
     if (this.#endsErasure) return true;
     return job?.type === 'removal' && (job.waitsFor === 'snapshots' || job.withoutSnapshots === true);

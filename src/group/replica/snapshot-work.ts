@@ -23,10 +23,10 @@ export interface SnapshotDeps {
 export interface SnapshotSite {
   readonly durableSeq: () => number;
   /**
-   * True while an erasure that removed the snapshots is not complete: a snapshot written now would still name the
-   * player after the erasure.
+   * True from the removal of the snapshots for an erasure until it is complete: a snapshot written now would still
+   * name the player after the erasure.
    */
-  readonly erasing: () => boolean;
+  readonly forbidsSnapshots: () => boolean;
   /** True if no snapshot but the last one may begin. */
   readonly ending: () => boolean;
   /** True if failures no longer matter. */
@@ -66,7 +66,7 @@ export class SnapshotWork {
     const { timers, snapshotEvery } = this.#deps;
     const tail = this.#site.durableSeq() - this.#newest;
     const isDue = this.#dueSince !== null || tail >= Math.max(snapshotEvery, this.#newest / 2);
-    if (!isDue || this.#making !== null || this.#site.erasing() || this.#site.ending()) return;
+    if (!isDue || this.#making !== null || this.#site.forbidsSnapshots() || this.#site.ending()) return;
     if (timers.elapsed() < Math.max(this.#pauseUntil, this.#quietUntil)) return;
     this.#making = this.#makeAndLookAgain();
   }
@@ -101,7 +101,7 @@ export class SnapshotWork {
    */
   async makeLast(msLeft: () => number): Promise<boolean> {
     await this.#making;
-    if (this.#site.durableSeq() <= this.#newest || this.#site.erasing()) return true;
+    if (this.#site.durableSeq() <= this.#newest || this.#site.forbidsSnapshots()) return true;
     if (this.#newestMs > msLeft()) return false;
     await this.#make();
     return true;

@@ -272,7 +272,7 @@ test('an erasure that meets a damaged batch deletes no snapshot, and is done onc
   await machine.ask('other', submit(event('o', 'other')));
   await machine.ask('erase other', erase('other'));
   assert.equal(machine.snapshots.list(), []);
-  assert.not(machine.actor.removal.erasing);
+  assert.not(machine.actor.removal.forbidsSnapshots);
   await machine.snapshot();
   machine.restart();
   machine.damaged.clear();

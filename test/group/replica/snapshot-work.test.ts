@@ -14,7 +14,7 @@ function snapshotsOf(ms: number, store = new MemorySnapshotStore(), recoveredFro
     durableSeq: 1,
     begun: 0,
     failing: false,
-    erasing: false,
+    forbidsSnapshots: false,
     now: 0,
     later: [] as { act: () => void; ms: number }[],
   };
@@ -39,7 +39,7 @@ function snapshotsOf(ms: number, store = new MemorySnapshotStore(), recoveredFro
     },
     {
       durableSeq: () => stand.durableSeq,
-      erasing: () => stand.erasing,
+      forbidsSnapshots: () => stand.forbidsSnapshots,
       ending: () => false,
       closed: () => false,
       later: (act, ms) => stand.later.push({ act, ms }),
@@ -71,11 +71,11 @@ test('a snapshot that covers all is the last one, however little time there is',
 test('during an erasure no snapshot is made, not even the last one, which would name the player', async () => {
   const { work, stand } = snapshotsOf(1);
   stand.durableSeq = 1_000;
-  stand.erasing = true;
+  stand.forbidsSnapshots = true;
   work.makeIfDue();
   assert.is(await work.makeLast(() => 5_000), true);
   assert.is(stand.begun, 0);
-  stand.erasing = false;
+  stand.forbidsSnapshots = false;
   assert.is(await work.makeLast(() => 5_000), true);
   assert.is(stand.begun, 1);
 });

@@ -72,8 +72,8 @@ export class ObservedActor extends GroupActor<Resolve> {
     const { removal } = this;
     const giveUp = removal.giveUp.bind(removal);
     removal.giveUp = () => this.#seen(giveUp());
-    const handOver = removal.handOver.bind(removal);
-    removal.handOver = () => this.#seen(handOver());
+    const answerDurable = removal.answerDurable.bind(removal);
+    removal.answerDurable = () => this.#seen(answerDurable());
   }
 
   override offer(mail: Envelope<Command, Resolve>): boolean {

@@ -209,7 +209,7 @@ export class GroupLoop {
     this.#carryOut([
       ...this.actor.refuseInFlight(logUnreachable(true)),
       ...this.actor.refuseWaiting((command) => !isRead(command), noLeader()),
-      ...this.actor.removal.handOver(),
+      ...this.actor.removal.answerDurable(),
     ]);
   }
 

@@ -16,9 +16,8 @@
  *   failed      waits for `again` while others continue; a job that fails twice   -> requested, as two halves
  *               is split, so that a damaged batch delays only those that need it
  *
- * Snapshots are removed late, because a start uses them to skip a damaged batch. Events beyond the retention age leave
- * in jobs of one piece each, so that an erasure never waits long, and one more job for the free space; if one fails,
- * they wait for the next bound.
+ * Snapshots go late, because a start uses them to skip a damaged batch. Events beyond the retention age leave in jobs
+ * of one piece each, so that an erasure never waits long; if one fails, they wait for the next bound.
  */
 
 import type { LogRecord } from '../../core/records/records.js';
@@ -277,22 +276,16 @@ export class RemovalProcess<T> {
   next(): { readonly records: readonly LogRecord[]; readonly piece: RedactionPiece | null } {
     const piece = this.#piece;
     this.#piece = null;
-    if (piece !== null)
-      return { records: [...this.#recordsOf(piece), { type: 'batches_rewritten', batches: piece.digests }], piece };
+    if (piece !== null) {
+      const records = piece.type === 'removal' ? this.#erased(piece) : this.#expired(piece);
+      return { records: [...records, { type: 'batches_rewritten', batches: piece.digests }], piece };
+    }
     const job = this.#expect('record');
     this.#job = null;
     this.#endsErasure = job.type === 'removal';
-    return { records: [this.#done(job)], piece: null };
-  }
-
-  #done(job: Job): LogRecord {
-    if (job.type === 'retention') return { type: 'events_retired', up_to: this.#state.retired.seq, done: true };
-    const { erasures, withdrawals } = job;
-    return { type: 'redacted', erasures, withdrawals };
-  }
-
-  #recordsOf(piece: RedactionPiece): LogRecord[] {
-    return piece.type === 'removal' ? this.#erased(piece) : this.#expired(piece);
+    if (job.type === 'retention')
+      return { records: [{ type: 'events_retired', up_to: this.#state.retired.seq, done: true }], piece: null };
+    return { records: [{ type: 'redacted', erasures: job.erasures, withdrawals: job.withdrawals }], piece: null };
   }
 
   /** Returns the events that leave with an erasure, without those that their peer had withdrawn before. */
@@ -336,7 +329,7 @@ export class RemovalProcess<T> {
   }
 
   /** Answers the callers of every durable removal, because another node continues it. */
-  handOver(): RemovalEffect<T>[] {
+  answerDurable(): RemovalEffect<T>[] {
     return this.#answers('this node no longer leads; the erasure is recorded and continues on the next leader', true);
   }
 

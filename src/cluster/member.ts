@@ -326,7 +326,7 @@ export class ClusterMember implements ClusterHealth {
         await this.#demoting;
         const { unfit } = site;
         if (unfit !== null && this.#role !== 'left') await this.#leave(unfit);
-        if (unfit === null && this.#role === 'left' && !this.#isRetired) this.#reenter();
+        if (unfit === null && this.#role === 'left' && !this.#isRetired) await this.#reenter();
         const { unfitToLead } = site;
         if (unfitToLead !== null && this.#role === 'leader') await this.demote(unfitToLead);
         if (this.#role !== 'leader' && this.#role !== 'left') await this.#step();
@@ -343,7 +343,15 @@ export class ClusterMember implements ClusterHealth {
     }
   }
 
-  #reenter(): void {
+  /**
+   * Returns to the cluster once the other nodes know that, so that an erasure waits for this node. Until this node has
+   * read the shared log to its end, which holds the erasures meanwhile, its state is stale.
+   */
+  async #reenter(): Promise<void> {
+    const lease = this.lease.id;
+    if (lease === null) return;
+    this.#confirmedAt = Number.NEGATIVE_INFINITY;
+    await this.#deps.log.putNode({ ...this.view(), role: 'follower', reason: null }, lease);
     this.#reason = null;
     this.#role = 'follower';
     this.#deps.note('info', {}, 'the node is back in the cluster');

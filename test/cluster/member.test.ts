@@ -142,6 +142,8 @@ test('nobody is served by a node that still finds itself the leader, but does no
 async function leading() {
   const own = { ...leaderOf('1'), nodeId: 'n1' };
   let leader: LeaderView | null = null;
+  /** The roles that the node reported. */
+  const put: string[] = [];
   const site = {
     ...{ unfit: null as string | null, unfitToLead: null as string | null },
     lead: async () => undefined,
@@ -156,13 +158,14 @@ async function leading() {
       leader = leaderOf('2');
     },
     revokeLease: async () => undefined,
+    putNode: async ({ role }) => void put.push(role),
   };
   const member = memberOver(() => ({ leader, slots: [] }), { site, log });
   member.lease.start();
   member.start(null);
   assert.ok(await time.wait(member.nextLeader(null, 60_000)));
   assert.ok(member.decides);
-  return { member, site };
+  return { member, site, put };
 }
 
 test('a leader that may lead no longer decides nothing, and callers wait for the next leader', async () => {
@@ -198,6 +201,26 @@ test('a node that has left goes on after a caller asked it for the newest record
     assert.not(await time.wait(member.refresh()));
     site.unfit = null;
     await time.until(() => member.role === 'follower');
+  } finally {
+    await time.wait(member.end());
+  }
+});
+
+// Found by the simulation: an erasure was answered while a node that had just returned still held the player.
+test('a node that returns tells the others first, and is stale until it has read the log to its end', async () => {
+  const { member, site, put } = await leading();
+  try {
+    site.unfit = 'disk_low';
+    await time.until(() => member.role === 'left');
+    let wasStale: boolean | null = null;
+    put.push = (role) => {
+      if (role === 'follower') wasStale ??= member.isStale;
+      return 0;
+    };
+    site.unfit = null;
+    await time.until(() => member.role === 'follower');
+    assert.ok(wasStale, 'reported before it serves');
+    await time.until(() => !member.isStale);
   } finally {
     await time.wait(member.end());
   }

@@ -152,6 +152,8 @@ export class ClusterNode {
     });
     const overwrite = async (signal: AbortSignal): Promise<void> => {
       await this.#site.forgetErased();
+      // The leader deletes slots after this, and a batch that follows the replaced ones may not be stored yet.
+      await this.#writer?.stored();
       await this.#writer?.local.scrub(signal);
     };
     this.#scrub = new LocalScrub(dir, overwrite, onFailure);

@@ -344,8 +344,10 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
       { request_put: { key: keys.trimmed, value: Buffer.from(String(firstSeq - 1)) } },
       { request_put: { key: keys.floor, value: Buffer.from(String(floor)) } },
     ];
-    const { header, succeeded } = await this.client.txn({ compare: [holds(keys, fence)], success: deleted });
-    if (!succeeded) throw new OwnerLostError('another node leads now');
+    // A trim that etcd executes late must not move the boundary back behind that of a newer one.
+    const isThere: Compare = { key: keys.slot(firstSeq), result: 'GREATER', target: 'CREATE', create_revision: '0' };
+    const { header, succeeded } = await this.client.txn({ compare: [holds(keys, fence), isThere], success: deleted });
+    if (!succeeded) throw new OwnerLostError('another node leads now, or trimmed further');
     await this.client.compact(header.revision);
   }
 }

@@ -9,7 +9,7 @@ for (const seed of [1, 2, 3, 4]) {
   test(`no invariant breaks in the life of cluster ${seed}, whatever fails`, async () => {
     const { difference, counts } = await live({ seed, ms: shortMs });
     assert.is(difference?.message, undefined);
-    assert.ok(counts.get('faults')! > 10 && counts.get('acknowledged')! > 0);
+    assert.ok(counts.get('faults')! > 0 && counts.get('acknowledged')! > 0);
   });
 }
 

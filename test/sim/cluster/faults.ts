@@ -1,5 +1,6 @@
 /** The faults of a simulated cluster. Each happens at once and ends by itself after a while. */
 import { MemoryLog } from '../../support/memory-log.js';
+import { MemorySnapshotStore } from '../../support/memory-snapshots.js';
 import type { Life } from './life.js';
 
 /** A link that passes every call and every answer. */
@@ -48,6 +49,7 @@ export const faults = {
     if (others.length < 2 || life.random.below(3) > 0) return;
     life.killNode(i, 500);
     life.disks[i]!.log = new MemoryLog();
+    life.disks[i]!.snapshots = new MemorySnapshotStore();
   }),
   commit_fails: onNode((life, i) => {
     if (life.nodes.filter(({ hasLeft }) => hasLeft).length > 0) return;

@@ -2,14 +2,17 @@
  * Records the shared log of a simulated cluster as it is written, who leads meanwhile, and what callers are told.
  * Checks the invariants of a cluster over this history.
  */
+
+import { subjectHex } from '../../../src/core/hashing/pseudonym.js';
 import { Batch, countOf } from '../../../src/core/records/batch.js';
 import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
+import type { NodeView } from '../../../src/group/ports/shared-log.js';
 import type { EtcdKeys } from '../../../src/store/etcd/etcd-keys.js';
 import { decodeSlot, type SlotCipher } from '../../../src/store/etcd/slot-codec.js';
 import type { MemoryLog } from '../../support/memory-log.js';
 import { Difference } from '../difference.js';
 import type { EtcdModel } from './etcd-model.js';
-import type { SimNode } from './sim-node.js';
+import type { NodeDisk, SimNode } from './sim-node.js';
 
 /** A lease that began this long ago was known to the leader that computed the trim at hand. */
 const knownMs = 15_000;
@@ -18,15 +21,23 @@ interface Registered {
   readonly createRevision: string;
   readonly since: number;
   durable: number;
+  /** Nobody waits for a node that has left, when an erased player must leave etcd. */
+  hasLeft: boolean;
 }
 
 export class History {
   readonly #etcd: EtcdModel;
   readonly #keys: EtcdKeys;
   readonly #cipher: SlotCipher;
+  /** Returns the last record in the files of a node, which may be newer than its last report. */
+  readonly #files: (nodeId: string) => number;
   /** Every batch of the group, as it was first written. */
   readonly #batches = new Map<number, Buffer>();
   readonly #events = new Map<string, number>();
+  /** First records of the batches that an erasure rewrote. */
+  readonly #rewritten = new Set<number>();
+  /** The newest erasure of each subject, by its hash. */
+  readonly #erasures = new Map<string, number>();
   #lastSeq: number;
   /** The newest acknowledged record, and the times at which it rose. */
   #acknowledged = 0;
@@ -37,7 +48,8 @@ export class History {
   readonly #applied = new WeakMap<object, number>();
 
   /** `first`: the batches with which the shared log was begun. */
-  constructor(etcd: EtcdModel, keys: EtcdKeys, cipher: SlotCipher, first: MemoryLog) {
+  constructor(etcd: EtcdModel, keys: EtcdKeys, cipher: SlotCipher, first: MemoryLog, files: (id: string) => number) {
+    this.#files = files;
     this.#etcd = etcd;
     this.#keys = keys;
     this.#cipher = cipher;
@@ -78,7 +90,8 @@ export class History {
     if (firstSeq !== this.#lastSeq + 1) {
       throw new Difference('order', `a slot at record ${firstSeq} follows record ${this.#lastSeq}`);
     }
-    const { bytes } = decodeSlot(firstSeq, this.#cipher.open(key, value));
+    const { bytes, redactions } = decodeSlot(firstSeq, this.#cipher.open(key, value));
+    for (const redaction of redactions) this.#rewritten.add(redaction.firstSeq);
     this.#batches.set(firstSeq, Buffer.from(bytes));
     this.#lastSeq = firstSeq + countOf(bytes) - 1;
     let seq = firstSeq;
@@ -86,6 +99,47 @@ export class History {
       if (record.type === 'event_accepted') {
         if (this.#events.has(record.event_id)) throw new Difference('once', `${record.event_id} was accepted twice`);
         this.#events.set(record.event_id, seq);
+      }
+      if (record.type === 'subject_erased' && record.subject !== null) this.#erasures.set(record.subject, seq);
+      seq += 1;
+    }
+  }
+
+  /**
+   * An answered erasure: no node that serves holds a record of the player, neither in its log nor in a snapshot, and
+   * etcd holds none.
+   */
+  checkErased(subject: Uint8Array, nodes: readonly SimNode[], disks: readonly NodeDisk[]): void {
+    const hex = subjectHex(subject);
+    const upTo = this.#erasures.get(hex);
+    if (upTo === undefined) throw new Difference('erasure', 'an answered erasure has no record');
+    const { kvs } = this.#etcd.store.range({ key: this.#keys.slot(0), range_end: this.#keys.logEnd });
+    for (const { key, value } of kvs) {
+      const { bytes } = decodeSlot(this.#keys.seqOf(key), this.#cipher.open(key, value));
+      this.#demandGone(bytes, hex, upTo, 'etcd');
+    }
+    for (const [i, { nodeId, process, member }] of nodes.entries()) {
+      const isServing =
+        this.#registered.has(nodeId) && !member.isStale && (member.role === 'follower' || member.isLeader);
+      if (process.isDead || !isServing) continue;
+      const { log, snapshots } = disks[i]!;
+      for (const { bytes } of log.from(0, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY)) {
+        this.#demandGone(bytes, hex, upTo, nodeId);
+      }
+      for (const seq of snapshots.list()) {
+        const holds = snapshots.stored(seq).some(({ bytes }) => Buffer.from(bytes).includes(Buffer.from(subject)));
+        if (holds && seq < upTo) throw new Difference('erasure', `a snapshot of ${nodeId} holds an erased player`);
+      }
+    }
+  }
+
+  #demandGone(bytes: Uint8Array, hex: string, upTo: number, holder: string): void {
+    let { firstSeq: seq } = new Batch(bytes);
+    for (const record of new Batch(bytes)) {
+      const subject = 'subject' in record ? record.subject : null;
+      const named = typeof subject === 'string' ? subject : subject === null ? null : subjectHex(subject);
+      if (named === hex && seq <= upTo) {
+        throw new Difference('erasure', `${holder} holds record ${seq} of a player whose erasure was answered`);
       }
       seq += 1;
     }
@@ -103,13 +157,15 @@ export class History {
     for (const kv of kvs) {
       const id = this.#keys.nodeIdOf(kv.key);
       ids.add(id);
-      const { durable } = JSON.parse(kv.value.toString()) as { readonly durable: number };
+      const { durable, role } = JSON.parse(kv.value.toString()) as Pick<NodeView, 'durable' | 'role'>;
+      const hasLeft = role === 'left';
       const before = this.#registered.get(id);
       // A process that starts again may report less under the same lease.
-      if (before?.createRevision === kv.create_revision && before.durable <= durable) before.durable = durable;
+      if (before?.createRevision === kv.create_revision && before.durable <= durable)
+        Object.assign(before, { durable, hasLeft });
       else {
         const since = this.#etcd.time.elapsed();
-        this.#registered.set(id, { createRevision: kv.create_revision, since, durable });
+        this.#registered.set(id, { createRevision: kv.create_revision, since, durable, hasLeft });
       }
     }
     for (const id of this.#registered.keys()) if (!ids.has(id)) this.#registered.delete(id);
@@ -127,8 +183,8 @@ export class History {
       throw new Difference('trim', `after a trim up to record ${trimmed} the log begins at record ${first}`);
     }
     const knownBefore = this.#etcd.time.elapsed() - knownMs;
-    for (const [id, { since, durable }] of this.#registered) {
-      if (since < knownBefore && durable < trimmed) {
+    for (const [id, { since, durable, hasLeft }] of this.#registered) {
+      if (!hasLeft && since < knownBefore && Math.max(durable, this.#files(id)) < trimmed) {
         throw new Difference('trim', `record ${durable + 1} was deleted up to ${trimmed}, and ${id} lacks it`);
       }
     }
@@ -183,19 +239,22 @@ export class History {
   }
 
   /** Every node has every batch exactly once, and the same state. */
-  checkEnd(nodes: readonly SimNode[], logs: readonly MemoryLog[]): void {
+  checkEnd(nodes: readonly SimNode[], disks: readonly NodeDisk[]): void {
     const digests = nodes.map(({ loop }) => stateDigest(loop.state));
-    for (const [i, log] of logs.entries()) {
+    const all = disks.map(({ log }) => log.from(0, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY));
+    for (const [i, stored] of all.entries()) {
       const { nodeId } = nodes[i]!;
-      const stored = log.from(0, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
       if (stored.length !== this.#batches.size) {
         throw new Difference('log', `${nodeId} has ${stored.length} batches of ${this.#batches.size}`);
       }
-      for (const { firstSeq, bytes } of stored) {
-        if (this.#batches.get(firstSeq)?.equals(bytes) !== true) {
+      for (const [at, { firstSeq, bytes }] of stored.entries()) {
+        const written = this.#rewritten.has(firstSeq) ? all[0]![at]!.bytes : this.#batches.get(firstSeq);
+        if (written === undefined || Buffer.compare(written, bytes) !== 0) {
           throw new Difference('log', `${nodeId} has another batch at record ${firstSeq} than the group`);
         }
       }
+      for (const [hex, upTo] of this.#erasures)
+        for (const { bytes } of stored) this.#demandGone(bytes, hex, upTo, nodeId);
       if (digests[i] !== digests[0]) throw new Difference('state', `${nodeId} has another state than n0`);
     }
   }

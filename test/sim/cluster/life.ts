@@ -4,11 +4,14 @@
  */
 import { hash } from 'node:crypto';
 import { BatchWriter, chainStart } from '../../../src/core/records/batch.js';
+import type { Outcome } from '../../../src/errors.js';
 import type { EventSubmission } from '../../../src/group/api.js';
+import { lastSeqOf } from '../../../src/group/recovery/recovery.js';
 import { EtcdKeys } from '../../../src/store/etcd/etcd-keys.js';
 import { SlotCipher } from '../../../src/store/etcd/slot-codec.js';
-import { Given, salt, subjectKeyOf, t0 } from '../../support/given.js';
+import { Given, salt, subjectKeyOf, subjectOf, t0 } from '../../support/given.js';
 import { MemoryLog } from '../../support/memory-log.js';
+import { MemorySnapshotStore } from '../../support/memory-snapshots.js';
 import { Random } from '../../support/random.js';
 import { VirtualTime } from '../../support/virtual-time.js';
 import { Difference, differenceOf } from '../difference.js';
@@ -21,7 +24,7 @@ import { type NodeDisk, SimNode } from './sim-node.js';
 const peers = 3;
 const players = 12;
 /** How long the nodes may take to agree once all faults have ended. */
-const quietMs = 120_000;
+const quietMs = 300_000;
 const triesMax = 6;
 const prefix = '/sim/';
 
@@ -69,10 +72,13 @@ export class Life {
   readonly #cipher = new SlotCipher(salt, 'sim');
   readonly #history: History;
   readonly #leaseS: number;
+  readonly #faultEveryMs: number;
   readonly #counts = new Map<string, number>();
   #difference: Difference | null = null;
   #isQuiet = false;
   #eventNumber = 0;
+  /** Per player, how often an erasure was asked for: who is erased comes back under another name. */
+  readonly #erased = new Array<number>(players).fill(0);
   #writing = 0;
 
   constructor(options: LifeOptions) {
@@ -81,8 +87,12 @@ export class Life {
     const { random, time } = this;
     this.etcd = new EtcdModel(random.pick([1, 3, 3, 5]), time, random, (fault) => this.count(fault, 'faults'));
     this.#leaseS = random.pick([2, 3, 3, 5]);
+    // An erasure is complete only while hardly anything fails.
+    this.#faultEveryMs = random.pick([600, 600, 600, 5_000]);
     const first = formedLog();
-    this.#history = new History(this.etcd, this.#keys, this.#cipher, first);
+    this.#history = new History(this.etcd, this.#keys, this.#cipher, first, (id) =>
+      lastSeqOf(this.disks.find(({ nodeId }) => nodeId === id)!.log),
+    );
     this.#beginLog();
     this.etcd.onChange = (writer) => this.#guard(() => this.#history.changed(writer));
     const count = 3 + random.below(3);
@@ -90,6 +100,7 @@ export class Life {
       nodeId: `n${i}`,
       link: { ...goodLink, isCut: false },
       log: i === 0 ? first : formedLog(),
+      snapshots: new MemorySnapshotStore(),
       hasDiverged: false,
       clockAheadMs: 0,
       commitFault: null,
@@ -118,6 +129,7 @@ export class Life {
       });
       await this.#pass(5_000);
       this.#write();
+      this.#erase();
       this.#read();
       this.#break();
       await this.#pass(ms);
@@ -206,7 +218,7 @@ export class Life {
       eventId: `event-${number}`,
       eventType: random.pick(['report_cheating', 'commendation', 'report_toxicity'] as const),
       peerId: `peer-${random.below(peers)}`,
-      subject: subjectKeyOf(`player ${random.below(players)}`),
+      subject: subjectKeyOf(this.#nameOf(random.below(players))),
       gameId: 'g1',
       severity: 1 + random.below(3),
       timestamp: t0 - 1_000 * number,
@@ -242,12 +254,35 @@ export class Life {
     }
   }
 
+  #nameOf(player: number): string {
+    return `player ${player} ${this.#erased[player]}`;
+  }
+
+  #erase(): void {
+    if (!this.#isQuiet) this.time.later(() => this.#erase(), 1_000 + this.random.below(6_000));
+    const player = this.random.below(players);
+    const subject = subjectOf(this.#nameOf(player));
+    this.#erased[player]! += 1;
+    void this.#eraseAt(subject, this.random.pick(this.nodes));
+  }
+
+  async #eraseAt(subject: Uint8Array, node: SimNode): Promise<void> {
+    const code = await this.#ask(node, () => node.erase(subject), 60_000);
+    this.count(code === 'ok' ? 'erasures answered' : 'erasures of which the outcome is not known');
+    if (code === 'ok') this.#guard(() => this.#history.checkErased(subject, this.nodes, this.disks));
+  }
+
   #submitOnce(event: EventSubmission, node: SimNode): Promise<string> {
+    return this.#ask(node, () => node.submit(event), 5_000);
+  }
+
+  /** Resolves to `ok`, the code of the refusal, or `unknown` after `patienceMs`. */
+  #ask(node: SimNode, ask: () => Promise<Outcome<unknown>>, patienceMs: number): Promise<string> {
     return new Promise((resolve) => {
-      this.time.later(() => resolve('unknown'), 5_000);
+      this.time.later(() => resolve('unknown'), patienceMs);
       if (!node.isUp) return;
       node.process.later(() => {
-        node.submit(event).then(
+        ask().then(
           (outcome) => this.time.later(() => resolve(outcome.ok ? 'ok' : outcome.code), 1),
           (error: unknown) => this.#found(error),
         );
@@ -280,7 +315,7 @@ export class Life {
 
   #break(): void {
     if (this.#isQuiet) return;
-    this.time.later(() => this.#break(), this.random.below(600));
+    this.time.later(() => this.#break(), this.random.below(this.#faultEveryMs));
     const names = this.#options.only ?? (Object.keys(faults) as FaultName[]);
     const name = this.random.pick(names);
     this.note(`fault: ${name}`);
@@ -304,6 +339,7 @@ export class Life {
       void this.nodes[i]!.setDiskLow(false);
     }
     this.etcd.changed(null);
+    this.#erase();
   }
 
   async #agree(): Promise<void> {
@@ -311,19 +347,17 @@ export class Life {
     const isAgreed = () =>
       this.#writing === 0 &&
       this.nodes.filter(({ process, member }) => process.isRunning && member.isLeader).length === 1 &&
-      this.nodes.every(({ isUp, hasLeft, site, member }) => {
+      this.nodes.every(({ isUp, hasLeft, site, member, loop }) => {
+        if (!isUp || loop.state.erasures.size > 0 || loop.actor.removal.busy) return false;
         const hasAll = site.appliedSeq === this.#history.lastSeq && site.durableSeq === site.appliedSeq;
-        return isUp && !hasLeft && hasAll && (member.isLeader || member.role === 'follower');
+        return !hasLeft && hasAll && (member.isLeader || member.role === 'follower');
       });
     while (!isAgreed()) {
       if (this.time.elapsed() > endAt) throw new Difference('liveness', `no agreement: ${this.#unrest()}`);
       await this.#pass(100);
       this.#guard(() => this.#history.checkStaleness(this.nodes));
     }
-    this.#history.checkEnd(
-      this.nodes,
-      this.disks.map(({ log }) => log),
-    );
+    this.#history.checkEnd(this.nodes, this.disks);
   }
 
   #unrest(): string {

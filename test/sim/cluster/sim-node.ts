@@ -6,6 +6,7 @@
 import { LeaderDuties } from '../../../src/cluster/duties.js';
 import { LocalGroup } from '../../../src/cluster/local-group.js';
 import { ClusterMember } from '../../../src/cluster/member.js';
+import { OPERATOR } from '../../../src/core/vocabulary.js';
 import type { Outcome } from '../../../src/errors.js';
 import { GroupActor } from '../../../src/group/actor/actor.js';
 import { GroupLoop } from '../../../src/group/actor/loop.js';
@@ -35,11 +36,15 @@ import { World } from '../world.js';
 import { type EtcdModel, type Link, ModelClient } from './etcd-model.js';
 import { NodeProcess } from './node-process.js';
 
+/** In log records. */
+const snapshotEvery = 60;
+
 /** The disk and the links of a node, which outlive its processes. */
 export interface NodeDisk {
   readonly nodeId: string;
   readonly link: Link;
   log: MemoryLog;
+  snapshots: MemorySnapshotStore;
   /** True if the next start replaces the log. */
   hasDiverged: boolean;
   /** ms by which the wall clock of the node is ahead. */
@@ -178,7 +183,10 @@ export class SimNode {
     this.#duties = new LeaderDuties({
       log,
       member: this.member,
-      link: { call: () => Promise.reject(new Error('no erasure needs the link')) },
+      link: {
+        // The only request of the duties is the scrub of another node.
+        call: ({ url, body, timeoutMs }) => this.#callScrub(url, (body as { readonly seq: number }).seq, timeoutMs),
+      },
       timers: process,
       nodeId,
       format: 2,
@@ -258,6 +266,7 @@ export class SimNode {
       await writer.append(batch, []);
     }
     disk.log = copy;
+    disk.snapshots = new MemorySnapshotStore();
     disk.hasDiverged = false;
   }
 
@@ -281,7 +290,7 @@ export class SimNode {
       scrubElsewhere: (signal) => this.#duties.scrubElsewhere(signal),
     });
     this.#writer = writer;
-    const snapshots = new MemorySnapshotStore();
+    const { snapshots } = disk;
     const pool = new SimPool(disk.log, snapshots, salt, process, () => undefined);
     pool.filesStored = () => writer.stored();
     const clock = { now: () => this.#now() };
@@ -319,7 +328,7 @@ export class SimNode {
         timers: process,
         random: world,
         observer: { turnCommitted: () => undefined, eventsDecided: () => undefined, workDone: () => undefined },
-        snapshotEvery: 1_000_000,
+        snapshotEvery,
         weightsIntervalMs: 20_000,
         publishErasures: async () => undefined,
         onFatal: (error) => this.#loopFailed(error),
@@ -339,7 +348,7 @@ export class SimNode {
         this.#loop = loopOver(writer);
       },
       configure: async () => undefined,
-      snapshotSeq: () => 0,
+      snapshotSeq: () => snapshots.list()[0] ?? 0,
       unfit: () => (diskWatch.low ? 'disk_low' : null),
       unfitToLead: () => (guard.isAheadNow() ? 'the clock of the node jumped ahead' : null),
       roleChanged: () => this.#duties.roleChanged(),
@@ -351,28 +360,38 @@ export class SimNode {
     note(`${this.nodeId}: starts at record ${lastSeqOf(disk.log)}`);
   }
 
-  /** Decides an event here if this node leads, otherwise at the leader. Answers as a node does. */
-  async submit(event: EventSubmission): Promise<Outcome<AcceptedEvent>> {
-    if (this.member.decides) return this.#decide(event);
+  submit(event: EventSubmission): Promise<Outcome<AcceptedEvent>> {
+    return this.#decideAnywhere((node) => node.#submit(event));
+  }
+
+  /** The operator erases a player. */
+  erase(subject: Uint8Array): Promise<Outcome<unknown>> {
+    const command = { type: 'erase', caller: OPERATOR, subject, commitment: 'commitment', by: 'operator' } as const;
+    return this.#decideAnywhere((node) => new GroupCalls({ loop: node.loop }).ask(command));
+  }
+
+  /** Decides a command here if this node leads, otherwise at the leader. Answers as a node does. */
+  async #decideAnywhere<T>(decide: (node: SimNode) => Promise<Outcome<T>>): Promise<Outcome<T>> {
+    if (this.member.decides) return decide(this);
     const { leader } = this.member;
     const node = this.#deps.others().find(({ nodeId }) => nodeId === leader?.nodeId);
     if (node === undefined) return noLeader();
     // The request and its answer travel for some ms; either end may die or pause meanwhile.
-    const { outcome, seq } = await new Promise<{ outcome: Outcome<AcceptedEvent>; seq: number }>((resolve) => {
-      const answer = (outcome: Outcome<AcceptedEvent>) => {
+    const { outcome, seq } = await new Promise<{ outcome: Outcome<T>; seq: number }>((resolve) => {
+      const answer = (outcome: Outcome<T>) => {
         const answered = { outcome, seq: node.site.appliedSeq };
         this.process.later(() => resolve(answered), 1);
       };
       node.process.later(() => {
         if (!node.isUp || !node.member.decides) answer(noLeader());
-        else void node.#decide(event).then(answer);
+        else void decide(node).then(answer);
       }, 1);
     });
     if (outcome.ok) await this.site.reached(seq, limits.appliedWaitMs);
     return outcome;
   }
 
-  async #decide(event: EventSubmission): Promise<Outcome<AcceptedEvent>> {
+  async #submit(event: EventSubmission): Promise<Outcome<AcceptedEvent>> {
     const calls = new GroupCalls({ loop: this.loop });
     const [outcome] = await submitAll(
       {
@@ -388,6 +407,28 @@ export class SimNode {
   async setDiskLow(isLow: boolean): Promise<void> {
     this.#freeBytes = isLow ? 2 ** 30 : 2 ** 40;
     await this.#diskWatch?.look();
+  }
+
+  /** Asks another node to overwrite replaced records, as `POST /scrub` does. */
+  #callScrub(url: string, seq: number, timeoutMs: number): Promise<never> {
+    return new Promise<never>((resolve, reject) => {
+      const node = this.#deps.others().find(({ nodeId }) => nodeId === url);
+      this.process.later(() => reject(new Error(`${url} does not answer`)), node === undefined ? 1 : timeoutMs);
+      node?.process.later(() => {
+        node.#scrub(seq).then(
+          () => this.process.later(() => resolve(undefined as never), 1),
+          (error: unknown) => this.process.later(() => reject(error), 1),
+        );
+      }, 1);
+    });
+  }
+
+  async #scrub(seq: number): Promise<void> {
+    if (this.member.role === 'joining') throw new Error('the node is joining');
+    if (!(await this.site.reached(seq, limits.scrubNodeMs / 2))) throw new Error(`record ${seq} is not applied`);
+    await this.site.forgetErased();
+    await this.#writer!.stored();
+    await this.#writer!.local.scrub();
   }
 
   #loopFailed(error: unknown): void {

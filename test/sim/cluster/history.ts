@@ -21,7 +21,7 @@ interface Registered {
   readonly createRevision: string;
   readonly since: number;
   durable: number;
-  /** Nobody waits for a node that has left, when an erased player must leave etcd. */
+  /** True for a node that an erasure does not wait for. */
   hasLeft: boolean;
 }
 

@@ -62,6 +62,7 @@ export class LeaderDuties {
   #busy: Promise<void> | null = null;
   /** The newest defragmentation. The next one starts after it, because a member does not answer meanwhile. */
   #defragmenting: Promise<unknown> = Promise.resolve();
+  #trimming: Promise<unknown> = Promise.resolve();
   /** Aborts running calls. */
   readonly #ending = new AbortController();
   /** The newest record that was redacted since the last scrub of etcd; 0 if there is none. */
@@ -200,7 +201,14 @@ export class LeaderDuties {
    * Deletes the slots that all live nodes have, except the newest ones. Deletes the slots with records up to `upTo` in
    * any case. `isPressed`: etcd is filling up, so that no node is waited for.
    */
-  async #trim(upTo: number, isPressed: boolean): Promise<void> {
+  #trim(upTo: number, isPressed: boolean): Promise<void> {
+    // One after the other, because each removes what it deleted from the known slots.
+    const done = this.#trimming.then(() => this.#trimNow(upTo, isPressed));
+    this.#trimming = done.catch(() => undefined);
+    return done;
+  }
+
+  async #trimNow(upTo: number, isPressed: boolean): Promise<void> {
     const { log, member, note } = this.#deps;
     const { fence } = member;
     if (fence === null) return;
@@ -258,7 +266,6 @@ export class LeaderDuties {
     const { log, link, nodeId, durableSeq, member } = this.#deps;
     const upTo = this.#redactedSeq;
     const seq = durableSeq();
-    await this.#busy;
     for (const node of await log.nodes()) {
       // A node that still joins after `joinHoldMs` reads the erasures before it serves any request.
       if (node.nodeId === nodeId || node.role === 'left' || node.role === 'joining') continue;

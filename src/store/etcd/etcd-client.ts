@@ -105,7 +105,7 @@ export class EtcdClient {
 
   async revokeLease(id: string): Promise<void> {
     await this.#call('Lease.LeaseRevoke', { ID: id }, limits.etcdCallMs).catch((error: unknown) => {
-      if (codeOf(error) !== status.NOT_FOUND) throw error;
+      if (codeOf(error) !== status.NOT_FOUND) throw writeError(error);
     });
   }
 
@@ -345,13 +345,18 @@ export function codeOf(error: unknown): status | undefined {
 }
 
 /** Returns whether etcd failed because it has no room left. */
-export function isQuota(error: unknown): boolean {
+function isQuota(error: unknown): boolean {
   return codeOf(error) === status.RESOURCE_EXHAUSTED;
 }
 
 /** Returns whether a compaction failed because another one has already passed its revision. */
 function isCompacted(error: unknown): boolean {
   return codeOf(error) === status.OUT_OF_RANGE;
+}
+
+/** Returns the error of a write: `SharedLogUnavailableError` if etcd had no room, because a trim may make room. */
+export function writeError(error: unknown): unknown {
+  return isQuota(error) ? new SharedLogUnavailableError('etcd has no room left', { cause: error }) : error;
 }
 
 /** Resolves to null if the lease of the write has ended. The node notices that at its next renewal. */

@@ -1,9 +1,9 @@
 /** Makes the members of etcd begin new files of their write-ahead logs and delete the old ones, for a scrub. */
 import { randomBytes } from 'node:crypto';
 import type { OnProgress } from '../../group/api.js';
-import { SharedLogUnavailableError, type WalSettings } from '../../group/ports/shared-log.js';
+import type { WalSettings } from '../../group/ports/shared-log.js';
 import { limits } from '../../limits.js';
-import { type EtcdClient, isQuota } from './etcd-client.js';
+import { type EtcdClient, writeError } from './etcd-client.js';
 import type { EtcdLog } from './etcd-log.js';
 
 /**
@@ -57,6 +57,6 @@ export async function pushWal(
 
 async function putFiller(client: EtcdClient, key: Buffer, value: Buffer): Promise<void> {
   await client.put({ key, value }, limits.walPutMs, limits.walPutMs / 2).catch((error: unknown) => {
-    throw isQuota(error) ? new SharedLogUnavailableError('etcd has no room left', { cause: error }) : error;
+    throw writeError(error);
   });
 }

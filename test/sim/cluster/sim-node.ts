@@ -22,6 +22,7 @@ import { noLeader } from '../../../src/group/refusals.js';
 import { limits } from '../../../src/limits.js';
 import type { EtcdKeys } from '../../../src/store/etcd/etcd-keys.js';
 import { EtcdLog } from '../../../src/store/etcd/etcd-log.js';
+import { GroupSecret } from '../../../src/store/etcd/group-secret.js';
 import type { SlotCipher } from '../../../src/store/etcd/slot-codec.js';
 import type { OwnLog } from '../../../src/store/log/delayed-store.js';
 import { SharedLogWriter } from '../../../src/store/log/shared-log-writer.js';
@@ -149,7 +150,7 @@ export class SimNode {
     this.nodeId = nodeId;
     this.process = process;
     const client = new ModelClient(etcd, nodeId, Number(nodeId.slice(1)), disk.link, process);
-    const log = new EtcdLog({ client, keys, cipher });
+    const log = new EtcdLog({ client, keys, cipher, secret: new GroupSecret('the secret of the simulation', 'sim') });
     this.#log = log;
     this.site = new LocalGroup(process);
     const noted = (_level: string, fields: object, text: string) =>
@@ -231,6 +232,10 @@ export class SimNode {
       const lastSeq = lastSeqOf(disk.log);
       const mustFetch = lastSeq === 0 || disk.hasDiverged;
       try {
+        if ((await this.member.join()) !== null) {
+          await this.#pause(limits.leaseLookMs);
+          continue;
+        }
         const { trimmed, slots } = await this.#log.view(lastSeq + 1, 1);
         const follows = trimmed <= lastSeq && (slots[0]?.firstSeq ?? 0) <= lastSeq + 1;
         if (follows && !mustFetch) break;
@@ -239,6 +244,7 @@ export class SimNode {
         if (!(error instanceof SharedLogUnavailableError)) throw error;
         // The node serves its state until that is stale.
         if (!mustFetch && tries > 1) break;
+        await this.#pause(limits.leaseLookMs);
       }
     }
     this.#open();
@@ -247,8 +253,6 @@ export class SimNode {
   /** Replaces the log by a copy of another node's files, if one has what the shared log lacks. */
   async #fetch(trimmed: number): Promise<void> {
     const { disk, others, random } = this.#deps;
-    await this.#pause(limits.leaseLookMs);
-    await this.member.report();
     await this.#pause(random.below(400));
     const donor = others().find((node) => node.isUp && lastSeqOf(node.#deps.disk.log) >= trimmed);
     if (donor === undefined) return this.#pause(limits.joinRetryMs);

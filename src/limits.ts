@@ -487,6 +487,10 @@ export const limits = {
   /** Connections between nodes: to one node, from all nodes together, and the time for which one may be idle. */
   linkSocketsMax: 64,
   linkConnectionsMax: 1_024,
+  /** Connections whose handshake has not ended: of one address, in all, and the time for which one may take. */
+  linkHandshakesPerAddressMax: 256,
+  linkHandshakesMax: 512,
+  linkHandshakeMs: 2_000,
   linkIdleMs: 60_000,
   /** Time without progress after which an answer that is being sent is given up. */
   linkSilentMs: 5_000,
@@ -623,6 +627,7 @@ function relation(holds: boolean, name: string): void {
 
 relation(limits.headBytes < limits.parserHeadBytes, 'headBytes < parserHeadBytes');
 relation(limits.leaseSDefault * 1_000 < limits.leaderWaitMs, 'a change waits for longer than the default lease');
+relation(4 * limits.linkSocketsMax <= limits.linkHandshakesPerAddressMax, 'four nodes of one address connect at once');
 relation(limits.linkSilentMs < limits.copyAnswerMs, 'a joining node that hangs makes the call of another one time out');
 relation(limits.appliedWaitMs < limits.forwardGraceMs, 'an earlier leader may wait for the other nodes and answer');
 relation(limits.batchEventsMax <= limits.turnEvents, 'a batch fits in one turn');

@@ -1,11 +1,11 @@
 /** Provides the settings of a node of a cluster from its configuration, and opens the shared log in etcd with them. */
 import { readFileSync } from 'node:fs';
 import type { MemberStatus } from '../../cluster/duties.js';
+import { SecretProof } from '../../core/hashing/secret-proof.js';
 import { messageOf } from '../../errors.js';
 import { EtcdClient } from '../../store/etcd/etcd-client.js';
 import { EtcdKeys } from '../../store/etcd/etcd-keys.js';
 import { EtcdLog } from '../../store/etcd/etcd-log.js';
-import { GroupSecret } from '../../store/etcd/group-secret.js';
 import { SlotCipher } from '../../store/etcd/slot-codec.js';
 import type { Config } from '../config.js';
 import { StartRefusedError } from '../startup.js';
@@ -49,7 +49,12 @@ export function openEtcdLog(config: Config): EtcdLog {
   const prefix = config.etcdPrefix ?? `/ptf/${encodeURIComponent(config.groupId)}/`;
   const cipher = new SlotCipher(Buffer.from(salt), config.groupId);
   const client = new EtcdClient(settings, first);
-  return new EtcdLog({ client, keys: new EtcdKeys(prefix), cipher, secret: new GroupSecret(secret, config.groupId) });
+  return new EtcdLog({
+    client,
+    keys: new EtcdKeys(prefix),
+    cipher,
+    secret: new SecretProof(secret, config.groupId, 'secret'),
+  });
 }
 
 /** Returns the status of each member of etcd, in the order of the endpoints; null for a member that does not answer. */

@@ -2,6 +2,8 @@
  * Implements the shared log in etcd: the slots, the leader's key, and the status of the nodes. Each transaction that
  * writes states its preconditions, so that a repeat after a lost answer can tell whether the first attempt succeeded.
  */
+import { randomBytes } from 'node:crypto';
+import { PROOF_NONCE_BYTES, type SecretProof } from '../../core/hashing/secret-proof.js';
 import type {
   Fence,
   LeaderView,
@@ -19,7 +21,6 @@ import { limits } from '../../limits.js';
 import { type EtcdClient, withLease, writeError } from './etcd-client.js';
 import type { EtcdKeys } from './etcd-keys.js';
 import type { Compare, Header, KeyValue, RangeResponse, RequestOp, WatchResponse } from './etcd-messages.js';
-import type { GroupSecret } from './group-secret.js';
 import { hasLease, holds, isAbsent } from './preconditions.js';
 import { decodeSlot, encodeSlot, partsOf, type SlotCipher } from './slot-codec.js';
 
@@ -44,7 +45,7 @@ export interface EtcdLogDeps<C extends EtcdCalls> {
   readonly client: C;
   readonly keys: EtcdKeys;
   readonly cipher: SlotCipher;
-  readonly secret: GroupSecret;
+  readonly secret: SecretProof;
 }
 
 /** The first sequence number of the batch before a slot; 0 if the log was trimmed up to the slot, or begins with it. */
@@ -54,7 +55,7 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
   readonly client: C;
   readonly keys: EtcdKeys;
   readonly #cipher: SlotCipher;
-  readonly #secret: GroupSecret;
+  readonly #secret: SecretProof;
 
   constructor({ client, keys, cipher, secret }: EtcdLogDeps<C>) {
     this.client = client;
@@ -292,8 +293,8 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
     const { secret: key } = this.keys;
     for (;;) {
       const { kvs } = await this.client.range({ key });
-      if (kvs[0] !== undefined) return this.#secret.isProvedBy(kvs[0].value);
-      const put = { request_put: { key, value: this.#secret.proof() } };
+      if (kvs[0] !== undefined) return this.#secret.accepts(kvs[0].value);
+      const put = { request_put: { key, value: this.#secret.of(randomBytes(PROOF_NONCE_BYTES)) } };
       await withLease(this.client.txn({ compare: [isAbsent(key)], success: [put] }));
     }
   }

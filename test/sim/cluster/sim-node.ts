@@ -6,6 +6,7 @@
 import { LeaderDuties } from '../../../src/cluster/duties.js';
 import { LocalGroup } from '../../../src/cluster/local-group.js';
 import { ClusterMember } from '../../../src/cluster/member.js';
+import { SecretProof } from '../../../src/core/hashing/secret-proof.js';
 import type { Outcome } from '../../../src/errors.js';
 import { GroupActor } from '../../../src/group/actor/actor.js';
 import { GroupLoop } from '../../../src/group/actor/loop.js';
@@ -22,7 +23,6 @@ import { noLeader } from '../../../src/group/refusals.js';
 import { limits } from '../../../src/limits.js';
 import type { EtcdKeys } from '../../../src/store/etcd/etcd-keys.js';
 import { EtcdLog } from '../../../src/store/etcd/etcd-log.js';
-import { GroupSecret } from '../../../src/store/etcd/group-secret.js';
 import type { SlotCipher } from '../../../src/store/etcd/slot-codec.js';
 import type { OwnLog } from '../../../src/store/log/delayed-store.js';
 import { SharedLogWriter } from '../../../src/store/log/shared-log-writer.js';
@@ -150,7 +150,12 @@ export class SimNode {
     this.nodeId = nodeId;
     this.process = process;
     const client = new ModelClient(etcd, nodeId, Number(nodeId.slice(1)), disk.link, process);
-    const log = new EtcdLog({ client, keys, cipher, secret: new GroupSecret('the secret of the simulation', 'sim') });
+    const log = new EtcdLog({
+      client,
+      keys,
+      cipher,
+      secret: new SecretProof('the secret of the simulation', 'sim', 'secret'),
+    });
     this.#log = log;
     this.site = new LocalGroup(process);
     const noted = (_level: string, fields: object, text: string) =>

@@ -2,12 +2,12 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { EtcdMembers, noEtcd } from '../../../bench/cluster/etcd-members.js';
+import { SecretProof } from '../../../src/core/hashing/secret-proof.js';
 import { OwnerLostError } from '../../../src/group/ports/storage-errors.js';
 import { timers } from '../../../src/node/system.js';
 import { EtcdClient } from '../../../src/store/etcd/etcd-client.js';
 import { EtcdKeys } from '../../../src/store/etcd/etcd-keys.js';
 import { EtcdLog } from '../../../src/store/etcd/etcd-log.js';
-import { GroupSecret } from '../../../src/store/etcd/group-secret.js';
 import { SlotCipher } from '../../../src/store/etcd/slot-codec.js';
 import { openLogReader } from '../../../src/store/log/lmdb-log.js';
 import { SharedLogWriter } from '../../../src/store/log/shared-log-writer.js';
@@ -24,7 +24,12 @@ function openLog(prefix: string, secret = 'a secret of the tests, with 32 bytes'
   const settings = { endpoints: members.endpoints, ca: null, cert: null, key: null, username: null, password: null };
   const client = new EtcdClient(settings, logs);
   const keys = new EtcdKeys(prefix);
-  return new EtcdLog({ client, keys, cipher: new SlotCipher(salt, 'g'), secret: new GroupSecret(secret, 'g') });
+  return new EtcdLog({
+    client,
+    keys,
+    cipher: new SlotCipher(salt, 'g'),
+    secret: new SecretProof(secret, 'g', 'secret'),
+  });
 }
 
 const at = { applied: 0, durable: 0, snapshot: 0, started: 0 };
@@ -181,7 +186,7 @@ if (why !== undefined) {
     assert.match(String(await rejection(log.view(2))), /damaged, or was written with another GROUP_SALT/);
     const { client, keys } = log;
     const cipher = new SlotCipher(Buffer.from('another'), 'g');
-    const other = new EtcdLog({ client, keys, cipher, secret: new GroupSecret('', 'g') });
+    const other = new EtcdLog({ client, keys, cipher, secret: new SecretProof('', 'g', 'secret') });
     assert.match(String(await rejection(other.view(1))), /another GROUP_SALT/);
   });
 }

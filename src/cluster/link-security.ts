@@ -9,8 +9,8 @@ import { PROOF_NONCE_BYTES, SecretProof } from '../core/hashing/secret-proof.js'
 const AUTHORITY = 'ptf-cluster-2.';
 
 /**
- * Makes and checks the authority of a tunnel. It proves the secret, so that a connection of anyone else is refused before
- * it takes room. Whoever repeats an authority that it overheard fails in the handshake.
+ * Makes and checks the authority of a tunnel. It proves the secret, so that a stranger's connection is refused before
+ * it takes room. A repeated authority that was overheard fails in the handshake.
  */
 export class LinkAuthority {
   readonly #proof: SecretProof;

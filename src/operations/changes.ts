@@ -103,6 +103,11 @@ export function encodeCall<N extends ChangeName>(name: N, args: ChangeArgs<N>): 
   return { name, args: encoded };
 }
 
+/** Returns the peer that asked for a change; null for a change of the operator, or of a caller without a key. */
+export function peerIdOf({ name, args }: ChangeCall): string | null {
+  return changes[name].codecs[0] === caller ? (args[0] as string | null) : null;
+}
+
 /** Returns the refusal of a change. Each event of a batch has an outcome of its own. */
 export function refusalOf<N extends ChangeName>(name: N, args: readonly unknown[], refusal: Refusal): ChangeValue<N> {
   const value = name === 'submit' ? (args[1] as readonly unknown[]).map(() => refusal) : refusal;

@@ -1,4 +1,5 @@
-/** Strangers at the link of real nodes: what they leave behind, and a takeover while they try. */
+/** Floods of the link of real nodes: by strangers, during a takeover, and by a peer whose commands take long. */
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -6,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { EtcdMembers, noEtcd } from '../../bench/cluster/etcd-members.js';
-import { awaitLeader, startGroup } from '../../bench/cluster/node-group.js';
+import { awaitLeader, salt, startGroup } from '../../bench/cluster/node-group.js';
 import { temporaryFolder } from '../../bench/ending.js';
 import { beginPtf } from '../support/ptf.js';
 import { until } from '../support/until.js';
@@ -42,20 +43,30 @@ if (missing !== undefined || process.platform !== 'linux') {
 } else {
   const folder = temporaryFolder('ptf-flood-');
   const nodes: ClusterNode[] = [];
+  const env = { ERASURE_MODE: 'peer', ERASURE_QUOTA_PER_DAY: '1000' };
   let etcd: EtcdMembers;
-  let peerId = '';
-  let key = '';
+  let victim: { readonly id: string; readonly key: string };
   let events = 0;
+
+  async function register(name: string) {
+    const { body } = await nodes[0]!.ask('POST', '/peers/register', { peer_name: name, game_ids: ['g'] });
+    return { id: String(body.peer_id), key: String(body.api_key) };
+  }
+
+  async function report(node: ClusterNode, { id, key }: typeof victim, player = 'player'): Promise<number> {
+    const timestamp = new Date().toISOString();
+    const claim = { schema_version: '1.0.0', event_type: 'report_cheating', game_id: 'g', severity: 0.5, timestamp };
+    const event = { ...claim, event_id: `e-${events++}`, peer_id: id, player_id: player };
+    return (await node.ask('POST', '/events', event, key)).status;
+  }
 
   test.before(async () => {
     etcd = await EtcdMembers.start({ count: 1 });
     for (const name of ['n0', 'n1', 'n2']) {
-      nodes.push(await ClusterNode.make({ name, dir: join(folder.path, name), etcdPorts: etcd.clientPorts }));
+      nodes.push(await ClusterNode.make({ name, dir: join(folder.path, name), etcdPorts: etcd.clientPorts, env }));
     }
     await startGroup(nodes);
-    const { body } = await nodes[0]!.ask('POST', '/peers/register', { peer_name: 'p', game_ids: ['g'] });
-    peerId = String(body.peer_id);
-    key = String(body.api_key);
+    victim = await register('victim');
   });
   test.after(async () => {
     await Promise.all(nodes.map((node) => node.close()));
@@ -67,13 +78,7 @@ if (missing !== undefined || process.platform !== 'linux') {
   async function takeOver(): Promise<number[]> {
     const leader = await awaitLeader(nodes);
     assert.is((await beginPtf(['cluster', 'step-down'], leader.dir).ended).code, 0);
-    const timestamp = new Date().toISOString();
-    const report = { schema_version: '1.0.0', event_type: 'report_cheating', game_id: 'g', severity: 0.5, timestamp };
-    const answers = nodes.map((node) => {
-      const event = { ...report, event_id: `e-${events++}`, peer_id: peerId, player_id: 'player' };
-      return node.ask('POST', '/events', event, key);
-    });
-    return (await Promise.all(answers)).map(({ status }) => status);
+    return Promise.all(nodes.map((node) => report(node, victim)));
   }
 
   test('tunnels that are asked for without the secret and closed at once leave no connection', async () => {
@@ -109,6 +114,25 @@ if (missing !== undefined || process.platform !== 'linux') {
     isEnding = true;
     for (const socket of held) socket.destroy();
     assert.equal(await takeOver(), [201, 201, 201]);
+  });
+
+  test('slow commands of one peer at a follower leave room on the link for the events of another', async () => {
+    const leader = await awaitLeader(nodes);
+    const follower = nodes.find((node) => node !== leader)!;
+    const flood = await register('flood');
+    const players = Array.from({ length: 200 }, (_, i) => `player-${i}`);
+    for (const player of players) assert.is(await report(leader, flood, player), 201);
+    let erased = 0;
+    const erasures = players.map(async (player) => {
+      const hash = createHash('sha256').update(`${player}${salt}`).digest('hex');
+      const { status } = await follower.ask('DELETE', `/subjects/${hash}`, undefined, flood.key);
+      assert.is(status, 200);
+      erased += 1;
+    });
+    await until(() => erased > 0);
+    assert.is(await report(follower, victim), 201);
+    assert.ok(erased < 100, `the event waited for ${erased} erasures`);
+    await Promise.all(erasures);
   });
 }
 

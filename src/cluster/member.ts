@@ -419,6 +419,11 @@ export class ClusterMember implements ClusterHealth {
       if (weights !== undefined) this.#deps.site.noteWeights(weights.basedOnSeq, weights.computedAt);
       // A full page means that more slots may follow.
       if (view.slots.length === limits.slotsRead) continue;
+      // Compared before the first read is served, and before the node may lead.
+      if (this.#confirmedAt === Number.NEGATIVE_INFINITY && this.#deps.site.refusal !== null) {
+        this.#isRetired = true;
+        return this.#deps.onRefused(this.#deps.site.refusal);
+      }
       this.#confirm(askedAt);
       if (this.#stopWatch === null) this.#watch(view.revision);
       else if (view.slots.length > 0) this.#missed();

@@ -76,6 +76,7 @@ export const changes = {
   purgePeers: { codecs: [plain, plain], isEverywhere: true },
   relatePeers: { codecs: [plain, plain, plain, plain], isEverywhere: true },
   changeOrigin: { codecs: [plain, plain, plain], isEverywhere: true },
+  changeSetting: { codecs: [plain, plain, plain], isEverywhere: true },
   decideDispute: { codecs: [plain, plain, plain, plain], isEverywhere: true },
 } as const satisfies {
   readonly [N in keyof GroupApi]?: GroupApi[N] extends (...args: infer Args) => unknown

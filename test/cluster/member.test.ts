@@ -26,7 +26,7 @@ function memberOver(
     putRefused: async () => undefined,
     ...more.log,
   };
-  const defaults = { appliedSeq: 0, durableSeq: 0, snapshotSeq: 0, unfit: null, unfitToLead: null };
+  const defaults = { appliedSeq: 0, durableSeq: 0, snapshotSeq: 0, unfit: null, unfitToLead: null, refusal: null };
   const weights = { basedOnSeq: 0, computedAt: null };
   // The object of the test itself, which the test may change.
   const site: Partial<MemberGroup> = Object.assign(more.site ?? {}, { ...defaults, weights, ...more.site });
@@ -38,6 +38,7 @@ function memberOver(
     note: () => undefined,
     onLeader: () => undefined,
     onBehind: (reason) => assert.unreachable(reason),
+    onRefused: (reason) => assert.unreachable(reason),
     onFailed: (error) => assert.unreachable(String(error)),
     ...more.deps,
   });
@@ -178,6 +179,20 @@ test('a node whose id another process took while it slept joins again, and does 
   holder = other;
   await time.until(() => reasons.length > 0);
   assert.match(reasons[0]!, /^NODE_ID n1 belongs/);
+  await time.wait(member.end());
+});
+
+test('a node whose settings differ from those in the log is refused before it may lead', async () => {
+  const reasons: string[] = [];
+  const member = memberOver(() => ({}), {
+    site: { refusal: 'PEERS_MAX is 5, and the group has 7' },
+    log: { campaign: () => Promise.reject(new Error('it campaigned')) },
+    deps: { onRefused: (reason) => reasons.push(reason) },
+  });
+  member.lease.start();
+  member.start(null);
+  await time.until(() => reasons.length > 0);
+  assert.equal([reasons, member.isLeader], [['PEERS_MAX is 5, and the group has 7'], false]);
   await time.wait(member.end());
 });
 

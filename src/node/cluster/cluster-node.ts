@@ -41,7 +41,7 @@ import { LocalScrub } from './local-scrub.js';
 import { NodeLink } from './node-link.js';
 
 /** The newest format of records that this release reads. */
-const RECORD_FORMAT = 2;
+const RECORD_FORMAT = 3;
 
 export interface ClusterNodePorts {
   readonly log: Logger;
@@ -110,6 +110,7 @@ export class ClusterNode {
         const marked = hasDiverged ? this.#markDiverged() : Promise.resolve();
         void marked.then(() => onFatal(new RejoinError(`${reason}, so the node joins again`)));
       },
+      onRefused: (reason) => onFatal(new StartRefusedError(reason)),
       onFailed: (error) => this.loopFailed(error),
     });
     this.#link = new LinkClient(settings.secret, config.groupId);

@@ -179,6 +179,7 @@ export class SimNode {
         if (hasDiverged) disk.hasDiverged = true;
         this.#end(`joins again: ${reason}`);
       },
+      onRefused: () => undefined,
       onFailed: (error) => this.#loopFailed(error),
     });
     this.#duties = new LeaderDuties({
@@ -351,6 +352,7 @@ export class SimNode {
       snapshotSeq: () => 0,
       unfit: () => (diskWatch.low ? 'disk_low' : null),
       unfitToLead: () => (guard.isAheadNow() ? 'the clock of the node jumped ahead' : null),
+      refusal: () => null,
       roleChanged: () => this.#duties.roleChanged(),
       replaced: () => undefined,
     });
